@@ -1,4 +1,4 @@
-//! Sample data for `charter seed demo`: a rental business with as many products, members and activities as asked for.
+//! Sample data for `charter seed demo`: products, members and activities of a rental business.
 
 mod row;
 
@@ -22,9 +22,9 @@ use crate::generated::{
     accessory, activity, activity_participant, exchange_rate, member, product, product_group, stock_level, tax_class,
 };
 
-/// What the command makes when nothing else is said.
+/// Default numbers of records.
 pub const DEMO: Demo = Demo {
-    // Parents first: a row refers to those that are there.
+    // Parents first, because rows refer to existing records.
     counts: &[
         ("tax_classes", 3),
         ("product_groups", 20),
@@ -40,12 +40,12 @@ pub const DEMO: Demo = Demo {
     fill,
 };
 
-/// So many rows go in one statement: below the limit of bound values of either database.
-const BATCH: u64 = 500;
+/// Rows per statement, within the limit of bound values of both databases.
+const BATCH_ROWS: u64 = 500;
 
-/// What rows refer to: the ids of each, in their order.
+/// Ids of the records that rows refer to, in ascending order.
 #[derive(Default)]
-struct Ground {
+struct References {
     groups: Vec<i64>,
     tax_classes: Vec<i64>,
     products: Vec<i64>,
@@ -62,82 +62,84 @@ fn fill<'a>(
     progress: &'a (dyn Fn(u64) + Sync),
 ) -> BoxFuture<'a, Result<u64>> {
     Box::pin(async move {
-        let ground = ground(state, resource).await?;
-        let wanted = wanted.min(most(resource, &ground));
-        let (to, ground) = (state, &ground);
+        let references = references(state, resource).await?;
+        let wanted = wanted.min(max_rows(resource, &references));
+        let (to, references) = (state, &references);
         match resource {
-            "tax_classes" => add::<tax_class::Entity>(to, wanted, progress, ground, row::tax_class_row).await,
+            "tax_classes" => add::<tax_class::Entity>(to, wanted, progress, references, row::tax_class_row).await,
             "product_groups" => {
-                add::<product_group::Entity>(to, wanted, progress, ground, row::product_group_row).await
+                add::<product_group::Entity>(to, wanted, progress, references, row::product_group_row).await
             }
             "exchange_rates" => {
-                add::<exchange_rate::Entity>(to, wanted, progress, ground, row::exchange_rate_row).await
+                add::<exchange_rate::Entity>(to, wanted, progress, references, row::exchange_rate_row).await
             }
-            "custom_fields" => add::<custom_field::Entity>(to, wanted, progress, ground, row::custom_field_row).await,
-            "products" => add::<product::Entity>(to, wanted, progress, ground, row::product_row).await,
-            "members" => add::<member::Entity>(to, wanted, progress, ground, row::member_row).await,
-            "stock_levels" => add::<stock_level::Entity>(to, wanted, progress, ground, row::stock_level_row).await,
-            "accessories" => add::<accessory::Entity>(to, wanted, progress, ground, row::accessory_row).await,
-            "activities" => add::<activity::Entity>(to, wanted, progress, ground, row::activity_row).await,
-            _ => add::<activity_participant::Entity>(to, wanted, progress, ground, row::participant_row).await,
+            "custom_fields" => {
+                add::<custom_field::Entity>(to, wanted, progress, references, row::custom_field_row).await
+            }
+            "products" => add::<product::Entity>(to, wanted, progress, references, row::product_row).await,
+            "members" => add::<member::Entity>(to, wanted, progress, references, row::member_row).await,
+            "stock_levels" => add::<stock_level::Entity>(to, wanted, progress, references, row::stock_level_row).await,
+            "accessories" => add::<accessory::Entity>(to, wanted, progress, references, row::accessory_row).await,
+            "activities" => add::<activity::Entity>(to, wanted, progress, references, row::activity_row).await,
+            _ => add::<activity_participant::Entity>(to, wanted, progress, references, row::participant_row).await,
         }
     })
 }
 
-/// What the rows of a resource refer to.
-async fn ground(state: &Arc<State>, resource: &str) -> Result<Ground> {
-    let mut ground = Ground { start: Utc::now().trunc_subsecs(0) - TimeDelta::days(365), ..Default::default() };
+/// Loads the references of a resource.
+async fn references(state: &Arc<State>, resource: &str) -> Result<References> {
+    let mut references = References { start: Utc::now().trunc_subsecs(0) - TimeDelta::days(365), ..Default::default() };
     let db = state.db.reader();
     let products = product::Entity::find().filter(product::Column::DeletedAt.is_null());
     match resource {
         "products" => {
-            ground.groups = ids(product_group::Entity::find(), db).await?;
-            ground.tax_classes = ids(tax_class::Entity::find(), db).await?;
+            references.groups = ids(product_group::Entity::find(), db).await?;
+            references.tax_classes = ids(tax_class::Entity::find(), db).await?;
         }
-        "stock_levels" | "accessories" => ground.products = ids(products, db).await?,
+        "stock_levels" | "accessories" => references.products = ids(products, db).await?,
         "activities" => {
-            ground.products = ids(products, db).await?;
-            ground.members = ids(member::Entity::find(), db).await?;
-            ground.users = ids(user::Entity::find(), db).await?;
+            references.products = ids(products, db).await?;
+            references.members = ids(member::Entity::find(), db).await?;
+            references.users = ids(user::Entity::find(), db).await?;
         }
         "activity_participants" => {
-            ground.activities = ids(activity::Entity::find(), db).await?;
-            ground.members = ids(member::Entity::find(), db).await?;
+            references.activities = ids(activity::Entity::find(), db).await?;
+            references.members = ids(member::Entity::find(), db).await?;
         }
         _ => {}
     }
-    Ok(ground)
+    Ok(references)
 }
 
-/// The ids of these records, in their order.
+/// The ids of these records, in ascending order.
 async fn ids<E: EntityTrait>(records: Select<E>, db: &Connection) -> Result<Vec<i64>> {
     let Some(id) = E::PrimaryKey::iter().map(PrimaryKeyToColumn::into_column).next() else { return Ok(Vec::new()) };
     Ok(records.select_only().column(id).order_by_asc(id).into_tuple().all(db).await?)
 }
 
-/// So many rows of a resource there can be: a pair stands once, and what must refer to something has something.
-fn most(resource: &str, ground: &Ground) -> u64 {
+/// Maximum number of rows of a resource: pairs are unique, and required references need records.
+fn max_rows(resource: &str, references: &References) -> u64 {
     let some = |ids: &[i64]| if ids.is_empty() { 0 } else { u64::MAX };
     let count = |ids: &[i64]| ids.len() as u64;
     match resource {
         "exchange_rates" => row::RATES.len() as u64,
         "custom_fields" => row::CUSTOM_FIELDS.len() as u64,
-        "stock_levels" => some(&ground.products),
-        "accessories" => count(&ground.products).saturating_mul(count(&ground.products).saturating_sub(1)),
-        "activities" => some(&ground.users),
-        "activity_participants" => count(&ground.activities).saturating_mul(count(&ground.members)),
+        "stock_levels" => some(&references.products),
+        "accessories" => count(&references.products).saturating_mul(count(&references.products).saturating_sub(1)),
+        "activities" => some(&references.users),
+        "activity_participants" => count(&references.activities).saturating_mul(count(&references.members)),
         _ => u64::MAX,
     }
 }
 
-/// Adds the rows that are missing to the wanted number, in batches. A row is made of its index and of what it refers to
-/// alone, so that every run makes the same ones.
+/// Adds rows up to the wanted number, in batches. A row depends only on its index and its references, so that each run creates the
+/// same rows.
 async fn add<E>(
     state: &Arc<State>,
     wanted: u64,
     progress: &(dyn Fn(u64) + Sync),
-    ground: &Ground,
-    row: fn(u64, &Ground) -> E::ActiveModel,
+    references: &References,
+    row: fn(u64, &References) -> E::ActiveModel,
 ) -> Result<u64>
 where
     E: EntityTrait,
@@ -148,10 +150,10 @@ where
     let mut next = present;
     progress(next);
     while next < wanted {
-        let end = (next + BATCH).min(wanted);
-        let rows: Vec<E::ActiveModel> = (next..end).map(|index| row(index, ground)).collect();
+        let end = (next + BATCH_ROWS).min(wanted);
+        let rows: Vec<E::ActiveModel> = (next..end).map(|index| row(index, references)).collect();
         let transaction = state.db.begin().await?;
-        // A row whose unique value is there already is one that is not missing.
+        // A row with an existing unique value is not missing.
         let insert = E::insert_many(rows).on_conflict(OnConflict::new().do_nothing().to_owned());
         insert.exec_without_returning(&transaction).await?;
         transaction.commit().await?;

@@ -1,4 +1,4 @@
-//! The records service: the application that `resources/*.yaml` declares, and the behaviour that stands beside them.
+//! Records service: the application of `resources/*.yaml`, with behaviours and sample data.
 
 mod demo;
 mod resources;
@@ -8,12 +8,12 @@ use charter_runtime::App;
 
 pub use resources::generated;
 
-/// The records service, ready to be run.
+/// The application.
 pub fn app() -> App {
     App::new::<Migrator>("charter", generated::routes()).seeds(generated::seeds()).demo(demo::DEMO)
 }
 
-/// The platform's tables, then the service's own.
+/// The migrations of the platform, then of the service.
 pub struct Migrator;
 
 impl MigratorTrait for Migrator {

@@ -1,4 +1,4 @@
-//! What is to go: the headers that tell whoever uses it, and the description that tells everybody.
+//! Deprecated fields, filters and actions: response headers and OpenAPI document.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 use crate::support::{Answer, Specimens, on_both};
 
 on_both!(
-    a_request_that_uses_what_is_to_go_is_told,
-    a_write_is_told_of_the_fields_that_it_gives,
-    what_was_kept_under_a_key_tells_the_same,
-    the_description_says_what_is_to_go,
+    request_that_uses_a_deprecated_part_gets_deprecation_headers,
+    write_of_a_deprecated_field_gets_deprecation_headers,
+    replayed_response_has_deprecation_headers,
+    openapi_document_marks_deprecated_parts,
 );
 
 /// The field `sku`, the filter `rate_gt` and the action `weigh` of a specimen.
@@ -18,14 +18,14 @@ const FILTER: [Option<&str>; 2] = [Some("@1767225600"), None];
 const ACTION: [Option<&str>; 2] = [Some("@1748736000"), Some("Tue, 01 Dec 2026 00:00:00 GMT")];
 const NOTHING: [Option<&str>; 2] = [None, None];
 
-fn told(answer: &Answer) -> [Option<&str>; 2] {
+fn headers(answer: &Answer) -> [Option<&str>; 2] {
     ["deprecation", "sunset"].map(|name| answer.header(name))
 }
 
-async fn a_request_that_uses_what_is_to_go_is_told(specimens: Specimens) {
+async fn request_that_uses_a_deprecated_part_gets_deprecation_headers(specimens: Specimens) {
     let admin = specimens.admin();
     for (path, expected) in [
-        // A field that is merely shown is in every answer.
+        // Every response shows the field; that does not count as its use.
         ("/specimens", NOTHING),
         ("/specimens/1", NOTHING),
         ("/specimens?q[name_cont]=lamp&sort=-rate&fields=id,name", NOTHING),
@@ -38,24 +38,24 @@ async fn a_request_that_uses_what_is_to_go_is_told(specimens: Specimens) {
         ("/specimens/1?fields=sku", FIELD),
         ("/specimens?q[rate_gt]=1", FILTER),
         ("/specimens?q[rate_gteq]=1", NOTHING),
-        // Of several the earliest days are told.
+        // The earliest dates of several parts count.
         ("/specimens?q[rate_gt]=1&sort=sku", [FILTER[0], FIELD[1]]),
         ("/products?q[sku_cont]=a&sort=sku", NOTHING),
     ] {
         let answer = admin.get(path).await;
-        assert_eq!((answer.status, told(&answer)), (200, expected), "{path}");
+        assert_eq!((answer.status, headers(&answer)), (200, expected), "{path}");
     }
     for (action, expected) in [("weigh", ACTION), ("count", NOTHING)] {
         let answer = admin.post(&format!("/specimens/1/{action}"), json!({})).await;
-        assert_eq!((answer.status, told(&answer)), (200, expected), "{action}");
+        assert_eq!((answer.status, headers(&answer)), (200, expected), "{action}");
     }
     let head = admin.send(Method::HEAD, "/specimens?sort=sku", None).await;
-    assert_eq!(told(&head), FIELD);
+    assert_eq!(headers(&head), FIELD);
     let refused = admin.get("/specimens?q[sku_eq]=a&page=0").await;
-    assert_eq!((refused.status, told(&refused)), (422, NOTHING), "what is refused used nothing");
+    assert_eq!((refused.status, headers(&refused)), (422, NOTHING), "a refused request uses nothing");
 }
 
-async fn a_write_is_told_of_the_fields_that_it_gives(specimens: Specimens) {
+async fn write_of_a_deprecated_field_gets_deprecation_headers(specimens: Specimens) {
     let admin = specimens.admin();
     for (body, expected) in [
         (json!({ "name": "Lamp" }), NOTHING),
@@ -63,34 +63,34 @@ async fn a_write_is_told_of_the_fields_that_it_gives(specimens: Specimens) {
         (json!({ "specimen": { "sku": null } }), FIELD),
     ] {
         let answer = admin.post("/specimens", body.clone()).await;
-        assert_eq!((answer.status, told(&answer)), (201, expected), "{body}");
+        assert_eq!((answer.status, headers(&answer)), (201, expected), "{body}");
         for method in [Method::PUT, Method::PATCH] {
             let answer = admin.send(method, "/specimens/1", Some(body.clone())).await;
-            assert_eq!((answer.status, told(&answer)), (200, expected), "{body}");
+            assert_eq!((answer.status, headers(&answer)), (200, expected), "{body}");
         }
     }
     let deleted = admin.send(Method::DELETE, "/specimens/2", None).await;
-    assert_eq!((deleted.status, told(&deleted)), (204, NOTHING));
+    assert_eq!((deleted.status, headers(&deleted)), (204, NOTHING));
 }
 
-async fn what_was_kept_under_a_key_tells_the_same(specimens: Specimens) {
+async fn replayed_response_has_deprecation_headers(specimens: Specimens) {
     let admin = specimens.admin().with("idempotency-key", "one");
     for replayed in [None, Some("true")] {
         let answer = admin.post("/specimens", json!({ "sku": "L" })).await;
-        assert_eq!((answer.header("idempotent-replayed"), told(&answer)), (replayed, FIELD));
+        assert_eq!((answer.header("idempotent-replayed"), headers(&answer)), (replayed, FIELD));
     }
 }
 
-async fn the_description_says_what_is_to_go(specimens: Specimens) {
+async fn openapi_document_marks_deprecated_parts(specimens: Specimens) {
     let description = specimens.admin().get("/openapi.json").await.ok();
     let deprecated = |node: &Value| {
         (node["deprecated"].as_bool().unwrap_or_default(), node["description"].as_str().unwrap_or_default().to_owned())
     };
-    let field = " Deprecated since 2026-03-01. It may be gone from 2027-03-01 on. Use `name` instead.";
+    let field = " Deprecated since 2026-03-01. It may be removed from 2027-03-01. Use `name` instead.";
     for schema in ["Specimen", "SpecimenCreate", "SpecimenUpdate"] {
         let properties = &description["components"]["schemas"][schema]["properties"];
-        let (is, said) = deprecated(&properties["sku"]);
-        assert!(is && said.ends_with(field), "{schema}: {said}");
+        let (is, text) = deprecated(&properties["sku"]);
+        assert!(is && text.ends_with(field), "{schema}: {text}");
         assert!(!deprecated(&properties["name"]).0, "{schema}");
     }
     let paths = &description["paths"];
@@ -99,8 +99,8 @@ async fn the_description_says_what_is_to_go(specimens: Specimens) {
         let parameters = list["parameters"].as_array().expect("parameters");
         deprecated(parameters.iter().find(|one| one["name"] == name).unwrap_or_else(|| panic!("no {name}")))
     };
-    let (is, said) = parameter("q[rate_gt]");
-    assert!(is && said.ends_with(" Deprecated since 2026-01-01. Use `rate_gteq` instead."), "{said}");
+    let (is, text) = parameter("q[rate_gt]");
+    assert!(is && text.ends_with(" Deprecated since 2026-01-01. Use `rate_gteq` instead."), "{text}");
     assert!(parameter("q[sku_eq]").0 && !parameter("q[rate_lt]").0);
     let action = |name: &str| &paths[format!("/api/v1/specimens/{{id}}/{name}")]["post"];
     assert!(deprecated(action("weigh")).0 && !deprecated(action("count")).0);
@@ -114,8 +114,8 @@ async fn the_description_says_what_is_to_go(specimens: Specimens) {
         (&paths["/api/v1/products"]["get"], "200", false),
     ] {
         let headers = operation["responses"][status]["headers"].as_object().expect("headers");
-        let said = ["Deprecation", "Sunset"].map(|name| headers.contains_key(name));
-        assert_eq!(said, [tells, tells], "{}", operation["operationId"]);
+        let documented = ["Deprecation", "Sunset"].map(|name| headers.contains_key(name));
+        assert_eq!(documented, [tells, tells], "{}", operation["operationId"]);
     }
     let known = &description["components"]["headers"];
     assert!(known["Deprecation"].is_object() && known["Sunset"].is_object());

@@ -1,4 +1,4 @@
-//! Errors: one form for all of them, the status and the code of each, and nothing told that is not the client's.
+//! Error responses: format, status, code, and no internal details.
 
 use reqwest::Method;
 use serde_json::json;
@@ -7,36 +7,36 @@ use crate::support::{Server, keys, on_both};
 
 on_both!(
     every_error_has_a_message_and_a_code,
-    a_validation_error_maps_each_invalid_field_to_messages,
-    every_path_of_the_api_is_401_without_credentials_also_an_unknown_one,
-    an_unknown_path_is_not_found,
-    a_wrong_method_is_405_with_allow,
+    validation_error_lists_messages_by_field,
+    every_api_path_is_401_without_credentials,
+    unknown_path_is_404,
+    wrong_method_is_405_with_allow,
     checks_run_in_the_order_401_403_404_422,
-    a_malformed_body_is_400,
-    an_empty_body_has_no_fields,
-    a_body_has_a_thousand_fields_at_most,
-    duplicate_keys_count_once,
-    text_that_no_database_holds_is_refused,
+    malformed_body_is_400,
+    empty_body_has_no_fields,
+    body_with_more_than_1000_fields_is_refused,
+    last_of_duplicate_keys_counts,
+    null_characters_and_lone_surrogates_are_refused,
     deeply_nested_json_is_refused,
-    a_trailing_slash_says_nothing,
-    head_answers_as_get_without_a_body,
-    a_failure_of_the_server_tells_a_request_id_and_nothing_else,
-    answers_are_json_and_carry_a_request_id,
+    trailing_slash_is_ignored,
+    head_responds_like_get_without_a_body,
+    internal_error_reveals_only_the_request_id,
+    responses_are_json_with_a_request_id,
 );
 
 #[test]
-fn every_code_stands_once_in_the_table_with_its_status() {
+fn every_error_code_is_unique_and_has_a_status() {
     let codes = charter_runtime::error::CODES;
     for (index, (code, status, meaning)) in codes.iter().enumerate() {
         assert!(code.bytes().all(|b| b.is_ascii_lowercase() || b == b'_'), "{code}");
         assert!((400..600).contains(status), "{code}: {status}");
         assert!(meaning.ends_with('.'), "{code}: {meaning}");
-        assert!(codes[..index].iter().all(|(other, ..)| other != code), "{code} stands twice");
+        assert!(codes[..index].iter().all(|(other, ..)| other != code), "{code} is there twice");
     }
 }
 
 #[test]
-fn every_error_has_a_code_of_the_table_and_every_code_an_error() {
+fn errors_and_error_codes_correspond() {
     use charter_runtime::error::{CODES, Error, FieldErrors};
     let errors = [
         Error::Malformed("m".into()),
@@ -50,7 +50,7 @@ fn every_error_has_a_code_of_the_table_and_every_code_an_error() {
         Error::NotFound,
         Error::MethodNotAllowed(vec!["GET"]),
         Error::Conflict("c".into()),
-        Error::Taken("roles_name_key".into()),
+        Error::UniqueViolation("roles_name_key".into()),
         Error::InProgress,
         Error::PreconditionFailed,
         Error::PayloadTooLarge(1),
@@ -103,12 +103,12 @@ async fn every_error_has_a_message_and_a_code(server: Server) {
     }
 }
 
-async fn a_validation_error_maps_each_invalid_field_to_messages(server: Server) {
+async fn validation_error_lists_messages_by_field(server: Server) {
     let body = server.admin().post("/products", json!({ "sku": 1 })).await.refused(422, "validation_failed");
     assert_eq!(body["errors"], json!({ "name": ["is required"], "sku": ["must be a string"] }));
 }
 
-async fn every_path_of_the_api_is_401_without_credentials_also_an_unknown_one(server: Server) {
+async fn every_api_path_is_401_without_credentials(server: Server) {
     let anonymous = server.anonymous();
     for path in
         ["/products", "/products/1", "/nope", "/", "", "/products/1/nope", "/exchange_rates/convert", "/settings"]
@@ -119,12 +119,12 @@ async fn every_path_of_the_api_is_401_without_credentials_also_an_unknown_one(se
             assert_eq!(answer.header("www-authenticate"), Some(r#"Bearer realm="charter""#), "{path}");
         }
     }
-    // Before the body or the query string is looked at.
+    // Before the body or the query string is read.
     anonymous.post_text("/products", "{").await.refused(401, "unauthenticated");
     anonymous.get("/products?q[name_eq]=%").await.refused(401, "unauthenticated");
 }
 
-async fn an_unknown_path_is_not_found(server: Server) {
+async fn unknown_path_is_404(server: Server) {
     let admin = server.admin();
     for path in [
         "/nope",
@@ -142,7 +142,7 @@ async fn an_unknown_path_is_not_found(server: Server) {
     for path in ["~/", "~/nope", "~/api", "~/api/v2/products", "~/health", "~/health/nope"] {
         admin.get(path).await.refused(404, "not_found");
     }
-    // What only begins like the API is no more of it than anything else, whoever asks.
+    // Paths that only share a prefix with the API are 404 without a token.
     for path in ["~/api/v12/products", "~/api/v1x", "~/api/v2"] {
         server.anonymous().get(path).await.refused(404, "not_found");
     }
@@ -160,7 +160,7 @@ async fn an_unknown_path_is_not_found(server: Server) {
     }
 }
 
-async fn a_wrong_method_is_405_with_allow(server: Server) {
+async fn wrong_method_is_405_with_allow(server: Server) {
     let admin = server.admin();
     for (method, path, allow) in [
         (Method::PUT, "/products", "GET, HEAD, POST"),
@@ -179,7 +179,7 @@ async fn a_wrong_method_is_405_with_allow(server: Server) {
         let status = admin.raw(method, b"/api/v1/products").await;
         assert!((400..500).contains(&status), "{method}: {status}");
     }
-    // It comes before the ability, and after the credentials.
+    // Checked before the ability, and after the credentials.
     server.able(&["members:read"]).await.delete("/products").await.refused(405, "method_not_allowed");
 }
 
@@ -195,7 +195,7 @@ async fn checks_run_in_the_order_401_403_404_422(server: Server) {
     admin.get("/products/1?include=nope").await.refused(422, "validation_failed");
 }
 
-async fn a_malformed_body_is_400(server: Server) {
+async fn malformed_body_is_400(server: Server) {
     let admin = server.admin();
     let malformed: [&[u8]; 20] = [
         b"{",
@@ -227,7 +227,7 @@ async fn a_malformed_body_is_400(server: Server) {
     assert_eq!(admin.get("/products").await.ok()["meta"]["total"], 0);
 }
 
-async fn an_empty_body_has_no_fields(server: Server) {
+async fn empty_body_has_no_fields(server: Server) {
     let admin = server.admin();
     for body in ["", " ", "\r\n\t", "{}"] {
         let answer = admin.post_text("/products", body).await;
@@ -235,30 +235,30 @@ async fn an_empty_body_has_no_fields(server: Server) {
     }
 }
 
-async fn a_body_has_a_thousand_fields_at_most(server: Server) {
+async fn body_with_more_than_1000_fields_is_refused(server: Server) {
     let admin = server.admin();
     let body = |count: usize| {
         let fields: Vec<String> = (0..count).map(|n| format!("\"x{n}\":1")).collect();
         format!("{{{}}}", fields.join(","))
     };
-    // Each that there is not, and the name that is missing.
+    // Each unknown field, and the missing name.
     assert_eq!(admin.post_text("/products", body(1000)).await.invalid_fields().len(), 1001);
     admin.post_text("/products", body(1001)).await.refused(400, "malformed_request");
     let custom = admin.post_text("/products", format!(r#"{{"name":"x","custom_fields":{}}}"#, body(1001))).await;
     assert_eq!(custom.invalid("custom_fields"), "must have at most 1000 fields");
-    // One that comes again takes the place of the one before.
+    // A repeated key replaces the previous one.
     let again = format!("{{{}\"name\":\"Lamp\"}}", "\"name\":\"x\",".repeat(1001));
     assert_eq!(admin.post_text("/products", again).await.created("product")["name"], "Lamp");
 }
 
-async fn duplicate_keys_count_once(server: Server) {
+async fn last_of_duplicate_keys_counts(server: Server) {
     let admin = server.admin();
     let body = r#"{"name":"first","name":"last","sku":1,"sku":"s"}"#;
     let product = admin.post_text("/products", body).await.created("product");
     assert_eq!([&product["name"], &product["sku"]], ["last", "s"]);
 }
 
-async fn text_that_no_database_holds_is_refused(server: Server) {
+async fn null_characters_and_lone_surrogates_are_refused(server: Server) {
     let admin = server.admin();
     for text in [r#""a\u0000b""#, r#""\ud800""#, r#""\udc00x""#, r#""\ud800\u0041""#] {
         for field in ["name", "description", "sku"] {
@@ -268,14 +268,14 @@ async fn text_that_no_database_holds_is_refused(server: Server) {
         }
         let tags = admin.post_text("/products", format!(r#"{{"name":"x","tag_list":["a",{text}]}}"#)).await;
         assert_eq!(tags.invalid_fields(), ["tag_list"], "{text}");
-        // A key that is no text is no JSON that can be read.
+        // A key that is not valid text is invalid JSON, or an unknown field.
         let key = admin.post_text("/products", format!(r#"{{"name":"x",{text}:1}}"#)).await;
         assert!([400, 422].contains(&key.status), "{}", key.text);
         let filters = format!(r#"[{{"field":"name","predicate":"eq","value":{text}}}]"#);
         let view = format!(r#"{{"name":"v","entity_type":"products","columns":["name"],"filters":{filters}}}"#);
         assert_eq!(admin.post_text("/custom_views", view).await.invalid_fields(), ["filters"], "{text}");
     }
-    // A pair of surrogates, escaped, is one character as any other.
+    // An escaped surrogate pair is a valid character.
     let product = admin.post_text("/products", r#"{"name":"\ud834\udd1e"}"#).await.created("product");
     assert_eq!(product["name"], "𝄞");
 }
@@ -302,7 +302,7 @@ async fn deeply_nested_json_is_refused(server: Server) {
     }
 }
 
-async fn a_trailing_slash_says_nothing(server: Server) {
+async fn trailing_slash_is_ignored(server: Server) {
     let admin = server.admin();
     let product = admin.post("/products/", json!({ "name": "x" })).await.created("product");
     assert_eq!(admin.get("/products/").await.records("products").len(), 1);
@@ -315,7 +315,7 @@ async fn a_trailing_slash_says_nothing(server: Server) {
     server.anonymous().get("~/health/live/").await.status(200);
 }
 
-async fn head_answers_as_get_without_a_body(server: Server) {
+async fn head_responds_like_get_without_a_body(server: Server) {
     let admin = server.admin();
     admin.post("/products", json!({ "name": "x" })).await.created("product");
     for path in ["/products", "/products/1", "/settings"] {
@@ -328,20 +328,20 @@ async fn head_answers_as_get_without_a_body(server: Server) {
     admin.send(Method::HEAD, "/users/1/deactivate", None).await.status(405);
 }
 
-async fn a_failure_of_the_server_tells_a_request_id_and_nothing_else(server: Server) {
+async fn internal_error_reveals_only_the_request_id(server: Server) {
     server.sql("ALTER TABLE members RENAME TO elsewhere").await;
     let answer = server.admin().get("/members").await;
     let body = answer.refused(500, "internal_error");
     assert_eq!(keys(&body), ["code", "message"]);
     let message = body["message"].as_str().unwrap_or_default();
-    let id = answer.header("x-request-id").expect("every answer carries its request's id");
+    let id = answer.header("x-request-id").expect("every response has the id of its request");
     assert!(message.contains(id), "{message} of {id}");
     for hidden in ["members", "elsewhere", "SELECT", "relation", "table"] {
         assert!(!answer.text.contains(hidden), "{}", answer.text);
     }
 }
 
-async fn answers_are_json_and_carry_a_request_id(server: Server) {
+async fn responses_are_json_with_a_request_id(server: Server) {
     let admin = server.admin();
     let one = admin.get("/products").await;
     let two = admin.get("/products/1").await;

@@ -160,15 +160,15 @@ async fn idempotency_key_expires_after_24_hours(server: Server) {
     const DAY: Duration = Duration::from_secs(24 * 60 * 60);
     let client = keyed(&server.admin(), "one");
     client.post("/members", json!({ "name": "Ada" })).await.created("member");
-    server.state.clock.turn(DAY - Duration::from_secs(60));
+    server.state.clock.advance(DAY - Duration::from_secs(60));
     assert_eq!(charter_runtime::idempotency::prune(&server.state).await.expect("it prunes"), 0);
     assert!(client.post("/members", json!({ "name": "Ada" })).await.header("idempotent-replayed").is_some());
-    server.state.clock.turn(Duration::from_secs(61));
+    server.state.clock.advance(Duration::from_secs(61));
     // Even before it is pruned.
     let again = client.post("/members", json!({ "name": "Grace" })).await;
     again.created("member");
     assert_eq!(again.header("idempotent-replayed"), None);
-    server.state.clock.turn(DAY + Duration::from_secs(1));
+    server.state.clock.advance(DAY + Duration::from_secs(1));
     assert_eq!(charter_runtime::idempotency::prune(&server.state).await.expect("it prunes"), 1);
 }
 

@@ -1,16 +1,16 @@
-//! The service as its clients meet it: every test talks HTTP to a server of its own, on SQLite and on PostgreSQL.
+//! Tests of the service over HTTP. Each test has its own server, on SQLite and on PostgreSQL.
 
 mod abilities;
 mod audit;
 mod authentication;
 mod behaviours;
 mod bodies;
-mod budget;
+mod client_disconnect;
 mod clients;
 mod commands;
 mod compression;
+mod database_host_lost;
 mod delivery;
-mod departed;
 mod deprecation;
 mod errors;
 mod events;
@@ -28,12 +28,12 @@ mod relations;
 mod restores;
 mod routes;
 mod server;
-mod silence;
+mod slow_readers;
 mod sound;
 mod sqlite_file;
 mod support;
+mod timeouts_and_limits;
 mod together;
-mod unread;
 mod versions;
 mod visibility;
 mod webhooks;

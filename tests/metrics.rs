@@ -1,4 +1,4 @@
-//! `/health/metrics` and the trace of a request: what a client provokes is what a monitor reads.
+//! `/health/metrics`, the slow statement log, and traces of requests and deliveries.
 
 use std::time::{Duration, Instant};
 
@@ -18,18 +18,18 @@ on_both!(
     reads_that_share_a_statement_are_counted_as_one_batch,
     queue_wait_and_full_queue_are_counted,
     rate_limited_request_is_counted_as_refused,
-    pools_show_connections_in_use_and_callers_that_wait,
-    background_tasks_are_shown_as_running,
-    metrics_are_answered_while_the_database_is_away,
+    pools_report_used_connections_and_waiting_callers,
+    background_tasks_are_reported_as_running,
+    metrics_are_served_while_the_database_is_unavailable,
     slow_statement_is_logged_with_its_request_and_without_values,
     request_log_carries_the_trace_id,
     delivery_continues_the_trace_of_the_request_that_caused_it,
-    delivery_has_no_traceparent_where_the_request_had_none_or_a_malformed_one,
+    delivery_has_no_traceparent_if_the_request_has_no_valid_one,
 );
 
 const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
 
-/// The metrics of a server, as a monitor reads them.
+/// The exported metrics of a server.
 struct Scrape(String);
 
 impl Scrape {
@@ -39,13 +39,13 @@ impl Scrape {
         Scrape(answer.status(200).text.clone())
     }
 
-    /// The value of a time series; 0 where it is not there yet.
+    /// The value of a time series; 0 if it does not exist yet.
     fn value(&self, series: &str) -> f64 {
         let value = self.0.lines().find_map(|line| line.strip_prefix(series)?.strip_prefix(' '));
         value.map_or(0.0, |value| value.parse().expect("a number"))
     }
 
-    /// How often a route was answered so.
+    /// Number of responses with this method, route and status.
     fn answered(&self, method: &str, route: &str, status: u16) -> f64 {
         self.value(&format!(
             "http_server_request_duration_seconds_count{{http_request_method=\"{method}\",http_route=\"{route}\",\
@@ -140,37 +140,37 @@ async fn reads_that_share_a_statement_are_counted_as_one_batch(server: Server) {
         async |what: &str| Scrape::of(&server).await.value(&format!("charter_batch_size_{what}{{kind=\"records\"}}"));
     admin.get(&path).await.ok();
     assert_eq!((size("count").await, size("sum").await), (1.0, 1.0), "a request alone is a batch of one");
-    let (begun, mut asked) = (Instant::now(), 1.0);
+    let (start, mut sent) = (Instant::now(), 1.0);
     while size("count").await == size("sum").await {
         futures_util::future::join_all((0..40).map(|_| admin.get(&path))).await;
-        asked += 40.0;
-        assert!(begun.elapsed() < Duration::from_secs(20), "requests at the same time share no statement");
+        sent += 40.0;
+        assert!(start.elapsed() < Duration::from_secs(20), "concurrent requests do not share a statement");
     }
-    assert_eq!(size("sum").await, asked);
+    assert_eq!(size("sum").await, sent);
 }
 
-/// A server with one turn, which a request has until the test lets go of it.
+/// A server with one permit, which the test holds.
 async fn queue_wait_and_full_queue_are_counted(server: Server) {
     let limited = server.configured(|config| config.request_concurrency = Some(1)).await;
     let admin = limited.admin();
     admin.get("/tax_classes").await.ok();
-    let turn = charter_runtime::server::Turn::at(&limited.state.gate, false);
-    turn.begin().await.expect("a turn is free");
-    let asked: Vec<_> = (0..20)
+    let permit = charter_runtime::server::Permit::new(&limited.state.concurrency_limiter, false);
+    permit.acquire().await.expect("a free permit");
+    let requests: Vec<_> = (0..20)
         .map(|_| {
             let admin = admin.clone();
             tokio::spawn(async move { admin.get("/tax_classes").await.status })
         })
         .collect();
-    let begun = Instant::now();
+    let start = Instant::now();
     while Scrape::of(&limited).await.refused("queue_full") < 4.0 {
-        assert!(begun.elapsed() < Duration::from_secs(5), "16 wait for one turn and the rest is refused");
+        assert!(start.elapsed() < Duration::from_secs(5), "16 requests are queued and the rest is refused");
     }
     let scrape = Scrape::of(&limited).await;
     let waiting = scrape.value("charter_queue_waiting");
-    turn.end();
+    permit.release();
     let statuses: Vec<u16> = {
-        let ended = futures_util::future::join_all(asked).await;
+        let ended = futures_util::future::join_all(requests).await;
         ended.into_iter().map(|status| status.expect("no test panicked")).collect()
     };
     let shed = statuses.iter().filter(|status| **status == 503).count() as f64;
@@ -193,36 +193,36 @@ async fn rate_limited_request_is_counted_as_refused(server: Server) {
     assert_eq!(Scrape::of(&limited).await.refused("rate_limited"), 1.0);
 }
 
-async fn pools_show_connections_in_use_and_callers_that_wait(server: Server) {
-    let (pool, most) = match server.state.db.dialect() {
+async fn pools_report_used_connections_and_waiting_callers(server: Server) {
+    let (pool, max) = match server.state.db.dialect() {
         charter_runtime::db::Dialect::Sqlite => ("writer", 1),
         charter_runtime::db::Dialect::Postgres => ("main", 3),
     };
     let mut held = Vec::new();
-    for _ in 0..most {
+    for _ in 0..max {
         held.push(server.state.db.begin().await.expect("a transaction begins"));
     }
     let state = server.state.clone();
     let waits = tokio::spawn(async move { state.db.begin().await.map(drop) });
     let name = format!("db_client_connection_pool_name=\"{pool}\"");
     let waiting = format!("db_client_connection_pending_requests{{{name}}}");
-    let begun = Instant::now();
+    let start = Instant::now();
     loop {
         let scrape = Scrape::of(&server).await;
         if scrape.value(&waiting) >= 1.0 {
             let used = format!("db_client_connection_count{{{name},db_client_connection_state=\"used\"}}");
-            assert!(scrape.value(&used) >= f64::from(most), "{}", scrape.0);
-            assert!(scrape.value(&format!("db_client_connection_max{{{name}}}")) >= f64::from(most));
+            assert!(scrape.value(&used) >= f64::from(max), "{}", scrape.0);
+            assert!(scrape.value(&format!("db_client_connection_max{{{name}}}")) >= f64::from(max));
             break;
         }
-        assert!(begun.elapsed() < Duration::from_secs(4), "{}", scrape.0);
+        assert!(start.elapsed() < Duration::from_secs(4), "{}", scrape.0);
     }
     held.clear();
-    waits.await.expect("no test panicked").expect("it has its turn");
+    waits.await.expect("no test panicked").expect("a connection");
 }
 
-async fn background_tasks_are_shown_as_running(server: Server) {
-    let begun = Instant::now();
+async fn background_tasks_are_reported_as_running(server: Server) {
+    let start = Instant::now();
     loop {
         let scrape = Scrape::of(&server).await;
         let rounds = scrape.value("charter_task_rounds_total{task=\"idempotency\",outcome=\"done\"}");
@@ -231,16 +231,16 @@ async fn background_tasks_are_shown_as_running(server: Server) {
             assert!(scrape.value("charter_task_last_round_timestamp_seconds{task=\"idempotency\"}") > 1e9);
             return;
         }
-        assert!(begun.elapsed() < Duration::from_secs(10), "{}", scrape.0);
+        assert!(start.elapsed() < Duration::from_secs(10), "{}", scrape.0);
     }
 }
 
-async fn metrics_are_answered_while_the_database_is_away(server: Server) {
+async fn metrics_are_served_while_the_database_is_unavailable(server: Server) {
     server.admin().get("/tax_classes").await.ok();
     server.state.db.close().await;
     let scrape = Scrape::of(&server).await;
     assert_eq!(scrape.answered("GET", "/api/v1/tax_classes", 200), 1.0);
-    assert!(!scrape.0.contains("charter_webhook_due"), "what only the database knows is left out");
+    assert!(!scrape.0.contains("charter_webhook_due"), "gauges from the database are left out");
     assert!(scrape.0.contains("charter_webhook_attempts_total"));
 }
 
@@ -268,7 +268,7 @@ async fn request_log_carries_the_trace_id(server: Server) {
     assert!(lines.lines().next().is_some_and(|line| line.contains(&format!("trace_id=\"{TRACE}\""))), "{lines}");
 }
 
-/// A server that delivers to this machine.
+/// A server that delivers webhooks to this machine.
 async fn delivering(server: &Server) -> Server {
     let networks = vec!["127.0.0.0/8".parse().expect("a network")];
     server
@@ -290,20 +290,20 @@ async fn delivery_continues_the_trace_of_the_request_that_caused_it(server: Serv
     let parent = received[0].header("traceparent").to_string();
     assert!(parent.starts_with(&format!("00-{TRACE}-")) && parent.ends_with("-01"), "{parent}");
     assert!(!parent.contains("00f067aa0ba902b7"), "the parent-id is that of the attempt: {parent}");
-    // The log tells what was sent.
-    let begun = Instant::now();
+    // The delivery log shows the same header.
+    let start = Instant::now();
     let log = loop {
         let logs = admin.get(&format!("/webhooks/{}/logs", hook["id"])).await.records("logs");
         if let Some(log) = logs.into_iter().next() {
             break log;
         }
-        assert!(begun.elapsed() < Duration::from_secs(10), "the attempt is not logged");
+        assert!(start.elapsed() < Duration::from_secs(10), "the attempt is not logged");
     };
     let sent = admin.get(&format!("/webhooks/{}/logs/{}/request", hook["id"], log["id"])).await.record("request");
     assert_eq!(sent["headers"]["traceparent"], parent);
 }
 
-async fn delivery_has_no_traceparent_where_the_request_had_none_or_a_malformed_one(server: Server) {
+async fn delivery_has_no_traceparent_if_the_request_has_no_valid_one(server: Server) {
     let server = delivering(&server).await;
     let (admin, receiver) = (server.admin(), Receiver::answering(204).await);
     admin.post("/webhooks", json!({ "url": receiver.url(), "events": ["role.created"] })).await.created("webhook");

@@ -1,4 +1,4 @@
-//! The server around the operations: rate limits, health, stopping, and what happens while the database is away.
+//! Rate limits, health checks, graceful shutdown, several nodes, and an unavailable database.
 
 use std::time::Duration;
 
@@ -9,25 +9,25 @@ use tokio::net::TcpStream;
 use crate::support::{Client, Database, Server, on_both, postgres, run};
 
 on_both!(
-    a_token_has_so_many_requests_a_minute,
-    an_address_has_so_many_requests_without_a_valid_token,
-    many_first_requests_with_a_valid_token_are_not_taken_for_guesses,
-    every_answer_that_is_counted_says_how_the_caller_stands,
-    health_is_not_limited,
-    a_request_of_http_1_1_says_once_for_which_host_it_is,
-    a_server_that_stops_takes_no_connections,
-    a_server_that_stops_answers_what_is_under_way,
+    requests_of_a_token_are_rate_limited,
+    requests_without_a_valid_token_are_rate_limited_by_address,
+    concurrent_first_requests_of_a_valid_token_are_not_limited_as_anonymous,
+    rate_limited_responses_have_ratelimit_headers,
+    health_checks_are_not_rate_limited,
+    http_1_1_request_needs_exactly_one_host,
+    stopping_server_refuses_new_connections,
+    stopping_server_finishes_open_requests,
     two_nodes_share_a_database,
-    a_token_revoked_on_one_node_is_forgotten_there_at_once,
-    a_token_revoked_on_another_node_stops_within_30_seconds,
+    revoked_token_is_rejected_immediately_on_the_same_node,
+    token_revoked_on_another_node_is_rejected_within_30_seconds,
 );
 
 #[test]
-fn while_the_database_is_away_requests_are_503() {
-    run(Database::Postgres, while_the_database_is_away);
+fn requests_are_503_while_the_database_is_unavailable() {
+    run(Database::Postgres, stop_the_database_and_send_requests);
 }
 
-async fn a_token_has_so_many_requests_a_minute(server: Server) {
+async fn requests_of_a_token_are_rate_limited(server: Server) {
     let limited = server.configured(|config| config.rate_limit = 3).await;
     let one = limited.admin();
     one.get("/products").await.ok();
@@ -37,12 +37,12 @@ async fn a_token_has_so_many_requests_a_minute(server: Server) {
     answer.refused(429, "rate_limited");
     let seconds: u64 = answer.header("retry-after").and_then(|text| text.parse().ok()).expect("seconds to wait");
     assert!((1..=60).contains(&seconds), "{seconds}");
-    // It counts for this token alone, whatever it asks.
+    // The limit is per token, for all paths.
     one.post("/products", json!({})).await.refused(429, "rate_limited");
     two.get("/products").await.ok();
 }
 
-async fn an_address_has_so_many_requests_without_a_valid_token(server: Server) {
+async fn requests_without_a_valid_token_are_rate_limited_by_address(server: Server) {
     let limited = server.configured(|config| config.rate_limit_anonymous = 3).await;
     limited.admin().get("/products").await.ok();
     let unseen = limited.able(&["products:read"]).await;
@@ -52,14 +52,13 @@ async fn an_address_has_so_many_requests_without_a_valid_token(server: Server) {
     let answer = limited.client("chr_x").get("/products").await;
     answer.refused(429, "rate_limited");
     assert!(answer.header("retry-after").is_some());
-    // A valid token of the same address is not stopped by that, also where this process has not seen it before; and
-    // nobody goes on guessing.
+    // Valid tokens from the same address are not limited by that, not even tokens that this process has not cached.
     limited.admin().get("/products").await.ok();
     unseen.get("/products").await.ok();
     limited.client("chr_x").get("/products").await.refused(429, "rate_limited");
 }
 
-async fn many_first_requests_with_a_valid_token_are_not_taken_for_guesses(server: Server) {
+async fn concurrent_first_requests_of_a_valid_token_are_not_limited_as_anonymous(server: Server) {
     let limited = server.configured(|config| config.rate_limit_anonymous = 2).await;
     let client = limited.admin();
     let answers = futures_util::future::join_all((0..20).map(|_| client.get("/products"))).await;
@@ -67,33 +66,32 @@ async fn many_first_requests_with_a_valid_token_are_not_taken_for_guesses(server
     limited.anonymous().get("/products").await.refused(401, "unauthenticated");
 }
 
-async fn every_answer_that_is_counted_says_how_the_caller_stands(server: Server) {
+async fn rate_limited_responses_have_ratelimit_headers(server: Server) {
     let limited = server.configured(|config| (config.rate_limit, config.rate_limit_anonymous) = (3, 2)).await;
-    let told = |answer: &crate::support::Answer| {
+    let limits = |answer: &crate::support::Answer| {
         ["ratelimit-limit", "ratelimit-remaining", "ratelimit-reset"]
             .map(|name| answer.header(name).and_then(|text| text.parse::<u64>().ok()))
     };
     let admin = limited.admin();
     for (path, status, left) in [("/products", 200, 2), ("/products/999", 404, 1), ("/products?page=0", 422, 0)] {
         let answer = admin.get(path).await;
-        let [limit, remaining, reset] = told(answer.status(status));
+        let [limit, remaining, reset] = limits(answer.status(status));
         assert_eq!([limit, remaining], [Some(3), Some(left)], "{path}");
         assert!(reset.is_some_and(|seconds| (1..=60).contains(&seconds)), "{reset:?}");
     }
     let answer = admin.get("/products").await;
     answer.refused(429, "rate_limited");
-    assert_eq!(told(&answer)[..2], [Some(3), Some(0)]);
+    assert_eq!(limits(&answer)[..2], [Some(3), Some(0)]);
     assert_eq!(answer.header("retry-after"), answer.header("ratelimit-reset"));
     let anonymous = limited.anonymous().get("/products").await;
-    assert_eq!(told(&anonymous)[..2], [Some(2), Some(1)]);
-    assert_eq!(told(&server.admin().get("/products").await), [None; 3], "there is no limit");
-    assert_eq!(told(&limited.anonymous().get("~/health/live").await), [None; 3]);
+    assert_eq!(limits(&anonymous)[..2], [Some(2), Some(1)]);
+    assert_eq!(limits(&server.admin().get("/products").await), [None; 3], "there is no limit");
+    assert_eq!(limits(&limited.anonymous().get("~/health/live").await), [None; 3]);
 }
 
-/// A server that stops refuses new connections at once, though what is under way takes long.
 /// RFC 9112, section 3.2.
-async fn a_request_of_http_1_1_says_once_for_which_host_it_is(server: Server) {
-    let asked = async |path: &str, version: &str, hosts: &str| {
+async fn http_1_1_request_needs_exactly_one_host(server: Server) {
+    let send = async |path: &str, version: &str, hosts: &str| {
         let mut stream = TcpStream::connect(server.address).await.expect("the server listens");
         let request = format!("GET {path} {version}\r\n{hosts}connection: close\r\n\r\n");
         stream.write_all(request.as_bytes()).await.expect("the server reads");
@@ -103,17 +101,17 @@ async fn a_request_of_http_1_1_says_once_for_which_host_it_is(server: Server) {
     };
     for path in ["/health/live", "/api/v1/products", "/docs", "/nope"] {
         for hosts in ["", "host: test\r\nhost: test\r\n"] {
-            let answer = asked(path, "HTTP/1.1", hosts).await;
+            let answer = send(path, "HTTP/1.1", hosts).await;
             assert!(answer.starts_with("HTTP/1.1 400") && answer.contains("malformed_request"), "{path}: {answer}");
         }
     }
     for (version, hosts) in [("HTTP/1.1", "host:\r\n"), ("HTTP/1.0", "")] {
-        let answer = asked("/health/live", version, hosts).await;
+        let answer = send("/health/live", version, hosts).await;
         assert!(answer.starts_with(&format!("{version} 200")), "{answer}");
     }
 }
 
-async fn a_server_that_stops_takes_no_connections(server: Server) {
+async fn stopping_server_refuses_new_connections(server: Server) {
     let other = server.configured(|_| {}).await;
     let address = other.address;
     let mut stream = BufReader::new(TcpStream::connect(address).await.expect("the server listens"));
@@ -132,12 +130,12 @@ async fn a_server_that_stops_takes_no_connections(server: Server) {
         }
     };
     tokio::time::timeout(std::time::Duration::from_secs(5), refused).await.expect("connections are refused");
-    assert!(!stopping.is_finished(), "a request is under way");
+    assert!(!stopping.is_finished(), "a request is open");
     stream.write_all(b"{}").await.expect("the server still reads");
     stopping.await.expect("it stops");
 }
 
-async fn health_is_not_limited(server: Server) {
+async fn health_checks_are_not_rate_limited(server: Server) {
     let limited = server.configured(|config| (config.rate_limit, config.rate_limit_anonymous) = (1, 1)).await;
     for _ in 0..5 {
         limited.anonymous().get("~/health/live").await.ok();
@@ -145,7 +143,7 @@ async fn health_is_not_limited(server: Server) {
     }
 }
 
-async fn a_server_that_stops_answers_what_is_under_way(server: Server) {
+async fn stopping_server_finishes_open_requests(server: Server) {
     let other = server.configured(|_| {}).await;
     let (address, token) = (other.address, other.token(&["*"]).await);
     let stream = TcpStream::connect(address).await.expect("the server listens");
@@ -160,7 +158,7 @@ async fn a_server_that_stops_answers_what_is_under_way(server: Server) {
     let mut line = String::new();
     stream.read_line(&mut line).await.expect("the server asks for the body");
     assert!(line.starts_with("HTTP/1.1 100"), "{line}");
-    // Now the request is under way. The stop begins first, and waits for it.
+    // The request is open. The shutdown starts first, and waits for it.
     let finish = async {
         stream.write_all(body.as_bytes()).await.expect("the server still reads");
         loop {
@@ -175,7 +173,7 @@ async fn a_server_that_stops_answers_what_is_under_way(server: Server) {
     let ((), status) = tokio::join!(other.stop(), finish);
     assert!(status.starts_with("201"), "{status}");
     let answer = TcpStream::connect(address).await;
-    assert!(answer.is_err(), "a server that has stopped takes no connections");
+    assert!(answer.is_err(), "a stopped server refuses connections");
 }
 
 pub async fn two_nodes_share_a_database(server: Server) {
@@ -199,13 +197,13 @@ pub async fn two_nodes_share_a_database(server: Server) {
     }
     statuses.sort_unstable();
     assert_eq!(statuses, [[201; 10], [422; 10]].concat());
-    // A token that was made on one node is known on the other at once.
+    // A token that one node creates is valid on the other immediately.
     let token = server.token(&["products:read"]).await;
     second.client(&token).get("/products").await.ok();
     second.state.db.close().await;
 }
 
-/// A client whose token was used on its node, and then revoked on the other; and the token.
+/// A client of `node` whose token was used there and then revoked on `by`, and the token.
 async fn revoked(node: &Server, by: &Server) -> (Client, String) {
     let admin = by.admin();
     let token = admin.post("/tokens", json!({ "name": "x", "abilities": ["*"] })).await.created("token");
@@ -216,26 +214,26 @@ async fn revoked(node: &Server, by: &Server) -> (Client, String) {
     (client, value)
 }
 
-async fn a_token_revoked_on_one_node_is_forgotten_there_at_once(server: Server) {
+async fn revoked_token_is_rejected_immediately_on_the_same_node(server: Server) {
     let second = server.beside().await;
     let (client, value) = revoked(&second, &second).await;
     client.get("/products").await.refused(401, "invalid_token");
-    // The other node has never seen it.
+    // The other node has not cached it.
     server.client(&value).get("/products").await.refused(401, "invalid_token");
     second.state.db.close().await;
 }
 
-async fn a_token_revoked_on_another_node_stops_within_30_seconds(server: Server) {
+async fn token_revoked_on_another_node_is_rejected_within_30_seconds(server: Server) {
     let second = server.beside().await;
     let (client, _) = revoked(&server, &second).await;
-    server.state.clock.turn(Duration::from_secs(25));
+    server.state.clock.advance(Duration::from_secs(25));
     client.get("/products").await.ok();
-    server.state.clock.turn(Duration::from_secs(5));
+    server.state.clock.advance(Duration::from_secs(5));
     client.get("/products").await.refused(401, "invalid_token");
     second.state.db.close().await;
 }
 
-async fn while_the_database_is_away(_: Server) {
+async fn stop_the_database_and_send_requests(_: Server) {
     let Some(own) = postgres::Postgres::start() else { return };
     let server = Server::over(&own.create_database(None)).await;
     let client = server.admin();

@@ -1,4 +1,4 @@
-//! An application: its resources, its migrations, its reference data; and how it is opened.
+//! Application builder: resources, migrations, seed data and mounted routes.
 
 use std::fs::File;
 use std::io::ErrorKind;
@@ -16,42 +16,43 @@ use crate::context::{SignIns, State};
 use crate::crud::{BoxFuture, ResponseCache, Route};
 use crate::db::{Beside, Db, Dialect, Lock};
 use crate::error::{Error, Result};
-use crate::lasting::Lasting;
 use crate::metrics::Metrics;
-use crate::server::{Gate, Mount, Pending, RateLimit};
+use crate::server::{ConcurrencyLimiter, Mount, RateLimit, ResponseBudget};
+use crate::tasks::DetachedTasks;
 use crate::{attachment, audit, custom_field, seed, total, view, webhook};
 
-/// Runs the application's migrations in one direction.
+/// Runs the application's migrations, and returns each with whether it is applied.
 pub type Migrate = for<'a> fn(&'a Db, Direction) -> BoxFuture<'a, Result<Vec<(String, bool)>>>;
-/// Makes sure of so many sample records of a resource, telling how far it is, and answers how many were added.
+/// Adds sample records of a resource until there are as many as given. Reports its progress, and returns how many it added.
 pub type Fill = for<'a> fn(&'a Arc<State>, &'a str, u64, &'a (dyn Fn(u64) + Sync)) -> BoxFuture<'a, Result<u64>>;
 
-/// The sample data of an application: how many records of which resource, in the order in which they are made.
+/// The sample data of an application.
 #[derive(Clone, Copy)]
 pub struct Demo {
+    /// Resources and their default numbers of records, in the order in which they are created.
     pub counts: &'static [(&'static str, u64)],
     pub fill: Fill,
 }
 
-/// So often a minute one may try to sign in: from one address, from it to one account, and to one account from everywhere.
-const SIGN_INS_OF_ADDRESS: u32 = 30;
-const SIGN_INS_OF_BOTH: u32 = 10;
-const SIGN_INS_OF_ACCOUNT: u32 = 100;
+/// Attempts to sign in per minute: from one address, from one address to one account, and to one account.
+const SIGN_INS_PER_ADDRESS: u32 = 30;
+const SIGN_INS_PER_ADDRESS_AND_ACCOUNT: u32 = 10;
+const SIGN_INS_PER_ACCOUNT: u32 = 100;
 
-/// Where migrations go.
+/// Direction of the migrations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
     Up,
-    /// Only tells which were applied.
+    /// Changes nothing.
     Status,
-    /// Undoes the last so many.
+    /// Undoes this many migrations.
     Down(u32),
 }
 
-/// What an application consists of.
+/// An application.
 #[derive(Clone)]
 pub struct App {
-    /// The name of its command.
+    /// The name of the server command.
     pub name: &'static str,
     pub(crate) routes: Vec<Route>,
     pub(crate) seeds: &'static [(&'static str, &'static str)],
@@ -61,8 +62,8 @@ pub struct App {
 }
 
 impl App {
-    /// An application whose tables the migrator makes. The platform's own resources (users, roles, tokens, custom
-    /// fields, saved views, webhooks, attachments) come with it.
+    /// An application with the tables of a migrator. The platform's resources (users, roles, tokens, custom fields, saved views,
+    /// webhooks, attachments, audit log) are added.
     pub fn new<M: MigratorTrait>(name: &'static str, routes: Vec<Route>) -> App {
         let platform = [
             auth::user::route(),
@@ -85,41 +86,40 @@ impl App {
         }
     }
 
-    /// Paths of the application's own, before all others but those of `/health`: what no resource is, as a page for a
-    /// screen or what a payment service calls. [`Endpoint`](crate::server::Endpoint) gives a path the log, the limits and the
-    /// errors that all others have. Who asks, and what they may, is for the application to find out
-    /// ([`authenticate`](crate::auth::authenticate)).
+    /// Adds routes that are not resources, such as the callback of a payment service. They take precedence over all routes but
+    /// those of `/health`. A handler in an [`Endpoint`](crate::server::Endpoint) gets the request log, the limits and the error
+    /// responses of all routes; it authenticates its callers itself ([`authenticate`](crate::auth::authenticate)).
     pub fn mount(mut self, paths: Mount) -> App {
         self.mounts.push(paths);
         self
     }
 
-    /// The reference data that every start makes sure of: resource and YAML.
+    /// Seed data that every start inserts if it is missing: resource and YAML.
     pub fn seeds(mut self, seeds: &'static [(&'static str, &'static str)]) -> App {
         self.seeds = seeds;
         self
     }
 
-    /// What `seed demo` does.
+    /// The sample data of `seed demo`.
     pub fn demo(mut self, demo: Demo) -> App {
         self.demo = Some(demo);
         self
     }
 
-    /// Opens the database and links the resources; touches no table.
+    /// Opens the database and links the resources. It reads and writes no table.
     ///
     /// # Errors
-    /// When the database cannot be reached or the metadata names what is not there.
+    /// When the database cannot be reached, or the metadata has an unknown name.
     pub async fn open(&self, config: Config) -> Result<Arc<State>> {
         let limit = config.request_timeout;
         self.open_with(config, Some(limit)).await
     }
 
-    /// The same; a statement may take as long as `limit`, and without one as long as it takes.
+    /// [`App::open`] with a timeout for each statement, or none.
     pub(crate) async fn open_with(&self, config: Config, limit: Option<Duration>) -> Result<Arc<State>> {
         let catalog = Catalog::link(self.routes.clone()).map_err(Error::internal)?;
         let db = Db::connect(&config.database_url, config.database_pool, limit).await;
-        let db = db.map_err(|error| Error::internal(format!("the database cannot be opened: {error}")))?;
+        let db = db.map_err(|error| Error::internal(format!("could not open the database: {error}")))?;
         let token_rate = RateLimit::new(config.rate_limit);
         let anonymous_rate = RateLimit::new(config.rate_limit_anonymous);
         let webhook_transport = Arc::new(webhook::HttpTransport::new(config.webhook_policy.clone())?);
@@ -129,7 +129,7 @@ impl App {
         let metrics = Metrics::new(db.metrics(), |registry| webhooks.register(registry));
         db.metrics().log_slower_than(config.slow_statement);
         let responses = ResponseCache::new(metrics.cache.clone());
-        let gate = Arc::new(Gate::new(config.at_once(), metrics.admission.clone()));
+        let concurrency_limiter = Arc::new(ConcurrencyLimiter::new(config.max_in_flight(), metrics.admission.clone()));
         let (custom_fields, custom_fields_changed, foreign_triggers, searches, views_version) = Default::default();
         Ok(Arc::new(State {
             name: self.name,
@@ -147,40 +147,40 @@ impl App {
             address,
             custom_fields_changed,
             views_version,
-            gate,
-            pending: Pending::default(),
+            concurrency_limiter,
+            response_budget: ResponseBudget::default(),
             custom_fields,
             foreign_triggers,
             searches,
             token_rate,
             anonymous_rate,
-            lasting: Lasting::default(),
+            detached_tasks: DetachedTasks::default(),
             sign_ins: SignIns {
-                addresses: RateLimit::new(SIGN_INS_OF_ADDRESS),
-                accounts_from_addresses: RateLimit::new(SIGN_INS_OF_BOTH),
-                accounts: RateLimit::new(SIGN_INS_OF_ACCOUNT),
+                addresses: RateLimit::new(SIGN_INS_PER_ADDRESS),
+                accounts_from_addresses: RateLimit::new(SIGN_INS_PER_ADDRESS_AND_ACCOUNT),
+                accounts: RateLimit::new(SIGN_INS_PER_ACCOUNT),
             },
-            description: OnceLock::new(),
+            openapi_document: OnceLock::new(),
         }))
     }
 
-    /// Migrates, and makes sure of the reference data. Several processes may do so at once.
+    /// Applies the migrations and inserts missing seed data. Concurrent processes wait for each other.
     ///
     /// # Errors
-    /// When a migration fails or the reference data is not valid.
+    /// When a migration fails, or the seed data is invalid.
     pub async fn prepare(&self, state: &Arc<State>) -> Result<()> {
         let lock = self.lock(state).await?;
         self.prepare_locked(state).await?;
         lock.release().await
     }
 
-    /// Waits until no other process prepares the same database.
+    /// Waits for the lock of the start.
     pub(crate) async fn lock(&self, state: &State) -> Result<StartLock> {
         match state.db.dialect() {
-            Dialect::Postgres => Ok(StartLock::Transaction(Box::new(Lock::Start.hold_beside(&state.db).await?))),
+            Dialect::Postgres => Ok(StartLock::Advisory(Box::new(Lock::Start.hold_beside(&state.db).await?))),
             Dialect::Sqlite => {
                 let Some(database) = state.db.file().map(Path::to_path_buf) else { return Ok(StartLock::File(None)) };
-                let locked = tokio::task::spawn_blocking(move || lock_beside(&database));
+                let locked = tokio::task::spawn_blocking(move || lock_file(&database));
                 Ok(StartLock::File(locked.await.map_err(Error::internal)??))
             }
         }
@@ -192,17 +192,17 @@ impl App {
         Ok(applied)
     }
 
-    /// Applies every migration that is not applied, makes sure that the tables are counted, and answers which it applied.
+    /// Applies all pending migrations, installs missing count triggers, and returns the names of the applied migrations.
     pub(crate) async fn migrate_up(&self, state: &State) -> Result<Vec<String>> {
         let applied = self.migrate_by(state, Direction::Up).await?;
         for table in total::install(&state.db, &state.catalog).await? {
-            tracing::debug!(table, "its records are counted from now on");
+            tracing::debug!(table, "installed count triggers");
         }
         Ok(applied)
     }
 
-    /// Migrates, and answers the names of what was applied, or undone. The state before comes first: a database of a newer
-    /// version is told so, and not in the library's words.
+    /// Migrates, and returns the names of the applied or undone migrations. Reading the state first gives a database of a newer
+    /// version its own error message.
     pub(crate) async fn migrate_by(&self, state: &State, direction: Direction) -> Result<Vec<String>> {
         let before = (self.migrate)(&state.db, Direction::Status).await?;
         let after = (self.migrate)(&state.db, direction).await?;
@@ -211,34 +211,34 @@ impl App {
     }
 }
 
-/// Held while a process prepares the database; the end of the process releases it too.
+/// Lock of a process that prepares the database. It is also released when the process ends.
 pub(crate) enum StartLock {
     /// An advisory lock of PostgreSQL.
-    Transaction(Box<Beside>),
-    /// A lock on a file beside the database, which all who open that share; none where there can be none.
+    Advisory(Box<Beside>),
+    /// A lock on a file next to the SQLite database; none where no file can be created.
     File(Option<File>),
 }
 
 impl StartLock {
     pub(crate) async fn release(self) -> Result<()> {
         match self {
-            StartLock::Transaction(held) => held.release().await,
+            StartLock::Advisory(lock) => lock.release().await,
             StartLock::File(file) => file.map_or(Ok(()), |file| file.unlock()).map_err(Error::internal),
         }
     }
 }
 
-/// Waits for the lock on a file beside this database. A folder in which nothing can be made takes no journal of SQLite either:
-/// nobody prepares anything there.
-fn lock_beside(database: &Path) -> Result<Option<File>> {
-    // Links lead to the one file that there is.
+/// Waits for the lock on a file next to this database. A folder without write permission has no lock: SQLite cannot create its
+/// journal there either.
+fn lock_file(database: &Path) -> Result<Option<File>> {
+    // Different links to the database share one lock.
     let path = database.canonicalize().unwrap_or_else(|_| database.to_path_buf()).with_added_extension("start.lock");
-    let told = |error: std::io::Error| Error::internal(format!("the lock of a start, {}: {error}", path.display()));
-    // One that another user made can be read and locked.
+    let problem = |error: std::io::Error| Error::internal(format!("lock file {}: {error}", path.display()));
+    // A file of another user can be opened for reading, which suffices for a lock.
     match File::open(&path).or_else(|_| File::create(&path)) {
-        Ok(file) => file.lock().map(|()| Some(file)).map_err(told),
+        Ok(file) => file.lock().map(|()| Some(file)).map_err(problem),
         Err(error) if matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem) => Ok(None),
-        Err(error) => Err(told(error)),
+        Err(error) => Err(problem(error)),
     }
 }
 
@@ -258,12 +258,12 @@ fn migrate<M: MigratorTrait>(db: &Db, direction: Direction) -> BoxFuture<'_, Res
     })
 }
 
-/// Every migration, and whether it was applied. It writes nothing.
+/// All migrations, and whether each is applied. It writes nothing.
 async fn status<M: MigratorTrait>(connection: &DatabaseConnection) -> Result<Vec<(String, bool)>> {
     let migrations = M::get_migration_with_status_read_only(connection).await.map_err(|error| match error {
-        // One that was applied and is not known here.
+        // A migration is applied that this program does not have.
         DbErr::Custom(what) => Error::internal(format!(
-            "the database was migrated by a newer version of this program, or by another one: {what}"
+            "the database was migrated by a newer version of this program, or by another program: {what}"
         )),
         other => other.into(),
     })?;

@@ -10,7 +10,7 @@ use quick_cache::sync::Cache;
 /// Entries beyond this number evict those that were read least (S3-FIFO).
 const MAX_ENTRIES: usize = 10_000;
 
-/// A cache whose values expire. Clones of a value are handed out, so that values are cheap to clone.
+/// A cache whose values expire. It returns clones: values should be cheap to clone.
 pub struct TtlCache<K, V>(Cache<K, (V, Instant)>);
 
 impl<K: Eq + Hash, V: Clone> Default for TtlCache<K, V> {
@@ -76,6 +76,6 @@ mod tests {
             cache.insert(number, (), now + Duration::from_secs(1));
         }
         assert!(cache.0.len() <= MAX_ENTRIES + MAX_ENTRIES / 8, "{}", cache.0.len());
-        assert_eq!(cache.get(&(3 * MAX_ENTRIES - 1), now), Some(()), "the newest one is kept");
+        assert_eq!(cache.get(&(3 * MAX_ENTRIES - 1), now), Some(()), "the newest one is still there");
     }
 }

@@ -1,4 +1,4 @@
-//! The settings of a server: each an environment variable, a flag of the same name, and a row of one table.
+//! Settings of a server. Each is a flag and an environment variable.
 
 mod database;
 mod problems;
@@ -20,12 +20,12 @@ use crate::error::{Error, Result};
 use crate::network::Network;
 use crate::webhook::UrlPolicy;
 
-/// One setting, as the documentation lists it.
+/// A setting.
 #[derive(Debug, Clone, Copy)]
 pub struct Setting {
     /// `database-url` is the flag; the environment variable is `CHARTER_DATABASE_URL`.
     pub flag: &'static str,
-    /// What it is when nobody says; empty where the text of `about` tells.
+    /// The default; empty if `about` describes it.
     pub default: &'static str,
     pub about: &'static str,
 }
@@ -40,12 +40,12 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         flag: "listen",
         default: "127.0.0.1:8000",
-        about: "Address and port to listen on; port 0 takes a free one",
+        about: "Address and port to listen on; port 0 picks a free one",
     },
     Setting {
         flag: "base-url",
         default: "",
-        about: "The address that clients use, without a path; by default that of `listen`",
+        about: "URL that clients use, without a path; by default that of `listen`",
     },
     Setting {
         flag: "data-dir",
@@ -55,111 +55,122 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         flag: "storage",
         default: "",
-        about: "Where attached files are kept: `s3://<bucket>`, or with a prefix `s3://<bucket>/<prefix>`; by default the data folder",
+        about: "Storage of attached files: `s3://<bucket>` or `s3://<bucket>/<prefix>`; by default the data folder",
     },
     Setting {
         flag: "storage-endpoint",
         default: "",
-        about: "Address of the S3-compatible service, such as `https://minio.example.com:9000`; by default Amazon's of the region",
+        about: "URL of the S3-compatible service, such as `https://minio.example.com:9000`; by default Amazon's in the region",
     },
     Setting { flag: "storage-region", default: "us-east-1", about: "Region of the bucket" },
-    Setting { flag: "storage-access-key", default: "", about: "Id of the key that may use the bucket" },
-    Setting { flag: "storage-secret-key", default: "", about: "The secret of that key" },
+    Setting { flag: "storage-access-key", default: "", about: "Access key id for the bucket" },
+    Setting { flag: "storage-secret-key", default: "", about: "Secret access key for the bucket" },
     Setting {
         flag: "secret-key",
         default: "",
-        about: "Signs links and seals secrets; made on the first start and kept in the data folder when unset",
+        about: "Key that signs links and encrypts secrets; by default generated at the first start and stored in the data folder",
     },
     Setting {
         flag: "admin-email",
         default: "admin@example.com",
-        about: "The administrator that the first start creates",
+        about: "E-mail address of the administrator that the first start creates",
     },
     Setting {
         flag: "database-pool",
         default: "8",
-        about: "Connections to PostgreSQL, or readers of SQLite; exports have up to 2 more, and so has a start on PostgreSQL",
+        about: "PostgreSQL connections, or SQLite readers. Exports use up to 2 more, and so does a start on PostgreSQL",
     },
-    Setting { flag: "threads", default: "", about: "Threads that serve, by default one for each processor" },
-    Setting { flag: "body-limit", default: "1048576", about: "Bytes of a body, JSON or a form; more is 413" },
+    Setting { flag: "threads", default: "", about: "Worker threads; by default one for each processor" },
+    Setting {
+        flag: "body-limit",
+        default: "1048576",
+        about: "Maximum size of a JSON or form body in bytes; a larger one is 413",
+    },
     Setting {
         flag: "request-concurrency",
         default: "",
-        about: "Requests that are worked on at once, by default 4 for each connection of the pool; 16 times as many wait, or as many as had their turn in the last quarter of a second, for half a second at most, and what is beyond is 503",
+        about: "Maximum of requests in flight; by default 4 × `database-pool`. Further requests queue for at most 500 ms. The queue holds 16 times this number, or as many as started in the last 250 ms if that is more, up to 4096; when it is full, the answer is 503",
     },
-    Setting { flag: "request-timeout", default: "30", about: "Seconds for one request; longer is 503" },
+    Setting {
+        flag: "request-timeout",
+        default: "30",
+        about: "Timeout of a request in seconds; then the answer is 503",
+    },
     Setting {
         flag: "slow-statement-ms",
         default: "500",
-        about: "Milliseconds from which on a statement of the database is logged, without its values; 0 turns it off",
+        about: "SQL statements that take at least this many milliseconds are logged, without their values; 0 disables the log",
     },
-    Setting { flag: "rate-limit", default: "1000", about: "Requests a minute for one token; 0 turns it off" },
+    Setting { flag: "rate-limit", default: "1000", about: "Requests per minute and token; 0 disables the limit" },
     Setting {
         flag: "rate-limit-anonymous",
         default: "60",
-        about: "Requests a minute without a valid token, for one address; 0 turns it off",
+        about: "Requests per minute and address without a valid token; 0 disables the limit",
     },
     Setting {
         flag: "trusted-proxies",
         default: "",
-        about: "Networks of the proxies in front, such as `10.0.0.0/8`: what they write into `X-Forwarded-For` is believed",
+        about: "Networks of the reverse proxies, such as `10.0.0.0/8`, whose `X-Forwarded-For` is trusted",
     },
     Setting {
         flag: "webhook-allow-http",
         default: "false",
-        about: "Whether webhooks may have http:// URLs, whose deliveries anybody on the way can read",
+        about: "Whether webhooks may have http:// URLs, whose deliveries are not encrypted",
     },
     Setting {
         flag: "webhook-allow-networks",
         default: "",
-        about: "Networks that webhooks may reach although they are not public, such as `10.0.0.0/8,fd00::/8`",
+        about: "Non-public networks that webhooks may reach, such as `10.0.0.0/8,fd00::/8`",
     },
     Setting {
         flag: "webhook-concurrency",
         default: "256",
-        about: "Webhook deliveries that this process attempts at a time; 0 leaves them to other processes",
+        about: "Concurrent webhook deliveries of this process; 0 leaves them to other processes",
     },
-    Setting { flag: "webhook-endpoint-concurrency", default: "32", about: "Of these, the most to one webhook" },
     Setting {
-        flag: "log",
-        default: "info",
-        about: "What is logged: a level, or directives such as `charter_runtime=debug`",
+        flag: "webhook-endpoint-concurrency",
+        default: "32",
+        about: "Concurrent deliveries of this process to one webhook",
     },
-    Setting { flag: "log-format", default: "text", about: "`text` or `json`, one line an event, on standard error" },
+    Setting { flag: "log", default: "info", about: "Log level, or directives such as `charter_runtime=debug`" },
+    Setting {
+        flag: "log-format",
+        default: "text",
+        about: "Format of the log on standard error, one line for each event: `text` or `json`",
+    },
 ];
 
-/// For each connection of the pool so many requests are worked on when nobody says how many: they do more than to wait for
-/// the database.
-const TURNS: u32 = 4;
+/// Default of requests in flight for each connection of the pool: a request does more than wait for the database.
+const REQUESTS_PER_CONNECTION: u32 = 4;
 
-/// Variables of the tests, which are no settings.
+/// Prefix of variables for the tests, which are not settings.
 const TEST_PREFIX: &str = "CHARTER_TEST_";
 
-/// The settings of one server, read and checked.
+/// The validated settings of a server.
 #[derive(Clone)]
 pub struct Config {
     pub database_url: String,
     pub listen: String,
     pub base_url: Option<String>,
     pub data_dir: PathBuf,
-    /// The bucket of attached files; without one they are in the data folder.
+    /// The bucket of attached files; without one they are stored in the data folder.
     pub storage: Option<S3Config>,
     pub secret_key: Option<String>,
     pub admin_email: String,
     pub database_pool: u32,
-    /// How many threads serve.
+    /// Worker threads.
     pub threads: usize,
     pub body_limit: usize,
-    /// How many requests are worked on at once; see [`Config::at_once`].
+    /// Set by the operator; [`Config::max_in_flight`] has the default.
     pub request_concurrency: Option<u32>,
     pub request_timeout: Duration,
-    /// From which duration on a statement is logged, if at all.
+    /// Statements that take at least this long are logged.
     pub slow_statement: Option<Duration>,
     pub rate_limit: u32,
     pub rate_limit_anonymous: u32,
-    /// Whose `X-Forwarded-For` tells the address of a client.
+    /// Proxies whose `X-Forwarded-For` is trusted.
     pub trusted_proxies: Vec<Network>,
-    /// Where webhooks may lead.
+    /// The URLs that webhooks may have.
     pub webhook_policy: UrlPolicy,
     pub webhook_concurrency: u32,
     pub webhook_endpoint_concurrency: u32,
@@ -168,19 +179,19 @@ pub struct Config {
 }
 
 impl std::fmt::Debug for Config {
-    /// Without the database's password and the keys.
+    /// Leaves out the secrets.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Config").field("listen", &self.listen).field("data_dir", &self.data_dir).finish_non_exhaustive()
     }
 }
 
 impl Setting {
-    /// `CHARTER_DATABASE_URL`
+    /// The environment variable: `CHARTER_DATABASE_URL`.
     pub fn variable(&self) -> String {
         format!("CHARTER_{}", self.flag.replace('-', "_").to_ascii_uppercase())
     }
 
-    /// The flag for the command line.
+    /// The flag.
     pub fn argument(&self) -> Arg {
         let default = if self.default.is_empty() { String::new() } else { format!(" [default: {}]", self.default) };
         let help = format!("{} [env: {}]{default}", self.about, self.variable());
@@ -189,10 +200,10 @@ impl Setting {
 }
 
 impl Config {
-    /// Reads the flags, then the environment, then the defaults.
+    /// Reads the settings. A flag wins over the environment, which wins over the default.
     ///
     /// # Errors
-    /// One line for every variable that is unknown and every value that cannot be read.
+    /// One line for each unknown variable and each invalid value.
     pub fn read(matches: &ArgMatches, environment: impl Iterator<Item = (String, String)>) -> Result<Config, String> {
         let environment: Vec<(String, String)> = environment.filter(|(name, _)| name.starts_with("CHARTER_")).collect();
         let mut problems = Problems::of(matches, &environment);
@@ -206,12 +217,12 @@ impl Config {
             from_flag.or_else(from_environment).filter(|value| !value.is_empty()).unwrap_or_else(default)
         };
         let optional = |flag: &str| Some(value(flag)).filter(|value| !value.is_empty());
-        let number = |flag: &str, least: u64, most: u64, problems: &mut Problems<'_>| match value(flag).parse::<u64>() {
-            Ok(number) if (least..=most).contains(&number) => number,
+        let number = |flag: &str, min: u64, max: u64, problems: &mut Problems<'_>| match value(flag).parse::<u64>() {
+            Ok(number) if (min..=max).contains(&number) => number,
             _ => {
                 let given = value(flag);
-                problems.add(flag, format!("must be a whole number from {least} to {most}, and is `{given}`"));
-                least
+                problems.add(flag, format!("must be a whole number from {min} to {max}, not `{given}`"));
+                min
             }
         };
         let networks = |flag: &str, problems: &mut Problems<'_>| networks(flag, &value(flag), problems);
@@ -251,19 +262,19 @@ impl Config {
         };
         let http = value("webhook-allow-http");
         if !matches!(http.as_str(), "true" | "false") {
-            problems.add("webhook-allow-http", format!("must be `true` or `false`, and is `{http}`"));
+            problems.add("webhook-allow-http", format!("must be `true` or `false`, not `{http}`"));
         }
         if !matches!(value("log-format").as_str(), "text" | "json") {
-            problems.add("log-format", format!("must be `text` or `json`, and is `{}`", value("log-format")));
+            problems.add("log-format", format!("must be `text` or `json`, not `{}`", value("log-format")));
         }
         if let Err(problem) = crate::command::log::filter(&config.log) {
             problems.add("log", format!("must be a level or directives such as charter_runtime=debug: {problem}"));
         }
         if config.listen.parse::<std::net::SocketAddr>().is_err() {
             let listen = &config.listen;
-            problems.add("listen", format!("must be an address and a port such as 127.0.0.1:8000, and is `{listen}`"));
+            problems.add("listen", format!("must be an address and a port such as 127.0.0.1:8000, not `{listen}`"));
         }
-        if let Some(problem) = database::wrong(&config.database_url) {
+        if let Some(problem) = database::problem(&config.database_url) {
             problems.add("database-url", problem);
         }
         if config.secret_key.as_ref().is_some_and(|key| key.trim().is_empty()) {
@@ -275,34 +286,34 @@ impl Config {
         problems.into_result().map(|()| config)
     }
 
-    /// How many requests are worked on at once.
-    pub fn at_once(&self) -> usize {
-        self.request_concurrency.unwrap_or(self.database_pool.saturating_mul(TURNS)) as usize
+    /// Maximum of requests in flight.
+    pub fn max_in_flight(&self) -> usize {
+        self.request_concurrency.unwrap_or(self.database_pool.saturating_mul(REQUESTS_PER_CONNECTION)) as usize
     }
 
-    /// Makes the data folder and, in it, the secret key that nobody set.
+    /// Creates the data folder, and the secret key in it if none is set.
     ///
     /// # Errors
     /// When the folder cannot be written.
     pub fn prepare(&mut self) -> Result<()> {
         let problem =
             |error: std::io::Error| Error::internal(format!("the data folder {}: {error}", self.data_dir.display()));
-        // It holds what clients keep here, and secrets: a folder that is there already stays as somebody wanted it.
+        // Only the owner may read it, because it holds data and secrets. The mode of an existing folder stays.
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.data_dir).map_err(problem)?;
         if self.secret_key.is_none() {
-            self.secret_key = Some(secret::kept(&self.data_dir).map_err(problem)?);
+            self.secret_key = Some(secret::load_or_create(&self.data_dir).map_err(problem)?);
         }
         Ok(())
     }
 }
 
-/// The origin that a URL is, however it is written: others are compared with it, and links are written behind it.
+/// The normalized origin of a URL: other URLs are compared with it, and links begin with it.
 fn base_url(text: &str, problems: &mut Problems<'_>) -> String {
     let url = Url::parse(text.trim_end_matches('/')).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
     let origin = url.as_ref().map(|url| url.origin().ascii_serialization()).unwrap_or_default();
-    // Whatever it has beside that stands in it too.
+    // More than an origin, such as a path.
     if url.is_none_or(|url| url.as_str() != format!("{origin}/")) {
-        problems.add("base-url", "must be a URL such as https://records.example.com, and no more");
+        problems.add("base-url", "must be a URL such as https://records.example.com, without a path");
     }
     origin
 }
@@ -314,7 +325,7 @@ fn processors() -> usize {
 fn networks(flag: &str, text: &str, problems: &mut Problems<'_>) -> Vec<Network> {
     let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
     let (networks, wrong): (Vec<_>, Vec<_>) = parts.map(str::parse).partition(Result::is_ok);
-    wrong.into_iter().filter_map(Result::err).for_each(|problem| problems.add(flag, format!("is wrong: {problem}")));
+    wrong.into_iter().filter_map(Result::err).for_each(|problem| problems.add(flag, format!("is invalid: {problem}")));
     networks.into_iter().filter_map(Result::ok).collect()
 }
 

@@ -15,11 +15,11 @@ use crate::custom_field;
 use crate::db::{Connection, Db, Rows, Sql};
 use crate::error::Result;
 use crate::online_indexes;
-use crate::lasting::Lasting;
 use crate::metrics::Metrics;
-use crate::openapi::Description;
+use crate::openapi::OpenApiDocument;
 use crate::search;
-use crate::server::{Gate, Mount, Pending, RateLimit};
+use crate::server::{ConcurrencyLimiter, Mount, RateLimit, ResponseBudget};
+use crate::tasks::DetachedTasks;
 use crate::trace::Trace;
 use crate::view;
 use crate::webhook::{self, Transport};
@@ -60,10 +60,10 @@ pub struct State {
     pub custom_fields_changed: online_indexes::ChangeSignal,
     /// Told when a saved view comes, changes or goes.
     pub views_version: view::ViewVersion,
-    /// Whose turn it is, of the requests.
-    pub gate: Arc<Gate>,
-    /// The room for answers that wait to be sent.
-    pub pending: Pending,
+    /// Limit of the requests in flight.
+    pub concurrency_limiter: Arc<ConcurrencyLimiter>,
+    /// Memory limit of the responses that are not sent yet.
+    pub response_budget: ResponseBudget,
     /// The definitions of custom fields as they were last read.
     pub custom_fields: custom_field::DefinitionCache,
     /// The tables in whose rows the database has a say.
@@ -76,23 +76,23 @@ pub struct State {
     pub anonymous_rate: RateLimit<IpAddr>,
     /// Attempts to sign in.
     pub sign_ins: SignIns,
-    /// What goes on when its client goes away.
-    pub lasting: Lasting,
-    /// The OpenAPI description, made once.
-    pub description: OnceLock<Description>,
+    /// Work that continues when its client disconnects.
+    pub detached_tasks: DetachedTasks,
+    /// The OpenAPI document, built once.
+    pub openapi_document: OnceLock<OpenApiDocument>,
 }
 
 impl State {
-    /// The OpenAPI description.
+    /// The OpenAPI document.
     ///
     /// # Errors
-    /// See [`Description::of`].
-    pub fn description(&self) -> Result<&Description> {
-        match self.description.get() {
-            Some(description) => Ok(description),
+    /// See [`OpenApiDocument::of`].
+    pub fn openapi_document(&self) -> Result<&OpenApiDocument> {
+        match self.openapi_document.get() {
+            Some(document) => Ok(document),
             None => {
-                let made = Description::of(self)?;
-                Ok(self.description.get_or_init(|| made))
+                let built = OpenApiDocument::of(self)?;
+                Ok(self.openapi_document.get_or_init(|| built))
             }
         }
     }

@@ -1,7 +1,7 @@
-//! An exact number with a fixed number of places: what a `decimal(p, s)` field is in Rust.
+//! Exact decimal number with a fixed number of places, the Rust type of a `decimal(p, s)` field.
 //!
-//! PostgreSQL keeps it as `numeric`; SQLite, whose own decimals are floating point, as an integer scaled by 10^places.
-//! The value alone carries its scale, so that whoever writes it knows the integer without knowing the column.
+//! PostgreSQL stores it as `numeric`; SQLite, which only has floating point, as an integer scaled by 10^places. The value carries its
+//! scale, so that it can be scaled without knowing the column.
 
 use std::fmt;
 use std::str::FromStr;
@@ -15,19 +15,19 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::number::{self, Scaled};
 
-/// An exact number with exactly `PLACES` digits behind the point. Arithmetic is [`rust_decimal::Decimal`]'s, which it
-/// converts into; the way back says what happens to further places.
+/// An exact number with exactly `PLACES` digits after the point. For arithmetic, convert it to [`rust_decimal::Decimal`] and back with
+/// [`Decimal::new`] or [`Decimal::round_half_even`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Decimal<const PLACES: u32>(rust_decimal::Decimal);
 
-/// Why a number is not a [`Decimal`] of so many places.
+/// The reason why a number is not a [`Decimal`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NotDecimal {
     /// It is not a number.
     Text,
     /// It has more places than the type, and they are not zero.
     Places { places: u32 },
-    /// Its digits do not fit beside so many places.
+    /// It has too many digits before the point.
     Range { places: u32 },
 }
 
@@ -44,10 +44,10 @@ impl fmt::Display for NotDecimal {
 impl std::error::Error for NotDecimal {}
 
 impl<const PLACES: u32> Decimal<PLACES> {
-    /// Zero, with its places.
+    /// Zero.
     pub const ZERO: Decimal<PLACES> = Decimal::from_scaled(0);
 
-    /// The number, exactly.
+    /// Converts a number exactly.
     ///
     /// # Errors
     /// When it has further places that are not zero, or too many digits.
@@ -56,7 +56,7 @@ impl<const PLACES: u32> Decimal<PLACES> {
         if fitted.0 == number { Ok(fitted) } else { Err(NotDecimal::Places { places: PLACES }) }
     }
 
-    /// The nearest number with these places; of two equally near, the one whose last digit is even.
+    /// Rounds to the nearest number, and halves to even.
     ///
     /// # Errors
     /// When it has too many digits.
@@ -64,7 +64,7 @@ impl<const PLACES: u32> Decimal<PLACES> {
         Decimal::fit(number.round_dp_with_strategy(PLACES, RoundingStrategy::MidpointNearestEven))
     }
 
-    /// The number that is `units` times 10^-`PLACES`: what SQLite stores.
+    /// The number `units` × 10^-`PLACES`, as SQLite stores it.
     pub const fn from_scaled(units: i64) -> Decimal<PLACES> {
         // 28 is what rust_decimal can hold; a larger PLACES does not compile.
         const { assert!(PLACES <= 28, "a decimal has at most 28 places") };
@@ -73,23 +73,23 @@ impl<const PLACES: u32> Decimal<PLACES> {
         Decimal(rust_decimal::Decimal::from_parts(low, middle, 0, units < 0, PLACES))
     }
 
-    /// The number times 10^`PLACES`, which is whole; `None` when an `i64` does not hold it.
+    /// The number × 10^`PLACES`; `None` if it exceeds an `i64`.
     pub fn scaled(self) -> Option<i64> {
         self.0.mantissa().try_into().ok()
     }
 
-    /// The number as one to calculate with.
+    /// The number for arithmetic.
     pub const fn get(self) -> rust_decimal::Decimal {
         self.0
     }
 
     fn fit(mut number: rust_decimal::Decimal) -> Result<Decimal<PLACES>, NotDecimal> {
         number.rescale(PLACES);
-        // `rescale` stops short where the digits would no longer fit.
+        // `rescale` keeps a smaller scale if the digits would not fit.
         if number.scale() != PLACES {
             return Err(NotDecimal::Range { places: PLACES });
         }
-        // There is no negative zero in either database, nor in what is written out.
+        // Neither database has a negative zero.
         if number.is_zero() {
             number.set_sign_positive(true);
         }
@@ -103,14 +103,14 @@ impl<const PLACES: u32> Default for Decimal<PLACES> {
     }
 }
 
-/// Always with all its places: `0.0000`.
+/// Writes all places: `0.0000`.
 impl<const PLACES: u32> fmt::Display for Decimal<PLACES> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(&self.0, f)
     }
 }
 
-/// Reads `-12.5` as bodies and queries do, exactly.
+/// Parses a number exactly, as in bodies and queries.
 impl<const PLACES: u32> FromStr for Decimal<PLACES> {
     type Err = NotDecimal;
 
@@ -142,7 +142,7 @@ impl<'de, const PLACES: u32> Deserialize<'de> for Decimal<PLACES> {
     }
 }
 
-/// The value's scale is exactly `PLACES`; the connection relies on it to write the scaled integer on SQLite.
+/// The scale of the value is exactly `PLACES`, which the connection needs to write the scaled integer on SQLite.
 impl<const PLACES: u32> From<Decimal<PLACES>> for Value {
     fn from(decimal: Decimal<PLACES>) -> Self {
         Value::Decimal(Some(decimal.0))
@@ -172,7 +172,7 @@ impl<const PLACES: u32> ValueType for Decimal<PLACES> {
     }
 
     fn column_type() -> ColumnType {
-        // 18 digits in all are what both databases hold, see the module's head.
+        // Both databases store 18 digits.
         ColumnType::Decimal(Some((18, PLACES)))
     }
 }
@@ -211,7 +211,7 @@ mod tests {
         rust_decimal::Decimal::from_str_exact(text).expect("a number")
     }
 
-    /// Whole numbers of units at and around every edge of 18 digits, and a spread between.
+    /// Units at and around each power of ten up to 18 digits, and some between.
     fn units() -> impl Iterator<Item = i64> {
         let edges = (0..=18).map(|digits| 10_i64.pow(digits)).flat_map(|power| [power - 1, power, power + 1]);
         let spread = (1..200_i64).map(|step| step.wrapping_mul(48_271 * 1_000_003).wrapping_mul(step) % 10_i64.pow(18));
@@ -236,14 +236,14 @@ mod tests {
     }
 
     #[test]
-    fn the_order_of_decimals_is_that_of_their_units() {
+    fn decimals_are_ordered_like_their_units() {
         let mut decimals: Vec<(Decimal<4>, i64)> = units().map(|units| (Decimal::from_scaled(units), units)).collect();
         decimals.sort();
         assert!(decimals.is_sorted_by_key(|(_, units)| *units));
     }
 
     #[test]
-    fn it_is_written_with_all_its_places() {
+    fn decimal_is_written_with_all_its_places() {
         assert_eq!(Decimal::<4>::ZERO.to_string(), "0.0000");
         assert_eq!(Decimal::<0>::from_scaled(-7).to_string(), "-7");
         assert_eq!(Decimal::<2>::from_scaled(-5).to_string(), "-0.05");
@@ -253,14 +253,14 @@ mod tests {
     }
 
     #[test]
-    fn there_is_no_negative_zero() {
+    fn negative_zero_becomes_zero() {
         let negative = Decimal::<2>::new(-exact("0.00")).expect("zero");
         assert_eq!(negative.to_string(), "0.00");
         assert_eq!(Decimal::<2>::round_half_even(exact("-0.001")).expect("nearly zero").to_string(), "0.00");
     }
 
     #[test]
-    fn further_places_are_refused_or_rounded_to_even() {
+    fn excess_places_are_refused_or_rounded_to_even() {
         assert_eq!(Decimal::<2>::new(exact("1.5000")).map(|d| d.to_string()), Ok("1.50".to_owned()));
         assert_eq!(Decimal::<2>::new(exact("1.505")), Err(NotDecimal::Places { places: 2 }));
         for (text, rounded) in [("1.505", "1.50"), ("1.515", "1.52"), ("-1.505", "-1.50"), ("1.5051", "1.51")] {
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn text_that_is_no_such_number_is_refused() {
+    fn invalid_text_is_refused() {
         assert_eq!("".parse::<Decimal<2>>(), Err(NotDecimal::Text));
         assert_eq!("1,5".parse::<Decimal<2>>(), Err(NotDecimal::Text));
         assert_eq!("NaN".parse::<Decimal<2>>(), Err(NotDecimal::Text));
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn sqlite_keeps_the_units() -> Result<(), DbErr> {
+    async fn sqlite_stores_units() -> Result<(), DbErr> {
         let database = Database::connect("sqlite::memory:").await?;
         let backend = database.get_database_backend();
         let sql = "SELECT 999999999999999999 AS a, -5 AS b, NULL AS c, 'x' AS d";

@@ -1,7 +1,6 @@
-//! The one error type of a request: what went wrong, its status and code, and what the client is told.
+//! Error type of requests, with the status, code and message of each error.
 //!
-//! Every answer that is not a success is `{"message", "code", "errors"?}`. What the client may know is in the variant;
-//! what only the log may know is in [`Error::Internal`] and is never shown.
+//! The body of an error response is `{"message", "code", "errors"?}`. The cause of an [`Error::Internal`] is only logged.
 
 mod cause;
 mod database;
@@ -14,16 +13,18 @@ use salvo::http::StatusCode;
 
 pub use cause::Cause;
 pub(crate) use cause::chain;
-pub(crate) use database::{INDEXED_ANEW, REFERRED_TO, SEARCH, is_changing, is_outdated};
+pub(crate) use database::{
+    FOREIGN_KEY_MESSAGE, INDEX_REBUILDING, SEARCH_TABLE_PREFIX, is_schema_changing, is_stale_statement,
+};
 
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// The problems of a request, by field or parameter, in the order of their names.
+/// Messages by field or parameter, sorted by its name.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FieldErrors(BTreeMap<String, Vec<String>>);
 
 impl FieldErrors {
-    /// Adds a problem. The message completes "this value ...": `must be at least 0`.
+    /// Adds a message, unless it is there already. It completes "this value ...": `must be at least 0`.
     pub fn add(&mut self, field: impl Into<String>, message: impl Into<String>) {
         let messages = self.0.entry(field.into()).or_default();
         let message = message.into();
@@ -38,7 +39,7 @@ impl FieldErrors {
         }
     }
 
-    /// What is wrong with one field, in one text.
+    /// The messages of a field as one text.
     pub fn messages(&self, field: &str) -> String {
         self.0.get(field).map(|messages| messages.join("; ")).unwrap_or_default()
     }
@@ -57,11 +58,11 @@ impl FieldErrors {
         }
     }
 
-    /// What a step came to; its problems are kept where it has any, so that those of the next ones are found too.
+    /// Collects the messages of an [`Error::Invalid`] and returns `None`, so that the next steps can add theirs.
     ///
     /// # Errors
-    /// What is not for the client to put right.
-    pub fn note<T>(&mut self, step: Result<T>) -> Result<Option<T>> {
+    /// Any other error.
+    pub fn collect<T>(&mut self, step: Result<T>) -> Result<Option<T>> {
         match step {
             Ok(value) => Ok(Some(value)),
             Err(Error::Invalid(errors)) => {
@@ -72,18 +73,18 @@ impl FieldErrors {
         }
     }
 
-    /// The same problems, each under a longer name: `member_id` is `participants.0.member_id`.
-    pub fn under(self, prefix: &str) -> FieldErrors {
+    /// Prefixes the names: `member_id` becomes `participants.0.member_id`.
+    pub fn with_prefix(self, prefix: &str) -> FieldErrors {
         FieldErrors(self.0.into_iter().map(|(field, messages)| (format!("{prefix}.{field}"), messages)).collect())
     }
 
-    /// `Ok` when nothing was added, else the 422.
+    /// `Ok` when there are no messages, else the 422.
     pub fn into_result(self) -> Result<()> {
         if self.is_empty() { Ok(()) } else { Err(Error::Invalid(self)) }
     }
 
-    /// All of them in one text: `name is required; size must be at least 0`.
-    pub fn all(&self) -> String {
+    /// All messages as one text: `name is required; size must be at least 0`.
+    pub fn to_text(&self) -> String {
         self.named().collect::<Vec<_>>().join("; ")
     }
 
@@ -100,14 +101,14 @@ impl FieldErrors {
     }
 }
 
-/// Everything that can end a request early. One variant for each code of the contract.
+/// Errors of requests. Each code of [`CODES`] has one variant or more.
 #[derive(Debug)]
 pub enum Error {
     /// 400: the body or the query string is not well-formed.
     Malformed(String),
     /// 401: no credentials.
     Unauthenticated,
-    /// 401: a token that is unknown, expired or revoked.
+    /// 401: the token is unknown, expired or revoked.
     InvalidToken,
     /// 403: the token lacks the ability.
     AbilityMissing(String),
@@ -115,108 +116,100 @@ pub enum Error {
     PermissionMissing(String),
     /// 403: only an administrator may do this, whatever permissions the user has.
     AdministratorsOnly,
-    /// 403: the caller may not do this to this record, and why, in a sentence.
+    /// 403: the caller may not do this to this record; the reason as a sentence.
     Forbidden(String),
-    /// 403: the user was deactivated.
+    /// 403: the user is deactivated.
     UserDeactivated,
-    /// 403: a signed link that was changed, or never made here.
+    /// 403: the signature of a link is wrong.
     LinkInvalid,
     /// 404: no such path, or no such record that the caller may see.
     NotFound,
-    /// 405, with the methods that the path has.
+    /// 405, with the allowed methods.
     MethodNotAllowed(Vec<&'static str>),
     /// 409: the state of this or another record does not allow it.
     Conflict(String),
-    /// 409: a unique index was reached first; its name. Where the fields are known that it is over, it is [`Error::Invalid`].
-    Taken(String),
-    /// 410: a signed link whose time is over.
+    /// 409: a unique index was violated; its name. If the fields of the index are known, the error is [`Error::Invalid`].
+    UniqueViolation(String),
+    /// 410: a signed link has expired.
     LinkExpired,
-    /// 409: another request with the same Idempotency-Key is under way.
+    /// 409: another request with the same Idempotency-Key is in progress.
     InProgress,
-    /// 412: the record is not in the version that `If-Match` or `If-None-Match` asks for.
+    /// 412: the version of the record does not satisfy `If-Match` or `If-None-Match`.
     PreconditionFailed,
     /// 413: the body is over the limit, given in bytes.
     PayloadTooLarge(usize),
-    /// 415: the body cannot be read as what it is said to be; what to do about it.
+    /// 415: the media type or encoding of the body is not supported; how to send it instead.
     UnsupportedMediaType(&'static str),
-    /// 416: a file of so many bytes, which ends before the part that was asked for.
+    /// 416: the file ends before the requested range; its length in bytes.
     RangeNotSatisfiable(u64),
-    /// 422: problems by field or parameter.
+    /// 422: messages by field or parameter.
     Invalid(FieldErrors),
     /// 429, with the seconds to wait.
     RateLimited(u64),
-    /// 503: the database or the file storage is away, this took too long, or exports have no room.
+    /// 503: the database or the file storage is unavailable, the request timed out, or too many exports run.
     Unavailable(String),
-    /// 503: as many requests are worked on, and wait, as may.
+    /// 503: the queue of requests is full, or a request waited too long in it.
     Overloaded,
-    /// 500: the client learns the request id and nothing else.
+    /// 500: the client gets only the request id.
     Internal(Cause),
 }
 
-/// A row of the table of codes: code, status, meaning. `docs/errors.md` is generated from it.
+/// All error codes, with status and meaning.
 pub const CODES: &[(&str, u16, &str)] = &[
     (
         "malformed_request",
         400,
-        "The body (JSON or a form), the query string, `If-Match` or `If-None-Match` cannot be read; an export was asked \
-         for over HTTP/1.0; or a request of HTTP/1.1 has no `Host`, or several.",
+        "The body (JSON or a form), the query string, `If-Match` or `If-None-Match` is malformed; an export was requested \
+         over HTTP/1.0; or an HTTP/1.1 request has no `Host` header or several.",
     ),
     ("unauthenticated", 401, "No token was sent."),
     ("invalid_token", 401, "The token is unknown, expired or revoked."),
-    ("ability_missing", 403, "The token lacks the ability that the endpoint needs."),
+    ("ability_missing", 403, "The token lacks the ability that the endpoint requires."),
     (
         "permission_missing",
         403,
-        "The token's user lacks the permission that the endpoint needs, is no administrator where only administrators \
-         may do this, or may not do it to this record.",
+        "The token's user lacks the permission that the endpoint requires, is not an administrator although only administrators \
+         may do this, or may not do this to this record.",
     ),
-    ("user_deactivated", 403, "The token's user was deactivated."),
-    ("link_invalid", 403, "The signed link was changed; ask for the record again to get a good one."),
-    ("not_found", 404, "There is no such path or record, or the caller may not see it."),
-    ("method_not_allowed", 405, "The path has no such method; `Allow` lists those it has."),
+    ("user_deactivated", 403, "The token's user is deactivated."),
+    ("link_invalid", 403, "The signature of the link is wrong. Fetch the record again to get a valid link."),
+    ("not_found", 404, "The path or record does not exist, or the caller may not see it."),
+    ("method_not_allowed", 405, "The path does not support the method; `Allow` lists the supported ones."),
     (
         "conflict",
         409,
-        "The state of this or another record does not allow it, for example a record that still refers to this \
-         one; or the answer kept under an `Idempotency-Key` cannot be given again.",
+        "The state of this or another record does not allow the request, for example because another record still refers to \
+         this one; or the response stored under an `Idempotency-Key` cannot be sent again.",
     ),
-    (
-        "in_progress",
-        409,
-        "A request with the same `Idempotency-Key` is still under way; try again after `Retry-After`.",
-    ),
-    ("link_expired", 410, "The signed link is over an hour old; ask for the record again to get a new one."),
+    ("in_progress", 409, "Another request with the same `Idempotency-Key` is in progress. Retry after `Retry-After`."),
+    ("link_expired", 410, "The signed link is more than an hour old. Fetch the record again to get a new link."),
     (
         "precondition_failed",
         412,
-        "The record is not in a version that `If-Match` names, or a write finds it in one that `If-None-Match` names.",
+        "`If-Match` does not list the version of the record, or `If-None-Match` of a write lists it.",
     ),
     ("payload_too_large", 413, "The body, or the file in it, is larger than the limit."),
     (
         "unsupported_media_type",
         415,
-        "The body is neither JSON (`application/json`, `application/vnd.api+json`, or no `Content-Type`) nor a form, or that of \
-         an upload not `multipart/form-data`; or it is in another encoding than UTF-8, or compressed.",
+        "The body is neither JSON (`application/json`, `application/vnd.api+json`, or no `Content-Type`) nor a form; the body of \
+         an upload is not `multipart/form-data`; or the body is not UTF-8, or is compressed.",
     ),
-    (
-        "range_not_satisfiable",
-        416,
-        "The file ends before the range that was asked for; `Content-Range` tells its length.",
-    ),
-    ("validation_failed", 422, "`errors` holds the problems by field or parameter."),
-    ("rate_limited", 429, "More requests in a minute than the limit; try again after `Retry-After`."),
-    ("internal_error", 500, "A fault of the server; the message holds the request id to report."),
-    ("overloaded", 503, "The server has as many requests as it can work on; try again after `Retry-After`."),
+    ("range_not_satisfiable", 416, "The file ends before the requested range; `Content-Range` has its length."),
+    ("validation_failed", 422, "`errors` lists the problems by field or parameter."),
+    ("rate_limited", 429, "The rate limit of requests per minute is exceeded. Retry after `Retry-After`."),
+    ("internal_error", 500, "The server has failed. The message contains the request id for a report."),
+    ("overloaded", 503, "The server has too many requests in flight and in its queue. Retry after `Retry-After`."),
     (
         "unavailable",
         503,
-        "The database or the file storage is away, the request took too long, or two exports run already; try \
-         again after `Retry-After`.",
+        "The database or the file storage is unavailable, the request timed out, or two exports run already. Retry after \
+         `Retry-After`.",
     ),
 ];
 
 impl Error {
-    /// [`Error::MethodNotAllowed`] on a path with these methods, where `HEAD` is answered beside `GET` (RFC 9110, 10.2.1).
+    /// An [`Error::MethodNotAllowed`] with these methods. `GET` implies `HEAD` (RFC 9110, section 10.2.1).
     pub fn method_not_allowed(methods: impl IntoIterator<Item = &'static str>) -> Error {
         let mut allowed = Vec::new();
         for method in methods {
@@ -228,24 +221,24 @@ impl Error {
         Error::MethodNotAllowed(allowed)
     }
 
-    /// A 422 with one problem.
+    /// A 422 with one message.
     pub fn invalid(field: impl Into<String>, message: impl Into<String>) -> Error {
         let mut errors = FieldErrors::default();
         errors.add(field, message);
         Error::Invalid(errors)
     }
 
-    /// A fault of the server, for the log alone.
+    /// A 500, with a cause for the log.
     pub fn internal(cause: impl Into<Cause>) -> Error {
         Error::Internal(cause.into())
     }
 
-    /// What took longer than a request may.
+    /// The error of a request that timed out.
     pub fn too_long() -> Error {
-        Error::Unavailable("The request took too long.".into())
+        Error::Unavailable("The request timed out.".into())
     }
 
-    /// The stable, machine-readable code.
+    /// The code in the body of the response.
     pub fn code(&self) -> &'static str {
         match self {
             Error::Malformed(_) => "malformed_request",
@@ -259,7 +252,7 @@ impl Error {
             Error::RangeNotSatisfiable(_) => "range_not_satisfiable",
             Error::NotFound => "not_found",
             Error::MethodNotAllowed(_) => "method_not_allowed",
-            Error::Conflict(_) | Error::Taken(_) => "conflict",
+            Error::Conflict(_) | Error::UniqueViolation(_) => "conflict",
             Error::InProgress => "in_progress",
             Error::PreconditionFailed => "precondition_failed",
             Error::PayloadTooLarge(_) => "payload_too_large",
@@ -272,36 +265,36 @@ impl Error {
         }
     }
 
-    /// The status that the table of codes gives.
+    /// The status of the code in [`CODES`].
     pub fn status(&self) -> StatusCode {
         let code = self.code();
         let status = CODES.iter().find(|(known, ..)| *known == code).map_or(500, |(_, status, _)| *status);
         StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
     }
 
-    /// The sentence for a person. `request_id` appears in that of a 500.
+    /// The message for people. That of a 500 contains the request id.
     pub fn message(&self, request_id: &str) -> String {
         match self {
             Error::Malformed(what) => what.clone(),
             Error::Unauthenticated => "Send a token: `Authorization: Bearer <token>`.".into(),
             Error::InvalidToken => "The token is unknown, expired or revoked.".into(),
             Error::AbilityMissing(ability) => format!("The token lacks the ability `{ability}`."),
-            Error::PermissionMissing(permission) => format!("This needs the permission `{permission}`."),
+            Error::PermissionMissing(permission) => format!("This requires the permission `{permission}`."),
             Error::AdministratorsOnly => "Only an administrator may do this.".into(),
-            Error::UserDeactivated => "The user of this token was deactivated.".into(),
+            Error::UserDeactivated => "The user of this token is deactivated.".into(),
             Error::LinkInvalid => "This link is not valid.".into(),
-            Error::LinkExpired => "This link is no longer valid. Ask for the record again to get a new one.".into(),
+            Error::LinkExpired => "This link has expired. Fetch the record again to get a new link.".into(),
             Error::RangeNotSatisfiable(size) => format!("The file has {size} bytes."),
-            Error::NotFound => "There is nothing here.".into(),
-            Error::MethodNotAllowed(allowed) => format!("This path answers {}.", allowed.join(", ")),
+            Error::NotFound => "Not found.".into(),
+            Error::MethodNotAllowed(allowed) => format!("This path supports {}.", allowed.join(", ")),
             Error::Forbidden(why) => why.clone(),
             Error::Conflict(what) | Error::Unavailable(what) => what.clone(),
-            Error::Taken(_) => "Another record has the same value.".into(),
-            Error::Overloaded => "The server has too much to do. Try again in a moment.".into(),
-            Error::InProgress => "A request with the same Idempotency-Key is still under way.".into(),
-            Error::PreconditionFailed => "The record is not in the version that the request is meant for.".into(),
+            Error::UniqueViolation(_) => "Another record has the same value.".into(),
+            Error::Overloaded => "The server is overloaded. Try again in a moment.".into(),
+            Error::InProgress => "Another request with the same Idempotency-Key is in progress.".into(),
+            Error::PreconditionFailed => "The record has another version than the request expects.".into(),
             Error::PayloadTooLarge(limit) => format!("The body is larger than {limit} bytes."),
-            Error::UnsupportedMediaType(told) => (*told).into(),
+            Error::UnsupportedMediaType(advice) => (*advice).into(),
             Error::RateLimited(seconds) => format!("Too many requests. Try again in {seconds} seconds."),
             Error::Invalid(errors) => {
                 let summary = errors.summary();
@@ -311,7 +304,7 @@ impl Error {
         }
     }
 
-    /// The body of the answer.
+    /// The body of the response.
     pub fn body(&self, request_id: &str) -> serde_json::Value {
         let mut body = serde_json::json!({ "message": self.message(request_id), "code": self.code() });
         if let Error::Invalid(FieldErrors(errors)) = self {
@@ -322,7 +315,7 @@ impl Error {
 }
 
 impl fmt::Display for Error {
-    /// For logs: the code and, for an internal error, its chain of causes.
+    /// For logs: the code and the message, or the chain of causes of an internal error.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Error::Internal(cause) => write!(f, "internal_error: {cause}"),
@@ -331,7 +324,7 @@ impl fmt::Display for Error {
     }
 }
 
-// Not derived by thiserror: there is one source, and both texts of an error are methods, one of which takes the request id.
+// thiserror would not help: only one variant has a source, and the message depends on the request id.
 impl StdError for Error {
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
         match self {

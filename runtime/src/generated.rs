@@ -1,4 +1,4 @@
-//! The only names that generated code and the derives' expansions use.
+//! Prelude of generated code and of derive expansions.
 
 pub use std::future::Future;
 

@@ -1,12 +1,11 @@
-//! Serves any resource that Charter's derive describes: queries, writes, abilities, errors, on SQLite and PostgreSQL.
+//! Runtime of Charter applications: JSON API, admin panel, webhooks and attachments for declared resources, on SQLite and PostgreSQL.
 //!
-//! The runtime knows no resource of any domain. Algorithms take `&'static ResourceMeta`; only the thin rim around a
-//! resource's own code is generic. `docs/architecture.md` has the map.
+//! Algorithms take `&'static ResourceMeta`; only thin adapters are generic over a resource. `docs/architecture.md` lists the modules.
 
-// No request may end in a panic: what can fail answers an error.
+// No request may panic: code that can fail returns an error.
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
-// The derives name this crate by its outer path, also for the platform's own resources in it.
+// The derives use the outer path of this crate, also for the platform's resources in it.
 extern crate self as charter_runtime;
 
 pub mod app;
@@ -29,12 +28,11 @@ pub mod generated;
 pub mod header;
 mod http_client;
 pub mod idempotency;
-mod lasting;
+pub mod online_indexes;
 pub mod meta;
 pub mod metrics;
 pub mod network;
 pub mod number;
-pub mod online_indexes;
 pub mod openapi;
 pub mod outbox;
 mod panel;
@@ -45,6 +43,7 @@ pub mod search;
 mod seed;
 pub mod server;
 pub mod stale_reference;
+mod tasks;
 pub mod total;
 pub mod trace;
 pub mod view;

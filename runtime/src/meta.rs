@@ -1,7 +1,7 @@
-//! What a resource is, as constant data: filled in by `#[derive(Resource)]`, read by every part of the runtime.
+//! Metadata of resources, as constants that `#[derive(Resource)]` generates.
 //!
-//! Nothing here decides anything. The derive writes one [`ResourceMeta`] per resource; `catalog` links them into a
-//! graph when the application starts; the query engine, the writes, the router and the OpenAPI description read that.
+//! The derive writes one [`ResourceMeta`] per resource. `catalog` links them into a graph when the application starts, which queries,
+//! writes, router and OpenAPI document use.
 
 mod action;
 mod deprecation;
@@ -11,72 +11,72 @@ pub use action::{ActionMeta, ActionMethod, ActionOn, ActionOutput, Until};
 pub use deprecation::{Deprecated, DeprecationMeta};
 pub use widget::Widget;
 
-/// One resource: its names, its fields, how it is found, what hangs on it, who may.
+/// A resource.
 #[derive(Debug)]
 pub struct ResourceMeta {
     /// Singular name in snake_case: `exchange_rate`. The key of a single record and the prefix of its events.
     pub name: &'static str,
     /// Plural name: `exchange_rates`. The key of a list and the entity type of saved views and custom fields.
     pub plural: &'static str,
-    /// The name people read: `Exchange rate`. In a polymorphic reference it is [`ResourceMeta::type_name`].
+    /// The display name: `Exchange rate`.
     pub label: &'static str,
-    /// What a record is, for people; empty where its fields say it.
+    /// The description for people; empty if there is none.
     pub description: &'static str,
     /// The value that names this resource in a polymorphic reference: `StockLevel`.
     pub type_name: &'static str,
-    /// The table that holds it.
+    /// The table.
     pub table: &'static str,
     /// The last segment of its collection's path: `exchange_rates`.
     pub path: &'static str,
-    /// The resource whose path stands before this one's: `/products/{product_id}/accessories`.
+    /// The parent in the path: `/products/{product_id}/accessories`.
     pub under: Option<Under>,
     /// The prefix of its abilities: `products` gives `products:read` and `products:write`.
     pub ability: &'static str,
-    /// The permission that reading needs beside the ability.
+    /// The permission for reading, in addition to the ability.
     pub read_permission: Option<&'static str>,
-    /// The permission that writing needs beside the ability.
+    /// The permission for writing, in addition to the ability.
     pub write_permission: Option<&'static str>,
-    /// The column that holds the id of the user a record belongs to; others, unless administrators, do not see it.
+    /// The column with the id of the owner. Other users than the owner and administrators do not see the record.
     pub owner: Option<&'static str>,
-    /// Which of the five plain operations are served.
+    /// The served operations.
     pub operations: &'static [Operation],
-    /// There is one record only, without an id, at `/<path>`: the settings.
+    /// Has a single record without an id, at `/<path>`, such as the settings.
     pub singleton: bool,
-    /// Deleting sets `deleted_at`; deleted records vanish from every list, show, include and reference.
+    /// Deleting sets `deleted_at`. Deleted records do not appear in lists, includes and references.
     pub soft_delete: bool,
-    /// Records carry a `custom_fields` object, checked against the definitions of this entity type.
+    /// Records have an object `custom_fields`, validated by the definitions of this entity type.
     pub custom_fields: bool,
-    /// Files can be attached to its records: they are listed at `/<path>/{id}/attachments`, under its abilities.
+    /// Files can be attached to its records. They are listed at `/<path>/{id}/attachments`, with its abilities.
     pub attachments: bool,
-    /// Writing emits `<name>.created`, `.updated` and `.deleted`, and what its actions name.
+    /// Writes emit `<name>.created`, `.updated` and `.deleted`, and the events of its actions.
     pub events: bool,
-    /// Every field in the order of the single record; [`FieldMeta::shown`] says where it appears.
+    /// All fields, in the order of a single record.
     pub fields: &'static [FieldMeta],
-    /// Sets of fields whose values must be unique together, among the records that are not deleted.
+    /// Sets of fields whose combined values are unique among the records that are not deleted.
     pub unique: &'static [&'static [&'static str]],
     /// Declared indexes: the columns of each, in order.
     pub indexes: &'static [&'static [&'static str]],
-    /// Fields that are searched for substrings and deserve an index for it.
+    /// Fields with a substring index.
     pub search: &'static [&'static str],
-    /// Fields whose order the database keeps, with the id behind it: text without regard to case, and on PostgreSQL alone.
+    /// Fields with an index for sorting, followed by the id. Text is sorted case-insensitively, and indexed on PostgreSQL only.
     pub ordered: &'static [&'static str],
-    /// Related records that a client may ask for.
+    /// Related records for `include`.
     pub includes: &'static [IncludeMeta],
-    /// Named operations beside the five plain ones.
+    /// Additional named operations.
     pub actions: &'static [ActionMeta],
-    /// Secrets that the answer to a create shows this once: the name of each, and what it is.
+    /// Secrets that only the response to a create shows: names and descriptions.
     pub reveals: &'static [(&'static str, &'static str)],
-    /// What is to go: clients that use it are told.
+    /// Deprecated fields, filters and actions.
     pub deprecated: &'static [DeprecationMeta],
 }
 
 impl ResourceMeta {
-    /// Whether what clients delete of it is kept, so that they can ask for it and restore it.
+    /// True if clients can list and restore deleted records.
     pub fn keeps_deleted(&self) -> bool {
         self.soft_delete && !self.singleton && self.operations.contains(&Operation::Delete)
     }
 
-    /// The fields whose values no two records share, one alone or several together.
+    /// All unique fields and sets of fields.
     pub fn unique_sets(&self) -> impl Iterator<Item = &'static [&'static str]> + use<> {
         let alone = self.fields.iter().filter(|field| field.rules.contains(&Rule::Unique));
         alone.map(|field| std::slice::from_ref(&field.name)).chain(self.unique.iter().copied())
@@ -92,7 +92,7 @@ pub struct Under {
     pub field: &'static str,
 }
 
-/// One of the five plain operations.
+/// A standard operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operation {
     List,
@@ -103,49 +103,49 @@ pub enum Operation {
 }
 
 impl Operation {
-    /// All five, in the order in which the documentation lists them.
+    /// All operations, in the order of the documentation.
     pub const ALL: &'static [Operation] =
         &[Operation::List, Operation::Show, Operation::Create, Operation::Update, Operation::Delete];
 }
 
-/// One field of a record, or one parameter of an action.
+/// A field of a record, or a parameter of an action.
 #[derive(Debug, Clone, Copy)]
 pub struct FieldMeta {
-    /// Its name everywhere: in YAML, in the table, in JSON and in `q`.
+    /// The name in YAML, in the table, in JSON and in `q`.
     pub name: &'static str,
     pub kind: Kind,
-    /// The value may be null; `""` clears it.
+    /// The value may be null; `""` sets it to null.
     pub nullable: bool,
-    /// Create must give it.
+    /// Required on create.
     pub required: bool,
-    /// What it is when create does not give it.
+    /// The value if a create does not give one.
     pub default: DefaultValue,
     pub access: Access,
     pub shown: Shown,
-    /// What a value must satisfy beside its kind.
+    /// Validation rules.
     pub rules: &'static [Rule],
-    /// Which predicates `q` accepts for it.
+    /// The accepted predicates in `q`.
     pub filter: Filter,
-    /// Whether `sort` accepts it.
+    /// Accepted in `sort`.
     pub sortable: bool,
-    /// What people call it; empty where its name says it.
+    /// The label; empty for one from the name.
     pub label: &'static str,
-    /// What those read who fill it in; empty where that is its description.
+    /// The help text of the input; empty for the description.
     pub help: &'static str,
-    /// The heading under which it stands; empty for none.
+    /// The heading of its group; empty for none.
     pub group: &'static str,
-    /// How people type it, where its kind leaves a choice.
+    /// The input, if it is not that of the kind.
     pub widget: Option<Widget>,
-    /// What it is, for people; empty where its name, kind and rules say it.
+    /// The description for people; empty if there is none.
     pub description: &'static str,
-    /// A value for examples, as text; empty where any value that fits will do.
+    /// An example as text; empty for a generated one.
     pub example: &'static str,
-    /// What a JSON value holds, as a JSON Schema, where `kind` does not say it.
+    /// The JSON Schema of a JSON value.
     pub schema: Option<fn() -> serde_json::Value>,
 }
 
 impl FieldMeta {
-    /// A plain, writable, shown field without rules: what the derive starts from.
+    /// A writable, shown field without rules.
     pub const fn new(name: &'static str, kind: Kind) -> FieldMeta {
         FieldMeta {
             name,
@@ -168,13 +168,13 @@ impl FieldMeta {
         }
     }
 
-    /// Whether the table has a column for it.
+    /// True if the field is a column of the table.
     pub const fn is_column(&self) -> bool {
         !matches!(self.kind, Kind::Derived { .. } | Kind::Embedded { .. } | Kind::Computed { .. })
     }
 }
 
-/// What values a field holds.
+/// The type of a field's values.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Kind {
     /// One line of text of at most `max` characters (Unicode scalar values).
@@ -188,7 +188,7 @@ pub enum Kind {
     /// 64 bits. The kind of `id`.
     BigInt,
     Boolean,
-    /// An exact number with `places` digits behind the point and at most `precision` in all (18 at most).
+    /// An exact number with `places` digits after the point and at most `precision` digits in all (at most 18).
     Decimal {
         precision: u8,
         places: u8,
@@ -198,11 +198,11 @@ pub enum Kind {
     },
     /// A calendar day, `2026-03-21`.
     Date,
-    /// One of the words; compared without regard to case.
+    /// One of these words, compared case-insensitively.
     Enum {
         values: &'static [&'static str],
     },
-    /// One of the numbers, each with a label.
+    /// One of these numbers, each with a label.
     Code {
         values: &'static [(i32, &'static str)],
     },
@@ -214,40 +214,40 @@ pub enum Kind {
     RefList {
         resource: &'static str,
     },
-    /// Any JSON object or list. Without a default it is `{}` where it cannot be null.
+    /// Any JSON object or list. The default of a column that is not nullable is `{}`.
     Json,
     Uuid,
     /// The id of a record of another resource.
     Ref {
         resource: &'static str,
     },
-    /// The id in a polymorphic reference; `type_field` names the column that holds the other's type name.
+    /// The id of a polymorphic reference. The column `type_field` has the type name.
     PolymorphicRef {
         type_field: &'static str,
     },
-    /// The type name in a polymorphic reference: that of one of several resources, `StockLevel`.
+    /// The type name of a polymorphic reference: `StockLevel`.
     PolymorphicType {
         type_names: &'static [&'static str],
     },
-    /// The values of the custom fields by name.
+    /// Values of custom fields by name.
     CustomFields,
-    /// Read-only: field `field` of the record that `via` refers to, or the label of the code `via` when `field` is `label`.
+    /// Read-only: the field `field` of the record that `via` references, or the label of the code `via` if `field` is `label`.
     Derived {
         via: &'static str,
         field: &'static str,
     },
-    /// The records of `resource` whose `by` is this record's id, read and written with it.
+    /// The records of `resource` whose field `by` is this record's id, read and written with this record.
     Embedded {
         resource: &'static str,
         by: &'static str,
     },
-    /// Read-only text that the resource's own code makes of these columns each time the record is shown.
+    /// Read-only text that the resource's code computes from these columns when the record is shown.
     Computed {
         from: &'static [&'static str],
     },
 }
 
-/// How a timestamp goes out. It comes in as RFC 3339 with any offset.
+/// Output format of a timestamp. The input is RFC 3339 with any offset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TimestampForm {
     /// `2026-03-21T10:00:00Z`
@@ -258,13 +258,12 @@ pub enum TimestampForm {
     Offset,
 }
 
-/// The value of a field that create does not give.
+/// The value of a field that is missing on create.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum DefaultValue {
-    /// Null where the field is nullable, an empty list or object where it is one; otherwise the field must be given
-    /// by the client or by a hook.
+    /// Null for a nullable field, or an empty list or object. Other fields must be set by the client or a hook.
     None,
-    /// The text of the value, read like a query parameter: `true`, `0`, `rental`.
+    /// The value as text, parsed like a query parameter: `true`, `0`, `rental`.
     Literal(&'static str),
     /// The time of the request.
     Now,
@@ -272,23 +271,23 @@ pub enum DefaultValue {
     Caller,
 }
 
-/// Who writes a field, and when.
+/// Write access of clients to a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
     Writable,
-    /// Ignored when a client sends it.
+    /// Ignored in requests.
     ReadOnly,
-    /// Given on create and never changed: a different value on update is 422.
+    /// Set on create. Another value on update is 422.
     Immutable,
-    /// Written by the client and never shown or filtered, but no secret: the audit trail has it.
+    /// Never shown or filtered, but recorded in the audit log.
     WriteOnly,
-    /// Written by the client, never shown, logged or filtered.
+    /// Never shown, logged or filtered.
     Secret,
-    /// Neither written nor shown: the server's own columns.
+    /// Columns of the server that clients neither write nor see.
     Internal,
 }
 
-/// In which answers a field appears.
+/// The responses in which a field appears.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shown {
     /// In a list and in the single record.
@@ -298,17 +297,17 @@ pub enum Shown {
     Never,
 }
 
-/// Which predicates a field accepts in `q`.
+/// The predicates that a field accepts in `q`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Filter {
-    /// Every predicate that fits its kind.
+    /// All predicates that fit its kind.
     Fitting,
-    /// These only, by name: `["eq", "cont"]`.
+    /// These by name: `["eq", "cont"]`.
     Only(&'static [&'static str]),
     Off,
 }
 
-/// What a value must satisfy beside its kind. Numbers are decimal text, so that they are exact.
+/// A validation rule. Numbers are decimal text, so that they are exact.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Rule {
     /// At least.
@@ -319,44 +318,44 @@ pub enum Rule {
     Above(&'static str),
     /// Less than.
     Below(&'static str),
-    /// At least so many characters, or elements of a list.
+    /// Minimum number of characters, or of elements of a list.
     MinLength(u32),
-    /// At most so many elements of a list.
+    /// Maximum number of elements of a list.
     MaxLength(u32),
-    /// Matches the regular expression as a whole.
+    /// The whole value matches this regular expression.
     Pattern(&'static str),
     /// An absolute http or https URL.
     Url,
     Email,
-    /// No other record (that is not deleted) has this value.
+    /// Unique among the records that are not deleted.
     Unique,
-    /// Some record of `resource` has this value in `field`.
+    /// A record of `resource` has this value in `field`.
     Exists {
         resource: &'static str,
         field: &'static str,
     },
-    /// Not equal to another field of the record.
+    /// Different from another field.
     DiffersFrom(&'static str),
-    /// Later, or more, than another field of the record when both are given.
+    /// Later or greater than another field, if both are set.
     After(&'static str),
-    /// Not earlier, or not less, than another field of the record when both are given.
+    /// Not earlier or less than another field, if both are set.
     NotBefore(&'static str),
 }
 
-/// A related record, or records, that `include` loads.
+/// Related records for `include`.
 #[derive(Debug, Clone, Copy)]
 pub struct IncludeMeta {
-    /// The public name, `productGroup`; it is also accepted, and always written, in snake_case.
+    /// The public name, `productGroup`. snake_case is also accepted, and is used in responses.
     pub name: &'static str,
     pub target: IncludeTarget,
-    /// The fields of each related record that are written; empty for all of its list item.
+    /// The returned fields of each related record; empty for those of its list item.
     pub fields: &'static [&'static str],
 }
 
-/// Where an include's records come from.
+/// The source of an include.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IncludeTarget {
-    /// The one record that this (possibly polymorphic) reference field names.
+    /// The record that this reference, possibly polymorphic, refers to.
     One { via: &'static str },
     /// All records of `resource` whose field `by` is this record's id.
     Many { resource: &'static str, by: &'static str },

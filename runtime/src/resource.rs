@@ -1,7 +1,7 @@
-//! What a type declares by deriving: a resource its metadata and its rows, an action its parameters and its answer.
+//! Traits that the derives implement: resources with their rows, and inputs and outputs of actions.
 //!
-//! `#[derive(Resource)]` writes data and one-line delegations; the code that they delegate to stands in the rooms below,
-//! compiled once for all resources. That is why a resource costs little to compile.
+//! `#[derive(Resource)]` writes data and one-line delegations. The code behind them is compiled once for all resources, which keeps
+//! compile times low.
 
 mod entity;
 mod slot;
@@ -17,7 +17,7 @@ pub use source::Source;
 
 use crate::meta::{FieldMeta, ResourceMeta};
 
-/// A table whose records are served: a SeaORM entity that knows its metadata.
+/// A SeaORM entity with the metadata of a resource.
 pub trait Resource: EntityTrait<Model: Record + IntoActiveModel<Self::ActiveModel>> {
     /// The column of the primary key, which is always `id`.
     const ID: Self::Column;
@@ -34,7 +34,7 @@ pub trait ActionEvent {
     fn name(self) -> &'static str;
 }
 
-/// The event of a resource whose actions declare none.
+/// The event type of a resource whose actions declare no events.
 #[derive(Debug, Clone, Copy)]
 pub enum NoEvent {}
 
@@ -44,7 +44,7 @@ impl ActionEvent for NoEvent {
     }
 }
 
-/// One row of a resource. Columns are known by their position in the struct, which is that in `Column`.
+/// A row of a resource. Columns are addressed by their position in the struct, which is that in `Column`.
 pub trait Record: ModelTrait + Send + Sync + 'static {
     /// The names of the columns by position.
     const COLUMNS: &'static [&'static str];
@@ -53,14 +53,14 @@ pub trait Record: ModelTrait + Send + Sync + 'static {
 
     fn slot_mut(&mut self, position: usize) -> &mut dyn Slot;
 
-    /// Builds a row from one value per column. What cannot be read takes its type's default and is remembered by the
-    /// source, which answers the row or that error.
+    /// Builds a row from one value per column. A value that cannot be read becomes its type's default, and the source returns the
+    /// error at the end.
     ///
     /// # Errors
     /// The first value that is missing or is not of its column's type.
     fn assemble(source: Source<'_>) -> Result<Self, sea_orm::TryGetError>;
 
-    /// A row of these values, one for each of [`Record::COLUMNS`].
+    /// A row with these values, one for each of [`Record::COLUMNS`].
     ///
     /// # Errors
     /// The first value that is missing or is not of its column's type.
@@ -69,7 +69,7 @@ pub trait Record: ModelTrait + Send + Sync + 'static {
     }
 }
 
-/// A row of which some columns are set, by their positions.
+/// A row with some columns set, addressed by their positions.
 pub trait ActiveRecord {
     fn slot(&self, position: usize) -> &dyn ActiveSlot;
 
@@ -83,12 +83,11 @@ pub trait Input: Sized + Send + 'static {
     /// Takes the values in the order of [`Input::FIELDS`]; null is the typed `None`.
     ///
     /// # Errors
-    /// When a value is missing or is not of its field's kind. The request was checked against the metadata before, so
-    /// this is a fault of the server, not of the client.
+    /// When a value is missing or is not of its field's kind. The request was validated before, so that this is an internal error.
     fn from_values(values: Vec<Value>) -> Result<Self, DbErr>;
 }
 
-/// What an action answers.
+/// The output of an action.
 pub trait Output: Send {
     const FIELDS: &'static [FieldMeta];
 

@@ -1,4 +1,4 @@
-//! Reference data: the records that an application cannot do without, made sure of at every start.
+//! Seed data: records that every start inserts if they are missing.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -13,8 +13,7 @@ use crate::db::Sql;
 use crate::error::{Error, Result};
 use crate::meta::{Access, FieldMeta, Kind, Rule};
 
-/// Inserts each resource's missing rows, found by its unique field, and the one row of every singleton. Rows that are
-/// there stay as the operator left them.
+/// Inserts missing rows, identified by a unique field, and the row of each singleton. Existing rows are not changed.
 pub async fn reference(state: &Arc<State>, seeds: &[(&str, &str)]) -> Result<()> {
     let transaction = Transaction::begin(state).await?;
     let operator = Principal::operator();
@@ -22,8 +21,8 @@ pub async fn reference(state: &Arc<State>, seeds: &[(&str, &str)]) -> Result<()>
     let context = outside.within(&transaction);
     for (resource, yaml) in seeds {
         let entry = state.catalog.linked(resource);
-        let rows: Vec<serde_json::Map<String, serde_json::Value>> = serde_yaml::from_str(yaml)
-            .map_err(|e| Error::internal(format!("the reference data of {resource}: {e}")))?;
+        let rows: Vec<serde_json::Map<String, serde_json::Value>> =
+            serde_yaml::from_str(yaml).map_err(|e| Error::internal(format!("seed data of {resource}: {e}")))?;
         let key = natural_key(entry)?;
         let known = known_keys(&context, entry, key).await?;
         let mut problems = Vec::new();
@@ -33,8 +32,10 @@ pub async fn reference(state: &Arc<State>, seeds: &[(&str, &str)]) -> Result<()>
                 continue;
             }
             match insert(&context, entry, row).await {
-                // What its values decide is told of every row at once.
-                Err(Error::Invalid(errors)) => problems.push(format!("row {} (`{text}`): {}", index + 1, errors.all())),
+                // Validation errors of all rows are reported together.
+                Err(Error::Invalid(errors)) => {
+                    problems.push(format!("row {} (`{text}`): {}", index + 1, errors.to_text()))
+                }
                 Err(error) => {
                     return Err(Error::internal(format!("{resource}, row {} (`{text}`): {error}", index + 1)));
                 }
@@ -42,15 +43,15 @@ pub async fn reference(state: &Arc<State>, seeds: &[(&str, &str)]) -> Result<()>
             }
         }
         if !problems.is_empty() {
-            return Err(Error::internal(format!("the reference data of {resource}:\n{}", problems.join("\n"))));
+            return Err(Error::internal(format!("seed data of {resource}:\n{}", problems.join("\n"))));
         }
     }
     for entry in state.catalog.entries().iter().filter(|entry| entry.meta.singleton) {
         let row = Sql::new(state.db.dialect(), format!("SELECT 1 FROM \"{}\"", entry.meta.table));
         if row.one(context.db()).await?.is_none() {
             let name = entry.meta.name;
-            let made = insert(&context, entry, serde_json::Map::new()).await;
-            made.map_err(|error| Error::internal(format!("the one record of {name}: {error}")))?;
+            let inserted = insert(&context, entry, serde_json::Map::new()).await;
+            inserted.map_err(|error| Error::internal(format!("record of {name}: {error}")))?;
         }
     }
     transaction.commit(&outside).await
@@ -63,15 +64,15 @@ async fn insert(context: &Context<'_>, entry: &Entry, row: serde_json::Map<Strin
     insert_seed(context, entry, &body, id).await
 }
 
-/// The field that tells the rows of reference data apart.
+/// The unique field that identifies the rows of seed data.
 fn natural_key(entry: &Entry) -> Result<&'static str> {
-    let key = entry.meta.fields.iter().find(|field| tells_apart(field));
+    let key = entry.meta.fields.iter().find(|field| identifies_rows(field));
     key.map(|field| field.name)
-        .ok_or_else(|| Error::internal(format!("{} has reference data but no unique field", entry.meta.name)))
+        .ok_or_else(|| Error::internal(format!("{} has seed data but no unique field", entry.meta.name)))
 }
 
-/// Whether each record has a unique text there, and has it from its row: the check of the YAML takes the same field.
-fn tells_apart(field: &FieldMeta) -> bool {
+/// True if each row sets a unique text in the field. The check of the YAML uses the same rule.
+fn identifies_rows(field: &FieldMeta) -> bool {
     let is_text = matches!(field.kind, Kind::String { .. } | Kind::Text);
     is_text && field.rules.contains(&Rule::Unique) && !field.nullable && field.access != Access::ReadOnly
 }
@@ -91,14 +92,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_are_told_apart_by_what_each_gives() {
+    fn rows_are_identified_by_a_unique_text_that_each_sets() {
         let unique = || FieldMeta { rules: &[Rule::Unique], ..FieldMeta::new("code", Kind::Text) };
-        assert!(tells_apart(&unique()));
-        assert!(!tells_apart(&FieldMeta::new("code", Kind::Text)));
-        assert!(!tells_apart(&FieldMeta { kind: Kind::Integer, ..unique() }));
-        // A record may have none, and then the next start could not read the keys.
-        assert!(!tells_apart(&FieldMeta { nullable: true, ..unique() }));
-        // What the hook sets is in no row, so that every start would insert the row again.
-        assert!(!tells_apart(&FieldMeta { access: Access::ReadOnly, ..unique() }));
+        assert!(identifies_rows(&unique()));
+        assert!(!identifies_rows(&FieldMeta::new("code", Kind::Text)));
+        assert!(!identifies_rows(&FieldMeta { kind: Kind::Integer, ..unique() }));
+        // A null could not be read as a key at the next start.
+        assert!(!identifies_rows(&FieldMeta { nullable: true, ..unique() }));
+        // A value that a hook sets is not in the row: each start would insert the row again.
+        assert!(!identifies_rows(&FieldMeta { access: Access::ReadOnly, ..unique() }));
     }
 }

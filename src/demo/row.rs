@@ -1,4 +1,4 @@
-//! One sample row of each resource, made of its index and of what it refers to alone.
+//! Sample rows of each resource, derived from an index and the references.
 
 use charter_runtime::custom_field;
 use charter_runtime::generated::Decimal;
@@ -6,7 +6,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use sea_orm::ActiveValue::Set;
 use serde_json::json;
 
-use super::Ground;
+use super::References;
 use crate::generated::{
     accessory, activity, activity_participant, exchange_rate, member, product, product_group, stock_level, tax_class,
 };
@@ -43,7 +43,7 @@ pub const RATES: [(&str, &str, i64, i64); 6] = [
     ("GBP", "AUD", 194_000_000, 51_546_392),
     ("GBP", "SEK", 1_338_000_000, 7_473_842),
 ];
-/// What products say of themselves beside their fields. Few of them were ever recalled.
+/// Custom fields of products.
 pub const CUSTOM_FIELDS: [(&str, &str, &str); 7] = [
     ("serial", "Serial number", "string"),
     ("power", "Power (W)", "integer"),
@@ -55,7 +55,7 @@ pub const CUSTOM_FIELDS: [(&str, &str, &str); 7] = [
 ];
 const GRADES: [&str; 5] = ["new", "good", "fair", "worn", "scrap"];
 
-/// A number that looks random and is the same on every run (the finaliser of SplitMix64).
+/// A pseudorandom number that is the same on every run (finalizer of SplitMix64).
 fn scatter(index: u64) -> u64 {
     let mut number = index.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     number = (number ^ (number >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -66,35 +66,35 @@ fn pick<T: Copy>(list: &[T], number: u64) -> Option<T> {
     list.get((number % list.len().max(1) as u64) as usize).copied()
 }
 
-fn time(ground: &Ground, index: u64) -> DateTime<Utc> {
-    ground.start + TimeDelta::seconds((index % 31_000_000) as i64)
+fn time(references: &References, index: u64) -> DateTime<Utc> {
+    references.start + TimeDelta::seconds((index % 31_000_000) as i64)
 }
 
-pub fn tax_class_row(index: u64, ground: &Ground) -> tax_class::ActiveModel {
+pub fn tax_class_row(index: u64, references: &References) -> tax_class::ActiveModel {
     let (name, percentage) =
         pick(&[("Standard", 2000), ("Reduced", 500), ("Zero", 0)], index).unwrap_or(("Standard", 2000));
     let name = if index < 3 { name.to_string() } else { format!("{name} {index}") };
     tax_class::ActiveModel {
         name: Set(name),
         percentage: Set(Decimal::from_scaled(percentage)),
-        created_at: Set(time(ground, index)),
-        updated_at: Set(time(ground, index)),
+        created_at: Set(time(references, index)),
+        updated_at: Set(time(references, index)),
         ..Default::default()
     }
 }
 
-pub fn product_group_row(index: u64, ground: &Ground) -> product_group::ActiveModel {
+pub fn product_group_row(index: u64, references: &References) -> product_group::ActiveModel {
     let kind = pick(&KINDS, index).unwrap_or("Lighting");
     product_group::ActiveModel {
         name: Set(format!("{kind} {}", index / KINDS.len() as u64 + 1)),
         description: Set(Some(format!("{kind} for hire"))),
-        created_at: Set(time(ground, index)),
-        updated_at: Set(time(ground, index)),
+        created_at: Set(time(references, index)),
+        updated_at: Set(time(references, index)),
         ..Default::default()
     }
 }
 
-pub fn exchange_rate_row(index: u64, ground: &Ground) -> exchange_rate::ActiveModel {
+pub fn exchange_rate_row(index: u64, references: &References) -> exchange_rate::ActiveModel {
     let (source, target, rate, inverse) = RATES[index as usize % RATES.len()];
     exchange_rate::ActiveModel {
         source_currency_code: Set(source.to_string()),
@@ -102,15 +102,15 @@ pub fn exchange_rate_row(index: u64, ground: &Ground) -> exchange_rate::ActiveMo
         rate: Set(Decimal::from_scaled(rate)),
         inverse_rate: Set(Decimal::from_scaled(inverse)),
         source: Set("demo".to_string()),
-        effective_at: Set(ground.start),
+        effective_at: Set(references.start),
         expires_at: Set(None),
-        created_at: Set(ground.start),
-        updated_at: Set(ground.start),
+        created_at: Set(references.start),
+        updated_at: Set(references.start),
         ..Default::default()
     }
 }
 
-pub fn custom_field_row(index: u64, ground: &Ground) -> custom_field::ActiveModel {
+pub fn custom_field_row(index: u64, references: &References) -> custom_field::ActiveModel {
     let (name, label, field_type) = CUSTOM_FIELDS[index as usize % CUSTOM_FIELDS.len()];
     custom_field::ActiveModel {
         entity_type: Set("products".to_string()),
@@ -119,13 +119,13 @@ pub fn custom_field_row(index: u64, ground: &Ground) -> custom_field::ActiveMode
         field_type: Set(field_type.to_string()),
         choices: Set(if field_type == "choice" { json!(GRADES) } else { json!([]) }),
         required: Set(false),
-        created_at: Set(ground.start),
-        updated_at: Set(ground.start),
+        created_at: Set(references.start),
+        updated_at: Set(references.start),
         ..Default::default()
     }
 }
 
-/// The values of the custom fields, in the form in which they are stored: a decimal is text without idle zeros.
+/// Values of custom fields, in their stored format: decimals are text without trailing zeros.
 fn custom_values(index: u64, number: u64) -> serde_json::Value {
     let inspected = DateTime::<Utc>::UNIX_EPOCH + TimeDelta::days(18_000 + (number % 2_000) as i64);
     let mut values = json!({
@@ -142,7 +142,7 @@ fn custom_values(index: u64, number: u64) -> serde_json::Value {
     values
 }
 
-pub fn product_row(index: u64, ground: &Ground) -> product::ActiveModel {
+pub fn product_row(index: u64, references: &References) -> product::ActiveModel {
     let number = scatter(index);
     let make = pick(&MAKES, number).unwrap_or_default();
     let thing = pick(&THINGS, number >> 8).unwrap_or_default();
@@ -152,7 +152,7 @@ pub fn product_row(index: u64, ground: &Ground) -> product::ActiveModel {
             (!number.is_multiple_of(3)).then(|| format!("{make} {}, inspected and packed", thing.to_lowercase()))
         ),
         product_type: Set(pick(&PRODUCT_TYPES, (number >> 12) % 7).unwrap_or("rental").to_string()),
-        product_group_id: Set(pick(&ground.groups, number >> 16)),
+        product_group_id: Set(pick(&references.groups, number >> 16)),
         sku: Set(Some(format!("SKU-{:08}", index + 1))),
         barcode: Set(Some((5_000_000_000_000 + index).to_string())),
         is_active: Set(!number.is_multiple_of(5)),
@@ -160,15 +160,15 @@ pub fn product_row(index: u64, ground: &Ground) -> product::ActiveModel {
         weight: Set(Decimal::from_scaled((number % 1_000_000) as i64)),
         replacement_charge: Set(Decimal::from_scaled((number % 500_000) as i64)),
         custom_fields: Set(custom_values(index, number)),
-        created_at: Set(time(ground, index)),
-        updated_at: Set(time(ground, index)),
+        created_at: Set(time(references, index)),
+        updated_at: Set(time(references, index)),
         allowed_stock_type: Set(1),
         buffer_percent: Set(Decimal::ZERO),
         post_rent_unavailability: Set(0),
         accessory_only: Set(false),
         system: Set(false),
         discountable: Set(true),
-        tax_class_id: Set(pick(&ground.tax_classes, number >> 24)),
+        tax_class_id: Set(pick(&references.tax_classes, number >> 24)),
         sub_rental_price: Set(Decimal::ZERO),
         purchase_price: Set(Decimal::from_scaled((number % 300_000) as i64)),
         tag_list: Set(json!([])),
@@ -176,7 +176,7 @@ pub fn product_row(index: u64, ground: &Ground) -> product::ActiveModel {
     }
 }
 
-pub fn member_row(index: u64, ground: &Ground) -> member::ActiveModel {
+pub fn member_row(index: u64, references: &References) -> member::ActiveModel {
     let number = scatter(index);
     let first =
         pick(&["Ada", "Grace", "Alan", "Edsger", "Barbara", "Donald", "Radia", "Ken"], number).unwrap_or_default();
@@ -192,46 +192,46 @@ pub fn member_row(index: u64, ground: &Ground) -> member::ActiveModel {
         membership_type: Set(if organisation { "organisation" } else { "contact" }.to_string()),
         is_active: Set(!number.is_multiple_of(9)),
         custom_fields: Set(json!({})),
-        created_at: Set(time(ground, index)),
-        updated_at: Set(time(ground, index)),
+        created_at: Set(time(references, index)),
+        updated_at: Set(time(references, index)),
         ..Default::default()
     }
 }
 
-pub fn stock_level_row(index: u64, ground: &Ground) -> stock_level::ActiveModel {
+pub fn stock_level_row(index: u64, references: &References) -> stock_level::ActiveModel {
     let number = scatter(index);
     let serialised = number.is_multiple_of(6);
     let count = if serialised { number % 4 } else { number % 60 };
     let serial = |unit: u64| format!("SN-{:07}-{}", index + 1, unit + 1);
     stock_level::ActiveModel {
-        product_id: Set(pick(&ground.products, index).unwrap_or_default()),
+        product_id: Set(pick(&references.products, index).unwrap_or_default()),
         location: Set(pick(&LOCATIONS, number >> 8).map(str::to_string)),
         quantity_held: Set(Decimal::from_scaled(count as i64 * 10)),
         serial_numbers: Set(if serialised { (0..count).map(serial).collect() } else { json!([]) }),
-        created_at: Set(time(ground, index)),
-        updated_at: Set(time(ground, index)),
+        created_at: Set(time(references, index)),
+        updated_at: Set(time(references, index)),
         ..Default::default()
     }
 }
 
-/// One accessory for every product, the product behind it; then a second for every product, and so on.
-pub fn accessory_row(index: u64, ground: &Ground) -> accessory::ActiveModel {
-    let products = ground.products.len().max(1) as u64;
+/// The next product as an accessory of each product, then a second one for each product, and so on.
+pub fn accessory_row(index: u64, references: &References) -> accessory::ActiveModel {
+    let products = references.products.len().max(1) as u64;
     let (turn, number) = (index / products + 1, scatter(index));
     accessory::ActiveModel {
-        product_id: Set(pick(&ground.products, index).unwrap_or_default()),
-        accessory_product_id: Set(pick(&ground.products, index + turn).unwrap_or_default()),
+        product_id: Set(pick(&references.products, index).unwrap_or_default()),
+        accessory_product_id: Set(pick(&references.products, index + turn).unwrap_or_default()),
         quantity: Set(Decimal::from_scaled((number % 4 + 1) as i64 * 10)),
         included: Set(number.is_multiple_of(3)),
         zero_priced: Set(number.is_multiple_of(5)),
         sort_order: Set(turn as i32),
-        created_at: Set(time(ground, index)),
-        updated_at: Set(time(ground, index)),
+        created_at: Set(time(references, index)),
+        updated_at: Set(time(references, index)),
         ..Default::default()
     }
 }
 
-pub fn activity_row(index: u64, ground: &Ground) -> activity::ActiveModel {
+pub fn activity_row(index: u64, references: &References) -> activity::ActiveModel {
     let number = scatter(index);
     let (kind, type_id) = pick(&ACTIVITIES, number).unwrap_or(("Task", 1001));
     let (about, status) = (
@@ -240,18 +240,18 @@ pub fn activity_row(index: u64, ground: &Ground) -> activity::ActiveModel {
     );
     let status = status.unwrap_or(2001);
     let regarding = match (number >> 16) % 10 {
-        0..=5 => pick(&ground.members, number >> 20).map(|id| ("Member", id)),
-        6..=8 => pick(&ground.products, number >> 20).map(|id| ("Product", id)),
+        0..=5 => pick(&references.members, number >> 20).map(|id| ("Member", id)),
+        6..=8 => pick(&references.products, number >> 20).map(|id| ("Product", id)),
         _ => None,
     };
-    let starts_at = time(ground, number);
+    let starts_at = time(references, number);
     activity::ActiveModel {
         subject: Set(format!("{kind} about {about} {}", index + 1)),
         description: Set(number.is_multiple_of(3).then(|| format!("Ask about {about}, and note what was agreed"))),
         location: Set(if type_id == 1005 { pick(&LOCATIONS, number >> 24).map(str::to_string) } else { None }),
         regarding_type: Set(regarding.map(|(name, _)| name.to_string())),
         regarding_id: Set(regarding.map(|(_, id)| id)),
-        owned_by: Set(pick(&ground.users, number >> 28).unwrap_or_default()),
+        owned_by: Set(pick(&references.users, number >> 28).unwrap_or_default()),
         starts_at: Set(Some(starts_at)),
         ends_at: Set(Some(starts_at + TimeDelta::minutes(15 * (number % 8 + 1) as i64))),
         priority: Set((number >> 32) as i32 % 3),
@@ -260,21 +260,21 @@ pub fn activity_row(index: u64, ground: &Ground) -> activity::ActiveModel {
         completed: Set(status == 2002),
         time_status: Set((number >> 36) as i32 % 2),
         custom_fields: Set(json!({})),
-        created_at: Set(time(ground, index)),
-        updated_at: Set(time(ground, index)),
+        created_at: Set(time(references, index)),
+        updated_at: Set(time(references, index)),
         ..Default::default()
     }
 }
 
-/// One member for every activity; then a second for every activity, and so on.
-pub fn participant_row(index: u64, ground: &Ground) -> activity_participant::ActiveModel {
-    let activities = ground.activities.len().max(1) as u64;
+/// One member for each activity, then a second one for each activity, and so on.
+pub fn participant_row(index: u64, references: &References) -> activity_participant::ActiveModel {
+    let activities = references.activities.len().max(1) as u64;
     activity_participant::ActiveModel {
-        activity_id: Set(pick(&ground.activities, index).unwrap_or_default()),
-        member_id: Set(pick(&ground.members, index % activities + index / activities).unwrap_or_default()),
+        activity_id: Set(pick(&references.activities, index).unwrap_or_default()),
+        member_id: Set(pick(&references.members, index % activities + index / activities).unwrap_or_default()),
         mute: Set(scatter(index).is_multiple_of(7)),
-        created_at: Set(time(ground, index)),
-        updated_at: Set(time(ground, index)),
+        created_at: Set(time(references, index)),
+        updated_at: Set(time(references, index)),
         ..Default::default()
     }
 }

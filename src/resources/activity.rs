@@ -1,4 +1,4 @@
-//! Activities: whether one is completed follows its status (the specification, "States and transitions").
+//! Behaviour of activities: `completed` follows the status (specification, "States and transitions").
 
 use charter_runtime::Result;
 use charter_runtime::generated::*;
@@ -6,7 +6,7 @@ use sea_orm::ActiveValue::Set;
 
 use super::generated::activity::{Behaviour, Entity};
 
-/// The status that says that an activity is completed.
+/// The status of completed activities.
 const COMPLETED: i32 = 2002;
 
 impl Behaviour for Entity {

@@ -1,4 +1,4 @@
-//! Exchange rates: the inverse rate, and conversion at a point in time (the specification, "Exchange rate").
+//! Behaviour of exchange rates: inverse rate, and conversion at a point in time (specification, "Exchange rate").
 
 use std::cmp::Ordering;
 
@@ -20,7 +20,7 @@ impl Behaviour for Entity {
         Ok(())
     }
 
-    /// The inverse follows the rate unless it is given.
+    /// Computes the inverse rate unless it is given.
     async fn before_save(_context: &Context<'_>, draft: &mut Draft<Entity>) -> Result<()> {
         if let Some(inverse) = new_rate(draft).and_then(inverse) {
             draft.model.inverse_rate = Set(inverse);
@@ -49,20 +49,20 @@ impl Behaviour for Entity {
     }
 }
 
-/// The rate, where it changes and its inverse is not given.
+/// The new rate, if its inverse is not given.
 fn new_rate(draft: &Draft<Entity>) -> Option<Number> {
     let before = draft.before.as_ref().map(|stored| stored.rate);
     let rate = draft.model.rate.is_set().then(|| *draft.model.rate.as_ref())?;
     (before != Some(rate) && !draft.model.inverse_rate.is_set()).then(|| rate.into())
 }
 
-/// 1 divided by the rate, rounded half-even to 8 places; nothing when that is zero or cannot be stored.
+/// 1 divided by the rate, rounded half to even to 8 places; `None` if that is zero or cannot be stored.
 fn inverse(rate: Number) -> Option<Decimal<8>> {
     let inverse = Number::ONE.checked_div(rate)?;
     Decimal::round_half_even(inverse).ok().filter(|inverse| *inverse != Decimal::ZERO)
 }
 
-/// The rate between two currencies, how it was found, and the currencies passed through.
+/// The rate between two currencies, how it was found, and the intermediate currencies.
 async fn find_path(context: &Context<'_>, input: &ConvertInput) -> Result<(Exact, &'static str, Vec<String>)> {
     let (from, to) = (input.from.as_str(), input.to.as_str());
     let path = |codes: &[&str]| codes.iter().map(ToString::to_string).collect::<Vec<_>>();
@@ -89,7 +89,7 @@ async fn find_path(context: &Context<'_>, input: &ConvertInput) -> Result<(Exact
     }
 }
 
-/// The rate of one step: a direct one, or the inverse of one in the other direction.
+/// The rate of one step: a direct rate, or the inverse of one in the other direction.
 async fn step(context: &Context<'_>, from: &str, to: &str, at: DateTimeUtc) -> Result<Option<(Number, &'static str)>> {
     if let Some(direct) = in_force(context, from, to, at).await? {
         return Ok(Some((direct.rate.into(), "direct")));
@@ -98,7 +98,7 @@ async fn step(context: &Context<'_>, from: &str, to: &str, at: DateTimeUtc) -> R
     Ok(inverse.map(|rate| (rate.inverse_rate.into(), "inverse")))
 }
 
-/// The rate in force at a time; of several the one that took effect last.
+/// The rate in effect at a time; of several the one that took effect last.
 async fn in_force(context: &Context<'_>, from: &str, to: &str, at: DateTimeUtc) -> Result<Option<Model>> {
     let unexpired = Where::any().add(Column::ExpiresAt.is_null()).add(Column::ExpiresAt.gt(at));
     let found = Entity::find()
@@ -113,8 +113,7 @@ async fn in_force(context: &Context<'_>, from: &str, to: &str, at: DateTimeUtc) 
     Ok(found)
 }
 
-/// A product that is not rounded yet: so many units, with so many decimal places. A [`Number`] rounds what has more than 28
-/// digits, and what is rounded twice may come to something else.
+/// An exact product before rounding. A [`Number`] would round it to 28 digits first, and rounding twice can change the result.
 #[derive(Debug, Clone, Copy)]
 struct Exact {
     units: i128,
@@ -129,12 +128,12 @@ impl From<Number> for Exact {
 }
 
 impl Exact {
-    /// Nothing where it has more than 38 digits.
+    /// The product; `None` if it has more than 38 digits.
     fn times(self, other: Exact) -> Option<Exact> {
         Some(Exact { units: self.units.checked_mul(other.units)?, places: self.places + other.places })
     }
 
-    /// Half-even, to so many places; nothing where it has more than 28 digits then.
+    /// Rounds half to even to these places; `None` if the result has more than 28 digits.
     fn rounded(self, places: u32) -> Option<Number> {
         let power = |exponent| 10_i128.checked_pow(exponent);
         let units = match self.places.checked_sub(places) {

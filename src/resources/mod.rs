@@ -1,4 +1,4 @@
-//! The resources: what is generated from YAML, and one module of behaviour for each that declares some.
+//! Resources: code that is generated from YAML, and the behaviours.
 
 mod activity;
 mod exchange_rate;

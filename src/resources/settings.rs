@@ -1,4 +1,4 @@
-//! Settings: a time zone is one that there is.
+//! Behaviour of settings: the time zone must exist.
 
 use std::str::FromStr;
 

@@ -1,4 +1,4 @@
-//! `charter can`: the rule that allows or denies.
+//! `charter can`: the rule that allows or denies an action.
 
 use serde_json::{Value, json};
 
@@ -6,16 +6,16 @@ use super::{blocking, on_both, token};
 use crate::support::Client;
 use crate::support::program::{Program, Said};
 
-on_both!(each_rule_that_denies_is_told, what_does_not_exist_is_told_with_a_hint);
+on_both!(denying_rule_is_reported, unknown_resource_or_action_is_reported_with_a_suggestion);
 
-/// The rules that were met, each with its verdict.
+/// The rules that were checked, with their verdicts.
 fn rules(said: &Said) -> Vec<(String, String)> {
     let rows: Vec<Value> = serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{error}: {said:?}"));
     let text = |value: &Value| value.as_str().expect("a text").to_string();
     rows.iter().map(|row| (text(&row["rule"]), text(&row["verdict"]))).collect()
 }
 
-fn each_rule_that_denies_is_told(program: Program) {
+fn denying_rule_is_reported(program: Program) {
     let serving = program.serve_first(&[]);
     let admin = Client::new(serving.address()).bearing(&token(&serving.banner));
     let (record, ada) = blocking(async {
@@ -42,7 +42,7 @@ fn each_rule_that_denies_is_told(program: Program) {
         assert_eq!((code, rules.iter().map(|(rule, _)| rule.clone()).collect()), (0, allowed.clone()));
         assert!(rules.iter().all(|(_, verdict)| verdict == "allows"), "{rules:?}");
     }
-    // What was deleted is there for a restore, and for nothing else.
+    // A deleted record can only be restored.
     let first = token(&serving.banner);
     assert_eq!(can(&first, "restore", "products/1").0, 0);
     assert_eq!(can(&first, "show", "products/1").1.trim(), "denied: 404 not_found");
@@ -62,15 +62,15 @@ fn each_rule_that_denies_is_told(program: Program) {
     assert!(!program.run(&["can", value, "show", &member]).out.contains(value), "no token is printed");
 }
 
-fn what_does_not_exist_is_told_with_a_hint(program: Program) {
+fn unknown_resource_or_action_is_reported_with_a_suggestion(program: Program) {
     program.done(&["migrate"]);
-    for (action, target, told) in [
+    for (action, target, message) in [
         ("list", "prodcuts", "there is no resource `prodcuts`; did you mean `products`?"),
         ("lst", "products", "products have no action `lst`; did you mean `list`?"),
         ("show", "products/x", "`x` is not an id"),
     ] {
         let said = program.run(&["can", "1", action, target]);
-        assert_eq!((said.code, said.err.trim()), (1, told));
+        assert_eq!((said.code, said.err.trim()), (1, message));
     }
     assert_eq!(program.run(&["can", "1"]).code, 2);
 }

@@ -1,4 +1,4 @@
-//! `charter doctor`: the records that name what the application does not have any more, and the indexes.
+//! `charter doctor`: stale references in the data, missing columns and indexes.
 
 use sea_orm::{ConnectionTrait, Database};
 use serde_json::{Value, json};
@@ -8,14 +8,14 @@ use crate::support::Client;
 use crate::support::program::Program;
 
 on_both!(
-    what_is_lost_is_named,
-    a_database_without_tables_is_told,
-    a_column_that_is_missing_is_told,
-    a_declared_index_that_is_gone_is_told,
-    what_the_database_does_with_its_indexes_is_advice,
+    stale_references_are_reported,
+    doctor_fails_on_a_database_without_tables,
+    missing_column_is_reported,
+    missing_declared_index_is_reported,
+    unused_indexes_and_sequential_scans_are_advice,
 );
 
-fn what_is_lost_is_named(program: Program) {
+fn stale_references_are_reported(program: Program) {
     let serving = program.serve_first(&[]);
     let admin = Client::new(serving.address()).bearing(&token(&serving.banner));
     blocking(async {
@@ -42,7 +42,7 @@ fn what_is_lost_is_named(program: Program) {
     });
     assert_eq!(program.list(&["doctor"]), Vec::<Value>::new());
 
-    // As a version leaves them that has other names.
+    // The data of another version, which has other names.
     let statements = [
         "UPDATE custom_views SET columns = '[\"name\", \"skus\"]' WHERE name = 'columns'",
         "UPDATE custom_views SET filters = '[{\"field\": \"sku\", \"predicate\": \"true\"}]' WHERE name = 'filter'",
@@ -70,7 +70,7 @@ fn what_is_lost_is_named(program: Program) {
         database.close().await.expect("it was open");
     });
     let said = program.run(&["doctor", "--format", "json"]);
-    assert_eq!((said.code, said.err.trim()), (1, "11 things are left that the application does not know"), "{said:?}");
+    assert_eq!((said.code, said.err.trim()), (1, "11 values that the application does not know"), "{said:?}");
     let rows: Vec<Value> = serde_json::from_str(&said.out).expect("JSON");
     let text = |row: &Value, key: &str| row[key].as_str().expect("a text").to_owned();
     let found: Vec<String> =
@@ -85,21 +85,21 @@ fn what_is_lost_is_named(program: Program) {
         "custom_fields | colour | belongs to `goods`, which has no custom fields",
         "tokens | weak | grants `goods:read`, which no endpoint needs",
         "roles | Clerk | grants `goods.manage`, which no endpoint needs",
-        "products | product_type | holds `lease`, which is none of its values, as one other does",
-        "products | stock_method | holds `9`, which is none of its values",
+        "products | product_type | has the undeclared value `lease`, like 1 other record",
+        "products | stock_method | has the undeclared value `9`",
     ]) {
         assert!(line.starts_with(beginning), "`{line}` instead of `{beginning}`");
     }
-    assert!(program.run(&["doctor"]).out.contains("subscribes to `user.invited`"), "people read it as a table");
+    assert!(program.run(&["doctor"]).out.contains("subscribes to `user.invited`"), "the default format is a table");
 }
 
-fn a_database_without_tables_is_told(program: Program) {
+fn doctor_fails_on_a_database_without_tables(program: Program) {
     let said = program.run(&["doctor"]);
     assert!(said.code == 1 && said.err.starts_with("the database has no tables yet"), "{said:?}");
 }
 
-/// As where a model was changed and no migration was written: each list of it is 500.
-fn a_column_that_is_missing_is_told(program: Program) {
+/// A model was changed without a migration: each list of it is 500.
+fn missing_column_is_reported(program: Program) {
     program.done(&["migrate"]);
     assert_eq!(program.list(&["doctor"]), Vec::<Value>::new());
     let changed = ["ALTER TABLE products RENAME COLUMN weight TO mass", "ALTER TABLE tax_classes RENAME TO taxes"];
@@ -126,8 +126,8 @@ fn is_postgres(program: &Program) -> bool {
     program.url().starts_with("postgres")
 }
 
-/// What is found, a line for each: `problem products sku: …`.
-fn told(program: &Program, code: i32) -> (Vec<String>, String) {
+/// The findings, one per line: `problem products sku: …`.
+fn findings(program: &Program, code: i32) -> (Vec<String>, String) {
     let said = program.run(&["doctor", "--format", "json"]);
     assert_eq!(said.code, code, "{said:?}");
     let rows: Vec<Value> = serde_json::from_str(&said.out).expect("JSON");
@@ -139,38 +139,38 @@ fn told(program: &Program, code: i32) -> (Vec<String>, String) {
     (rows.iter().map(line).collect(), said.err.trim().to_owned())
 }
 
-fn a_declared_index_that_is_gone_is_told(program: Program) {
+fn missing_declared_index_is_reported(program: Program) {
     drop(program.serve_first(&[]));
-    assert_eq!(told(&program, 0).0, Vec::<String>::new());
+    assert_eq!(findings(&program, 0).0, Vec::<String>::new());
     run(&program, &["DROP INDEX products_sku_idx", "DROP INDEX product_groups_name_key"]);
     let mut expected = vec![
-        "problem product_groups name: is declared under `unique`, and no index serves it",
-        "problem products sku: is declared under `indexes`, and no index serves it",
+        "problem product_groups name: is declared under `unique`, but the index is missing",
+        "problem products sku: is declared under `indexes`, but the index is missing",
     ];
-    let mut count = "2 declared indexes are not there";
+    let mut count = "2 declared indexes are missing";
     if is_postgres(&program) {
-        // As an index is left whose making was interrupted.
+        // An index whose creation was interrupted.
         run(&program, &["UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'products_name_sort'::regclass"]);
         run(&program, &["DROP INDEX members_name_trgm"]);
-        expected.push("problem products name: is declared under `ordered`, and its index `products_name_sort` is not valid: make it again");
-        expected.push("problem members name: is declared under `search`, and no index serves it");
-        count = "4 declared indexes are not there";
+        expected.push("problem products name: is declared under `ordered`, but its index `products_name_sort` is invalid: recreate it");
+        expected.push("problem members name: is declared under `search`, but the index is missing");
+        count = "4 declared indexes are missing";
     }
-    let (mut found, said) = told(&program, 1);
+    let (mut found, said) = findings(&program, 1);
     found.sort();
     expected.sort_unstable();
     assert_eq!((found, said.as_str()), (expected.into_iter().map(String::from).collect(), count));
-    // One that goes on with other columns serves too; one of other rows does not.
+    // An index with further columns suffices, but not one of other rows.
     run(&program, &["CREATE INDEX another ON products (sku, barcode) WHERE deleted_at IS NOT NULL"]);
-    assert!(told(&program, 1).0.iter().any(|line| line.starts_with("problem products sku")));
+    assert!(findings(&program, 1).0.iter().any(|line| line.starts_with("problem products sku")));
     run(&program, &["CREATE INDEX third ON products (sku, barcode) WHERE deleted_at IS NULL"]);
-    assert!(!told(&program, 1).0.iter().any(|line| line.starts_with("problem products sku")));
+    assert!(!findings(&program, 1).0.iter().any(|line| line.starts_with("problem products sku")));
 }
 
-fn what_the_database_does_with_its_indexes_is_advice(program: Program) {
+fn unused_indexes_and_sequential_scans_are_advice(program: Program) {
     drop(program.serve_first(&[]));
     if !is_postgres(&program) {
-        // It is there, over the right column, and of no use.
+        // An index of the right column that the planner cannot use.
         run(
             &program,
             &[
@@ -181,8 +181,8 @@ fn what_the_database_does_with_its_indexes_is_advice(program: Program) {
                 "CREATE INDEX products_barcode_idx ON products (barcode COLLATE RTRIM) WHERE deleted_at IS NULL",
             ],
         );
-        let line = "advice products barcode: is declared under `indexes`, and SQLite does not use its index `products_barcode_idx`";
-        assert_eq!(told(&program, 0), (vec![line.to_owned()], String::new()));
+        let line = "advice products barcode: is declared under `indexes`, but SQLite does not use its index `products_barcode_idx`";
+        assert_eq!(findings(&program, 0), (vec![line.to_owned()], String::new()));
         return;
     }
     let rows = "INSERT INTO products (name, barcode, created_at, updated_at)
@@ -191,11 +191,11 @@ fn what_the_database_does_with_its_indexes_is_advice(program: Program) {
         "DO $$ BEGIN FOR i IN 1..100 LOOP PERFORM count(*) FROM products WHERE description = 'x'; END LOOP; END $$";
     let used = "DO $$ BEGIN SET LOCAL enable_seqscan = off; PERFORM id FROM products WHERE barcode = '7' AND deleted_at IS NULL; END $$";
     run(&program, &[rows]);
-    // Statistics of rows that were written in the same session would count them twice.
+    // Statistics of the session that wrote the rows would count them twice.
     run(&program, &["ANALYZE products", whole, used]);
-    let (found, _) = told(&program, 0);
+    let (found, _) = findings(&program, 0);
     let holds = |beginning: &str| found.iter().any(|line| line.starts_with(beginning));
-    assert!(holds("advice products products_sku_trgm: was never used by statistics since"), "{found:#?}");
-    assert!(holds("advice products products: was read as a whole 1"), "{found:#?}");
+    assert!(holds("advice products products_sku_trgm: was not used since"), "{found:#?}");
+    assert!(holds("advice products products: had 1"), "{found:#?}");
     assert!(!holds("advice products products_barcode_idx"), "{found:#?}");
 }

@@ -1,4 +1,4 @@
-//! `charter from-db`: the YAML of a table that is there, which `cargo charter check` accepts.
+//! `charter from-db`: YAML of an existing table, which `cargo charter check` accepts.
 
 use std::fs;
 use std::path::Path;
@@ -9,10 +9,10 @@ use super::{blocking, on_both};
 use crate::support::program::Program;
 
 on_both!(
-    a_table_becomes_yaml_that_holds,
-    what_is_unique_among_records_that_are_not_deleted_is_unique,
-    defaults_are_told_as_they_are,
-    what_is_no_table_for_it_is_told,
+    yaml_of_a_table_passes_the_check,
+    unique_index_on_rows_not_deleted_becomes_unique,
+    defaults_become_yaml_or_a_comment,
+    unsuitable_table_or_name_is_refused,
 );
 
 const POSTGRES: &str = "
@@ -83,18 +83,18 @@ const SQLITE: &str = "
     CREATE INDEX parts_lower ON box_parts (lower(name));
     CREATE INDEX parts_old ON box_parts (amount) WHERE is_old";
 
-/// What the YAML says on both databases.
+/// Lines of the YAML on both databases.
 const LINES: &[&str] = &[
     "resource: box_part",
     "table: box_parts",
-    "# To do: the table has no `updated_at`, which every record has.",
+    "# To do: add the timestamp `updated_at`.",
     "  name: { type: string(80), required: true }",
     "  sku: { type: string(20), required: true, unique: true }",
     "  label: { type: text, default: \"it's: #1\" }",
-    "  # note: it is unique in the table, of which the type here keeps no order.",
+    "  # note: it has a unique index, which is not supported for this type.",
     "  note: { type: text, nullable: true }",
     "  price: { type: decimal(12, 2), default: 1.50 }",
-    "  # exact: numeric does not say at most 18 digits; choose how many.",
+    "  # exact: numeric is not limited to 18 digits; choose the digits and places.",
     "  exact: { type: decimal(18, 4), nullable: true }",
     "  weight: { type: decimal(18, 4), nullable: true }",
     "  amount: { type: bigint, default: 3 }",
@@ -106,20 +106,20 @@ const LINES: &[&str] = &[
     "  more: { type: json }",
     "  parent_id: { type: ref(box_part), nullable: true }",
     "  group_id: { type: ref(product_group), required: true }",
-    "  # shelf_id: it refers to `shelves` (id), which is the id of no resource yet.",
+    "  # shelf_id: it references `shelves` (id), which is not the id of a resource.",
     "  shelf_id: { type: bigint, nullable: true }",
-    "  # shelf_code: it refers to `shelves` (code), which is the id of no resource yet.",
+    "  # shelf_code: it references `shelves` (code), which is not the id of a resource.",
     "  shelf_code: { type: string(9), nullable: true }",
-    "  # Left out: `badName` (text): its name is not in snake_case, or no name in Rust; rename it.",
-    "  # Left out: `self` (text): its name is not in snake_case, or no name in Rust; rename it.",
-    "  # Left out: `twice` (bigint): the database computes it.",
+    "  # Omitted: `badName` (text): its name is not in snake_case, or not a valid name in Rust; rename it.",
+    "  # Omitted: `self` (text): its name is not in snake_case, or not a valid name in Rust; rename it.",
+    "  # Omitted: `twice` (bigint): it is a generated column.",
     "unique: [[name, amount]]",
     "indexes: [[day]]",
-    "# Left out: an index over an expression, with a condition or of what has no order.",
-    "# Left out: an index over amount, with a condition or of what has no order.",
+    "# Omitted: an index over an expression, which is partial or has a column without an order.",
+    "# Omitted: an index over amount, which is partial or has a column without an order.",
 ];
 
-/// Runs statements on the program's database and answers which it is.
+/// Runs statements on the program's database, and returns its kind.
 fn execute(program: &Program, sqlite: &str, postgres: &str) -> DbBackend {
     blocking(async {
         let database = Database::connect(program.url()).await.expect("it is there");
@@ -131,7 +131,7 @@ fn execute(program: &Program, sqlite: &str, postgres: &str) -> DbBackend {
     })
 }
 
-fn a_table_becomes_yaml_that_holds(program: Program) {
+fn yaml_of_a_table_passes_the_check(program: Program) {
     program.done(&["migrate"]);
     let backend = execute(&program, SQLITE, POSTGRES);
     let yaml = program.done(&["from-db", "box_parts"]);
@@ -140,14 +140,14 @@ fn a_table_becomes_yaml_that_holds(program: Program) {
     }
     let own: &[&str] = match backend {
         DbBackend::Sqlite => &[
-            "  # Left out: `raw` (blob): no type of a field holds it.",
-            "  # price: SQLite keeps a decimal of a resource as a whole number: convert the values.",
-            "  # key: its default is randomblob(16) in the database, and said here by nothing.",
+            "  # Omitted: `raw` (blob): no field type has these values.",
+            "  # price: on SQLite a decimal field is a scaled integer: convert the values.",
+            "  # key: the default randomblob(16) of the database has no equivalent.",
         ],
         _ => &[
-            "  # Left out: `raw` (bytea): no type of a field holds it.",
-            "  # local: it has no time zone, and becomes a time in UTC.",
-            "  # weight: double precision is not exact, and becomes numeric.",
+            "  # Omitted: `raw` (bytea): no field type has these values.",
+            "  # local: it has no time zone; it becomes a time in UTC.",
+            "  # weight: double precision is not exact; it becomes numeric.",
             "  mood: { type: enum, values: [\"calm\", \"on\"], default: \"on\" }",
         ],
     };
@@ -160,18 +160,18 @@ fn a_table_becomes_yaml_that_holds(program: Program) {
         let path = entry.expect("a file").path();
         fs::copy(&path, resources.join(path.file_name().expect("a name"))).expect("a copy");
     }
-    // As it is, and with all that stands behind `#:`.
+    // As it is, and with the lines after `#:`.
     for text in [yaml.clone(), yaml.replace("\n#: ", "\n")] {
         fs::write(resources.join("box_part.yaml"), &text).expect("a file");
         let checked = charter_codegen::compile(&resources);
         assert!(checked.is_ok(), "{}\n{text}", checked.err().map(|report| report.render()).unwrap_or_default());
     }
-    // Under another name, which its own reference follows.
+    // Under another name, which its reference to itself uses too.
     let named = program.done(&["from-db", "box_parts", "--name", "piece"]);
     assert!(named.contains("\nresource: piece\ntable: box_parts\n") && named.contains("type: ref(piece)"), "{named}");
 }
 
-fn what_is_unique_among_records_that_are_not_deleted_is_unique(program: Program) {
+fn unique_index_on_rows_not_deleted_becomes_unique(program: Program) {
     program.done(&["migrate"]);
     let columns =
         "name varchar(80) NOT NULL, sku varchar(20) NOT NULL, size integer NOT NULL DEFAULT 0, deleted_at timestamp";
@@ -191,14 +191,14 @@ fn what_is_unique_among_records_that_are_not_deleted_is_unique(program: Program)
         "  sku: { type: string(20), required: true, unique: true }",
         "unique: [[name, size]]",
         "indexes: [[size]]",
-        "# Left out: an index over name, with a condition or of what has no order.",
+        "# Omitted: an index over name, which is partial or has a column without an order.",
     ] {
         assert!(yaml.lines().any(|written| written == line), "`{line}` is not in\n{yaml}");
     }
-    assert_eq!(yaml.matches("# Left out").count(), 1, "{yaml}");
+    assert_eq!(yaml.matches("# Omitted").count(), 1, "{yaml}");
 }
 
-fn defaults_are_told_as_they_are(program: Program) {
+fn defaults_become_yaml_or_a_comment(program: Program) {
     program.done(&["migrate"]);
     let table = |json: &str| {
         format!(
@@ -218,25 +218,28 @@ b', day date DEFAULT '2026-01-01', more {json} NOT NULL DEFAULT '{{\"a\": \"it''
         "  path: { type: text, nullable: true, default: \"a\\\\b\" }",
         "  line: { type: text, nullable: true, default: \"a\\nb\" }",
         "  sum: { type: text, nullable: true }",
-        &format!("  # day: its default is {day} in the database, and said here by nothing."),
-        &format!("  # more: its default is {more} in the database, and said here by nothing."),
+        &format!("  # day: the default {day} of the database has no equivalent."),
+        &format!("  # more: the default {more} of the database has no equivalent."),
     ] {
         assert!(yaml.lines().any(|written| written == line), "`{line}` is not in\n{yaml}");
     }
 }
 
-fn what_is_no_table_for_it_is_told(program: Program) {
+fn unsuitable_table_or_name_is_refused(program: Program) {
     program.done(&["migrate"]);
     let odd = "CREATE TABLE \"OddOnes\" (id bigint PRIMARY KEY); CREATE TABLE keys_alone (id bigint PRIMARY KEY)";
     execute(&program, odd, odd);
-    for (arguments, told) in [
+    for (arguments, message) in [
         (&["from-db", "keys_alon"][..], "the database has no table `keys_alon`; did you mean `keys_alone`?"),
-        (&["from-db", "products"], "the table `products` is that of the resource `product`"),
-        (&["from-db", "OddOnes"], "`OddOnes` is not a name in snake_case, as the table of a resource has"),
-        (&["from-db", "keys_alone"], "no column of `keys_alone` could be a field of a resource"),
-        (&["from-db", "keys_alone", "--name", "Key"], "`Key` is not in snake_case, or no name in Rust: `--name`"),
+        (&["from-db", "products"], "the table `products` belongs to the resource `product`"),
+        (&["from-db", "OddOnes"], "`OddOnes` is not in snake_case, as the table of a resource must be"),
+        (&["from-db", "keys_alone"], "no column of `keys_alone` can be a field of a resource"),
+        (
+            &["from-db", "keys_alone", "--name", "Key"],
+            "`Key` is not in snake_case, or not a valid name in Rust; choose another with `--name`",
+        ),
     ] {
         let said = program.run(arguments);
-        assert!(said.code == 1 && said.out.is_empty() && said.err.starts_with(told), "{arguments:?}: {said:?}");
+        assert!(said.code == 1 && said.out.is_empty() && said.err.starts_with(message), "{arguments:?}: {said:?}");
     }
 }

@@ -10,20 +10,20 @@ use crate::support::Client;
 use crate::support::program::Program;
 
 on_both!(
-    migrate_goes_up_and_down_and_tells,
+    migrations_are_applied_undone_and_listed,
     users_and_tokens_are_created_and_revoked,
-    a_token_is_printed_alone_on_standard_output,
-    an_expired_token_is_not_created,
-    a_user_who_is_deactivated_is_not_invited,
-    the_demo_data_can_be_made_again,
-    lists_come_as_json,
-    several_may_migrate_at_once,
-    the_status_is_told_without_writing_anything,
-    a_database_of_a_newer_version_is_told,
-    a_database_of_an_older_version_is_brought_up_to_date,
+    token_create_prints_only_the_token,
+    token_with_a_past_or_invalid_expiry_is_refused,
+    deactivated_user_cannot_be_invited,
+    demo_data_is_added_only_once,
+    lists_are_printed_as_json_or_table,
+    concurrent_migrations_apply_each_migration_once,
+    migrate_status_writes_nothing,
+    database_of_a_newer_version_is_refused,
+    commands_migrate_a_database_of_an_older_version,
 );
 
-fn migrate_goes_up_and_down_and_tells(program: Program) {
+fn migrations_are_applied_undone_and_listed(program: Program) {
     let applied = || -> Vec<bool> {
         program.list(&["migrate", "status"]).iter().map(|row| row["applied"].as_bool().expect("a boolean")).collect()
     };
@@ -42,7 +42,7 @@ fn migrate_goes_up_and_down_and_tells(program: Program) {
     program.done(&["migrate", "down", "--steps", "1000"]);
     assert!(applied().iter().all(|applied| !applied));
     let text = program.done(&["migrate", "status"]);
-    assert_eq!(text.lines().count(), all.len() + 1, "a line for each, and one above: {text}");
+    assert_eq!(text.lines().count(), all.len() + 1, "a header and a line for each: {text}");
 }
 
 fn users_and_tokens_are_created_and_revoked(program: Program) {
@@ -67,14 +67,14 @@ fn users_and_tokens_are_created_and_revoked(program: Program) {
     assert_eq!(row["abilities"], json!(["exchange_rates:read", "products:read"]));
     program.done(&["token", "revoke", &row["id"].to_string()]);
     assert!(program.list(&["token", "list"]).iter().all(|row| row["name"] != "CI"));
-    // A node that has seen it forgets it within 30 seconds; one that starts anew does not know it.
+    // A server that has cached it forgets it within 30 seconds; a new server does not know it.
     let second = program.serve(&[]);
     assert_eq!(status(&second, value, "/products"), 401);
     let boss = program.done(&["user", "create", "--email", "b@example.com", "--name", "B", "--admin"]);
     assert!(boss.trim().parse::<i64>().is_ok(), "{boss}");
 }
 
-fn a_token_is_printed_alone_on_standard_output(program: Program) {
+fn token_create_prints_only_the_token(program: Program) {
     program.done(&["user", "create", "--email", "a@example.com", "--name", "A", "--admin"]);
     let out = program.done(&["token", "create", "--user", "a@example.com", "--name", "x", "--ability", "*"]);
     let value = out.strip_suffix('\n').expect("one line");
@@ -83,7 +83,7 @@ fn a_token_is_printed_alone_on_standard_output(program: Program) {
     assert!(!listed.contains(&value[4..]), "{listed}");
 }
 
-fn an_expired_token_is_not_created(program: Program) {
+fn token_with_a_past_or_invalid_expiry_is_refused(program: Program) {
     program.done(&["user", "create", "--email", "a@example.com", "--name", "A"]);
     let create =
         ["token", "create", "--user", "a@example.com", "--name", "x", "--ability", "products:read", "--expires-at"];
@@ -95,7 +95,7 @@ fn an_expired_token_is_not_created(program: Program) {
     assert_eq!(program.list(&["token", "list"]).len(), 1);
 }
 
-fn a_user_who_is_deactivated_is_not_invited(program: Program) {
+fn deactivated_user_cannot_be_invited(program: Program) {
     let serving = program.serve_first(&[]);
     let admin = token(&serving.banner);
     let id = program.done(&["user", "create", "--email", "ada@example.com", "--name", "Ada"]);
@@ -108,15 +108,15 @@ fn a_user_who_is_deactivated_is_not_invited(program: Program) {
     assert!(said.code == 1 && said.err.contains("The user is deactivated") && said.out.is_empty(), "{said:?}");
 }
 
-fn the_demo_data_can_be_made_again(program: Program) {
+fn demo_data_is_added_only_once(program: Program) {
     let out = program.done(&["seed", "demo", "--products", "30", "--members", "7"]);
     assert!(out.contains("products: 30 added") && out.contains("members: 7 added"), "{out}");
     let out = program.done(&["seed", "demo", "--products", "30", "--members", "7"]);
     assert!(out.contains("products: 0 added") && out.contains("members: 0 added"), "{out}");
     let out = program.done(&["seed", "demo", "--products", "45", "--members", "7"]);
     assert!(out.contains("products: 15 added"), "{out}");
-    // Who owns an activity must be there first, which is said; what is there already needs no reason.
-    let why = "activities: 0 added, 300 wanted; there are no users yet, which they refer to\n";
+    // Activities need users as owners, which the output explains.
+    let why = "activities: 0 added, 300 wanted; they refer to users, of which there are none yet\n";
     assert!(out.contains(why) && out.contains("stock_levels: 0 added, 800 wanted\n"), "{out}");
     program.done(&["user", "create", "--email", "demo@example.com", "--name", "Demo", "--admin"]);
     let further = ["seed", "demo", "--activities", "40", "--activity_participants", "60", "--accessories", "70"];
@@ -150,7 +150,7 @@ fn the_demo_data_can_be_made_again(program: Program) {
     assert!(groups.iter().all(|group| group["name"].is_string()), "{groups:?}");
 }
 
-fn lists_come_as_json(program: Program) {
+fn lists_are_printed_as_json_or_table(program: Program) {
     let routes = program.list(&["routes"]);
     let find = |method: &str, path: &str| routes.iter().find(|r| r["method"] == method && r["path"] == path);
     let route = find("POST", "/api/v1/exchange_rates").expect("it is listed");
@@ -165,7 +165,7 @@ fn lists_come_as_json(program: Program) {
     assert_eq!(said.code, 2, "{said:?}");
 }
 
-fn several_may_migrate_at_once(program: Program) {
+fn concurrent_migrations_apply_each_migration_once(program: Program) {
     let migrate = || program.command(&["migrate", "up"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
     let those: Vec<_> = (0..3).map(|_| migrate().expect("it runs")).collect();
     let mut applied = 0;
@@ -174,17 +174,17 @@ fn several_may_migrate_at_once(program: Program) {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         applied += String::from_utf8_lossy(&output.stdout).lines().filter(|line| line.starts_with("applied m")).count();
     }
-    assert_eq!(applied, program.list(&["migrate", "status"]).len(), "each by one of them");
+    assert_eq!(applied, program.list(&["migrate", "status"]).len(), "each by one process");
 }
 
-fn the_status_is_told_without_writing_anything(program: Program) {
+fn migrate_status_writes_nothing(program: Program) {
     let rows = program.list(&["migrate", "status"]);
     assert!(!rows.is_empty() && rows.iter().all(|row| row["applied"] == false), "{rows:?}");
     let said = program.run(&["from-db", "seaql_migrations"]);
     assert!(said.code == 1 && said.err.contains("no table `seaql_migrations`"), "{said:?}");
 }
 
-fn a_database_of_a_newer_version_is_told(program: Program) {
+fn database_of_a_newer_version_is_refused(program: Program) {
     program.done(&["migrate"]);
     blocking(async {
         let database = Database::connect(program.url()).await.expect("it is there");
@@ -197,20 +197,23 @@ fn a_database_of_a_newer_version_is_told(program: Program) {
     for arguments in commands {
         let said = program.run(arguments);
         assert_eq!(said.code, 1, "{said:?}");
-        let told = said.err.lines().last().unwrap_or_default();
-        assert!(told.contains("migrated by a newer version") && told.contains("m20990101_000001_later"), "{said:?}");
+        let message = said.err.lines().last().unwrap_or_default();
+        assert!(
+            message.contains("migrated by a newer version") && message.contains("m20990101_000001_later"),
+            "{said:?}"
+        );
     }
 }
 
-/// By every command that needs its tables, and by `serve`; those that only look tell what is missing.
-fn a_database_of_an_older_version_is_brought_up_to_date(program: Program) {
+/// Commands that need the tables, and `serve`, migrate. Commands that only read do not.
+fn commands_migrate_a_database_of_an_older_version(program: Program) {
     let pending = || program.list(&["migrate", "status"]).iter().filter(|row| row["applied"] == false).count();
     program.done(&["migrate"]);
     for arguments in [&["token", "list"][..], &["can", "a@example.com", "GET", "/api/v1/products"], &["recount"]] {
         program.done(&["migrate", "down", "--steps", "2"]);
         assert_eq!(pending(), 2);
         program.run(&["doctor"]);
-        assert_eq!(pending(), 2, "it only looks");
+        assert_eq!(pending(), 2, "it only reads");
         program.run(arguments);
         assert_eq!(pending(), 0, "{arguments:?}");
     }

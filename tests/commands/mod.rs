@@ -1,4 +1,4 @@
-//! The real program: its commands, its exit codes, its settings, and the server that it starts.
+//! Tests of the compiled program: commands, exit codes, settings and server.
 
 mod can;
 mod doctor;
@@ -13,7 +13,7 @@ mod webhook;
 use crate::support::program::{Program, Serving};
 use crate::support::{Client, Database};
 
-/// Makes two tests of each of these functions, which take the program with a database that does not exist yet.
+/// Defines two tests for each of these functions, which take the program with a new database.
 macro_rules! on_both {
     ($($name:ident),* $(,)?) => {
         $(
@@ -50,7 +50,7 @@ fn blocking<T>(future: impl Future<Output = T>) -> T {
     runtime.expect("a runtime starts").block_on(future)
 }
 
-/// The token that the banner of a first start shows.
+/// The token in the banner of a first start.
 fn token(banner: &str) -> String {
     let line = banner.lines().map(str::trim).find(|line| line.starts_with("chr_"));
     line.unwrap_or_else(|| panic!("no token: {banner}")).to_string()

@@ -1,4 +1,4 @@
-//! `charter serve`: the first start and later ones, signals, the data folder, the log.
+//! `charter serve`: starts, signals, data folder and log.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -11,38 +11,38 @@ use crate::support::program::{Program, Serving, signal};
 use crate::support::{Bucket, Client, Database, postgres};
 
 #[test]
-fn a_file_that_can_only_be_read_is_told_at_the_start() {
+fn read_only_database_file_is_logged_at_start() {
     let program = Program::new(Database::Sqlite);
     let first = program.serve_first(&[]);
     let token = token(&first.banner);
     first.signal("TERM");
-    assert!(!first.end().err.contains("can only be read"));
+    assert!(!first.end().err.contains("read-only"));
     let mut command = program.command(&[]);
     command.env("CHARTER_DATABASE_URL", format!("{}?mode=ro", program.url()));
     let serving = Serving::start(command, "Serving ");
     assert_eq!(status(&serving, &token, "/products"), 200);
     serving.signal("TERM");
     let said = serving.end();
-    let told = said.err.lines().filter(|line| line.contains("WARN") && line.contains("can only be read")).count();
-    assert_eq!(told, 1, "{}", said.err);
+    let warnings = said.err.lines().filter(|line| line.contains("WARN") && line.contains("read-only")).count();
+    assert_eq!(warnings, 1, "{}", said.err);
 }
 
 on_both!(
-    the_first_start_prints_a_token_and_a_curl_line_that_works,
-    a_second_start_prints_no_token_and_knows_the_first,
-    the_first_administrator_is_a_setting,
-    sigterm_and_sigint_drain_and_exit_0,
-    connections_that_say_nothing_do_not_keep_it_from_stopping,
-    two_processes_start_at_once_on_one_database,
-    the_log_holds_no_secret,
-    it_serves_though_nothing_can_be_logged_or_shown,
+    first_start_prints_a_token_and_a_working_curl_line,
+    second_start_prints_no_token_and_accepts_the_first,
+    administrator_email_is_a_setting,
+    sigterm_and_sigint_stop_the_server_with_exit_code_0,
+    silent_connections_do_not_delay_the_shutdown,
+    concurrent_starts_create_one_administrator,
+    log_contains_no_secrets,
+    server_runs_when_its_output_cannot_be_written,
 );
 
-fn the_first_start_prints_a_token_and_a_curl_line_that_works(program: Program) {
+fn first_start_prints_a_token_and_a_working_curl_line(program: Program) {
     let serving = program.serve_first(&[]);
     let curl = serving.banner.lines().map(str::trim).find(|line| line.starts_with("curl "));
     let curl = curl.unwrap_or_else(|| panic!("no curl line: {}", serving.banner));
-    // As pasted, when curl is there.
+    // As pasted into a shell, if curl is installed.
     let shell = std::process::Command::new("sh").args(["-c", &format!("{curl} --silent --noproxy '*'")]).output();
     let shell = shell.expect("sh runs");
     if shell.status.code() != Some(127) {
@@ -60,7 +60,7 @@ fn the_first_start_prints_a_token_and_a_curl_line_that_works(program: Program) {
     assert_eq!(serving.banner.matches(&token).count(), 2, "once alone, once in the line to paste");
 }
 
-fn a_second_start_prints_no_token_and_knows_the_first(program: Program) {
+fn second_start_prints_no_token_and_accepts_the_first(program: Program) {
     let serving = program.serve_first(&["serve"]);
     let token = token(&serving.banner);
     serving.signal("TERM");
@@ -73,7 +73,7 @@ fn a_second_start_prints_no_token_and_knows_the_first(program: Program) {
     assert!(!said.out.contains("chr_") && !said.err.contains("chr_"), "{said:?}");
 }
 
-fn the_first_administrator_is_a_setting(program: Program) {
+fn administrator_email_is_a_setting(program: Program) {
     let mut command = program.command(&[]);
     command.env("CHARTER_ADMIN_EMAIL", "Boss@Example.org").env("CHARTER_BASE_URL", "https://hire.example/");
     let serving = Serving::start(command, "More tokens:");
@@ -83,13 +83,13 @@ fn the_first_administrator_is_a_setting(program: Program) {
     assert_eq!(serving.end().code, 0);
     let made = program.run(&["user", "create", "--email", "boss@example.org", "--name", "x"]);
     assert!(made.code == 1 && made.err.contains("already taken"), "{made:?}");
-    // A flag goes before the variable of the same name.
+    // A flag wins over the environment variable.
     let mut command = program.command(&["--base-url", "http://other.example"]);
     command.env("CHARTER_BASE_URL", "https://hire.example/");
     assert_eq!(Serving::start(command, "Serving ").base_url, "http://other.example");
 }
 
-fn sigterm_and_sigint_drain_and_exit_0(program: Program) {
+fn sigterm_and_sigint_stop_the_server_with_exit_code_0(program: Program) {
     drop(program.serve_first(&[]));
     for signal in ["TERM", "INT"] {
         let serving = program.serve(&[]);
@@ -99,7 +99,7 @@ fn sigterm_and_sigint_drain_and_exit_0(program: Program) {
     }
 }
 
-fn connections_that_say_nothing_do_not_keep_it_from_stopping(program: Program) {
+fn silent_connections_do_not_delay_the_shutdown(program: Program) {
     drop(program.serve_first(&[]));
     let serving = program.serve(&[]);
     let address = serving.base_url.trim_start_matches("http://").to_string();
@@ -109,16 +109,16 @@ fn connections_that_say_nothing_do_not_keep_it_from_stopping(program: Program) {
     let mut answer = [0; 12];
     idle.read_exact(&mut answer).expect("it answers");
     assert_eq!(&answer, b"HTTP/1.1 200");
-    let begun = Instant::now();
+    let start = Instant::now();
     serving.signal("TERM");
     let said = serving.end();
     assert_eq!(said.code, 0, "{said:?}");
-    // Requests under way would have 15 seconds.
-    assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
+    // Open requests would have 15 seconds.
+    assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
     drop((silent, idle));
 }
 
-fn two_processes_start_at_once_on_one_database(program: Program) {
+fn concurrent_starts_create_one_administrator(program: Program) {
     let serving = std::thread::scope(|scope| {
         let starts = [(); 2].map(|()| scope.spawn(|| program.serve(&[])));
         starts.map(|start| start.join().expect("it starts"))
@@ -130,11 +130,11 @@ fn two_processes_start_at_once_on_one_database(program: Program) {
     let said = serving.map(Serving::end);
     assert!(said.iter().all(|said| said.code == 0), "{said:?}");
     let out = format!("{}{}", said[0].out, said[1].out);
-    assert_eq!(out.matches("This is the first start").count(), 1, "one of them makes the administrator: {out}");
+    assert_eq!(out.matches("This is the first start").count(), 1, "one of them creates the administrator: {out}");
     assert_eq!(status(&program.serve(&[]), &token(&out), "/users"), 200);
 }
 
-fn the_log_holds_no_secret(program: Program) {
+fn log_contains_no_secrets(program: Program) {
     let mut command = program.command(&[]);
     command.env("CHARTER_LOG", "trace").env("CHARTER_LOG_FORMAT", "json").env("CHARTER_SECRET_KEY", "the-secret-key");
     let serving = Serving::start(command, "More tokens:");
@@ -175,7 +175,7 @@ fn the_log_holds_no_secret(program: Program) {
 }
 
 #[test]
-fn a_bucket_is_tried_out_at_the_start_and_its_refusal_is_told() {
+fn bucket_is_tested_at_start_and_a_refusal_is_logged() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
     let runtime = runtime.expect("a runtime starts");
     let bucket = runtime.block_on(Bucket::start());
@@ -188,23 +188,23 @@ fn a_bucket_is_tried_out_at_the_start_and_its_refusal_is_told() {
         command.env("CHARTER_STORAGE_REGION", &location.region).env("CHARTER_STORAGE_SECRET_KEY", secret);
         command.env("CHARTER_STORAGE_ACCESS_KEY", &location.access_key);
         let serving = Serving::start(command, "More tokens:");
-        let begun = Instant::now();
+        let start = Instant::now();
         while !bucket.asked(last).iter().any(|line| line.contains("/started ")) {
-            assert!(begun.elapsed() < Duration::from_secs(10), "the bucket is not tried out");
+            assert!(start.elapsed() < Duration::from_secs(10), "the bucket is not tested");
             std::thread::sleep(Duration::from_millis(20));
         }
-        // What the answer leads to.
+        // Time for the server to log the result.
         std::thread::sleep(Duration::from_millis(500));
         assert_eq!(status(&serving, "", "~/health/ready"), 200);
         serving.signal("TERM");
         serving.end()
     };
-    let told = "attachment storage is unavailable: check the storage settings";
+    let message = "attachment storage is unavailable: check the storage settings";
     let wrong = said("another/secret", "PUT");
     assert_eq!(wrong.code, 0);
-    assert!(wrong.err.contains(told) && wrong.err.contains("SignatureDoesNotMatch"), "{}", wrong.err);
+    assert!(wrong.err.contains(message) && wrong.err.contains("SignatureDoesNotMatch"), "{}", wrong.err);
     let right = said(&location.secret_key, "DELETE");
-    assert!(!right.err.contains(told), "{}", right.err);
+    assert!(!right.err.contains(message), "{}", right.err);
     for secret in ["another/secret", &location.secret_key] {
         assert!(![&wrong, &right].iter().any(|said| said.err.contains(secret) || said.out.contains(secret)));
     }
@@ -212,7 +212,7 @@ fn a_bucket_is_tried_out_at_the_start_and_its_refusal_is_told() {
 }
 
 #[test]
-fn without_settings_everything_is_in_the_data_folder() {
+fn data_folder_holds_database_and_key_by_default() {
     let program = Program::new(Database::Sqlite);
     let mut command = program.command(&[]);
     command.env_remove("CHARTER_DATABASE_URL");
@@ -230,16 +230,19 @@ fn without_settings_everything_is_in_the_data_folder() {
         kept.filter(|(content, _)| !content.is_empty()).collect::<Vec<_>>()
     };
     let first = key(&data);
-    assert!(first.len() == 1 && first[0].0.len() >= 32 && first[0].1 == 0, "one key, for its owner's eyes: {first:?}");
+    assert!(
+        first.len() == 1 && first[0].0.len() >= 32 && first[0].1 == 0,
+        "one key, readable by its owner only: {first:?}"
+    );
     serving.signal("TERM");
     assert_eq!(serving.end().code, 0);
     let mut command = program.command(&["migrate"]);
     assert!(command.env_remove("CHARTER_DATABASE_URL").status().expect("the program runs").success());
-    assert_eq!(key(&data), first, "the key is kept");
+    assert_eq!(key(&data), first, "the key stays the same");
 }
 
 #[test]
-fn a_port_that_is_taken_fails_with_1() {
+fn port_in_use_exits_with_1() {
     let program = Program::new(Database::Sqlite);
     let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
     let address = taken.local_addr().expect("it is bound").to_string();
@@ -248,7 +251,7 @@ fn a_port_that_is_taken_fails_with_1() {
 }
 
 #[test]
-fn ready_is_503_while_the_database_is_away() {
+fn readiness_is_503_while_the_database_is_unavailable() {
     let Some(own) = postgres::Postgres::start() else { return };
     let program = Program::new(Database::Sqlite);
     let mut command = program.command(&[]);
@@ -258,18 +261,18 @@ fn ready_is_503_while_the_database_is_away() {
     drop(own);
     assert_eq!(status(&serving, "", "~/health/ready"), 503);
     assert_eq!(status(&serving, "", "~/health/live"), 200);
-    // Nothing hangs for long on the way down either.
-    let begun = Instant::now();
+    // The shutdown does not hang either.
+    let start = Instant::now();
     serving.signal("TERM");
     assert_eq!(serving.end().code, 0);
-    assert!(begun.elapsed() < Duration::from_secs(60));
-    // And without a database it does not start.
+    assert!(start.elapsed() < Duration::from_secs(60));
+    // Without a database the server does not start.
     let said = program.run(&["--database-url", "postgres://nobody:hush@127.0.0.1:1/nowhere"]);
     assert!(said.code == 1 && !said.err.contains("hush"), "{said:?}");
 }
 
 #[test]
-fn a_database_that_ends_idle_transactions_ends_no_start() {
+fn start_survives_idle_transaction_timeouts() {
     let Some(server) = postgres::server() else { return };
     let program = Program::new(Database::Sqlite);
     let mut command = program.command(&[]);
@@ -279,32 +282,31 @@ fn a_database_that_ends_idle_transactions_ends_no_start() {
     assert_eq!(status(&serving, &token(&serving.banner), "/products"), 200);
     serving.signal("TERM");
     let said = serving.end();
-    assert!(said.code == 0 && !said.err.contains("the lock of the start was lost"), "{said:?}");
+    assert!(said.code == 0 && !said.err.contains("startup lock was lost"), "{said:?}");
 }
 
-/// Much of each would stay empty.
 #[test]
-fn its_memory_is_not_of_huge_pages() {
+fn transparent_huge_pages_are_disabled() {
     let program = Program::new(Database::Sqlite);
     let serving = program.serve_first(&[]);
-    let status = std::fs::read_to_string(format!("/proc/{}/status", serving.id())).expect("Linux tells");
-    // Linux tells it since 5.0.
-    let told = status.lines().find_map(|line| line.strip_prefix("THP_enabled:"));
-    assert!(told.is_none_or(|told| told.trim() == "0"), "{status}");
+    let status = std::fs::read_to_string(format!("/proc/{}/status", serving.id())).expect("Linux has it");
+    // Linux reports it since 5.0.
+    let enabled = status.lines().find_map(|line| line.strip_prefix("THP_enabled:"));
+    assert!(enabled.is_none_or(|enabled| enabled.trim() == "0"), "{status}");
 }
 
-/// As on a full disk, or where whoever read it has gone.
-fn it_serves_though_nothing_can_be_logged_or_shown(program: Program) {
+/// As on a full disk, or with a closed pipe.
+fn server_runs_when_its_output_cannot_be_written(program: Program) {
     let full = || std::fs::File::options().write(true).open("/dev/full").expect("Linux has it");
-    // It cannot say where it listens: a port of an address on which no other test does, or theirs would answer for it.
+    // The server cannot print its port. No other test uses this address, so that no other server can answer.
     let own = if program.url().starts_with("sqlite") { "127.0.0.2:0" } else { "127.0.0.3:0" };
     let free = std::net::TcpListener::bind(own).and_then(|free| free.local_addr()).expect("a port");
     let address = free.to_string();
     let mut child = program.command(&["--listen", &address]).stdout(full()).stderr(full()).spawn().expect("it runs");
     let client = Client::new(free);
     let reaches = || std::net::TcpStream::connect(&address).is_ok();
-    let begun = Instant::now();
-    while !reaches() && begun.elapsed() < Duration::from_secs(30) {
+    let start = Instant::now();
+    while !reaches() && start.elapsed() < Duration::from_secs(30) {
         std::thread::sleep(Duration::from_millis(20));
     }
     for _ in 0..3 {
@@ -313,25 +315,25 @@ fn it_serves_though_nothing_can_be_logged_or_shown(program: Program) {
     }
     signal(child.id(), "TERM");
     assert_eq!(child.wait().expect("it ends").code(), Some(0));
-    // What it could not show can be made again.
+    // A command can create another token.
     let token = program.done(&["token", "create", "--user", "admin@example.com", "--name", "x", "--ability", "*"]);
     assert!(token.starts_with("chr_"), "{token}");
 }
 
 #[test]
-fn the_log_tells_the_start_and_the_end() {
+fn start_and_stop_are_logged() {
     let program = Program::new(Database::Sqlite);
     let serving = program.serve_first(&[]);
     serving.signal("TERM");
     let said = serving.end();
-    for told in ["starting", "database=Sqlite", "applied", "listening", "stopping", "stopped"] {
-        assert!(said.err.contains(told), "{told}: {}", said.err);
+    for message in ["starting", "database=Sqlite", "applied migration", "listening", "stopping", "stopped"] {
+        assert!(said.err.contains(message), "{message}: {}", said.err);
     }
 }
 
-/// It holds what clients keep, and the hashes of their passwords.
+/// It contains the data and password hashes.
 #[test]
-fn the_data_folder_is_its_owner_s_alone() {
+fn data_folder_is_readable_by_its_owner_only() {
     use std::os::unix::fs::PermissionsExt;
     let program = Program::new(Database::Sqlite);
     let folder = program.path().join("of its own? 100%25");
@@ -340,8 +342,8 @@ fn the_data_folder_is_its_owner_s_alone() {
     assert!(command.status().expect("it runs").success());
     let mode = std::fs::metadata(&folder).expect("it is made").permissions().mode();
     assert_eq!(mode & 0o777, 0o700);
-    assert!(folder.join("charter.db").is_file(), "whatever its name has in it");
-    // A folder that is there stays as somebody wanted it, the database in it is its owner's all the same.
+    assert!(folder.join("charter.db").is_file(), "special characters in its name are escaped");
+    // The mode of an existing folder stays; the database in it is still readable by its owner only.
     let open = program.path().join("open");
     std::fs::create_dir(&open).expect("it is made");
     std::fs::set_permissions(&open, std::fs::Permissions::from_mode(0o755)).expect("it is open");

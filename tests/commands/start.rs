@@ -1,4 +1,4 @@
-//! What a start needs, and what it says where that is missing.
+//! Requirements of a start, and concurrent starts.
 
 use serde_json::Value;
 
@@ -6,9 +6,9 @@ use super::{on_both, status, token};
 use crate::support::Database;
 use crate::support::program::{Program, Serving};
 
-on_both!(it_starts_and_obeys_commands_with_the_smallest_pool);
+on_both!(smallest_pool_suffices_for_server_and_commands);
 
-fn it_starts_and_obeys_commands_with_the_smallest_pool(program: Program) {
+fn smallest_pool_suffices_for_server_and_commands(program: Program) {
     let mut command = program.command(&[]);
     command.env("CHARTER_DATABASE_POOL", "2");
     let serving = Serving::start(command, "More tokens:");
@@ -26,12 +26,12 @@ fn it_starts_and_obeys_commands_with_the_smallest_pool(program: Program) {
 }
 
 #[test]
-fn what_cannot_be_opened_is_told_with_its_path() {
+fn unopenable_database_or_data_folder_is_reported_with_its_path() {
     let program = Program::new(Database::Sqlite);
     let file = program.path().join("no/such/folder.db").display().to_string();
     let said = program.run(&["migrate", "--database-url", &format!("sqlite://{file}")]);
     assert!(said.code == 1 && said.err.contains(&file), "{said:?}");
-    // Whoever runs the tests may write everywhere, but not a folder where a file is.
+    // A file instead of a folder fails for root too.
     let taken = program.path().join("taken");
     std::fs::write(&taken, "").expect("the folder can be written");
     let said = program.run(&["migrate", "--data-dir", &taken.display().to_string()]);
@@ -39,7 +39,7 @@ fn what_cannot_be_opened_is_told_with_its_path() {
 }
 
 #[test]
-fn a_log_of_json_ends_in_json_when_the_server_fails() {
+fn failure_of_a_server_with_json_log_is_json() {
     let program = Program::new(Database::Sqlite);
     let file = program.path().join("no/such/folder.db").display().to_string();
     let url = format!("sqlite://{file}");
@@ -49,18 +49,18 @@ fn a_log_of_json_ends_in_json_when_the_server_fails() {
         let Some(Ok(last)) = last else { panic!("{said:?}") };
         assert_eq!((said.code, last["level"].as_str()), (1, Some("ERROR")), "{said:?}");
         assert!(last["fields"]["cause"].as_str().is_some_and(|cause| cause.contains(&file)), "{last}");
-        // Whoever turns the log off is told all the same.
+        // With the log turned off, the error is printed.
         let silent = ["--log-format", "json", "--log", "off", "--database-url", &url];
         assert!(program.run(&[arguments, &silent].concat()).err.contains(&file));
     }
-    // A person reads what a command says.
+    // Other commands print their errors as text.
     let said = program.run(&["migrate", "--log-format", "json", "--database-url", &url]);
     assert!(said.err.lines().last().is_some_and(|last| !last.starts_with('{') && last.contains(&file)), "{said:?}");
 }
 
-/// Each has a data folder of its own, and all have one database, by several names.
+/// The servers have different data folders, and different URLs of the same file.
 #[test]
-fn processes_start_at_once_on_one_file_whatever_their_data_folders() {
+fn concurrent_starts_on_one_sqlite_file_create_one_administrator() {
     let program = Program::new(Database::Sqlite);
     let (file, link) = (program.path().join("charter.db"), program.path().join("link.db"));
     std::os::unix::fs::symlink(&file, &link).expect("the folder can be written");
@@ -81,5 +81,5 @@ fn processes_start_at_once_on_one_file_whatever_their_data_folders() {
     let said: Vec<_> = serving.into_iter().map(Serving::end).collect();
     assert!(said.iter().all(|said| said.code == 0), "{said:?}");
     let first = said.iter().filter(|said| said.out.contains("This is the first start")).count();
-    assert_eq!(first, 1, "one of them makes the administrator: {said:?}");
+    assert_eq!(first, 1, "one of them creates the administrator: {said:?}");
 }

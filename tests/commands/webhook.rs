@@ -1,4 +1,4 @@
-//! `charter webhook listen`: what a developer of a receiver sees.
+//! `charter webhook listen`: received deliveries and their verification.
 
 use charter_runtime::webhook::{Attempt, HttpTransport, SigningSecret, Transport, UrlPolicy};
 
@@ -6,11 +6,11 @@ use crate::support::Database;
 use crate::support::program::{Program, Serving};
 
 #[test]
-fn what_arrives_is_printed_and_verified() {
+fn deliveries_are_printed_and_verified() {
     let program = Program::new(Database::Sqlite);
     let (secret, other) = (SigningSecret::generate().expect("a secret"), SigningSecret::generate().expect("a secret"));
     let arguments = ["webhook", "listen", "--port", "0", "--status", "202", "--secret", secret.reveal()];
-    let listening = Serving::start(program.command(&arguments), "A server reaches it");
+    let listening = Serving::start(program.command(&arguments), "Start the server with");
     let url = listening.banner.lines().find_map(|line| line.strip_prefix("Listening on ")).expect("a URL").to_string();
     let attempt = |secret: &SigningSecret, previous: Option<&SigningSecret>| Attempt {
         webhook_id: 1,
@@ -44,10 +44,10 @@ fn what_arrives_is_printed_and_verified() {
         assert!(report.contains("\"name\": \"Zoë\""), "{report}");
     }
     let expected = [
-        ["x-service-signature: valid\n", "webhook-signature: valid\n", "webhook-timestamp: timely\n"],
-        ["x-service-signature: INVALID\n", "webhook-signature: INVALID\n", "webhook-timestamp: timely\n"],
-        ["take up the new secret\n", "webhook-signature: valid\n", "webhook-timestamp: timely\n"],
-        ["x-service-signature: valid\n", "webhook-signature: valid\n", "s old: a receiver should refuse it\n"],
+        ["x-service-signature: valid\n", "webhook-signature: valid\n", "webhook-timestamp: recent\n"],
+        ["x-service-signature: INVALID\n", "webhook-signature: INVALID\n", "webhook-timestamp: recent\n"],
+        ["use the new secret\n", "webhook-signature: valid\n", "webhook-timestamp: recent\n"],
+        ["x-service-signature: valid\n", "webhook-signature: valid\n", "s old: a receiver should reject it\n"],
     ];
     for (report, lines) in reports.iter().zip(expected) {
         assert!(lines.iter().all(|line| report.contains(line)), "{lines:?}: {report}");
@@ -56,23 +56,23 @@ fn what_arrives_is_printed_and_verified() {
 }
 
 #[test]
-fn a_secret_that_is_none_ends_it() {
+fn invalid_secret_exits_with_1() {
     let said = Program::new(Database::Sqlite).run(&["webhook", "listen", "--port", "0", "--secret", "hush"]);
     assert!(said.code == 1 && said.err.contains("whsec_") && !said.err.contains("hush"), "{said:?}");
 }
 
 #[test]
-fn settings_that_do_not_apply_to_it_do_not_stop_it() {
+fn webhook_listen_ignores_server_settings() {
     let program = Program::new(Database::Sqlite);
     let mut command = program.command(&["webhook", "listen", "--port", "0"]);
     command.env("CHARTER_BODY_LIMIT", "x").env("CHARTER_LISTN", "x");
-    let listening = Serving::start(command, "A server reaches it");
+    let listening = Serving::start(command, "Start the server with");
     listening.signal("INT");
     assert_eq!(listening.end().code, 0);
 }
 
 #[test]
-fn whoever_has_read_where_it_listens_can_stop_it() {
+fn webhook_listen_stops_on_signals_after_printing_its_address() {
     let program = Program::new(Database::Sqlite);
     for signal in ["INT", "TERM", "HUP"].into_iter().cycle().take(30) {
         let listening = Serving::start(program.command(&["webhook", "listen", "--port", "0"]), "Listening on");

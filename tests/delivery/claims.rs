@@ -89,9 +89,9 @@ async fn expired_lease_is_claimed_again_and_the_late_result_is_ignored(server: S
     role(&server).await;
     let (gate, first) = held(&server, 500).await;
     let receiver = Receiver::answering(200);
-    server.state.clock.turn(Duration::from_secs(44));
+    server.state.clock.advance(Duration::from_secs(44));
     assert_eq!(deliver(&server, &receiver).await, 0, "the lease holds");
-    server.state.clock.turn(Duration::from_secs(2));
+    server.state.clock.advance(Duration::from_secs(2));
     assert_eq!(deliver(&server, &receiver).await, 1, "and is taken within a minute");
     assert_eq!(receiver.take()[0].number, 1);
     assert_eq!(statuses(&server).await, ["delivered"]);
@@ -111,7 +111,7 @@ async fn result_of_a_lost_lease_does_not_complete_the_delivery(server: Server) {
     webhook(&server, &["*"]).await;
     role(&server).await;
     let (first_gate, first) = held(&server, 200).await;
-    server.state.clock.turn(Duration::from_secs(46));
+    server.state.clock.advance(Duration::from_secs(46));
     let (second_gate, second) = held(&server, 200).await;
     first_gate.add_permits(1);
     first.await.expect("it ends");
@@ -130,7 +130,7 @@ async fn delivery_requeued_during_an_attempt_gets_all_retries(server: Server) {
     role(&server).await;
     for _ in 0..6 {
         deliver(&server, &Receiver::answering(500)).await;
-        server.state.clock.turn(Duration::from_secs(10 * 3600));
+        server.state.clock.advance(Duration::from_secs(10 * 3600));
     }
     let (gate, last) = held(&server, 500).await;
     let admin = server.admin();

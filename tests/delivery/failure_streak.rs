@@ -113,7 +113,7 @@ async fn webhook_is_disabled_by_the_72_hour_rule(server: Server) {
         let begun = server.state.clock.now();
         let (mut minute, mut disabled_at) = (0, None);
         for (at, step) in *steps {
-            server.state.clock.turn(Duration::from_secs(60 * (at - minute).unsigned_abs()));
+            server.state.clock.advance(Duration::from_secs(60 * (at - minute).unsigned_abs()));
             minute = *at;
             *status.lock().expect("no test panicked") = if matches!(step, Arrives | TestArrives) { 200 } else { 410 };
             match step {
@@ -172,7 +172,7 @@ async fn disabling_cancels_pending_deliveries_in_the_same_transaction(server: Se
     // The log of the last attempt announces no further attempt.
     let last = format!("SELECT next_attempt_at AS v FROM webhook_logs WHERE webhook_id = {dead} ORDER BY id DESC");
     assert_eq!(values::<Option<DateTime<Utc>>>(&server, &last).await[0], None);
-    server.state.clock.turn(Duration::from_secs(24 * 3600));
+    server.state.clock.advance(Duration::from_secs(24 * 3600));
     role(&server).await;
     receiver.take();
     deliver(&server, &receiver).await;
@@ -205,10 +205,10 @@ async fn webhook_without_recent_failures_is_not_disabled(server: Server) {
     // All attempts at one delivery take less than a day.
     for _ in 0..8 {
         deliver(&server, &receiver).await;
-        server.state.clock.turn(Duration::from_secs(34_000));
+        server.state.clock.advance(Duration::from_secs(34_000));
     }
     assert_eq!((receiver.count(), statuses(&server).await), (7, vec!["failed".to_string()]));
-    server.state.clock.turn(Duration::from_secs(30 * 24 * 3600));
+    server.state.clock.advance(Duration::from_secs(30 * 24 * 3600));
     role(&server).await;
     deliver(&server, &receiver).await;
     assert_eq!(receiver.count(), 8);

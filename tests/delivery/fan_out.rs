@@ -61,9 +61,9 @@ async fn webhook_gets_no_events_from_before_its_creation(server: Server) {
     webhook(&server, &["*"]).await;
     role(&server).await;
     // Within the allowed clock skew.
-    server.state.clock.turn(std::time::Duration::from_secs(50));
+    server.state.clock.advance(std::time::Duration::from_secs(50));
     webhook(&server, &["*"]).await;
-    server.state.clock.turn(std::time::Duration::from_secs(20));
+    server.state.clock.advance(std::time::Duration::from_secs(20));
     webhook(&server, &["*"]).await;
     let receiver = Receiver::answering(200);
     deliver(&server, &receiver).await;
@@ -91,7 +91,7 @@ async fn every_attempt_sends_the_same_body_and_id(server: Server) {
         deliver(&server, &receiver).await;
         // The record changes; the stored body of the event does not.
         server.sql(&format!("UPDATE roles SET description = 'changed' WHERE name = '{name}'")).await;
-        server.state.clock.turn(std::time::Duration::from_secs(600));
+        server.state.clock.advance(std::time::Duration::from_secs(600));
     }
     let sent = receiver.take();
     assert_eq!(sent.iter().map(|s| s.number).collect::<Vec<_>>(), [1, 2, 3]);

@@ -42,7 +42,7 @@ async fn failing_webhook_gets_two_slots(server: Server) {
     // A single failure does not throttle; a minute of failures does.
     role(&server).await;
     assert_eq!(deliver(&server, &receiver).await, 2);
-    server.state.clock.turn(Duration::from_secs(3600));
+    server.state.clock.advance(Duration::from_secs(3600));
     for _ in 0..6 {
         role(&server).await;
     }
@@ -63,7 +63,7 @@ async fn half_of_the_slots_are_reserved_for_first_attempts(server: Server) {
     }
     let receiver = Receiver::answering(500);
     assert_eq!(deliver(&server, &receiver).await, 12);
-    server.state.clock.turn(Duration::from_secs(34));
+    server.state.clock.advance(Duration::from_secs(34));
     receiver.take();
     let made = charter_runtime::webhook::run_once(&server.state, receiver.clone(), 10).await.expect("a round");
     assert_eq!(made, 5);

@@ -41,7 +41,7 @@ async fn test_event_is_sent_at_once_in_one_attempt(server: Server) {
     let body: Value = serde_json::from_str(&sent.body).expect("JSON");
     assert_eq!((&*sent.event, &body["event"]), ("webhook.test", &Value::from("webhook.test")));
     assert_eq!(body["data"]["webhook"]["id"], id);
-    server.state.clock.turn(Duration::from_secs(24 * 3600));
+    server.state.clock.advance(Duration::from_secs(24 * 3600));
     server.sql("UPDATE webhooks SET is_active = true").await;
     assert_eq!(deliver(&server, &receiver).await, 0);
     assert_eq!(statuses(&server).await, ["failed"]);
@@ -78,12 +78,12 @@ async fn failed_resend_leaves_the_schedule_unchanged(server: Server) {
     let after: Vec<DateTime<Utc>> = values(&server, "SELECT due_at AS v FROM webhook_deliveries").await;
     assert_eq!((before, statuses(&server).await), (after, vec!["pending".to_string()]));
     assert_eq!(values::<i32>(&server, "SELECT retries AS v FROM webhook_deliveries").await, [1]);
-    server.state.clock.turn(Duration::from_secs(34));
+    server.state.clock.advance(Duration::from_secs(34));
     deliver(&server, &receiver).await;
     assert_eq!(receiver.take().iter().map(|s| s.number).collect::<Vec<_>>(), [2, 3]);
     // A success completes the delivery.
     redelivery::resend(&server.state, Receiver::answering(200), id, &uid(&server).await).await.expect("it is sent");
-    server.state.clock.turn(Duration::from_secs(3600));
+    server.state.clock.advance(Duration::from_secs(3600));
     assert_eq!((deliver(&server, &receiver).await, statuses(&server).await), (0, vec!["delivered".to_string()]));
     // A later failure does not undo the success.
     redelivery::resend(&server.state, Receiver::answering(500), id, &uid(&server).await).await.expect("it is sent");
@@ -220,10 +220,10 @@ async fn recovery_queues_missed_events_and_keeps_delivery_ids(server: Server) {
     // The deliveries get all retries and start no failure streak.
     let failing = Receiver::answering(500);
     deliver(&server, &failing).await;
-    server.state.clock.turn(Duration::from_secs(34));
+    server.state.clock.advance(Duration::from_secs(34));
     assert_eq!(deliver(&server, &failing).await, 3);
     assert_eq!(count(&server, "webhooks WHERE failing_since IS NULL").await, 1);
-    server.state.clock.turn(Duration::from_secs(3600));
+    server.state.clock.advance(Duration::from_secs(3600));
     let receiver = Receiver::answering(200);
     assert_eq!(deliver(&server, &receiver).await, 3);
     let sent = receiver.take();

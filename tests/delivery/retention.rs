@@ -31,11 +31,11 @@ async fn finished_deliveries_are_kept_for_30_days(server: Server) {
     role(&server).await;
     deliver(&server, &Receiver::answering(200)).await;
     let prune = async || prune(&server.state.db, server.state.clock.now()).await.expect("the database answers");
-    server.state.clock.turn(Duration::from_secs(30 * DAY - 60));
+    server.state.clock.advance(Duration::from_secs(30 * DAY - 60));
     role(&server).await;
     deliver(&server, &Receiver::answering(200)).await;
     assert_eq!(prune().await, 0);
-    server.state.clock.turn(Duration::from_secs(120));
+    server.state.clock.advance(Duration::from_secs(120));
     assert_eq!(prune().await, 1 + 1 + 2501);
     for table in ["webhook_logs", "webhook_deliveries", "events"] {
         assert_eq!(count(&server, table).await, 1, "{table}");
@@ -49,7 +49,7 @@ async fn pending_deliveries_are_kept_with_their_events(server: Server) {
     deliver(&server, &receiver).await;
     role(&server).await;
     // No dispatcher runs for longer than the retention.
-    server.state.clock.turn(Duration::from_secs(31 * DAY));
+    server.state.clock.advance(Duration::from_secs(31 * DAY));
     let events = count(&server, "events").await;
     prune(&server.state.db, server.state.clock.now()).await.expect("the database answers");
     assert_eq!((count(&server, "webhook_deliveries").await, count(&server, "webhook_logs").await), (1, 0));
@@ -72,7 +72,7 @@ async fn metrics_count_deliveries(server: Server) {
         charter_runtime::webhook::transport::Outcome { status, error, ..Default::default() }
     });
     deliver(&server, &receiver).await;
-    server.state.clock.turn(Duration::from_secs(134));
+    server.state.clock.advance(Duration::from_secs(134));
     let text = server.anonymous().get("~/health/metrics").await;
     assert_eq!(text.header("content-type"), Some("text/plain; version=0.0.4; charset=utf-8"));
     let figure = |name: &str| {

@@ -39,14 +39,14 @@ async fn six_retries_are_sent_when_due_and_never_early(server: Server) {
         assert_eq!(logged[0], Some(due.trunc_subsecs(0)));
         // Nothing is sent shortly before the due time.
         let wait = (due - server.state.clock.now()).to_std().expect("it is to come");
-        server.state.clock.turn(wait - Duration::from_millis(1000));
+        server.state.clock.advance(wait - Duration::from_millis(1000));
         assert_eq!(deliver(&server, &receiver).await, 0, "retry {retry}");
-        server.state.clock.turn(Duration::from_millis(1000));
+        server.state.clock.advance(Duration::from_millis(1000));
         before = server.state.clock.now();
         assert_eq!(deliver(&server, &receiver).await, 1, "retry {retry}");
     }
     assert_eq!(statuses(&server).await, ["failed"]);
-    server.state.clock.turn(Duration::from_secs(7 * 24 * 3600));
+    server.state.clock.advance(Duration::from_secs(7 * 24 * 3600));
     assert_eq!(deliver(&server, &receiver).await, 0);
     assert_eq!(receiver.take().iter().map(|s| s.number).collect::<Vec<_>>(), [1, 2, 3, 4, 5, 6, 7]);
     let last: Vec<Option<DateTime<Utc>>> =
@@ -89,7 +89,7 @@ async fn status_410_ends_only_its_delivery(server: Server) {
     deliver(&server, &receiver).await;
     assert_eq!(statuses(&server).await, ["failed", "delivered"]);
     assert_eq!(count(&server, "webhooks WHERE is_active").await, 1);
-    server.state.clock.turn(Duration::from_secs(3600));
+    server.state.clock.advance(Duration::from_secs(3600));
     assert_eq!(deliver(&server, &receiver).await, 0);
 }
 

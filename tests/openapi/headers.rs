@@ -1,5 +1,4 @@
-//! Headers: what the description says that answers and deliveries carry is what they do carry. That they carry nothing
-//! else, `support/described.rs` asks of every answer of every test.
+//! Documented headers are sent with responses and deliveries. `support/described.rs` checks in all tests that no other headers are.
 
 use std::collections::BTreeSet;
 
@@ -7,27 +6,27 @@ use charter_runtime::webhook::UrlPolicy;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::description;
+use super::document;
 use crate::support::schema::{problems, resolve};
 use crate::support::{Answer, Receiver, Server, on_both};
 
-on_both!(every_described_header_is_answered, deliveries_carry_what_is_described);
+on_both!(documented_headers_are_sent, deliveries_match_the_document);
 
-/// The described headers of an answer.
-fn described(description: &Value, path: &str, method: &str, status: u16) -> BTreeSet<String> {
-    let answer = &description["paths"][path][method]["responses"][status.to_string()];
+/// The documented headers of a response.
+fn described(document: &Value, path: &str, method: &str, status: u16) -> BTreeSet<String> {
+    let answer = &document["paths"][path][method]["responses"][status.to_string()];
     assert!(answer.is_object(), "{method} {path} {status}");
-    let headers = resolve(description, answer)["headers"].as_object().into_iter().flatten();
+    let headers = resolve(document, answer)["headers"].as_object().into_iter().flatten();
     headers.map(|(name, _)| name.to_ascii_lowercase()).collect()
 }
 
-async fn every_described_header_is_answered(server: Server) {
-    let description = description(&server).await;
+async fn documented_headers_are_sent(server: Server) {
+    let document = document(&server).await;
     let server = server.configured(|config| config.rate_limit = 1000).await;
     let admin = server.admin();
     let full = |answer: &Answer, method: &str, path: &str, but: &[&str]| {
-        let mut all = described(&description, path, method, answer.status);
-        // What is too short to be compressed varies by nothing.
+        let mut all = described(&document, path, method, answer.status);
+        // Responses that are too short for compression have no `Vary`.
         all.remove("vary");
         let missing = |name: &&String| !answer.headers.contains_key(name.as_str()) && !but.contains(&name.as_str());
         let missing: Vec<&String> = all.iter().filter(missing).collect();
@@ -86,11 +85,11 @@ async fn every_described_header_is_answered(server: Server) {
         path,
         &["www-authenticate", counted[0], counted[1], counted[2]],
     );
-    server.state.clock.turn(std::time::Duration::from_secs(3600));
+    server.state.clock.advance(std::time::Duration::from_secs(3600));
     full(anonymous.get(&link).await.status(410), "get", path, &counted);
 }
 
-/// The link to a text that hangs on a new member.
+/// The link to a text file that is attached to a new member.
 async fn attached(server: &Server) -> String {
     let admin = server.admin();
     let member = admin.post("/members", json!({ "name": "Ada" })).await.created("member");
@@ -107,11 +106,11 @@ async fn attached(server: &Server) -> String {
     format!("~{}", &url[url.find("/files/").expect("a path")..])
 }
 
-async fn deliveries_carry_what_is_described(server: Server) {
+async fn deliveries_match_the_document(server: Server) {
     let networks = vec!["127.0.0.0/8".parse().expect("a network")];
     let policy = UrlPolicy { allow_http: true, networks };
     let server = server.configured(|config| config.webhook_policy = policy).await;
-    let (admin, description) = (server.admin(), description(&server).await);
+    let (admin, document) = (server.admin(), document(&server).await);
     let receiver = Receiver::answering(200).await;
     let hook = json!({ "url": receiver.url(), "events": ["*"] });
     let hook = format!("/webhooks/{}", admin.post("/webhooks", hook).await.created("webhook")["id"]);
@@ -122,9 +121,9 @@ async fn deliveries_carry_what_is_described(server: Server) {
     let received = receiver.received();
     assert_eq!(received.len(), 2);
     for (index, sent) in received.iter().enumerate() {
-        let message = &description["webhooks"][sent.header("x-service-event")]["post"];
+        let message = &document["webhooks"][sent.header("x-service-event")]["post"];
         let parameters = message["parameters"].as_array().expect("headers");
-        let parameters: Vec<&Value> = parameters.iter().map(|parameter| resolve(&description, parameter)).collect();
+        let parameters: Vec<&Value> = parameters.iter().map(|parameter| resolve(&document, parameter)).collect();
         for parameter in &parameters {
             let name = parameter["name"].as_str().expect("a name");
             let value = match (sent.header(name), parameter["schema"]["type"].as_str()) {
@@ -135,13 +134,13 @@ async fn deliveries_carry_what_is_described(server: Server) {
                 (text, Some("integer")) => json!(text.parse::<i64>().expect("a number")),
                 (text, _) => json!(text),
             };
-            assert_eq!(problems(&description, &parameter["schema"], &value, name), [""; 0]);
+            assert_eq!(problems(&document, &parameter["schema"], &value, name), [""; 0]);
         }
         let plumbing = ["host", "accept", "content-type", "content-length", "user-agent"];
         for (name, _) in sent.headers.iter().filter(|(name, _)| !plumbing.contains(&name.as_str())) {
-            assert!(parameters.iter().any(|parameter| parameter["name"] == name.as_str()), "{name} is not described");
+            assert!(parameters.iter().any(|parameter| parameter["name"] == name.as_str()), "{name} is not documented");
         }
         let schema = &message["requestBody"]["content"]["application/json"]["schema"];
-        assert_eq!(problems(&description, schema, &sent.json(), "the body"), [""; 0]);
+        assert_eq!(problems(&document, schema, &sent.json(), "the body"), [""; 0]);
     }
 }

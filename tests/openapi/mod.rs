@@ -1,7 +1,7 @@
-//! The OpenAPI description: complete, true to what the server answers, and served.
+//! OpenAPI document: completeness, conformance of requests and responses, and delivery.
 
-mod answers;
 mod complete;
+mod conformance;
 mod headers;
 mod served;
 mod snapshot;
@@ -10,15 +10,15 @@ use serde_json::{Map, Value};
 
 use crate::support::Server;
 
-/// The description that a server sends.
-async fn description(server: &Server) -> Value {
+/// The document that a server sends.
+async fn document(server: &Server) -> Value {
     server.anonymous().get("/openapi.json").await.ok()
 }
 
 /// Every operation with its method and path.
-fn operations(description: &Value) -> Vec<(String, &Value)> {
+fn operations(document: &Value) -> Vec<(String, &Value)> {
     let mut operations = Vec::new();
-    for (path, methods) in description["paths"].as_object().expect("paths") {
+    for (path, methods) in document["paths"].as_object().expect("paths") {
         for (method, operation) in methods.as_object().expect("methods") {
             operations.push((format!("{} {path}", method.to_uppercase()), operation));
         }
@@ -26,21 +26,21 @@ fn operations(description: &Value) -> Vec<(String, &Value)> {
     operations
 }
 
-/// Visits every object of the description with the way to it.
-fn visit(value: &Value, way: &str, seen: &mut impl FnMut(&str, &Map<String, Value>)) {
+/// Visits every object of the document with its path.
+fn visit(value: &Value, path: &str, seen: &mut impl FnMut(&str, &Map<String, Value>)) {
     match value {
         Value::Object(object) => {
-            seen(way, object);
+            seen(path, object);
             for (key, value) in object {
-                // What an example holds is not the description's own.
+                // Examples are data, not parts of the document.
                 if !matches!(key.as_str(), "example" | "examples" | "default" | "enum") {
-                    visit(value, &format!("{way}/{key}"), seen);
+                    visit(value, &format!("{path}/{key}"), seen);
                 }
             }
         }
         Value::Array(elements) => {
             for (index, element) in elements.iter().enumerate() {
-                visit(element, &format!("{way}/{index}"), seen);
+                visit(element, &format!("{path}/{index}"), seen);
             }
         }
         _ => {}

@@ -1,15 +1,15 @@
-//! Where the description is found: over HTTP without a token, as a page, and on the command line.
+//! Access to the OpenAPI document: over HTTP, as a reference page, and on the command line.
 
 use charter_runtime::openapi::path;
 use reqwest::Method;
 use serde_json::Value;
 
-use super::description;
+use super::document;
 use crate::support::program::Program;
 use crate::support::{Database, Server, run};
 
 #[test]
-fn the_description_needs_no_token_and_is_sent_once() {
+fn openapi_document_needs_no_token_and_has_an_etag() {
     run(Database::Sqlite, |server: Server| async move {
         let anonymous = server.anonymous();
         let answer = anonymous.get("/openapi.json").await;
@@ -25,20 +25,20 @@ fn the_description_needs_no_token_and_is_sent_once() {
             );
         }
         anonymous.with("if-none-match", "\"x\"").get("/openapi.json").await.status(200);
-        // What a token may do changes nothing.
+        // The document does not depend on the token.
         assert_eq!(server.able(&["users:read"]).await.get("/openapi.json").await.text, answer.text);
     });
 }
 
 #[test]
-fn the_reference_page_loads_nothing_from_elsewhere() {
+fn reference_page_loads_nothing_from_other_servers() {
     run(Database::Sqlite, |server: Server| async move {
         let page = server.anonymous().get("~/docs").await;
         assert!(page.status(200).header("content-type").is_some_and(|kind| kind.starts_with("text/html")));
         let policy = page.header("content-security-policy").expect("a policy");
         assert!(policy.contains("default-src 'none'") && policy.contains("script-src 'self';"), "{policy}");
         assert!(!page.text.contains("//"), "an address of another server: {}", page.text);
-        // The policy allows no script in the page, and without an icon of its own browsers ask for one that is not there.
+        // The policy forbids inline scripts. Without an icon, browsers would request one that does not exist.
         let scripts = page.text.matches("<script").count();
         assert!(scripts == page.text.matches("<script src=\"/docs/").count() && scripts > 0, "{}", page.text);
         assert!(page.text.contains("<link rel=\"icon\" href=\"data:,\">") && policy.contains("img-src 'self' data:"));
@@ -55,7 +55,7 @@ fn the_reference_page_loads_nothing_from_elsewhere() {
 }
 
 #[test]
-fn what_needs_no_token_is_read_only() {
+fn public_paths_accept_only_get_and_head() {
     run(Database::Sqlite, |server: Server| async move {
         for path in [
             "~/api/v1/openapi.json",
@@ -76,9 +76,9 @@ fn what_needs_no_token_is_read_only() {
 }
 
 #[test]
-fn the_command_prints_what_the_server_sends() {
+fn openapi_command_prints_the_served_document() {
     let printed: Value = serde_json::from_str(&Program::new(Database::Sqlite).done(&["openapi"])).expect("JSON");
     run(Database::Sqlite, |server: Server| async move {
-        assert_eq!(printed, description(&server).await);
+        assert_eq!(printed, document(&server).await);
     });
 }

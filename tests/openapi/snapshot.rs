@@ -1,4 +1,4 @@
-//! The description as the repository has it, so that every change of the API shows in review.
+//! Snapshot of the OpenAPI document, so that every change of the API is visible in review.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use charter_runtime::openapi::document;
 use crate::support::{Database, Server, run};
 
 #[test]
-fn the_description_is_that_of_the_repository() {
+fn openapi_document_matches_the_repository() {
     run(Database::Sqlite, |server: Server| async move {
         let text = serde_json::to_string_pretty(&document(&server.state)).expect("JSON") + "\n";
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/openapi.json");
@@ -19,7 +19,7 @@ fn the_description_is_that_of_the_repository() {
         assert!(
             known == text,
             "the API has changed, from line {} of docs/openapi.json on; when that is meant, \
-             `UPDATE=1 cargo test -p charter --test api openapi` writes it anew",
+             `UPDATE=1 cargo test -p charter --test api openapi` updates it",
             differs.map_or(0, |line| line + 1)
         );
     });

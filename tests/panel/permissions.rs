@@ -42,7 +42,7 @@ async fn what_a_role_may_not_do_is_not_offered(server: Server) {
     let home = plain.get("/").await;
     for hidden in ["/exchange_rates", "/settings", "/audit_entries"] {
         assert!(!home.text.contains(&format!("href=\"{hidden}\"")), "{hidden} is offered");
-        plain.get(hidden).await.status(403).says("Not permitted").says("This needs the permission");
+        plain.get(hidden).await.status(403).says("Not permitted").says("This requires the permission");
     }
     home.says("href=\"/products\"");
     let users = plain.get("/users").await;

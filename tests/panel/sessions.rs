@@ -57,7 +57,7 @@ async fn a_secret_is_changed_every_hour_and_ends_when_it_is_not_used(server: Ser
     visitor.get("/products").await.status(200);
     let (first, token) = (visitor.cookie.clone(), visitor.token().await);
     let hour = Duration::from_secs(3601);
-    server.state.clock.turn(hour);
+    server.state.clock.advance(hour);
     server.state.tokens.clear();
     visitor.get("/nothing").await.status(404);
     assert_ne!(visitor.cookie, first, "it was changed, and told with whatever came of the request");
@@ -67,10 +67,10 @@ async fn a_secret_is_changed_every_hour_and_ends_when_it_is_not_used(server: Ser
     late.cookie = first;
     late.get("/products").await.status(200);
     noted(&server).await;
-    server.state.clock.turn(Duration::from_secs(61));
+    server.state.clock.advance(Duration::from_secs(61));
     late.get("/products").await.status(303);
     visitor.get("/products").await.status(200);
-    server.state.clock.turn(hour * 13);
+    server.state.clock.advance(hour * 13);
     server.state.tokens.clear();
     visitor.get("/products").await.status(303);
 }
@@ -79,14 +79,14 @@ async fn an_answer_that_is_lost_ends_no_session(server: Server) {
     let mut visitor = visitor(&server, &json!({ "id": 1 })).await;
     visitor.get("/products").await.status(200);
     let first = visitor.cookie.clone();
-    server.state.clock.turn(Duration::from_secs(3601));
+    server.state.clock.advance(Duration::from_secs(3601));
     server.state.tokens.clear();
     visitor.get("/products").await.status(200);
     let lost = visitor.cookie.clone();
     assert_ne!(lost, first);
     // The browser never saw it, and comes with what it has.
     visitor.cookie = first.clone();
-    server.state.clock.turn(Duration::from_secs(600));
+    server.state.clock.advance(Duration::from_secs(600));
     visitor.get("/products").await.status(200);
     assert!(visitor.cookie != first && visitor.cookie != lost, "it is told another");
     let (second, mut late) = (visitor.cookie.clone(), Visitor::new(&server.url()));
@@ -94,7 +94,7 @@ async fn an_answer_that_is_lost_ends_no_session(server: Server) {
     assert_eq!(visitor.cookie, second);
     noted(&server).await;
     for old in [lost, first] {
-        server.state.clock.turn(Duration::from_secs(61));
+        server.state.clock.advance(Duration::from_secs(61));
         late.cookie = old;
         late.get("/products").await.status(303);
     }
@@ -105,7 +105,7 @@ async fn of_two_at_the_hour_the_one_that_changed_nothing_says_nothing(server: Se
     visitor.get("/products").await.status(200);
     let mut second = Visitor::new(&server.url());
     second.cookie = visitor.cookie.clone();
-    server.state.clock.turn(Duration::from_secs(3601));
+    server.state.clock.advance(Duration::from_secs(3601));
     server.state.tokens.clear();
     // Both have read the session before either of them can change it.
     let held = server.state.db.begin().await.expect("a transaction begins");
@@ -127,7 +127,7 @@ async fn of_two_at_the_hour_the_one_that_changed_nothing_says_nothing(server: Se
     // The answer that told the new one was lost.
     visitor.cookie = before.clone();
     tokio::time::sleep(Duration::from_millis(200)).await;
-    server.state.clock.turn(Duration::from_secs(120));
+    server.state.clock.advance(Duration::from_secs(120));
     server.state.tokens.clear();
     visitor.get("/products").await.status(200);
     assert_ne!(visitor.cookie, before, "it is told another");

@@ -47,7 +47,7 @@ async fn a_link_sets_a_password_once_and_signs_in(server: Server) {
     let path = |link: &str| link.strip_prefix(&server.url()).expect("a link").to_string();
     visitor.get(&path(&first)).await.status(410);
     visitor.get(&path(&second)).await.status(200);
-    server.state.clock.turn(std::time::Duration::from_secs(7 * 24 * 3600 + 1));
+    server.state.clock.advance(std::time::Duration::from_secs(7 * 24 * 3600 + 1));
     visitor.get(&path(&second)).await.status(410);
 }
 
@@ -294,7 +294,7 @@ async fn who_only_reads_needs_nobody_who_writes(server: Server) {
     let first = visitor.cookie.clone();
     // Its use is to be noted, and then its secret to be changed.
     for minutes in [6, 60] {
-        server.state.clock.turn(Duration::from_secs(60 * minutes));
+        server.state.clock.advance(Duration::from_secs(60 * minutes));
         visitor.get("/products").await.status(200);
         assert_eq!(visitor.cookie, first);
     }
@@ -303,7 +303,7 @@ async fn who_only_reads_needs_nobody_who_writes(server: Server) {
         Dialect::Sqlite => "DROP TRIGGER broken",
     };
     server.sql(mend).await;
-    server.state.clock.turn(Duration::from_secs(31));
+    server.state.clock.advance(Duration::from_secs(31));
     visitor.get("/products").await.status(200);
     assert_ne!(visitor.cookie, first, "it is changed as soon as it can be");
 }

@@ -302,7 +302,7 @@ async fn what_was_revoked_gives_no_more_records(server: Server) {
             true => admin.delete(&path).await.deleted(),
             false => drop(admin.put(&path, json!({ "abilities": ["tokens:read"] })).await.record("token")),
         };
-        server.state.clock.turn(Duration::from_secs(11));
+        server.state.clock.advance(Duration::from_secs(11));
         // It may end in a reset.
         let _ = stream.read_to_end(&mut bytes).await;
         assert!(bytes.starts_with(b"HTTP/1.1 200") && !bytes.ends_with(b"\r\n0\r\n\r\n"), "{is_gone}");
@@ -320,7 +320,7 @@ async fn who_reads_too_slowly_holds_no_connection(server: Server) {
     // As if it had read nothing for so long, which is more than any answer of this length has.
     for _ in 0..20 {
         tokio::time::sleep(Duration::from_millis(100)).await;
-        server.state.clock.turn(Duration::from_secs(3_600));
+        server.state.clock.advance(Duration::from_secs(3_600));
     }
     let _ = stream.read_to_end(&mut bytes).await;
     assert!(!bytes.ends_with(b"\r\n0\r\n\r\n"));

@@ -301,7 +301,7 @@ async fn who_may_not_delete_is_offered_nothing_and_refused(racks: Racks) {
     let list = panel.get("/racks").await;
     assert!(!list.status(200).text.contains("deleted=only"), "{}", list.text);
     for path in ["/racks?deleted=only", "/racks/1?deleted=only"] {
-        panel.get(path).await.status(403).says("This needs the permission `racks.manage`");
+        panel.get(path).await.status(403).says("This requires the permission `racks.manage`");
     }
     panel.get("/racks/1").await.status(404);
     panel.submit("/racks/1/restore", &[]).await.status(403);

@@ -94,7 +94,7 @@ async fn all_are_carried_out_or_none_with_every_problem_under_its_index(server: 
     let expected =
         ["operations.1.name", "operations.2.name", "operations.3", "operations.4.nope", "operations.5.method"];
     assert_eq!(answer.invalid_fields(), expected);
-    assert_eq!(answer.invalid("operations.3"), "is refused: There is nothing here");
+    assert_eq!(answer.invalid("operations.3"), "is refused: Not found");
     let message = answer.json()["message"].to_string();
     assert!(!message.contains(".."), "{message}");
     assert_eq!(stand(&server).await, before);
@@ -124,7 +124,7 @@ async fn each_for_itself_has_its_status(server: Server) {
     assert_eq!(
         results[2],
         json!({ "status": 404,
-        "error": { "code": "not_found", "message": "There is nothing here." } })
+        "error": { "code": "not_found", "message": "Not found." } })
     );
     assert!(results[4]["error"]["errors"]["method"].is_array());
     let after = stand(&server).await;

@@ -1,4 +1,4 @@
-//! A lending library: books and their loans, as `resources/` declares them.
+//! Lending library: books and their loans, as declared in `resources/`.
 
 mod overdue;
 mod resources;
@@ -13,12 +13,12 @@ mod migrations {
     include!(concat!(env!("OUT_DIR"), "/migrations.rs"));
 }
 
-/// The lending library, ready to be run.
+/// The application.
 pub fn app() -> App {
     App::new::<Migrator>("lending", generated::routes()).seeds(generated::seeds()).mount(overdue::paths)
 }
 
-/// The platform's tables, then the library's own.
+/// The migrations of the platform, then of the library.
 pub struct Migrator;
 
 impl MigratorTrait for Migrator {

@@ -1,4 +1,4 @@
-//! `GET /overdue`: who is late, as lines of text for the screen at the desk. It is no resource, and so a path of its own.
+//! `GET /overdue`: overdue loans as lines of text. It is not a resource, but a mounted path.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -8,7 +8,7 @@ use charter_runtime::Result;
 use charter_runtime::auth::authenticate;
 use charter_runtime::context::State;
 use charter_runtime::server::salvo::{Request, Router, async_trait};
-use charter_runtime::server::{Answer, Answers, Endpoint};
+use charter_runtime::server::{Endpoint, Handler, Response};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder};
 
 use crate::generated::{book, loan};
@@ -20,8 +20,8 @@ pub fn paths(state: &Arc<State>) -> Router {
 struct Overdue;
 
 #[async_trait]
-impl Answers for Overdue {
-    async fn answer(&self, state: &Arc<State>, request: &mut Request) -> Result<Answer> {
+impl Handler for Overdue {
+    async fn handle(&self, state: &Arc<State>, request: &mut Request) -> Result<Response> {
         authenticate(state, request).await?.need_ability("loans:read")?;
         let today = state.clock.now().date_naive();
         let late = loan::Entity::find()
@@ -38,6 +38,6 @@ impl Answers for Overdue {
             let title = titles.get(&loan.book_id).map_or("", String::as_str);
             let _ = writeln!(text, "{} {} {title}", loan.due_on, loan.reader);
         }
-        Ok(Answer::bytes("text/plain; charset=utf-8", text))
+        Ok(Response::bytes("text/plain; charset=utf-8", text))
     }
 }

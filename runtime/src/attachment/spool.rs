@@ -14,7 +14,7 @@ use uuid::Uuid;
 
 use super::s3::storage_unavailable;
 use crate::error::{Error, Result};
-use crate::lasting::apart;
+use crate::tasks::spawn_blocking_limited;
 
 /// Bytes at the beginning of the file that stay in memory for type detection.
 const HEAD_BYTES: usize = 8 << 10;
@@ -84,7 +84,7 @@ pub async fn run_on_disk<T: Send + 'static>(
     disk: &Arc<Semaphore>,
     work: impl FnOnce() -> std::io::Result<T> + Send + 'static,
 ) -> Result<T> {
-    apart(disk, work).await?.map_err(io_error)
+    spawn_blocking_limited(disk, work).await?.map_err(io_error)
 }
 
 /// Error numbers without an `ErrorKind`, the same on all systems: EIO, ENFILE and EMFILE.

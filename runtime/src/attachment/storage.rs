@@ -22,7 +22,7 @@ use super::spool::{Spool, new_uuid, run_on_disk};
 use super::thumbnail::{self, ImageInspection};
 use crate::config::Config;
 use crate::error::{Error, Result};
-use crate::lasting::apart;
+use crate::tasks::spawn_blocking_limited;
 
 /// Maximum number of threads that write uploads to disk.
 const MAX_DISK_WRITERS: usize = 8;
@@ -206,7 +206,7 @@ impl Storage {
             return Ok(ImageInspection::NotAnImage);
         }
         let path = spool.path().to_path_buf();
-        let looked = apart(&self.images, move || thumbnail::inspect(&path, media_type)).await;
+        let looked = spawn_blocking_limited(&self.images, move || thumbnail::inspect(&path, media_type)).await;
         // A decoder that panicked says nothing about the image.
         Ok(looked.unwrap_or(ImageInspection::NotAnImage))
     }

@@ -15,7 +15,7 @@ use crate::cache::TtlCache;
 use crate::context::State;
 use crate::error::{Error, Result};
 use crate::header;
-use crate::server::{Usage, origin};
+use crate::server::{Usage, client_ip};
 
 /// How long a token is cached. A revoked token is rejected at once on the node that revoked it and within this time on
 /// others, where writes that grant access bypass the cache.
@@ -160,7 +160,7 @@ pub(crate) async fn authenticate_with(
 
 /// Counts a request without a valid token against its client address.
 fn count_anonymous(state: &State, request: &mut Request) -> Result<()> {
-    let address = origin(request, &state.config.trusted_proxies);
+    let address = client_ip(request, &state.config.trusted_proxies);
     count(state.anonymous_rate.count(address), request)
 }
 

@@ -11,7 +11,7 @@ use super::{invitation, session, user};
 use crate::context::State;
 use crate::db::{Connection, Sql};
 use crate::error::{Error, Result};
-use crate::lasting::apart;
+use crate::tasks::spawn_blocking_limited;
 
 /// Minimum and maximum length in characters. There are no composition rules (NIST SP 800-63B, section 3.1.1.2).
 pub const LENGTH: std::ops::RangeInclusive<usize> = 12..=200;
@@ -145,7 +145,7 @@ async fn dummy_hash() -> Result<&'static str> {
 
 async fn hash(password: String) -> Result<String> {
     let work = move || Argon2::default().hash_password(password.as_bytes()).map(|hash| hash.to_string());
-    apart(&HASH_PERMITS, work).await?.map_err(Error::internal)
+    spawn_blocking_limited(&HASH_PERMITS, work).await?.map_err(Error::internal)
 }
 
 async fn verify(password: String, hash: String) -> Result<bool> {
@@ -153,5 +153,5 @@ async fn verify(password: String, hash: String) -> Result<bool> {
         let hash = PasswordHash::new(&hash)?;
         Ok::<_, argon2::password_hash::Error>(Argon2::default().verify_password(password.as_bytes(), &hash).is_ok())
     };
-    apart(&HASH_PERMITS, compare).await?.map_err(Error::internal)
+    spawn_blocking_limited(&HASH_PERMITS, compare).await?.map_err(Error::internal)
 }

@@ -190,9 +190,9 @@ pub async fn end(state: &Arc<State>, user: &SignedIn) -> Result<()> {
 /// # Errors
 /// If the database fails.
 pub(super) async fn commit(state: &Arc<State>, transaction: Connection) -> Result<()> {
-    let (state, lasting) = (state.clone(), state.lasting.clone());
-    lasting
-        .to_the_end(async move {
+    let (state, detached_tasks) = (state.clone(), state.detached_tasks.clone());
+    detached_tasks
+        .run_to_completion(async move {
             let committed = transaction.commit().await;
             // Even after an error, because the commit may have succeeded.
             state.tokens.clear();

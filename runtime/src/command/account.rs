@@ -1,4 +1,4 @@
-//! `user create|password|invite` and `token create|list|revoke`: the same operations as over HTTP, by the operator.
+//! Commands `user` and `token`, which perform the operations of the API as the operator.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::crud::{self, Body, Conditions, Transaction};
 use crate::error::{Error, Result};
 use crate::query::Condition;
 
-/// Creates a record in the context's transaction and answers its id and the body that HTTP would answer.
+/// Creates a record in the context's transaction. Returns its id and the record as the API shows it.
 pub async fn create(context: &Context<'_>, resource: &str, fields: &Value) -> Result<(i64, Value)> {
     let bytes = serde_json::to_vec(fields).map_err(Error::internal)?;
     let body = Body::read(&bytes, None)?;
@@ -22,8 +22,8 @@ pub async fn create(context: &Context<'_>, resource: &str, fields: &Value) -> Re
     Ok((outcome.created.unwrap_or_default(), record))
 }
 
-/// Creates a record in a transaction of its own.
-async fn create_alone(state: &Arc<State>, resource: &str, fields: &Value) -> Result<(i64, Value)> {
+/// Creates a record in a new transaction.
+async fn create_and_commit(state: &Arc<State>, resource: &str, fields: &Value) -> Result<(i64, Value)> {
     let operator = Principal::operator();
     let context = Context::new(state, &operator, state.db.reader());
     let transaction = Transaction::begin(state).await?;
@@ -36,7 +36,7 @@ pub async fn create_user(state: &Arc<State>, matches: &ArgMatches) -> Result<()>
     let mut role_ids = Vec::new();
     for name in matches.get_many::<String>("role").into_iter().flatten() {
         let found = role::Entity::find().filter(role::Column::Name.eq(name)).one(state.db.reader()).await?;
-        role_ids.push(found.ok_or_else(|| Error::invalid("role", format!("names no role: `{name}`")))?.id);
+        role_ids.push(found.ok_or_else(|| Error::invalid("role", format!("no role is called `{name}`")))?.id);
     }
     let fields = json!({
         "email": matches.get_one::<String>("email"),
@@ -44,37 +44,36 @@ pub async fn create_user(state: &Arc<State>, matches: &ArgMatches) -> Result<()>
         "is_admin": matches.get_flag("admin"),
         "role_ids": role_ids,
     });
-    let (id, _) = create_alone(state, "user", &fields).await?;
+    let (id, _) = create_and_commit(state, "user", &fields).await?;
     output::line(&id.to_string())?;
     Ok(())
 }
 
-/// The user whom an argument names by the address.
-async fn by_email(state: &State, matches: &ArgMatches, argument: &str) -> Result<user::Model> {
+/// Finds the user whose e-mail address is the value of an argument.
+async fn user_by_email(state: &State, matches: &ArgMatches, argument: &str) -> Result<user::Model> {
     let email = matches.get_one::<String>(argument).map(|email| email.to_lowercase()).unwrap_or_default();
     let found = user::Entity::find().filter(user::Column::Email.eq(&email)).one(state.db.reader()).await?;
-    found.ok_or_else(|| Error::invalid(argument.to_string(), format!("names no user: `{email}`")))
+    found.ok_or_else(|| Error::invalid(argument.to_string(), format!("no user has the address `{email}`")))
 }
 
-/// Reads the password from standard input: an argument would be seen by everybody on the machine.
+/// Reads the password from standard input, because other users of the machine can see arguments.
 pub async fn set_password(state: &Arc<State>, matches: &ArgMatches) -> Result<()> {
-    let user = by_email(state, matches, "email").await?;
+    let user = user_by_email(state, matches, "email").await?;
     let mut line = String::new();
     std::io::stdin().read_line(&mut line).map_err(Error::internal)?;
     password::set(state, user.id, line.trim_end_matches(['\r', '\n'])).await
 }
 
 pub async fn invite(state: &Arc<State>, matches: &ArgMatches) -> Result<()> {
-    let user = by_email(state, matches, "email").await?;
-    // As over HTTP: nobody could use it.
+    let user = user_by_email(state, matches, "email").await?;
     if !user.is_active {
-        return Err(Error::Conflict("The user is deactivated: set `is_active` to true first.".into()));
+        return Err(Error::Conflict("The user is deactivated. Set `is_active` to true first.".into()));
     }
     output::line(&invitation(state, user.id).await?)?;
     Ok(())
 }
 
-/// A link by which a user sets a password.
+/// Creates a link with which a user sets a password.
 pub async fn invitation(state: &Arc<State>, user_id: i64) -> Result<String> {
     let operator = Principal::operator();
     let context = Context::new(state, &operator, state.db.reader());
@@ -85,12 +84,12 @@ pub async fn invitation(state: &Arc<State>, user_id: i64) -> Result<String> {
 }
 
 pub async fn create_token(state: &Arc<State>, matches: &ArgMatches) -> Result<()> {
-    let user = by_email(state, matches, "user").await?;
+    let user = user_by_email(state, matches, "user").await?;
     let abilities: Vec<&String> = matches.get_many::<String>("ability").into_iter().flatten().collect();
     let expires_at = matches.get_one::<String>("expires-at");
-    // In a record a blank is no value: a variable that is not set would give a token that never ends.
+    // The API reads a blank value as null: an unset shell variable would create a token that never expires.
     if expires_at.is_some_and(|time| time.trim().is_empty()) {
-        return Err(Error::invalid("expires_at", "must be a time, and is empty"));
+        return Err(Error::invalid("expires_at", "must be a time, not an empty text"));
     }
     let fields = json!({
         "name": matches.get_one::<String>("name"),
@@ -98,7 +97,7 @@ pub async fn create_token(state: &Arc<State>, matches: &ArgMatches) -> Result<()
         "abilities": abilities,
         "expires_at": expires_at,
     });
-    let (_, record) = create_alone(state, "token", &fields).await?;
+    let (_, record) = create_and_commit(state, "token", &fields).await?;
     output::line(record["token"]["value"].as_str().unwrap_or_default())?;
     Ok(())
 }
@@ -124,7 +123,7 @@ pub async fn revoke_token(state: &Arc<State>, matches: &ArgMatches) -> Result<()
     let transaction = Transaction::begin(state).await?;
     let entry = state.catalog.linked("token");
     match crud::delete(&context.within(&transaction), entry, id, Condition::always(), &Conditions::default()).await {
-        Err(Error::NotFound) => Err(Error::invalid("id", format!("names no token: {id}"))),
+        Err(Error::NotFound) => Err(Error::invalid("id", format!("no token has the id {id}"))),
         Err(error) => Err(error),
         Ok(()) => transaction.commit(&context).await,
     }

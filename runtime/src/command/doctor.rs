@@ -1,11 +1,11 @@
-//! `doctor`: what the database holds that the application does not know any more, and how its indexes are.
+//! Command `doctor`: stale references in the data, and missing or unused indexes.
 
 use std::sync::Arc;
 
 use clap::{Arg, ArgMatches, Command};
 use serde_json::json;
 
-use super::{columns, indexes, output, words};
+use super::{indexes, missing_columns, output, unknown_enum_values};
 use crate::app::{App, Direction};
 use crate::auth::{self, Principal};
 use crate::context::{Context, State};
@@ -13,21 +13,20 @@ use crate::custom_field;
 use crate::error::{Error, Result};
 use crate::{view, webhook};
 
-/// The grammar of the command.
 pub fn command(format: Arg) -> Command {
     Command::new("doctor")
         .about(
-            "Name what the database holds that the application does not know, and what is wrong with its indexes; exits with \
-             1 when there is something but advice",
+            "Report data that refers to names the application no longer has, and missing or unused indexes; exits with 1 if \
+             there are problems, not for advice",
         )
         .arg(format)
 }
 
-/// Reads alone, so that it can be run with a version that is not yet in service.
+/// Only reads, so that it can run with a version that is not deployed yet.
 pub async fn run(app: &App, state: &Arc<State>, matches: &ArgMatches) -> Result<()> {
     let applied = (app.migrate)(&state.db, Direction::Status).await?;
     if !applied.iter().any(|(_, applied)| *applied) {
-        return Err(Error::internal("the database has no tables yet: `migrate` makes them"));
+        return Err(Error::internal("the database has no tables yet; `migrate` creates them"));
     }
     let operator = Principal::operator();
     let context = Context::new(state, &operator, state.db.reader());
@@ -37,10 +36,10 @@ pub async fn run(app: &App, state: &Arc<State>, matches: &ArgMatches) -> Result<
     };
     let shown = ["gravity", "kind", "id", "name", "problem"];
     let migrated = applied.iter().all(|(_, applied)| *applied);
-    let missing = if migrated { columns::missing(&context).await? } else { Vec::new() };
+    let missing = if migrated { missing_columns::find(&context).await? } else { Vec::new() };
     if !missing.is_empty() {
-        // Nothing else can be read for certain.
-        let problem = "is not in the database: a model was changed, and no migration says so";
+        // The other checks could fail on a missing column.
+        let problem = "is missing in the database: a model was changed without a migration";
         let rows: Vec<_> = missing.iter().map(|name| row(false, "column", None, name, problem)).collect();
         output::print(matches, &shown, &rows)?;
         return Err(Error::internal(format!("{} missing", missing.join(", "))));
@@ -49,7 +48,7 @@ pub async fn run(app: &App, state: &Arc<State>, matches: &ArgMatches) -> Result<
     found.extend(webhook::stale_references(&context).await?);
     found.extend(custom_field::stale_references(&context).await?);
     found.extend(auth::stale_references(&context).await?);
-    found.extend(words::lost(&context).await?);
+    found.extend(unknown_enum_values::find(&context).await?);
     let mut rows: Vec<_> =
         found.iter().map(|one| row(false, one.kind, Some(one.id), &one.name, &one.problem)).collect();
     let remarks = indexes::remarks(&context, migrated).await?;
@@ -60,12 +59,12 @@ pub async fn run(app: &App, state: &Arc<State>, matches: &ArgMatches) -> Result<
         1 => Some(format!("1 {one}")),
         count => Some(format!("{count} {many}")),
     };
-    let left = "left that the application does not know";
+    let stale = "that the application does not know";
     let wrong = remarks.iter().filter(|one| !one.advice).count();
-    let said = [
-        count(found.len(), &format!("thing is {left}"), &format!("things are {left}")),
-        count(wrong, "declared index is not there", "declared indexes are not there"),
+    let summary = [
+        count(found.len(), &format!("value {stale}"), &format!("values {stale}")),
+        count(wrong, "declared index is missing", "declared indexes are missing"),
     ];
-    let said: Vec<String> = said.into_iter().flatten().collect();
-    if said.is_empty() { Ok(()) } else { Err(Error::internal(said.join(", and "))) }
+    let summary: Vec<String> = summary.into_iter().flatten().collect();
+    if summary.is_empty() { Ok(()) } else { Err(Error::internal(summary.join(", and "))) }
 }

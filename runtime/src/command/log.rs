@@ -1,4 +1,4 @@
-//! Where events go: standard error, one line each, as text or JSON.
+//! Log on standard error, one line for each event, as text or JSON.
 
 use std::io::IsTerminal;
 
@@ -8,33 +8,33 @@ use tracing_subscriber::fmt::format::FmtSpan;
 
 use crate::config::Config;
 
-/// The drivers tell every statement at info and debug, with little that an operator wants; who does says so after this.
-/// Slow statements are logged by `metrics/database.rs`, with their request.
-const QUIET: &str = "sqlx=warn,sqlx::query=error,sea_orm_migration=warn,salvo=warn,salvo_core=warn,hyper=warn";
+/// Levels of libraries, which the setting can override. The drivers log each statement; slow statements are logged by
+/// `metrics/database.rs`, with their request.
+const LIBRARY_LEVELS: &str = "sqlx=warn,sqlx::query=error,sea_orm_migration=warn,salvo=warn,salvo_core=warn,hyper=warn";
 
-/// What is logged, from the text of the setting.
+/// Parses the setting `log`.
 ///
 /// # Errors
-/// When it is neither a level nor a list of directives. A word alone is a level: the library takes any other for the
-/// name of a module, and logs nothing else.
+/// When it is neither a level nor a list of directives. A single word must be a level: the library would read another word as the
+/// name of a module, and log only that.
 pub fn filter(text: &str) -> Result<EnvFilter, String> {
     let mut words = text.split(',').map(str::trim).filter(|word| !word.contains(['=', '[']));
     if let Some(word) = words.find(|word| word.parse::<LevelFilter>().is_err()) {
-        return Err(format!("`{word}` is none of error, warn, info, debug, trace and off"));
+        return Err(format!("`{word}` is not one of error, warn, info, debug, trace and off"));
     }
-    EnvFilter::try_new(format!("{QUIET},{text}")).map_err(|error| error.to_string())
+    EnvFilter::try_new(format!("{LIBRARY_LEVELS},{text}")).map_err(|error| error.to_string())
 }
 
-/// Begins to log.
+/// Installs the log.
 pub fn init(config: &Config) {
     let filter = filter(&config.log).unwrap_or_default();
     let builder = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_ansi(std::io::stderr().is_terminal())
         .with_writer(std::io::stderr)
-        // Where the log cannot be written nobody can be told of it, least of all by a panic.
+        // A log that cannot be written must not cause a panic.
         .log_internal_errors(false)
         .with_span_events(FmtSpan::NONE);
-    // A second call, in tests, keeps the first.
+    // Only the first call has an effect, in tests.
     let _ = if config.log_json { builder.json().try_init() } else { builder.with_target(false).try_init() };
 }

@@ -1,4 +1,4 @@
-//! `migrate up`, `status` and `down`.
+//! Command `migrate`.
 
 use std::sync::Arc;
 
@@ -23,17 +23,17 @@ pub async fn run(app: &App, state: &Arc<State>, matches: &ArgMatches) -> Result<
             let lock = app.lock(state).await?;
             let undone = app.migrate_by(state, Direction::Down(steps)).await?;
             lock.release().await?;
-            tell("undone", &undone)
+            print("undone", &undone)
         }
         _ => {
             let lock = app.lock(state).await?;
             let applied = app.migrate_up(state).await?;
             lock.release().await?;
-            tell("applied", &applied)
+            print("applied", &applied)
         }
     }
 }
 
-fn tell(what: &str, migrations: &[String]) -> Result<()> {
-    migrations.iter().try_for_each(|name| output::line(&format!("{what} {name}")))
+fn print(verb: &str, migrations: &[String]) -> Result<()> {
+    migrations.iter().try_for_each(|name| output::line(&format!("{verb} {name}")))
 }

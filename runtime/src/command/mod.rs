@@ -1,20 +1,19 @@
-//! The server command that every application has: serve, migrate, user, token, webhook, can, doctor, from-db, recount,
-//! routes, openapi, seed.
+//! Command line of an application's server command.
 
 mod account;
-mod can;
-mod columns;
+mod bootstrap;
 mod doctor;
-mod first_start;
+mod explain_access;
 mod from_db;
 mod indexes;
-mod listen;
 pub(crate) mod log;
 mod migrate;
+mod missing_columns;
 mod openapi;
 mod output;
 mod serve;
-mod words;
+mod unknown_enum_values;
+mod webhook_listen;
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -28,19 +27,20 @@ use crate::config::{Config, SETTINGS, Setting};
 use crate::context::State;
 use crate::error::{Error, Result};
 
-/// Exit codes are a contract: 0 done, 1 failed, 2 wrong usage (which clap answers by itself).
+/// Exit code of a failed command.
 const FAILED: u8 = 1;
+/// Exit code of wrong usage, which is also clap's.
 const WRONG_USAGE: u8 = 2;
 
 impl App {
     /// Runs the command line of the process.
     pub fn main(self) -> ExitCode {
         let matches = command(&self).get_matches();
-        // It is no part of the service: no setting applies to it, and it needs neither a database nor a data folder.
+        // This command needs no settings, no database and no data folder.
         if let Some(("webhook", matches)) = matches.subcommand()
             && let Some(("listen", matches)) = matches.subcommand()
         {
-            return to_the_end(listen::run(matches), 1, false);
+            return block_on(webhook_listen::run(matches), 1, false);
         }
         let config = match Config::read(&matches, environment()) {
             Ok(config) => config,
@@ -50,146 +50,161 @@ impl App {
             }
         };
         log::init(&config);
-        // Whoever reads the log of a server reads its end there too.
-        let logged = config.log_json && matches!(matches.subcommand(), None | Some(("serve", _)));
+        // A server that logs JSON also logs its failure as JSON.
+        let logs_failure = config.log_json && matches!(matches.subcommand(), None | Some(("serve", _)));
         let threads = config.threads;
-        to_the_end(run(self, config, &matches), threads, logged)
+        block_on(run(self, config, &matches), threads, logs_failure)
     }
 }
 
-/// Runs a command, and tells of its failure on standard error, or in the log that is there.
-fn to_the_end(command: impl Future<Output = Result<()>>, threads: usize, logged: bool) -> ExitCode {
+/// Runs a command, and writes its error to standard error or to the log.
+fn block_on(command: impl Future<Output = Result<()>>, threads: usize, logs_failure: bool) -> ExitCode {
     let runtime = match tokio::runtime::Builder::new_multi_thread().worker_threads(threads).enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
-            eprintln!("the runtime did not start: {error}");
+            eprintln!("could not start the async runtime: {error}");
             return ExitCode::from(FAILED);
         }
     };
     match runtime.block_on(command) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            if logged && tracing::enabled!(tracing::Level::ERROR) {
-                tracing::error!(cause = told(&error), "the server ended");
+            if logs_failure && tracing::enabled!(tracing::Level::ERROR) {
+                tracing::error!(cause = message(&error), "server failed");
             } else {
-                // Where standard error is gone too the code tells alone.
-                let _ = writeln!(std::io::stderr(), "{}", told(&error));
+                // If standard error is closed, only the exit code remains.
+                let _ = writeln!(std::io::stderr(), "{}", message(&error));
             }
             ExitCode::from(FAILED)
         }
     }
 }
 
-/// An operator is told the cause, and not its code.
-fn told(error: &Error) -> String {
+/// The message for operators, with the cause of an internal error.
+fn message(error: &Error) -> String {
     match error {
         Error::Internal(cause) => cause.to_string(),
         other => other.message("-"),
     }
 }
 
-/// The environment as text; what is not UTF-8 of a name or a value is a character that no setting may have.
+/// The environment as text. Bytes that are not UTF-8 become a character that no setting may contain.
 fn environment() -> impl Iterator<Item = (String, String)> {
-    let text = |given: OsString| given.to_string_lossy().into_owned();
+    let text = |text: OsString| text.to_string_lossy().into_owned();
     std::env::vars_os().map(move |(name, value)| (text(name), text(value)))
 }
 
-/// The grammar of the command line.
+/// The commands and their arguments.
 pub fn command(app: &App) -> Command {
     let format = Arg::new("format")
         .long("format")
         .value_parser(["text", "json"])
         .default_value("text")
-        .help("How the list is written");
+        .help("Format of the list");
     let required = |name: &'static str, help: &'static str| Arg::new(name).long(name).required(true).help(help);
     let migrate = Command::new("migrate")
-        .about("Bring the tables up to date")
-        .subcommand(Command::new("up").about("Apply every migration that is not applied (the default)"))
-        .subcommand(Command::new("status").about("Tell which migrations are applied").arg(format.clone()))
-        .subcommand(Command::new("down").about("Undo migrations").arg(
-            Arg::new("steps").long("steps").default_value("1").value_parser(clap::value_parser!(u32)).help("How many"),
-        ));
+        .about("Apply or undo database migrations; without a command, apply all pending ones")
+        .subcommand(Command::new("up").about("Apply all pending migrations (the default)"))
+        .subcommand(Command::new("status").about("List the migrations and whether each is applied").arg(format.clone()))
+        .subcommand(
+            Command::new("down").about("Undo the last applied migrations").arg(
+                Arg::new("steps")
+                    .long("steps")
+                    .default_value("1")
+                    .value_parser(clap::value_parser!(u32))
+                    .help("Number of migrations to undo"),
+            ),
+        );
     let user = Command::new("user")
-        .about("Users")
+        .about("Create users, set their passwords and invite them")
         .subcommand_required(true)
         .subcommand(
             Command::new("create")
                 .about("Create a user")
-                .arg(required("email", "The address"))
-                .arg(required("name", "The name"))
-                .arg(Arg::new("admin").long("admin").action(ArgAction::SetTrue).help("Make an administrator"))
-                .arg(Arg::new("role").long("role").action(ArgAction::Append).help("A role's name; may be repeated")),
+                .arg(required("email", "E-mail address of the user"))
+                .arg(required("name", "Name of the user"))
+                .arg(Arg::new("admin").long("admin").action(ArgAction::SetTrue).help("Make the user an administrator"))
+                .arg(
+                    Arg::new("role")
+                        .long("role")
+                        .action(ArgAction::Append)
+                        .help("Name of a role of the user; may be repeated"),
+                ),
         )
         .subcommand(
             Command::new("password")
                 .about("Set the password of a user, read as one line from standard input, and end the user's sessions")
-                .arg(Arg::new("email").required(true).help("The address")),
+                .arg(Arg::new("email").required(true).help("E-mail address of the user")),
         )
         .subcommand(
             Command::new("invite")
-                .about("Print a link by which a user sets a password: it works once, and for a week")
-                .arg(Arg::new("email").required(true).help("The address")),
+                .about("Print a link with which a user sets a password; it can be used once, within a week")
+                .arg(Arg::new("email").required(true).help("E-mail address of the user")),
         );
     let token = Command::new("token")
-        .about("Tokens")
+        .about("Create, list and revoke API tokens")
         .subcommand_required(true)
         .subcommand(
             Command::new("create")
-                .about("Create a token and print it, alone, on standard output")
-                .arg(required("user", "The user's e-mail address"))
-                .arg(required("name", "What the token is for"))
+                .about("Create a token and print nothing but the token")
+                .arg(required("user", "E-mail address of the token's user"))
+                .arg(required("name", "Purpose of the token"))
                 .arg(
                     Arg::new("ability")
                         .long("ability")
                         .action(ArgAction::Append)
                         .required(true)
-                        .help("For example users:read, or * for all; may be repeated"),
+                        .help("Ability such as users:read, or * for all; may be repeated"),
                 )
                 .arg(
                     Arg::new("expires-at")
                         .long("expires-at")
-                        .help("An RFC 3339 time; without it the token does not expire"),
+                        .help("Time of expiry in RFC 3339 format; without it the token does not expire"),
                 ),
         )
         .subcommand(Command::new("list").about("List the tokens, without their secrets").arg(format.clone()))
         .subcommand(
             Command::new("revoke")
                 .about("Revoke a token")
-                .arg(Arg::new("id").required(true).value_parser(clap::value_parser!(i64))),
+                .arg(Arg::new("id").required(true).value_parser(clap::value_parser!(i64)).help("Id of the token")),
         );
     let mut command = Command::new(app.name)
-        .about("Serves the API; `serve` is what it does without a command")
+        .about("Server of the API and the admin panel; without a command, it serves")
         .version(env!("CARGO_PKG_VERSION"))
         .args(SETTINGS.iter().map(Setting::argument))
-        .subcommand(Command::new("serve").about("Migrate, seed the reference data, and serve"))
-        .subcommands([migrate, user, token, listen::command()])
-        .subcommands([can::command(format.clone()), doctor::command(format.clone()), from_db::command()])
+        .subcommand(Command::new("serve").about("Apply pending migrations, insert missing seed data, and serve"))
+        .subcommands([migrate, user, token, webhook_listen::command()])
+        .subcommands([explain_access::command(format.clone()), doctor::command(format.clone()), from_db::command()])
         .subcommand(
             Command::new("recount")
-                .about("Count the records again, and have what is searched indexed anew, after rows were loaded with the triggers off")
-                .arg(Arg::new("resource").help("The plural name of one resource; without it all are counted"))
+                .about("Rebuild record counts and search indexes, after rows were loaded with triggers disabled")
+                .arg(Arg::new("resource").help("Plural name of a resource; without it, all are rebuilt"))
                 .arg(format.clone()),
         )
-        .subcommand(Command::new("routes").about("List every path with the ability that it needs").arg(format.clone()))
         .subcommand(
-            Command::new("openapi").about("Print the OpenAPI description of the API").arg(format.default_value("json")),
+            Command::new("routes")
+                .about("List all routes with the abilities and permissions that they require")
+                .arg(format.clone()),
+        )
+        .subcommand(
+            Command::new("openapi").about("Print the OpenAPI document of the API").arg(format.default_value("json")),
         );
     if let Some(sample) = app.demo {
-        let mut demo =
-            Command::new("demo").about("Add realistic sample data; running it again adds only what is missing");
+        let mut demo = Command::new("demo").about("Add realistic sample data; a second run adds only missing records");
         for (resource, default) in sample.counts {
-            let help = format!("How many {resource} there shall be [default: {default}]");
+            let help = format!("Number of {resource} [default: {default}]");
             demo = demo.arg(Arg::new(*resource).long(*resource).value_parser(clap::value_parser!(u64)).help(help));
         }
-        command = command
-            .subcommand(Command::new("seed").about("Fill the database").subcommand_required(true).subcommand(demo));
+        command = command.subcommand(
+            Command::new("seed").about("Fill the database with sample data").subcommand_required(true).subcommand(demo),
+        );
     }
     command
 }
 
 async fn run(app: App, mut config: Config, matches: &ArgMatches) -> Result<()> {
     config.prepare()?;
-    // Who gave another command waits for its end.
+    // Only the server has a statement timeout.
     let state = match matches.subcommand() {
         None | Some(("serve", _)) => app.open(config).await?,
         _ => app.open_with(config, None).await?,
@@ -216,7 +231,7 @@ async fn dispatch(app: &App, state: &Arc<State>, matches: &ArgMatches) -> Result
                 ("token", Some(("create", matches))) => account::create_token(state, matches).await,
                 ("token", Some(("list", matches))) => account::list_tokens(state, matches).await,
                 ("token", Some(("revoke", matches))) => account::revoke_token(state, matches).await,
-                ("can", _) => can::run(state, matches).await,
+                ("can", _) => explain_access::run(state, matches).await,
                 ("recount", _) => serve::recount(state, matches).await,
                 ("seed", Some(("demo", matches))) => match &app.demo {
                     Some(sample) => serve::demo(sample, state, matches).await,

@@ -1,4 +1,4 @@
-//! `openapi`: the description of the API on standard output.
+//! Command `openapi`.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use crate::context::State;
 use crate::error::{Error, Result};
 use crate::openapi::document;
 
-/// Prints the description with one thing a line, so that two of them can be compared.
+/// Prints the OpenAPI document with one value a line, so that two versions can be compared by diff.
 pub fn run(state: &Arc<State>) -> Result<()> {
     let text = serde_json::to_string_pretty(&document(state)).map_err(Error::internal)?;
     output::line(&text)

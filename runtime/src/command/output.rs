@@ -1,4 +1,4 @@
-//! Standard output: lines, and lists as a table for people or JSON for programs.
+//! Output of commands: lines, and lists as a table or as JSON.
 
 use std::io::{ErrorKind, Write, stdout};
 
@@ -7,21 +7,21 @@ use serde_json::Value;
 
 use crate::error::{Error, Result};
 
-/// Prints a line. Whoever reads no further, as `head` does, has what was wanted.
+/// Prints a line. A closed pipe is not an error, as with `head`.
 ///
 /// # Errors
-/// When it cannot be written, as on a full disk.
+/// When writing fails, for example on a full disk.
 pub fn line(text: &str) -> Result<()> {
     let mut out = stdout().lock();
     match writeln!(out, "{text}").and_then(|()| out.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            Err(Error::internal(format!("standard output cannot be written: {error}")))
+            Err(Error::internal(format!("could not write to standard output: {error}")))
         }
         _ => Ok(()),
     }
 }
 
-/// Prints rows of named columns in the format that `--format` asks for.
+/// Prints rows in the format of `--format`.
 pub fn print(matches: &ArgMatches, columns: &[&str], rows: &[Value]) -> Result<()> {
     if matches.get_one::<String>("format").is_some_and(|format| format == "json") {
         return line(&serde_json::to_string_pretty(rows).map_err(Error::internal)?);
@@ -39,9 +39,9 @@ pub fn print(matches: &ArgMatches, columns: &[&str], rows: &[Value]) -> Result<(
         .collect();
     let width = |column: usize| cells.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..columns.len()).map(width).collect();
-    let written = |row: &Vec<String>| {
+    let aligned = |row: &Vec<String>| {
         let cells: Vec<String> = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}")).collect();
         cells.join("  ").trim_end().to_string()
     };
-    line(&cells.iter().map(written).collect::<Vec<_>>().join("\n"))
+    line(&cells.iter().map(aligned).collect::<Vec<_>>().join("\n"))
 }

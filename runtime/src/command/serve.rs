@@ -1,4 +1,4 @@
-//! `serve`, `routes`, `recount` and `seed demo`.
+//! Commands `serve`, `routes`, `recount` and `seed demo`.
 
 use std::io::IsTerminal;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use clap::ArgMatches;
 use serde_json::json;
 
-use super::{first_start, output};
+use super::{bootstrap, output};
 use crate::app::{App, Demo};
 use crate::context::State;
 use crate::crud;
@@ -17,47 +17,47 @@ use crate::search;
 use crate::server;
 use crate::total;
 
-/// Migrates, seeds, listens, says where, and serves until it is told to stop.
+/// Migrates, inserts seed data, and serves until a signal.
 pub async fn serve(app: &App, state: &Arc<State>) -> Result<()> {
     tracing::info!(version = env!("CARGO_PKG_VERSION"), database = ?state.db.dialect(), "starting");
     let lock = app.lock(state).await?;
     for migration in app.prepare_locked(state).await? {
-        tracing::info!(migration, "applied");
+        tracing::info!(migration, "applied migration");
     }
     if state.db.is_read_only().await? {
-        tracing::warn!(file = ?state.db.file(), "the database can only be read: every write will be answered with 503");
+        tracing::warn!(file = ?state.db.file(), "database is read-only; writes will be answered 503");
     }
-    // Listening comes first: a start that fails for its address must not have shown, or lost, the first token.
+    // Listens before it creates the first token: a start that fails to listen must not lose the token.
     let signals = server::Signals::listen()?;
     let running = server::serve(state.clone()).await?;
     tracing::info!(address = %running.address, "listening");
     let start = async {
-        let shown = first_start::administrator(state).await?;
-        let banner = first_start::banner(app, state, &state.base_url(), shown.as_ref());
+        let first = bootstrap::create_administrator(state).await?;
+        let banner = bootstrap::banner(app, state, &state.base_url(), first.as_ref());
         if let Err(error) = output::line(&banner) {
-            // The service is up. Another token and another link can be made by commands.
-            tracing::error!(%error, "what the start has to say could not be shown");
+            // The server runs, and commands can create another token and invitation.
+            tracing::error!(%error, "could not print the startup banner");
         }
-        // The first token is shown by now, whatever became of the lock.
+        // Not an error: the start has done its work.
         if let Err(error) = lock.release().await {
-            tracing::warn!(%error, "the lock of the start was lost before its end");
+            tracing::warn!(%error, "startup lock was lost before the start finished");
         }
         Ok(())
     };
-    running.until_told(signals, start).await
+    running.run_until_signal(signals, start).await
 }
 
-/// Every path of the application.
+/// Lists all routes.
 pub fn routes(state: &Arc<State>, matches: &ArgMatches) -> Result<()> {
     let rows: Vec<_> = crud::routes(state).iter().map(|route| json!(route)).collect();
     output::print(matches, &["method", "path", "ability", "permission"], &rows)
 }
 
-/// Counts the records of each table again.
+/// Rebuilds record counts and search indexes.
 pub async fn recount(state: &State, matches: &ArgMatches) -> Result<()> {
     let resource = matches.get_one::<String>("resource").map(String::as_str);
     let totals = total::recount(&state.db, &state.catalog, resource).await?;
-    // Its triggers may have been off as well.
+    // Their triggers may have been disabled too.
     search::forget(&state.db, &state.catalog, resource).await?;
     let rows: Vec<_> = totals.iter().map(|(table, total)| json!({ "table": table, "total": total })).collect();
     output::print(matches, &["table", "total"], &rows)
@@ -78,15 +78,16 @@ pub async fn demo(sample: &Demo, state: &Arc<State>, matches: &ArgMatches) -> Re
         if show {
             eprintln!();
         }
-        let missing = if added < wanted { missing(state, resource).await? } else { None };
-        let why = missing.map(|other| format!("; there are no {other} yet, which they refer to")).unwrap_or_default();
+        let missing = if added < wanted { missing_references(state, resource).await? } else { None };
+        let why =
+            missing.map(|other| format!("; they refer to {other}, of which there are none yet")).unwrap_or_default();
         output::line(&format!("{resource}: {added} added, {wanted} wanted{why}"))?;
     }
     Ok(())
 }
 
-/// The plural of what the records of `resource` must refer to, and nothing is there of: why there can be none.
-async fn missing<'s>(state: &'s State, resource: &str) -> Result<Option<&'s str>> {
+/// The plural of a resource that the records of `resource` must refer to and that has no records.
+async fn missing_references<'s>(state: &'s State, resource: &str) -> Result<Option<&'s str>> {
     let Some(entry) = state.catalog.by_plural(resource) else { return Ok(None) };
     for field in entry.meta.fields.iter().filter(|field| !field.nullable) {
         let Kind::Ref { resource } = field.kind else { continue };

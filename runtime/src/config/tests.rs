@@ -1,4 +1,4 @@
-//! Which settings are read, which win, and what is told of the others.
+//! Tests of the precedence of settings and of the messages about invalid ones.
 
 use super::database::POSTGRES_PARAMETERS;
 use super::*;
@@ -10,7 +10,7 @@ fn read(arguments: &[&str], environment: &[(&str, &str)]) -> Result<Config, Stri
 }
 
 #[test]
-fn a_flag_wins_over_the_environment_and_that_over_the_default() {
+fn flag_wins_over_environment_and_environment_over_default() {
     let config =
         read(&["--listen", "127.0.0.1:1"], &[("CHARTER_LISTEN", "127.0.0.1:2"), ("CHARTER_LOG", "debug")]).unwrap();
     assert_eq!((config.listen.as_str(), config.log.as_str(), config.database_pool), ("127.0.0.1:1", "debug", 8));
@@ -18,7 +18,7 @@ fn a_flag_wins_over_the_environment_and_that_over_the_default() {
 }
 
 #[test]
-fn an_unknown_or_malformed_setting_is_told_by_name() {
+fn unknown_or_malformed_setting_is_reported_by_name() {
     let problem = read(
         &[],
         &[("CHARTER_LISTN", "x"), ("CHARTER_BODY_LIMIT", "many"), ("CHARTER_DATABASE_URL", "mysql://u:secret@h")],
@@ -33,18 +33,19 @@ fn an_unknown_or_malformed_setting_is_told_by_name() {
 }
 
 #[test]
-fn a_setting_is_named_as_it_was_given() {
-    let told = |arguments: &[&str], environment: &[(&str, &str)]| read(arguments, environment).map(drop).unwrap_err();
-    let problem = "must be an address and a port such as 127.0.0.1:8000, and is `x`";
-    assert_eq!(told(&[], &[("CHARTER_LISTEN", "x")]), format!("CHARTER_LISTEN {problem}"));
-    assert_eq!(told(&["--listen", "x"], &[]), format!("--listen {problem}"));
-    assert_eq!(told(&["--listen", "x"], &[("CHARTER_LISTEN", "127.0.0.1:1")]), format!("--listen {problem}"));
+fn invalid_setting_is_named_by_its_flag_or_variable() {
+    let problem_of =
+        |arguments: &[&str], environment: &[(&str, &str)]| read(arguments, environment).map(drop).unwrap_err();
+    let problem = "must be an address and a port such as 127.0.0.1:8000, not `x`";
+    assert_eq!(problem_of(&[], &[("CHARTER_LISTEN", "x")]), format!("CHARTER_LISTEN {problem}"));
+    assert_eq!(problem_of(&["--listen", "x"], &[]), format!("--listen {problem}"));
+    assert_eq!(problem_of(&["--listen", "x"], &[("CHARTER_LISTEN", "127.0.0.1:1")]), format!("--listen {problem}"));
 }
 
 #[test]
-fn what_can_be_no_address_is_told_before_anything_is_opened() {
+fn invalid_addresses_and_urls_are_reported() {
     let problem = |name: &str, value: &str| read(&[], &[(name, value)]).map(drop).unwrap_err();
-    for (name, values, told) in [
+    for (name, values, expected) in [
         (
             "CHARTER_DATABASE_URL",
             &["sqlite://", "sqlite://?mode=rwc", "postgres://u:p@h:port/db", "mysql://h"][..],
@@ -59,16 +60,16 @@ fn what_can_be_no_address_is_told_before_anything_is_opened() {
         ("CHARTER_LISTEN", &["127.0.0.1:18602\u{fffd}"], "CHARTER_LISTEN must be UTF-8"),
     ] {
         for value in values {
-            assert!(problem(name, value).contains(told), "{name}={value}: {}", problem(name, value));
+            assert!(problem(name, value).contains(expected), "{name}={value}: {}", problem(name, value));
         }
     }
     let config = read(&[], &[("CHARTER_BASE_URL", "HTTPS://Records.example.com:443/")]).unwrap();
-    assert_eq!(config.base_url.as_deref(), Some("https://records.example.com"), "it is compared");
+    assert_eq!(config.base_url.as_deref(), Some("https://records.example.com"), "it is normalized");
     assert!(read(&[], &[("CHARTER_DATABASE_URL", "postgres://u:p@h/db?sslmode=disable")]).is_ok());
 }
 
 #[test]
-fn a_thread_for_each_processor_serves_unless_the_settings_say_how_many() {
+fn number_of_worker_threads_defaults_to_the_processors() {
     assert_eq!(read(&[], &[]).unwrap().threads, std::thread::available_parallelism().unwrap().get());
     let given = |count: &str| read(&[], &[("CHARTER_THREADS", count)]);
     assert_eq!((given("1").unwrap().threads, given("1024").unwrap().threads), (1, 1024));
@@ -78,20 +79,20 @@ fn a_thread_for_each_processor_serves_unless_the_settings_say_how_many() {
 }
 
 #[test]
-fn a_parameter_of_postgresql_that_nobody_reads_is_told_by_its_name_alone() {
+fn unknown_parameter_of_a_postgresql_url_is_reported_without_its_value() {
     let url = |parameters: &str| format!("postgres://u@h/db?{parameters}");
     let read = |parameters: &str| read(&[], &[("CHARTER_DATABASE_URL", &url(parameters))]).map(drop);
-    for (parameters, told) in [
-        ("sslmod=SEKRET", "the parameter `sslmod`, which is none; did you mean `sslmode`?"),
-        ("sslmode=require&passwd=SEKRET", "the parameter `passwd`, which is none; did you mean `password`?"),
-        ("options[statement_timeout=SEKRET", "the parameter `options[statement_timeout`, which is none"),
-        ("%0aSEKRET", r"the parameter `\nSEKRET`"),
+    for (parameters, expected) in [
+        ("sslmod=SEKRET", "the unknown parameter `sslmod`; did you mean `sslmode`?"),
+        ("sslmode=require&passwd=SEKRET", "the unknown parameter `passwd`; did you mean `password`?"),
+        ("options[statement_timeout=SEKRET", "the unknown parameter `options[statement_timeout`"),
+        ("%0aSEKRET", r"the unknown parameter `\nSEKRET`"),
     ] {
         let problem = read(parameters).unwrap_err();
-        assert!(problem.contains(told) && problem.lines().count() == 1, "{problem}");
+        assert!(problem.contains(expected) && problem.lines().count() == 1, "{problem}");
         assert!(!problem.contains("=SEKRET") && !problem.contains("/db"), "{problem}");
     }
-    // All that the driver reads, so that it stays what it knows.
+    // Every known parameter is accepted by the driver.
     let values = [("ssl-mode", "prefer"), ("sslmode", "prefer"), ("hostaddr", "127.0.0.1"), ("host", "/tmp")];
     let numbers = ["port", "statement-cache-capacity"];
     let value = |name: &str| match values.iter().find(|(known, _)| *known == name) {
@@ -105,7 +106,7 @@ fn a_parameter_of_postgresql_that_nobody_reads_is_told_by_its_name_alone() {
 }
 
 #[test]
-fn where_webhooks_may_lead_is_read_as_a_list() {
+fn networks_of_webhooks_are_read_as_a_list() {
     let policy = |http: &str, networks: &str| {
         let environment = [("CHARTER_WEBHOOK_ALLOW_HTTP", http), ("CHARTER_WEBHOOK_ALLOW_NETWORKS", networks)];
         read(&[], &environment).map(|config| config.webhook_policy)

@@ -33,8 +33,8 @@ pub async fn run(context: &Context<'_>, entry: &Entry, call: Apart<'_>, mut key:
     // The lease too: one of a client that goes away while it is committed would be nobody's.
     context
         .state()
-        .lasting
-        .to_the_end(async move {
+        .detached_tasks
+        .run_to_completion(async move {
             let outside = || {
                 let context = Context::new(&state, &caller, state.db.reader());
                 context.of_request(request_id.as_deref()).traced(trace)

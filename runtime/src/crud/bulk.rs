@@ -178,7 +178,7 @@ fn write_result(out: &mut Vec<u8>, status: u16, outcome: &Outcome) {
 fn located(error: Error, index: usize) -> FieldErrors {
     let place = format!("operations.{index}");
     match error {
-        Error::Invalid(problems) => problems.under(&place),
+        Error::Invalid(problems) => problems.with_prefix(&place),
         other => {
             let mut problems = FieldErrors::default();
             // A problem completes "this value ...", and has no full stop.
@@ -310,6 +310,6 @@ mod tests {
     #[test]
     fn what_is_wrong_with_an_operation_is_said_as_of_a_field() {
         let refused = Error::Invalid(located(Error::NotFound, 3));
-        assert_eq!(refused.message("-"), "The request is not valid: operations.3 is refused: There is nothing here.");
+        assert_eq!(refused.message("-"), "The request is not valid: operations.3 is refused: Not found.");
     }
 }

@@ -271,5 +271,5 @@ async fn rows(context: &Context<'_>, entry: &Entry, by: &str, id: i64) -> Result
 }
 
 fn collect(field: &FieldMeta, place: usize, from: &mut FieldErrors, to: &mut FieldErrors) {
-    to.merge(std::mem::take(from).under(&format!("{}.{place}", field.name)));
+    to.merge(std::mem::take(from).with_prefix(&format!("{}.{place}", field.name)));
 }

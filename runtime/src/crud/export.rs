@@ -22,7 +22,7 @@ use crate::error::{Error, FieldErrors, Result};
 use crate::meta::IncludeMeta;
 use crate::query::Request;
 use crate::record::{Shape, write_record};
-use crate::server::time_for;
+use crate::server::send_timeout;
 
 /// Whoever exports is looked for so often: what was revoked meanwhile gives no more records.
 const LOOK: Duration = Duration::from_secs(10);
@@ -254,7 +254,7 @@ impl Writer {
             }
         };
         // Nobody may wait for it.
-        let _ = timeout(time_for(0), self.sender.send(last)).await;
+        let _ = timeout(send_timeout(0), self.sender.send(last)).await;
     }
 
     async fn send(&mut self) -> Result<()> {
@@ -262,7 +262,7 @@ impl Writer {
             return Ok(());
         }
         let piece = Bytes::from(std::mem::take(&mut self.written));
-        let (begun, left) = (self.state.clock.instant(), time_for(self.bytes).saturating_sub(self.waited));
+        let (begun, left) = (self.state.clock.instant(), send_timeout(self.bytes).saturating_sub(self.waited));
         let slow = || Error::Unavailable("the client is too slow".into());
         // There may be room at once by now, of which a time of nothing would not tell.
         if left.is_zero() {

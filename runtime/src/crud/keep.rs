@@ -8,7 +8,7 @@ use crate::audit::{self, write_diff};
 use crate::catalog::Entry;
 use crate::context::Context;
 use crate::db::{GIVEN, Given, Operand, Sql};
-use crate::error::{Error, REFERRED_TO, Result};
+use crate::error::{Error, FOREIGN_KEY_MESSAGE, Result};
 use crate::outbox;
 
 /// Which row is stored.
@@ -96,7 +96,7 @@ pub async fn keep(
     sql.push(" FROM \"charter_kept\" AS k) SELECT 1 FROM \"charter_kept\"");
     let stored = match context.state().db.given(context.db(), given).await {
         // What it refers to has just gone, which is told under its name where each is looked at.
-        Err(Error::Conflict(message)) if message == REFERRED_TO && !context.db().has_begun() => false,
+        Err(Error::Conflict(message)) if message == FOREIGN_KEY_MESSAGE && !context.db().has_begun() => false,
         stored => stored.map_err(|error| store::taken(error, changes))?.is_some(),
     };
     if stored && entry.meta.events {

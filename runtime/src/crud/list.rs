@@ -69,9 +69,9 @@ pub async fn list(context: &Context<'_>, entry: &Entry, within: Condition, ask: 
         format.check(&request)?;
     }
     let mut errors = FieldErrors::default();
-    let deleted = errors.note(restore::asks_for_deleted(context, entry, &request))?.unwrap_or(false);
+    let deleted = errors.collect(restore::asks_for_deleted(context, entry, &request))?.unwrap_or(false);
     let view = match request.view_id.take() {
-        Some(id) => errors.note(view::find(context, entry, &id).await)?,
+        Some(id) => errors.collect(view::find(context, entry, &id).await)?,
         None => None,
     };
     let plural = entry.meta.plural;
@@ -145,7 +145,7 @@ impl Begun<'_> {
             None => Condition::always(),
         };
         let filtered = match &request.filters {
-            Some(text) => errors.note(view::filters_condition(planner, text))?,
+            Some(text) => errors.collect(view::filters_condition(planner, text))?,
             None => None,
         };
         let plan = planner.plan(&request, errors)?;

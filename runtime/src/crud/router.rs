@@ -27,7 +27,7 @@ use crate::header;
 use crate::idempotency::Key;
 use crate::meta::Operation;
 use crate::query::Condition;
-use crate::server::{Answer, Endpoint, begin_upload, headers, read_body, step_aside};
+use crate::server::{Endpoint, Response, begin_upload, headers, read_body, release_for_external_call};
 
 /// The only id that a singleton has.
 const SINGLETON: i64 = 1;
@@ -82,19 +82,19 @@ struct At {
 }
 
 #[async_trait]
-impl crate::server::Answers for At {
+impl crate::server::Handler for At {
     /// An upload may take long, as long as it goes on; it watches the clock itself.
-    fn is_unhurried(&self, state: &State, request: &Request) -> bool {
+    fn has_no_timeout(&self, state: &State, request: &Request) -> bool {
         let uploads = state.catalog.entries()[self.index].route.upload.is_some();
         uploads && matches!(self.place, Place::Collection) && request.method().as_str() == "POST"
     }
 
     /// The caller's own cache, and only after asking: `Authorization` alone would keep others from it, `X-AUTH-TOKEN` does not.
-    fn may_keep(&self) -> Option<&'static str> {
+    fn cache_control(&self) -> Option<&'static str> {
         Some("private, no-cache")
     }
 
-    async fn answer(&self, state: &Arc<State>, request: &mut Request) -> Result<Answer> {
+    async fn handle(&self, state: &Arc<State>, request: &mut Request) -> Result<Response> {
         let mut uses = Uses::new(state.catalog.entries()[self.index].meta);
         let answer = self.carry_out(state, request, &mut uses).await?;
         // What has not changed since is no answer of its own.
@@ -109,7 +109,7 @@ impl At {
     /// The order of the checks is the contract's: 429, 401, 405, 403, 404, then what cannot be read of the request (400, 413,
     /// 415), 403 of the record, 412, 422. Of a request with an `Idempotency-Key` the key's own 422, and 413 and 415, come
     /// before the 404 of its record.
-    async fn carry_out(&self, state: &Arc<State>, request: &mut Request, uses: &mut Uses) -> Result<Answer> {
+    async fn carry_out(&self, state: &Arc<State>, request: &mut Request, uses: &mut Uses) -> Result<Response> {
         let entry = &state.catalog.entries()[self.index];
         let anew = entry.route.grants && !matches!(request.method().as_str(), "GET" | "HEAD");
         let caller = authenticate_with(state, request, anew).await?;
@@ -211,7 +211,7 @@ impl At {
         let list = Asked { path, query, format, head, conditions: &conditions };
         let with = Arguments { id, parent, within, conditions: &conditions, list, query, bytes: &bytes, found };
         if matches!(method.call, Call::Action(action) if action.apart) {
-            step_aside(request)?;
+            release_for_external_call(request)?;
         }
         if let (Call::Action(action), Some(key), false) = (method.call, &key, method.call.is_transaction()) {
             let call = Apart { action, id, within: with.within, query, body: &bytes };
@@ -231,7 +231,7 @@ async fn in_transaction(
     call: Call,
     with: Arguments<'_>,
     mut key: Option<Key>,
-) -> Result<Answer> {
+) -> Result<Response> {
     // What cannot be read needs no transaction.
     let body = match call {
         Call::Operation(_) => Body::read(with.bytes, Some(entry.meta.name))?,
@@ -258,7 +258,7 @@ async fn in_transaction(
     if deletes && (entry.meta.attachments || entry.is_attached()) {
         state.attachments.wake_collector();
     }
-    headers::answer(reply)
+    headers::write_response(reply)
 }
 
 /// What an operation is called with.
@@ -275,7 +275,7 @@ struct Arguments<'r> {
 }
 
 /// A call outside of any transaction.
-async fn read(context: &Context<'_>, entry: &Entry, call: Call, with: Arguments<'_>) -> Result<Answer> {
+async fn read(context: &Context<'_>, entry: &Entry, call: Call, with: Arguments<'_>) -> Result<Response> {
     let Arguments { id, within, conditions, list, query, bytes, .. } = with;
     let body = match (call, id) {
         (Call::Operation(Operation::List), _) => {
@@ -285,7 +285,7 @@ async fn read(context: &Context<'_>, entry: &Entry, call: Call, with: Arguments<
             let (body, tag) = show::show(context, entry, id, within, query).await?;
             let same = conditions.not_modified(&tag)?;
             let answer =
-                if same { Answer::empty(StatusCode::NOT_MODIFIED) } else { Answer::json(StatusCode::OK, body) };
+                if same { Response::empty(StatusCode::NOT_MODIFIED) } else { Response::json(StatusCode::OK, body) };
             return Ok(answer.with_text(header::ETAG, &tag));
         }
         (Call::Operation(_), None) | (Call::Bulk | Call::Restore, _) => return Err(Error::NotFound),
@@ -297,18 +297,18 @@ async fn read(context: &Context<'_>, entry: &Entry, call: Call, with: Arguments<
             action::run(context, entry, call).await?.body
         }
     };
-    Ok(Answer::json(StatusCode::OK, body))
+    Ok(Response::json(StatusCode::OK, body))
 }
 
-fn listed(listed: Listed) -> Result<Answer> {
+fn listed(listed: Listed) -> Result<Response> {
     let answer = match listed {
         Listed::Page { body, link, tag } => {
             let headers = link.map(|link| (header::LINK, link)).into_iter().chain(tag.map(|tag| (header::ETAG, tag)));
-            headers.fold(Answer::json(StatusCode::OK, body), |answer, (name, text)| answer.with_text(name, &text))
+            headers.fold(Response::json(StatusCode::OK, body), |answer, (name, text)| answer.with_text(name, &text))
         }
-        Listed::Unchanged { tag } => Answer::empty(StatusCode::NOT_MODIFIED).with_text(header::ETAG, &tag),
-        Listed::Plan(body) => Answer::bytes(explain::MEDIA_TYPE, body),
-        Listed::All(format, Exported { file_name, body }) => Answer::stream(StatusCode::OK, body)
+        Listed::Unchanged { tag } => Response::empty(StatusCode::NOT_MODIFIED).with_text(header::ETAG, &tag),
+        Listed::Plan(body) => Response::bytes(explain::MEDIA_TYPE, body),
+        Listed::All(format, Exported { file_name, body }) => Response::stream(StatusCode::OK, body)
             .with_text("content-type", &format.content_type())
             .with_text(header::DISPOSITION, &format!("attachment; filename=\"{file_name}\"")),
     };

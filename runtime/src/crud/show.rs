@@ -30,7 +30,7 @@ pub async fn show(
         }
     };
     let mut errors = FieldErrors::default();
-    let deleted = errors.note(restore::asks_for_deleted(context, entry, &request))?.unwrap_or(false);
+    let deleted = errors.collect(restore::asks_for_deleted(context, entry, &request))?.unwrap_or(false);
     let seen = |other: &Entry| visibility::hidden(context, other);
     let planner = Planner { catalog: context.catalog(), entry, custom: &Default::default(), deleted, seen: &seen };
     let includes = planner.includes(&request.include, &mut errors);
@@ -55,7 +55,7 @@ pub async fn find(context: &Context<'_>, entry: &Entry, id: i64, within: &Condit
     // Which one that is, a query string tells of which something else cannot be read.
     let deleted = decode(query).unwrap_or_default().into_iter().rfind(|pair| pair.name == "deleted");
     let request = Request { deleted: deleted.map(|pair| pair.value), ..Request::default() };
-    let asked = FieldErrors::default().note(restore::asks_for_deleted(context, entry, &request))?;
+    let asked = FieldErrors::default().collect(restore::asks_for_deleted(context, entry, &request))?;
     let condition = shown(context, entry, asked.unwrap_or(false)).and(within.clone());
     store::load(context, entry, id, &condition, false).await?.map(drop).ok_or(Error::NotFound)
 }

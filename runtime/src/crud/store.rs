@@ -152,7 +152,7 @@ pub fn storable(field: &FieldMeta, value: &Value) -> Result<Value> {
 /// A unique index that another writer reached first answers as the check before it would have.
 pub fn taken(error: Error, changes: &Changes) -> Error {
     match error {
-        Error::Taken(index) => {
+        Error::UniqueViolation(index) => {
             // A record that returns brings all of its values back.
             let returns = changes.before.is_some() && changes.get("deleted_at").is_some();
             let given = |set: &&[&str]| returns || set.iter().any(|name| changes.get(name).is_some());
@@ -162,7 +162,7 @@ pub fn taken(error: Error, changes: &Changes) -> Error {
                 Some(place) => sets.swap_remove(place),
                 // Its name was too long, or is the operator's own.
                 None if sets.len() == 1 => sets.remove(0),
-                None => return Error::Taken(index),
+                None => return Error::UniqueViolation(index),
             };
             let mut errors = FieldErrors::default();
             add_taken(&mut errors, set);

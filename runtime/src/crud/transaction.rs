@@ -74,13 +74,13 @@ impl Transaction {
     pub async fn commit(self, context: &Context<'_>) -> Result<()> {
         let after = self.after.into_inner().unwrap_or_else(PoisonError::into_inner);
         if after.is_empty() {
-            return context.state().lasting.to_the_end(self.connection.commit()).await;
+            return context.state().detached_tasks.run_to_completion(self.connection.commit()).await;
         }
         let (state, caller, now) = (context.shared().clone(), context.caller().clone(), context.now());
         context
             .state()
-            .lasting
-            .to_the_end(async move {
+            .detached_tasks
+            .run_to_completion(async move {
                 self.connection.commit().await?;
                 let context = Context::new(&state, &caller, state.db.reader()).at(now);
                 for After { hook, resource, row, depth } in after {

@@ -6,14 +6,14 @@ use std::time::{Duration, Instant};
 
 use sea_orm::DbErr;
 
-use crate::error::is_outdated;
+use crate::error::is_stale_statement;
 
 /// When a connection was last met that knew tables of before.
 static MET: Mutex<Option<Instant>> = Mutex::new(None);
 
 /// Has the connections of before used no more where an error tells of them.
 pub(super) fn note(error: &DbErr) {
-    if is_outdated(error) {
+    if is_stale_statement(error) {
         tracing::warn!("the tables were changed while this server runs: it goes on with new connections");
         *MET.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
     }

@@ -83,11 +83,11 @@ impl Pool {
 
     /// The pool as it is now.
     pub(super) fn state(&self, name: &'static str) -> metrics::PoolState {
-        let (most, open, idle) = match self.connections.get_database_backend() {
+        let (max, open, idle) = match self.connections.get_database_backend() {
             DbBackend::Sqlite => sizes(self.connections.get_sqlite_connection_pool()),
             _ => sizes(self.connections.get_postgres_connection_pool()),
         };
-        metrics::PoolState { name, most, open, idle, wanted: self.metrics.wanted() }
+        metrics::PoolState { name, max, open, idle, wanted: self.metrics.wanted() }
     }
 
     /// See [`answer`].

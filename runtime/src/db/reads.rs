@@ -70,7 +70,7 @@ pub(super) fn state<M: Manager>(pool: &Pool<M>, wanted: usize) -> PoolState {
     let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
     PoolState {
         name: "records",
-        most: number(status.max_size),
+        max: number(status.max_size),
         open: number(status.size),
         idle: status.available,
         wanted,

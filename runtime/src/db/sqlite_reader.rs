@@ -25,7 +25,7 @@ use super::limit::STEPS;
 use super::reads::{self, failed};
 use super::row_buffer::RowBufferBuilder;
 use super::{ACQUIRE, Rows, STATEMENTS, Sql, functions};
-use crate::error::is_changing;
+use crate::error::is_schema_changing;
 use crate::metrics;
 
 /// Retries of a statement that SQLite cannot open because another connection changes tables at the moment (`SQLITE_SCHEMA`):
@@ -122,7 +122,7 @@ impl SqliteReader {
             let (begun, mut tries) = (Instant::now(), 0);
             let answered = loop {
                 match reader.read(&sql) {
-                    Err(error) if is_changing(&error) && tries < SCHEMA_RETRIES => thread::sleep(RETRY_DELAY),
+                    Err(error) if is_schema_changing(&error) && tries < SCHEMA_RETRIES => thread::sleep(RETRY_DELAY),
                     answered => break answered,
                 }
                 tries += 1;

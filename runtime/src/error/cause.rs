@@ -3,10 +3,9 @@
 use std::error::Error as StdError;
 use std::fmt;
 
-/// Cause of an internal error, for the log alone: any error, or a text. `Display` and `Debug` both write the chain of messages.
+/// Cause of an internal error: any error, or a text. `Display` and `Debug` both write the chain of messages.
 ///
-/// The derived `Debug` would include that of the error, and PostgreSQL's errors have a DETAIL there, which quotes values of
-/// records.
+/// `Debug` is not derived, because that of PostgreSQL's errors has the DETAIL, which quotes values of records.
 pub struct Cause(Box<dyn StdError + Send + Sync>);
 
 impl Cause {
@@ -74,26 +73,26 @@ mod tests {
     }
 
     #[test]
-    fn internal_error_shows_the_chain_of_its_causes_and_no_detail() {
+    fn internal_error_displays_its_chain_of_causes_without_details() {
         let inner = Layer("connection refused", None, "secret");
         let middle = Layer("tcp connect error", Some(Box::new(inner)), "secret");
         let error = Error::internal(Layer("request failed", Some(Box::new(middle)), "secret"));
-        let told = "request failed: tcp connect error: connection refused";
-        assert_eq!(error.to_string(), format!("internal_error: {told}"));
-        assert_eq!(format!("{error:?}"), format!("Internal({told})"));
+        let chain = "request failed: tcp connect error: connection refused";
+        assert_eq!(error.to_string(), format!("internal_error: {chain}"));
+        assert_eq!(format!("{error:?}"), format!("Internal({chain})"));
         assert!(error.source().is_some_and(|source| source.is::<Layer>()));
         assert!(!error.body("1").to_string().contains("request failed"));
     }
 
     #[test]
-    fn message_that_an_outer_error_quotes_is_shown_once() {
+    fn message_quoted_by_an_outer_error_is_not_repeated() {
         let refused = SqlxError::Io(io::Error::other("broken pipe"));
         let error = DbErr::Query(RuntimeErr::SqlxError(refused.into()));
         assert_eq!(chain(&error), "Query Error: error communicating with database: broken pipe");
     }
 
     #[test]
-    fn text_is_a_cause() {
+    fn text_can_be_a_cause() {
         let error = Error::internal("no such command");
         assert_eq!(error.to_string(), "internal_error: no such command");
     }

@@ -1,4 +1,4 @@
-//! What the database says, as what a client is told.
+//! Conversion of database errors into errors of requests.
 
 use std::borrow::Cow;
 
@@ -9,50 +9,52 @@ use sea_orm::{DbErr, RuntimeErr, SqlErr};
 
 use super::Error;
 
-/// What a foreign key that stands in the way comes to.
-pub(crate) const REFERRED_TO: &str = "Another record still refers to this one, or the one it refers to is gone.";
+/// Message of a foreign key violation.
+pub(crate) const FOREIGN_KEY_MESSAGE: &str =
+    "Another record still refers to this one, or this one refers to a record that no longer exists.";
 
 impl From<DbErr> for Error {
-    /// A database that cannot be reached is 503; a broken reference 409; all else is the server's fault.
+    /// Constraint violations are 409. Timeouts, conflicts between transactions and an unavailable database are 503. Everything else
+    /// is 500.
     fn from(error: DbErr) -> Error {
         match error.sql_err() {
             Some(SqlErr::ForeignKeyConstraintViolation(_)) => {
-                return Error::Conflict(REFERRED_TO.into());
+                return Error::Conflict(FOREIGN_KEY_MESSAGE.into());
             }
             Some(SqlErr::UniqueConstraintViolation(_)) => {
-                return Error::Taken(violated(&error));
+                return Error::UniqueViolation(violated_index(&error));
             }
             _ => {}
         }
-        if is_restricted(&error) {
-            return Error::Conflict(REFERRED_TO.into());
+        if is_restrict_violation(&error) {
+            return Error::Conflict(FOREIGN_KEY_MESSAGE.into());
         }
-        if is_ended(&error) {
+        if is_canceled(&error) {
             return Error::too_long();
         }
-        if is_lost(&error) {
-            return Error::Unavailable(INDEXED_ANEW.into());
+        if is_search_index_missing(&error) {
+            return Error::Unavailable(INDEX_REBUILDING.into());
         }
-        if let Some((name, sqlstate)) = database_code(&error).and_then(|code| conflict(&code)) {
+        if let Some((name, sqlstate)) = database_code(&error).and_then(|code| transaction_conflict(&code)) {
             tracing::warn!(%error, sqlstate, "{name}");
-            return Error::Unavailable("Others are changing the same records. Try again in a moment.".into());
+            return Error::Unavailable("Other requests are changing the same records. Try again in a moment.".into());
         }
-        if is_outdated(&error) {
-            return Error::Unavailable("The tables have just been changed. Try again in a moment.".into());
+        if is_stale_statement(&error) {
+            return Error::Unavailable("The database schema has just changed. Try again in a moment.".into());
         }
-        let away = match &error {
+        let is_unavailable = match &error {
             DbErr::ConnectionAcquire(ConnAcquireErr::Timeout) => {
-                tracing::warn!("no connection to the database was free in time");
-                return Error::Unavailable("The database is busy, or cannot be reached. Try again in a moment.".into());
+                tracing::warn!("timed out waiting for a database connection");
+                return Error::Unavailable("The database is busy or cannot be reached. Try again in a moment.".into());
             }
             DbErr::ConnectionAcquire(_) | DbErr::Conn(_) => true,
-            DbErr::Exec(RuntimeErr::SqlxError(e)) | DbErr::Query(RuntimeErr::SqlxError(e)) => is_away(e),
+            DbErr::Exec(RuntimeErr::SqlxError(e)) | DbErr::Query(RuntimeErr::SqlxError(e)) => is_connection_failure(e),
             _ => false,
         };
-        if away {
-            tracing::warn!(%error, "the database is away");
+        if is_unavailable {
+            tracing::warn!(%error, "database unavailable");
             Error::Unavailable(
-                "The database cannot be reached or written, or has no room. Try again in a moment.".into(),
+                "The database cannot be reached or written, or its disk is full. Try again in a moment.".into(),
             )
         } else {
             Error::internal(error)
@@ -60,37 +62,36 @@ impl From<DbErr> for Error {
     }
 }
 
-/// Whether the database ended the statement because of the time that it took: PostgreSQL's `query_canceled`, SQLite's
-/// `SQLITE_INTERRUPT`.
-fn is_ended(error: &DbErr) -> bool {
+/// True if the database canceled the statement after its timeout: `query_canceled` of PostgreSQL, `SQLITE_INTERRUPT`.
+fn is_canceled(error: &DbErr) -> bool {
     database_code(error).is_some_and(|code| matches!(&*code, "57014" | "9"))
 }
 
-/// How the tables of indexes of substrings of SQLite are called.
-pub(crate) const SEARCH: &str = "charter_search_";
+/// Prefix of the FTS tables on SQLite.
+pub(crate) const SEARCH_TABLE_PREFIX: &str = "charter_search_";
 
-/// What a request is told whose index of substrings has gone meanwhile.
-pub(crate) const INDEXED_ANEW: &str = "What is searched is being indexed anew. Try again in a moment.";
+/// Message of a request whose FTS index was dropped while it ran.
+pub(crate) const INDEX_REBUILDING: &str = "The search index is being rebuilt. Try again in a moment.";
 
-/// Whether an index of substrings of SQLite, or what keeps it, has gone between two statements of a request.
-fn is_lost(error: &DbErr) -> bool {
-    let is_gone = |message: &str| {
-        let what = message.strip_prefix("no such table: ").or(message.strip_prefix("no such column: "));
-        what.is_some_and(|what| what.starts_with(SEARCH))
+/// True if an FTS table of SQLite, or its shadow tables, was dropped between two statements of a request.
+fn is_search_index_missing(error: &DbErr) -> bool {
+    let is_missing = |message: &str| {
+        let name = message.strip_prefix("no such table: ").or(message.strip_prefix("no such column: "));
+        name.is_some_and(|name| name.starts_with(SEARCH_TABLE_PREFIX))
     };
-    is_changing(error) || said(error).is_some_and(|error| is_gone(error.message()))
+    is_schema_changing(error) || statement_error(error).is_some_and(|error| is_missing(error.message()))
 }
 
-/// Whether SQLite could not open an index of substrings, because another connection changed the tables meanwhile, and again
-/// (`SQLITE_SCHEMA`). Nothing was read; the next try may find them at rest.
-pub(crate) fn is_changing(error: &DbErr) -> bool {
+/// True if SQLite could not open an FTS table because other connections kept changing the schema (`SQLITE_SCHEMA`). Nothing was
+/// read, and the statement can be retried.
+pub(crate) fn is_schema_changing(error: &DbErr) -> bool {
     database_code(error).is_some_and(|code| code == "17")
 }
 
-/// The unique index that a row stood in the way of. SQLite says which columns it is over: its name follows from them.
-fn violated(error: &DbErr) -> String {
-    let Some(said) = said(error) else { return String::new() };
-    match (said.constraint(), said.message().split_once("constraint failed: ")) {
+/// The name of the violated unique index. SQLite reports its columns, from which the name is derived.
+fn violated_index(error: &DbErr) -> String {
+    let Some(error) = statement_error(error) else { return String::new() };
+    match (error.constraint(), error.message().split_once("constraint failed: ")) {
         (Some(name), _) => name.to_string(),
         (None, Some((_, columns))) => {
             let table = columns.split('.').next().unwrap_or_default();
@@ -101,13 +102,13 @@ fn violated(error: &DbErr) -> String {
     }
 }
 
-/// The code in which the database says what is wrong with a statement.
+/// The SQLSTATE, or the result code of SQLite.
 fn database_code(error: &DbErr) -> Option<Cow<'_, str>> {
-    said(error).and_then(|error| error.code())
+    statement_error(error).and_then(|error| error.code())
 }
 
-/// What the database says of a statement.
-fn said(error: &DbErr) -> Option<&dyn DatabaseError> {
+/// The database's error about a statement.
+fn statement_error(error: &DbErr) -> Option<&dyn DatabaseError> {
     match error {
         DbErr::Exec(RuntimeErr::SqlxError(error)) | DbErr::Query(RuntimeErr::SqlxError(error)) => {
             error.as_database_error()
@@ -116,21 +117,20 @@ fn said(error: &DbErr) -> Option<&dyn DatabaseError> {
     }
 }
 
-/// Whether PostgreSQL refused a statement that was prepared for other tables, and has done nothing. The message is in the
-/// language of the database, and the code that of everything that it cannot do.
-pub(crate) fn is_outdated(error: &DbErr) -> bool {
-    let said = said(error).and_then(|error| error.try_downcast_ref::<PgDatabaseError>());
-    said.is_some_and(|said| said.routine() == Some("RevalidateCachedQuery"))
+/// True if PostgreSQL refused a prepared statement after a schema change ("cached plan must not change result type"). Its message is
+/// localized, and its SQLSTATE is shared with other errors; the routine identifies it.
+pub(crate) fn is_stale_statement(error: &DbErr) -> bool {
+    let error = statement_error(error).and_then(|error| error.try_downcast_ref::<PgDatabaseError>());
+    error.is_some_and(|error| error.routine() == Some("RevalidateCachedQuery"))
 }
 
-/// Whether a record was kept because of `ON DELETE RESTRICT`, in the codes that SeaORM does not know: SQLite's, and that
-/// of PostgreSQL from 18 on.
-fn is_restricted(error: &DbErr) -> bool {
+/// True if `ON DELETE RESTRICT` refused the statement, by codes that SeaORM does not know: SQLite's, and PostgreSQL's since 18.
+fn is_restrict_violation(error: &DbErr) -> bool {
     database_code(error).is_some_and(|code| matches!(&*code, "1811" | "23001"))
 }
 
-/// The name of a conflict between transactions, after which the client should retry, and its SQLSTATE; `SQLITE_BUSY` has none.
-fn conflict(code: &str) -> Option<(&'static str, Option<&'static str>)> {
+/// The name and SQLSTATE of a conflict between transactions, after which the client should retry. `SQLITE_BUSY` has no SQLSTATE.
+fn transaction_conflict(code: &str) -> Option<(&'static str, Option<&'static str>)> {
     match code {
         "40001" => Some(("serialization failure", Some("40001"))),
         "40P01" => Some(("deadlock detected", Some("40P01"))),
@@ -139,21 +139,20 @@ fn conflict(code: &str) -> Option<(&'static str, Option<&'static str>)> {
     }
 }
 
-/// Whether the connection, or the database as a whole, failed, and not the statement.
-fn is_away(error: &sea_orm::SqlxError) -> bool {
+/// True if the connection or the database failed, and not the statement.
+fn is_connection_failure(error: &sea_orm::SqlxError) -> bool {
     use sea_orm::SqlxError as E;
     match error {
         E::Io(_) | E::Tls(_) | E::PoolTimedOut | E::PoolClosed | E::WorkerCrashed => true,
-        E::Database(e) => e.code().is_some_and(|code| is_of_the_database(&code)),
+        E::Database(e) => e.code().is_some_and(|code| is_database_unavailable(&code)),
         _ => false,
     }
 }
 
-/// PostgreSQL's classes of a connection that fails (08, also a pooler's word for it), of what is used up (53), of an
-/// intervention such as a shutdown or a limit of idle sessions (57P), a standby that takes no writes (25006); SQLite's
-/// full and failing disk, a file that cannot be written, and one that cannot be opened, as where no more may be (13, 10, 8, 14,
-/// with what it was doing above the byte).
-fn is_of_the_database(code: &str) -> bool {
+/// PostgreSQL: connection failures, also those of a pooler (class 08), exhausted resources (53), operator interventions such as a
+/// shutdown (57P), and the read-only transactions of a standby (25006). SQLite: read-only file (8), I/O error (10), full disk
+/// (13), and a file that cannot be opened (14), each in the lowest byte of the extended code.
+fn is_database_unavailable(code: &str) -> bool {
     match code.len() {
         5 => ["08", "53", "57P"].iter().any(|class| code.starts_with(class)) || code == "25006",
         _ => code.parse::<i32>().is_ok_and(|code| matches!(code & 0xff, 8 | 10 | 13 | 14)),
@@ -165,26 +164,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_fails_as_a_whole_is_told_from_what_a_statement_did() {
-        // A pooler without its server, no connection left, no disk, a shutdown, an idle session, a standby; SQLite's full
-        // disk, its failing disk, and the same while it wrote; a file that is only read, and one that cannot be opened.
+    fn failures_of_the_database_are_distinguished_from_those_of_a_statement() {
         for code in
             ["08006", "08P01", "53300", "53100", "57P01", "57P05", "25006", "13", "10", "778", "8", "1032", "14"]
         {
-            assert!(is_of_the_database(code), "{code}");
+            assert!(is_database_unavailable(code), "{code}");
         }
         for code in ["57014", "23505", "42P01", "22001", "40001", "25P02", "1", "5", "9", "19", "2067"] {
-            assert!(!is_of_the_database(code), "{code}");
+            assert!(!is_database_unavailable(code), "{code}");
         }
     }
 
     #[test]
-    fn conflict_between_transactions_is_logged_by_its_name_and_sqlstate() {
-        assert_eq!(conflict("40P01"), Some(("deadlock detected", Some("40P01"))));
-        assert_eq!(conflict("40001"), Some(("serialization failure", Some("40001"))));
-        assert_eq!(conflict("5"), Some(("SQLite is busy", None)));
+    fn transaction_conflict_has_a_name_and_an_sqlstate() {
+        assert_eq!(transaction_conflict("40P01"), Some(("deadlock detected", Some("40P01"))));
+        assert_eq!(transaction_conflict("40001"), Some(("serialization failure", Some("40001"))));
+        assert_eq!(transaction_conflict("5"), Some(("SQLite is busy", None)));
         for other in ["23505", "57014", "1", "9"] {
-            assert_eq!(conflict(other), None, "{other}");
+            assert_eq!(transaction_conflict(other), None, "{other}");
         }
     }
 }

@@ -1,32 +1,32 @@
-//! What is declared of an action: its path, its parameters, its answer.
+//! Metadata of actions.
 
 use super::FieldMeta;
 
 /// A named operation on a record or on the collection.
 #[derive(Debug, Clone, Copy)]
 pub struct ActionMeta {
-    /// The last segment of its path, and the method of the behaviour that implements it.
+    /// The last segment of the path, and the method of the behaviour that implements it.
     pub name: &'static str,
     pub on: ActionOn,
     pub method: ActionMethod,
-    /// Its parameters: from the query string of a GET, from the body otherwise.
+    /// Parameters from the query string of a GET, else from the body.
     pub input: &'static [FieldMeta],
     pub output: ActionOutput,
-    /// What its event is called in place of `updated` when it changed the record: `deactivated`.
+    /// The event that replaces `updated` if the action changes the record: `deactivated`.
     pub event: Option<&'static str>,
-    /// What its record tells once it is done, so that it is not offered again.
+    /// The state of the record after the action, in which the panel does not offer it.
     pub until: Option<Until>,
-    /// What it does, for people; empty where its name says it.
+    /// The description for people; empty if there is none.
     pub description: &'static str,
-    /// No transaction is open while it runs, because it waits for another server: it begins its own when it writes.
+    /// Runs without a transaction, because it waits for another server; it begins its own to write.
     pub apart: bool,
-    /// It only reads, and still needs the ability to write, because it tells more than records do.
+    /// Requires the ability to write although it only reads, because it shows more than records do.
     pub needs_write: bool,
-    /// The secrets that its answer shows beside the record, this once, each with what it is.
+    /// Secrets that only its response shows: names and descriptions.
     pub reveals: &'static [(&'static str, &'static str)],
 }
 
-/// A field that is so once an action is done: true, or there at all; or neither.
+/// A field that is true or not null after the action if `is`, else false or null.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Until {
     pub field: &'static str,
@@ -43,18 +43,18 @@ pub enum ActionOn {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ActionMethod {
-    /// Needs the read ability, unless it says that it needs the other.
+    /// Requires the ability to read, or to write with [`ActionMeta::needs_write`].
     Get,
-    /// Needs the write ability.
+    /// Requires the ability to write.
     Post,
 }
 
-/// What an action answers.
+/// The response of an action.
 #[derive(Debug, Clone, Copy)]
 pub enum ActionOutput {
-    /// The record that it ran on, as `show` answers it.
+    /// The record of the action, as in `show`.
     Record,
-    /// A new record of the same resource, as creating answers it: 201 with its place.
+    /// A new record of the same resource: 201 with its `Location`.
     Created,
     /// These fields under this key.
     Fields { key: &'static str, fields: &'static [FieldMeta] },

@@ -1,14 +1,14 @@
-//! How people type a value, where its kind leaves a choice.
+//! Inputs of the panel's forms.
 
-/// What stands in a form for a field, in place of the input that fits its kind.
+/// An input that replaces the default one of a field's kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Widget {
-    /// Several lines for a string.
+    /// Several lines, for a string.
     Textarea,
-    /// All choices at once, for words and codes.
+    /// Radio buttons, for enums and codes.
     Radio,
-    /// Letters of one width for a text, also where it is shown.
+    /// Monospace font for a text, also on pages that show it.
     Monospace,
-    /// An amount of money, with the symbol of the company's currency, also where it is shown.
+    /// An amount in the company's currency, with its symbol, also on pages that show it.
     Money,
 }

@@ -1,4 +1,4 @@
-//! Admission control: the time that requests wait for their turn, and the requests that are refused before they begin.
+//! Metrics of admission control: queue, waiting time and refused requests.
 
 use std::time::Duration;
 
@@ -9,23 +9,23 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
 
-/// Upper bounds in seconds. No request waits longer than half a second.
+/// Bucket bounds in seconds. The longest wait is 500 ms.
 const WAIT_SECONDS: [f64; 10] = [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5];
 
-/// Why a request is refused.
+/// Reason of a refusal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refused {
-    /// The queue was full when the request came.
+    /// The queue was full.
     QueueFull,
-    /// The request waited for its turn as long as one may.
+    /// The request waited for the longest time allowed.
     QueueTimeout,
-    /// A request that waits for another server found all places for that taken.
-    NoPlaceAside,
+    /// Too many requests wait for other servers.
+    ExternalCallLimit,
     /// The client exceeded a rate limit.
     RateLimited,
 }
 
-/// The queue for turns, and refusals.
+/// The metrics of the queue and of refusals.
 #[derive(Debug, Clone)]
 pub struct Admission {
     waits: Histogram,
@@ -45,8 +45,8 @@ pub struct Queued(Gauge);
 impl Default for Admission {
     fn default() -> Admission {
         let refused = Family::<Reason, Counter>::default();
-        // A counter that is there from the start has a rate when it is first raised.
-        Refused::ALL.into_iter().for_each(|why| drop(refused.get_or_create(&why.label())));
+        // A counter must be exported as 0 before its first increment to have a rate.
+        Refused::ALL.into_iter().for_each(|reason| drop(refused.get_or_create(&reason.label())));
         Admission { waits: Histogram::new(WAIT_SECONDS), waiting: Gauge::default(), refused }
     }
 }
@@ -55,45 +55,46 @@ impl Admission {
     pub(super) fn register(&self, registry: &mut Registry) {
         registry.register_with_unit(
             "charter_queue_wait",
-            "Time that a request waited for its turn, 0 where it did not wait",
+            "Time that a request was queued, 0 if it was not",
             Unit::Seconds,
             self.waits.clone(),
         );
-        registry.register("charter_queue_waiting", "Requests that wait for their turn", self.waiting.clone());
+        registry.register("charter_queue_waiting", "Requests in the queue", self.waiting.clone());
         registry.register("charter_requests_refused", "Requests refused before they began", self.refused.clone());
     }
 
-    /// Records the wait of a request whose turn has come, or that was refused after it.
+    /// Records the time that a request was queued, whether it was then refused or not.
     pub fn waited(&self, time: Duration) {
         self.waits.observe(time.as_secs_f64());
     }
 
-    /// Counts a request into the queue.
+    /// Counts a queued request until the guard is dropped.
     pub fn queue(&self) -> Queued {
         self.waiting.inc();
         Queued(self.waiting.clone())
     }
 
-    /// Counts a request that is refused.
-    pub fn refuse(&self, why: Refused) {
-        self.refused.get_or_create(&why.label()).inc();
+    /// Counts a refused request.
+    pub fn refuse(&self, reason: Refused) {
+        self.refused.get_or_create(&reason.label()).inc();
     }
 
-    /// Requests refused for this reason since the server started.
+    /// Requests refused for this reason.
     #[cfg(test)]
-    pub fn refused(&self, why: Refused) -> u64 {
-        self.refused.get_or_create(&why.label()).get()
+    pub fn refused(&self, reason: Refused) -> u64 {
+        self.refused.get_or_create(&reason.label()).get()
     }
 }
 
 impl Refused {
-    const ALL: [Refused; 4] = [Refused::QueueFull, Refused::QueueTimeout, Refused::NoPlaceAside, Refused::RateLimited];
+    const ALL: [Refused; 4] =
+        [Refused::QueueFull, Refused::QueueTimeout, Refused::ExternalCallLimit, Refused::RateLimited];
 
     fn label(self) -> Reason {
         let reason = match self {
             Refused::QueueFull => "queue_full",
             Refused::QueueTimeout => "queue_timeout",
-            Refused::NoPlaceAside => "no_place_aside",
+            Refused::ExternalCallLimit => "external_call_limit",
             Refused::RateLimited => "rate_limited",
         };
         Reason { reason }

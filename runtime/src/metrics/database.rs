@@ -1,4 +1,4 @@
-//! Statements by kind with their duration, the log of slow ones, batches, and the connection pools.
+//! Metrics of the database: statements, batches and connection pools; log of slow statements.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,17 +13,17 @@ use prometheus_client::registry::{Registry, Unit};
 
 use super::pool::{Demand, PoolState, Wanted};
 
-/// Upper bounds in seconds: OpenTelemetry's, with more below 5 ms, where most statements are.
+/// Bucket bounds in seconds: OpenTelemetry's, with more below 5 ms, where most statements are.
 const STATEMENT_SECONDS: [f64; 14] =
     [0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 10.0];
 
-/// Upper bounds of the sizes of batches. A batch has at most 64 requests.
+/// Bucket bounds of batch sizes. A batch has at most 64 requests.
 const BATCH_SIZES: [f64; 7] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0];
 
-/// Characters of a statement that are logged: a statement may name thousands of placeholders.
-const MOST_LOGGED: usize = 4_000;
+/// Bytes of a statement that are logged: a statement can have thousands of placeholders.
+const MAX_LOGGED_BYTES: usize = 4_000;
 
-/// What a statement does.
+/// Kind of a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     Select,
@@ -33,28 +33,28 @@ pub enum Kind {
     Other,
 }
 
-/// The metrics of a database and its pools. Clones share their numbers.
+/// The metrics of a database and its pools. Clones share their values.
 #[derive(Debug, Clone, Default)]
 pub struct Database(Arc<OfPool>);
 
 #[derive(Debug, Default)]
 struct OfPool {
     shared: Arc<Shared>,
-    /// The callers of one pool; see [`Database::of_pool`].
+    /// The demand of one pool; see [`Database::of_pool`].
     demand: Demand,
 }
 
 #[derive(Debug)]
 struct Shared {
     statements: Family<Operation, Histogram, fn() -> Histogram>,
-    /// Those of [`Kind::ALL`], which need not be looked for.
+    /// The histograms of `statements`, by [`Kind`], without a lookup.
     of_kind: [Histogram; Kind::ALL.len()],
     abandoned: Counter,
     batches: Family<BatchKind, Histogram, fn() -> Histogram>,
     connections: Family<Connections, Gauge>,
-    most: Family<PoolName, Gauge>,
+    max: Family<PoolName, Gauge>,
     waiting: Family<PoolName, Gauge>,
-    /// A statement that takes longer is logged, in microseconds; never where it is [`u64::MAX`].
+    /// Threshold of the slow statement log in microseconds; [`u64::MAX`] disables it.
     slow: AtomicU64,
 }
 
@@ -90,7 +90,7 @@ impl Default for Shared {
             abandoned: Counter::default(),
             batches: Family::new_with_constructor(|| Histogram::new(BATCH_SIZES)),
             connections: Family::default(),
-            most: Family::default(),
+            max: Family::default(),
             waiting: Family::default(),
             slow: AtomicU64::new(u64::MAX),
         }
@@ -111,13 +111,13 @@ impl Database {
             "Statements that were still running, or waited for a connection, when their caller gave up",
             shared.abandoned.clone(),
         );
-        registry.register("charter_batch_size", "Requests that one statement served", shared.batches.clone());
+        registry.register("charter_batch_size", "Requests served by one statement", shared.batches.clone());
         registry.register(
             "db_client_connection_count",
             "Open connections of a pool, in use or idle",
             shared.connections.clone(),
         );
-        registry.register("db_client_connection_max", "The most connections of a pool", shared.most.clone());
+        registry.register("db_client_connection_max", "Maximum number of connections of a pool", shared.max.clone());
         registry.register(
             "db_client_connection_pending_requests",
             "Callers that wait for a connection of a pool",
@@ -125,18 +125,18 @@ impl Database {
         );
     }
 
-    /// The same metrics for a pool of its own: only those who want one of its connections are counted apart.
+    /// The same metrics for another pool, which has a demand of its own.
     pub fn of_pool(&self) -> Database {
         Database(Arc::new(OfPool { shared: self.0.shared.clone(), demand: Demand::default() }))
     }
 
-    /// Sets from which duration on a statement is logged; never without one.
+    /// Sets the threshold of the slow statement log; `None` disables it.
     pub fn log_slower_than(&self, slow: Option<Duration>) {
         let micros = slow.and_then(|slow| u64::try_from(slow.as_micros()).ok()).unwrap_or(u64::MAX);
         self.0.shared.slow.store(micros, Ordering::Relaxed);
     }
 
-    /// Records a statement that has ended, and logs it if it was slow: its text with placeholders, never its values.
+    /// Records a completed statement, and logs it if it was slow: its text with placeholders, never its values.
     pub fn statement(&self, sql: &str, elapsed: Duration) {
         self.observe(Kind::of(sql), sql, elapsed);
     }
@@ -149,23 +149,22 @@ impl Database {
         }
     }
 
-    /// Watches a statement that begins: one whose caller gives up before it has ended is counted, and logged if that took
-    /// long. A statement that has ended is for [`Database::statement`].
+    /// Watches a statement from its start. If the caller gives up, it is counted as abandoned, and logged if it was slow.
     pub fn watch(&self, sql: impl Into<String>) -> Watched {
-        Watched { database: self.clone(), sql: sql.into(), begun: Instant::now(), ended: false }
+        Watched { database: self.clone(), sql: sql.into(), start: Instant::now(), ended: false }
     }
 
-    /// Counts a caller who wants a connection, until the connection is given back.
+    /// Counts a caller that waits for or uses a connection, until the guard is dropped.
     pub fn want_connection(&self) -> Wanted {
         self.0.demand.begin()
     }
 
-    /// Callers who have a connection of this pool or wait for one.
+    /// Callers that wait for or use a connection of this pool.
     pub fn wanted(&self) -> usize {
         self.0.demand.now()
     }
 
-    /// Records a statement that serves several requests, or one.
+    /// Records the number of requests that a statement serves.
     pub fn batch(&self, kind: &'static str, size: usize) {
         self.0.shared.batches.get_or_create(&BatchKind { kind }).observe(size as f64);
     }
@@ -177,7 +176,7 @@ impl Database {
                 let labels = Connections { db_client_connection_pool_name: pool.name, db_client_connection_state };
                 self.0.shared.connections.get_or_create(&labels).set(gauge(count));
             }
-            self.0.shared.most.get_or_create(&name).set(i64::from(pool.most));
+            self.0.shared.max.get_or_create(&name).set(i64::from(pool.max));
             self.0.shared.waiting.get_or_create(&name).set(gauge(pool.waiting()));
         }
     }
@@ -187,17 +186,17 @@ impl Database {
     }
 }
 
-/// A statement whose caller may give up.
+/// A running statement. Dropping it without [`Watched::end`] counts it as abandoned.
 #[derive(Debug)]
 pub struct Watched {
     database: Database,
     sql: String,
-    begun: Instant,
+    start: Instant,
     ended: bool,
 }
 
 impl Watched {
-    /// Says that the statement has ended.
+    /// Marks the statement as completed.
     pub fn end(mut self) {
         self.ended = true;
     }
@@ -209,7 +208,7 @@ impl Drop for Watched {
             return;
         }
         self.database.0.shared.abandoned.inc();
-        let elapsed = self.begun.elapsed();
+        let elapsed = self.start.elapsed();
         if self.database.is_slow(elapsed) {
             let elapsed_ms = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
             let operation = Kind::of(&self.sql).name();
@@ -226,7 +225,7 @@ impl Drop for Watched {
 impl Kind {
     const ALL: [Kind; 5] = [Kind::Select, Kind::Insert, Kind::Update, Kind::Delete, Kind::Other];
 
-    /// The kind of a statement. One that begins with `WITH` is the first of its parts that writes.
+    /// The kind of a statement. A statement with CTEs has the kind of its first part that writes.
     pub fn of(sql: &str) -> Kind {
         let sql = sql.trim_start();
         let word = sql.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
@@ -236,7 +235,7 @@ impl Kind {
             "UPDATE" => Kind::Update,
             "DELETE" => Kind::Delete,
             "WITH" => {
-                // The quote tells the statement from `FOR NO KEY UPDATE OF` and `ON CONFLICT DO UPDATE SET`.
+                // The quote distinguishes it from `FOR NO KEY UPDATE OF` and `ON CONFLICT DO UPDATE SET`.
                 let parts =
                     [("INSERT INTO ", Kind::Insert), ("UPDATE \"", Kind::Update), ("DELETE FROM ", Kind::Delete)];
                 let found = parts.into_iter().filter_map(|(text, kind)| Some((sql.find(text)?, kind)));
@@ -262,7 +261,7 @@ impl Kind {
 }
 
 fn shortened(sql: &str) -> &str {
-    &sql[..sql.floor_char_boundary(MOST_LOGGED)]
+    &sql[..sql.floor_char_boundary(MAX_LOGGED_BYTES)]
 }
 
 fn gauge(count: usize) -> i64 {
@@ -274,7 +273,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_statement_with_a_cte_is_of_the_kind_of_its_first_part_that_writes() {
+    fn statement_with_ctes_has_the_kind_of_its_first_part_that_writes() {
         for (sql, kind) in [
             ("SELECT 1", Kind::Select),
             ("  select 1", Kind::Select),
@@ -296,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn a_statement_is_slow_from_the_threshold_on_and_never_without_one() {
+    fn statement_is_slow_from_the_threshold_and_never_without_one() {
         let database = Database::default();
         assert!(!database.is_slow(Duration::from_secs(3_600)));
         database.log_slower_than(Some(Duration::from_millis(500)));
@@ -306,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn a_statement_whose_caller_gives_up_is_counted_as_abandoned() {
+    fn dropped_statement_is_counted_as_abandoned() {
         let database = Database::default();
         database.watch("SELECT 1").end();
         drop(database.watch("SELECT 2"));
@@ -314,8 +313,8 @@ mod tests {
     }
 
     #[test]
-    fn the_text_of_a_slow_statement_is_cut_between_characters() {
+    fn logged_statement_is_truncated_between_characters() {
         assert_eq!(shortened("SELECT 1"), "SELECT 1");
-        assert_eq!(shortened(&"é".repeat(MOST_LOGGED)).len(), MOST_LOGGED);
+        assert_eq!(shortened(&"é".repeat(MAX_LOGGED_BYTES)).len(), MAX_LOGGED_BYTES);
     }
 }

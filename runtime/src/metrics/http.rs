@@ -1,4 +1,4 @@
-//! HTTP requests by method, route and status, with their duration, and the requests that are being answered.
+//! Metrics of HTTP requests: duration by method, route and status, and active requests.
 
 use std::time::Instant;
 
@@ -10,10 +10,10 @@ use prometheus_client::registry::{Registry, Unit};
 
 use super::request_seconds;
 
-/// The route of a path that nothing is served at.
+/// The route of unknown paths.
 pub const UNMATCHED: &str = "unmatched";
 
-/// HTTP requests.
+/// The metrics of HTTP requests.
 #[derive(Debug, Clone)]
 pub struct Http {
     answered: Family<Answered, Histogram, fn() -> Histogram>,
@@ -32,13 +32,13 @@ struct Active {
     http_request_method: &'static str,
 }
 
-/// A request that is being answered. It is active until this is dropped, also when its client goes away.
+/// An active request, until this is dropped.
 #[derive(Debug)]
 pub struct ActiveRequest {
     http: Http,
     method: &'static str,
     gauge: Gauge,
-    begun: Instant,
+    start: Instant,
 }
 
 impl Default for Http {
@@ -51,31 +51,31 @@ impl Http {
     pub(super) fn register(&self, registry: &mut Registry) {
         registry.register_with_unit(
             "http_server_request_duration",
-            "Duration of HTTP requests until the answer is sent",
+            "Duration of HTTP requests until the response is sent",
             Unit::Seconds,
             self.answered.clone(),
         );
-        registry.register("http_server_active_requests", "HTTP requests that are being answered", self.active.clone());
+        registry.register("http_server_active_requests", "HTTP requests in flight", self.active.clone());
     }
 
-    /// Counts a request that begins.
+    /// Counts a request at its start.
     pub fn begin(&self, method: &str) -> ActiveRequest {
         let method = label(method);
         let gauge = self.active.get_or_create_owned(&Active { http_request_method: method });
         gauge.inc();
-        ActiveRequest { http: self.clone(), method, gauge, begun: Instant::now() }
+        ActiveRequest { http: self.clone(), method, gauge, start: Instant::now() }
     }
 }
 
 impl ActiveRequest {
-    /// Records the answer.
+    /// Records the response.
     pub fn end(self, route: &str, status: u16) {
         let labels = Answered {
             http_request_method: self.method,
             http_route: route.to_string(),
             http_response_status_code: status,
         };
-        self.http.answered.get_or_create(&labels).observe(self.begun.elapsed().as_secs_f64());
+        self.http.answered.get_or_create(&labels).observe(self.start.elapsed().as_secs_f64());
     }
 }
 
@@ -85,13 +85,13 @@ impl Drop for ActiveRequest {
     }
 }
 
-/// The method as a label. A client may send any word as a method, and each would be another time series.
+/// The method as a label. Unknown methods share one, because each label value is a time series.
 fn label(method: &str) -> &'static str {
     const KNOWN: [&str; 9] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT"];
     KNOWN.into_iter().find(|known| *known == method).unwrap_or("_OTHER")
 }
 
-/// The template of the path that the router matched, as a label: `/api/v1/products/{id}`.
+/// The matched path template as a label: `/api/v1/products/{id}`.
 pub fn route(matched: &str) -> String {
     format!("/{}", matched.trim_matches('/'))
 }
@@ -103,19 +103,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_method_that_http_does_not_define_shares_one_label() {
+    fn unknown_methods_share_one_label() {
         assert_eq!(label("PATCH"), "PATCH");
         assert_eq!(label("BREW"), "_OTHER");
     }
 
     #[test]
-    fn a_request_is_active_until_it_is_dropped() {
+    fn request_is_active_until_it_is_dropped() {
         let http = Http::default();
         let active = || http.active.get_or_create_owned(&Active { http_request_method: "GET" }).get();
         let request = http.begin("GET");
         assert_eq!(active(), 1);
         drop(request);
         assert_eq!(active(), 0);
-        assert!(http.answered.is_empty(), "a request without an answer has no status");
+        assert!(http.answered.is_empty(), "a request without a response has no status");
     }
 }

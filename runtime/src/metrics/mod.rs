@@ -1,8 +1,8 @@
-//! Metrics of one server, in a registry of its own: `/health/metrics` answers them in the text format of Prometheus.
+//! Metrics of a server, exported at `/health/metrics` in the Prometheus text format.
 //!
-//! Names and labels follow OpenTelemetry's semantic conventions where they have one (`http.server.*`, `db.client.*`), and
-//! begin with `charter_` elsewhere. A label has few values, all of which the program knows: a route is the template of a path,
-//! never the path of a request. Several servers may run in one process, therefore nothing here is global.
+//! Names and labels follow OpenTelemetry's semantic conventions (`http.server.*`, `db.client.*`); others begin with `charter_`. The
+//! values of labels are bounded: a route is the template of a path, never the path of a request. The registry is not global, because
+//! several servers can run in one process.
 
 mod admission;
 mod cache;
@@ -22,14 +22,14 @@ pub use http::{ActiveRequest, Http, UNMATCHED, route};
 pub use pool::{PoolState, Wanted};
 pub use tasks::Tasks;
 
-/// The `Content-Type` of the text.
+/// The `Content-Type` of the export.
 pub use prometheus_client::encoding::prometheus_text::CONTENT_TYPE;
 
-/// Upper bounds of the histograms of requests, in seconds: OpenTelemetry's, with three below for answers from a cache.
+/// Bucket bounds of request durations, in seconds: OpenTelemetry's, and three smaller ones for cached responses.
 const REQUEST_SECONDS: [f64; 16] =
     [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1.0, 2.5, 5.0, 10.0];
 
-/// Everything that a server counts, with the registry that names it.
+/// The metrics of a server, and their registry.
 #[derive(Debug)]
 pub struct Metrics {
     pub http: Http,
@@ -41,7 +41,7 @@ pub struct Metrics {
 }
 
 impl Metrics {
-    /// The metrics of a server over a database. `more` registers what other rooms count.
+    /// Registers the metrics of a server. `more` registers those of other modules.
     pub fn new(database: &Database, more: impl FnOnce(&mut Registry)) -> Metrics {
         let mut registry = Registry::default();
         let (http, admission, tasks, cache) =
@@ -55,19 +55,19 @@ impl Metrics {
         Metrics { http, admission, tasks, cache, database: database.clone(), registry }
     }
 
-    /// Everything as text, with the pools as they are now and the gauges of `more`.
+    /// Exports all metrics, with the current state of the pools and the gauges of `more`.
     pub fn text(&self, pools: &[PoolState], more: Option<&Registry>) -> String {
         self.database.show_pools(pools);
         let mut text = String::with_capacity(32 << 10);
         for registry in [Some(&self.registry), more].into_iter().flatten() {
-            // Writing to a string does not fail.
+            // Writing to a string cannot fail.
             let _ = prometheus_text::encode(&mut text, registry);
         }
         text
     }
 }
 
-/// A histogram of seconds.
+/// A histogram of request durations.
 fn request_seconds() -> Histogram {
     Histogram::new(REQUEST_SECONDS)
 }

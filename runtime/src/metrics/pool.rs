@@ -1,24 +1,24 @@
-//! Connection pools: connections in use and idle, and the callers that wait for one.
+//! State of a connection pool: used and idle connections, and waiting callers.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The callers that have a connection of a pool or wait for one.
+/// Number of callers that wait for or use a connection of a pool.
 #[derive(Debug, Clone, Default)]
 pub struct Demand(Arc<AtomicUsize>);
 
-/// A caller that has a connection or waits for one, until this is dropped.
+/// A caller that waits for or uses a connection, until this is dropped.
 #[derive(Debug)]
 pub struct Wanted(Demand);
 
-/// A pool as it is now.
+/// A snapshot of a pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PoolState {
     pub name: &'static str,
-    pub most: u32,
+    pub max: u32,
     pub open: u32,
     pub idle: usize,
-    /// Callers that have a connection or wait for one.
+    /// Callers that wait for or use a connection.
     pub wanted: usize,
 }
 
@@ -44,8 +44,8 @@ impl PoolState {
         (self.open as usize).saturating_sub(self.idle)
     }
 
-    /// Callers that wait: those who want a connection, without those who have one. The pool does not say, and the numbers are
-    /// not of one moment, therefore it may be wrong by those who come and go meanwhile.
+    /// Waiting callers, which the pool does not report: all callers without those that have a connection. The two numbers are not read
+    /// at the same time, so that the result is approximate.
     pub fn waiting(&self) -> usize {
         self.wanted.saturating_sub(self.used())
     }
@@ -56,10 +56,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn callers_beyond_the_connections_in_use_wait() {
+    fn callers_without_a_connection_are_waiting() {
         let demand = Demand::default();
         let wanted: Vec<Wanted> = (0..5).map(|_| demand.begin()).collect();
-        let state = PoolState { name: "main", most: 4, open: 4, idle: 1, wanted: demand.now() };
+        let state = PoolState { name: "main", max: 4, open: 4, idle: 1, wanted: demand.now() };
         assert_eq!((state.used(), state.waiting()), (3, 2));
         drop(wanted);
         assert_eq!(demand.now(), 0);

@@ -1,4 +1,4 @@
-//! Background tasks: whether each runs, how often it was started again after a panic, and when its last round ended.
+//! Metrics of background tasks: running, restarts, rounds and the time of the last successful round.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -8,7 +8,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::{Registry, Unit};
 
-/// The background tasks of a server. A name is a word of the program, such as `retention`.
+/// The metrics of all background tasks, by the name of the task: `retention`.
 #[derive(Debug, Clone, Default)]
 pub struct Tasks {
     running: Family<Name, Gauge>,
@@ -28,7 +28,7 @@ struct Round {
     outcome: &'static str,
 }
 
-/// A task that runs, until this is dropped.
+/// A running task, until this is dropped.
 #[derive(Debug)]
 pub struct RunningTask(Gauge);
 
@@ -43,13 +43,13 @@ impl Tasks {
         registry.register("charter_task_rounds", "Rounds of a background task", self.rounds.clone());
         registry.register_with_unit(
             "charter_task_last_round_timestamp",
-            "When the last round of a background task ended without an error, since 1970",
+            "Unix time at which the last round of a background task succeeded",
             Unit::Seconds,
             self.ended.clone(),
         );
     }
 
-    /// Counts a task that runs.
+    /// Counts a running task.
     pub fn run(&self, task: &'static str) -> RunningTask {
         let name = Name { task };
         drop(self.restarts.get_or_create(&name));
@@ -58,18 +58,18 @@ impl Tasks {
         RunningTask(running)
     }
 
-    /// Counts a task that is started again.
+    /// Counts a restart of a task.
     pub fn restart(&self, task: &'static str) {
         self.restarts.get_or_create(&Name { task }).inc();
     }
 
-    /// Restarts of a task since the server started.
+    /// Restarts of a task.
     #[cfg(test)]
     pub fn restarts(&self, task: &'static str) -> u64 {
         self.restarts.get_or_create(&Name { task }).get()
     }
 
-    /// Counts a round of a task that has ended, well or not.
+    /// Counts a completed round of a task, and its outcome.
     pub fn round<T, E>(&self, task: &'static str, ended: &Result<T, E>) {
         let outcome = if ended.is_ok() { "done" } else { "failed" };
         self.rounds.get_or_create(&Round { task, outcome }).inc();
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_failed_round_leaves_the_time_of_the_last_good_one() {
+    fn failed_round_keeps_the_time_of_the_last_successful_round() {
         let tasks = Tasks::default();
         tasks.round("test", &Err::<(), _>("the database is away"));
         assert!(tasks.ended.get(&Name { task: "test" }).is_none());

@@ -1,38 +1,38 @@
-//! Many writes in one request: what is sent, and what each comes to.
+//! Bulk writes: request and response bodies.
 
 use serde_json::json;
 
 use super::example::Examples;
-use super::given::{self, Write};
 use super::node::{Node, reference};
 use super::operation::{body_name, created_name, json_content};
-use super::{header, prose, shown};
+use super::request_schema::{self, Write};
+use super::{english, header, response_schema};
 use crate::catalog::{Catalog, Entry};
 use crate::crud::Call;
 use crate::crud::bulk::{MOST, methods};
 use crate::meta::Operation;
 
-/// The id, the headline and more words.
-pub fn words(entry: &Entry) -> (String, String, String) {
-    let several = prose::records(entry.meta);
+/// The operation id, the summary and the description.
+pub fn texts(entry: &Entry) -> (String, String, String) {
+    let several = english::records(entry.meta);
     let verbs: Vec<&str> = methods(entry).map(|(word, ..)| *word).collect();
     (
         format!("bulk_{}", entry.meta.plural),
-        format!("Write {several}, many at once"),
+        format!("Write {several} in bulk"),
         format!(
-            "Takes up to {MOST} operations ({}), each of which is what it would be alone. With `atomic`, the default, all \
-             of them are carried out or none, and `errors` has the problems of each under `operations.<index>`. Without it \
-             each stands for itself, and its result has its status.",
+            "Performs up to {MOST} operations ({}), each like the single request. With `atomic`, the default, either all of \
+             them succeed or none, and `errors` lists the problems under `operations.<index>`. Without it, operations \
+             are independent, and each result has its own status.",
             verbs.join(", ")
         ),
     )
 }
 
 fn id() -> Node {
-    given::id().with("description", "Its id.").with("examples", vec![Node::from(json!(1))])
+    request_schema::id().with("description", "Its id.").with("examples", vec![Node::from(json!(1))])
 }
 
-/// The same or null, which is as if it were not given.
+/// A schema that also allows null, which means not given.
 fn or_null(schema: Node) -> Node {
     Node::object().with("anyOf", vec![schema, json!({ "type": "null" }).into()])
 }
@@ -43,48 +43,48 @@ pub fn body(catalog: &Catalog, entry: &Entry) -> Node {
     let (mut forms, mut shown) = (Vec::new(), Vec::new());
     for (word, call, _) in methods(entry) {
         let creates = matches!(call, Call::Operation(Operation::Create));
-        let said = json!({ "type": "string", "const": word, "description": "What is done.", "examples": [word] });
-        let mut properties = Node::object().with("method", said);
+        let method = json!({ "type": "string", "const": word, "description": "The operation.", "examples": [word] });
+        let mut properties = Node::object().with("method", method);
         let mut example = json!({ "method": word });
         let mut required = vec!["method"];
         if !creates {
             required.push("id");
             properties.set("id", id());
-            let told = "Only if the record is still in one of these versions, as the header `If-Match` says it.";
+            let text = "Fails unless the record has one of these versions, like the header `If-Match`.";
             let tags = or_null(header::tags().into());
-            properties.set("if_match", tags.with("description", told).with("examples", vec![Node::from(json!("*"))]));
+            properties.set("if_match", tags.with("description", text).with("examples", vec![Node::from(json!("*"))]));
             example["id"] = json!(1);
         }
         let write = if creates { Write::Create } else { Write::Update };
         if creates || matches!(call, Call::Operation(Operation::Update)) {
             example[name] = examples.body(entry, write);
-            let needed = entry.meta.fields.iter().any(|field| field.required && given::is_given(field, write));
+            let needed = entry.meta.fields.iter().any(|field| field.required && request_schema::is_given(field, write));
             let record = reference("schemas", &body_name(entry, write));
             if needed && write == Write::Create {
                 required.push(name);
                 properties.set(name, record);
             } else {
-                properties.set(name, or_null(record).with("description", "What changes of the record."));
+                properties.set(name, or_null(record).with("description", "The changed fields."));
             }
         }
-        forms.push(given::object(properties, &required));
+        forms.push(request_schema::object(properties, &required));
         shown.push(example);
     }
     let operations = Node::object()
         .with("type", "array")
-        .with("description", "What is done, in this order.")
+        .with("description", "The operations, in their order.")
         .with("minItems", 1)
         .with("maxItems", i64::try_from(MOST).unwrap_or(i64::MAX))
         .with("items", Node::object().with("anyOf", forms));
-    let mut atomic = given::boolean();
+    let mut atomic = request_schema::boolean();
     atomic.push(json!({ "type": "null" }).into());
     let atomic = Node::object()
         .with("anyOf", atomic)
         .with("default", true)
-        .with("description", "Whether all is done or nothing.")
+        .with("description", "Whether all operations succeed or none.")
         .with("examples", vec![Node::from(json!(false))]);
     let properties = Node::object().with("atomic", atomic).with("operations", operations);
-    let schema = given::object(properties, &["operations"]);
+    let schema = request_schema::object(properties, &["operations"]);
     Node::object()
         .with("description", "The operations.")
         .with("required", true)
@@ -92,24 +92,24 @@ pub fn body(catalog: &Catalog, entry: &Entry) -> Node {
 }
 
 /// `{"results": [{"status", "etag", "<singular>"}, {"status", "id"}, {"status", "error"}]}`
-pub fn answer(catalog: &Catalog, entry: &Entry) -> Node {
+pub fn response(catalog: &Catalog, entry: &Entry) -> Node {
     let (name, examples) = (entry.meta.name, Examples { catalog });
     let (mut forms, mut shown_results) = (Vec::new(), Vec::new());
-    let status = |status: u16| json!({ "type": "integer", "const": status, "description": "What it would answer alone.", "examples": [status] });
+    let status = |status: u16| json!({ "type": "integer", "const": status, "description": "The status of the single request.", "examples": [status] });
     for (_, call, code) in methods(entry) {
         let properties = Node::object().with("status", status(*code));
         if matches!(call, Call::Operation(Operation::Delete)) {
-            forms.push(given::object(properties.with("id", id()), &["status", "id"]));
+            forms.push(request_schema::object(properties.with("id", id()), &["status", "id"]));
             shown_results.push(json!({ "status": code, "id": 1 }));
             continue;
         }
         let reveals = matches!(call, Call::Operation(Operation::Create)) && !entry.meta.reveals.is_empty();
-        let record = if reveals { created_name(entry) } else { shown::record_name(entry) };
+        let record = if reveals { created_name(entry) } else { response_schema::record_name(entry) };
         let tag = json!({ "type": "string", "description": "The version of the record.", "examples": ["\"5f2d41\""] });
         let properties = properties.with("etag", tag).with(name, reference("schemas", &record));
-        // A restored record is answered as a changed one.
+        // Restored and updated records have the same schema.
         if !matches!(call, Call::Restore) || !entry.meta.operations.contains(&Operation::Update) {
-            forms.push(given::object(properties, &["status", "etag", name]));
+            forms.push(request_schema::object(properties, &["status", "etag", name]));
         }
         let mut example = json!({ "status": code, "etag": "\"5f2d41\"" });
         example[name] = examples.record(entry, |_| true);
@@ -118,19 +118,18 @@ pub fn answer(catalog: &Catalog, entry: &Entry) -> Node {
         }
         shown_results.push(example);
     }
-    let refused =
-        json!({ "type": "integer", "minimum": 400, "description": "What it would answer alone.", "examples": [404] });
-    let properties = Node::object().with("status", refused).with("error", reference("schemas", "Error"));
-    forms.push(given::object(properties, &["status", "error"]));
+    let failed = json!({ "type": "integer", "minimum": 400, "description": "The status of the single request.", "examples": [404] });
+    let properties = Node::object().with("status", failed).with("error", reference("schemas", "Error"));
+    forms.push(request_schema::object(properties, &["status", "error"]));
     let results = Node::object()
         .with("type", "array")
-        .with("description", "What each operation came to, in their order.")
+        .with("description", "The results, in the order of the operations.")
         .with("items", Node::object().with("anyOf", forms));
     let schema = Node::object()
         .with("type", "object")
         .with("required", ["results"])
         .with("properties", Node::object().with("results", results));
     Node::object()
-        .with("description", "What the operations came to.")
+        .with("description", "The results of the operations.")
         .with("content", json_content(schema, json!({ "results": shown_results })))
 }

@@ -1,18 +1,18 @@
-//! The schemas that operations refer to: for each resource its record, its list item and its writes.
+//! Shared schemas: record, list item and writes of each resource.
 
 use serde_json::json;
 
-use super::given::{self, BOOLEAN_WORD, CUSTOM_VALUE, Write};
 use super::node::{Node, reference};
 use super::operation::{body_name, created_name, fields_name, output_name};
-use super::{event, example, problem, prose, shown};
+use super::request_schema::{self, BOOLEAN_WORD, CUSTOM_VALUE, Write};
+use super::{english, error_responses, event, example, response_schema};
 use crate::catalog::{Catalog, Entry};
 use crate::meta::{ActionOutput, Deprecated, Operation, Shown};
 
 /// Every schema by name.
 pub fn schemas(catalog: &Catalog) -> Node {
     let mut schemas = Node::object()
-        .with("Error", problem::schema())
+        .with("Error", error_responses::schema())
         .with("Meta", meta())
         .with("Plan", plan())
         .with(BOOLEAN_WORD, boolean_word())
@@ -22,14 +22,15 @@ pub fn schemas(catalog: &Catalog) -> Node {
         records(catalog, entry, &mut schemas);
         let has = |operation| entry.meta.operations.contains(&operation);
         for (write, operation) in [(Write::Create, Operation::Create), (Write::Update, Operation::Update)] {
-            // The one record of a singleton is there from the start.
+            // The record of a singleton always exists.
             let sent_as_form = entry.route.upload.is_some() || entry.meta.singleton;
             if has(operation) && !(sent_as_form && write == Write::Create) {
-                let verb = if write == Write::Create { "creates" } else { "changes" };
-                let described = format!("What {verb} {}.", prose::a_record(entry.meta));
+                let verb = if write == Write::Create { "create" } else { "change" };
+                let described = format!("The body of a request to {verb} {}.", english::a_record(entry.meta));
                 schemas.set(
                     body_name(entry, write),
-                    with_deprecations(entry, given::body(catalog, entry, write)).with("description", described),
+                    with_deprecations(entry, request_schema::body(catalog, entry, write))
+                        .with("description", described),
                 );
             }
         }
@@ -37,18 +38,18 @@ pub fn schemas(catalog: &Catalog) -> Node {
             if let ActionOutput::Fields { key, fields } = action.output {
                 let mut properties = Node::object();
                 for field in fields {
-                    properties.set(field.name, shown::output(catalog, fields, field));
+                    properties.set(field.name, response_schema::output(catalog, fields, field));
                 }
                 let names: Vec<&str> = fields.iter().map(|field| field.name).collect();
                 let schema = Node::object()
                     .with("type", "object")
-                    .with("description", format!("The {} that `{}` answers.", prose::words(key), action.name))
+                    .with("description", format!("The {} that `{}` returns.", english::words(key), action.name))
                     .with("required", names)
                     .with("properties", properties);
                 schemas.set(output_name(entry, action), schema);
             }
             if !action.reveals.is_empty() {
-                let described = format!("The {} with what is shown this once.", prose::noun(entry.meta));
+                let described = format!("The {} with secrets that are shown only once.", english::noun(entry.meta));
                 schemas.set(output_name(entry, action), with_secrets(entry, action.reveals, described));
             }
         }
@@ -56,70 +57,70 @@ pub fn schemas(catalog: &Catalog) -> Node {
     schemas
 }
 
-/// The single record, the item of a list where it has less, and a record with some of its fields.
+/// The schemas of a single record, of a list item with fewer fields, and of a record with selected fields.
 fn records(catalog: &Catalog, entry: &Entry, schemas: &mut Node) {
     let meta = entry.meta;
-    let one = prose::a_record(meta);
+    let one = english::a_record(meta);
     let fields = |wanted: fn(Shown) -> bool| meta.fields.iter().filter(move |field| wanted(field.shown));
     let described = match meta.description {
-        "" => format!("{}.", prose::capital(&one)),
-        said => prose::sentence(said),
+        "" => format!("{}.", english::capital(&one)),
+        declared => english::sentence(declared),
     };
-    let full = shown::object(catalog, entry, fields(|shown| shown != Shown::Never), true);
-    let name = shown::record_name(entry);
+    let full = response_schema::object(catalog, entry, fields(|shown| shown != Shown::Never), true);
+    let name = response_schema::record_name(entry);
     schemas.set(name.clone(), with_includes(catalog, entry, full.clone()).with("description", described));
-    let item = shown::item_name(entry);
+    let item = response_schema::item_name(entry);
     if item != name && meta.operations.contains(&Operation::List) {
-        let short = shown::object(catalog, entry, fields(|shown| shown == Shown::Always), true);
-        let described = format!("{} as a list shows it.", prose::capital(&one));
+        let short = response_schema::object(catalog, entry, fields(|shown| shown == Shown::Always), true);
+        let described = format!("{} in a list.", english::capital(&one));
         schemas.set(item, with_includes(catalog, entry, short).with("description", described));
     }
     let read = [Operation::List, Operation::Show].iter().any(|operation| meta.operations.contains(operation));
     if read {
-        let sparse = shown::object(catalog, entry, fields(|shown| shown != Shown::Never), false);
-        let described =
-            format!("{} with those of its fields that `fields` or a saved view names.", prose::capital(&one));
+        let sparse = response_schema::object(catalog, entry, fields(|shown| shown != Shown::Never), false);
+        let described = format!("{} with the fields that `fields` or a saved view selects.", english::capital(&one));
         schemas.set(fields_name(entry), with_includes(catalog, entry, sparse).with("description", described));
     }
     if !meta.reveals.is_empty() {
-        let described = format!("The new {} with what is shown this once.", prose::noun(meta));
+        let described = format!("The new {} with secrets that are shown only once.", english::noun(meta));
         schemas.set(created_name(entry), with_secrets(entry, meta.reveals, described));
     }
 }
 
-/// A record with the secrets that the answer to one write shows.
+/// A record with the secrets that one response shows.
 fn with_secrets(entry: &Entry, reveals: &[(&str, &str)], described: String) -> Node {
     let (mut properties, mut names) = (Node::object(), Vec::new());
     for (name, what) in reveals {
-        let secret = json!({ "type": "string", "description": prose::sentence(what), "examples": ["shown-this-once"] });
+        let secret =
+            json!({ "type": "string", "description": english::sentence(what), "examples": ["shown-this-once"] });
         properties.set(*name, secret);
         names.push(*name);
     }
     let secrets = Node::object().with("type", "object").with("required", names).with("properties", properties);
-    let record = reference("schemas", &shown::record_name(entry));
+    let record = reference("schemas", &response_schema::record_name(entry));
     Node::object().with("description", described).with("allOf", [record, secrets])
 }
 
-/// The same with what is said of fields that are to go.
+/// Marks deprecated fields.
 fn with_deprecations(entry: &Entry, schema: Node) -> Node {
     let Some(mut properties) = schema.get("properties").cloned() else { return schema };
-    for said in entry.meta.deprecated.iter().filter(|said| said.of == Deprecated::Field) {
-        if let Some(property) = properties.get(said.name).cloned() {
-            properties.set(said.name, prose::deprecated(property, Some(said)));
+    for deprecation in entry.meta.deprecated.iter().filter(|deprecation| deprecation.of == Deprecated::Field) {
+        if let Some(property) = properties.get(deprecation.name).cloned() {
+            properties.set(deprecation.name, english::deprecated(property, Some(deprecation)));
         }
     }
     schema.with("properties", properties)
 }
 
-/// What a record has beside its fields when it is asked for: what is included, and the time of its deletion.
+/// Adds the optional properties: included records and the time of deletion.
 fn with_includes(catalog: &Catalog, entry: &Entry, schema: Node) -> Node {
     let schema = with_deprecations(entry, schema);
     let Some(mut properties) = schema.get("properties").cloned() else { return schema };
     if let Some(mark) = entry.field("deleted_at").filter(|_| entry.meta.keeps_deleted()) {
-        properties.set(mark.name, shown::mark(catalog, entry, mark));
+        properties.set(mark.name, response_schema::mark(catalog, entry, mark));
     }
     for include in entry.meta.includes {
-        properties.set(example::include_key(include.name), shown::include(catalog, entry, include));
+        properties.set(example::include_key(include.name), response_schema::include(catalog, entry, include));
     }
     schema.with("properties", properties)
 }
@@ -138,58 +139,58 @@ fn meta() -> Node {
     let properties = Node::object()
         .with(
             "total",
-            count("How many records there are on all pages; only with `count=exact`, which is the default without `cursor`.", 1),
+            count("Number of records on all pages; only with `count=exact`, which is the default without `cursor`.", 1),
         )
-        .with("total_estimate", count("About how many records there are on all pages; with `count=estimate` only.", 1))
-        .with("per_page", count("How many a page holds.", 20))
-        .with("page", count("Which page this is; not with `cursor`.", 1))
+        .with("total_estimate", count("Estimated number of records on all pages; only with `count=estimate`.", 1))
+        .with("per_page", count("Records per page.", 20))
+        .with("page", count("Number of the page; not with `cursor`.", 1))
         .with(
             "next_cursor",
             json!({
                 "type": ["string", "null"],
-                "description": "The `cursor` of the next page, and null on the last one; with `cursor` only.",
+                "description": "The `cursor` of the next page, null on the last page; only with `cursor`.",
                 "examples": ["AVmWqG6xp1KFWzIwXQ"],
             }),
         )
         .with("view", view);
     Node::object()
         .with("type", "object")
-        .with("description", "Where a page stands in its list.")
+        .with("description", "Position of the page in the list.")
         .with("required", ["per_page"])
         .with("properties", properties)
 }
 
-/// What `explain=1` answers.
+/// The response to `explain=1`.
 fn plan() -> Node {
-    let text = |said: &str, example: &str| json!({ "type": "string", "description": said, "examples": [example] });
-    let texts = |said: &str, example: &str| {
+    let text = |description: &str, example: &str| json!({ "type": "string", "description": description, "examples": [example] });
+    let texts = |description: &str, example: &str| {
         let items = text("One of them.", example);
-        json!({ "type": "array", "description": said, "items": items })
+        json!({ "type": "array", "description": description, "items": items })
     };
     let step = json!({
         "type": "object",
-        "description": "A step of the database's plan.",
+        "description": "A step of the query plan.",
         "required": ["depth", "step"],
         "properties": {
             "depth": { "type": "integer", "minimum": 0, "description": "0 for the outermost.", "examples": [0] },
-            "step": text("What the database does, in its own words.", "Index Scan"),
+            "step": text("The step, as the database names it.", "Index Scan"),
             "table": { "type": ["string", "null"], "description": "The table.", "examples": ["users"] },
             "index": { "type": ["string", "null"], "description": "The index.", "examples": ["users_pkey"] },
-            "rows": { "type": "number", "description": "How many rows it expects.", "examples": [20] },
-            "cost": { "type": "number", "description": "Its cost with all within, in the database's units.", "examples": [1.5] },
+            "rows": { "type": "number", "description": "Estimated rows.", "examples": [20] },
+            "cost": { "type": "number", "description": "Estimated cost including inner steps, in the database's units.", "examples": [1.5] },
         },
     });
     let statement = json!({
         "type": "object",
-        "description": "A statement.",
+        "description": "An SQL statement.",
         "required": ["reads", "sql", "values", "steps", "indexes", "cost"],
         "properties": {
-            "reads": text("The rows, or the total.", "rows"),
-            "sql": text("Its text, with placeholders for values.", "SELECT t.\"id\" FROM ..."),
-            "values": { "type": "integer", "minimum": 0, "description": "How many values it binds.", "examples": [1] },
-            "steps": { "type": "array", "description": "The database's plan, outermost first.", "items": step },
-            "indexes": texts("The indexes that it uses.", "users_pkey"),
-            "cost": { "type": ["number", "null"], "description": "Its cost in the database's units; null on SQLite.", "examples": [1.5] },
+            "reads": text("What it reads: the rows, or the total.", "rows"),
+            "sql": text("The SQL text, with placeholders for values.", "SELECT t.\"id\" FROM ..."),
+            "values": { "type": "integer", "minimum": 0, "description": "Number of bound values.", "examples": [1] },
+            "steps": { "type": "array", "description": "The query plan, outermost step first.", "items": step },
+            "indexes": texts("The indexes that the plan uses.", "users_pkey"),
+            "cost": { "type": ["number", "null"], "description": "Estimated cost in the database's units; null on SQLite.", "examples": [1.5] },
         },
     });
     let plan = json!({
@@ -197,14 +198,14 @@ fn plan() -> Node {
         "description": "The plan.",
         "required": ["conditions", "order", "statements"],
         "properties": {
-            "conditions": text("Which records, as it was understood.", "(deleted_at is null and name contains ?)"),
-            "order": texts("The keys of the order.", "-name"),
-            "statements": { "type": "array", "description": "What is asked of the database.", "items": statement },
+            "conditions": text("The conditions, as the server understood them.", "(deleted_at is null and name contains ?)"),
+            "order": texts("The sort keys.", "-name"),
+            "statements": { "type": "array", "description": "The SQL statements.", "items": statement },
         },
     });
     json!({
         "type": "object",
-        "description": "How a list would be answered.",
+        "description": "The plan of a list request.",
         "required": ["plan"],
         "properties": { "plan": plan },
     })
@@ -213,7 +214,7 @@ fn plan() -> Node {
 
 fn boolean_word() -> Node {
     json!({
-        "description": "A boolean in words or as a digit, as forms and query strings send it.",
+        "description": "A boolean as text, for forms and query strings.",
         "type": "string",
         "enum": ["true", "false", "t", "f", "1", "0"],
         "examples": ["true"],
@@ -223,7 +224,7 @@ fn boolean_word() -> Node {
 
 fn custom_value() -> Node {
     json!({
-        "description": "The value of a custom field, by the type that its definition gives; an empty text clears it.",
+        "description": "The value of a custom field, of the type in its definition. An empty text sets it to null.",
         "type": ["string", "number", "boolean", "null"],
         "examples": ["red"],
     })

@@ -1,24 +1,24 @@
-//! The events that webhooks deliver: each a message that the server sends, with its payload and its headers.
+//! Webhook events: payload and headers of each delivery.
 
 use serde_json::{Value, json};
 
 use super::example::Examples;
 use super::node::{Node, reference};
-use super::{header, prose, shown};
+use super::{english, header, response_schema};
 use crate::catalog::{Catalog, Entry};
 use crate::meta::Access;
 use crate::webhook::redelivery;
 
-/// The schema of a record of which the id alone is sent.
+/// Name of the schema for records that are too long to be sent.
 pub const ONLY_ID: &str = "OnlyId";
 
-/// Every event by name, and the one that a test sends.
+/// All events by name, and the event of a test delivery.
 pub fn webhooks(catalog: &Catalog) -> Node {
     let mut webhooks = Node::object();
     for entry in catalog.entries() {
         for name in entry.events() {
             let what = name.rsplit('.').next().unwrap_or_default();
-            let summary = format!("{} was {what}", prose::capital(&prose::a_record(entry.meta)));
+            let summary = format!("{} was {what}", english::capital(&english::a_record(entry.meta)));
             let described = format!("Sent to the webhooks that subscribe to `{name}`.");
             webhooks.set(name.clone(), message(entry, &name, &summary, &described, data(catalog, entry)));
         }
@@ -29,31 +29,28 @@ pub fn webhooks(catalog: &Catalog) -> Node {
         let id = json!({ "type": "object", "description": "The webhook.", "required": ["id"], "properties": {
             "id": { "type": "integer", "format": "int64", "description": "Its id." },
         } });
-        let summary = format!("{} is tested", prose::capital(&prose::a_record(entry.meta)));
-        let described = "Sent once when somebody asks for a test. Nobody subscribes to it.";
+        let summary = format!("{} is tested", english::capital(&english::a_record(entry.meta)));
+        let described = "Sent once for a test request. Webhooks do not subscribe to it.";
         let data = (under(entry.meta.name, id.into()), json!({ entry.meta.name: { "id": 1 } }));
         webhooks.set(redelivery::TEST_EVENT, message(entry, redelivery::TEST_EVENT, &summary, described, data));
     }
     webhooks
 }
 
-/// What it happened to: the record; of a singleton, whose record says little, what changed.
+/// The data of an event: the record, or the changes of a singleton.
 fn data(catalog: &Catalog, entry: &Entry) -> (Node, Value) {
     let (key, schema, example) = if entry.meta.singleton {
         let change = json!({
             "type": "object",
             "required": ["old", "new"],
             "properties": {
-                "old": { "description": "The value before; null when there was none." },
-                "new": { "description": "The value since; null when there is none." },
+                "old": { "description": "The previous value; null if there was none." },
+                "new": { "description": "The new value; null if there is none." },
             },
         });
         let changes = Node::object()
             .with("type", "object")
-            .with(
-                "description",
-                "The fields that changed, each with its old and its new value; no secret is among them.",
-            )
+            .with("description", "The changed fields with their old and new values, without secrets.")
             .with("additionalProperties", change);
         let field = entry.meta.fields.iter().find(|field| field.access == Access::Writable);
         let changed = field.map(|field| (field.name.to_string(), Examples { catalog }.of_field(entry, field)));
@@ -61,36 +58,36 @@ fn data(catalog: &Catalog, entry: &Entry) -> (Node, Value) {
         ("changes", changes, Value::Object(changed.into_iter().collect()))
     } else {
         let record = Examples { catalog }.record(entry, |_| true);
-        let either = [reference("schemas", &shown::record_name(entry)), reference("schemas", ONLY_ID)];
+        let either = [reference("schemas", &response_schema::record_name(entry)), reference("schemas", ONLY_ID)];
         (
             entry.meta.name,
-            Node::object().with("anyOf", either).with("description", "The record, as `GET` shows it."),
+            Node::object().with("anyOf", either).with("description", "The record, as `GET` returns it."),
             record,
         )
     };
     (under(key, schema), json!({ key: example }))
 }
 
-/// The data of an event: an object with this one key.
+/// An object with one key.
 fn under(key: &str, schema: Node) -> Node {
     Node::object()
         .with("type", "object")
-        .with("description", "What it happened to.")
+        .with("description", "The data of the event.")
         .with("required", [key])
         .with("properties", Node::object().with(key, schema))
 }
 
-/// What is left of a record that is too long to be sent.
+/// The schema of a record that is too long to be sent.
 pub fn only_id() -> Node {
     json!({
         "type": "object",
-        "description": "A record that is too long to be sent, beside `\"truncated\": true`: `GET` has the rest.",
+        "description": "The id of a record that is too long to be sent, with `\"truncated\": true`. Fetch the record with `GET`.",
         "required": ["id"],
         "properties": { "id": { "type": "integer", "format": "int64", "description": "Its id.", "examples": [1] } },
         "additionalProperties": {
             "type": "integer",
             "format": "int64",
-            "description": "The user whose record it is, in the field that says so.",
+            "description": "The id of the owner, in the owner field of the record.",
         },
     })
     .into()
@@ -106,7 +103,7 @@ fn message(entry: &Entry, name: &str, summary: &str, described: &str, (data, exa
         .with("data", data)
         .with(
             "truncated",
-            json!({ "type": "boolean", "const": true, "description": "There when the data was too long: its ids are left." }),
+            json!({ "type": "boolean", "const": true, "description": "Present if the data was too long. It is reduced to ids." }),
         );
     let schema = Node::object()
         .with("type", "object")
@@ -120,11 +117,11 @@ fn message(entry: &Entry, name: &str, summary: &str, described: &str, (data, exa
     let content =
         Node::object().with("application/json", Node::object().with("schema", schema).with("example", example));
     let responses = Node::object()
-        .with("2XX", json!({ "description": "It was received; with any other answer it is sent again later." }));
+        .with("2XX", json!({ "description": "Received. After any other status the delivery is retried." }));
     let body = Node::object().with("description", "The event.").with("required", true).with("content", content);
     let operation = Node::object()
         .with("operationId", format!("on_{}", name.replace('.', "_")))
-        .with("tags", [prose::tag(entry.meta)])
+        .with("tags", [english::tag(entry.meta)])
         .with("summary", summary)
         .with("description", described)
         .with("security", Vec::<Node>::new())

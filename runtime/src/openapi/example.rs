@@ -1,22 +1,22 @@
-//! Examples: for every field a value that fits its kind and its rules, the same at every start.
+//! Deterministic example values that satisfy the kind and the rules of a field.
 
 use serde_json::{Map, Value, json};
 
-use super::given::{Write, is_given, literal};
-use super::text::{self, Length};
-use super::{digits, prose};
+use super::request_schema::{Write, is_given, literal};
+use super::sample_text::{self, Length};
+use super::{english, number_pattern};
 use crate::catalog::{Catalog, Entry, snake_case};
 use crate::meta::{DefaultValue, FieldMeta, Kind, Rule, Shown, TimestampForm};
 use crate::number;
 
-/// Makes examples for the resources of a catalog.
+/// Examples for the resources of a catalog.
 #[derive(Debug, Clone, Copy)]
 pub struct Examples<'a> {
     pub catalog: &'a Catalog,
 }
 
 impl Examples<'_> {
-    /// A whole record with the fields that `wanted` picks.
+    /// A record with the fields that `wanted` selects.
     pub fn record(self, entry: &Entry, wanted: impl Fn(&FieldMeta) -> bool) -> Value {
         let fields = entry.meta.fields.iter().filter(|field| field.shown != Shown::Never && wanted(field));
         Value::Object(fields.map(|field| (field.name.to_string(), self.of_field(entry, field))).collect())
@@ -26,12 +26,12 @@ impl Examples<'_> {
     pub fn body(self, entry: &Entry, write: Write) -> Value {
         let parent = entry.meta.under.map(|under| under.field);
         let fields = entry.meta.fields.iter().filter(|field| is_given(field, write) && Some(field.name) != parent);
-        // A change names what it changes; one field shows that.
-        let most = if write == Write::Update { 1 } else { usize::MAX };
-        Value::Object(fields.take(most).map(|field| (field.name.to_string(), self.given(entry, field))).collect())
+        // One field suffices as an example of a change.
+        let max = if write == Write::Update { 1 } else { usize::MAX };
+        Value::Object(fields.take(max).map(|field| (field.name.to_string(), self.given(entry, field))).collect())
     }
 
-    /// A field as the server writes it.
+    /// A field in a response.
     pub fn of_field(self, entry: &Entry, field: &'static FieldMeta) -> Value {
         match field.kind {
             Kind::Derived { .. } if field.example.is_empty() => {
@@ -50,7 +50,7 @@ impl Examples<'_> {
         }
     }
 
-    /// A field as a client gives it.
+    /// A field in a request.
     pub fn given(self, entry: &Entry, field: &'static FieldMeta) -> Value {
         match field.kind {
             Kind::Embedded { resource, by } => {
@@ -63,12 +63,12 @@ impl Examples<'_> {
         }
     }
 
-    /// A parameter of an action, or a field of its answer.
+    /// A parameter of an action, or a field of its output.
     pub fn of_parameter(self, field: &'static FieldMeta) -> Value {
         self.value(field)
     }
 
-    /// The answer of an action that has fields of its own.
+    /// The output of an action.
     pub fn output(self, fields: &'static [FieldMeta]) -> Value {
         Value::Object(fields.iter().map(|field| (field.name.to_string(), self.of_parameter(field))).collect())
     }
@@ -79,16 +79,16 @@ impl Examples<'_> {
             DefaultValue::Literal(text) => text,
             _ => "",
         };
-        let said = if field.example.is_empty() { default } else { field.example };
+        let text = if field.example.is_empty() { default } else { field.example };
         match field.kind {
-            Kind::Decimal { places, .. } => json!(decimal(field, said, u32::from(places))),
+            Kind::Decimal { places, .. } => json!(decimal(field, text, u32::from(places))),
             Kind::Timestamp { form } if field.example.is_empty() => json!(time(form, later)),
             Kind::Date if field.example.is_empty() => json!(if later { "2026-03-22" } else { "2026-03-21" }),
-            kind if !said.is_empty() => literal(kind, said),
+            kind if !text.is_empty() => literal(kind, text),
             Kind::String { max } => json!(self.text(field, Some(max))),
             Kind::Text => json!(self.text(field, None)),
             Kind::Integer | Kind::BigInt => {
-                let bounds = digits::bounds(field);
+                let bounds = number_pattern::bounds(field);
                 json!(bounds.least.unwrap_or(1).max(1).min(bounds.most.unwrap_or(i64::MAX)))
             }
             Kind::Ref { .. } | Kind::PolymorphicRef { .. } => json!(1),
@@ -97,7 +97,7 @@ impl Examples<'_> {
             Kind::PolymorphicType { type_names } => type_names.first().map_or(Value::Null, |name| json!(name)),
             Kind::Code { values } => values.first().map_or(Value::Null, |(code, _)| json!(code)),
             Kind::StringList { max } => {
-                let one = text::words(&prose::words(field.name), Length { least: 1, most: max as usize });
+                let one = sample_text::words(&english::words(field.name), Length { least: 1, most: max as usize });
                 json!(vec![one.to_lowercase(); elements(field)])
             }
             Kind::RefList { .. } => json!((1..=elements(field)).collect::<Vec<_>>()),
@@ -112,9 +112,9 @@ impl Examples<'_> {
         let length = Length::of(field, max);
         for rule in field.rules {
             match rule {
-                Rule::Url => return text::url(length),
-                Rule::Email => return text::email(length),
-                Rule::Pattern(pattern) => return text::matching(pattern, length),
+                Rule::Url => return sample_text::url(length),
+                Rule::Email => return sample_text::email(length),
+                Rule::Pattern(pattern) => return sample_text::matching(pattern, length),
                 Rule::Exists { resource, field } => {
                     let target = self.catalog.linked(resource);
                     if let Some(field) = target.field(field) {
@@ -124,16 +124,16 @@ impl Examples<'_> {
                 _ => {}
             }
         }
-        if let Some(name) = self.of_resource(field.name) {
+        if let Some(name) = self.resource_name(field.name) {
             return name.to_string();
         }
-        text::words(&prose::words(field.name), length)
+        sample_text::words(&english::words(field.name), length)
     }
 }
 
 impl Examples<'_> {
-    /// What a field holds that names a resource which has custom fields, or attachments.
-    fn of_resource(self, field: &str) -> Option<&'static str> {
+    /// The value of a field that names a resource with custom fields or attachments.
+    fn resource_name(self, field: &str) -> Option<&'static str> {
         match field {
             "entity_type" => self.catalog.entries().iter().find(|e| e.meta.custom_fields).map(|e| e.meta.plural),
             "attachable_type" => self.catalog.attachables().next().map(|e| e.meta.type_name),
@@ -142,7 +142,7 @@ impl Examples<'_> {
     }
 }
 
-/// How many elements the list of an example has: one, or as near to it as its rules allow.
+/// Number of elements of an example list: one, or the nearest number that the rules allow.
 fn elements(field: &FieldMeta) -> usize {
     field.rules.iter().fold(1, |count, rule| match rule {
         Rule::MinLength(least) => count.max(*least as usize),
@@ -151,27 +151,27 @@ fn elements(field: &FieldMeta) -> usize {
     })
 }
 
-/// The default where it is something, else one, within the bounds.
-fn decimal(field: &FieldMeta, said: &str, places: u32) -> String {
+/// The example or a default other than zero, else one, within the bounds.
+fn decimal(field: &FieldMeta, text: &str, places: u32) -> String {
     let one = 10_i64.pow(places);
-    let said = match number::scale(said, places) {
+    let given = match number::scale(text, places) {
         Some(number::Scaled::Exact(number)) if number != 0 || !field.example.is_empty() => Some(number),
         _ => None,
     };
-    let bounds = digits::bounds(field);
-    let limit = digits::limit(field.kind);
-    let least = said.unwrap_or(one).max(bounds.least.unwrap_or(-limit));
+    let bounds = number_pattern::bounds(field);
+    let limit = number_pattern::limit(field.kind);
+    let least = given.unwrap_or(one).max(bounds.least.unwrap_or(-limit));
     let mut text = String::new();
     number::write(&mut text, least.min(bounds.most.unwrap_or(limit)), places);
     text
 }
 
 fn time(form: TimestampForm, later: bool) -> String {
-    let time = prose::timestamp(form);
+    let time = english::timestamp(form);
     if later { time.replacen("03-21", "03-22", 1) } else { time.to_string() }
 }
 
-/// The name under which an include stands in a record.
+/// The key of an include in a record.
 pub fn include_key(name: &str) -> String {
     snake_case(name)
 }
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn an_example_keeps_the_rules_of_its_field() {
+    fn examples_satisfy_the_rules_of_their_fields() {
         let share = Kind::Decimal { precision: 2, places: 2 };
         assert_eq!(of(share, &[]), json!("0.99"));
         assert_eq!(of(share, &[Rule::Max("0.5")]), json!("0.50"));

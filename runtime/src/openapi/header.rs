@@ -1,4 +1,4 @@
-//! The headers beside parameters and bodies: what requests may bring, what answers carry, what comes with a delivery.
+//! Descriptions of the headers of requests, responses and deliveries.
 
 use serde_json::{Value, json};
 
@@ -12,108 +12,108 @@ use crate::meta::Operation;
 use crate::trace::TRACEPARENT;
 use crate::webhook::signature;
 
-/// What every answer to a request that is counted carries.
+/// Headers of all responses to rate-limited requests.
 const COUNTED: [&str; 5] = [REQUEST_ID, CACHE_CONTROL, RATE_LIMIT, RATE_LIMIT_REMAINING, RATE_LIMIT_RESET];
-/// What the answer to a request that uses something deprecated carries.
-const OF_DEPRECATED: [&str; 2] = [DEPRECATION, SUNSET];
-/// What every answer with a file says of it, and of what a browser may do with it.
-pub const OF_FILE: [&str; 6] = [ETAG, CACHE_CONTROL, SECURITY_POLICY, REFERRER_POLICY, TYPE_OPTIONS, REQUEST_ID];
+/// Headers of responses to requests that use a deprecated part.
+const DEPRECATION_HEADERS: [&str; 2] = [DEPRECATION, SUNSET];
+/// Headers of all responses with a file.
+pub const FILE_HEADERS: [&str; 6] = [ETAG, CACHE_CONTROL, SECURITY_POLICY, REFERRER_POLICY, TYPE_OPTIONS, REQUEST_ID];
 
-/// The component that describes `If-None-Match` where something is changed: it refuses what it lets pass on a read.
-const UNLESS: &str = "If-None-Match-To-Write";
+/// Component for `If-None-Match` of writes, which has another meaning than that of reads.
+const IF_NONE_MATCH_OF_WRITE: &str = "If-None-Match-To-Write";
 
-/// `*`, or entity tags with commas between them. A list may hold empty elements (RFC 9110, section 5.6.1).
+/// The schema of `*` or a list of entity tags, which may have empty elements (RFC 9110, section 5.6.1).
 pub fn tags() -> Value {
     let tag = "(W/)?\"[ !#-~]*\"";
     json!({ "type": "string", "pattern": format!("^(\\*|[ ,]*{tag}( *,[ ,]*({tag})?)*)$") })
 }
 
-/// Each header of an answer: what it tells, its schema, an example.
-fn answered() -> Vec<(&'static str, &'static str, Value, Value)> {
+/// The response headers: name, description, schema and example.
+fn response_headers() -> Vec<(&'static str, &'static str, Value, Value)> {
     let text = || json!({ "type": "string" });
     let only = |value: &str| json!({ "type": "string", "const": value });
     let count = || json!({ "type": "integer", "minimum": 0 });
     vec![
-        (REQUEST_ID, "The id of the request, by which the log knows it.", text(), json!("01KAK4Q3ZP9T0V5D8M2R6W7XYZ")),
-        (
-            RATE_LIMIT,
-            "How many requests a minute the caller has. Absent where there is no limit.",
-            count(),
-            json!(1000),
-        ),
-        (RATE_LIMIT_REMAINING, "How many of them are left in this minute.", count(), json!(999)),
-        (RATE_LIMIT_RESET, "After so many seconds the count begins anew.", count(), json!(60)),
-        (ETAG, "The version of what is answered, for `If-None-Match` and `If-Match`.", text(), json!("\"5f2d41\"")),
+        (REQUEST_ID, "The id of the request, which is also in the log.", text(), json!("01KAK4Q3ZP9T0V5D8M2R6W7XYZ")),
+        (RATE_LIMIT, "The caller's limit of requests per minute. Absent if there is no limit.", count(), json!(1000)),
+        (RATE_LIMIT_REMAINING, "Remaining requests in this minute.", count(), json!(999)),
+        (RATE_LIMIT_RESET, "Seconds until the limit is reset.", count(), json!(60)),
+        (ETAG, "The version of the response, for `If-None-Match` and `If-Match`.", text(), json!("\"5f2d41\"")),
         (LOCATION, "The path of the new record.", text(), json!("/api/v1/users/1")),
         (
             LINK,
-            "Where the first and the next page are, of a list that is read by cursors.",
+            "The first and the next page of a list with `cursor`.",
             text(),
             json!("</api/v1/users?cursor=>; rel=\"first\""),
         ),
         (
             VARY,
-            "Which headers of the request decide the form of the answer, so that caches keep the forms apart: `Accept` of a \
-             list, and `Accept-Encoding` where it decides whether the answer is compressed.",
+            "The request headers on which the response depends, for caches: `Accept` for lists, and `Accept-Encoding` if the \
+             response can be compressed.",
             text(),
             json!("Accept"),
         ),
         (
             REPLAYED,
-            "It is the kept answer to an earlier request with this `Idempotency-Key`.",
+            "The response is the stored one of an earlier request with this `Idempotency-Key`.",
             only("true"),
             json!("true"),
         ),
         (
             DEPRECATION,
-            "Something that the request uses is to go: since when it is deprecated, in seconds since 1970 (RFC 9745).",
+            "The request uses something deprecated since this Unix time (RFC 9745).",
             json!({ "type": "string", "pattern": "^@[0-9]+$" }),
             json!("@1774051200"),
         ),
         (
             SUNSET,
-            "From when on what the request uses may be gone (RFC 8594).",
+            "The date from which the deprecated part may be removed (RFC 8594).",
             text(),
             json!("Sun, 21 Mar 2027 00:00:00 GMT"),
         ),
-        (RETRY_AFTER, "After so many seconds it may be tried again.", count(), json!(5)),
-        (ALLOW, "The methods that the path has.", text(), json!("GET, POST")),
-        (AUTHENTICATE, "How to authenticate, and what is missing.", text(), json!("Bearer realm=\"charter\"")),
-        (ACCEPT_RANGES, "A part of the file can be asked for.", only("bytes"), json!("bytes")),
-        (CONTENT_RANGE, "Which part of how many bytes this is.", text(), json!("bytes 0-99/2048")),
+        (RETRY_AFTER, "Seconds to wait before a retry.", count(), json!(5)),
+        (ALLOW, "The methods that the path supports.", text(), json!("GET, POST")),
+        (
+            AUTHENTICATE,
+            "The authentication scheme, and the reason of the refusal.",
+            text(),
+            json!("Bearer realm=\"charter\""),
+        ),
+        (ACCEPT_RANGES, "Byte ranges of the file can be requested.", only("bytes"), json!("bytes")),
+        (CONTENT_RANGE, "The range of the response, and the length of the file.", text(), json!("bytes 0-99/2048")),
         (
             DISPOSITION,
-            "The name of the file, and whether a browser may show it.",
+            "The name of the file, and whether a browser should display or save it.",
             text(),
             json!("inline; filename=\"a.png\""),
         ),
-        (CACHE_CONTROL, "Who may keep it.", text(), json!("private")),
-        (SECURITY_POLICY, "Nothing in it is to be run.", text(), json!("default-src 'none'; sandbox")),
-        (REFERRER_POLICY, "The link is told to no other server.", only("no-referrer"), json!("no-referrer")),
-        (TYPE_OPTIONS, "Its type is what is said.", only("nosniff"), json!("nosniff")),
+        (CACHE_CONTROL, "Which caches may store the response.", text(), json!("private")),
+        (SECURITY_POLICY, "Forbids scripts and other active content.", text(), json!("default-src 'none'; sandbox")),
+        (REFERRER_POLICY, "The link is not sent to other servers.", only("no-referrer"), json!("no-referrer")),
+        (TYPE_OPTIONS, "Browsers must not guess another media type.", only("nosniff"), json!("nosniff")),
     ]
 }
 
-/// Every header of an answer, to be referred to; those that tell of what is to go where something is.
+/// Shared response headers. Those for deprecated parts are left out if nothing is deprecated.
 pub fn components(catalog: &Catalog) -> Node {
     let deprecates = catalog.entries().iter().any(|entry| !entry.meta.deprecated.is_empty());
-    let used = answered().into_iter().filter(|row| deprecates || !OF_DEPRECATED.contains(&row.0));
-    used.fold(Node::object(), |headers, (name, told, schema, example)| {
-        headers.with(name, json!({ "description": told, "schema": schema, "example": example }))
+    let used = response_headers().into_iter().filter(|row| deprecates || !DEPRECATION_HEADERS.contains(&row.0));
+    used.fold(Node::object(), |headers, (name, description, schema, example)| {
+        headers.with(name, json!({ "description": description, "schema": schema, "example": example }))
     })
 }
 
-/// The headers of these names.
+/// References to these headers.
 pub fn of(names: &[&str]) -> Node {
     names.iter().fold(Node::object(), |headers, name| headers.with(*name, reference("headers", name)))
 }
 
-/// The headers of an answer below `/api/v1`: these, and those that each may have.
-pub fn of_answer(names: &[&str]) -> Node {
+/// The headers of a response below `/api/v1`: these, and the common ones.
+pub fn of_response(names: &[&str]) -> Node {
     of(&[names, &[VARY], &COUNTED].concat())
 }
 
-/// The headers of the answer to a call that succeeded.
+/// The headers of a successful response.
 pub fn of_success(call: Call, takes_key: bool, created: bool, deprecated: bool) -> Node {
     let mut names = Vec::new();
     names.extend(created.then_some(LOCATION));
@@ -123,56 +123,64 @@ pub fn of_success(call: Call, takes_key: bool, created: bool, deprecated: bool) 
     names.extend(call.answers_tag().then_some(ETAG));
     names.extend(takes_key.then_some(REPLAYED));
     if deprecated {
-        names.extend(OF_DEPRECATED);
+        names.extend(DEPRECATION_HEADERS);
     }
-    of_answer(&names)
+    of_response(&names)
 }
 
-/// The headers of an error: those that go with its codes.
+/// The headers of an error response: those of its codes.
 pub fn of_error(status: u16) -> Node {
     let mut names: Vec<&str> = Vec::new();
     for (code, ..) in CODES.iter().filter(|row| row.1 == status) {
-        names.extend(of_code(code).filter(|name| !names.contains(name)));
+        names.extend(for_error_code(code).filter(|name| !names.contains(name)));
     }
-    of_answer(&names)
+    of_response(&names)
 }
 
-/// Each header of a request: its component, its name, what it asks, its schema, an example.
-fn asked() -> Vec<(&'static str, &'static str, &'static str, Value, Value)> {
+/// The request headers: component, name, description, schema and example.
+fn request_headers() -> Vec<(&'static str, &'static str, &'static str, Value, Value)> {
     let (text, tag) = (|| json!({ "type": "string" }), || json!("\"5f2d41\""));
     let key = json!({ "type": "string", "minLength": 1, "maxLength": MAX_KEY_CHARACTERS, "pattern": "^[!-~]+$" });
-    let once = "Any text that is new for each thing to be done. The same request under the same key is carried out once in \
-                24 hours, and answered alike; another request under it is 422. One while the first is under way waits for \
-                it, and is 409 if that takes too long.";
-    let meant = "Only if the record is still in one of these versions, the `ETag`s of earlier answers; else 412.";
-    let known = "The `ETag`s of earlier answers: 304 without a body if this one would be the same.";
-    let part = "The bytes of the file that are wanted; what is no range of bytes is ignored.";
-    let same = "The `ETag` of the file that the range is meant of: the whole is answered if it is another.";
+    let key_text = "A unique text for each operation. Within 24 hours, a repeated request with the same key is performed only once \
+                and gets the same response; a different request with the key is 422. A concurrent request waits for the first \
+                one, and is 409 if that takes too long.";
+    let match_text =
+        "Fails with 412 unless the record has one of these versions, which are `ETag`s of earlier responses.";
+    let none_match_text = "`ETag`s of earlier responses. If the response has not changed, it is 304 without a body.";
+    let range_text = "The requested byte range of the file. An invalid header is ignored.";
+    let if_range_text =
+        "The `ETag` of the file. If the file has another one, the whole file is sent instead of the range.";
     vec![
-        (IF_MATCH, IF_MATCH, meant, tags(), tag()),
-        (IF_NONE_MATCH, IF_NONE_MATCH, known, tags(), tag()),
-        (UNLESS, IF_NONE_MATCH, "Only if the record is in none of these versions; else 412.", tags(), tag()),
-        (IDEMPOTENCY_KEY, IDEMPOTENCY_KEY, once, key, json!("7b0f2c1e-order-17")),
-        (RANGE, RANGE, part, text(), json!("bytes=0-99")),
-        (IF_RANGE, IF_RANGE, same, text(), tag()),
+        (IF_MATCH, IF_MATCH, match_text, tags(), tag()),
+        (IF_NONE_MATCH, IF_NONE_MATCH, none_match_text, tags(), tag()),
+        (
+            IF_NONE_MATCH_OF_WRITE,
+            IF_NONE_MATCH,
+            "Fails with 412 if the record has one of these versions.",
+            tags(),
+            tag(),
+        ),
+        (IDEMPOTENCY_KEY, IDEMPOTENCY_KEY, key_text, key, json!("7b0f2c1e-order-17")),
+        (RANGE, RANGE, range_text, text(), json!("bytes=0-99")),
+        (IF_RANGE, IF_RANGE, if_range_text, text(), tag()),
     ]
 }
 
-/// Every header of a request and of a delivery, to be referred to.
+/// Shared headers of requests and deliveries.
 pub fn parameters() -> Node {
     let mut parameters = Node::object();
-    let parameter = |name, told, schema, example| json!({ "name": name, "in": "header", "description": told, "schema": schema, "example": example });
-    for (component, name, told, schema, example) in asked() {
-        parameters.set(component, parameter(name, told, schema, example));
+    let parameter = |name, description, schema, example| json!({ "name": name, "in": "header", "description": description, "schema": schema, "example": example });
+    for (component, name, description, schema, example) in request_headers() {
+        parameters.set(component, parameter(name, description, schema, example));
     }
-    for (name, told, required, schema, example) in delivered() {
-        parameters.set(name, Node::from(parameter(name, told, schema, example)).with("required", required));
+    for (name, description, required, schema, example) in delivery_headers() {
+        parameters.set(name, Node::from(parameter(name, description, schema, example)).with("required", required));
     }
     parameters
 }
 
-/// Each header of a delivery: what it tells, whether every delivery has it, its schema, an example.
-fn delivered() -> Vec<(&'static str, &'static str, bool, Value, Value)> {
+/// The headers of a delivery: name, description, whether it is always present, schema and example.
+fn delivery_headers() -> Vec<(&'static str, &'static str, bool, Value, Value)> {
     let text = || json!({ "type": "string" });
     let matching = |pattern: &str| json!({ "type": "string", "pattern": pattern });
     let hex = || matching("^[0-9a-f]{64}$");
@@ -182,7 +190,7 @@ fn delivered() -> Vec<(&'static str, &'static str, bool, Value, Value)> {
         (signature::EVENT, "The name of the event.", true, text(), json!("user.created")),
         (
             signature::ATTEMPT,
-            "Which attempt at this delivery it is, from 1 on.",
+            "Number of the attempt, from 1.",
             true,
             json!({ "type": "integer", "minimum": 1 }),
             json!(1),
@@ -196,31 +204,31 @@ fn delivered() -> Vec<(&'static str, &'static str, bool, Value, Value)> {
         ),
         (
             signature::SIGNATURE_PREVIOUS,
-            "The same by the secret before, while that is still valid after a rotation.",
+            "The same with the previous secret, while it is still valid after a rotation.",
             false,
             hex(),
             json!(digest),
         ),
-        (signature::ID, "The id of the delivery, the same on every attempt.", true, text(), json!("msg_4f1c")),
+        (signature::ID, "The id of the delivery, the same for all attempts.", true, text(), json!("msg_4f1c")),
         (
             signature::TIMESTAMP,
-            "When the attempt was made, in seconds since 1970.",
+            "Unix time of the attempt.",
             true,
             json!({ "type": "integer", "minimum": 0 }),
             json!(1_774_087_200),
         ),
         (
             signature::STANDARD_SIGNATURE,
-            "The signature of the Standard Webhooks specification; after a rotation one more by the secret before, behind a \
-             space.",
+            "The signature of the Standard Webhooks specification. After a rotation, a second signature with the previous \
+             secret follows after a space.",
             true,
             matching("^v1,[A-Za-z0-9+/=]+( v1,[A-Za-z0-9+/=]+)?$"),
             json!(standard),
         ),
         (
             TRACEPARENT,
-            "The trace of the request that caused the event, where that had a `traceparent` (W3C Trace Context). Its parent-id \
-             is new for each attempt.",
+            "The trace of the request that caused the event, if it had a `traceparent` (W3C Trace Context). Each attempt has \
+             its own parent id.",
             false,
             matching("^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$"),
             json!("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"),
@@ -228,24 +236,24 @@ fn delivered() -> Vec<(&'static str, &'static str, bool, Value, Value)> {
     ]
 }
 
-/// What may come with a call.
+/// The request headers of an operation.
 pub fn of_call(call: Call, takes_key: bool) -> Vec<Node> {
     let mut names = Vec::new();
     if let Call::Operation(Operation::List) = call {
         names.push(IF_NONE_MATCH);
     } else if call.has_conditions() {
-        names.extend([IF_MATCH, if call.reads() { IF_NONE_MATCH } else { UNLESS }]);
+        names.extend([IF_MATCH, if call.reads() { IF_NONE_MATCH } else { IF_NONE_MATCH_OF_WRITE }]);
     }
     names.extend(takes_key.then_some(IDEMPOTENCY_KEY));
     refer(&names)
 }
 
-/// What comes with a delivery.
+/// The headers of a delivery.
 pub fn of_delivery() -> Vec<Node> {
-    refer(&delivered().iter().map(|row| row.0).collect::<Vec<_>>())
+    refer(&delivery_headers().iter().map(|row| row.0).collect::<Vec<_>>())
 }
 
-/// The parameters of these names.
+/// References to these parameters.
 pub fn refer(names: &[&str]) -> Vec<Node> {
     names.iter().map(|name| reference("parameters", name)).collect()
 }

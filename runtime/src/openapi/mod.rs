@@ -1,23 +1,23 @@
-//! The OpenAPI description: made from the metadata that serves the requests, once, and never by hand.
+//! OpenAPI document of an application, generated from the metadata that also serves the requests.
 //!
-//! Every route becomes an operation, every resource its schemas, every filter a parameter, every code of an error an
-//! answer, every event a webhook. Words come from declarations where they have some, else from names, kinds and rules.
+//! Each route becomes an operation, each resource schemas, each filter a parameter, each error code a response, and each event a
+//! webhook. Texts come from the declarations, or else from names, kinds and rules.
 
 mod bulk;
 mod component;
-mod digits;
+pub(crate) mod english;
+mod error_responses;
 mod event;
 mod example;
-mod given;
 mod header;
 mod node;
+mod number_pattern;
 mod operation;
 mod parameter;
-mod problem;
-pub(crate) mod prose;
+mod request_schema;
+mod response_schema;
+mod sample_text;
 mod service;
-mod shown;
-mod text;
 
 use bytes::Bytes;
 use serde_json::json;
@@ -30,32 +30,32 @@ use crate::crud;
 use crate::error::{Error, Result};
 use crate::header::AUTH_TOKEN;
 
-/// The path of the description.
+/// The path of the document.
 pub fn path() -> String {
     format!("{}/openapi.json", crud::API)
 }
 
-/// The description as it is sent.
+/// The serialized document.
 #[derive(Debug)]
-pub struct Description {
+pub struct OpenApiDocument {
     pub json: Bytes,
-    /// Changes whenever the text does.
+    /// Entity tag of the text.
     pub etag: String,
 }
 
-impl Description {
-    /// Describes an application.
+impl OpenApiDocument {
+    /// Generates the document of an application.
     ///
     /// # Errors
-    /// Never, unless memory runs out: the description is written into memory.
-    pub fn of(state: &State) -> Result<Description> {
+    /// When serialization fails.
+    pub fn of(state: &State) -> Result<OpenApiDocument> {
         let json = serde_json::to_vec(&document(state)).map_err(Error::internal)?;
         let etag = crud::tag(&json);
-        Ok(Description { json: json.into(), etag })
+        Ok(OpenApiDocument { json: json.into(), etag })
     }
 }
 
-/// The whole document, in the order in which people read it.
+/// The document, in an order for readers.
 pub fn document(state: &State) -> Node {
     let catalog = &state.catalog;
     let server = state.config.base_url.clone().unwrap_or_else(|| "/".into());
@@ -72,13 +72,13 @@ pub fn document(state: &State) -> Node {
 
 fn info(state: &State) -> Node {
     let description = format!(
-        "{}\n\n## Errors\n\nWhatever is not a success is answered in one form, with a stable code. A path answers a method that \
-         it does not have with 405 and `Allow`.\n\n{}",
+        "{}\n\n## Errors\n\nAll error responses have the same format, with a stable code. A method that a path does not support is 405, \
+         with `Allow`.\n\n{}",
         include_str!("conventions.md").trim(),
-        problem::table()
+        error_responses::table()
     );
     Node::object()
-        .with("title", format!("{} API", prose::capital(state.name)))
+        .with("title", format!("{} API", english::capital(state.name)))
         .with("version", env!("CARGO_PKG_VERSION"))
         .with("description", description)
 }
@@ -88,13 +88,13 @@ fn tags(catalog: &Catalog) -> Node {
     let mut tags: Vec<Node> = served
         .map(|entry| {
             let described = match entry.meta.description {
-                "" => format!("{}.", prose::tag(entry.meta)),
-                said => prose::sentence(said),
+                "" => format!("{}.", english::tag(entry.meta)),
+                said => english::sentence(said),
             };
-            json!({ "name": prose::tag(entry.meta), "description": described }).into()
+            json!({ "name": english::tag(entry.meta), "description": described }).into()
         })
         .collect();
-    tags.push(json!({ "name": service::TAG, "description": "What belongs to the service as a whole." }).into());
+    tags.push(json!({ "name": service::TAG, "description": "Operations of the service as a whole." }).into());
     Node::List(tags)
 }
 
@@ -117,11 +117,11 @@ fn components(catalog: &Catalog) -> Node {
         .with("schemas", component::schemas(catalog))
         .with("parameters", parameters())
         .with("headers", header::components(catalog))
-        .with("responses", problem::responses())
+        .with("responses", error_responses::responses())
         .with("securitySchemes", schemes())
 }
 
-/// Parameters of every list, and headers.
+/// Shared parameters of lists, and headers.
 fn parameters() -> Node {
     let mut parameters = parameter::shared();
     if let Node::Object(headers) = header::parameters() {
@@ -136,14 +136,14 @@ fn schemes() -> Node {
             "bearer",
             json!({
                 "type": "http", "scheme": "bearer",
-                "description": "A token, as `Authorization: Bearer <token>`. It holds abilities such as `users:read`; `*` is all of them.",
+                "description": "A token, as `Authorization: Bearer <token>`. It has abilities such as `users:read`; `*` is all abilities.",
             }),
         )
         .with(
             "token",
             json!({
                 "type": "apiKey", "in": "header", "name": AUTH_TOKEN,
-                "description": "The same token, as older clients send it.",
+                "description": "The same token in the header of older clients.",
             }),
         )
 }

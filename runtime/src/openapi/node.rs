@@ -1,9 +1,9 @@
-//! JSON whose objects keep the order in which they were written, so that a description reads as it was declared.
+//! JSON tree whose objects keep their insertion order, so that the document has the order of the declarations.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value;
 
-/// A piece of the description.
+/// A JSON value.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Node {
     Value(Value),
@@ -17,14 +17,14 @@ impl Node {
         Node::Object(Vec::new())
     }
 
-    /// The same object with one more entry, or with another value of an entry that it has.
+    /// Adds or replaces an entry of an object.
     #[must_use]
     pub fn with(mut self, key: impl Into<String>, value: impl Into<Node>) -> Node {
         self.set(key, value);
         self
     }
 
-    /// [`Node::with`], when there is a value.
+    /// Adds an entry if there is a value.
     #[must_use]
     pub fn with_some(self, key: &str, value: Option<impl Into<Node>>) -> Node {
         match value {
@@ -37,7 +37,7 @@ impl Node {
         let Node::Object(entries) = self else { return };
         let (key, value) = (key.into(), value.into());
         match entries.iter_mut().find(|(known, _)| *known == key) {
-            Some((_, place)) => *place = value,
+            Some((_, old)) => *old = value,
             None => entries.push((key, value)),
         }
     }
@@ -49,7 +49,7 @@ impl Node {
         }
     }
 
-    /// Whether it is an object or a list without entries.
+    /// True if it is an empty object or list.
     pub fn is_empty(&self) -> bool {
         match self {
             Node::Object(entries) => entries.is_empty(),

@@ -1,23 +1,23 @@
-//! One operation of a path: what it does, what it needs, what it is sent and what it answers.
+//! Description of an operation: texts, security, parameters, request body and responses.
 
 use serde_json::{Value, json};
 
 use super::example::Examples;
-use super::given::{self, Write};
 use super::node::{Node, reference};
-use super::{bulk, header, parameter, problem, prose, shown};
+use super::request_schema::{self, Write};
+use super::{bulk, english, error_responses, header, parameter, response_schema};
 use crate::catalog::{Catalog, Entry};
 use crate::crud::{Call, Format, RouteInfo, deprecation, explain};
 use crate::meta::{ActionMeta, ActionMethod, ActionOn, ActionOutput, Deprecated, Operation, Shown};
 
-/// The names under which the description has the two ways to send a token.
+/// Names of the security schemes.
 pub const SCHEMES: [&str; 2] = ["bearer", "token"];
 
-/// Describes what a route does.
+/// Describes the operation of a route.
 pub fn describe(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> Node {
-    let (id, summary, details) = words(catalog, entry, route);
+    let (id, summary, details) = texts(catalog, entry, route);
     let description =
-        [details, needs(route)].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n\n");
+        [details, requirements(route)].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n\n");
     let mut parameters = parameter::of_path(catalog, entry, &route.path);
     parameters.extend(match route.call {
         Call::Operation(Operation::List) => parameter::of_list(catalog, entry),
@@ -26,53 +26,53 @@ pub fn describe(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> Node {
         _ => Vec::new(),
     });
     parameters.extend(header::of_call(route.call, route.call.takes_key()));
-    // Where one of several abilities will do, each is a way of its own.
+    // Alternative abilities are alternative security requirements.
     let schemes = SCHEMES.iter().flat_map(|scheme| route.ability.split(" or ").map(move |ability| (scheme, ability)));
     let security: Vec<Node> = schemes.map(|(scheme, ability)| Node::object().with(*scheme, [ability])).collect();
     let node = Node::object()
         .with("operationId", id)
-        .with("tags", [prose::tag(entry.meta)])
+        .with("tags", [english::tag(entry.meta)])
         .with("summary", summary)
         .with("description", description)
         .with("security", security)
         .with("x-ability", route.ability.clone())
         .with_some("x-permission", route.permission);
     let node = match route.call {
-        Call::Action(action) => prose::deprecated(node, entry.meta.deprecation(Deprecated::Action, action.name)),
+        Call::Action(action) => english::deprecated(node, entry.meta.deprecation(Deprecated::Action, action.name)),
         Call::Operation(_) | Call::Bulk | Call::Restore => node,
     };
     let node = if parameters.is_empty() { node } else { node.with("parameters", parameters) };
     node.with_some("requestBody", body(catalog, entry, route.call)).with("responses", responses(catalog, entry, route))
 }
 
-/// The id, the headline and more words.
-fn words(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> (String, String, String) {
+/// The operation id, the summary and the description.
+fn texts(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> (String, String, String) {
     let meta = entry.meta;
-    let (one, several) = (prose::a_record(meta), prose::records(meta));
+    let (one, several) = (english::a_record(meta), english::records(meta));
     match route.call {
-        // What hangs on the records of another resource, or on the one record of a singleton.
+        // Attachments of the records of another resource, or of a singleton.
         Call::Operation(Operation::List) if entry.is_attached() => {
             let place = route.path.rsplit('/').skip(1).find(|segment| !segment.starts_with('{')).unwrap_or_default();
             let of = if route.path.contains("{id}") { "one of the" } else { "the" };
             (
                 format!("list_{}_of_{place}", meta.plural),
-                format!("List {several} of {of} {}", prose::words(place)),
-                format!("Answers {several}, a page at a time. {}", parameter::more_filters(catalog, entry)),
+                format!("List {several} of {of} {}", english::words(place)),
+                format!("Lists {several} by page. {}", parameter::more_filters(catalog, entry)),
             )
         }
         Call::Operation(Operation::List) => (
             format!("list_{}", meta.plural),
             format!("List {several}"),
-            format!("Answers {several}, a page at a time. {}", parameter::more_filters(catalog, entry)),
+            format!("Lists {several} by page. {}", parameter::more_filters(catalog, entry)),
         ),
         Call::Operation(Operation::Show) => {
-            (format!("show_{}", meta.name), format!("Show {one}"), format!("Answers {one} with all of its fields."))
+            (format!("show_{}", meta.name), format!("Show {one}"), format!("Shows {one} with all fields."))
         }
         Call::Operation(Operation::Create) => (
             format!("create_{}", meta.name),
             format!("Create {one}"),
-            "The fields stand flat in the body, or all of them under the singular name. What is left out, or null, gets its \
-             default."
+            "The body has the fields at its top level, or all of them under the singular name. A field that is missing or null \
+             gets its default."
                 .to_string(),
         ),
         Call::Operation(Operation::Update) => {
@@ -82,56 +82,55 @@ fn words(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> (String, String
                 format!("{verb}_{}", meta.name),
                 format!("Change {one}"),
                 format!(
-                    "Takes the fields to change: one that is left out, or null, stays as it is; an empty text clears one that \
-                     may be null. Fields that clients do not write are ignored, so that what was read can be sent back.{same}"
+                    "Changes the given fields. A field that is missing or null stays as it is; an empty text sets a nullable field to \
+                     null. Read-only fields are ignored, so that a record can be sent back as it was read.{same}"
                 ),
             )
         }
         Call::Operation(Operation::Delete) => {
             let marked = match (meta.soft_delete, meta.keeps_deleted()) {
-                (_, true) => " It is kept, marked as deleted, and shown only where `deleted=only` asks for it.",
-                (true, false) => " It is kept, marked as deleted, and shown nowhere.",
+                (_, true) => " This is a soft delete: `deleted=only` still shows the record.",
+                (true, false) => " This is a soft delete, but the API no longer shows the record.",
                 (false, false) => "",
             };
-            (format!("delete_{}", meta.name), format!("Delete {one}"), format!("Removes {one}.{marked}"))
+            (format!("delete_{}", meta.name), format!("Delete {one}"), format!("Deletes {one}.{marked}"))
         }
-        Call::Action(action) => action_words(entry, action),
-        Call::Bulk => bulk::words(entry),
+        Call::Action(action) => action_texts(entry, action),
+        Call::Bulk => bulk::texts(entry),
         Call::Restore => (
             format!("restore_{}", meta.name),
             format!("Restore {one}"),
             format!(
-                "Brings back {one} that was deleted, as it was then. One that is not deleted stays as it is. It is refused \
-                 while another has one of its unique values, or what it cannot be without is deleted."
+                "Restores {one} after a soft delete. One that is not deleted stays as it is. Fails while another record has \
+                 one of its unique values, or while a required reference is deleted."
             ),
         ),
     }
 }
 
-fn action_words(entry: &Entry, action: &ActionMeta) -> (String, String, String) {
+fn action_texts(entry: &Entry, action: &ActionMeta) -> (String, String, String) {
     let (on, what) = match action.on {
-        ActionOn::Record => (entry.meta.name, prose::a_record(entry.meta)),
-        ActionOn::Collection => (entry.meta.plural, prose::records(entry.meta)),
+        ActionOn::Record => (entry.meta.name, english::a_record(entry.meta)),
+        ActionOn::Collection => (entry.meta.plural, english::records(entry.meta)),
     };
-    let verb = prose::words(action.name);
+    let verb = english::words(action.name);
     let details = match (action.description, action.output) {
-        ("", ActionOutput::Record) => format!("Answers {what} as it is afterwards."),
-        ("", ActionOutput::Created) => format!("Answers a new {}.", prose::noun(entry.meta)),
-        ("", ActionOutput::Fields { key, .. }) => format!("Answers the {}.", prose::words(key)),
-        (said, _) => prose::sentence(said),
+        ("", ActionOutput::Record) => format!("Returns {what} after the action."),
+        ("", ActionOutput::Created) => format!("Returns a new {}.", english::noun(entry.meta)),
+        ("", ActionOutput::Fields { key, .. }) => format!("Returns the {}.", english::words(key)),
+        (declared, _) => english::sentence(declared),
     };
-    (format!("{}_{on}", action.name), format!("{}: {verb}", prose::capital(&what)), details)
+    (format!("{}_{on}", action.name), format!("{}: {verb}", english::capital(&what)), details)
 }
 
-/// What the caller must hold, in words.
-fn needs(route: &RouteInfo) -> String {
-    let permission = route
-        .permission
-        .map(|permission| format!(", and its user the permission `{permission}`, which one of the user's roles gives"));
+/// The required ability and permission, as a sentence.
+fn requirements(route: &RouteInfo) -> String {
+    let permission =
+        route.permission.map(|permission| format!(", and its user needs the permission `{permission}` from a role"));
     format!("The token needs the ability `{}`{}.", route.ability, permission.unwrap_or_default())
 }
 
-/// The body of a write: flat, or under the singular name.
+/// The request body of a write, with its fields at the top level or under the singular name.
 fn body(catalog: &Catalog, entry: &Entry, call: Call) -> Option<Node> {
     let examples = Examples { catalog };
     if let (Some(_), Call::Operation(Operation::Create)) = (entry.route.upload, call) {
@@ -143,7 +142,7 @@ fn body(catalog: &Catalog, entry: &Entry, call: Call) -> Option<Node> {
     let (schema, example, required, what) = match call {
         Call::Operation(Operation::Create) => {
             let required =
-                entry.meta.fields.iter().any(|field| field.required && given::is_given(field, Write::Create));
+                entry.meta.fields.iter().any(|field| field.required && request_schema::is_given(field, Write::Create));
             (wrapped(entry, &body_name(entry, Write::Create)), examples.body(entry, Write::Create), required, "new")
         }
         Call::Operation(Operation::Update) => {
@@ -155,21 +154,21 @@ fn body(catalog: &Catalog, entry: &Entry, call: Call) -> Option<Node> {
                 if field.required {
                     required.push(field.name);
                 }
-                properties.set(field.name, given::field(catalog, action.input, field, Write::Action, None));
+                properties.set(field.name, request_schema::field(catalog, action.input, field, Write::Action, None));
             }
             let example: serde_json::Map<String, Value> =
                 action.input.iter().map(|field| (field.name.to_string(), examples.of_parameter(field))).collect();
             let needed = !required.is_empty();
-            // Parameters that an action does not have are ignored.
-            let schema = given::object(properties, &required).with("additionalProperties", true);
+            // Unknown parameters of an action are ignored.
+            let schema = request_schema::object(properties, &required).with("additionalProperties", true);
             (schema, Value::Object(example), needed, "")
         }
         _ => return None,
     };
     let described = match what {
         "" => "The parameters.".to_string(),
-        "new" => format!("The fields of the new {}.", prose::noun(entry.meta)),
-        _ => format!("The {what} fields of {}.", prose::a_record(entry.meta)),
+        "new" => format!("The fields of the new {}.", english::noun(entry.meta)),
+        _ => format!("The {what} fields of {}.", english::a_record(entry.meta)),
     };
     Some(
         Node::object()
@@ -179,7 +178,7 @@ fn body(catalog: &Catalog, entry: &Entry, call: Call) -> Option<Node> {
     )
 }
 
-/// A form with a file: the fields stand in it by name.
+/// The form of an upload.
 fn upload(catalog: &Catalog, entry: &Entry) -> Node {
     let mut properties = Node::object().with(
         "file",
@@ -188,11 +187,12 @@ fn upload(catalog: &Catalog, entry: &Entry) -> Node {
     let mut required = vec!["file"];
     let examples = Examples { catalog };
     let mut example = json!({ "file": "the bytes" });
-    for field in entry.meta.fields.iter().filter(|field| given::is_given(field, Write::Create)) {
+    for field in entry.meta.fields.iter().filter(|field| request_schema::is_given(field, Write::Create)) {
         if field.required {
             required.push(field.name);
         }
-        properties.set(field.name, given::field(catalog, entry.meta.fields, field, Write::Create, Some(entry)));
+        properties
+            .set(field.name, request_schema::field(catalog, entry.meta.fields, field, Write::Create, Some(entry)));
         example[field.name] = examples.given(entry, field);
     }
     let schema = Node::object()
@@ -202,27 +202,27 @@ fn upload(catalog: &Catalog, entry: &Entry) -> Node {
         .with("additionalProperties", false);
     let content = Node::object().with("schema", schema).with("example", example);
     Node::object()
-        .with("description", "A form with the file and what is said of it.")
+        .with("description", "A form with the file and its fields.")
         .with("required", true)
         .with("content", Node::object().with("multipart/form-data", content))
 }
 
-/// The component that describes a write's fields.
+/// The schema of a write's fields.
 pub fn body_name(entry: &Entry, write: Write) -> String {
     let verb = if write == Write::Create { "Create" } else { "Update" };
-    format!("{}{verb}", prose::camel(entry.meta.name))
+    format!("{}{verb}", english::camel(entry.meta.name))
 }
 
 /// `{"name": ...}` or `{"product": {"name": ...}}`
 fn wrapped(entry: &Entry, name: &str) -> Node {
     let flat = reference("schemas", name);
-    // A field of the resource's own name would be taken for the wrapper.
+    // A field with the name of the resource would be ambiguous.
     if entry.field(entry.meta.name).is_some() {
         return flat;
     }
     let key = entry.meta.name;
     let properties = Node::object().with(key, flat.clone());
-    Node::object().with("anyOf", [flat, given::object(properties, &[key])])
+    Node::object().with("anyOf", [flat, request_schema::object(properties, &[key])])
 }
 
 pub fn json_content(schema: Node, example: Value) -> Node {
@@ -235,21 +235,21 @@ fn responses(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> Node {
     let one = |name: String| under_name(entry, &name);
     let examples = Examples { catalog };
     let record = || json!({ meta.name: examples.record(entry, |_| true) });
-    let single = || json_content(one(shown::record_name(entry)), record());
-    // What `fields` leaves out is not there.
+    let single = || json_content(one(response_schema::record_name(entry)), record());
+    // The schema without required fields is for `fields`.
     let sparse = || {
-        let name = shown::record_name(entry);
+        let name = response_schema::record_name(entry);
         let schema = Node::object().with("anyOf", [one(name), one(fields_name(entry))]);
         json_content(schema, record())
     };
-    let tells = deprecation::may_tell(meta, route.call);
-    let headers = |created| header::of_success(route.call, route.call.takes_key(), created, tells);
-    let answer = |text: String, content: Node| {
+    let is_deprecated = deprecation::may_tell(meta, route.call);
+    let headers = |created| header::of_success(route.call, route.call.takes_key(), created, is_deprecated);
+    let response = |text: String, content: Node| {
         Node::object().with("description", text).with("headers", headers(false)).with("content", content)
     };
     let created = || created(examples, entry).with("headers", headers(true));
-    let noun = prose::noun(meta);
-    let as_it_is = || answer(format!("The {noun} as it is now."), single());
+    let noun = english::noun(meta);
+    let updated = || response(format!("The updated {noun}."), single());
     let mut errors = vec![401, 403, 429, 500, 503];
     if route.path.contains('{') {
         errors.push(404);
@@ -260,14 +260,14 @@ fn responses(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> Node {
     match route.call {
         Call::Operation(Operation::List) => {
             errors.extend([400, 422]);
-            let text = format!("A page of {}, or all of them as `Accept` says.", prose::records(meta));
-            responses.set("200", answer(text, list(examples, entry)));
-            responses.set("304", reference("responses", problem::NOT_MODIFIED));
+            let text = format!("A page of {}, or all of them in the format of `Accept`.", english::records(meta));
+            responses.set("200", response(text, list(examples, entry)));
+            responses.set("304", reference("responses", error_responses::NOT_MODIFIED));
         }
         Call::Operation(Operation::Show) => {
             errors.push(422);
-            responses.set("200", answer(format!("The {noun}."), sparse()));
-            responses.set("304", reference("responses", problem::NOT_MODIFIED));
+            responses.set("200", response(format!("The {noun}."), sparse()));
+            responses.set("304", reference("responses", error_responses::NOT_MODIFIED));
         }
         Call::Operation(Operation::Create) => {
             errors.extend([400, 409, 413, 415, 422]);
@@ -275,14 +275,14 @@ fn responses(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> Node {
         }
         Call::Operation(Operation::Update) => {
             errors.extend([409, 413, 415, 422]);
-            responses.set("200", as_it_is());
+            responses.set("200", updated());
         }
         Call::Operation(Operation::Delete) => {
             errors.push(409);
             if entry.route.hooks.before_delete.is_some() {
                 errors.push(422);
             }
-            let gone = Node::object().with("description", format!("The {noun} is gone."));
+            let gone = Node::object().with("description", format!("The {noun} was deleted."));
             responses.set("204", gone.with("headers", headers(false)));
         }
         Call::Action(action) => {
@@ -292,33 +292,34 @@ fn responses(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> Node {
             }
             match action.output {
                 ActionOutput::Created => responses.set("201", created()),
-                ActionOutput::Record if action.reveals.is_empty() => responses.set("200", as_it_is()),
+                ActionOutput::Record if action.reveals.is_empty() => responses.set("200", updated()),
                 ActionOutput::Record => {
                     let example = json!({ meta.name: with_secrets(examples, entry, action.reveals) });
-                    let text = format!("The {noun} as it is now, with what is shown this once.");
-                    responses.set("200", answer(text, json_content(one(output_name(entry, action)), example)));
+                    let text = format!("The updated {noun}, with secrets that are shown only once.");
+                    responses.set("200", response(text, json_content(one(output_name(entry, action)), example)));
                 }
                 ActionOutput::Fields { key, fields } => {
                     let properties = Node::object().with(key, reference("schemas", &output_name(entry, action)));
                     let schema =
                         Node::object().with("type", "object").with("required", [key]).with("properties", properties);
                     let example = json!({ key: examples.output(fields) });
-                    responses.set("200", answer(format!("The {}.", prose::words(key)), json_content(schema, example)));
+                    responses
+                        .set("200", response(format!("The {}.", english::words(key)), json_content(schema, example)));
                 }
             }
         }
         Call::Restore => {
             errors.extend([409, 413, 415, 422]);
-            responses.set("200", as_it_is());
+            responses.set("200", updated());
         }
         Call::Bulk => {
             errors.extend([400, 409, 413, 415, 422]);
-            responses.set("200", bulk::answer(catalog, entry).with("headers", headers(false)));
+            responses.set("200", bulk::response(catalog, entry).with("headers", headers(false)));
         }
     }
-    problem::add(&mut responses, &errors);
+    error_responses::add(&mut responses, &errors);
     if matches!(route.call, Call::Operation(Operation::List)) {
-        problem::add_too_long(&mut responses);
+        error_responses::add_too_long(&mut responses);
     }
     responses
 }
@@ -330,24 +331,24 @@ fn under_name(entry: &Entry, schema: &str) -> Node {
     Node::object().with("type", "object").with("required", [name]).with("properties", properties)
 }
 
-/// The answer that has a new record, with the secrets that are shown this once.
+/// The response with a new record, and the secrets that are shown once.
 fn created(examples: Examples<'_>, entry: &Entry) -> Node {
     let meta = entry.meta;
     let (name, example) = match meta.reveals {
-        [] => (shown::record_name(entry), examples.record(entry, |_| true)),
+        [] => (response_schema::record_name(entry), examples.record(entry, |_| true)),
         _ => (created_name(entry), with_secrets(examples, entry, meta.reveals)),
     };
     Node::object()
-        .with("description", format!("The new {}.", prose::noun(meta)))
+        .with("description", format!("The new {}.", english::noun(meta)))
         .with("content", json_content(under_name(entry, &name), json!({ meta.name: example })))
 }
 
-/// The answer to a list.
+/// The content of a list.
 fn list(examples: Examples<'_>, entry: &Entry) -> Node {
-    let items = [shown::item_name(entry), fields_name(entry)].map(|name| reference("schemas", &name));
+    let items = [response_schema::item_name(entry), fields_name(entry)].map(|name| reference("schemas", &name));
     let records = Node::object()
         .with("type", "array")
-        .with("description", "The records of the page; with `fields` or `view_id` each has some of its fields only.")
+        .with("description", "The records of the page. With `fields` or `view_id`, they have only the selected fields.")
         .with("items", Node::object().with("anyOf", items));
     let properties = Node::object().with(entry.meta.plural, records).with("meta", reference("schemas", "Meta"));
     let schema = Node::object()
@@ -358,13 +359,14 @@ fn list(examples: Examples<'_>, entry: &Entry) -> Node {
     let example = json!({ entry.meta.plural: [item], "meta": { "total": 1, "per_page": 20, "page": 1 } });
     let plan = json!({ "plan": { "conditions": "everything", "order": ["id"], "statements": [] } });
     let plan = Node::object().with("schema", reference("schemas", "Plan")).with("example", plan);
-    let records = prose::records(entry.meta);
+    let records = english::records(entry.meta);
     let all = |format| {
-        let (said, example) = match format {
-            Format::Csv => ("in CSV (RFC 4180) with a line of titles", "id\r\n1\r\n"),
-            Format::Lines => ("each as JSON on a line of its own", "{\"id\":1}\n"),
+        let (description, example) = match format {
+            Format::Csv => ("as CSV (RFC 4180) with a header line", "id\r\n1\r\n"),
+            Format::Lines => ("one JSON object per line", "{\"id\":1}\n"),
         };
-        let schema = Node::object().with("type", "string").with("description", format!("All {records}, {said}."));
+        let schema =
+            Node::object().with("type", "string").with("description", format!("All {records}, {description}."));
         Node::object().with("schema", schema).with("example", example)
     };
     let content = json_content(schema, example);
@@ -382,15 +384,15 @@ fn with_secrets(examples: Examples<'_>, entry: &Entry, reveals: &[(&str, &str)])
 
 /// The schema of a record with some of its fields.
 pub fn fields_name(entry: &Entry) -> String {
-    format!("{}Fields", shown::record_name(entry))
+    format!("{}Fields", response_schema::record_name(entry))
 }
 
-/// The schema of a new record with the secrets that are shown this once.
+/// The schema of a new record with the secrets that are shown once.
 pub fn created_name(entry: &Entry) -> String {
-    format!("{}Created", shown::record_name(entry))
+    format!("{}Created", response_schema::record_name(entry))
 }
 
-/// The schema of an action's own answer.
+/// The schema of an action's output.
 pub fn output_name(entry: &Entry, action: &ActionMeta) -> String {
-    format!("{}{}Answer", shown::record_name(entry), prose::camel(action.name))
+    format!("{}{}Answer", response_schema::record_name(entry), english::camel(action.name))
 }

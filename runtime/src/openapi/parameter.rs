@@ -1,11 +1,11 @@
-//! The parameters of an operation: what stands in its path, and every name that its query string may have.
+//! Path and query parameters of operations.
 
 use serde_json::{Value, json};
 
+use super::english;
 use super::example::Examples;
-use super::given::BOOLEAN_WORD;
 use super::node::{Node, reference};
-use super::prose;
+use super::request_schema::BOOLEAN_WORD;
 use crate::catalog::{Catalog, Entry};
 use crate::crud::explain::{ABILITY, MEDIA_TYPE};
 use crate::crud::to_write;
@@ -13,18 +13,18 @@ use crate::meta::{Deprecated, FieldMeta, Kind, Shown};
 use crate::query::{self, MOST_CHARACTERS, MOST_PER_PAGE, PER_PAGE, Predicate, Reads, include_names};
 use crate::view;
 
-/// Parameters that every list has, by the name under which they are shared.
+/// Shared parameters of all lists.
 pub fn shared() -> Node {
     let page = json!({ "type": "integer", "minimum": 1, "default": 1 });
     let per_page = json!({ "type": "integer", "minimum": 1, "default": PER_PAGE });
     let view = json!({ "type": "integer", "format": "int64", "minimum": 1 });
     Node::object()
-        .with("page", query("page", "Which page, from 1 on.", page.into(), json!(1)))
+        .with("page", query("page", "Number of the page, from 1.", page.into(), json!(1)))
         .with(
             "per_page",
             query(
                 "per_page",
-                &format!("How many records a page holds; more than {MOST_PER_PAGE} is {MOST_PER_PAGE}."),
+                &format!("Records per page; at most {MOST_PER_PAGE}, larger values count as {MOST_PER_PAGE}."),
                 per_page.into(),
                 json!(PER_PAGE),
             ),
@@ -33,9 +33,8 @@ pub fn shared() -> Node {
             "cursor",
             query(
                 "cursor",
-                "Reads the list by cursors, however long it is: empty for the first page, then each time the `meta.next_cursor` \
-                 of the page before, with the same order and filters. It takes the place of `page`, and the total is only \
-                 told where `count=exact` asks for it.",
+                "Keyset pagination: empty for the first page, then `meta.next_cursor` of the previous page, with the same order \
+                 and filters. Replaces `page`. The total is only counted with `count=exact`.",
                 json!({ "type": "string" }).into(),
                 json!(""),
             ),
@@ -44,8 +43,8 @@ pub fn shared() -> Node {
             "count",
             query(
                 "count",
-                "Whether `meta` has the exact `total` (`exact`), a `total_estimate` instead, which is cheap whatever the \
-                 list is filtered by (`estimate`), or neither, which costs nothing (`none`).",
+                "`exact` returns the `total` in `meta`, `estimate` returns a `total_estimate`, which is cheap with any filter, \
+                 and `none` returns neither.",
                 json!({ "type": "string", "enum": ["exact", "estimate", "none"], "default": "exact" }).into(),
                 json!("none"),
             ),
@@ -54,7 +53,7 @@ pub fn shared() -> Node {
             "explain",
             query(
                 "explain",
-                &format!("`1` answers how the list would be read, as `{MEDIA_TYPE}`; it needs the ability `{ABILITY}`."),
+                &format!("`1` returns the query plan of the list as `{MEDIA_TYPE}`. Requires the ability `{ABILITY}`."),
                 json!({ "type": "string", "enum": ["1"] }).into(),
                 json!("1"),
             ),
@@ -63,8 +62,8 @@ pub fn shared() -> Node {
             "view_id",
             query(
                 "view_id",
-                "The id of a saved view of these records: its filters are added, its order and page size hold where the \
-                 request says none, and each record has only the view's columns.",
+                "The id of a saved view of these records. Its filters are added, its order and page size are the defaults, and \
+                 records have only its columns.",
                 view.into(),
                 json!(1),
             ),
@@ -72,29 +71,28 @@ pub fn shared() -> Node {
         .with("filters", filters())
 }
 
-/// The one parameter whose value is JSON. It is text all the same: most generators of clients know of parameters with a
-/// `content` nothing, and leave out the operations that have one.
+/// The parameter with a JSON value. It is described as text, because most client generators skip operations with parameters that
+/// have a `content`.
 fn filters() -> Node {
     let example = json!([{ "field": "id", "predicate": "lt", "value": "9", "logic": "and" }]);
     let schema = json!({ "type": "string", "contentMediaType": "application/json", "contentSchema": view::filters() });
-    let described = "Conditions as a saved view keeps them, as JSON, joined from the first to the last: what `q` cannot say, \
-                     where all hold. Each is an object with `field`, `predicate`, `value` and `logic`, as in `filters` of a \
-                     saved view.";
+    let described = "Conditions as JSON, evaluated from the first to the last. Unlike in `q`, they can be joined by \"or\". Each is an \
+                     object with `field`, `predicate`, `value` and `logic`, as in `filters` of a saved view.";
     query("filters", described, schema.into(), json!(example.to_string()))
 }
 
-/// The ids that a path names.
+/// The ids in a path.
 pub fn of_path(catalog: &Catalog, entry: &Entry, path: &str) -> Vec<Node> {
     let names = path.split('{').skip(1).filter_map(|rest| rest.split('}').next());
     let id = |name: &str| {
         let parent =
             entry.meta.under.filter(|under| under.field == name).map(|under| catalog.linked(under.resource).meta);
-        // The record that a collection hangs on stands before it in the path.
-        let hung = path.ends_with(&format!("{{{name}}}/{}", entry.meta.path)).then(|| {
-            let place = path.rsplit('/').nth(2).unwrap_or_default();
-            catalog.entries().iter().find(|other| other.meta.path == place).map(|other| other.meta)
+        // For attachments, the resource of the preceding segment.
+        let attached_to = path.ends_with(&format!("{{{name}}}/{}", entry.meta.path)).then(|| {
+            let segment = path.rsplit('/').nth(2).unwrap_or_default();
+            catalog.entries().iter().find(|other| other.meta.path == segment).map(|other| other.meta)
         });
-        let of = prose::noun(parent.or(hung.flatten()).unwrap_or(entry.meta));
+        let of = english::noun(parent.or(attached_to.flatten()).unwrap_or(entry.meta));
         Node::object()
             .with("name", name)
             .with("in", "path")
@@ -111,19 +109,19 @@ pub fn of_record(entry: &Entry) -> Vec<Node> {
     [include(entry), fields(entry), deleted(entry)].into_iter().flatten().collect()
 }
 
-/// Where what was deleted is kept.
+/// The parameter `deleted` of resources with soft delete.
 fn deleted(entry: &Entry) -> Option<Node> {
     let (ability, _) = to_write(entry);
     let description = format!(
-        "`only` answers deleted {} instead, each with its `deleted_at`, which can then be sorted by and asked as any time. \
-         It needs the ability `{ability}` too.",
-        prose::records(entry.meta)
+        "`only` returns deleted {} instead, with `deleted_at`, by which they can be sorted and filtered. \
+         Also requires the ability `{ability}`.",
+        english::records(entry.meta)
     );
     let schema = json!({ "type": "string", "enum": ["only"] });
     entry.meta.keeps_deleted().then(|| query("deleted", &description, schema.into(), json!("only")))
 }
 
-/// The parameters of a list: pages, order, what is shown, and each filter.
+/// The parameters of a list: pagination, order, selected fields, and all filters.
 pub fn of_list(catalog: &Catalog, entry: &Entry) -> Vec<Node> {
     let mut parameters: Vec<Node> = ["page", "per_page", "cursor", "count", "view_id", "filters", "explain"]
         .into_iter()
@@ -137,20 +135,20 @@ pub fn of_list(catalog: &Catalog, entry: &Entry) -> Vec<Node> {
         let example = Examples { catalog }.of_field(entry, field);
         for (predicate, ..) in query::TABLE.iter().filter(|row| row.0.allowed(field, kind)) {
             let key = format!("{}_{}", field.name, predicate.name());
-            let said = entry.meta.deprecation(Deprecated::Filter, &key);
-            let said = said.or_else(|| entry.meta.deprecation(Deprecated::Field, field.name));
-            parameters.push(prose::deprecated(filter(field, kind, *predicate, &example), said));
+            let deprecation = entry.meta.deprecation(Deprecated::Filter, &key);
+            let deprecation = deprecation.or_else(|| entry.meta.deprecation(Deprecated::Field, field.name));
+            parameters.push(english::deprecated(filter(field, kind, *predicate, &example), deprecation));
         }
     }
     parameters
 }
 
-/// The parameters of an action that reads.
+/// The parameters of an action with method GET.
 pub fn of_action(catalog: &Catalog, fields: &'static [FieldMeta]) -> Vec<Node> {
     let parameter = |field: &'static FieldMeta| {
         let example = Examples { catalog }.of_parameter(field);
         let schema = value(field.kind);
-        let described = prose::field(catalog, fields, field);
+        let described = english::field(catalog, fields, field);
         let node = query(field.name, &described, limited(schema, field), example);
         let node = if field.required { node.with("required", true) } else { node };
         if matches!(field.kind, Kind::StringList { .. } | Kind::RefList { .. }) { separated(node) } else { node }
@@ -158,11 +156,11 @@ pub fn of_action(catalog: &Catalog, fields: &'static [FieldMeta]) -> Vec<Node> {
     fields.iter().map(parameter).collect()
 }
 
-/// The limits that a written value has beside those of a compared one.
+/// Adds the limits of a written value to the schema of a compared one.
 fn limited(schema: Node, field: &FieldMeta) -> Node {
     match field.kind {
         Kind::String { max } => schema.with("maxLength", i64::from(max)),
-        Kind::Decimal { .. } => match super::digits::pattern(field) {
+        Kind::Decimal { .. } => match super::number_pattern::pattern(field) {
             Some(pattern) => Node::object().with("type", "string").with("format", "decimal").with("pattern", pattern),
             None => schema,
         },
@@ -180,7 +178,7 @@ fn query(name: &str, description: &str, schema: Node, example: Value) -> Node {
         .with("example", example)
 }
 
-/// Several values with commas between them.
+/// A comma-separated list.
 fn separated(parameter: Node) -> Node {
     parameter.with("style", "form").with("explode", false)
 }
@@ -191,7 +189,7 @@ fn sort(entry: &Entry) -> Option<Node> {
     let both: Vec<String> = names.iter().flat_map(|name| [(*name).to_string(), format!("-{name}")]).collect();
     let custom = if entry.meta.custom_fields { " A custom field is `cf.<name>`." } else { "" };
     let description = format!(
-        "The field to sort by, downwards with `-` before it; the id decides between equals. What cannot be sorted by is \
+        "The field to sort by, with the prefix `-` in descending order. Equal records are sorted by id. Other values are \
          ignored.{custom}"
     );
     let known = Node::object().with("type", "string").with("enum", json!(both));
@@ -203,7 +201,7 @@ fn include(entry: &Entry) -> Option<Node> {
     let names: Vec<&str> = include_names(entry.meta).collect();
     let first = names.first()?;
     let known =
-        format!("Related records to load with each: {}. Each appears under its name in snake_case.", names.join(", "));
+        format!("Related records to include: {}. Each is returned under its name in snake_case.", names.join(", "));
     Some(separated(query("include", &known, named(&names), json!([first]))))
 }
 
@@ -211,11 +209,11 @@ fn fields(entry: &Entry) -> Option<Node> {
     let shown = entry.meta.fields.iter().filter(|field| field.shown != Shown::Never).map(|field| field.name);
     let names: Vec<&str> = shown.collect();
     let first = names.first()?;
-    let known = "The only fields to answer, for those who need few.";
+    let known = "The fields to return; by default all.";
     Some(separated(query("fields", known, named(&names), json!([first]))))
 }
 
-/// A list of these names; empty ones are passed over.
+/// A list of these names, in which empty ones are ignored.
 fn named(names: &[&str]) -> Node {
     let all: Vec<&str> = names.iter().copied().chain([""]).collect();
     array(json!({ "type": "string", "enum": all }))
@@ -229,10 +227,10 @@ fn array(items: Value) -> Node {
 fn filter(field: &FieldMeta, kind: Kind, predicate: Predicate, example: &Value) -> Node {
     let name = format!("q[{}_{}]", field.name, predicate.name());
     let description = format!("Only records whose `{}` {}.", field.name, predicate.meaning());
-    let example = &asked_for(kind, example);
+    let example = &query_value(kind, example);
     match predicate.reads() {
         Reads::Value => query(&name, &description, value(kind), example.clone()),
-        Reads::Text => query(&name, &description, text(None), part(example)),
+        Reads::Text => query(&name, &description, text(None), prefix(example)),
         Reads::Switch => query(&name, &description, reference("schemas", BOOLEAN_WORD), json!("true")),
         Reads::List => {
             let items = match kind {
@@ -247,19 +245,19 @@ fn filter(field: &FieldMeta, kind: Kind, predicate: Predicate, example: &Value) 
     }
 }
 
-/// An example as a query string has it.
-fn asked_for(kind: Kind, example: &Value) -> Value {
+/// An example as a query parameter.
+fn query_value(kind: Kind, example: &Value) -> Value {
     match (kind, example) {
         (Kind::Boolean, Value::Bool(value)) => json!(value.to_string()),
         (Kind::Decimal { .. }, Value::String(text)) => text.parse::<f64>().map_or(Value::Null, |number| json!(number)),
-        // A comma separates the elements of a list.
+        // A comma would separate list elements.
         (_, Value::String(text)) if text.contains(',') => json!("text"),
         (_, example) => example.clone(),
     }
 }
 
-/// The beginning of an example text, to search for.
-fn part(example: &Value) -> Value {
+/// The first characters of an example text.
+fn prefix(example: &Value) -> Value {
     json!(example.as_str().unwrap_or("text").chars().take(3).collect::<String>().trim())
 }
 
@@ -268,7 +266,7 @@ fn text(pattern: Option<&str>) -> Node {
     Node::object().with("type", "string").with("minLength", 1).with("maxLength", most).with_some("pattern", pattern)
 }
 
-/// A value that a column is compared with: a number may be any, because it is compared as the number that it is.
+/// The schema of a value that a column is compared with. Numbers can have any precision.
 fn value(kind: Kind) -> Node {
     match kind {
         Kind::Integer | Kind::BigInt | Kind::Ref { .. } | Kind::PolymorphicRef { .. } | Kind::Code { .. } => {
@@ -287,11 +285,11 @@ fn value(kind: Kind) -> Node {
     }
 }
 
-/// What can be asked beside the parameters that are listed, in words.
+/// Sentences about filters that are not listed as parameters.
 pub fn more_filters(catalog: &Catalog, entry: &Entry) -> String {
-    let mut said = vec![
-        "Several `q` parameters must all hold. A list is separated by commas, or given as `q[id_in][]=1&q[id_in][]=2`. Two \
-         fields are asked at once as `q[<field>_or_<field>_<predicate>]`."
+    let mut sentences = vec![
+        "Several `q` parameters are joined by \"and\". A list has commas, or is given as `q[id_in][]=1&q[id_in][]=2`. \
+         `q[<field>_or_<field>_<predicate>]` matches either field."
             .to_string(),
     ];
     let relations: Vec<String> = entry
@@ -308,10 +306,10 @@ pub fn more_filters(catalog: &Catalog, entry: &Entry) -> String {
         .map(|field| format!("`q[{}.<field>_<predicate>]`", field.name.strip_suffix("_id").unwrap_or(field.name)))
         .collect();
     if !relations.is_empty() {
-        said.push(format!("Fields of a related record are asked as {}.", relations.join(" or ")));
+        sentences.push(format!("Fields of a related record are filtered with {}.", relations.join(" or ")));
     }
     if entry.asks_custom_fields() {
-        said.push("A custom field is asked as `q[cf.<name>_<predicate>]`.".into());
+        sentences.push("A custom field is filtered with `q[cf.<name>_<predicate>]`.".into());
     }
-    said.join(" ")
+    sentences.join(" ")
 }

@@ -1,29 +1,26 @@
-//! The paths that need no token: the description itself, whether the service is well, and files by their signed links.
+//! Operations without a token: OpenAPI document, health checks, metrics and signed links to files.
 
 use serde_json::{Value, json};
 
 use super::node::Node;
-use super::{header, path, problem, prose};
+use super::{english, error_responses, header, path};
 use crate::attachment::{self, Part};
 use crate::catalog::Catalog;
 use crate::header::*;
 
-/// The tag of the operations that belong to no resource.
+/// The tag of operations without a resource.
 pub const TAG: &str = "Service";
 
-/// Each path with its `GET`.
+/// The `GET` operation of each path.
 pub fn operations(catalog: &Catalog) -> Vec<(String, Node)> {
     let mut operations = vec![
         (path(), described()),
-        ("/health/live".into(), health("live", "Whether the process runs", "Answers while the process runs.")),
-        (
-            "/health/ready".into(),
-            health("ready", "Whether the service is ready", "Answers while the database does, else 503."),
-        ),
+        ("/health/live".into(), health("live", "Liveness", "200 while the process runs.")),
+        ("/health/ready".into(), health("ready", "Readiness", "200 while the database answers, else 503.")),
         ("/health/metrics".into(), metrics()),
     ];
     if let Some(entry) = catalog.attached() {
-        operations.push((format!("{}/{{uuid}}/{{part}}", attachment::PATH), file(&prose::tag(entry.meta))));
+        operations.push((format!("{}/{{uuid}}/{{part}}", attachment::PATH), file(&english::tag(entry.meta))));
     }
     operations
 }
@@ -37,23 +34,24 @@ fn open(id: &str, tag: &str, summary: &str, description: &str) -> Node {
         .with("security", Vec::<Node>::new())
 }
 
-fn answer(told: &str, headers: &[&str], content: Value) -> Node {
-    Node::object().with("description", told).with("headers", header::of(headers)).with("content", content)
+fn response(text: &str, headers: &[&str], content: Value) -> Node {
+    Node::object().with("description", text).with("headers", header::of(headers)).with("content", content)
 }
 
 fn described() -> Node {
-    let summary = "The description";
-    let schema = json!({ "type": "object", "description": "This OpenAPI description." });
+    let summary = "OpenAPI document";
+    let schema = json!({ "type": "object", "description": "This OpenAPI document." });
     let example = json!({ "openapi": "3.1.0", "info": { "title": "API", "version": "1" }, "paths": {} });
     let content = json!({ "application/json": { "schema": schema, "example": example } });
-    let mut responses = Node::object().with("200", answer(summary, &[ETAG, CACHE_CONTROL, REQUEST_ID], content)).with(
-        "304",
-        Node::object()
-            .with("description", "It has not changed.")
-            .with("headers", header::of(&[ETAG, CACHE_CONTROL, REQUEST_ID])),
-    );
-    problem::add(&mut responses, &[400, 405, 412, 500, 503]);
-    open("describe_api", TAG, summary, "This OpenAPI description.")
+    let mut responses =
+        Node::object().with("200", response(summary, &[ETAG, CACHE_CONTROL, REQUEST_ID], content)).with(
+            "304",
+            Node::object()
+                .with("description", "Not modified.")
+                .with("headers", header::of(&[ETAG, CACHE_CONTROL, REQUEST_ID])),
+        );
+    error_responses::add(&mut responses, &[400, 405, 412, 500, 503]);
+    open("describe_api", TAG, summary, "This OpenAPI document.")
         .with("parameters", header::refer(&[IF_MATCH, IF_NONE_MATCH]))
         .with("responses", responses)
 }
@@ -61,24 +59,24 @@ fn described() -> Node {
 fn health(name: &str, summary: &str, description: &str) -> Node {
     let schema = json!({ "type": "object", "description": description });
     let content = json!({ "application/json": { "schema": schema, "example": { "status": name } } });
-    let mut responses = Node::object().with("200", answer(summary, &[REQUEST_ID], content));
-    problem::add(&mut responses, &[405, 500, 503]);
+    let mut responses = Node::object().with("200", response(summary, &[REQUEST_ID], content));
+    error_responses::add(&mut responses, &[405, 500, 503]);
     open(&format!("health_{name}"), TAG, summary, description).with("responses", responses)
 }
 
 fn metrics() -> Node {
     let text = json!({ "type": "string", "description": "One time series a line." });
     let content = json!({ "text/plain": { "schema": text, "example": "charter_webhook_due 0\n" } });
-    let mut responses = Node::object().with("200", answer("The metrics.", &[REQUEST_ID], content));
-    problem::add(&mut responses, &[405, 500, 503]);
-    let description = "Answers the metrics of this server, in the text format of Prometheus: requests, the queue, statements, connection pools, caches, background tasks and webhooks.";
+    let mut responses = Node::object().with("200", response("The metrics.", &[REQUEST_ID], content));
+    error_responses::add(&mut responses, &[405, 500, 503]);
+    let description = "The metrics of this server in the Prometheus text format: requests, queue, statements, connection pools, caches, background tasks and webhooks.";
     open("health_metrics", TAG, "Metrics", description).with("responses", responses)
 }
 
-/// A stored file: whole, a part of it, or nothing new.
+/// The download of a stored file.
 fn file(tag: &str) -> Node {
-    let parameter = |place: &str, name: &str, told: &str, schema: Value, example: Value| -> Node {
-        json!({ "name": name, "in": place, "required": true, "description": told, "schema": schema, "example": example })
+    let parameter = |place: &str, name: &str, text: &str, schema: Value, example: Value| -> Node {
+        json!({ "name": name, "in": place, "required": true, "description": text, "schema": schema, "example": example })
             .into()
     };
     let uuid = "4f1cbe52-6f0e-4b0c-9f3a-2d6f8f0a7c11";
@@ -87,39 +85,38 @@ fn file(tag: &str) -> Node {
         parameter(
             "path",
             "part",
-            "The file itself or its thumbnail.",
+            "The file or its thumbnail.",
             json!({ "type": "string", "enum": Part::ALL.map(Part::name) }),
             json!(Part::File.name()),
         ),
         parameter(
             "query",
             "expires",
-            "When the link ends, in seconds since 1970.",
+            "Expiry of the link, as Unix time.",
             json!({ "type": "integer", "format": "int64" }),
             json!(1_774_090_800),
         ),
         parameter(
             "query",
             "signature",
-            "What proves that all of the link is as it was made.",
+            "The signature of the link.",
             json!({ "type": "string", "pattern": "^[0-9a-f]{64}$" }),
             json!("5d41402abc4b2a76b9719d911017c592ae2b7a0d4e1f6c8b93a05e7f18d264ca"),
         ),
     ];
     parameters.extend(header::refer(&[RANGE, IF_RANGE, IF_MATCH, IF_NONE_MATCH]));
-    // Bytes of any type have no schema.
+    // Files of any type have no schema.
     let content = || json!({ "*/*": {} });
-    let whole = [&[ACCEPT_RANGES, DISPOSITION], &header::OF_FILE[..]].concat();
+    let whole = [&[ACCEPT_RANGES, DISPOSITION], &header::FILE_HEADERS[..]].concat();
     let part = [&[CONTENT_RANGE], &whole[..]].concat();
-    let same = Node::object().with("description", "It has not changed.").with("headers", header::of(&header::OF_FILE));
+    let same = Node::object().with("description", "Not modified.").with("headers", header::of(&header::FILE_HEADERS));
     let mut responses = Node::object()
-        .with("200", answer("The file.", &whole, content()))
-        .with("206", answer("The part of the file that was asked for.", &part, content()))
+        .with("200", response("The file.", &whole, content()))
+        .with("206", response("The requested range of the file.", &part, content()))
         .with("304", same);
-    problem::add(&mut responses, &[400, 403, 404, 405, 410, 412, 416, 500, 503]);
-    let description = "Answers a stored file to whoever has its link, which is made for an hour each time a record is \
-                       shown: follow it as it is. Only what is safe to show is shown in a browser, all else is saved.";
-    open("read_file", tag, "The bytes of a file", description)
-        .with("parameters", parameters)
-        .with("responses", responses)
+    error_responses::add(&mut responses, &[400, 403, 404, 405, 410, 412, 416, 500, 503]);
+    let description = "Downloads a stored file by a signed link. The API creates the link each time it shows a record, and the \
+                       link is valid for an hour. Do not change it. Browsers display only safe media types, and save \
+                       all others.";
+    open("read_file", tag, "Download a file", description).with("parameters", parameters).with("responses", responses)
 }

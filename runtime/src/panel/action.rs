@@ -14,7 +14,7 @@ use super::{choice, input, page, record, see, sent, title, words};
 use crate::error::{Error, Result};
 use crate::meta::{ActionMeta, ActionMethod, ActionOn, ActionOutput, FieldMeta};
 use crate::query::Pair;
-use crate::server::Answer;
+use crate::server::Response;
 
 /// Whether an action asks nothing, changes nothing and answers something: that stands on the page of its record.
 pub fn is_answered_in_place(action: &ActionMeta) -> bool {
@@ -81,7 +81,7 @@ pub fn button(visit: &Visit<'_>, place: &Place<'_>, action: &'static ActionMeta,
 }
 
 /// Runs a named action, or shows its form and what it answers.
-pub async fn run(visit: &Visit<'_>, place: &Place<'_>, name: &str, form: &[Pair]) -> Result<Answer> {
+pub async fn run(visit: &Visit<'_>, place: &Place<'_>, name: &str, form: &[Pair]) -> Result<Response> {
     let on = if place.is_list() { ActionOn::Collection } else { ActionOn::Record };
     let action = place.entry.meta.actions.iter().find(|action| action.name == name && action.on == on);
     let action = action.ok_or(Error::NotFound)?;
@@ -141,7 +141,7 @@ async fn asking(
     refusal: Option<&Reply>,
     shown: &Markup,
     status: StatusCode,
-) -> Result<Answer> {
+) -> Result<Response> {
     let entry = place.entry;
     let problem = refusal.map(Reply::problem).unwrap_or_default();
     let label = words::action(action);

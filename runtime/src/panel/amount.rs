@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::words;
 use crate::meta::ResourceMeta;
-use crate::openapi::prose;
+use crate::openapi::english;
 
 /// How a currency writes amounts.
 #[derive(Debug)]
@@ -45,7 +45,7 @@ impl Amounts {
 
     /// `1 product`, `2 products`.
     pub fn records(&self, meta: &ResourceMeta, count: i64) -> String {
-        let noun = if count == 1 { words::singular(meta) } else { prose::records(meta) };
+        let noun = if count == 1 { words::singular(meta) } else { english::records(meta) };
         format!("{} {noun}", self.count(count))
     }
 

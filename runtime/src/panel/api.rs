@@ -19,7 +19,7 @@ use crate::context::State;
 use crate::crud::{self, API};
 use crate::error::{Error, Result};
 use crate::header;
-use crate::server::{Endpoint, Inner, Nothing};
+use crate::server::{Endpoint, InternalRequest, NotFound};
 
 /// The paths below `/api/v1`.
 pub struct Api {
@@ -44,7 +44,7 @@ pub struct Problem {
 
 impl Api {
     pub fn new(state: &Arc<State>) -> Api {
-        let elsewhere = Router::with_path("{**rest}").goal(Endpoint::new(state.clone(), Nothing));
+        let elsewhere = Router::with_path("{**rest}").goal(Endpoint::new(state.clone(), NotFound));
         Api { service: Service::new(Router::new().push(crud::router(state)).push(elsewhere)) }
     }
 
@@ -73,7 +73,7 @@ impl Api {
         }
         let mut request = Request::from_hyper(request.body(body).map_err(unreadable)?, Scheme::HTTP);
         request.extensions_mut().insert(caller.clone());
-        request.extensions_mut().insert(Inner);
+        request.extensions_mut().insert(InternalRequest);
         let nowhere = SocketAddr::Unknown;
         let control = salvo::conn::ConnCtrl::new();
         let handler = self.service.hyper_handler(nowhere.clone(), nowhere, Scheme::HTTP, None, control, None);

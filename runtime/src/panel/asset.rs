@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Result};
 use crate::header;
-use crate::server::{Answer, headers, only_get};
+use crate::server::{Response, headers, only_get};
 
 struct File {
     name: &'static str,
@@ -48,7 +48,7 @@ fn version<'t>(texts: impl IntoIterator<Item = &'t str>) -> String {
 ///
 /// # Errors
 /// [`Error::NotFound`], [`Error::MethodNotAllowed`], and what conditions of the request come to.
-pub fn answer(request: &Request, name: &str) -> Result<Answer> {
+pub fn answer(request: &Request, name: &str) -> Result<Response> {
     only_get(request)?;
     let file = FILES.iter().find(|file| file.name == name).ok_or(Error::NotFound)?;
     let kept = if cfg!(debug_assertions) { "no-cache" } else { "public, max-age=31536000, immutable" };
@@ -59,8 +59,8 @@ pub fn answer(request: &Request, name: &str) -> Result<Answer> {
     };
     let tag = crate::crud::tag(text.as_bytes());
     let answer = match headers::conditions(request)?.not_modified(&tag)? {
-        true => Answer::empty(StatusCode::NOT_MODIFIED),
-        false => Answer::bytes(file.kind, text.into_owned().into_bytes()),
+        true => Response::empty(StatusCode::NOT_MODIFIED),
+        false => Response::bytes(file.kind, text.into_owned().into_bytes()),
     };
     Ok(answer
         .with_text(header::ETAG, &tag)

@@ -11,13 +11,13 @@ use super::visit::{Visit, field, sent_back};
 use super::{page, see, words};
 use crate::error::{Error, Result};
 use crate::query::Pair;
-use crate::server::Answer;
+use crate::server::Response;
 
 /// As many as a page has.
 const MOST: usize = 100;
 
 /// One step of the way: choose a field, give its value, look at what will happen, do it.
-pub async fn answer(visit: &Visit<'_>, place: &Place<'_>, form: &[Pair]) -> Result<Answer> {
+pub async fn answer(visit: &Visit<'_>, place: &Place<'_>, form: &[Pair]) -> Result<Response> {
     let sent = |name: &str| field(form, name);
     let back = sent_back(form).map_or_else(|| place.collection(), String::from);
     let chosen = match sent("_all") {
@@ -69,11 +69,11 @@ pub struct Work<'w> {
 }
 
 impl Work<'_> {
-    pub fn page(&self, title: &str, content: &Markup) -> Answer {
+    pub fn page(&self, title: &str, content: &Markup) -> Response {
         self.page_with(StatusCode::OK, title, content)
     }
 
-    fn page_with(&self, status: StatusCode, title: &str, content: &Markup) -> Answer {
+    fn page_with(&self, status: StatusCode, title: &str, content: &Markup) -> Response {
         let entry = self.place.entry;
         let content = html! {
             (page::head(&[(self.back.to_string(), words::plural(entry.meta))], &html! { (title) }, &html! {}))
@@ -136,7 +136,7 @@ impl Work<'_> {
     }
 
     /// The page that asks for the new value; again, when the one that was given cannot be had.
-    pub fn ask(&self, change: &Change, value: &Value, problem: Option<&str>) -> Answer {
+    pub fn ask(&self, change: &Change, value: &Value, problem: Option<&str>) -> Response {
         let label = change.label();
         let content = html! {
             form .record method="post" action=(self.action()) novalidate {
@@ -161,18 +161,18 @@ impl Work<'_> {
         }
     }
 
-    async fn change(&mut self, change: &Change, form: &[Pair]) -> Result<Answer> {
+    async fn change(&mut self, change: &Change, form: &[Pair]) -> Result<Response> {
         let (part, name) = (change.part(change.value(self.visit, self.place, form)?), self.place.entry.meta.name);
         let operation = |id: i64| json!({ "method": "update", "id": id, name: part });
         self.apply(operation, "changed", "apply", change.again(form)).await
     }
 
-    async fn delete(&mut self) -> Result<Answer> {
+    async fn delete(&mut self) -> Result<Response> {
         let operation = |id: i64| json!({ "method": "delete", "id": id });
         self.apply(operation, "deleted", "apply-delete", html! {}).await
     }
 
-    async fn restore(&mut self) -> Result<Answer> {
+    async fn restore(&mut self) -> Result<Response> {
         let operation = |id: i64| json!({ "method": "restore", "id": id });
         self.apply(operation, "restored", "apply-restore", html! {}).await
     }
@@ -183,7 +183,7 @@ impl Work<'_> {
         done: &str,
         step: &str,
         again: Markup,
-    ) -> Result<Answer> {
+    ) -> Result<Response> {
         let ids = match &mut self.chosen {
             Chosen::These(ids) => ids.clone(),
             Chosen::All(sweep) => {
@@ -224,7 +224,7 @@ impl Work<'_> {
 
 impl Work<'_> {
     /// The page after a portion: the script goes on from there by itself, people without one press the button.
-    fn went(&self, ended: Result<()>, done: &str, step: &str, again: &Markup) -> Result<Answer> {
+    fn went(&self, ended: Result<()>, done: &str, step: &str, again: &Markup) -> Result<Response> {
         let Chosen::All(sweep) = &self.chosen else { return Err(Error::NotFound) };
         let progress = &sweep.progress;
         let said = match ended {

@@ -13,7 +13,7 @@ use crate::catalog::Entry;
 use crate::error::Result;
 use crate::meta::{ActionMeta, FieldMeta, Kind, Operation};
 use crate::query::Predicate;
-use crate::server::Answer;
+use crate::server::Response;
 
 /// Times and dates by which a record can be due, the best first.
 const DUE: &[&str] = &["due_at", "due_on", "ends_at", "ends_on", "starts_at", "starts_on"];
@@ -22,7 +22,7 @@ const FEW: usize = 8;
 const WEBHOOK: &str = "webhook";
 
 /// The page.
-pub async fn answer(visit: &Visit<'_>) -> Result<Answer> {
+pub async fn answer(visit: &Visit<'_>) -> Result<Response> {
     let catalog = &visit.state.catalog;
     let reached = |entry: &&Entry| title::is_reached(visit, entry);
     let mut due = Vec::new();

@@ -14,7 +14,7 @@ use crate::catalog::Entry;
 use crate::error::Result;
 use crate::meta::{FieldMeta, Operation, Shown};
 use crate::query::Pair;
-use crate::server::Answer;
+use crate::server::Response;
 
 /// What the address of deleted records has behind it, as the API's.
 const ASKED: &str = "?deleted=only";
@@ -57,7 +57,7 @@ pub async fn find(visit: &Visit<'_>, place: &Place<'_>) -> Result<Option<Reply>>
 }
 
 /// The page of a deleted record.
-pub async fn answer(visit: &Visit<'_>, place: &Place<'_>) -> Result<Answer> {
+pub async fn answer(visit: &Visit<'_>, place: &Place<'_>) -> Result<Response> {
     let entry = place.entry;
     let reply = visit.get(&address(&place.path())).await?;
     // A link to one that was restored meanwhile leads to where it is now.
@@ -108,7 +108,7 @@ fn restoring(visit: &Visit<'_>, place: &Place<'_>, called: &str, version: &str) 
 }
 
 /// Restores it.
-pub async fn restore(visit: &Visit<'_>, place: &Place<'_>, form: &[Pair]) -> Result<Answer> {
+pub async fn restore(visit: &Visit<'_>, place: &Place<'_>, form: &[Pair]) -> Result<Response> {
     let reply = visit.send("POST", &format!("{}/restore", place.path()), &if_match(form), Some(&json!({}))).await?;
     if reply.is_success() {
         return Ok(Said::Restored.at(&place.path()));

@@ -9,7 +9,7 @@ use super::visit::Visit;
 use super::{input, page};
 use crate::error::{Error, Result};
 use crate::meta::Operation;
-use crate::server::Answer;
+use crate::server::Response;
 
 /// So many stand beside a record at once, the latest first.
 const SHOWN: i64 = 50;
@@ -95,7 +95,7 @@ fn size(bytes: i64) -> String {
 ///
 /// # Errors
 /// What the API refused.
-pub async fn delete(visit: &Visit<'_>, place: &Place<'_>, path: &str, id: &str) -> Result<Answer> {
+pub async fn delete(visit: &Visit<'_>, place: &Place<'_>, path: &str, id: &str) -> Result<Response> {
     let attached = visit.state.catalog.entries().iter().find(|entry| entry.is_attached() && entry.meta.path == path);
     let id: i64 = id.parse().map_err(|_| Error::NotFound)?;
     let path = attached.ok_or(Error::NotFound)?.meta.path;

@@ -10,7 +10,7 @@ use super::{deleted, page, several};
 use crate::error::Result;
 use crate::meta::{FieldMeta, Operation};
 use crate::query::Pair;
-use crate::server::Answer;
+use crate::server::Response;
 
 impl Work<'_> {
     /// The records as they are, by a further part of the query; the latest of very many.
@@ -25,7 +25,7 @@ impl Work<'_> {
         Ok(records.into_iter().flatten().collect())
     }
 
-    pub async fn about_to_delete(&self) -> Result<Answer> {
+    pub async fn about_to_delete(&self) -> Result<Response> {
         if !self.visit.may(self.place.entry, Operation::Delete) {
             return Err(page::not_permitted());
         }
@@ -45,7 +45,7 @@ impl Work<'_> {
         Ok(self.page(&format!("Delete {}?", self.count()), &content))
     }
 
-    pub async fn about_to_restore(&self) -> Result<Answer> {
+    pub async fn about_to_restore(&self) -> Result<Response> {
         if !deleted::may(self.visit, self.place.entry) {
             return Err(page::not_permitted());
         }
@@ -70,7 +70,7 @@ impl Work<'_> {
         html! { ul .card .names { @for record in records { li { (title::of(self.place.entry, record)) } } @if let Some(more) = self.more(records) { li { (more) } } } }
     }
 
-    pub async fn about_to_change(&self, change: &Change, form: &[Pair]) -> Result<Answer> {
+    pub async fn about_to_change(&self, change: &Change, form: &[Pair]) -> Result<Response> {
         let entry = self.place.entry;
         if !self.visit.may(entry, Operation::Update) {
             return Err(page::not_permitted());

@@ -17,7 +17,7 @@ use crate::error::Result;
 use crate::header;
 use crate::meta::{FieldMeta, Kind, Operation};
 use crate::query::Pair;
-use crate::server::Answer;
+use crate::server::Response;
 
 /// A form that is about to be shown.
 pub struct Form<'f> {
@@ -44,7 +44,7 @@ pub struct Form<'f> {
 }
 
 /// The form of a new record; values in the address fill it in.
-pub async fn new(visit: &Visit<'_>, place: &Place<'_>) -> Result<Answer> {
+pub async fn new(visit: &Visit<'_>, place: &Place<'_>) -> Result<Response> {
     if !visit.may(place.entry, Operation::Create) {
         return Err(page::not_permitted());
     }
@@ -59,7 +59,7 @@ pub async fn new(visit: &Visit<'_>, place: &Place<'_>) -> Result<Answer> {
 }
 
 /// The form of a record that is there.
-pub async fn edit(visit: &Visit<'_>, place: &Place<'_>) -> Result<Answer> {
+pub async fn edit(visit: &Visit<'_>, place: &Place<'_>) -> Result<Response> {
     let reply = visit.get(&place.path()).await?;
     let record = reply.json()?[place.entry.meta.name].clone();
     let version = reply.etag().map(String::from);
@@ -73,16 +73,16 @@ pub async fn edit(visit: &Visit<'_>, place: &Place<'_>) -> Result<Answer> {
 }
 
 /// Takes the form of a new record.
-pub async fn create(visit: &Visit<'_>, place: &Place<'_>, form: &[Pair]) -> Result<Answer> {
+pub async fn create(visit: &Visit<'_>, place: &Place<'_>, form: &[Pair]) -> Result<Response> {
     save(visit, place, form, "POST", &place.collection()).await
 }
 
 /// Takes the form of a record that is there.
-pub async fn update(visit: &Visit<'_>, place: &Place<'_>, form: &[Pair]) -> Result<Answer> {
+pub async fn update(visit: &Visit<'_>, place: &Place<'_>, form: &[Pair]) -> Result<Response> {
     save(visit, place, form, "PUT", &place.path()).await
 }
 
-async fn save(visit: &Visit<'_>, place: &Place<'_>, form: &[Pair], method: &str, path: &str) -> Result<Answer> {
+async fn save(visit: &Visit<'_>, place: &Place<'_>, form: &[Pair], method: &str, path: &str) -> Result<Response> {
     if view_form::asked_again(form).is_some() {
         return again(visit, place, form, None, StatusCode::OK).await;
     }
@@ -143,7 +143,7 @@ pub async fn again(
     form: &[Pair],
     notice: Option<Markup>,
     status: StatusCode,
-) -> Result<Answer> {
+) -> Result<Response> {
     let operation = if place.is_list() { Operation::Create } else { Operation::Update };
     if !visit.may(place.entry, operation) {
         return Err(page::not_permitted());
@@ -218,7 +218,7 @@ impl<'f> Form<'f> {
         })
     }
 
-    fn answer(&self, status: StatusCode) -> Answer {
+    fn answer(&self, status: StatusCode) -> Response {
         let (place, entry) = (self.place, self.place.entry);
         let is_new = place.is_list();
         let title = match (is_new, entry.meta.singleton) {

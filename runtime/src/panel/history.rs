@@ -13,7 +13,7 @@ use super::{input, page, title, words, zone};
 use crate::custom_field::{self, Definition};
 use crate::error::{Error, Result};
 use crate::meta::{FieldMeta, Kind, Operation};
-use crate::server::Answer;
+use crate::server::Response;
 
 const RECENT: usize = 6;
 const MOST: usize = 100;
@@ -37,7 +37,7 @@ pub async fn recent(visit: &Visit<'_>, place: &Place<'_>) -> Result<Markup> {
 }
 
 /// All changes, a hundred at most; the list of the trail has the others.
-pub async fn answer(visit: &Visit<'_>, place: &Place<'_>) -> Result<Answer> {
+pub async fn answer(visit: &Visit<'_>, place: &Place<'_>) -> Result<Response> {
     let Some(changes) = Trail::read(visit, place, MOST).await? else {
         return Err(page::not_permitted());
     };

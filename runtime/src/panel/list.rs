@@ -19,13 +19,13 @@ use crate::crud::{API, Format};
 use crate::error::Result;
 use crate::meta::{FieldMeta, Operation};
 use crate::query::{Pair, Predicate};
-use crate::server::Answer;
+use crate::server::Response;
 
 /// So many of the latest records lines are drawn of.
 const LATEST: &str = "100";
 
 /// The page of a collection.
-pub async fn answer(visit: &Visit<'_>, place: &Place<'_>) -> Result<Answer> {
+pub async fn answer(visit: &Visit<'_>, place: &Place<'_>) -> Result<Response> {
     let entry = place.entry;
     let known = columns::all(visit, entry).await?;
     let mark = deleted::mark(entry).filter(|_| deleted::is_asked(&visit.asked.pairs().unwrap_or_default()));

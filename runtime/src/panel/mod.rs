@@ -67,7 +67,7 @@ use crate::crud::{BULK, RESTORE};
 use crate::error::{Error, Result};
 use crate::header;
 use crate::metrics::UNMATCHED;
-use crate::server::{Answer, Answers, Endpoint, Nothing};
+use crate::server::{Endpoint, Handler, NotFound, Response};
 use api::Api;
 use place::Place;
 use visit::{Asked, Visit};
@@ -113,8 +113,8 @@ struct Panel {
 }
 
 #[async_trait]
-impl Answers for Arc<Panel> {
-    fn is_unhurried(&self, _: &State, request: &Request) -> bool {
+impl Handler for Arc<Panel> {
+    fn has_no_timeout(&self, _: &State, request: &Request) -> bool {
         let path = request.uri().path();
         path.starts_with("/panel/api/") && path.ends_with("/attachments") && request.method().as_str() == "POST"
     }
@@ -131,21 +131,21 @@ impl Answers for Arc<Panel> {
     }
 
     /// What it asks of the API takes turns.
-    fn takes_turns(&self) -> bool {
+    fn limits_concurrency(&self) -> bool {
         false
     }
 
     /// A link that sets a password is a secret.
-    fn logged<'p>(&self, path: &'p str) -> &'p str {
+    fn redact_path<'p>(&self, path: &'p str) -> &'p str {
         let segments = visit::segments(path).unwrap_or_default();
         let is_link = matches!(segments.as_slice(), [root, page, ..] if root == ROOT && page == "invitation");
         if is_link { "/panel/invitation/-" } else { path }
     }
 
-    async fn answer(&self, state: &Arc<State>, request: &mut Request) -> Result<Answer> {
+    async fn handle(&self, state: &Arc<State>, request: &mut Request) -> Result<Response> {
         let path = request.uri().path().to_string();
         if is_of_api(&path) {
-            return Nothing.answer(state, request).await;
+            return NotFound.handle(state, request).await;
         }
         if let Some(name) = path.strip_prefix(ASSETS) {
             return asset::answer(request, name);
@@ -178,7 +178,7 @@ impl Answers for Arc<Panel> {
 
 impl Panel {
     /// The headers of every page.
-    fn guarded(&self, answer: Answer) -> Answer {
+    fn guarded(&self, answer: Response) -> Response {
         if answer.header(header::SECURITY_POLICY).is_some() {
             return answer;
         }
@@ -195,7 +195,7 @@ impl Panel {
         request: &mut Request,
         asked: Asked,
         found: Option<Found>,
-    ) -> Result<Answer> {
+    ) -> Result<Response> {
         let segments: Vec<String> = asked.segments.clone();
         let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
         if let [ROOT, rest @ ..] = segments.as_slice()
@@ -208,7 +208,7 @@ impl Panel {
         self.inside(request, &visit, &segments).await
     }
 
-    async fn inside(&self, request: &mut Request, visit: &Visit<'_>, segments: &[&str]) -> Result<Answer> {
+    async fn inside(&self, request: &mut Request, visit: &Visit<'_>, segments: &[&str]) -> Result<Response> {
         let post = match request.method().as_str() {
             "GET" | "HEAD" => false,
             "POST" => true,
@@ -271,6 +271,6 @@ async fn known(state: &Arc<State>, request: &Request) -> Result<(Asked, Option<F
 }
 
 /// Sends the browser to another page, which it asks for with GET.
-fn see(path: &str) -> Answer {
-    Answer::empty(StatusCode::SEE_OTHER).with_text(header::LOCATION, path)
+fn see(path: &str) -> Response {
+    Response::empty(StatusCode::SEE_OTHER).with_text(header::LOCATION, path)
 }

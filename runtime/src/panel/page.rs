@@ -11,29 +11,29 @@ use super::{asset, cookie, words};
 use crate::catalog::Entry;
 use crate::context::State;
 use crate::error::Error;
-use crate::server::Answer;
+use crate::server::Response;
 
 /// The platform's own resources, which stand together in the navigation with what there is one of.
 const ADMINISTRATION: &[&str] = &["user", "role", "token", "webhook", "custom_field", "custom_view", "audit_entry"];
 
 /// A page for a user who is signed in.
-pub fn answer(visit: &Visit<'_>, title: &str, content: &Markup) -> Answer {
+pub fn answer(visit: &Visit<'_>, title: &str, content: &Markup) -> Response {
     with_status(visit, StatusCode::OK, title, content)
 }
 
 /// The same with another status.
-pub fn with_status(visit: &Visit<'_>, status: StatusCode, title: &str, content: &Markup) -> Answer {
+pub fn with_status(visit: &Visit<'_>, status: StatusCode, title: &str, content: &Markup) -> Response {
     let framed = Framed { theme: visit.asked.theme, title, name: &visit.state.name_for_people(), visit: Some(visit) };
     html_answer(status, document(&framed, content))
 }
 
 /// A page for whoever is not.
-pub fn bare(state: &State, theme: Option<&str>, status: StatusCode, title: &str, content: &Markup) -> Answer {
+pub fn bare(state: &State, theme: Option<&str>, status: StatusCode, title: &str, content: &Markup) -> Response {
     html_answer(status, document(&Framed { theme, title, name: &state.name_for_people(), visit: None }, content))
 }
 
-fn html_answer(status: StatusCode, page: Markup) -> Answer {
-    Answer::page(status, page.0.into_bytes())
+fn html_answer(status: StatusCode, page: Markup) -> Response {
+    Response::html(status, page.0.into_bytes())
 }
 
 /// What a page says around its content.
@@ -195,13 +195,13 @@ pub fn not_permitted() -> Error {
 }
 
 /// What went wrong: in words and with a way on, or as the API tells its clients.
-pub fn failed(state: &Arc<State>, request: &Request, error: &Error, is_page: bool) -> Answer {
+pub fn failed(state: &Arc<State>, request: &Request, error: &Error, is_page: bool) -> Response {
     let request_id = crate::server::headers::request_id(request).unwrap_or_else(|| "-".into());
     if let Error::Internal(cause) = error {
         tracing::error!(%request_id, cause = cause.to_string(), "a page failed");
     }
     if !is_page {
-        return Answer::error(error, &request_id);
+        return Response::error(error, &request_id);
     }
     let (title, said) = match error {
         Error::NotFound => ("Not found", "There is nothing here, or you may not see it.".to_string()),

@@ -15,7 +15,7 @@ use crate::custom_field;
 use crate::error::Result;
 use crate::meta::{ActionMeta, ActionOn, ActionOutput, FieldMeta, Kind, Operation, Shown};
 use crate::query::Pair;
-use crate::server::Answer;
+use crate::server::Response;
 
 /// So many actions stand beside the title of a record; the menu has the others, unless that is one.
 const BESIDE_TITLE: usize = 3;
@@ -24,7 +24,7 @@ const BESIDE_TITLE: usize = 3;
 const KEPT: [&str; 3] = ["id", "created_at", "updated_at"];
 
 /// The page of a record.
-pub async fn answer(visit: &Visit<'_>, place: &Place<'_>) -> Result<Answer> {
+pub async fn answer(visit: &Visit<'_>, place: &Place<'_>) -> Result<Response> {
     let entry = place.entry;
     if deleted::is_asked(&visit.asked.pairs()?) {
         return deleted::answer(visit, place).await;
@@ -191,7 +191,7 @@ async fn embedded(visit: &Visit<'_>, field: &'static FieldMeta, record: &Value) 
 }
 
 /// Deletes it.
-pub async fn delete(visit: &Visit<'_>, place: &Place<'_>, form: &[Pair]) -> Result<Answer> {
+pub async fn delete(visit: &Visit<'_>, place: &Place<'_>, form: &[Pair]) -> Result<Response> {
     let reply = visit.send("DELETE", &place.path(), &if_match(form), None).await?;
     if reply.is_success() {
         Ok(Said::Deleted.at(sent_back(form).unwrap_or(&place.collection())))
@@ -201,7 +201,7 @@ pub async fn delete(visit: &Visit<'_>, place: &Place<'_>, form: &[Pair]) -> Resu
 }
 
 /// What the API said no to, with the way back.
-pub fn refused(visit: &Visit<'_>, place: &Place<'_>, title: &str, reply: &Reply) -> Result<Answer> {
+pub fn refused(visit: &Visit<'_>, place: &Place<'_>, title: &str, reply: &Reply) -> Result<Response> {
     if [403, 404].contains(&reply.status.as_u16()) || !reply.status.is_client_error() {
         return Err(reply.error());
     }
@@ -238,7 +238,7 @@ fn secrets<'r>(entry: &'r Entry, record: &'r Value) -> impl Iterator<Item = (&'r
 }
 
 /// A secret that is shown this once.
-pub fn revealed(visit: &Visit<'_>, place: &Place<'_>, record: &Value) -> Answer {
+pub fn revealed(visit: &Visit<'_>, place: &Place<'_>, record: &Value) -> Response {
     let entry = place.entry;
     let content = html! {
         (page::head(&[(place.collection(), words::plural(entry.meta))], &html! { (title::of(entry, record)) }, &html! {}))

@@ -3,7 +3,7 @@
 use salvo::http::header::HeaderMap;
 
 use super::{cookie, see};
-use crate::server::Answer;
+use crate::server::Response;
 
 /// What can be said. The cookie has a word and not the text: nobody else's words are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,12 +41,12 @@ impl Said {
     }
 
     /// Sends the browser to another page, which says this.
-    pub fn at(self, path: &str) -> Answer {
+    pub fn at(self, path: &str) -> Response {
         self.with(see(path))
     }
 
     /// The answer that leads to the page, with the mark.
-    pub fn with(self, answer: Answer) -> Answer {
+    pub fn with(self, answer: Response) -> Response {
         answer.with_text(cookie::SET, &cookie::said(self.row().1))
     }
 }

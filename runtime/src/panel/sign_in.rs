@@ -17,7 +17,7 @@ use crate::context::State;
 use crate::error::{Error, Result};
 use crate::header;
 use crate::query::{Pair, decode};
-use crate::server::{Answer, origin};
+use crate::server::{Response, client_ip};
 
 /// What is said beside the form that was sent while nobody was signed in.
 const KEPT: &str = "You are signed out. What you have written is kept: sign in to go on.";
@@ -42,7 +42,7 @@ pub async fn outside(
     asked: &Asked,
     rest: &[&str],
     found: Option<&Found>,
-) -> Result<Option<Answer>> {
+) -> Result<Option<Response>> {
     let post = request.method().as_str() == "POST";
     if post && matches!(rest, ["sign-in"] | ["invitation", _]) {
         same_site(state, request)?;
@@ -62,7 +62,7 @@ pub async fn outside(
 }
 
 /// Leads whoever is not signed in to where that is done; a form that was sent is kept on the way.
-pub async fn needed(state: &Arc<State>, request: &mut Request, asked: &Asked) -> Result<Answer> {
+pub async fn needed(state: &Arc<State>, request: &mut Request, asked: &Asked) -> Result<Response> {
     if !asked.is_page || asked.segments.first().is_some_and(|first| first == super::ROOT) {
         return if asked.is_page { Ok(see("/panel/sign-in")) } else { Err(Error::Unauthenticated) };
     }
@@ -120,7 +120,7 @@ impl Entrance {
     }
 }
 
-fn entrance(state: &State, asked: &Asked, status: StatusCode, entrance: &Entrance) -> Answer {
+fn entrance(state: &State, asked: &Asked, status: StatusCode, entrance: &Entrance) -> Response {
     let content = html! {
         (page::mark())
         h1 { "Sign in to " (state.name_for_people()) }
@@ -144,7 +144,7 @@ fn entrance(state: &State, asked: &Asked, status: StatusCode, entrance: &Entranc
 /// account from elsewhere do not keep its owner out, until they are very many: what is refused counts no further, so that one
 /// address alone never is.
 fn count(state: &State, request: &Request, account: Option<&str>) -> Result<()> {
-    let address = origin(request, &state.config.trusted_proxies);
+    let address = client_ip(request, &state.config.trusted_proxies);
     let limits = &state.sign_ins;
     limits.addresses.admit(address)?;
     if let Some(account) = account.map(str::to_lowercase) {
@@ -154,7 +154,7 @@ fn count(state: &State, request: &Request, account: Option<&str>) -> Result<()> 
     Ok(())
 }
 
-async fn sign_in(panel: &Panel, state: &Arc<State>, request: &mut Request, asked: &Asked) -> Result<Answer> {
+async fn sign_in(panel: &Panel, state: &Arc<State>, request: &mut Request, asked: &Asked) -> Result<Response> {
     let form = read_form_within(LONGEST_OUTSIDE, request).await?;
     let sent = |name: &str| field(&form, name).map(String::from);
     let email = sent("email").unwrap_or_default();
@@ -203,7 +203,7 @@ async fn resume(
     secret: &str,
     to: &str,
     draft: &str,
-) -> Result<Option<Answer>> {
+) -> Result<Option<Response>> {
     let Some(found) = session::find(state, secret, true).await? else { return Ok(None) };
     let Ok(segments) = visit::segments(to) else { return Ok(None) };
     let parts: Vec<&str> = segments.iter().map(String::as_str).collect();
@@ -235,7 +235,7 @@ fn kept() -> Markup {
 ///
 /// # Errors
 /// [`Error::Conflict`] when it is no form of ours, and what the form needs of the API.
-pub async fn stale(visit: &Visit<'_>, place: &Place<'_>, rest: &[&str], form: &[Pair]) -> Result<Answer> {
+pub async fn stale(visit: &Visit<'_>, place: &Place<'_>, rest: &[&str], form: &[Pair]) -> Result<Response> {
     let Err(refusal) = visit.need_token(form) else { return Err(Error::NotFound) };
     let of_ours = field(form, "_token").is_some_and(Token::is_one);
     match rest {
@@ -245,7 +245,7 @@ pub async fn stale(visit: &Visit<'_>, place: &Place<'_>, rest: &[&str], form: &[
     }
 }
 
-async fn invited(state: &State, asked: &Asked, secret: &str, problem: Option<String>) -> Result<Answer> {
+async fn invited(state: &State, asked: &Asked, secret: &str, problem: Option<String>) -> Result<Response> {
     let Some((_, name, email)) = invitation::find(state, secret).await? else { return Ok(over(state, asked)) };
     let content = html! {
         (page::mark())
@@ -268,7 +268,7 @@ fn new_password(email: &str, problem: Option<&str>) -> Markup {
     }
 }
 
-fn over(state: &State, asked: &Asked) -> Answer {
+fn over(state: &State, asked: &Asked) -> Response {
     let content = html! {
         (page::mark())
         h1 { "This link is over" }
@@ -278,7 +278,7 @@ fn over(state: &State, asked: &Asked) -> Answer {
     page::bare(state, asked.theme, StatusCode::GONE, "This link is over", &content)
 }
 
-async fn accept(state: &Arc<State>, asked: &Asked, secret: &str, form: &[Pair]) -> Result<Answer> {
+async fn accept(state: &Arc<State>, asked: &Asked, secret: &str, form: &[Pair]) -> Result<Response> {
     match invitation::accept(state, secret, field(form, "password").unwrap_or_default()).await {
         Ok(Some(session)) => Ok(see("/").with_text(cookie::SET, &cookie::session(state, &session))),
         Ok(None) => Ok(over(state, asked)),
@@ -288,7 +288,7 @@ async fn accept(state: &Arc<State>, asked: &Asked, secret: &str, form: &[Pair]) 
 }
 
 /// What belongs to no resource, for who is signed in: the theme, the password, the way out.
-pub async fn inside(request: &mut Request, visit: &Visit<'_>, rest: &[&str]) -> Result<Answer> {
+pub async fn inside(request: &mut Request, visit: &Visit<'_>, rest: &[&str]) -> Result<Response> {
     let post = request.method().as_str() == "POST";
     let form = if post { visit.form(request).await? } else { Vec::new() };
     if post {
@@ -324,7 +324,7 @@ pub async fn inside(request: &mut Request, visit: &Visit<'_>, rest: &[&str]) -> 
     }
 }
 
-fn change(visit: &Visit<'_>, problem: Option<(&str, String)>) -> Answer {
+fn change(visit: &Visit<'_>, problem: Option<(&str, String)>) -> Response {
     let user: &SignedIn = &visit.user;
     let of = |field: &str| problem.as_ref().filter(|(known, _)| *known == field).map(|(_, said)| said.as_str());
     let content = html! {

@@ -16,7 +16,7 @@ use crate::catalog::Entry;
 use crate::error::{Error, Result};
 use crate::meta::{Access, FieldMeta, Kind, Operation, Shown};
 use crate::query::{MOST_ELEMENTS, Predicate};
-use crate::server::Answer;
+use crate::server::Response;
 
 /// Fields that name a record, the best first.
 const NAMES: &[&str] = &["name", "title", "subject", "label", "original_name", "code", "email", "url"];
@@ -170,7 +170,7 @@ pub fn is_reached(visit: &Visit<'_>, entry: &Entry) -> bool {
 }
 
 /// The records whose title has what was typed, for a reference that is being chosen: `[{"id", "title"}]`.
-pub async fn search(visit: &Visit<'_>, plural: &str) -> Result<Answer> {
+pub async fn search(visit: &Visit<'_>, plural: &str) -> Result<Response> {
     let entry =
         visit.state.catalog.by_plural(plural).filter(|entry| is_reached(visit, entry)).ok_or(Error::NotFound)?;
     let typed = visit.asked.pairs()?.into_iter().find(|pair| pair.name == "q").map(|pair| pair.value);
@@ -186,5 +186,5 @@ pub async fn search(visit: &Visit<'_>, plural: &str) -> Result<Answer> {
     let body = visit.read(&format!("/{}?{query}", entry.meta.path)).await?;
     let found = body[entry.meta.plural].as_array().into_iter().flatten();
     let offered: Vec<Value> = found.map(|record| json!({ "id": record["id"], "title": of(entry, record) })).collect();
-    Ok(Answer::json(StatusCode::OK, json!(offered).to_string().into_bytes()))
+    Ok(Response::json(StatusCode::OK, json!(offered).to_string().into_bytes()))
 }

@@ -15,7 +15,7 @@ use super::visit::{Visit, field, if_match};
 use super::{input, page, words};
 use crate::error::{Error, Result};
 use crate::query::{Pair, decode};
-use crate::server::Answer;
+use crate::server::Response;
 
 /// No address that the server reads is longer.
 const LONGEST_QUERY: usize = 64 << 10;
@@ -200,7 +200,7 @@ pub fn query(wish: &Wish) -> String {
 }
 
 /// Saves what is on screen, or copies a view.
-pub async fn save_or_clone(visit: &Visit<'_>, place: &Place<'_>, form: &[Pair]) -> Result<Answer> {
+pub async fn save_or_clone(visit: &Visit<'_>, place: &Place<'_>, form: &[Pair]) -> Result<Response> {
     let sent = |name: &str| field(form, name);
     let entry = place.entry;
     let reply = if let Some(id) = sent("clone") {

@@ -22,7 +22,7 @@ use crate::error::{Error, Result};
 use crate::header;
 use crate::meta::{FieldMeta, Operation};
 use crate::query::{Pair, decode};
-use crate::server::{Answer, headers, read_body};
+use crate::server::{Response, headers, read_body};
 use crate::trace::TRACEPARENT;
 
 /// What a form may hold, in bytes.
@@ -183,7 +183,7 @@ impl<'v> Visit<'v> {
     }
 
     /// Hands a request of the panel's script on to the API, with its body as it arrives, and the answer back.
-    pub async fn forward(&self, request: &mut Request, rest: &[&str]) -> Result<Answer> {
+    pub async fn forward(&self, request: &mut Request, rest: &[&str]) -> Result<Response> {
         let encode = |part: &&str| words::escape(part);
         let mut path = format!("/{}", rest.iter().map(encode).collect::<Vec<_>>().join("/"));
         if let Some(query) = request.uri().query() {
@@ -205,7 +205,7 @@ impl<'v> Visit<'v> {
             Ok(frame) => frame.into_data().ok().map(Ok),
             Err(error) => Some(Err(error)),
         });
-        let mut answer = Answer::stream(status, Box::pin(stream));
+        let mut answer = Response::stream(status, Box::pin(stream));
         for name in ["content-type", header::DISPOSITION, header::ETAG, header::LOCATION, header::RETRY_AFTER] {
             if let Some(value) = response.headers().get(name) {
                 answer = answer.with(name, value.clone());

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use crate::meta::{ActionMeta, FieldMeta, Kind, ResourceMeta};
-use crate::openapi::prose;
+use crate::openapi::english;
 
 /// What a part of an address is made of without escapes.
 const PLAIN: &AsciiSet =
@@ -17,12 +17,12 @@ pub fn escape(text: &str) -> String {
 
 /// `Exchange rates`.
 pub fn plural(meta: &ResourceMeta) -> String {
-    prose::tag(meta)
+    english::tag(meta)
 }
 
 /// `exchange rate`.
 pub fn singular(meta: &ResourceMeta) -> String {
-    prose::noun(meta)
+    english::noun(meta)
 }
 
 /// What its declaration calls it; else `product_group_id` is `Product group`, `is_active` is `Active`.
@@ -57,7 +57,7 @@ pub fn label(name: &str) -> String {
     match name {
         "id" => "ID".into(),
         "sku" | "url" | "uuid" => name.to_uppercase(),
-        _ => prose::capital(&prose::words(name)),
+        _ => english::capital(&english::words(name)),
     }
 }
 

@@ -4,7 +4,7 @@ use super::condition::{Condition, Place, Reference, Target, Test};
 use super::custom;
 use crate::catalog::Source;
 use crate::db::{Dialect, FALSE, Sql, TRUE};
-use crate::error::SEARCH;
+use crate::error::SEARCH_TABLE_PREFIX;
 use crate::record::{RECORD, write_from_as};
 
 /// Writes a condition as one boolean expression.
@@ -52,7 +52,7 @@ fn write(sql: &mut Sql, alias: &str, condition: &Condition) {
                 .push(" MATCH CASE WHEN ");
             write_kept(sql, index);
             // One that lost its triggers meanwhile would find too little: to ask for a column that it has not is an error.
-            sql.push(" THEN ").bind(expression.as_str()).push(&format!(" ELSE '{SEARCH}gone : x' END)"));
+            sql.push(" THEN ").bind(expression.as_str()).push(&format!(" ELSE '{SEARCH_TABLE_PREFIX}gone : x' END)"));
         }
         Condition::Ids(ids) => drop(sql.among(&format!("{alias}.\"id\""), ids)),
         Condition::Overlaps { field, ids } => match sql.dialect {

@@ -1,4 +1,4 @@
-//! One field of a row behind a plain interface, so that the code over rows is not compiled anew for each resource.
+//! Object-safe access to the fields of rows, so that generic code is not compiled for each resource.
 
 use sea_orm::sea_query::ValueType;
 use sea_orm::{ActiveValue, DbErr, Value};
@@ -57,7 +57,7 @@ impl<T: Clone + PartialEq + Into<Value> + ValueType> ActiveSlot for ActiveValue<
     }
 
     fn set_if_not_equals(&mut self, value: Value) {
-        // SeaORM's own entities panic on a value of another type here; the signature leaves no other way.
+        // Panics on another type, as SeaORM's entities do; the signature has no error.
         ActiveValue::set_if_not_equals(self, value.unwrap());
     }
 

@@ -1,10 +1,9 @@
-//! Where the values of a struct come from, one after another: a database row or a list of values.
+//! Sequential source of the values of a struct: a database row or a list of values.
 
 use sea_orm::sea_query::ValueType;
 use sea_orm::{DbErr, QueryResult, TryGetError, TryGetable, Value};
 
-/// Values to build a struct from, by position. The first failure is kept and answered at the end, which spares the
-/// generated code a branch, and the compiler the cleaning up, per field.
+/// Values by position. The first error is stored and returned at the end, so that the generated code has no branch per field.
 pub struct Source<'r> {
     from: From<'r>,
     names: &'static [&'static str],
@@ -13,7 +12,7 @@ pub struct Source<'r> {
 }
 
 enum From<'r> {
-    /// A row whose columns are named `<prefix><name>`.
+    /// A row with the columns `<prefix><name>`.
     Row(&'r QueryResult, &'r str),
     Values(std::vec::IntoIter<Value>),
 }
@@ -27,7 +26,7 @@ impl<'r> Source<'r> {
         Source { from: From::Values(values.into_iter()), names, position: 0, failure: None }
     }
 
-    /// The next value; its type's default when it cannot be read.
+    /// The next value, or its type's default if it cannot be read.
     pub fn take<T: TryGetable + ValueType + Default>(&mut self) -> T {
         let name = self.names.get(self.position).copied().unwrap_or_default();
         self.position += 1;
@@ -45,7 +44,7 @@ impl<'r> Source<'r> {
         })
     }
 
-    /// What was built, or the first failure.
+    /// Returns the struct, or the first error.
     ///
     /// # Errors
     /// The first value that was missing or of another type.

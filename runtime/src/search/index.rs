@@ -2,7 +2,7 @@
 
 use crate::catalog::Entry;
 use crate::db::{Connection, Dialect, Sql};
-use crate::error::{Result, SEARCH};
+use crate::error::{Result, SEARCH_TABLE_PREFIX};
 use crate::online_indexes::hash;
 use crate::query::KEEPING;
 
@@ -23,7 +23,7 @@ impl Index {
         let meta = entry.meta;
         let mut index = Index { table: meta.table, name: "x".into(), columns: meta.search };
         let statements = format!("{} {}", index.table_text(), index.triggers().join(" "));
-        index.name = format!("{SEARCH}{}_{:08x}", meta.table, hash(&statements));
+        index.name = format!("{SEARCH_TABLE_PREFIX}{}_{:08x}", meta.table, hash(&statements));
         (!meta.search.is_empty()).then_some(index)
     }
 
@@ -111,7 +111,7 @@ pub(super) async fn names(connection: &Connection, table: Option<&str>) -> Resul
 
 /// The table of an index, by its name: what stands between `charter_search_` and a fingerprint.
 fn table_of(index: &str) -> Option<&str> {
-    let (table, print) = index.strip_prefix(SEARCH)?.rsplit_once('_')?;
+    let (table, print) = index.strip_prefix(SEARCH_TABLE_PREFIX)?.rsplit_once('_')?;
     (print.len() == 8).then_some(table)
 }
 

@@ -18,7 +18,7 @@ use sea_orm::DbErr;
 use crate::catalog::Entry;
 use crate::context::Context;
 use crate::db::{Dialect, Sql};
-use crate::error::{Error, INDEXED_ANEW, Result};
+use crate::error::{Error, INDEX_REBUILDING, Result};
 use crate::query::{Condition, candidates, indexed_part, write_condition, write_kept};
 use crate::record::write_from;
 use crate::total;
@@ -85,7 +85,7 @@ pub async fn narrow(context: &Context<'_>, entry: &Entry, condition: &Condition)
     sql.push(" AS \"kept\"");
     let told = match context.read(sql).await {
         Ok(rows) => rows.first().map(|row| Ok::<_, DbErr>((row.integer(0)? != 0, row.integer(1)? != 0))).transpose()?,
-        Err(Error::Unavailable(what)) if what != INDEXED_ANEW => return Err(Error::Unavailable(what)),
+        Err(Error::Unavailable(what)) if what != INDEX_REBUILDING => return Err(Error::Unavailable(what)),
         Err(error) => {
             tracing::error!(%error, index = &*index, "an index of substrings does not answer");
             None

@@ -1,10 +1,10 @@
-//! What the headers of a request ask beside its operation, and how an answer that was kept goes out again.
+//! Request headers that apply to all operations: conditions, format, idempotency key and trace; responses to writes.
 
 use salvo::Request;
 use salvo::http::header::HOST;
 use salvo::http::{HeaderValue, StatusCode, Version};
 
-use super::Answer;
+use super::Response;
 use crate::auth::Principal;
 use crate::crud::{Conditions, Format, Reply};
 use crate::error::{Error, Result};
@@ -12,43 +12,42 @@ use crate::header;
 use crate::idempotency::{Execution, Key};
 use crate::trace::{TRACEPARENT, Trace};
 
-/// The id of the request, which its answer and its log line carry too.
+/// The id of the request.
 pub fn request_id(request: &Request) -> Option<String> {
     text(request, header::REQUEST_ID)
 }
 
-/// A header that is text.
+/// The value of a header, if it is text.
 pub fn text(request: &Request, name: &str) -> Option<String> {
     request.headers().get(name).and_then(|value| value.to_str().ok()).map(str::to_string)
 }
 
-/// The trace that the request belongs to, if its `traceparent` is well-formed.
+/// The trace of the request, if its `traceparent` is well-formed.
 pub fn trace(request: &Request) -> Option<Trace> {
     Trace::read(request.headers().get_all(TRACEPARENT).iter().map(HeaderValue::as_bytes))
 }
 
-/// Whether a request of HTTP/1.1 says once for which host it is (RFC 9112, section 3.2): two that read it on its way could each
-/// take it for another's.
+/// Requires exactly one `Host` in HTTP/1.1 (RFC 9112, section 3.2), so that proxies and this server agree on the host.
 ///
 /// # Errors
 /// 400.
 pub fn need_host(request: &Request) -> Result<()> {
     if request.version() == Version::HTTP_11 && request.headers().get_all(HOST).iter().count() != 1 {
-        return Err(Error::Malformed("A request of HTTP/1.1 has one `Host`.".into()));
+        return Err(Error::Malformed("An HTTP/1.1 request must have exactly one `Host` header.".into()));
     }
     Ok(())
 }
 
-/// `Accept`, where it asks for all of a list.
+/// The export format in `Accept`, if any.
 ///
 /// # Errors
-/// 400 to a client, or a proxy, that speaks HTTP/1.0: there an answer ends as one that breaks off does.
+/// 400 over HTTP/1.0, where a complete response cannot be distinguished from a truncated one.
 pub fn format(request: &Request) -> Result<Option<Format>> {
     let lines: Vec<&str> =
         request.headers().get_all(header::ACCEPT).iter().filter_map(|line| line.to_str().ok()).collect();
     let format = Format::asked(&lines.join(","));
     if format.is_some() && request.version() < Version::HTTP_11 {
-        return Err(Error::Malformed("All of a list is answered by HTTP/1.1 and later alone.".into()));
+        return Err(Error::Malformed("An export needs HTTP/1.1 or later.".into()));
     }
     Ok(format)
 }
@@ -56,14 +55,14 @@ pub fn format(request: &Request) -> Result<Option<Format>> {
 /// `If-Match` and `If-None-Match`.
 pub fn conditions(request: &Request) -> Result<Conditions> {
     let lines = |name: &str| -> Option<String> {
-        // What is no text is no tag either.
+        // A value that is not text is not a tag either.
         let lines: Vec<&str> = request.headers().get_all(name).iter().map(|v| v.to_str().unwrap_or("?")).collect();
         (!lines.is_empty()).then(|| lines.join(", "))
     };
     Conditions::read(lines(header::IF_MATCH).as_deref(), lines(header::IF_NONE_MATCH).as_deref())
 }
 
-/// `Idempotency-Key`, with what makes this request the same as another, its body left out; `None` when there is none.
+/// The `Idempotency-Key` with the fingerprint of the request, to which the caller adds the body; `None` without the header.
 pub fn key(request: &Request, caller: &Principal) -> Result<Option<Key>> {
     let mut keys = request.headers().get_all(header::IDEMPOTENCY_KEY).iter();
     let Some(text) = keys.next() else { return Ok(None) };
@@ -78,30 +77,30 @@ pub fn key(request: &Request, caller: &Principal) -> Result<Option<Key>> {
     Ok(Some(key))
 }
 
-/// What a write answers.
-pub fn answer(reply: Reply) -> Result<Answer> {
+/// The response to a write.
+pub fn write_response(reply: Reply) -> Result<Response> {
     let status = StatusCode::from_u16(reply.status).map_err(Error::internal)?;
-    let mut answer = match reply.body.is_empty() {
-        true => Answer::empty(status),
-        false => Answer::json(status, reply.body),
+    let mut response = match reply.body.is_empty() {
+        true => Response::empty(status),
+        false => Response::json(status, reply.body),
     };
     for (name, value) in [(header::LOCATION, reply.location), (header::ETAG, reply.etag)] {
         if let Some(value) = value {
-            answer = answer.with_text(name, &value);
+            response = response.with_text(name, &value);
         }
     }
-    Ok(answer)
+    Ok(response)
 }
 
-/// The answer of an earlier request with the same key.
-pub fn replayed(reply: Reply) -> Result<Answer> {
-    Ok(answer(reply)?.with_text(header::REPLAYED, "true"))
+/// The stored response of an earlier request with the same key.
+pub fn replayed(reply: Reply) -> Result<Response> {
+    Ok(write_response(reply)?.with_text(header::REPLAYED, "true"))
 }
 
-/// The answer of this request, or of an earlier one.
-pub fn once(once: Execution) -> Result<Answer> {
+/// The response of this request, or the stored one of an earlier request.
+pub fn once(once: Execution) -> Result<Response> {
     match once {
-        Execution::Fresh(reply) => answer(reply),
+        Execution::Fresh(reply) => write_response(reply),
         Execution::Replayed(reply) => replayed(reply),
     }
 }

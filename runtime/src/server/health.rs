@@ -1,4 +1,4 @@
-//! `/health/live`, `/health/ready` and `/health/metrics`, and the answer to every path that nothing stands behind.
+//! Health checks, the metrics endpoint, and the 404 of unknown paths.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,78 +7,81 @@ use salvo::http::StatusCode;
 use salvo::{Request, async_trait};
 
 use super::endpoint::only_get;
-use super::{Answer, Answers};
+use super::{Handler, Response};
 use crate::auth::authenticate;
 use crate::context::State;
 use crate::crud;
 use crate::error::{Error, Result};
 use crate::metrics::{CONTENT_TYPE, UNMATCHED};
 
-/// 200 while the process runs.
+/// `/health/live`: 200 while the process runs.
 #[derive(Debug)]
 pub struct Live;
 
 #[async_trait]
-impl Answers for Live {
-    fn takes_turns(&self) -> bool {
+impl Handler for Live {
+    fn limits_concurrency(&self) -> bool {
         false
     }
 
-    async fn answer(&self, _: &Arc<State>, request: &mut Request) -> Result<Answer> {
+    async fn handle(&self, _: &Arc<State>, request: &mut Request) -> Result<Response> {
         only_get(request)?;
-        Ok(Answer::json(StatusCode::OK, br#"{"status":"live"}"#.to_vec()))
+        Ok(Response::json(StatusCode::OK, br#"{"status":"live"}"#.to_vec()))
     }
 }
 
-/// 200 only while the database answers, else 503.
+/// `/health/ready`: 200 while the database answers, else 503.
 #[derive(Debug)]
 pub struct Ready;
 
 #[async_trait]
-impl Answers for Ready {
-    fn takes_turns(&self) -> bool {
+impl Handler for Ready {
+    fn limits_concurrency(&self) -> bool {
         false
     }
 
-    async fn answer(&self, state: &Arc<State>, request: &mut Request) -> Result<Answer> {
+    async fn handle(&self, state: &Arc<State>, request: &mut Request) -> Result<Response> {
         only_get(request)?;
-        let away = || Error::Unavailable("The database does not answer.".into());
-        tokio::time::timeout(Duration::from_secs(2), state.db.ping()).await.map_err(|_| away())?.map_err(|_| away())?;
-        Ok(Answer::json(StatusCode::OK, br#"{"status":"ready"}"#.to_vec()))
+        let unavailable = || Error::Unavailable("The database does not answer.".into());
+        tokio::time::timeout(Duration::from_secs(2), state.db.ping())
+            .await
+            .map_err(|_| unavailable())?
+            .map_err(|_| unavailable())?;
+        Ok(Response::json(StatusCode::OK, br#"{"status":"ready"}"#.to_vec()))
     }
 }
 
-/// The metrics of this server, in the text format of Prometheus.
+/// `/health/metrics`: the metrics of this server, in the Prometheus text format.
 #[derive(Debug)]
-pub struct Figures;
+pub struct MetricsEndpoint;
 
 #[async_trait]
-impl Answers for Figures {
-    fn takes_turns(&self) -> bool {
+impl Handler for MetricsEndpoint {
+    fn limits_concurrency(&self) -> bool {
         false
     }
 
-    async fn answer(&self, state: &Arc<State>, request: &mut Request) -> Result<Answer> {
+    async fn handle(&self, state: &Arc<State>, request: &mut Request) -> Result<Response> {
         only_get(request)?;
-        // Gauges that only the database knows are left out while it does not answer.
+        // The gauges of the outbox come from the database. They are left out while it does not answer.
         let backlog = state.webhooks.backlog(&state.db, &state.clock).await;
         state.metrics.cache.bytes("lists", state.responses.bytes());
         let text = state.metrics.text(&state.db.pools(), backlog.as_ref());
-        Ok(Answer::bytes(CONTENT_TYPE, text.into_bytes()))
+        Ok(Response::bytes(CONTENT_TYPE, text.into_bytes()))
     }
 }
 
-/// Every other path: 401 without credentials where the API begins, else 404.
+/// Any unknown path: 404, or 401 below the API without credentials.
 #[derive(Debug)]
-pub struct Nothing;
+pub struct NotFound;
 
 #[async_trait]
-impl Answers for Nothing {
+impl Handler for NotFound {
     fn route(&self, _: &Request) -> Option<&'static str> {
         Some(UNMATCHED)
     }
 
-    async fn answer(&self, state: &Arc<State>, request: &mut Request) -> Result<Answer> {
+    async fn handle(&self, state: &Arc<State>, request: &mut Request) -> Result<Response> {
         if crud::is_of_api(request.uri().path()) {
             authenticate(state, request).await?;
         }

@@ -1,9 +1,8 @@
-//! The listening socket, and the connections that it accepts.
+//! Listening socket and accept loop.
 //!
-//! A task accepts connections, so that the socket can be closed while the server still serves those that it has: then the
-//! address refuses new ones at once. A connection is given to the server once its client has sent something: the server
-//! waits to learn which protocol it speaks, and browsers and balancers open some on which they may never send. Those would
-//! keep a server that stops from ending.
+//! A task accepts connections, so that a stopping server can close the socket while it still serves open connections. A
+//! connection reaches the server after its first byte: the server detects the protocol by it, and browsers and load balancers
+//! open spare connections, which would delay the shutdown.
 
 use std::io;
 use std::net::SocketAddr;
@@ -24,9 +23,9 @@ use tokio::time::{sleep, timeout};
 
 use crate::error::{Error, Result};
 
-/// A connection on which nothing is sent for this time is closed: as long as the head of its first request may take.
+/// A connection is closed if its client sends nothing for this time, which is also the timeout of a request's head.
 const FIRST_BYTE_TIMEOUT: Duration = Duration::from_secs(30);
-/// Pause after a connection could not be accepted, for example because too many files are open.
+/// Pause after a failed accept, for example because of too many open files.
 const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(10);
 
 type Peer = (TcpStream, SocketAddr);
@@ -38,14 +37,14 @@ pub struct Listener {
     pub address: SocketAddr,
 }
 
-/// Closes the socket of a listener.
+/// The task that accepts connections and owns the socket.
 #[derive(Debug)]
-pub struct Closer(JoinHandle<()>);
+pub struct AcceptLoop(JoinHandle<()>);
 
-/// The accepted connections, as the server takes them.
+/// The accepted connections, for the server.
 pub struct Incoming {
     accepted: mpsc::UnboundedReceiver<Peer>,
-    /// Connections on which nothing was sent yet.
+    /// Connections without a first byte.
     silent: FuturesUnordered<BoxFuture<'static, Option<Peer>>>,
     first_byte_timeout: Duration,
     holdings: [Holding; 1],
@@ -61,36 +60,36 @@ impl Listener {
         Ok(Listener { socket, address })
     }
 
-    /// Begins to accept connections.
-    pub fn accept(self) -> (Incoming, Closer) {
+    /// Starts to accept connections.
+    pub fn accept(self) -> (Incoming, AcceptLoop) {
         let (sender, accepted) = mpsc::unbounded_channel();
         let incoming = Incoming::new(accepted, self.address);
         let accept = async move {
             loop {
-                // An answer in several writes would wait for the client's delayed acknowledgement (Nagle, RFC 896).
+                // With Nagle's algorithm (RFC 896), a response in several writes waits for delayed acknowledgements.
                 let peer = match self.socket.accept().await {
                     Ok((stream, from)) => stream.set_nodelay(true).map(|()| (stream, from)),
                     Err(error) => Err(error),
                 };
                 match peer {
-                    // The server has ended when nobody receives: the connection closes.
+                    // Without a receiver the server has ended, and the connection closes.
                     Ok(peer) => drop(sender.send(peer)),
                     Err(error) => {
-                        tracing::error!(%error, "a connection could not be accepted");
+                        tracing::error!(%error, "could not accept a connection");
                         sleep(ACCEPT_RETRY_DELAY).await;
                     }
                 }
             }
         };
-        (incoming, Closer(tokio::spawn(accept)))
+        (incoming, AcceptLoop(tokio::spawn(accept)))
     }
 }
 
-impl Closer {
+impl AcceptLoop {
     /// Closes the socket and waits until it is closed.
     pub async fn close(self) {
         self.0.abort();
-        // The task owns the socket.
+        // Dropping the task closes the socket.
         let _ = self.0.await;
     }
 }
@@ -106,14 +105,14 @@ impl Incoming {
         Incoming { accepted, silent, first_byte_timeout: FIRST_BYTE_TIMEOUT, holdings: [holding] }
     }
 
-    /// The next connection whose client has sent something.
+    /// The next connection with a first byte.
     async fn next(&mut self) -> Peer {
         loop {
             tokio::select! {
                 Some((stream, remote)) = self.accepted.recv() => {
                     let limit = self.first_byte_timeout;
                     self.silent.push(Box::pin(async move {
-                        // `readable` may return although there is nothing to read.
+                        // Peeking, because `readable` has false positives.
                         let sent = timeout(limit, stream.peek(&mut [0])).await.ok()?.ok()?;
                         (sent > 0).then_some((stream, remote))
                     }));
@@ -123,7 +122,7 @@ impl Incoming {
                         return peer;
                     }
                 }
-                // The socket is closed, and no connection is left.
+                // The socket is closed, and no connection remains.
                 else => return std::future::pending().await,
             }
         }
@@ -168,10 +167,10 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_connection_is_served_once_its_client_sends_and_closed_if_it_never_does() {
+    async fn connection_is_served_after_its_first_byte_and_closed_without_one() {
         let listener = Listener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.address;
-        let (mut incoming, closer) = listener.accept();
+        let (mut incoming, accept_loop) = listener.accept();
         incoming.first_byte_timeout = Duration::from_millis(50);
         let mut silent = TcpStream::connect(address).await.unwrap();
         let mut client = TcpStream::connect(address).await.unwrap();
@@ -180,8 +179,8 @@ mod tests {
         assert_eq!(remote, client.local_addr().unwrap(), "the first client sends nothing");
         assert!(stream.nodelay().unwrap());
         assert!(timeout(4 * incoming.first_byte_timeout, incoming.next()).await.is_err());
-        assert_eq!(silent.read(&mut [0]).await.unwrap(), 0, "it is closed");
-        closer.close().await;
+        assert_eq!(silent.read(&mut [0]).await.unwrap(), 0, "the silent connection is closed");
+        accept_loop.close().await;
         assert!(TcpStream::connect(address).await.is_err(), "the address refuses new connections");
     }
 }

@@ -1,28 +1,30 @@
-//! The HTTP server around the operations: request ids, limits, logs, health, and a stop that loses nothing.
+//! HTTP server: listener, limits, request log, compression, health checks and graceful shutdown.
 
-mod answer;
-mod encoding;
+mod client_ip;
+mod compression;
+mod concurrency_limit;
+mod docs_page;
 mod endpoint;
 mod files;
-mod form;
-mod gate;
 pub(crate) mod headers;
 mod health;
 mod listener;
-mod origin;
-mod pending;
 mod rate_limit;
-mod reference;
+mod request_body;
+mod response;
+mod response_budget;
 mod serve;
+mod urlencoded_body;
 
-pub use answer::{Answer, JSON};
-pub use endpoint::{Answers, Endpoint, Inner, begin_upload, only_get, read_body, step_aside};
-pub(crate) use form::pairs_to_json as form_to_json;
-pub use gate::{Gate, Turn};
-pub(crate) use health::Nothing;
-pub use origin::origin;
-pub use pending::{Pending, time_for};
+pub use client_ip::client_ip;
+pub use concurrency_limit::{ConcurrencyLimiter, Permit};
+pub use endpoint::{Endpoint, Handler, InternalRequest, only_get, release_for_external_call};
+pub(crate) use health::NotFound;
 pub use rate_limit::{RateLimit, Usage};
-/// What mounted paths are made of, in the version that the server is.
+pub use request_body::{begin_upload, read_body};
+pub use response::{JSON, Response};
+pub use response_budget::{ResponseBudget, send_timeout};
+/// The version of salvo that the server uses, for mounted paths.
 pub use salvo;
 pub use serve::{Mount, Running, Signals, router, serve};
+pub(crate) use urlencoded_body::pairs_to_json as form_to_json;

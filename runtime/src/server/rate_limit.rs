@@ -1,19 +1,19 @@
-//! Requests a minute, counted for each token and, without a valid one, for each address.
+//! Rate limits in fixed windows of a minute, for each token or, without a valid one, for each address.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::Answer;
+use super::Response;
 use crate::error::{Error, Result};
 use crate::header;
 
 const WINDOW: Duration = Duration::from_secs(60);
-/// More keys than this are swept when their minute is over.
-const MANY: usize = 10_000;
+/// Number of keys from which expired windows are removed.
+const SWEEP_MIN_KEYS: usize = 10_000;
 
-/// A count for each key, begun anew every minute from the key's first request.
+/// A count for each key. Its window starts with the first request of the key.
 #[derive(Debug)]
 pub struct RateLimit<K> {
     limit: u32,
@@ -22,24 +22,24 @@ pub struct RateLimit<K> {
 
 #[derive(Debug)]
 struct Counts<K> {
-    /// When a key's minute began, and its requests since.
-    of: HashMap<K, (Instant, u32)>,
-    /// When those of the past were removed: at most once a minute, because it looks at all of them.
-    swept: Instant,
+    /// The start of the window of each key, and its requests since.
+    by_key: HashMap<K, (Instant, u32)>,
+    /// When expired windows were last removed: at most once a minute, because it visits all keys.
+    last_sweep: Instant,
 }
 
 impl<K: Eq + Hash> RateLimit<K> {
-    /// At most `limit` requests a minute for one key; 0 is no limit.
+    /// A limit of requests per minute and key; 0 is no limit.
     pub fn new(limit: u32) -> RateLimit<K> {
-        RateLimit { limit, counts: Mutex::new(Counts { of: HashMap::new(), swept: Instant::now() }) }
+        RateLimit { limit, counts: Mutex::new(Counts { by_key: HashMap::new(), last_sweep: Instant::now() }) }
     }
 
-    /// Counts a request; one over the limit is not counted. `None` when there is no limit.
+    /// Counts a request, unless it exceeds the limit. `None` when there is no limit.
     pub fn count(&self, key: K) -> Option<Usage> {
         self.count_at(key, Instant::now())
     }
 
-    /// Counts a request, and refuses one over the limit.
+    /// Counts a request, and refuses it when it exceeds the limit.
     ///
     /// # Errors
     /// [`Error::RateLimited`] with the seconds to wait.
@@ -52,31 +52,31 @@ impl<K: Eq + Hash> RateLimit<K> {
             return None;
         }
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
-        if counts.of.len() >= MANY && now - counts.swept >= WINDOW {
-            counts.swept = now;
-            counts.of.retain(|_, (begun, _)| now - *begun < WINDOW);
+        if counts.by_key.len() >= SWEEP_MIN_KEYS && now - counts.last_sweep >= WINDOW {
+            counts.last_sweep = now;
+            counts.by_key.retain(|_, (start, _)| now - *start < WINDOW);
         }
-        let (begun, count) = counts.of.entry(key).or_insert((now, 0));
-        if now - *begun >= WINDOW {
-            (*begun, *count) = (now, 0);
+        let (start, count) = counts.by_key.entry(key).or_insert((now, 0));
+        if now - *start >= WINDOW {
+            (*start, *count) = (now, 0);
         }
         let exceeded = *count >= self.limit;
         if !exceeded {
             *count += 1;
         }
-        // Whole seconds after which the minute is surely over.
-        let left = WINDOW.saturating_sub(now - *begun);
+        // Rounded up, so that the window is over after these seconds.
+        let left = WINDOW.saturating_sub(now - *start);
         let reset = left.as_secs() + u64::from(left.subsec_nanos() > 0);
         Some(Usage { limit: self.limit, remaining: self.limit - *count, reset, exceeded })
     }
 }
 
-/// How a caller stands to a limit, once a request was counted.
+/// The state of a limit after a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Usage {
     limit: u32,
     remaining: u32,
-    /// Seconds until the count begins anew.
+    /// Seconds until the window ends.
     reset: u64,
     exceeded: bool,
 }
@@ -88,9 +88,9 @@ impl Usage {
         if self.exceeded { Err(Error::RateLimited(self.reset)) } else { Ok(()) }
     }
 
-    /// Adds the headers that tell a client.
-    pub fn tell(&self, answer: Answer) -> Answer {
-        answer
+    /// Adds the `RateLimit-*` headers.
+    pub fn add_headers(&self, response: Response) -> Response {
+        response
             .with(header::RATE_LIMIT, self.limit.into())
             .with(header::RATE_LIMIT_REMAINING, self.remaining.into())
             .with(header::RATE_LIMIT_RESET, self.reset.into())
@@ -106,24 +106,24 @@ mod tests {
     }
 
     #[test]
-    fn the_request_over_the_limit_is_refused_until_the_minute_is_over() {
+    fn request_over_the_limit_is_refused_until_the_minute_is_over() {
         let limit = RateLimit::new(2);
-        let begun = Instant::now();
-        assert!(allowed(&limit, "a", begun).is_ok() && allowed(&limit, "a", begun).is_ok());
-        let later = begun + Duration::from_secs(20);
+        let start = Instant::now();
+        assert!(allowed(&limit, "a", start).is_ok() && allowed(&limit, "a", start).is_ok());
+        let later = start + Duration::from_secs(20);
         assert!(matches!(allowed(&limit, "a", later), Err(Error::RateLimited(40))));
-        assert!(allowed(&limit, "b", begun).is_ok());
-        assert!(allowed(&limit, "a", begun + WINDOW).is_ok());
+        assert!(allowed(&limit, "b", start).is_ok());
+        assert!(allowed(&limit, "a", start + WINDOW).is_ok());
     }
 
     #[test]
-    fn what_is_left_is_told() {
+    fn usage_reports_remaining_requests_and_seconds() {
         let limit = RateLimit::new(2);
-        let begun = Instant::now();
-        let told = |usage: Option<Usage>| usage.map(|u| (u.limit, u.remaining, u.reset, u.exceeded));
-        assert_eq!(told(limit.count_at("a", begun)), Some((2, 1, 60, false)));
-        assert_eq!(told(limit.count_at("a", begun)), Some((2, 0, 60, false)));
-        assert_eq!(told(limit.count_at("a", begun + Duration::from_secs(59))), Some((2, 0, 1, true)));
+        let start = Instant::now();
+        let parts = |usage: Option<Usage>| usage.map(|u| (u.limit, u.remaining, u.reset, u.exceeded));
+        assert_eq!(parts(limit.count_at("a", start)), Some((2, 1, 60, false)));
+        assert_eq!(parts(limit.count_at("a", start)), Some((2, 0, 60, false)));
+        assert_eq!(parts(limit.count_at("a", start + Duration::from_secs(59))), Some((2, 0, 1, true)));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Listening, and stopping: SIGTERM and SIGINT let what is under way finish.
+//! Server start and graceful shutdown on SIGTERM, SIGINT and SIGHUP.
 
 use std::net::SocketAddr;
 use std::pin::pin;
@@ -13,59 +13,56 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout, timeout_at};
 
-use super::encoding::Encoding;
+use super::compression::Compression;
+use super::docs_page::{DocsPage, OpenApiJson};
 use super::endpoint::Endpoint;
 use super::files::Files;
-use super::health::{Figures, Live, Ready};
-use super::listener::{Closer, Incoming, Listener};
-use super::reference::{Described, Page};
+use super::health::{Live, MetricsEndpoint, Ready};
+use super::listener::{AcceptLoop, Incoming, Listener};
 use crate::attachment;
 use crate::context::State;
 use crate::crud;
 use crate::error::{Error, Result};
 use crate::idempotency;
 use crate::lasting::kept;
-use crate::online_indexes;
 use crate::openapi;
 use crate::panel;
 use crate::search;
+use crate::tasks::supervise;
 use crate::total;
 use crate::webhook::Dispatcher;
 
-/// What is under way has so long to finish once the server was told to stop.
-const DRAIN: Duration = Duration::from_secs(15);
+/// Time that open requests have to finish after the signal to stop.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(15);
 
-/// How long what else there is to a start may take once the server was told to stop.
-const START: Duration = Duration::from_secs(5);
+/// Time that the rest of the start has to finish after the signal to stop.
+const START_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A connection holds at most so many bytes that were received and not read: more than the longest head, with the
-/// longest URL.
-const READ: usize = 80 << 10;
+/// Received and unread bytes that a connection holds at most: more than the longest head, with the longest URL.
+const READ_BUFFER: usize = 80 << 10;
 
-/// So many requests of one connection are under way at once, each with its answer, in HTTP/2.
-const STREAMS: u32 = 64;
+/// Concurrent requests of one HTTP/2 connection.
+const MAX_CONCURRENT_STREAMS: u32 = 64;
 
-/// A connection on which nothing comes or goes is closed after so long: more than a database takes to find the first record
-/// of an export.
-const IDLE: Duration = Duration::from_secs(600);
+/// An idle connection is closed after this time, which is longer than a database takes to find the first record of an export.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(600);
 
-/// So long a connection may take none of what is sent on it.
-const STALL: Duration = Duration::from_secs(60);
+/// A connection is closed when its client takes none of the sent bytes for this time.
+const WRITE_STALL_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A server that listens.
 pub struct Running {
-    /// Where: the real port when the configured one was 0.
+    /// The address, with the real port when the configured one is 0.
     pub address: SocketAddr,
     handle: ServerHandle,
-    served: JoinHandle<()>,
+    serving: JoinHandle<()>,
     engine: Dispatcher,
-    closer: Closer,
-    /// What works beside the requests.
-    keepers: Vec<JoinHandle<()>>,
+    accept_loop: AcceptLoop,
+    background_tasks: Vec<JoinHandle<()>>,
     state: Arc<State>,
 }
 
-/// Begins to listen, and to deliver webhooks.
+/// Starts to listen and to deliver webhooks.
 ///
 /// # Errors
 /// When the address cannot be bound.
@@ -74,110 +71,111 @@ pub async fn serve(state: Arc<State>) -> Result<Running> {
     let address = listener.address;
     let _ = state.address.set(address);
     let router = router(&state);
-    let (incoming, closer) = listener.accept();
+    let (incoming, accept_loop) = listener.accept();
     let server = server(incoming);
     let handle = server.handle();
-    let served = tokio::spawn(server.serve(router));
+    let serving = tokio::spawn(server.serve(router));
     let slots = state.config.webhook_concurrency as usize;
     let engine = Dispatcher::start(state.clone(), state.webhook_transport.clone(), slots);
-    let keepers = vec![
-        keep("attachments", &state, attachment::run_garbage_collection),
-        keep("idempotency", &state, idempotency::run_pruning),
-        keep("search", &state, |state| async move { search::keep(&state).await }),
-        keep("indexes", &state, online_indexes::run),
-        keep("totals", &state, total::keep_folded),
+    let background_tasks = vec![
+        spawn_supervised("attachments", &state, attachment::run_garbage_collection),
+        spawn_supervised("idempotency", &state, idempotency::run_pruning),
+        spawn_supervised("search", &state, |state| async move { search::keep(&state).await }),
+        spawn_supervised("indexes", &state, online_indexes::run),
+        spawn_supervised("totals", &state, total::keep_folded),
     ];
-    Ok(Running { address, handle, served, engine, closer, keepers, state })
+    Ok(Running { address, handle, serving, engine, accept_loop, background_tasks, state })
 }
 
-/// Serves connections, with the limits of each.
+/// The salvo server, with the limits of a connection.
 fn server(incoming: Incoming) -> Server<Incoming> {
-    let unused = FuseConfig::default().with_connection_idle_timeout(IDLE).with_write_stall_timeout(STALL);
-    let mut server = Server::new(incoming).fuse_config(unused);
-    // What is received is read in pieces of this size, and so is the head of a request. A request's memory is theirs.
-    server.http1_mut().max_buf_size(READ);
+    let timeouts =
+        FuseConfig::default().with_connection_idle_timeout(IDLE_TIMEOUT).with_write_stall_timeout(WRITE_STALL_TIMEOUT);
+    let mut server = Server::new(incoming).fuse_config(timeouts);
+    // The memory that a request needs depends on these buffers.
+    server.http1_mut().max_buf_size(READ_BUFFER);
     server
         .http2_mut()
-        .initial_stream_window_size(READ as u32)
-        .initial_connection_window_size(4 * READ as u32)
-        .max_concurrent_streams(STREAMS);
+        .initial_stream_window_size(READ_BUFFER as u32)
+        .initial_connection_window_size(4 * READ_BUFFER as u32)
+        .max_concurrent_streams(MAX_CONCURRENT_STREAMS);
     server
 }
 
-/// Begins what works beside the requests for as long as the server runs.
-fn keep<F>(task: &'static str, state: &Arc<State>, work: fn(Arc<State>) -> F) -> JoinHandle<()>
+/// Starts a background task that runs until the server stops.
+fn spawn_supervised<F>(task: &'static str, state: &Arc<State>, work: fn(Arc<State>) -> F) -> JoinHandle<()>
 where
     F: Future<Output = ()> + Send + 'static,
 {
     let state = state.clone();
-    tokio::spawn(kept(state.metrics.tasks.clone(), task, move || work(state.clone())))
+    tokio::spawn(supervise(state.metrics.tasks.clone(), task, move || work(state.clone())))
 }
 
-/// Makes paths of an application's own.
+/// Builds the routes that an application adds.
 pub type Mount = fn(&Arc<State>) -> Router;
 
-/// Every path of the application.
+/// All routes of the application.
 pub fn router(state: &Arc<State>) -> Router {
-    let endpoint = |path: &str, router: Router| Router::with_path(path).push(router);
-    let health = endpoint("health", Router::with_path("live").goal(Endpoint::new(state.clone(), Live)))
+    let nested = |path: &str, router: Router| Router::with_path(path).push(router);
+    let health = nested("health", Router::with_path("live").goal(Endpoint::new(state.clone(), Live)))
         .push(Router::with_path("ready").goal(Endpoint::new(state.clone(), Ready)))
-        .push(Router::with_path("metrics").goal(Endpoint::new(state.clone(), Figures)));
-    let files = endpoint("files", Router::with_path("{uuid}/{part}").goal(Endpoint::new(state.clone(), Files)));
-    let page = |path: &str, page: Page| Router::with_path(path).goal(Endpoint::new(state.clone(), page));
-    // Not what monitors ask for, and not files: those have ranges and tags of their bytes, and most are compressed already.
-    let encoded = || Router::new().hoop(Encoding::new());
-    let mounted = state.mounts.iter().fold(encoded(), |router, mount| router.push(mount(state)));
+        .push(Router::with_path("metrics").goal(Endpoint::new(state.clone(), MetricsEndpoint)));
+    let files = nested("files", Router::with_path("{uuid}/{part}").goal(Endpoint::new(state.clone(), Files)));
+    let page = |path: &str, page: DocsPage| Router::with_path(path).goal(Endpoint::new(state.clone(), page));
+    // Neither health checks nor files are compressed: files have ranges and tags of their bytes, and most are compressed already.
+    let compressed = || Router::new().hoop(Compression::new());
+    let mounted = state.mounts.iter().fold(compressed(), |router, mount| router.push(mount(state)));
     let records = mounted.push(crud::router(state));
-    // Megabytes for anyone who asks, without a turn at the gate: they would be compressed anew for each.
-    let described = Router::new()
-        .push(endpoint(&openapi::path(), Router::new().goal(Endpoint::new(state.clone(), Described))))
-        .push(page("docs/viewer.js", Page::Viewer));
-    let pages = encoded()
-        .push(page("docs", Page::Html))
-        .push(page("docs/begin.js", Page::Begin))
-        // Whatever nothing else is.
+    // Megabytes that anyone can request and that would be compressed each time.
+    let documents = Router::new()
+        .push(nested(&openapi::path(), Router::new().goal(Endpoint::new(state.clone(), OpenApiJson))))
+        .push(page("docs/viewer.js", DocsPage::Viewer));
+    let pages = compressed()
+        .push(page("docs", DocsPage::Html))
+        .push(page("docs/begin.js", DocsPage::StartScript))
+        // The panel has all other paths.
         .push(panel::router(state));
-    // They are tried one after another: nothing hides the first from monitors, and most requests are for records.
-    Router::new().hoop(RequestId::new()).push(health).push(records).push(files).push(described).push(pages)
+    // salvo tries them in this order: no path can hide the health checks, and most requests are for records.
+    Router::new().hoop(RequestId::new()).push(health).push(records).push(files).push(documents).push(pages)
 }
 
 impl Running {
-    /// Stops accepting and claiming, lets what is under way finish, and closes the database.
+    /// Closes the socket, lets open requests and deliveries finish, and closes the database.
     pub async fn stop(self) {
-        // First, so that whoever comes now is refused and does not wait for the end of the others.
-        self.closer.close().await;
-        self.handle.stop_graceful(DRAIN);
-        // At the same time: each has nearly all of the time that an operator waits.
-        let until = Instant::now() + DRAIN;
-        let _ = tokio::join!(self.served, self.engine.stop());
-        // Behind those that begin it.
-        if timeout_at(until, self.state.lasting.ended()).await.is_err() {
-            tracing::warn!("what was begun for clients that went away did not end in time");
+        // First, so that new clients are refused instead of waiting for the shutdown.
+        self.accept_loop.close().await;
+        self.handle.stop_graceful(SHUTDOWN_TIMEOUT);
+        // At the same time, so that each has nearly all of the time.
+        let deadline = Instant::now() + SHUTDOWN_TIMEOUT;
+        let _ = tokio::join!(self.serving, self.engine.stop());
+        // After the requests, which start them.
+        if timeout_at(deadline, self.state.detached_tasks.wait()).await.is_err() {
+            tracing::warn!("detached tasks did not finish before the shutdown timeout");
         }
-        // What they leave is done at the next start.
-        for keeper in self.keepers {
-            keeper.abort();
+        // The next start does the work that is left.
+        for task in self.background_tasks {
+            task.abort();
         }
         self.state.db.close().await;
     }
 
-    /// Does what else there is to a start, waits for the signal to stop, then stops. A start under way when the signal comes has
-    /// five seconds to end, and one that waits for its database longer than that is let go of.
+    /// Finishes the start, waits for a signal, and stops. After the signal the start has five seconds to finish, then it is
+    /// abandoned.
     ///
     /// # Errors
-    /// What the start failed with.
-    pub async fn until_told(self, mut signals: Signals, start: impl Future<Output = Result<()>>) -> Result<()> {
-        let mut told = pin!(signals.told());
+    /// Those of the start.
+    pub async fn run_until_signal(self, mut signals: Signals, start: impl Future<Output = Result<()>>) -> Result<()> {
+        let mut signal = pin!(signals.recv());
         let mut start = pin!(start);
         tokio::select! {
             started = &mut start => {
                 started?;
-                told.await;
+                signal.await;
             }
-            // It answers already: whoever was told that it is ready finds an administrator later.
-            () = &mut told => match timeout(START, start).await {
+            // The server is ready already, and clients expect the administrator to exist.
+            () = &mut signal => match timeout(START_TIMEOUT, start).await {
                 Ok(started) => started?,
-                Err(_) => tracing::warn!("told to stop before the start had ended"),
+                Err(_) => tracing::warn!("stopping before the start has finished"),
             }
         }
         tracing::info!("stopping");
@@ -187,7 +185,7 @@ impl Running {
     }
 }
 
-/// SIGTERM, SIGINT and SIGHUP, which no longer end the process once they are listened for.
+/// Receivers of SIGTERM, SIGINT and SIGHUP, which then no longer end the process.
 #[derive(Debug)]
 pub struct Signals {
     terminate: Signal,
@@ -196,10 +194,10 @@ pub struct Signals {
 }
 
 impl Signals {
-    /// Begins to listen: to be called before anybody is told that the server runs.
+    /// Starts to listen. Call it before the server prints its address.
     ///
     /// # Errors
-    /// When the signals cannot be listened for.
+    /// When the handlers cannot be installed.
     pub fn listen() -> Result<Signals> {
         let listen = |kind| signal(kind).map_err(Error::internal);
         Ok(Signals {
@@ -209,8 +207,8 @@ impl Signals {
         })
     }
 
-    /// Waits for one of them, those included that came since it began to listen.
-    pub async fn told(&mut self) {
+    /// Waits for a signal, also for one that arrived since [`Signals::listen`].
+    pub async fn recv(&mut self) {
         tokio::select! {
             _ = self.terminate.recv() => {}
             _ = self.interrupt.recv() => {}

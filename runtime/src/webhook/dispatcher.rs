@@ -18,7 +18,7 @@ use super::retention;
 use super::transport::{Outcome, Transport};
 use crate::context::State;
 use crate::error::Result;
-use crate::lasting::kept;
+use crate::tasks::supervise;
 
 /// Interval at which it looks for commits of other processes, due deliveries and expired leases.
 const POLL_INTERVAL: Duration = Duration::from_millis(250);
@@ -48,11 +48,11 @@ impl Dispatcher {
             let (state, stopped) = (state.clone(), stopped.clone());
             // After a panic, the leases of its claims expire.
             let run = move || DispatchLoop::new(state.clone(), transport.clone(), slots).run(stopped.clone());
-            tasks.push(tokio::spawn(kept(counted.clone(), "webhooks", run)));
+            tasks.push(tokio::spawn(supervise(counted.clone(), "webhooks", run)));
         }
         // Events are stored even if this process delivers none.
         let run = move || retention::run(state.clone(), stopped.clone());
-        tasks.push(tokio::spawn(kept(counted, "retention", run)));
+        tasks.push(tokio::spawn(supervise(counted, "retention", run)));
         Dispatcher { stop, tasks }
     }
 

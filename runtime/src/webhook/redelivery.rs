@@ -31,10 +31,10 @@ pub async fn test(
     webhook_id: i64,
     trace: Option<Trace>,
 ) -> Result<Outcome> {
-    let (state, lasting) = (state.clone(), state.lasting.clone());
+    let (state, detached_tasks) = (state.clone(), state.detached_tasks.clone());
     // Runs to the end if the client disconnects: a test that was never attempted must not appear as failed.
-    lasting
-        .to_the_end(async move {
+    detached_tasks
+        .run_to_completion(async move {
             let delivery = insert_test(&state, webhook_id, trace).await?;
             send(&state, transport, delivery).await
         })
@@ -77,10 +77,10 @@ pub async fn resend(state: &Arc<State>, transport: Arc<dyn Transport>, webhook_i
 }
 
 async fn send(state: &Arc<State>, transport: Arc<dyn Transport>, delivery: i64) -> Result<Outcome> {
-    let (state, lasting) = (state.clone(), state.lasting.clone());
+    let (state, detached_tasks) = (state.clone(), state.detached_tasks.clone());
     // Runs to the end if the client disconnects: the lease is released and the attempt is logged.
-    lasting
-        .to_the_end(async move {
+    detached_tasks
+        .run_to_completion(async move {
             let claim = claim_one(&state.db, delivery, state.clock.now()).await?;
             let claim = claim.ok_or_else(|| Error::Conflict("An attempt at this delivery is in progress.".into()))?;
             let finished = dispatcher::make_attempt(&state, transport, claim).await;
@@ -106,9 +106,9 @@ async fn send(state: &Arc<State>, transport: Arc<dyn Transport>, delivery: i64) 
 /// # Errors
 /// [`Error::NotFound`] if the webhook is deleted, [`Error::Conflict`] while it is disabled.
 pub async fn recover(state: &Arc<State>, webhook_id: i64, since: DateTime<Utc>) -> Result<u64> {
-    let (state, lasting) = (state.clone(), state.lasting.clone());
-    lasting
-        .to_the_end(async move {
+    let (state, detached_tasks) = (state.clone(), state.detached_tasks.clone());
+    detached_tasks
+        .run_to_completion(async move {
             let mut all = 0;
             let mut after = Some(0);
             while let Some(id) = after {

@@ -73,7 +73,7 @@ async fn upload_to_a_record_deleted_meanwhile_leaves_nothing(server: Server) {
         let status = upload.await.expect("it is answered");
         assert!(matches!(status, 201 | 422), "{status}");
     }
-    server.state.clock.turn(Duration::from_secs(7200));
+    server.state.clock.advance(Duration::from_secs(7200));
     attachment::collect_garbage(&server.state).await.expect("it is collected");
     assert!(stored(&server).is_empty(), "{:?}", stored(&server));
     assert_eq!(pending_deletions(&server.state).await, 0);
@@ -109,7 +109,7 @@ async fn undeletable_file_does_not_block_others(server: Server) {
     assert!(!second.join("file").exists());
     assert_eq!(pending_deletions(&server.state).await, 1);
     std::fs::remove_dir(first.join("file")).expect("the folder can be written");
-    server.state.clock.turn(Duration::from_secs(15 * 60));
+    server.state.clock.advance(Duration::from_secs(15 * 60));
     attachment::collect_garbage(&server.state).await.expect("it is collected");
     assert_eq!(pending_deletions(&server.state).await, 0);
 }
@@ -120,10 +120,10 @@ async fn file_of_a_crashed_upload_is_collected_after_an_hour(server: Server) {
     let attachment = attach(&server, &member, "a.txt", "a").await;
     let uuid = attachment["uuid"].as_str().expect("a UUID");
     schedule_deletion(&server, "0b0b0b0b-0000-4000-8000-000000000000", TimeDelta::hours(1), stray).await;
-    server.state.clock.turn(Duration::from_secs(59 * 60));
+    server.state.clock.advance(Duration::from_secs(59 * 60));
     attachment::collect_garbage(&server.state).await.expect("it is collected");
     assert_eq!(stored(&server).len(), 2);
-    server.state.clock.turn(Duration::from_secs(2 * 60));
+    server.state.clock.advance(Duration::from_secs(2 * 60));
     attachment::collect_garbage(&server.state).await.expect("it is collected");
     let left = stored(&server);
     assert!(left.len() == 1 && left[0].display().to_string().contains(uuid), "{left:?}");

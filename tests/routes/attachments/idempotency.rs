@@ -85,7 +85,7 @@ async fn concurrent_duplicate_uploads_create_one_attachment(server: Server) {
     let replayed = answers.iter().filter(|answer| answer.header("idempotent-replayed").is_some()).count();
     assert_eq!(replayed, 5);
     assert_eq!((attachments(&server, &member).await, stored(&server).len()), (1.into(), 1));
-    server.state.clock.turn(Duration::from_secs(3600));
+    server.state.clock.advance(Duration::from_secs(3600));
     attachment::collect_garbage(&server.state).await.expect("it is collected");
     assert_eq!((stored(&server).len(), pending_deletions(&server.state).await), (1, 0));
 }

@@ -105,9 +105,9 @@ async fn an_expired_link_is_gone(server: Server) {
     let member = member(&server).await;
     let attachment = attach(&server, &member, "a.txt", "a").await;
     let link = path(&attachment["url"]);
-    server.state.clock.turn(Duration::from_secs(59 * 60 + 50));
+    server.state.clock.advance(Duration::from_secs(59 * 60 + 50));
     server.anonymous().get(&link).await.status(200);
-    server.state.clock.turn(Duration::from_secs(10));
+    server.state.clock.advance(Duration::from_secs(10));
     server.anonymous().get(&link).await.refused(410, "link_expired");
     // A new link works.
     let shown = server.admin().get(&format!("/attachments/{}", attachment["id"])).await.record("attachment");

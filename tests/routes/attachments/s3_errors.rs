@@ -36,7 +36,7 @@ async fn attachments(server: &Bucketed, member: &Value) -> Value {
 async fn nothing_is_left(server: &Bucketed, member: &Value) {
     assert_eq!(attachments(server, member).await, 0);
     assert!(stored(server).is_empty(), "{:?}", stored(server));
-    server.state.clock.turn(HOUR);
+    server.state.clock.advance(HOUR);
     attachment::collect_garbage(&server.state).await.expect("it is collected");
     let names: Vec<String> = server.bucket.objects().into_keys().collect();
     assert!(names.is_empty(), "{names:?}");

@@ -80,7 +80,7 @@ async fn token_expires_by_the_application_clock(server: Server) {
     let later = chrono::Utc::now() + chrono::TimeDelta::hours(1);
     admin.put(&path(&token), json!({ "expires_at": later.to_rfc3339() })).await.record("token");
     client.get("/products").await.ok();
-    server.state.clock.turn(Duration::from_secs(7200));
+    server.state.clock.advance(Duration::from_secs(7200));
     server.state.tokens.clear();
     client.get("/products").await.refused(401, "invalid_token");
 }

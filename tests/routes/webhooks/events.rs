@@ -119,7 +119,7 @@ async fn events_are_limited_by_read_permissions_of_the_owner(server: Server) {
     let (admin, receiver) = (server.admin(), Receiver::answering(200).await);
     let (user, client) = server.user(&[], &["*"]).await;
     // Events from before a webhook do not count as missed.
-    server.state.clock.turn(Duration::from_secs(90));
+    server.state.clock.advance(Duration::from_secs(90));
     let named = json!({ "url": receiver.url(), "events": ["role.created", "settings.updated"] });
     let refused = client.post("/webhooks", named.clone()).await;
     assert_eq!(refused.invalid("events"), "names `settings.updated`, which needs the permission `settings.manage`");

@@ -161,7 +161,7 @@ async fn key_of_a_crashed_request_is_free_after_its_lease(server: Server) {
     answer.refused(409, "in_progress");
     assert!(answer.header("retry-after").is_some() && begun.elapsed() >= Duration::from_secs(9));
     // The request timeout and 30 seconds.
-    server.state.clock.turn(server.state.config.request_timeout + Duration::from_secs(30));
+    server.state.clock.advance(server.state.config.request_timeout + Duration::from_secs(30));
     let answer = client.post(&test, json!({})).await;
     answer.record("delivery");
     assert_eq!((answer.header("idempotent-replayed"), receiver.received().len()), (None, 2));

@@ -22,7 +22,7 @@ async fn recovery_delivers_missed_events(server: Server) {
     admin.put(&path(&hook), json!({ "is_active": false })).await.record("webhook");
     role(&server, "Long ago").await;
     other.wait_for(1).await;
-    server.state.clock.turn(Duration::from_secs(3600));
+    server.state.clock.advance(Duration::from_secs(3600));
     let since = (server.state.clock.now() - Duration::from_secs(1)).to_rfc3339();
     role(&server, "Missed").await;
     other.wait_for(2).await;

@@ -23,9 +23,9 @@ async fn both_secrets_sign_for_24_hours(server: Server) {
     let (old, new) = (secret(&hook), secret(&rotated));
     let test = || async { admin.post(&format!("{}/test", path(&hook)), json!({})).await.record("delivery") };
     test().await;
-    server.state.clock.turn(Duration::from_secs(24 * 3600 - 60));
+    server.state.clock.advance(Duration::from_secs(24 * 3600 - 60));
     test().await;
-    server.state.clock.turn(Duration::from_secs(60));
+    server.state.clock.advance(Duration::from_secs(60));
     test().await;
     let received = receiver.received();
     for sent in &received {

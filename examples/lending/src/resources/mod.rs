@@ -1,4 +1,4 @@
-//! The resources: what is generated from YAML, and the behaviour of loans.
+//! Resources: code that is generated from YAML, and the behaviour of loans.
 
 mod loan;
 

@@ -1,4 +1,4 @@
-//! `from-db`: the YAML of a resource from a table that is there already.
+//! Command `from-db`: YAML of a resource from an existing table.
 
 pub(super) mod table;
 mod yaml;
@@ -12,19 +12,18 @@ use crate::context::State;
 use crate::error::{Error, Result};
 use crate::query::hint;
 
-/// The grammar of the command.
 pub fn command() -> Command {
     Command::new("from-db")
-        .about("Print the YAML of a resource from a table that is there; it changes nothing")
-        .arg(Arg::new("table").required(true).help("The table"))
-        .arg(Arg::new("name").long("name").help("What the resource is called; otherwise the table's name, singular"))
+        .about("Print the YAML of a resource for an existing table; changes nothing")
+        .arg(Arg::new("table").required(true).help("Name of the table"))
+        .arg(Arg::new("name").long("name").help("Name of the resource; by default the singular of the table's name"))
 }
 
 pub async fn run(state: &Arc<State>, matches: &ArgMatches) -> Result<()> {
     let argument = |name: &str| matches.get_one::<String>(name).map(String::as_str);
     let table = argument("table").unwrap_or_default();
     if let Some(entry) = state.catalog.entries().iter().find(|entry| entry.meta.table == table) {
-        return Err(Error::internal(format!("the table `{table}` is that of the resource `{}`", entry.meta.name)));
+        return Err(Error::internal(format!("the table `{table}` belongs to the resource `{}`", entry.meta.name)));
     }
     let (dialect, connection) = (state.db.dialect(), state.db.reader());
     let names = table::names(dialect, connection).await?;
@@ -33,23 +32,23 @@ pub async fn run(state: &Arc<State>, matches: &ArgMatches) -> Result<()> {
         return Err(Error::internal(format!("the database has no table `{table}`{hint}")));
     }
     if !yaml::is_name(table) {
-        return Err(Error::internal(format!("`{table}` is not a name in snake_case, as the table of a resource has")));
+        return Err(Error::internal(format!("`{table}` is not in snake_case, as the table of a resource must be")));
     }
     let found = table::read(dialect, connection, table).await?;
     let name = argument("name").map_or_else(|| singular(table), String::from);
     if !yaml::is_name(&name) {
         let problem =
-            format!("`{name}` is not in snake_case, or no name in Rust: `--name` says what the resource is called");
+            format!("`{name}` is not in snake_case, or not a valid name in Rust; choose another with `--name`");
         return Err(Error::internal(problem));
     }
     let resources: Vec<(&str, &str)> =
         state.catalog.entries().iter().map(|entry| (entry.meta.table, entry.meta.name)).collect();
     let text = yaml::write(dialect, &name, table, &found, &resources);
-    let text = text.ok_or_else(|| Error::internal(format!("no column of `{table}` could be a field of a resource")))?;
+    let text = text.ok_or_else(|| Error::internal(format!("no column of `{table}` can be a field of a resource")))?;
     output::line(text.trim_end())
 }
 
-/// One of what an English plural names: `currencies` is `currency`, `boxes` is `box`, `rates` is `rate`.
+/// The singular of an English plural: `currencies` is `currency`, `boxes` is `box`, `rates` is `rate`.
 fn singular(plural: &str) -> String {
     if let Some(stem) = plural.strip_suffix("ies") {
         return format!("{stem}y");
@@ -65,7 +64,7 @@ mod tests {
     use super::singular;
 
     #[test]
-    fn a_table_names_one_of_its_rows() {
+    fn plural_of_a_table_becomes_singular() {
         let pairs = [
             ("currencies", "currency"),
             ("boxes", "box"),

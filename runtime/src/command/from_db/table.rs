@@ -1,11 +1,11 @@
-//! What a database says of one of its tables.
+//! Schema of a table, from the catalogs of the database.
 
 use sea_orm::QueryResult;
 
 use crate::db::{Connection, Dialect, Sql};
 use crate::error::{Error, Result};
 
-/// A table, its columns in their order.
+/// A table. The columns are in their order.
 #[derive(Debug, Default)]
 pub struct Table {
     pub columns: Vec<Column>,
@@ -16,14 +16,14 @@ pub struct Table {
 #[derive(Debug, Default)]
 pub struct Column {
     pub name: String,
-    /// The type in small letters, as the database writes it: `character varying(20)`.
+    /// The type in lower case, as the database writes it: `character varying(20)`.
     pub kind: String,
     pub nullable: bool,
-    /// The expression, as the database writes it.
+    /// The default expression, as the database writes it.
     pub default: Option<String>,
-    /// The words of a type that is an enumeration.
-    pub words: Vec<String>,
-    /// The database computes it from other columns.
+    /// The values of an enum type.
+    pub enum_values: Vec<String>,
+    /// A generated column.
     pub computed: bool,
 }
 
@@ -32,22 +32,21 @@ pub struct Column {
 pub struct Reference {
     pub columns: Vec<String>,
     pub table: String,
-    /// The columns there.
+    /// The referenced columns.
     pub targets: Vec<String>,
 }
 
-/// An index, but that of the key.
+/// An index, other than that of the primary key.
 #[derive(Debug)]
 pub struct Index {
-    /// None where one is an expression.
+    /// `None` if the index has an expression.
     pub columns: Option<Vec<String>>,
     pub unique: bool,
-    /// It has rows for which a condition holds alone, and another than that they are not deleted, as every index of a resource
-    /// with `delete: soft` has.
+    /// A partial index with another condition than `deleted_at IS NULL`, which every index of a resource with `delete: soft` has.
     pub partial: bool,
 }
 
-/// The names of all tables, but those of the database itself.
+/// The names of all tables, without system tables.
 pub async fn names(dialect: Dialect, connection: &Connection) -> Result<Vec<String>> {
     let text = match dialect {
         Dialect::Sqlite => {
@@ -63,9 +62,9 @@ pub async fn names(dialect: Dialect, connection: &Connection) -> Result<Vec<Stri
     rows.iter().map(|row| Ok(row.try_get("", "name")?)).collect()
 }
 
-/// A table that is there.
+/// Reads an existing table.
 pub async fn read(dialect: Dialect, connection: &Connection, table: &str) -> Result<Table> {
-    let ask = async |text: &str| {
+    let query = async |text: &str| {
         let (before, after) = text.split_once("{table}").unwrap_or((text, ""));
         let mut sql = Sql::new(dialect, before);
         sql.bind(table).push(after);
@@ -76,26 +75,26 @@ pub async fn read(dialect: Dialect, connection: &Connection, table: &str) -> Res
         Dialect::Postgres => (POSTGRES_COLUMNS, POSTGRES_REFERENCES, POSTGRES_INDEXES),
     };
     let mut found = Table::default();
-    for row in ask(columns).await? {
+    for row in query(columns).await? {
         found.columns.push(Column {
             name: row.try_get("", "name")?,
             kind: row.try_get::<String>("", "kind")?.to_lowercase(),
             nullable: row.try_get::<i64>("", "nullable")? == 1,
             default: row.try_get("", "fallback")?,
-            words: list(&row, "words")?,
+            enum_values: list(&row, "words")?,
             computed: row.try_get::<i64>("", "computed")? == 1,
         });
     }
-    for row in ask(references).await? {
+    for row in query(references).await? {
         let targets = list(&row, "targets")?;
         found.references.push(Reference {
             columns: list(&row, "columns")?,
             table: row.try_get("", "target")?,
-            // SQLite's may leave out that it is the key.
+            // SQLite leaves out the referenced columns if they are the primary key.
             targets: if targets.is_empty() { vec!["id".to_owned()] } else { targets },
         });
     }
-    for row in ask(indexes).await? {
+    for row in query(indexes).await? {
         let whole = row.try_get::<i64>("", "expressions")? == 0;
         found.indexes.push(Index {
             columns: whole.then(|| list(&row, "columns")).transpose()?,
@@ -106,7 +105,7 @@ pub async fn read(dialect: Dialect, connection: &Connection, table: &str) -> Res
     Ok(found)
 }
 
-/// A list of names, which both databases hand over as JSON: a name may hold anything else.
+/// A list of names, which both databases return as JSON because names can contain any separator.
 fn list(row: &QueryResult, column: &str) -> Result<Vec<String>> {
     let text: Option<String> = row.try_get("", column)?;
     let Some(text) = text else { return Ok(Vec::new()) };

@@ -1,16 +1,16 @@
-//! The indexes that the resources declare, held against those that the database has and uses: what `doctor` says of them.
+//! Check of `doctor` for missing, invalid and unused indexes.
 
-mod present;
-mod used;
+mod existing;
+mod usage;
 
-use present::Present;
+use existing::ExistingIndex;
 
 use crate::context::Context;
 use crate::db::Dialect;
 use crate::error::Result;
 use crate::meta::{FieldMeta, Kind, ResourceMeta};
 
-/// Something about the indexes of a table.
+/// A remark about an index or a table.
 #[derive(Debug)]
 pub struct Remark {
     /// The plural of the resource.
@@ -19,98 +19,102 @@ pub struct Remark {
     pub name: String,
     /// A clause whose subject is either.
     pub problem: String,
-    /// Nothing is wrong: somebody may want to look at it.
+    /// Not a problem.
     pub advice: bool,
 }
 
 /// An index that a resource declares.
 #[derive(Debug)]
-struct Wanted {
+struct DeclaredIndex {
     /// The key that declares it: `indexes`.
-    word: &'static str,
+    key: &'static str,
     fields: Vec<&'static str>,
-    /// What its keys begin with: columns, and `folded <column>`.
-    keys: Vec<String>,
+    /// The leading index columns: columns, and `folded <column>`.
+    columns: Vec<String>,
     unique: bool,
     substrings: bool,
-    /// It has an order, in which rows without a value come first.
+    /// It is sorted with nulls first.
     nulls_first: bool,
 }
 
-/// What is missing, what the database does not use, and which tables it reads as a whole though they are large. Of a
-/// database that has still to be migrated nothing is missing yet: the migrations bring it.
+/// Missing and invalid indexes, unused indexes, and frequent sequential scans of large tables. With pending migrations, no index is
+/// reported as missing.
 pub async fn remarks(context: &Context<'_>, migrated: bool) -> Result<Vec<Remark>> {
     let mut found = Vec::new();
     let dialect = context.state().db.dialect();
     for entry in context.catalog().entries() {
-        let there = present::read(context, entry.meta.table).await?;
-        for wanted in wanted(dialect, entry.meta).into_iter().filter(|_| migrated) {
-            let fitting: Vec<&Present> = there.iter().filter(|index| wanted.fits(dialect, entry.meta, index)).collect();
-            if fitting.iter().any(|index| index.valid) {
-                found.extend(used::unplanned(context, entry.meta, &wanted, &fitting).await?);
+        let existing = existing::read(context, entry.meta.table).await?;
+        for declared in declared(dialect, entry.meta).into_iter().filter(|_| migrated) {
+            let matching: Vec<&ExistingIndex> =
+                existing.iter().filter(|index| declared.matches(dialect, entry.meta, index)).collect();
+            if matching.iter().any(|index| index.valid) {
+                found.extend(usage::unused_by_planner(context, entry.meta, &declared, &matching).await?);
                 continue;
             }
-            let problem = match fitting.first() {
-                Some(broken) => {
+            let problem = match matching.first() {
+                Some(invalid) => {
                     format!(
-                        "is declared under `{}`, and its index `{}` is not valid: make it again",
-                        wanted.word, broken.name
+                        "is declared under `{}`, but its index `{}` is invalid: recreate it",
+                        declared.key, invalid.name
                     )
                 }
-                None => format!("is declared under `{}`, and no index serves it", wanted.word),
+                None => format!("is declared under `{}`, but the index is missing", declared.key),
             };
-            found.push(Remark { kind: entry.meta.plural, name: wanted.fields.join(", "), problem, advice: false });
+            found.push(Remark { kind: entry.meta.plural, name: declared.fields.join(", "), problem, advice: false });
         }
-        found.extend(used::unused(context, entry.meta, &there).await?);
+        found.extend(usage::unused(context, entry.meta, &existing).await?);
     }
     Ok(found)
 }
 
-/// The indexes that a resource declares, of those that a database has.
-fn wanted(dialect: Dialect, meta: &'static ResourceMeta) -> Vec<Wanted> {
-    let plain = |word, fields: &[&'static str], unique| Wanted {
-        word,
+/// The indexes that a resource declares and that exist on this database.
+fn declared(dialect: Dialect, meta: &'static ResourceMeta) -> Vec<DeclaredIndex> {
+    let plain = |key, fields: &[&'static str], unique| DeclaredIndex {
+        key,
         fields: fields.to_vec(),
-        keys: fields.iter().map(ToString::to_string).collect(),
+        columns: fields.iter().map(ToString::to_string).collect(),
         unique,
         substrings: false,
         nulls_first: false,
     };
-    let mut wanted: Vec<Wanted> = meta.unique_sets().map(|set| plain("unique", set, true)).collect();
-    wanted.extend(meta.indexes.iter().map(|set| plain("indexes", set, false)));
+    let mut declared: Vec<DeclaredIndex> = meta.unique_sets().map(|set| plain("unique", set, true)).collect();
+    declared.extend(meta.indexes.iter().map(|set| plain("indexes", set, false)));
     for field in meta.fields.iter().filter(|field| meta.ordered.contains(&field.name)) {
         let mut order = plain("ordered", &[field.name], false);
         order.nulls_first = field.nullable;
         if is_folded(field) {
-            order.keys.insert(0, format!("folded {}", field.name));
+            order.columns.insert(0, format!("folded {}", field.name));
         }
-        // SQLite keeps no order of text: no index there may depend on a function of the application.
+        // SQLite has no index for the order of text, which would depend on a function of the application.
         if dialect == Dialect::Postgres || !is_folded(field) {
-            wanted.push(order);
+            declared.push(order);
         }
     }
     for &name in meta.search.iter().filter(|_| dialect == Dialect::Postgres) {
-        let keys = vec![format!("folded {name}")];
-        wanted.push(Wanted { keys, substrings: true, ..plain("search", &[name], false) });
+        let columns = vec![format!("folded {name}")];
+        declared.push(DeclaredIndex { columns, substrings: true, ..plain("search", &[name], false) });
     }
-    wanted
+    declared
 }
 
-/// Whether a list has the values of a field in the order of the folded text.
+/// True if lists sort the field by its case-folded text.
 fn is_folded(field: &FieldMeta) -> bool {
     matches!(field.kind, Kind::String { .. } | Kind::Text | Kind::Enum { .. } | Kind::PolymorphicType { .. })
 }
 
-impl Wanted {
-    /// Whether an index serves it, if it is valid.
-    fn fits(&self, dialect: Dialect, meta: &ResourceMeta, index: &Present) -> bool {
-        // What must not repeat may be compared without regard to case: that is narrower, and finds the same.
-        let is = |(key, wanted): (&String, &String)| key == wanted || self.unique && *key == format!("folded {wanted}");
-        let begins = index.keys.len() >= self.keys.len() && index.keys.iter().zip(&self.keys).all(is);
-        let whole = if self.unique { index.unique && index.keys.len() == self.keys.len() } else { true };
-        let rows = !index.partial || index.live && meta.soft_delete;
-        // Null is the smallest value of SQLite.
-        let nulls = !self.nulls_first || index.nulls_first || dialect == Dialect::Sqlite;
-        begins && whole && rows && nulls && index.substrings == self.substrings
+impl DeclaredIndex {
+    /// True if an existing index serves as this one, if it is valid.
+    fn matches(&self, dialect: Dialect, meta: &ResourceMeta, index: &ExistingIndex) -> bool {
+        // A case-insensitive unique index is narrower than the declared one, and finds the same rows.
+        let is_same = |(existing, declared): (&String, &String)| {
+            existing == declared || self.unique && *existing == format!("folded {declared}")
+        };
+        let has_prefix =
+            index.columns.len() >= self.columns.len() && index.columns.iter().zip(&self.columns).all(is_same);
+        let is_unique = if self.unique { index.unique && index.columns.len() == self.columns.len() } else { true };
+        let has_rows = !index.partial || index.live && meta.soft_delete;
+        // SQLite always sorts nulls first.
+        let has_nulls = !self.nulls_first || index.nulls_first || dialect == Dialect::Sqlite;
+        has_prefix && is_unique && has_rows && has_nulls && index.substrings == self.substrings
     }
 }

@@ -1,26 +1,24 @@
-//! The description against the server: its examples fit its schemas, what it answers fits them too, and every parameter
-//! is taken as described.
+//! Conformance of examples, responses and parameters to the OpenAPI document.
 
 use charter_runtime::meta::Operation;
 use serde_json::{Value, json};
 
-use super::{description, operations};
+use super::{document, operations};
 use crate::query::every_list::{List, Maker, lists};
 use crate::support::schema::{problems, resolve};
 use crate::support::{Server, on_both};
 
 on_both!(
-    every_example_fits_its_schema,
-    every_list_and_every_record_fits_its_schema,
-    every_example_of_a_new_record_is_taken,
-    every_described_parameter_is_taken,
-    a_derived_field_is_null_only_where_its_reference_may_lead_nowhere,
+    examples_match_their_schemas,
+    responses_match_their_schemas,
+    example_bodies_are_accepted,
+    documented_parameters_are_accepted,
+    derived_field_is_nullable_only_if_its_reference_is,
 );
 
-async fn a_derived_field_is_null_only_where_its_reference_may_lead_nowhere(server: Server) {
-    let description = description(&server).await;
-    let of =
-        |schema: &str, field: &str| description["components"]["schemas"][schema]["properties"][field]["type"].clone();
+async fn derived_field_is_nullable_only_if_its_reference_is(server: Server) {
+    let document = document(&server).await;
+    let of = |schema: &str, field: &str| document["components"]["schemas"][schema]["properties"][field]["type"].clone();
     assert_eq!(of("StockLevel", "product_name"), "string", "product_id is required");
     assert_eq!(of("Product", "product_group_name"), json!(["string", "null"]), "product_group_id may be null");
 }
@@ -30,53 +28,53 @@ fn none(found: Vec<String>) {
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
-async fn every_example_fits_its_schema(server: Server) {
-    let description = description(&server).await;
+async fn examples_match_their_schemas(server: Server) {
+    let document = document(&server).await;
     let mut found = Vec::new();
     let mut count = 0;
-    let mut check = |schema: &Value, example: &Value, way: &str| {
+    let mut check = |schema: &Value, example: &Value, path: &str| {
         count += 1;
-        found.extend(problems(&description, schema, example, way));
+        found.extend(problems(&document, schema, example, path));
     };
-    for (name, operation) in operations(&description) {
+    for (name, operation) in operations(&document) {
         for parameter in operation["parameters"].as_array().into_iter().flatten() {
-            let parameter = resolve(&description, parameter);
+            let parameter = resolve(&document, parameter);
             check(&parameter["schema"], &parameter["example"], &format!("{name} {}", parameter["name"]));
         }
         let answers = operation["responses"].as_object().into_iter().flatten();
-        let bodies = answers.map(|(status, answer)| (status.as_str(), resolve(&description, answer)));
+        let bodies = answers.map(|(status, answer)| (status.as_str(), resolve(&document, answer)));
         for (what, body) in bodies.chain([("body", &operation["requestBody"])]) {
             for content in body["content"].as_object().into_iter().flat_map(|content| content.values()) {
                 check(&content["schema"], &content["example"], &format!("{name} {what}"));
             }
         }
     }
-    for (name, message) in description["webhooks"].as_object().into_iter().flatten() {
+    for (name, message) in document["webhooks"].as_object().into_iter().flatten() {
         let content = &message["post"]["requestBody"]["content"]["application/json"];
         check(&content["schema"], &content["example"], name);
     }
-    super::visit(&description, "", &mut |way, schema| {
+    super::visit(&document, "", &mut |path, schema| {
         for example in schema.get("examples").and_then(Value::as_array).into_iter().flatten() {
-            check(&Value::Object(schema.clone()), example, way);
+            check(&Value::Object(schema.clone()), example, path);
         }
     });
     assert!(count > 500, "{count}");
     none(found);
 }
 
-/// Whose records come of no body: of an upload, of a delivery.
-const NOT_SENT: [&str; 2] = ["attachment", "webhook_log"];
+/// Resources without a JSON body for new records: uploads and delivery logs.
+const WITHOUT_BODY: [&str; 2] = ["attachment", "webhook_log"];
 
-async fn every_list_and_every_record_fits_its_schema(server: Server) {
-    let description = description(&server).await;
+async fn responses_match_their_schemas(server: Server) {
+    let document = document(&server).await;
     let mut maker = Maker::new(&server);
     let (mut found, mut asked, mut sent_back) = (Vec::new(), 0, Vec::new());
-    // Whole records: the alternative beside them is for those of which some fields were asked for.
+    // Complete records. The other alternative of the schema is for records with selected fields.
     let mut check = |template: &str, records: &[Value], at: &str| {
-        let content = &description["paths"][template]["get"]["responses"]["200"]["content"]["application/json"];
+        let content = &document["paths"][template]["get"]["responses"]["200"]["content"]["application/json"];
         let schema = content["schema"].pointer(at).unwrap_or(&Value::Null);
         assert!(schema.is_object(), "{template}");
-        found.extend(records.iter().flat_map(|record| problems(&description, schema, record, template)));
+        found.extend(records.iter().flat_map(|record| problems(&document, schema, record, template)));
         asked += 1;
     };
     for List { entry, path } in lists(&mut maker).await {
@@ -92,7 +90,7 @@ async fn every_list_and_every_record_fits_its_schema(server: Server) {
         let records = list[meta.plural].as_array().expect("a list");
         check(&format!("/api/v1{template}"), records, &format!("/properties/{}/items/anyOf/0", meta.plural));
         let Some(id) = list[meta.plural][0]["id"].as_i64() else {
-            assert!(NOT_SENT.contains(&meta.name), "{path} has no record");
+            assert!(WITHOUT_BODY.contains(&meta.name), "{path} has no record");
             continue;
         };
         if meta.operations.contains(&Operation::Show) {
@@ -100,11 +98,11 @@ async fn every_list_and_every_record_fits_its_schema(server: Server) {
             check(&format!("/api/v1{template}/{{id}}"), &[single], "/anyOf/0");
         }
         if meta.operations.contains(&Operation::Show) && meta.operations.contains(&Operation::Update) {
-            // What was read may be sent back, and does not break the schema of what is sent.
+            // A record can be sent back as it was read.
             let place = format!("{path}/{id}");
             let record = admin.get(&place).await.record(meta.name);
             let schema = json!({ "$ref": format!("#/components/schemas/{}Update", meta.type_name) });
-            sent_back.extend(problems(&description, &schema, &record, &place));
+            sent_back.extend(problems(&document, &schema, &record, &place));
             admin.put(&place, record).await.ok();
         }
     }
@@ -113,13 +111,13 @@ async fn every_list_and_every_record_fits_its_schema(server: Server) {
     none(sent_back);
 }
 
-/// Refusals of an example because of other records. Those of its own values are mistakes of the description.
-const OF_OTHERS: [&str; 2] = ["names no ", "is already taken"];
+/// Messages that depend on other records. Other messages are errors of the document.
+const ABOUT_OTHER_RECORDS: [&str; 2] = ["names no ", "is already taken"];
 
-async fn every_example_of_a_new_record_is_taken(server: Server) {
-    let description = description(&server).await;
+async fn example_bodies_are_accepted(server: Server) {
+    let document = document(&server).await;
     let (mut wrong, mut sent) = (Vec::new(), 0);
-    for (name, operation) in operations(&description) {
+    for (name, operation) in operations(&document) {
         let body = &operation["requestBody"]["content"]["application/json"]["example"];
         let path = name.strip_prefix("POST /api/v1").filter(|path| !path.contains('{') && !path.ends_with("/bulk"));
         let Some(path) = path.filter(|_| body.is_object()) else { continue };
@@ -128,7 +126,7 @@ async fn every_example_of_a_new_record_is_taken(server: Server) {
         if answer.status == 422 {
             for (field, messages) in answer.json()["errors"].as_object().expect("problems") {
                 let messages = messages.as_array().into_iter().flatten().filter_map(Value::as_str);
-                let own = messages.filter(|said| !OF_OTHERS.iter().any(|other| said.starts_with(other)));
+                let own = messages.filter(|said| !ABOUT_OTHER_RECORDS.iter().any(|other| said.starts_with(other)));
                 wrong.extend(own.map(|said| format!("{path} {field} {said}")));
             }
         } else if answer.status >= 400 {
@@ -139,21 +137,21 @@ async fn every_example_of_a_new_record_is_taken(server: Server) {
     none(wrong);
 }
 
-async fn every_described_parameter_is_taken(server: Server) {
-    let description = description(&server).await;
+async fn documented_parameters_are_accepted(server: Server) {
+    let document = document(&server).await;
     let admin = server.admin();
     let mut refused = Vec::new();
     let mut asked = 0;
-    for (name, operation) in operations(&description) {
+    for (name, operation) in operations(&document) {
         let path = name.strip_prefix("GET /api/v1").filter(|path| !path.contains('{')).unwrap_or_default();
-        // A view has to be there first, and a conversion needs all of its parameters at once.
+        // A view must exist first, and a conversion needs all its parameters.
         if path.is_empty()
             || operation["parameters"].as_array().is_none_or(|all| all.iter().any(|p| p["required"] == true))
         {
             continue;
         }
         for parameter in operation["parameters"].as_array().into_iter().flatten() {
-            let parameter = resolve(&description, parameter);
+            let parameter = resolve(&document, parameter);
             if parameter["in"] != "query" || parameter["name"] == "view_id" {
                 continue;
             }

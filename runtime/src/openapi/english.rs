@@ -1,4 +1,4 @@
-//! English from metadata: what a field, a rule and an operation are called in a sentence.
+//! English texts from metadata: nouns, articles, and descriptions of fields and rules.
 
 use super::node::Node;
 use crate::catalog::Catalog;
@@ -29,7 +29,7 @@ pub fn a(noun: &str) -> String {
     format!("{} {noun}", if vowel { "an" } else { "a" })
 }
 
-/// What a record is called in a sentence: `exchange rate`. Settings are many in one.
+/// The noun of a record in a sentence: `exchange rate`.
 pub fn noun(meta: &ResourceMeta) -> String {
     meta.label.to_lowercase()
 }
@@ -39,43 +39,43 @@ pub fn a_record(meta: &ResourceMeta) -> String {
     if meta.singleton { format!("the {}", noun(meta)) } else { a(&noun(meta)) }
 }
 
-/// Several of them: `exchange rates`.
+/// The plural noun: `exchange rates`.
 pub fn records(meta: &ResourceMeta) -> String {
     words(meta.plural)
 }
 
-/// The name of its tag: `Exchange rates`.
+/// The name of the OpenAPI tag: `Exchange rates`.
 pub fn tag(meta: &ResourceMeta) -> String {
     capital(&records(meta))
 }
 
-/// What a field is, in one or more sentences: the words of its declaration, or those that follow from its name.
+/// The description of a field: that of its declaration or one from its name, then its format and its rules.
 pub fn field(catalog: &Catalog, fields: &[FieldMeta], field: &FieldMeta) -> String {
     let mut text = match field.description {
         "" => meaning(catalog, fields, field),
-        said => sentence(said),
+        declared => sentence(declared),
     };
-    for more in [form(catalog, field), rules(catalog, field)].into_iter().filter(|more| !more.is_empty()) {
+    for more in [format_of(catalog, field), rules(catalog, field)].into_iter().filter(|more| !more.is_empty()) {
         text.push(' ');
         text.push_str(&more);
     }
     text
 }
 
-/// A piece of the description that has a `description`, with what is said of it where it is to go.
-pub fn deprecated(node: Node, said: Option<&DeprecationMeta>) -> Node {
-    let Some(said) = said else { return node };
-    let sunset = said.sunset.map(|day| format!(" It may be gone from {day} on.")).unwrap_or_default();
-    let instead = said.instead.map(|name| format!(" Use `{name}` instead.")).unwrap_or_default();
-    let told = format!("Deprecated since {}.{sunset}{instead}", said.since);
+/// Marks a node as deprecated, and adds the dates and the replacement to its description.
+pub fn deprecated(node: Node, deprecation: Option<&DeprecationMeta>) -> Node {
+    let Some(deprecation) = deprecation else { return node };
+    let sunset = deprecation.sunset.map(|day| format!(" It may be removed from {day}.")).unwrap_or_default();
+    let instead = deprecation.instead.map(|name| format!(" Use `{name}` instead.")).unwrap_or_default();
+    let notice = format!("Deprecated since {}.{sunset}{instead}", deprecation.since);
     let description = match node.get("description") {
-        Some(Node::Value(serde_json::Value::String(text))) => format!("{text} {told}"),
-        _ => told,
+        Some(Node::Value(serde_json::Value::String(text))) => format!("{text} {notice}"),
+        _ => notice,
     };
     node.with("description", description).with("deprecated", true)
 }
 
-/// A text that ends like a sentence.
+/// Adds a period to a text without one.
 pub fn sentence(text: &str) -> String {
     let text = text.trim();
     if text.ends_with(['.', '!', '?']) { text.to_string() } else { format!("{text}.") }
@@ -88,7 +88,7 @@ fn meaning(catalog: &Catalog, fields: &[FieldMeta], field: &FieldMeta) -> String
         ("created_at", _) => "When it was created.".into(),
         ("updated_at", _) => "When it was last changed.".into(),
         (_, Kind::CustomFields) => {
-            "The values of its custom fields by name; `custom_fields` defines which there are.".into()
+            "The values of its custom fields by name. `custom_fields` defines the fields.".into()
         }
         (_, Kind::Ref { resource }) => {
             let other = noun(catalog.linked(resource).meta);
@@ -97,15 +97,15 @@ fn meaning(catalog: &Catalog, fields: &[FieldMeta], field: &FieldMeta) -> String
         }
         (_, Kind::RefList { resource }) => format!("The ids of its {}.", records(catalog.linked(resource).meta)),
         (_, Kind::PolymorphicRef { type_field }) => {
-            format!("The id of the record that it refers to; `{type_field}` says of which type it is.")
+            format!("The id of the referenced record, whose type is in `{type_field}`.")
         }
-        (_, Kind::PolymorphicType { .. }) => "The type of the record that it refers to.".into(),
+        (_, Kind::PolymorphicType { .. }) => "The type of the referenced record.".into(),
         (_, Kind::Embedded { resource, .. }) => {
-            format!("Its {}: a write gives all of them.", records(catalog.linked(resource).meta))
+            format!("Its {}. A write replaces all of them.", records(catalog.linked(resource).meta))
         }
         (_, Kind::Derived { via, field: "label" }) if is_code(fields, via) => format!("The name of `{via}`."),
         (_, Kind::Derived { via, field: other }) => {
-            format!("The {} of the record that `{via}` refers to.", words(other))
+            format!("The {} of the record that `{via}` references.", words(other))
         }
         (_, Kind::Boolean) => {
             let state = words(name.strip_prefix("is_").unwrap_or(name));
@@ -123,8 +123,8 @@ fn is_code(fields: &[FieldMeta], name: &str) -> bool {
     fields.iter().any(|field| field.name == name && matches!(field.kind, Kind::Code { .. }))
 }
 
-/// How its values are written, where the schema alone does not say it.
-fn form(catalog: &Catalog, field: &FieldMeta) -> String {
+/// The format of the values, if the schema does not describe it.
+fn format_of(catalog: &Catalog, field: &FieldMeta) -> String {
     match field.kind {
         Kind::Code { values } => {
             let values: Vec<String> = values.iter().map(|(code, label)| format!("{code} {label}")).collect();
@@ -132,7 +132,7 @@ fn form(catalog: &Catalog, field: &FieldMeta) -> String {
         }
         Kind::Decimal { places, .. } => format!("A decimal number with {places} {}.", places_word(places)),
         Kind::Timestamp { form } => format!("In UTC, as `{}`.", timestamp(form)),
-        Kind::StringList { max } => format!("Texts of at most {max} characters."),
+        Kind::StringList { max } => format!("Each at most {max} characters."),
         Kind::PolymorphicType { type_names } => {
             let names: Vec<String> = type_names.iter().map(|name| words_of_type(catalog, name)).collect();
             format!("One of: {}.", names.join(", "))
@@ -151,7 +151,7 @@ fn words_of_type(catalog: &Catalog, type_name: &str) -> String {
         .map_or_else(|| type_name.to_string(), |entry| format!("{type_name} ({})", noun(entry.meta)))
 }
 
-/// How a point in time goes out.
+/// An example of a timestamp in this format.
 pub fn timestamp(form: TimestampForm) -> &'static str {
     match form {
         TimestampForm::Seconds => "2026-03-21T10:00:00Z",
@@ -160,27 +160,27 @@ pub fn timestamp(form: TimestampForm) -> &'static str {
     }
 }
 
-/// The rules of a field as sentences.
+/// The rules of a field, as sentences.
 fn rules(catalog: &Catalog, field: &FieldMeta) -> String {
-    let mut said: Vec<String> =
+    let mut sentences: Vec<String> =
         field.rules.iter().filter_map(|rule| rule_sentence(catalog, field.kind, *rule)).collect();
     if field.nullable {
-        said.push("Null when there is none.".into());
+        sentences.push("Null if there is none.".into());
     }
     match field.default {
-        DefaultValue::Now => said.push("By default the time of the request.".into()),
-        DefaultValue::Caller => said.push("By default the calling user.".into()),
-        DefaultValue::Literal("") => said.push("By default empty.".into()),
-        DefaultValue::Literal(text) => said.push(format!("By default `{text}`.")),
+        DefaultValue::Now => sentences.push("Default: the time of the request.".into()),
+        DefaultValue::Caller => sentences.push("Default: the calling user.".into()),
+        DefaultValue::Literal("") => sentences.push("Default: empty.".into()),
+        DefaultValue::Literal(text) => sentences.push(format!("Default: `{text}`.")),
         DefaultValue::None => {}
     }
     match field.access {
-        Access::ReadOnly => said.push("Read-only.".into()),
-        Access::Immutable => said.push("Given on create and never changed.".into()),
-        Access::WriteOnly | Access::Secret => said.push("Written and never shown.".into()),
+        Access::ReadOnly => sentences.push("Read-only.".into()),
+        Access::Immutable => sentences.push("Set on create, and never changed.".into()),
+        Access::WriteOnly | Access::Secret => sentences.push("Write-only.".into()),
         Access::Writable | Access::Internal => {}
     }
-    said.join(" ")
+    sentences.join(" ")
 }
 
 fn rule_sentence(catalog: &Catalog, kind: Kind, rule: Rule) -> Option<String> {
@@ -193,17 +193,17 @@ fn rule_sentence(catalog: &Catalog, kind: Kind, rule: Rule) -> Option<String> {
         Rule::MinLength(count) if matches!(kind, Kind::String { .. } | Kind::Text) => {
             format!("At least {count} characters.")
         }
-        Rule::MinLength(count) => format!("At least {count} of them."),
-        Rule::MaxLength(count) => format!("At most {count} of them."),
+        Rule::MinLength(count) => format!("At least {count} elements."),
+        Rule::MaxLength(count) => format!("At most {count} elements."),
         Rule::Url => "An absolute http or https URL.".into(),
         Rule::Email => "An e-mail address.".into(),
-        Rule::Unique => "No other record has the same.".into(),
+        Rule::Unique => "Unique among all records.".into(),
         Rule::Exists { resource, field } => {
-            format!("The `{field}` of {} that exists.", a_record(catalog.linked(resource).meta))
+            format!("The `{field}` of an existing {}.", noun(catalog.linked(resource).meta))
         }
-        Rule::DiffersFrom(other) => format!("Not the same as `{other}`."),
-        Rule::After(other) => format!("After `{other}`, when both are given."),
-        Rule::NotBefore(other) => format!("Not before `{other}`, when both are given."),
+        Rule::DiffersFrom(other) => format!("Different from `{other}`."),
+        Rule::After(other) => format!("After `{other}`, if both are set."),
+        Rule::NotBefore(other) => format!("Not before `{other}`, if both are set."),
         Rule::Pattern(_) => return None,
     })
 }
@@ -213,7 +213,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_noun_gets_the_article_that_it_sounds_like() {
+    fn nouns_get_the_right_article() {
         assert_eq!(
             [a("user"), a("exchange rate"), a("product"), a("unit")],
             ["a user", "an exchange rate", "a product", "a unit"]

@@ -1,7 +1,7 @@
-//! The records whose words or codes the application does not know: what `doctor` looks for in every table.
+//! Check of `doctor` for enum values and codes that are not declared.
 //!
-//! No table has a rule for them (`docs/decisions/0013-enums-without-check-constraints.md`), so a version with fewer, or
-//! another program, can leave some there.
+//! The tables have no CHECK constraints for them (`docs/decisions/0013-enums-without-check-constraints.md`), so that an older version of a
+//! model, or another program, can leave some.
 
 use super::from_db::table;
 use crate::context::Context;
@@ -10,12 +10,11 @@ use crate::error::Result;
 use crate::meta::{FieldMeta, Kind, ResourceMeta};
 use crate::stale_reference::StaleReference;
 
-/// So many values of a field are named; who has more has another problem.
-const MOST: usize = 20;
+/// Reported values of a field.
+const MAX_VALUES: usize = 20;
 
-/// Every value of an enum or a code that is none of the declared ones, with the first record that has it. Tables and columns
-/// that are not there yet have none.
-pub async fn lost(context: &Context<'_>) -> Result<Vec<StaleReference>> {
+/// Each undeclared value of an enum or a code, with the first record that has it. Missing tables and columns are skipped.
+pub async fn find(context: &Context<'_>) -> Result<Vec<StaleReference>> {
     let dialect = context.state().db.dialect();
     let tables = table::names(dialect, context.db()).await?;
     let mut found = Vec::new();
@@ -25,7 +24,7 @@ pub async fn lost(context: &Context<'_>) -> Result<Vec<StaleReference>> {
             .fields
             .iter()
             .filter(|field| field.is_column())
-            .filter_map(|field| Some((field, known(field)?)))
+            .filter_map(|field| Some((field, known_values(field)?)))
             .collect();
         if fields.is_empty() || !tables.iter().any(|name| name == meta.table) {
             continue;
@@ -33,15 +32,15 @@ pub async fn lost(context: &Context<'_>) -> Result<Vec<StaleReference>> {
         let columns = table::read(dialect, context.db(), meta.table).await?.columns;
         for (field, known) in fields {
             if columns.iter().any(|column| column.name == field.name) {
-                found.extend(strange(context, meta, field, known).await?);
+                found.extend(unknown_values(context, meta, field, known).await?);
             }
         }
     }
     Ok(found)
 }
 
-/// The values of a field that has a list of them, as text.
-fn known(field: &FieldMeta) -> Option<Vec<String>> {
+/// The declared values of an enum or a code, as text.
+fn known_values(field: &FieldMeta) -> Option<Vec<String>> {
     match field.kind {
         Kind::Enum { values } => Some(values.iter().map(|value| (*value).to_string()).collect()),
         Kind::Code { values } => Some(values.iter().map(|(code, _)| code.to_string()).collect()),
@@ -50,7 +49,7 @@ fn known(field: &FieldMeta) -> Option<Vec<String>> {
     }
 }
 
-async fn strange(
+async fn unknown_values(
     context: &Context<'_>,
     meta: &'static ResourceMeta,
     field: &FieldMeta,
@@ -66,20 +65,20 @@ async fn strange(
     for (index, value) in known.into_iter().enumerate() {
         sql.push(if index > 0 { ", " } else { "" }).bind(value);
     }
-    sql.push(&format!(") GROUP BY 1 ORDER BY 1 LIMIT {MOST}"));
+    sql.push(&format!(") GROUP BY 1 ORDER BY 1 LIMIT {MAX_VALUES}"));
     let mut found = Vec::new();
     for row in sql.all(context.db()).await? {
         let (value, count): (String, i64) = (row.try_get("", "value")?, row.try_get("", "count")?);
         let others = match count {
             1 => String::new(),
-            2 => ", as one other does".to_string(),
-            count => format!(", as {} others do", count - 1),
+            2 => ", like 1 other record".to_string(),
+            count => format!(", like {} other records", count - 1),
         };
         found.push(StaleReference {
             kind: meta.plural,
             id: row.try_get("", "first")?,
             name: field.name.to_string(),
-            problem: format!("holds `{value}`, which is none of its values{others}"),
+            problem: format!("has the undeclared value `{value}`{others}"),
         });
     }
     Ok(found)

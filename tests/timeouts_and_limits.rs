@@ -1,5 +1,4 @@
-//! What a request may cost the others: a statement that takes too long is ended, and its connection is free again; and of
-//! more requests than can be worked on the rest is refused at once.
+//! Statement timeouts, load shedding, and isolation of slow requests from others.
 
 use std::time::{Duration, Instant};
 
@@ -12,23 +11,23 @@ use tokio::net::TcpStream;
 use crate::support::{Answer, Client, Database, Server, on_both, run};
 
 on_both!(
-    a_statement_that_takes_too_long_is_ended_and_its_connection_is_free,
-    what_a_client_no_longer_waits_for_is_ended,
-    what_is_under_way_before_the_limit_is_answered,
-    more_than_can_be_worked_on_is_refused_at_once,
-    who_sends_slowly_keeps_nobody_waiting,
-    who_waits_for_a_record_leaves_connections_to_who_reads,
-    who_waits_for_a_value_leaves_connections_to_who_reads,
-    who_hangs_up_leaves_connections_to_who_reads,
+    statement_is_canceled_after_the_request_timeout_and_frees_its_connection,
+    statement_of_a_disconnected_client_is_canceled,
+    requests_within_the_timeout_succeed_on_reused_connections,
+    requests_beyond_the_queue_are_refused_immediately,
+    slow_uploads_hold_no_permit,
+    writes_waiting_for_a_row_lock_leave_connections_to_reads,
+    writes_waiting_for_a_unique_value_leave_connections_to_reads,
+    writes_abandoned_by_clients_leave_connections_to_reads,
 );
 
 #[test]
-fn what_no_request_waits_for_takes_as_long_as_it_takes() {
-    run(Database::Postgres, upkeep_has_no_limit);
+fn background_statements_have_no_timeout() {
+    run(Database::Postgres, run_background_statements);
 }
 
-/// Puts something in the place of the members that takes a minute to find the first one.
-async fn slow_down(server: &Server) {
+/// Replaces the table of members by a view that takes a minute for its first row.
+async fn make_members_slow(server: &Server) {
     server.admin().post("/members", json!({ "name": "Ada" })).await.created("member");
     let slow = match server.state.db.dialect() {
         Dialect::Postgres => "(SELECT pg_sleep(60)) IS NOT NULL",
@@ -41,8 +40,8 @@ async fn slow_down(server: &Server) {
     server.sql(&format!("CREATE VIEW members AS SELECT * FROM members_kept WHERE {slow}")).await;
 }
 
-/// A server whose requests have a second, and two connections for what they read.
-async fn hurried(server: &Server) -> Server {
+/// A server with a request timeout of one second and two connections for reads.
+async fn with_short_timeout(server: &Server) -> Server {
     server
         .configured(|config| {
             config.request_timeout = Duration::from_secs(1);
@@ -51,8 +50,8 @@ async fn hurried(server: &Server) -> Server {
         .await
 }
 
-/// Sixteen change what somebody else has locked, which is as many requests as are worked on at once.
-async fn who_waits_for_a_record_leaves_connections_to_who_reads(server: Server) {
+/// Sixteen requests update a locked record, as many as may be in flight.
+async fn writes_waiting_for_a_row_lock_leave_connections_to_reads(server: Server) {
     let client = server.admin();
     let id = client.post("/tax_classes", json!({ "name": "Full" })).await.created("tax_class")["id"].clone();
     let path = format!("/tax_classes/{id}");
@@ -67,7 +66,7 @@ async fn who_waits_for_a_record_leaves_connections_to_who_reads(server: Server) 
         })
         .collect();
     tokio::time::sleep(Duration::from_millis(400)).await;
-    others_read(&client).await;
+    assert_reads_are_fast(&client).await;
     held.commit().await.expect("it commits");
     let mut done = 0;
     for one in waiting {
@@ -78,18 +77,18 @@ async fn who_waits_for_a_record_leaves_connections_to_who_reads(server: Server) 
     assert!(done >= 3, "{done}");
 }
 
-/// Those who only read are answered at once.
-async fn others_read(client: &Client) {
+/// Reads are answered without delay.
+async fn assert_reads_are_fast(client: &Client) {
     for _ in 0..3 {
-        let begun = Instant::now();
+        let start = Instant::now();
         client.get("/currencies?count=none").await.ok();
         client.get("~/health/ready").await.status(200);
-        assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
+        assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
     }
 }
 
-/// Sixteen store a value that is unique, and that somebody else may be about to store.
-async fn who_waits_for_a_value_leaves_connections_to_who_reads(server: Server) {
+/// Sixteen requests store a unique value that an open transaction has stored.
+async fn writes_waiting_for_a_unique_value_leave_connections_to_reads(server: Server) {
     let client = server.admin();
     let id = client.post("/tax_classes", json!({ "name": "Full" })).await.created("tax_class")["id"].clone();
     let other = server.beside().await;
@@ -103,7 +102,7 @@ async fn who_waits_for_a_value_leaves_connections_to_who_reads(server: Server) {
         })
         .collect();
     tokio::time::sleep(Duration::from_millis(400)).await;
-    others_read(&client).await;
+    assert_reads_are_fast(&client).await;
     held.commit().await.expect("it commits");
     for one in waiting {
         let answer = one.await.expect("it ends");
@@ -113,8 +112,8 @@ async fn who_waits_for_a_value_leaves_connections_to_who_reads(server: Server) {
     assert_eq!(named["meta"]["total"], 1);
 }
 
-/// Sixteen times one after the other somebody gives up who waits for a record that somebody else has locked.
-async fn who_hangs_up_leaves_connections_to_who_reads(server: Server) {
+/// Sixteen clients one after the other give up an update of a locked record.
+async fn writes_abandoned_by_clients_leave_connections_to_reads(server: Server) {
     let client = server.admin();
     let id = client.post("/tax_classes", json!({ "name": "Full" })).await.created("tax_class")["id"].clone();
     let path = format!("/tax_classes/{id}");
@@ -126,64 +125,64 @@ async fn who_hangs_up_leaves_connections_to_who_reads(server: Server) {
         let gone = tokio::time::timeout(Duration::from_millis(200), client.put(&path, json!({ "name": "Waited" })));
         assert!(gone.await.is_err(), "the record is locked");
     }
-    others_read(&client).await;
+    assert_reads_are_fast(&client).await;
     held.commit().await.expect("it commits");
 }
 
-/// A list that reads a table with every request.
-async fn ask(client: &Client) -> Answer {
+/// A list that reads the table with each request.
+async fn list_members(client: &Client) -> Answer {
     client.get("/members?count=none").await
 }
 
-async fn a_statement_that_takes_too_long_is_ended_and_its_connection_is_free(server: Server) {
-    let hurried = hurried(&server).await;
-    let client = hurried.admin();
+async fn statement_is_canceled_after_the_request_timeout_and_frees_its_connection(server: Server) {
+    let with_short_timeout = with_short_timeout(&server).await;
+    let client = with_short_timeout.admin();
     client.get("/tax_classes").await.ok();
-    slow_down(&hurried).await;
-    let begun = Instant::now();
-    for answer in futures_util::future::join_all((0..4).map(|_| ask(&client))).await {
+    make_members_slow(&with_short_timeout).await;
+    let start = Instant::now();
+    for answer in futures_util::future::join_all((0..4).map(|_| list_members(&client))).await {
         answer.refused(503, "unavailable");
         assert!(answer.header("retry-after").is_some());
     }
-    // Nobody waits longer than the limit, and those who have waited for a connection are answered as well.
-    assert!(begun.elapsed() < Duration::from_secs(4), "{:?}", begun.elapsed());
-    let begun = Instant::now();
+    // No request takes longer than the timeout, also those that waited for a connection.
+    assert!(start.elapsed() < Duration::from_secs(4), "{:?}", start.elapsed());
+    let start = Instant::now();
     while client.get("/tax_classes?count=none").await.status != 200 {
-        assert!(begun.elapsed() < Duration::from_secs(4), "the connections are not free");
+        assert!(start.elapsed() < Duration::from_secs(4), "the connections are not free");
     }
-    // Both of them, and they work as before.
+    // Both connections work as before.
     let answers = futures_util::future::join_all((0..8).map(|_| client.get("/tax_classes"))).await;
     assert!(answers.iter().all(|answer| answer.status == 200));
 }
 
-async fn what_a_client_no_longer_waits_for_is_ended(server: Server) {
-    let hurried = hurried(&server).await;
-    let client = hurried.admin();
+async fn statement_of_a_disconnected_client_is_canceled(server: Server) {
+    let with_short_timeout = with_short_timeout(&server).await;
+    let client = with_short_timeout.admin();
     client.get("/tax_classes").await.ok();
-    slow_down(&hurried).await;
+    make_members_slow(&with_short_timeout).await;
     for _ in 0..4 {
-        let gone = tokio::time::timeout(Duration::from_millis(100), ask(&client)).await;
+        let gone = tokio::time::timeout(Duration::from_millis(100), list_members(&client)).await;
         assert!(gone.is_err(), "it is slow");
     }
-    let begun = Instant::now();
+    let start = Instant::now();
     while client.get("/tax_classes?count=none").await.status != 200 {
-        assert!(begun.elapsed() < Duration::from_secs(5), "the connections are not free");
+        assert!(start.elapsed() < Duration::from_secs(5), "the connections are not free");
     }
 }
 
-/// Half a second of the same work, many times after one another on the same connections.
-async fn what_is_under_way_before_the_limit_is_answered(server: Server) {
-    let hurried = hurried(&server).await;
-    let client = hurried.admin();
-    let begun = Instant::now();
-    while begun.elapsed() < Duration::from_millis(2_500) {
+/// More than the timeout in total, on the same connections.
+async fn requests_within_the_timeout_succeed_on_reused_connections(server: Server) {
+    let with_short_timeout = with_short_timeout(&server).await;
+    let client = with_short_timeout.admin();
+    let start = Instant::now();
+    while start.elapsed() < Duration::from_millis(2_500) {
         client.get("/currencies?per_page=100&q[name_cont]=e&sort=-name").await.ok();
     }
 }
 
-async fn upkeep_has_no_limit(server: Server) {
-    let hurried = hurried(&server).await;
-    let db = &hurried.state.db;
+async fn run_background_statements(server: Server) {
+    let with_short_timeout = with_short_timeout(&server).await;
+    let db = &with_short_timeout.state.db;
     let sleep = || Sql::new(db.dialect(), "SELECT pg_sleep(1.3)");
     let ended = sleep().all(db.reader()).await;
     assert!(matches!(ended, Err(Error::Unavailable(_))), "{ended:?}");
@@ -191,17 +190,17 @@ async fn upkeep_has_no_limit(server: Server) {
     assert!(matches!(sleep().all(&write).await, Err(Error::Unavailable(_))));
     drop(write);
     let unhurried = db.begin_unhurried().await.expect("a transaction begins");
-    sleep().all(&unhurried).await.expect("it may take its time");
+    sleep().all(&unhurried).await.expect("no timeout");
     unhurried.commit().await.expect("it is committed");
-    // The connection has its limit again.
+    // The connection has its timeout again.
     assert!(sleep().all(db.reader()).await.is_err());
     let migrating = db.migrating();
     let unlimited = sea_orm::ConnectionTrait::execute_unprepared(&migrating, "SELECT pg_sleep(1.3)").await;
-    unlimited.expect("migrations take as long as they take");
+    unlimited.expect("migrations have no timeout");
     migrating.close().await.expect("it closes");
 }
 
-async fn more_than_can_be_worked_on_is_refused_at_once(server: Server) {
+async fn requests_beyond_the_queue_are_refused_immediately(server: Server) {
     let limited = server
         .configured(|config| {
             config.request_timeout = Duration::from_secs(6);
@@ -209,18 +208,18 @@ async fn more_than_can_be_worked_on_is_refused_at_once(server: Server) {
         })
         .await;
     let client = limited.admin();
-    slow_down(&limited).await;
+    make_members_slow(&limited).await;
     let slow: Vec<_> = (0..2)
         .map(|_| {
             let client = client.clone();
-            tokio::spawn(async move { ask(&client).await })
+            tokio::spawn(async move { list_members(&client).await })
         })
         .collect();
-    let begun = Instant::now();
+    let start = Instant::now();
     while client.get("/tax_classes").await.status == 200 {
-        assert!(begun.elapsed() < Duration::from_secs(4), "both are worked on");
+        assert!(start.elapsed() < Duration::from_secs(4), "both permits are taken");
     }
-    let begun = Instant::now();
+    let start = Instant::now();
     let reads = (0..60).map(|_| client.get("/tax_classes"));
     let writes = (0..4).map(|_| client.post("/product_groups", json!({ "name": "x" })));
     let health = ["~/health/live", "~/health/ready", "~/health/metrics"].map(|path| client.get(path));
@@ -229,12 +228,12 @@ async fn more_than_can_be_worked_on_is_refused_at_once(server: Server) {
         futures_util::future::join_all(writes),
         futures_util::future::join_all(health)
     );
-    assert!(begun.elapsed() < Duration::from_secs(3), "{:?}", begun.elapsed());
+    assert!(start.elapsed() < Duration::from_secs(3), "{:?}", start.elapsed());
     for answer in reads.iter().chain(&writes) {
         answer.refused(503, "overloaded");
         assert_eq!(answer.header("retry-after"), Some("1"));
     }
-    assert!(health.iter().all(|answer| answer.status == 200), "how the server is can always be asked");
+    assert!(health.iter().all(|answer| answer.status == 200), "health checks are not limited");
     for slow in slow {
         slow.await.expect("it is answered").refused(503, "unavailable");
     }
@@ -242,14 +241,14 @@ async fn more_than_can_be_worked_on_is_refused_at_once(server: Server) {
         answer.ok();
     }
     let groups = client.get("/product_groups?q[name_eq]=x").await.ok();
-    assert_eq!(groups["meta"]["total"], 0, "what was refused has not been done");
+    assert_eq!(groups["meta"]["total"], 0, "a refused write has not been done");
 }
 
-async fn who_sends_slowly_keeps_nobody_waiting(server: Server) {
+async fn slow_uploads_hold_no_permit(server: Server) {
     let limited = server.configured(|config| config.request_concurrency = Some(1)).await;
     let client = limited.admin();
     let body = json!({ "name": "slow" }).to_string();
-    let mut begun = Vec::new();
+    let mut streams = Vec::new();
     for (path, kind) in [("members", "application/json"), ("attachments", "multipart/form-data; boundary=x")] {
         let stream = TcpStream::connect(limited.address).await.expect("the server listens");
         let mut stream = BufReader::new(stream);
@@ -264,11 +263,11 @@ async fn who_sends_slowly_keeps_nobody_waiting(server: Server) {
         stream.read_line(&mut line).await.expect("the server asks for the body");
         assert!(line.starts_with("HTTP/1.1 100"), "{line}");
         stream.read_line(&mut line).await.expect("an empty line follows");
-        begun.push(stream);
+        streams.push(stream);
     }
-    // Both are under way, and there is one turn.
+    // Both requests are open, and there is one permit.
     client.get("/tax_classes").await.ok();
-    let mut stream = begun.swap_remove(0);
+    let mut stream = streams.swap_remove(0);
     stream.write_all(body.as_bytes()).await.expect("the server still reads");
     let mut line = String::new();
     stream.read_line(&mut line).await.expect("the server answers");

@@ -1,28 +1,27 @@
-//! The indexes that a table has, as the database tells them.
+//! Existing indexes of a table, from the catalogs of the database.
 
 use crate::context::Context;
 use crate::db::{Dialect, Sql};
 use crate::error::Result;
 
-/// An index that is there.
 #[derive(Debug)]
-pub struct Present {
+pub struct ExistingIndex {
     pub name: String,
-    /// In order: columns, `folded <column>`, or any other expression as it is written.
-    pub keys: Vec<String>,
+    /// Columns, `folded <column>`, or other expressions as the database writes them.
+    pub columns: Vec<String>,
     pub unique: bool,
     pub partial: bool,
-    /// It holds the rows that are not deleted.
+    /// Its condition is `deleted_at IS NULL`.
     pub live: bool,
     pub substrings: bool,
     pub nulls_first: bool,
-    /// One that is not was being made when its process ended.
+    /// False if its creation was interrupted.
     pub valid: bool,
-    /// How often it was used since the statistics began, and its size; SQLite keeps neither.
-    pub used: Option<(i64, i64)>,
+    /// Number of scans since the statistics were reset, and size in bytes. SQLite has no such statistics.
+    pub scans_and_bytes: Option<(i64, i64)>,
 }
 
-/// The keys stand in one text, a line each: no name and no expression of ours has a line's end.
+/// Selects the columns of an index as one text, one per line: no name or expression of an index contains a line break.
 const SQLITE: &str = "
     SELECT i.name, i.\"unique\" = 1 AS is_unique, i.partial = 1 AS is_partial, 0 AS nulls_first, 1 AS is_valid,
            replace(coalesce(s.sql, ''), '\"', '') LIKE '% WHERE deleted_at IS NULL' AS live, 0 AS substrings, 0 AS used, 0 AS bytes,
@@ -43,8 +42,8 @@ const POSTGRES: &str = "
          LEFT JOIN pg_stat_user_indexes s ON s.indexrelid = i.indexrelid
     WHERE c.relname = {table} AND pg_table_is_visible(c.oid) ORDER BY 1";
 
-/// The indexes of a table; none where there is no such table.
-pub async fn read(context: &Context<'_>, table: &str) -> Result<Vec<Present>> {
+/// The indexes of a table; empty if the table does not exist.
+pub async fn read(context: &Context<'_>, table: &str) -> Result<Vec<ExistingIndex>> {
     let dialect = context.state().db.dialect();
     let (before, after) =
         if dialect == Dialect::Sqlite { SQLITE } else { POSTGRES }.split_once("{table}").unwrap_or_default();
@@ -52,26 +51,26 @@ pub async fn read(context: &Context<'_>, table: &str) -> Result<Vec<Present>> {
     sql.bind(table).push(after);
     let mut found = Vec::new();
     for row in sql.all(context.db()).await? {
-        let holds = |column: &str| row.try_get::<bool>("", column);
-        let keys: Option<String> = row.try_get("", "keys")?;
-        let used = (row.try_get("", "used")?, row.try_get("", "bytes")?);
-        found.push(Present {
+        let flag = |column: &str| row.try_get::<bool>("", column);
+        let columns: Option<String> = row.try_get("", "keys")?;
+        let scans_and_bytes = (row.try_get("", "used")?, row.try_get("", "bytes")?);
+        found.push(ExistingIndex {
             name: row.try_get("", "name")?,
-            keys: keys.unwrap_or_default().lines().map(key).collect(),
-            unique: holds("is_unique")?,
-            partial: holds("is_partial")?,
-            live: holds("live")?,
-            substrings: holds("substrings")?,
-            nulls_first: holds("nulls_first")?,
-            valid: holds("is_valid")?,
-            used: (dialect == Dialect::Postgres).then_some(used),
+            columns: columns.unwrap_or_default().lines().map(column).collect(),
+            unique: flag("is_unique")?,
+            partial: flag("is_partial")?,
+            live: flag("live")?,
+            substrings: flag("substrings")?,
+            nulls_first: flag("nulls_first")?,
+            valid: flag("is_valid")?,
+            scans_and_bytes: (dialect == Dialect::Postgres).then_some(scans_and_bytes),
         });
     }
     Ok(found)
 }
 
-/// `charter_fold(email::text)` is `folded email`.
-fn key(written: &str) -> String {
+/// A column or expression: `charter_fold(email::text)` becomes `folded email`.
+fn column(written: &str) -> String {
     match written.strip_prefix("charter_fold(").and_then(|rest| rest.strip_suffix(')')) {
         Some(folded) => format!("folded {}", folded.split("::").next().unwrap_or(folded).trim_matches(['"', '(', ')'])),
         None => written.trim_matches('"').to_string(),

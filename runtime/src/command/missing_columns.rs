@@ -1,11 +1,11 @@
-//! The columns that the application reads and the database does not have, as where a model was changed without a migration.
+//! Check of `doctor` for columns that the database lacks, because a model was changed without a migration.
 
 use super::from_db::table;
 use crate::context::Context;
 use crate::error::Result;
 
-/// `table.column` of each that is missing; of a table that is not there the table alone.
-pub async fn missing(context: &Context<'_>) -> Result<Vec<String>> {
+/// Each missing column as `table.column`, and each missing table.
+pub async fn find(context: &Context<'_>) -> Result<Vec<String>> {
     let dialect = context.state().db.dialect();
     let tables = table::names(dialect, context.db()).await?;
     let mut missing = Vec::new();
@@ -15,10 +15,10 @@ pub async fn missing(context: &Context<'_>) -> Result<Vec<String>> {
             missing.push(name.to_string());
             continue;
         }
-        let there = table::read(dialect, context.db(), name).await?;
+        let existing = table::read(dialect, context.db(), name).await?;
         let columns = entry.meta.fields.iter().filter(|field| field.is_column());
-        let gone = columns.filter(|field| !there.columns.iter().any(|column| column.name == field.name));
-        missing.extend(gone.map(|field| format!("{name}.{}", field.name)));
+        let missing_fields = columns.filter(|field| !existing.columns.iter().any(|column| column.name == field.name));
+        missing.extend(missing_fields.map(|field| format!("{name}.{}", field.name)));
     }
     Ok(missing)
 }

@@ -1,30 +1,30 @@
-// Starts the viewer on this server's own description, with everything that would leave the server switched off.
+// Starts the viewer on this server's OpenAPI document, with every feature disabled that contacts another server.
 const url = "/api/v1/openapi.json";
 
-// The viewer would send every parameter that has an example: all filters of a list at once, or a made-up version of a
-// record. What need not be sent is there to be switched on.
-function asOffered(parameter) {
+// The viewer sends every parameter that has an example: all filters of a list at once, or an invented version of a record.
+// Optional parameters are therefore disabled until the reader enables them.
+function disabledUnlessRequired(parameter) {
   if (parameter.required || !("example" in parameter)) return parameter;
   const { example, ...rest } = parameter;
   return { ...rest, examples: { default: { value: example, "x-disabled": true } } };
 }
 
-async function description(input, init) {
-  const answer = await fetch(input, init);
-  if (!answer.ok || !String(input).endsWith(url)) return answer;
-  const api = await answer.json();
+async function fetchDocument(input, init) {
+  const response = await fetch(input, init);
+  if (!response.ok || !String(input).endsWith(url)) return response;
+  const api = await response.json();
   for (const operation of Object.values(api.paths).flatMap(Object.values)) {
-    operation.parameters = operation.parameters?.map(asOffered);
+    operation.parameters = operation.parameters?.map(disabledUnlessRequired);
   }
   for (const [name, parameter] of Object.entries(api.components.parameters)) {
-    api.components.parameters[name] = asOffered(parameter);
+    api.components.parameters[name] = disabledUnlessRequired(parameter);
   }
   return new Response(JSON.stringify(api), { headers: { "content-type": "application/json" } });
 }
 
 Scalar.createApiReference("#reference", {
   url,
-  customFetch: description,
+  customFetch: fetchDocument,
   withDefaultFonts: false,
   telemetry: false,
   hideClientButton: true,

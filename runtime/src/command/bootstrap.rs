@@ -1,4 +1,4 @@
-//! The first start: an administrator and a token to begin with, and what the server says of itself.
+//! First start: administrator, first token and the start banner.
 
 use std::sync::Arc;
 
@@ -11,22 +11,22 @@ use crate::context::{Context, State};
 use crate::crud::{API, Transaction};
 use crate::error::Result;
 
-/// What the first start shows once.
-pub struct Shown {
-    /// A token for everything.
+/// Secrets that the first start shows once.
+pub struct FirstSecrets {
+    /// A token with all abilities.
     pub token: String,
-    /// Where the administrator sets a password.
+    /// The link with which the administrator sets a password.
     pub invitation: String,
 }
 
-/// Creates the administrator when there is no user at all, with a token for everything and a link to sign in by.
-pub async fn administrator(state: &Arc<State>) -> Result<Option<Shown>> {
+/// Creates an administrator with a token and an invitation, if there are no users.
+pub async fn create_administrator(state: &Arc<State>) -> Result<Option<FirstSecrets>> {
     if user::Entity::find().one(state.db.reader()).await?.is_some() {
         return Ok(None);
     }
     let operator = Principal::operator();
     let outside = Context::new(state, &operator, state.db.reader());
-    // All or nothing: an administrator without a token would end every later start's search for one.
+    // In one transaction: later starts do nothing as soon as there is a user.
     let transaction = Transaction::begin(state).await?;
     let context = outside.within(&transaction);
     let email = &state.config.admin_email;
@@ -37,21 +37,21 @@ pub async fn administrator(state: &Arc<State>) -> Result<Option<Shown>> {
     let secret = invitation::create(&context, id).await?;
     transaction.commit(&outside).await?;
     let token = record["token"]["value"].as_str().unwrap_or_default().to_string();
-    Ok(Some(Shown { token, invitation: invitation::url(state, &secret) }))
+    Ok(Some(FirstSecrets { token, invitation: invitation::url(state, &secret) }))
 }
 
-/// What is printed once the server listens.
-pub fn banner(app: &App, state: &Arc<State>, base_url: &str, shown: Option<&Shown>) -> String {
-    let mut text = format!("Serving {base_url}{API}/\nThe panel, for people: {base_url}/");
-    if let Some(Shown { token, invitation }) = shown {
-        // A list that has something in it: reference data, or the administrator.
+/// The text that is printed when the server listens.
+pub fn banner(app: &App, state: &Arc<State>, base_url: &str, first: Option<&FirstSecrets>) -> String {
+    let mut text = format!("Serving {base_url}{API}/\nAdmin panel: {base_url}/");
+    if let Some(FirstSecrets { token, invitation }) = first {
+        // A list that is not empty: of seed data, or else of users.
         let seeded = app.seeds.iter().map(|(resource, _)| state.catalog.linked(resource));
         let path = seeded.filter(|entry| entry.is_listed()).map(|entry| entry.meta.path).next().unwrap_or("users");
         text.push_str(&format!(
-            "\n\nThis is the first start. The administrator is {}; this token may do everything and is shown this once:\n\n\
+            "\n\nThis is the first start. The administrator is {}. This token has all abilities and is shown only once:\n\n\
              \x20 {token}\n\nTry it:\n\n\
              \x20 curl -H 'Authorization: Bearer {token}' {base_url}{API}/{path}\n\n\
-             To sign in to the panel, set a password here, once and within a week:\n\n\
+             To sign in to the panel, set a password within a week with this link, which works once:\n\n\
              \x20 {invitation}\n\n\
              More tokens: {} token create --help\n",
             state.config.admin_email, app.name

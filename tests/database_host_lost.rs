@@ -1,4 +1,4 @@
-//! The database's host is lost without a word, and another takes its place: what waited for the first lets go.
+//! Failover: the database's host stops answering without closing its connections, and another takes its place.
 
 use std::time::{Duration, Instant};
 
@@ -8,11 +8,11 @@ use serde_json::json;
 use crate::support::{Database, Server, Wire, postgres, run};
 
 #[test]
-fn what_waits_for_a_host_that_is_gone_lets_go() {
-    run(Database::Postgres, lets_go);
+fn requests_fail_and_connections_recover_when_the_database_host_is_lost() {
+    run(Database::Postgres, lose_the_database_host);
 }
 
-async fn lets_go(server: Server) {
+async fn lose_the_database_host(server: Server) {
     let wire = Wire::to(postgres::server().expect("PostgreSQL is installed").port()).await;
     let far = server
         .beside_with(|config| {
@@ -26,7 +26,7 @@ async fn lets_go(server: Server) {
         near.post("/tax_classes", json!({ "name": name })).await.created("tax_class");
     }
     client.get("/tax_classes").await.ok();
-    // All of its connections wait: for one record those that go together, those that go alone, and transactions.
+    // All connections wait for row locks, in batched writes, single writes and transactions.
     let held = server.state.db.begin().await.expect("a transaction begins");
     let lock = "UPDATE tax_classes SET name = name || '!'";
     Sql::new(server.state.db.dialect(), lock).run(&held).await.expect("the records are locked");
@@ -47,19 +47,19 @@ async fn lets_go(server: Server) {
         one.await.expect("it is answered").refused(503, "unavailable");
     }
     held.commit().await.expect("it commits");
-    let begun = Instant::now();
+    let start = Instant::now();
     while client.get("/tax_classes?count=none").await.status != 200 {
-        assert!(begun.elapsed() < Duration::from_secs(40), "the connections are not free");
+        assert!(start.elapsed() < Duration::from_secs(40), "the connections are not free");
         tokio::time::sleep(Duration::from_millis(200)).await;
     }
-    // Reads and writes have connections of their own: those that write are free again, too, all of them.
+    // Writes have their own connections, which must all be free again too.
     loop {
         let writes = (0..6).map(|number| client.put("/tax_classes/1", json!({ "name": format!("After {number}") })));
         let answers = futures_util::future::join_all(writes).await;
         if answers.iter().all(|answer| answer.status == 200) {
             break;
         }
-        assert!(begun.elapsed() < Duration::from_secs(40), "the connections that write are not free");
+        assert!(start.elapsed() < Duration::from_secs(40), "the connections for writes are not free");
         tokio::time::sleep(Duration::from_millis(200)).await;
     }
 }

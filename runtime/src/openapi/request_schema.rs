@@ -1,25 +1,25 @@
-//! Schemas of what clients send: each field with every form in which the server reads it.
+//! Schemas of request bodies, with all accepted formats of each field.
 //!
-//! Null leaves a field as it is, and `""` clears one that may be null (the specification, "Update semantics"). Numbers
-//! and booleans are also read from text, as forms and query strings send them.
+//! Null leaves a field as it is, and `""` sets a nullable field to null (specification, "Update semantics"). Numbers and booleans are
+//! also accepted as text, for forms.
 
 use serde_json::{Value, json};
 
-use super::digits;
 use super::example::Examples;
 use super::node::{Node, reference};
-use super::{prose, shown};
+use super::number_pattern;
+use super::{english, response_schema};
 use crate::catalog::{Catalog, Entry};
 use crate::crud::embedded;
 use crate::meta::{Access, DefaultValue, FieldMeta, Kind, Rule, Shown};
 use crate::query::MOST_ELEMENTS;
 
-/// A boolean in words or as a digit.
+/// Name of the schema of a boolean as text.
 pub const BOOLEAN_WORD: &str = "BooleanWord";
-/// What a custom field can be given.
+/// Name of the schema of a custom field's value.
 pub const CUSTOM_VALUE: &str = "CustomFieldValue";
 
-/// Which write it is.
+/// The kind of a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Write {
     Create,
@@ -28,7 +28,7 @@ pub enum Write {
     Action,
 }
 
-/// Whether clients give the field at all in such a write.
+/// True if clients can set the field in such a write.
 pub fn is_given(field: &FieldMeta, write: Write) -> bool {
     let fits = match field.access {
         Access::Writable | Access::WriteOnly | Access::Secret => true,
@@ -38,7 +38,7 @@ pub fn is_given(field: &FieldMeta, write: Write) -> bool {
     fits && !matches!(field.kind, Kind::Derived { .. } | Kind::Computed { .. })
 }
 
-/// The body of a write: an object of the fields that clients give.
+/// The body of a write.
 pub fn body(catalog: &Catalog, entry: &Entry, write: Write) -> Node {
     let (mut properties, mut required) = (Node::object(), Vec::new());
     let parent = entry.meta.under.map(|under| under.field);
@@ -49,12 +49,12 @@ pub fn body(catalog: &Catalog, entry: &Entry, write: Write) -> Node {
         properties.set(meta.name, field(catalog, entry.meta.fields, meta, write, Some(entry)));
     }
     let others = entry.meta.fields.iter().filter(|field| field.shown != Shown::Never);
-    send_back(catalog, entry, others, &mut properties);
+    add_read_only(catalog, entry, others, &mut properties);
     object(properties, &required)
 }
 
-/// What is shown of a record and not given: it is taken with the rest, because what was read may be sent back.
-fn send_back(
+/// Adds the read-only fields, which are accepted and ignored so that a record can be sent back as it was read.
+fn add_read_only(
     catalog: &Catalog,
     entry: &Entry,
     fields: impl Iterator<Item = &'static FieldMeta>,
@@ -62,19 +62,19 @@ fn send_back(
 ) {
     for meta in fields {
         if properties.get(meta.name).is_none() {
-            properties.set(meta.name, shown::field(catalog, entry, meta).with("readOnly", true));
+            properties.set(meta.name, response_schema::field(catalog, entry, meta).with("readOnly", true));
         }
     }
 }
 
-/// An object that has these properties and no others.
+/// An object with these properties only.
 pub fn object(properties: Node, required: &[&str]) -> Node {
     let schema = Node::object().with("type", "object");
     let schema = if required.is_empty() { schema } else { schema.with("required", required.to_vec()) };
     schema.with("additionalProperties", false).with("properties", properties)
 }
 
-/// A field as a write gives it.
+/// A field in a write.
 pub fn field(
     catalog: &Catalog,
     fields: &'static [FieldMeta],
@@ -83,10 +83,10 @@ pub fn field(
     entry: Option<&Entry>,
 ) -> Node {
     let mut forms = forms(catalog, field, write);
-    if clears(field) {
+    if accepts_empty_text(field) {
         forms.push(json!({ "const": "" }).into());
     }
-    // What must be given is not given by null.
+    // A required field cannot be null.
     if !(field.required && write != Write::Update) {
         forms.push(json!({ "type": "null" }).into());
     }
@@ -95,16 +95,16 @@ pub fn field(
         Some(entry) => examples.given(entry, field),
         None => examples.of_parameter(field),
     };
-    let description = prose::field(catalog, fields, field);
-    shown::titled(merged(forms), field)
+    let description = english::field(catalog, fields, field);
+    response_schema::titled(merged(forms), field)
         .with_some("default", default(field).filter(|_| write != Write::Update))
         .with_some("writeOnly", matches!(field.access, Access::WriteOnly | Access::Secret).then_some(true))
         .with("description", description)
         .with("examples", vec![example])
 }
 
-/// Whether the empty text stands for no value, and is not allowed as text anyway.
-fn clears(field: &FieldMeta) -> bool {
+/// True if an empty text is accepted as no value although the schema does not allow it as a text.
+fn accepts_empty_text(field: &FieldMeta) -> bool {
     match field.kind {
         Kind::Text | Kind::String { .. } => field.nullable && field.rules.iter().any(narrows_text),
         Kind::StringList { .. } | Kind::RefList { .. } => {
@@ -116,13 +116,13 @@ fn clears(field: &FieldMeta) -> bool {
     }
 }
 
-/// The default as a value of its type.
+/// The default, as a JSON value.
 fn default(field: &FieldMeta) -> Option<Value> {
     let DefaultValue::Literal(text) = field.default else { return None };
     Some(literal(field.kind, text))
 }
 
-/// Text of the metadata as the value that clients see.
+/// Converts a text of the metadata into a JSON value.
 pub fn literal(kind: Kind, text: &str) -> Value {
     match kind {
         Kind::Boolean => json!(text == "true"),
@@ -138,7 +138,7 @@ pub fn literal(kind: Kind, text: &str) -> Value {
     }
 }
 
-/// One schema that allows what each of several allows. Where they are plain types it is one list of types.
+/// Merges alternative schemas into one: a list of types if possible, else `anyOf`.
 fn merged(mut forms: Vec<Node>) -> Node {
     let null: Node = json!({ "type": "null" }).into();
     if forms.len() == 2 && forms[1] == null {
@@ -156,17 +156,17 @@ fn merged(mut forms: Vec<Node>) -> Node {
     if forms.len() == 1 { forms.remove(0) } else { Node::object().with("anyOf", forms) }
 }
 
-/// Whether a rule leaves out texts that the kind allows, the empty one among them.
+/// True if a rule excludes the empty text.
 fn narrows_text(rule: &Rule) -> bool {
     matches!(rule, Rule::Pattern(_) | Rule::Url | Rule::Email | Rule::MinLength(_))
 }
 
-/// The forms in which a value of a field is read, null apart.
+/// The accepted formats of a field, without null.
 fn forms(catalog: &Catalog, field: &FieldMeta, write: Write) -> Vec<Node> {
     if let Some(schema) = field.schema {
         return vec![schema().into()];
     }
-    let bounds = digits::bounds(field);
+    let bounds = number_pattern::bounds(field);
     let integer = |least: i64, most: i64, format: &str| {
         vec![with_text(
             Node::object()
@@ -207,7 +207,7 @@ fn forms(catalog: &Catalog, field: &FieldMeta, write: Write) -> Vec<Node> {
             vec![list(field, element.with("maxLength", i64::from(max)))]
         }
         Kind::RefList { .. } => vec![list(field, id())],
-        Kind::Json => vec![shown::any_json()],
+        Kind::Json => vec![response_schema::any_json()],
         Kind::CustomFields => {
             vec![Node::object().with("type", "object").with("additionalProperties", reference("schemas", CUSTOM_VALUE))]
         }
@@ -216,39 +216,40 @@ fn forms(catalog: &Catalog, field: &FieldMeta, write: Write) -> Vec<Node> {
     }
 }
 
-/// A boolean in each of its forms: words and digits apart from it, because types made of one schema with both are none.
+/// The formats of a boolean. They are separate schemas, because client generators cannot derive a type from a mixed one.
 pub fn boolean() -> Vec<Node> {
     let digit = json!({ "type": "integer", "minimum": 0, "maximum": 1 });
     vec![json!({ "type": "boolean" }).into(), reference("schemas", BOOLEAN_WORD), digit.into()]
 }
 
-/// The id of a record. None has one below 1.
+/// The id of a record, at least 1.
 pub fn id() -> Node {
     let id = Node::object().with("type", ["integer", "string"]).with("format", "int64");
     id.with("minimum", 1).with("maximum", i64::MAX).with("pattern", "^0*[1-9][0-9]{0,17}$")
 }
 
-/// An embedded record: what it is given, and the id of one that is there already, which keeps what is left out.
+/// An embedded record: its fields, and the id of an existing one, whose missing fields stay as they are.
 fn embedded(catalog: &Catalog, target: &Entry, by: &str, write: Write) -> Node {
     let (mut properties, mut required) = (Node::object(), Vec::new());
     let id = id().with("type", ["integer", "string", "null"]).with("examples", json!([null]));
-    properties.set("id", id.with("description", "The id of one that the record has already; another is ignored."));
+    properties
+        .set("id", id.with("description", "The id of an existing element of this record; other ids are ignored."));
     for meta in target.meta.fields.iter().filter(|field| is_given(field, Write::Create) && field.name != by) {
         if meta.required {
             required.push(meta.name);
         }
         properties.set(meta.name, field(catalog, target.meta.fields, meta, Write::Create, Some(target)));
     }
-    send_back(catalog, target, embedded::shown(target, by), &mut properties);
+    add_read_only(catalog, target, embedded::shown(target, by), &mut properties);
     if write != Write::Update || required.is_empty() {
         return object(properties, &required);
     }
-    let id = json!({ "type": ["integer", "string"], "description": "The id of one that the record has already." });
+    let id = json!({ "type": ["integer", "string"], "description": "The id of an existing element of this record." });
     let known = json!({ "required": ["id"], "properties": { "id": id } });
     object(properties, &[]).with("anyOf", vec![known.into(), Node::object().with("required", required)])
 }
 
-/// A character that is no white space. It is spelt out, because what `\s` means differs from engine to engine.
+/// A character that is not white space. Spelled out, because regex engines define `\s` differently.
 const NOT_BLANK: &str = "[^\\t-\\r \\u0085\\u00A0\\u1680\\u2000-\\u200A\\u2028\\u2029\\u202F\\u205F\\u3000]";
 
 fn text(field: &FieldMeta) -> Node {
@@ -256,7 +257,7 @@ fn text(field: &FieldMeta) -> Node {
     if !field.nullable {
         schema.set("minLength", 1);
     }
-    // What is required is more than white space.
+    // A required text must not be blank.
     if field.required {
         schema.set("pattern", NOT_BLANK);
     }
@@ -279,7 +280,7 @@ fn text(field: &FieldMeta) -> Node {
 }
 
 fn with_text(schema: Node, field: &FieldMeta) -> Node {
-    match digits::pattern(field) {
+    match number_pattern::pattern(field) {
         Some(pattern) => schema.with("type", ["integer", "string"]).with("pattern", pattern),
         None => schema,
     }
@@ -288,10 +289,10 @@ fn with_text(schema: Node, field: &FieldMeta) -> Node {
 fn decimal(field: &FieldMeta, precision: u8, places: u8) -> Node {
     let unit = 10_f64.powi(i32::from(places));
     let limit = 10_f64.powi(i32::from(precision - places));
-    // Exact in text; as a number it is read by its digits, and divided it is the nearest to them, where a product is not.
+    // The quotient is the float that is nearest to the decimal; a product with 10^-places would not be.
     #[expect(clippy::cast_precision_loss, reason = "bounds of metadata are small")]
     let scaled = |number: i64| json!(number as f64 / unit);
-    let bounds = digits::bounds(field);
+    let bounds = number_pattern::bounds(field);
     let schema = Node::object().with("type", ["string", "number"]).with("format", "decimal");
     let schema = match bounds.least {
         Some(least) => schema.with("minimum", scaled(least)),
@@ -301,20 +302,20 @@ fn decimal(field: &FieldMeta, precision: u8, places: u8) -> Node {
         Some(most) => schema.with("maximum", scaled(most)),
         None => schema.with("exclusiveMaximum", json!(limit)),
     };
-    schema.with("multipleOf", scaled(1)).with_some("pattern", digits::pattern(field))
+    schema.with("multipleOf", scaled(1)).with_some("pattern", number_pattern::pattern(field))
 }
 
 fn list(field: &FieldMeta, items: Node) -> Node {
-    let mut most = i64::try_from(MOST_ELEMENTS).unwrap_or(i64::MAX);
+    let mut max = i64::try_from(MOST_ELEMENTS).unwrap_or(i64::MAX);
     let mut schema = Node::object().with("type", "array").with("items", items);
     for rule in field.rules {
         match rule {
             Rule::MinLength(least) => schema.set("minItems", i64::from(*least)),
-            Rule::MaxLength(count) => most = i64::from(*count),
+            Rule::MaxLength(count) => max = i64::from(*count),
             _ => {}
         }
     }
-    schema.with("maxItems", most)
+    schema.with("maxItems", max)
 }
 
 #[cfg(test)]
@@ -322,7 +323,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_decimals_bound_is_the_number_that_its_text_says() {
+    fn bounds_of_decimals_are_exact_numbers() {
         for (text, number) in [("0.57", 0.57), ("0.29", 0.29), ("1.15", 1.15), ("8.41", 8.41), ("100", 100.0)] {
             let rules = vec![Rule::Min(text), Rule::Max(text)].leak();
             let field = FieldMeta { rules, ..FieldMeta::new("rate", Kind::Decimal { precision: 6, places: 2 }) };

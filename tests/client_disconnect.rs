@@ -1,4 +1,4 @@
-//! Who goes away in the middle of a request takes nothing with it that others were told is stored.
+//! Disconnects in the middle of a request do not undo acknowledged writes of other clients.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -8,11 +8,11 @@ use serde_json::json;
 use crate::support::{Client, Server, leave, on_both};
 
 on_both!(
-    who_leaves_while_a_transaction_begins_leaves_none_behind,
-    what_was_acknowledged_stays_whoever_hangs_up_meanwhile,
+    disconnect_while_a_transaction_begins_leaves_no_open_transaction,
+    acknowledged_writes_survive_disconnects_of_other_clients,
 );
 
-/// The names of the members that are stored.
+/// The names of the stored members.
 async fn stored(other: &Server) -> BTreeSet<String> {
     other.texts("SELECT name AS text FROM members").await.into_iter().collect()
 }
@@ -22,22 +22,22 @@ async fn create(admin: &Client, name: String) -> String {
     name
 }
 
-async fn who_leaves_while_a_transaction_begins_leaves_none_behind(server: Server) {
+async fn disconnect_while_a_transaction_begins_leaves_no_open_transaction(server: Server) {
     let (admin, other) = (server.admin(), server.beside().await);
     for waits in 0..5 {
-        // Every connection of the pool is left so once.
+        // More often than the pool has connections.
         for turn in 0..10 {
             drop(leave(server.state.db.begin(), waits).await);
             let name = create(&admin, format!("After {waits} waits, {turn}")).await;
-            assert!(stored(&other).await.contains(&name), "{name}: answered with 201, and seen by nobody else");
+            assert!(stored(&other).await.contains(&name), "{name}: answered 201, but not visible to others");
         }
     }
 }
 
-async fn what_was_acknowledged_stays_whoever_hangs_up_meanwhile(server: Server) {
+async fn acknowledged_writes_survive_disconnects_of_other_clients(server: Server) {
     let (admin, other) = (server.admin(), server.beside().await);
     let (leaving, runtime) = (server.admin(), tokio::runtime::Handle::current());
-    // On a thread of its own, whose clock is finer than the runtime's.
+    // On a thread, whose timer is finer than the runtime's.
     let hanging_up = tokio::task::spawn_blocking(move || {
         for turn in 0..1_000 {
             let stream = runtime.block_on(leaving.begin_by("DELETE", "HTTP/1.1", "/tax_classes/999999"));
@@ -45,14 +45,14 @@ async fn what_was_acknowledged_stays_whoever_hangs_up_meanwhile(server: Server) 
             drop(stream);
         }
     });
-    let mut told = BTreeSet::new();
+    let mut acknowledged = BTreeSet::new();
     for n in 0.. {
         if hanging_up.is_finished() {
             break;
         }
-        told.insert(create(&admin, format!("Member {n}")).await);
+        acknowledged.insert(create(&admin, format!("Member {n}")).await);
     }
     hanging_up.await.expect("all were sent");
     let seen = stored(&other).await;
-    assert!(told.is_subset(&seen), "lost: {:?}", told.difference(&seen).collect::<Vec<_>>());
+    assert!(acknowledged.is_subset(&seen), "lost: {:?}", acknowledged.difference(&seen).collect::<Vec<_>>());
 }

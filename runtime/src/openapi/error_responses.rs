@@ -1,4 +1,4 @@
-//! The errors of the contract: one form, and for each status an answer with its codes and headers.
+//! Schema of errors, and a response with codes and headers for each status.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,10 @@ use super::header;
 use super::node::{Node, reference};
 use crate::error::CODES;
 
-/// The answer to an address that is too long, as the query string of a list may be.
-const TOO_LONG: &str = "AddressTooLong";
+/// The response to a URL that is too long, which long filters can cause.
+const URL_TOO_LONG: &str = "AddressTooLong";
 
-/// The answer without a body to who has the rest.
+/// The response 304.
 pub const NOT_MODIFIED: &str = "NotModified";
 
 /// Codes by status.
@@ -23,19 +23,19 @@ fn by_status() -> BTreeMap<u16, Vec<(&'static str, &'static str)>> {
     statuses
 }
 
-/// The form of every error.
+/// The schema of all errors.
 pub fn schema() -> Node {
     let codes: Vec<&str> = CODES.iter().map(|(code, ..)| *code).collect();
     json!({
         "type": "object",
-        "description": "What every answer is that is not a success.",
+        "description": "The body of all error responses.",
         "required": ["message", "code"],
         "properties": {
-            "message": { "type": "string", "description": "What went wrong, for a person.", "examples": ["There is nothing here."] },
-            "code": { "type": "string", "description": "What went wrong, for a program; a code keeps its meaning.", "enum": codes, "examples": ["not_found"] },
+            "message": { "type": "string", "description": "The error for people.", "examples": ["Not found."] },
+            "code": { "type": "string", "description": "The error for programs. The meaning of a code does not change.", "enum": codes, "examples": ["not_found"] },
             "errors": {
                 "type": "object",
-                "description": "The problems by field or parameter, each text completing \"this value ...\".",
+                "description": "The problems by field or parameter. Each text completes \"this value ...\".",
                 "additionalProperties": { "type": "array", "items": { "type": "string" }, "minItems": 1 },
                 "examples": [{ "name": ["is required"] }],
             },
@@ -44,35 +44,35 @@ pub fn schema() -> Node {
     .into()
 }
 
-/// An answer for each status, to be referred to.
+/// A shared response for each status.
 pub fn responses() -> Node {
     let mut responses = Node::object();
     for (status, codes) in by_status() {
         let meanings: Vec<&str> = codes.iter().map(|(_, meaning)| *meaning).collect();
         let names: Vec<&str> = codes.iter().map(|(code, _)| *code).collect();
-        let mut narrowed = json!({ "type": "object", "properties": { "code": { "enum": names } } });
+        let mut restricted = json!({ "type": "object", "properties": { "code": { "enum": names } } });
         let mut example = json!({ "message": meanings[0], "code": names[0] });
         if status == 422 {
-            narrowed["required"] = json!(["errors"]);
+            restricted["required"] = json!(["errors"]);
             example["errors"] = json!({ "name": ["is required"] });
         }
-        let schema = Node::object().with("allOf", [reference("schemas", "Error"), narrowed.into()]);
+        let schema = Node::object().with("allOf", [reference("schemas", "Error"), restricted.into()]);
         let content = Node::object().with("schema", schema).with("example", example);
         let response = Node::object().with("description", meanings.join(" ")).with("headers", header::of_error(status));
         responses.set(name(status), response.with("content", Node::object().with("application/json", content)));
     }
-    let same = Node::object().with("description", "The client has this very answer already. There is no body.");
-    responses.set(NOT_MODIFIED, same.with("headers", header::of_answer(&[crate::header::ETAG])));
-    // What is refused before it is a request has no body.
-    let long = json!({ "description": "The address, with its query string, is longer than the server takes. There is no body." });
-    responses.with(TOO_LONG, long)
+    let same = Node::object().with("description", "The client has the current version. No body.");
+    responses.set(NOT_MODIFIED, same.with("headers", header::of_response(&[crate::header::ETAG])));
+    // Sent by the HTTP library, without a body.
+    let long = json!({ "description": "The URL with its query string is too long. No body." });
+    responses.with(URL_TOO_LONG, long)
 }
 
 fn name(status: u16) -> String {
     format!("Error{status}")
 }
 
-/// Adds the errors of these statuses to an operation's answers.
+/// Adds the errors with these statuses to the responses of an operation.
 pub fn add(responses: &mut Node, statuses: &[u16]) {
     let known = by_status();
     let mut statuses: Vec<u16> = statuses.iter().copied().filter(|status| known.contains_key(status)).collect();
@@ -82,14 +82,14 @@ pub fn add(responses: &mut Node, statuses: &[u16]) {
     }
 }
 
-/// Adds the answers to an address that is too long: by itself, and with all that the head of a request holds.
+/// Adds the responses to a URL or a request head that is too long.
 pub fn add_too_long(responses: &mut Node) {
     for status in ["414", "431"] {
-        responses.set(status, reference("responses", TOO_LONG));
+        responses.set(status, reference("responses", URL_TOO_LONG));
     }
 }
 
-/// The table of codes, for people.
+/// The error codes as a Markdown table.
 pub fn table() -> String {
     let mut table = String::from("| Code | Status | Meaning |\n|---|---|---|\n");
     for (code, status, meaning) in CODES {

@@ -1,16 +1,16 @@
-//! Regular expressions for numbers written as text, within the bounds of a field.
+//! Regular expressions for numbers as text, within the bounds of a field.
 
 use crate::meta::{FieldMeta, Kind, Rule};
 use crate::number::{self, Scaled};
 
-/// The least and the most that a number may be, scaled by 10^places; `None` where only its kind bounds it.
+/// Smallest and largest number, scaled by 10^places; `None` if only the kind limits it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Bounds {
     pub least: Option<i64>,
     pub most: Option<i64>,
 }
 
-/// The bounds that a field's rules give.
+/// The bounds by the rules of a field.
 pub fn bounds(field: &FieldMeta) -> Bounds {
     let places = if let Kind::Decimal { places, .. } = field.kind { u32::from(places) } else { 0 };
     let scaled = |text: &str| match number::scale(text, places) {
@@ -31,7 +31,7 @@ pub fn bounds(field: &FieldMeta) -> Bounds {
     bounds
 }
 
-/// The most that a number of a kind may be, scaled as its bounds are.
+/// The largest number of a kind, scaled like the bounds.
 pub fn limit(kind: Kind) -> i64 {
     match kind {
         Kind::Decimal { precision, .. } => 10_i64.pow(u32::from(precision)) - 1,
@@ -40,7 +40,7 @@ pub fn limit(kind: Kind) -> i64 {
     }
 }
 
-/// What the text of a number within its field's bounds looks like; `None` where no short expression says it.
+/// The pattern of numbers within the bounds of a field; `None` if there is no short pattern.
 pub fn pattern(field: &FieldMeta) -> Option<String> {
     let (digits, places) = match field.kind {
         Kind::Integer => (9, 0),
@@ -49,13 +49,13 @@ pub fn pattern(field: &FieldMeta) -> Option<String> {
         _ => return None,
     };
     let fraction = if places == 0 { String::new() } else { format!("(\\.[0-9]{{1,{places}}})?") };
-    // Where none stands before the point, there is a zero.
+    // Without digits before the point, there is a zero.
     let whole = if digits == 0 { "0+".to_string() } else { format!("0*[0-9]{{1,{digits}}}") };
     let unit = 10_i64.pow(u32::try_from(places).unwrap_or(0));
     match bounds(field) {
         Bounds { least: None, most: None } => Some(format!("^-?{whole}{fraction}$")),
         Bounds { least: Some(0), most: None } => Some(format!("^{whole}{fraction}$")),
-        // Something of it is not zero.
+        // At least one digit is not zero.
         Bounds { least: Some(1), most: None } => Some(format!("^(?=.*[1-9]){whole}{fraction}$")),
         Bounds { least: Some(least), most: Some(most) }
             if least >= 0 && least % unit == 0 && most % unit == 0 && most <= limit(field.kind) =>
@@ -73,13 +73,13 @@ pub fn pattern(field: &FieldMeta) -> Option<String> {
     }
 }
 
-/// An expression for the whole numbers from `least` to `most`.
+/// A pattern for the integers from `least` to `most`.
 fn range(least: u64, most: u64) -> String {
     let mut parts = Vec::new();
     let mut from = least;
     loop {
         let length = u32::try_from(from.to_string().len()).unwrap_or(1);
-        // The largest number with as many digits.
+        // The largest number with this many digits.
         let to = 10_u64.checked_pow(length).map_or(u64::MAX, |next| next - 1).min(most);
         parts.extend(same_length(&from.to_string(), &to.to_string()));
         if to >= most {
@@ -89,14 +89,14 @@ fn range(least: u64, most: u64) -> String {
     }
 }
 
-/// Alternatives for the numbers between two of the same length.
+/// Alternatives for the integers between two of the same length.
 fn same_length(from: &str, to: &str) -> Vec<String> {
     let (Some(first), Some(last)) = (from.chars().next(), to.chars().next()) else { return vec![String::new()] };
     let rest = from.len() - 1;
     if rest == 0 {
         return vec![class(first, last)];
     }
-    let behind = |digit: char, from: &str, to: &str| -> Vec<String> {
+    let prefixed = |digit: char, from: &str, to: &str| -> Vec<String> {
         same_length(from, to).into_iter().map(|tail| format!("{digit}{tail}")).collect()
     };
     let (nines, zeros) = ("9".repeat(rest), "0".repeat(rest));
@@ -105,15 +105,15 @@ fn same_length(from: &str, to: &str) -> Vec<String> {
         return vec![class(first, last) + &any];
     }
     if first == last {
-        return behind(first, &from[1..], &to[1..]);
+        return prefixed(first, &from[1..], &to[1..]);
     }
-    let mut parts = behind(first, &from[1..], &nines);
+    let mut parts = prefixed(first, &from[1..], &nines);
     let next = |digit: char, by: i8| char::from((digit as u8).wrapping_add_signed(by));
     let (low, high) = (next(first, 1), next(last, -1));
     if low <= high {
         parts.extend(same_length(&format!("{low}{zeros}"), &format!("{high}{nines}")));
     }
-    parts.extend(behind(last, &zeros, &to[1..]));
+    parts.extend(prefixed(last, &zeros, &to[1..]));
     parts
 }
 
@@ -129,7 +129,7 @@ mod tests {
 
     fn matches(kind: Kind, rules: &'static [Rule], text: &str) -> bool {
         let field = FieldMeta { rules, ..FieldMeta::new("n", kind) };
-        // The one expression that looks ahead is not for this engine; what it asks for is asked here.
+        // This engine has no lookahead, which is checked here instead.
         let pattern = pattern(&field).unwrap();
         let plain = pattern.replace("(?=.*[1-9])", "");
         let ahead = plain == pattern || text.contains(|digit| ('1'..='9').contains(&digit));
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_range_of_whole_numbers_matches_exactly_its_numbers() {
+    fn pattern_of_a_range_matches_exactly_its_integers() {
         for (least, most) in [(0, 4), (1, 100), (0, 100), (7, 7), (9, 12), (123, 4567), (100, 999), (0, 255)] {
             let regex = Regex::new(&format!("^({})$", range(least, most))).unwrap();
             for number in 0..5000 {
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn of_two_bounds_the_narrower_holds_in_either_order() {
+    fn narrower_of_two_bounds_counts() {
         for rules in [
             &[Rule::Max("5"), Rule::Below("100"), Rule::Min("2"), Rule::Above("1")],
             &[Rule::Below("100"), Rule::Max("5"), Rule::Above("1"), Rule::Min("2")],
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn the_text_of_a_number_keeps_its_fields_bounds() {
+    fn pattern_of_a_field_respects_its_bounds() {
         let money = Kind::Decimal { precision: 6, places: 2 };
         const PERCENT: &[Rule] = &[Rule::Min("0"), Rule::Max("100")];
         for good in ["0", "7.5", "99.99", "100", "100.00", "007"] {
@@ -173,7 +173,7 @@ mod tests {
         }
         assert!(matches(money, &[], "-9999.99") && !matches(money, &[], "10000"));
         assert!(matches(money, &[Rule::Above("0")], "0.01") && !matches(money, &[Rule::Above("0")], "0.00"));
-        // All of its digits stand behind the point.
+        // All digits are after the point.
         let share = Kind::Decimal { precision: 2, places: 2 };
         const POSITIVE: &[Rule] = &[Rule::Above("0")];
         for good in ["0", "0.99", "-0.5", "00.10"] {

@@ -1,4 +1,4 @@
-//! Clients that ask for long answers over HTTP/2 and take nothing of them.
+//! HTTP/2 clients that request long responses and do not read them.
 
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -6,19 +6,18 @@ use tokio::net::TcpStream;
 
 use crate::support::{Database, Server, run};
 
-// The same whatever the database.
 #[test]
-fn what_the_process_keeps_anyway_takes_no_room() {
-    run(Database::Sqlite, asks_for_the_viewer);
+fn static_responses_do_not_count_as_unsent() {
+    run(Database::Sqlite, request_the_viewer);
 }
 
 #[test]
-fn who_takes_nothing_of_what_was_written_is_closed() {
-    run(Database::Sqlite, writes_and_takes_nothing);
+fn connection_that_reads_no_responses_to_writes_is_closed() {
+    run(Database::Sqlite, write_without_reading_responses);
 }
 
-/// A connection whose client lets no byte of a body come (RFC 9113, section 6.5.2).
-struct Unread {
+/// A connection with a flow-control window of 0, on which no byte of a body can be sent (RFC 9113, section 6.5.2).
+struct BlockedConnection {
     stream: TcpStream,
     next: u32,
 }
@@ -30,22 +29,22 @@ fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
 }
 
-/// A field without compression or index (RFC 7541, section 6.2.2).
+/// A header field without compression or index (RFC 7541, section 6.2.2).
 fn field(name: &str, value: &str) -> Vec<u8> {
     let text = |text: &str| [&[u8::try_from(text.len()).expect("it is short")], text.as_bytes()].concat();
     [vec![0], text(name), text(value)].concat()
 }
 
-impl Unread {
-    async fn open(server: &Server) -> Unread {
+impl BlockedConnection {
+    async fn open(server: &Server) -> BlockedConnection {
         let mut stream = TcpStream::connect(server.address).await.expect("the server listens");
         let settings = frame(4, 0, 0, &[0, 4, 0, 0, 0, 0]);
         stream.write_all(&[b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", &settings[..]].concat()).await.expect("it is taken");
-        Unread { stream, next: 1 }
+        BlockedConnection { stream, next: 1 }
     }
 
-    /// Whether the head of the answer comes; not when the server closes the connection.
-    async fn ask(&mut self, token: &str, method: &str, path: &str, body: Option<&Value>) -> bool {
+    /// Sends a request. True if the head of the response arrives, false if the server closes the connection.
+    async fn request(&mut self, token: &str, method: &str, path: &str, body: Option<&Value>) -> bool {
         let credentials = format!("Bearer {token}");
         let fields = [
             (":method", method),
@@ -64,7 +63,7 @@ impl Unread {
         self.stream.write_all(&frames).await.is_ok() && self.head().await.is_ok()
     }
 
-    /// Waits for the head of an answer.
+    /// Waits for the head of a response.
     async fn head(&mut self) -> std::io::Result<()> {
         loop {
             let mut head = [0; 9];
@@ -78,19 +77,19 @@ impl Unread {
     }
 }
 
-async fn asks_for_the_viewer(server: Server) {
+async fn request_the_viewer(server: Server) {
     let client = server.admin();
     let long = json!({ "name": "Lamp", "description": "x".repeat(100_000) });
     client.post("/products", long).await.created("product");
-    let mut unread = Unread::open(&server).await;
+    let mut connection = BlockedConnection::open(&server).await;
     // Five megabytes each.
     for _ in 0..60 {
-        assert!(unread.ask("", "GET", "/docs/viewer.js", None).await);
+        assert!(connection.request("", "GET", "/docs/viewer.js", None).await);
     }
     client.get("/products/1").await.ok();
 }
 
-async fn writes_and_takes_nothing(server: Server) {
+async fn write_without_reading_responses(server: Server) {
     let client = server.admin();
     let mut operations = Vec::new();
     for number in 0..9 {
@@ -99,12 +98,12 @@ async fn writes_and_takes_nothing(server: Server) {
         operations.push(json!({ "method": "update", "id": number + 1, "product": { "weight": "1" } }));
     }
     let (token, body) = (server.token(&["*"]).await, json!({ "operations": operations }));
-    let mut unread = Unread::open(&server).await;
+    let mut connection = BlockedConnection::open(&server).await;
     // Eight megabytes each.
     let mut answered = 0;
-    while answered < 60 && unread.ask(&token, "POST", "/api/v1/products/bulk", Some(&body)).await {
+    while answered < 60 && connection.request(&token, "POST", "/api/v1/products/bulk", Some(&body)).await {
         answered += 1;
     }
-    assert!((30..40).contains(&answered), "{answered} answers are 256 MiB");
+    assert!((30..40).contains(&answered), "{answered} responses are 256 MiB");
     client.post("/products/bulk", body).await.status(200);
 }

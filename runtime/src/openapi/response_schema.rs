@@ -1,17 +1,17 @@
-//! Schemas of what is answered: each field in the form in which the server writes it.
+//! Schemas of responses, with the format in which the server writes each field.
 
 use serde_json::json;
 
+use super::english;
 use super::example::Examples;
 use super::node::{Node, reference};
-use super::prose;
 use crate::catalog::{Catalog, Entry};
 use crate::crud::embedded;
 use crate::meta::{FieldMeta, IncludeMeta, IncludeTarget, Kind, Shown, TimestampForm};
 
 /// The schema of a field of a record, with its description and an example.
 pub fn field(catalog: &Catalog, entry: &Entry, field: &'static FieldMeta) -> Node {
-    let described = prose::field(catalog, entry.meta.fields, field);
+    let described = english::field(catalog, entry.meta.fields, field);
     let schema = match field.kind {
         Kind::Derived { .. } => {
             let source = entry.source(field);
@@ -26,31 +26,31 @@ pub fn field(catalog: &Catalog, entry: &Entry, field: &'static FieldMeta) -> Nod
     titled(finish(or_null(schema, may_be_null(entry, field)), described, example), field)
 }
 
-/// Whether a field can be null in an answer. What a required reference leads to is there, unless deleted records are shown: what
-/// those refer to may be deleted too.
+/// True if a field can be null in a response. The target of a required reference exists, but a deleted record can refer to deleted
+/// records.
 fn may_be_null(entry: &Entry, field: &'static FieldMeta) -> bool {
     let source = entry.source(field);
     let Some(join) = &source.join else { return field.nullable };
     let via = source.via().and_then(|via| entry.field(via));
-    let may_go = entry.meta.keeps_deleted() && (join.meta.soft_delete || join.standing.is_some());
-    source.field.nullable || may_go || via.is_none_or(|via| via.nullable)
+    let may_be_deleted = entry.meta.keeps_deleted() && (join.meta.soft_delete || join.standing.is_some());
+    source.field.nullable || may_be_deleted || via.is_none_or(|via| via.nullable)
 }
 
-/// The schema of a field with what people call it, where that is said.
+/// Adds the label of a field as its title.
 pub fn titled(schema: Node, field: &FieldMeta) -> Node {
     schema.with_some("title", (!field.label.is_empty()).then_some(field.label))
 }
 
-/// The schema of a value that no record holds: a field of an action's answer.
+/// The schema of a field of an action's output.
 pub fn output(catalog: &Catalog, fields: &'static [FieldMeta], field: &'static FieldMeta) -> Node {
     let example = Examples { catalog }.of_parameter(field);
     let schema = or_null(value(catalog, field), field.nullable);
-    titled(finish(schema, prose::field(catalog, fields, field), example), field)
+    titled(finish(schema, english::field(catalog, fields, field), example), field)
 }
 
-/// The time of deletion, which is not null where it is shown.
+/// The time of deletion, which is not null if it is shown.
 pub fn mark(catalog: &Catalog, entry: &Entry, field: &'static FieldMeta) -> Node {
-    let described = "When it was deleted; only where `deleted=only` asks for deleted records.";
+    let described = "When it was deleted; only with `deleted=only`.";
     finish(value(catalog, field), described.into(), Examples { catalog }.of_field(entry, field))
 }
 
@@ -64,7 +64,7 @@ fn finish(schema: Node, description: String, example: serde_json::Value) -> Node
     schema.with("description", description).with("examples", vec![example])
 }
 
-/// Allows null beside what a schema allows.
+/// A schema that also allows null.
 pub fn or_null(schema: Node, nullable: bool) -> Node {
     if !nullable {
         return schema;
@@ -79,7 +79,7 @@ pub fn or_null(schema: Node, nullable: bool) -> Node {
     }
 }
 
-/// The schema of a kind as it is written.
+/// The schema of a value.
 pub fn value(catalog: &Catalog, field: &FieldMeta) -> Node {
     let text = || Node::object().with("type", "string");
     let number = |format: &str| Node::object().with("type", "integer").with("format", format);
@@ -124,26 +124,26 @@ fn list(items: Node) -> Node {
     Node::object().with("type", "array").with("items", items)
 }
 
-/// An object or a list of anything.
+/// Any JSON object or list.
 pub fn any_json() -> Node {
     json!({ "anyOf": [{ "type": "object" }, { "type": "array", "items": {} }] }).into()
 }
 
-/// What custom fields hold is known only when they are defined.
+/// Values of custom fields, whose types depend on their definitions.
 fn custom_values() -> Node {
     let values = json!({
         "type": ["string", "integer", "boolean"],
-        "description": "A decimal, a day and a time are text.",
+        "description": "Decimals, dates and times are text.",
     });
     Node::object().with("type", "object").with("additionalProperties", values)
 }
 
-/// An embedded record, without what the one that holds it says.
+/// An embedded record, without the reference to its owner.
 fn of_embedded(catalog: &Catalog, target: &Entry, by: &str) -> Node {
     object(catalog, target, embedded::shown(target, by), true)
 }
 
-/// An object of some fields of a resource.
+/// An object with these fields of a resource.
 pub fn object(
     catalog: &Catalog,
     entry: &Entry,
@@ -160,7 +160,7 @@ pub fn object(
     schema.with("properties", properties)
 }
 
-/// What an include adds to a record.
+/// The property that an include adds to a record.
 pub fn include(catalog: &Catalog, entry: &Entry, include: &IncludeMeta) -> Node {
     let record = |resource: &str| {
         let target = catalog.linked(resource);
@@ -176,10 +176,10 @@ pub fn include(catalog: &Catalog, entry: &Entry, include: &IncludeMeta) -> Node 
     let null = || Node::object().with("type", "null");
     let (schema, what) = match include.target {
         IncludeTarget::Many { resource, .. } => {
-            (list(record(resource)), format!("Its {}", prose::records(catalog.linked(resource).meta)))
+            (list(record(resource)), format!("Its {}", english::records(catalog.linked(resource).meta)))
         }
         IncludeTarget::CustomFieldValues => {
-            (list(custom_field_value()), "The definition and the value of each of its custom fields".to_string())
+            (list(custom_field_value()), "The definitions and values of its custom fields".to_string())
         }
         IncludeTarget::One { via } => {
             let targets: Vec<Node> = match entry.field(via).map(|field| field.kind) {
@@ -194,10 +194,10 @@ pub fn include(catalog: &Catalog, entry: &Entry, include: &IncludeMeta) -> Node 
                 _ => Vec::new(),
             };
             let schema = Node::object().with("anyOf", targets.into_iter().chain([null()]).collect::<Vec<_>>());
-            (schema, format!("The record that `{via}` refers to"))
+            (schema, format!("The record that `{via}` references"))
         }
     };
-    schema.with("description", format!("{what}, when `include={}` asks for it.", include.name))
+    schema.with("description", format!("{what}, with `include={}`.", include.name))
 }
 
 fn custom_field_value() -> Node {
@@ -207,11 +207,11 @@ fn custom_field_value() -> Node {
         "required": ["name", "label", "field_type", "value"],
         "properties": {
             "name": { "type": "string", "description": "The name of the custom field.", "examples": ["colour"] },
-            "label": { "type": "string", "description": "What people call it.", "examples": ["Colour"] },
+            "label": { "type": "string", "description": "Its label.", "examples": ["Colour"] },
             "field_type": { "type": "string", "description": "The type of its values.", "examples": ["string"] },
             "value": {
                 "type": ["string", "integer", "boolean", "null"],
-                "description": "The value; null when the record has none.",
+                "description": "The value; null if the record has none.",
                 "examples": ["red"],
             },
         },
@@ -219,12 +219,12 @@ fn custom_field_value() -> Node {
     .into()
 }
 
-/// The schema of a single record.
+/// Name of the schema of a single record.
 pub fn record_name(entry: &Entry) -> String {
-    prose::camel(entry.meta.name)
+    english::camel(entry.meta.name)
 }
 
-/// The schema of a record as a list shows it: that of the single record where they are the same.
+/// Name of the schema of a record in a list, which is that of a single record if they are equal.
 pub fn item_name(entry: &Entry) -> String {
     let has_detail = entry.meta.fields.iter().any(|field| field.shown == Shown::Detail);
     if has_detail { format!("{}ListItem", record_name(entry)) } else { record_name(entry) }

@@ -1,18 +1,17 @@
-//! A form as the JSON that means the same: `task[people][][id]=3` is `{"task": {"people": [{"id": "3"}]}}`.
+//! Conversion of forms to JSON: `task[people][][id]=3` is `{"task": {"people": [{"id": "3"}]}}`.
 //!
-//! Clients of this family of APIs send forms as well as JSON. Every value is text, which each field reads by its own
-//! type; an empty text means what it means in JSON.
+//! Every value is text, which each field parses by its own type.
 
 use serde_json::{Map, Value};
 
 use crate::error::{Error, Result};
 use crate::query::{Pair, decode};
 
-/// A name has at most so many parts: itself, and one for each pair of brackets.
-const DEEPEST: usize = 8;
+/// Parts of a name: the name itself, and one for each pair of brackets.
+const MAX_NAME_PARTS: usize = 8;
 
-/// Reads a form. Of a name that is sent twice the last counts, unless it ends in `[]`, which adds to a list. What is
-/// numbered, as `people[0][id]`, is a list in the order of its numbers; `tags[]=` alone is a list of nothing.
+/// Converts a form. The last value of a repeated name counts, unless the name ends in `[]`, which appends to a list. Numbers in
+/// brackets, as in `people[0][id]`, are positions of a list; `tags[]=` alone is an empty list.
 ///
 /// # Errors
 /// [`Error::Malformed`] when it cannot be decoded or a name contradicts one before it.
@@ -21,7 +20,7 @@ pub fn to_json(form: &[u8]) -> Result<Vec<u8>> {
     pairs_to_json(decode(form)?)
 }
 
-/// The same of a form that was decoded.
+/// Converts a form that is already decoded.
 ///
 /// # Errors
 /// [`Error::Malformed`] when a name contradicts one before it.
@@ -33,15 +32,15 @@ pub fn pairs_to_json(pairs: Vec<Pair>) -> Result<Vec<u8>> {
             Error::Malformed(format!("The form's `{name}` is not of the form {form}, or contradicts a name before it."))
         };
         let path = path(&name).ok_or_else(malformed)?;
-        put(&mut root, &path, value).ok_or_else(malformed)?;
+        insert(&mut root, &path, value).ok_or_else(malformed)?;
     }
     if let Value::Object(fields) = &mut root {
-        fields.values_mut().for_each(number);
+        fields.values_mut().for_each(make_lists);
     }
     serde_json::to_vec(&root).map_err(Error::internal)
 }
 
-/// `a[b][]` is `a`, `b` and nothing.
+/// The parts of a name: `a[b][]` is `a`, `b` and the empty text.
 fn path(name: &str) -> Option<Vec<&str>> {
     let (first, mut rest) = name.split_at(name.find('[').unwrap_or(name.len()));
     let mut path = vec![first];
@@ -50,11 +49,11 @@ fn path(name: &str) -> Option<Vec<&str>> {
         path.push(key);
         rest = further;
     }
-    (!first.is_empty() && path.len() <= DEEPEST).then_some(path)
+    (!first.is_empty() && path.len() <= MAX_NAME_PARTS).then_some(path)
 }
 
-/// Puts a text where a path leads; `None` when something else is there.
-fn put(node: &mut Value, path: &[&str], text: String) -> Option<()> {
+/// Inserts a text at a path; `None` when another type is there already.
+fn insert(node: &mut Value, path: &[&str], text: String) -> Option<()> {
     match path {
         [] if node.is_array() || node.is_object() => return None,
         [] => *node = Value::String(text),
@@ -63,12 +62,12 @@ fn put(node: &mut Value, path: &[&str], text: String) -> Option<()> {
                 *node = Value::Array(Vec::new());
             }
             let list = node.as_array_mut()?;
-            // A name that the last element has already begins the next one.
+            // A name that the last element already has starts a new element.
             match list.last_mut().filter(|last| !rest.is_empty() && last.is_object() && !has(last, rest)) {
-                Some(last) => put(last, rest, text)?,
+                Some(last) => insert(last, rest, text)?,
                 None => {
                     let mut element = Value::Null;
-                    put(&mut element, rest, text)?;
+                    insert(&mut element, rest, text)?;
                     list.push(element);
                 }
             }
@@ -77,7 +76,7 @@ fn put(node: &mut Value, path: &[&str], text: String) -> Option<()> {
             if node.is_null() {
                 *node = Value::Object(Map::new());
             }
-            put(node.as_object_mut()?.entry(*key).or_insert(Value::Null), rest, text)?;
+            insert(node.as_object_mut()?.entry(*key).or_insert(Value::Null), rest, text)?;
         }
     }
     Some(())
@@ -86,20 +85,20 @@ fn put(node: &mut Value, path: &[&str], text: String) -> Option<()> {
 fn has(node: &Value, path: &[&str]) -> bool {
     match path {
         [] => true,
-        // A list within takes any number of elements.
+        // A nested list takes any number of elements.
         ["", ..] => false,
         [key, rest @ ..] => node.get(key).is_some_and(|inner| has(inner, rest)),
     }
 }
 
-/// Makes lists of the objects whose keys are numbers, and empties those of one empty text.
-fn number(node: &mut Value) {
+/// Turns objects with numbers as keys into lists, and lists of one empty text into empty lists.
+fn make_lists(node: &mut Value) {
     match node {
-        // How a form says that a list has no elements.
+        // The only way for a form to send an empty list.
         Value::Array(list) if matches!(&list[..], [Value::String(text)] if text.is_empty()) => list.clear(),
-        Value::Array(list) => list.iter_mut().for_each(number),
+        Value::Array(list) => list.iter_mut().for_each(make_lists),
         Value::Object(fields) => {
-            fields.values_mut().for_each(number);
+            fields.values_mut().for_each(make_lists);
             let keys: Option<Vec<u32>> = fields.keys().map(|key| key.parse().ok()).collect();
             if let Some(keys) = keys.filter(|keys| !keys.is_empty()) {
                 let mut list: Vec<(u32, Value)> =
@@ -121,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn names_with_brackets_are_objects_and_lists() {
+    fn names_with_brackets_become_objects_and_lists() {
         for (form, expected) in [
             ("", r#"{}"#),
             ("name=a+b%21&name=c", r#"{"name":"c"}"#),
@@ -139,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn what_contradicts_itself_is_malformed() {
+    fn contradicting_or_invalid_names_are_malformed() {
         for form in [
             "a=1&a[b]=2",
             "a[b]=2&a=1",

@@ -1,19 +1,19 @@
-//! Texts for examples: one that is neither too short nor too long, and has the form that its field asks for.
+//! Example texts of a given length and format: words, URLs, e-mail addresses, and matches of regular expressions.
 
 use regex_syntax::hir::{Class, Hir, HirKind};
 
-use super::prose;
+use super::english;
 use crate::meta::{FieldMeta, Rule};
 
-/// Addresses, the one that reads best first.
+/// Example URLs, the most readable first.
 const URLS: [&str; 5] =
     ["https://example.com/hook", "https://example.com", "https://a.example", "http://a.eu", "http://a"];
 const EMAILS: [&str; 4] = ["ada@example.com", "ada@a.example", "a@b.eu", "a@b"];
 
-/// So much longer than it must be may a text be for its pattern's sake.
-const SLACK: usize = 64;
+/// Maximum of additional characters for a match of a pattern.
+const MAX_EXTRA_CHARACTERS: usize = 64;
 
-/// How long a text may be, in characters.
+/// Allowed length in characters.
 #[derive(Debug, Clone, Copy)]
 pub struct Length {
     pub least: usize,
@@ -21,7 +21,7 @@ pub struct Length {
 }
 
 impl Length {
-    /// What a field's rules leave of the greatest length that its type has.
+    /// The length by the rules of a field and the maximum of its type.
     pub fn of(field: &FieldMeta, max: Option<u32>) -> Length {
         let least = field.rules.iter().filter_map(|rule| match rule {
             Rule::MinLength(least) => Some(*least as usize),
@@ -35,16 +35,16 @@ impl Length {
     }
 }
 
-/// Words of their length: cut where they are too long, repeated where they are too short.
+/// A text, truncated or repeated to the allowed length.
 pub fn words(text: &str, length: Length) -> String {
-    let mut found = prose::capital(text);
+    let mut found = english::capital(text);
     while found.chars().count() < length.least {
         found.push(' ');
         found.push_str(text);
     }
     let mut found: String = found.chars().take(length.most).collect();
     found.truncate(found.trim_end().len());
-    // It ended in a space, and is too short without.
+    // Without the trailing space it is too short.
     if !length.holds(&found) {
         found.push('s');
     }
@@ -55,7 +55,7 @@ pub fn words(text: &str, length: Length) -> String {
 pub fn url(length: Length) -> String {
     let fitting = URLS.iter().find(|url| url.chars().count() <= length.most).unwrap_or(&URLS[URLS.len() - 1]);
     let more = length.least.saturating_sub(fitting.len());
-    // Behind the name of a host stands a path.
+    // A URL without a path needs a slash first.
     let path = if fitting.matches('/').count() > 2 || more == 0 {
         "a".repeat(more)
     } else {
@@ -70,17 +70,17 @@ pub fn email(length: Length) -> String {
     format!("{}{fitting}", "a".repeat(length.least.saturating_sub(fitting.len())))
 }
 
-/// The first text that a regular expression matches, of one of the lengths that are allowed where it has such a text.
+/// A match of a regular expression, of an allowed length if possible.
 pub fn matching(pattern: &str, length: Length) -> String {
     let Ok(hir) = regex_syntax::parse(pattern) else { return String::new() };
     let shortest = of_length(&hir, 0);
     let fits = |text: &String| length.holds(text);
-    let longer =
-        (length.least..=length.most.min(length.least.saturating_add(SLACK))).map(|least| of_length(&hir, least));
+    let longer = (length.least..=length.most.min(length.least.saturating_add(MAX_EXTRA_CHARACTERS)))
+        .map(|least| of_length(&hir, least));
     std::iter::once(shortest.clone()).chain(longer).find(fits).unwrap_or(shortest)
 }
 
-/// A text that matches and has so many characters, or as many as it can have.
+/// A match with this many characters, or as many as possible.
 fn of_length(hir: &Hir, wanted: usize) -> String {
     let mut text = String::new();
     let mut missing = wanted.saturating_sub(least(hir));
@@ -88,7 +88,7 @@ fn of_length(hir: &Hir, wanted: usize) -> String {
     text
 }
 
-/// The fewest characters that match, and the most.
+/// Smallest number of characters of a match.
 fn least(hir: &Hir) -> usize {
     match hir.kind() {
         HirKind::Empty | HirKind::Look(_) => 0,
@@ -97,10 +97,11 @@ fn least(hir: &Hir) -> usize {
         HirKind::Repetition(repetition) => least(&repetition.sub).saturating_mul(repetition.min as usize),
         HirKind::Capture(capture) => least(&capture.sub),
         HirKind::Concat(parts) => parts.iter().map(least).fold(0, usize::saturating_add),
-        HirKind::Alternation(ways) => ways.iter().map(least).min().unwrap_or(0),
+        HirKind::Alternation(parts) => parts.iter().map(least).min().unwrap_or(0),
     }
 }
 
+/// Largest number of characters of a match.
 fn most(hir: &Hir) -> usize {
     match hir.kind() {
         HirKind::Empty | HirKind::Look(_) | HirKind::Literal(_) | HirKind::Class(_) => least(hir),
@@ -110,11 +111,11 @@ fn most(hir: &Hir) -> usize {
         }
         HirKind::Capture(capture) => most(&capture.sub),
         HirKind::Concat(parts) => parts.iter().map(most).fold(0, usize::saturating_add),
-        HirKind::Alternation(ways) => ways.iter().map(most).max().unwrap_or(0),
+        HirKind::Alternation(parts) => parts.iter().map(most).max().unwrap_or(0),
     }
 }
 
-/// Writes what matches. As long as characters are missing to the wanted length, what can be longer is.
+/// Appends a match, which is extended while characters are missing.
 fn write(hir: &Hir, text: &mut String, missing: &mut usize) {
     match hir.kind() {
         HirKind::Empty | HirKind::Look(_) => {}
@@ -136,21 +137,21 @@ fn write(hir: &Hir, text: &mut String, missing: &mut usize) {
         }
         HirKind::Capture(capture) => write(&capture.sub, text, missing),
         HirKind::Concat(parts) => parts.iter().for_each(|part| write(part, text, missing)),
-        HirKind::Alternation(ways) => {
+        HirKind::Alternation(parts) => {
             let shortest = least(hir);
-            let reaches = |way: &&Hir| most(way) >= shortest.saturating_add(*missing);
-            // The longest where none is long enough: what is missing may come behind it.
-            let longest = || ways.iter().rev().max_by_key(|way| most(way));
-            let way = if *missing == 0 { ways.first() } else { ways.iter().find(reaches).or_else(longest) };
-            if let Some(way) = way {
-                *missing = missing.saturating_sub(least(way) - shortest);
-                write(way, text, missing);
+            let reaches = |part: &&Hir| most(part) >= shortest.saturating_add(*missing);
+            // If no part is long enough, the following ones may be extended.
+            let longest = || parts.iter().rev().max_by_key(|part| most(part));
+            let part = if *missing == 0 { parts.first() } else { parts.iter().find(reaches).or_else(longest) };
+            if let Some(part) = part {
+                *missing = missing.saturating_sub(least(part) - shortest);
+                write(part, text, missing);
             }
         }
     }
 }
 
-/// A character that people can read, where the class has one: a letter or a digit, else what is seen, else a space.
+/// A readable character of a class, if it has one: a letter or digit, else a visible character, else a space.
 fn character(class: &Class) -> Option<char> {
     let ranges: Vec<(char, char)> = match class {
         Class::Unicode(class) => class.ranges().iter().map(|range| (range.start(), range.end())).collect(),
@@ -161,10 +162,10 @@ fn character(class: &Class) -> Option<char> {
     let first = ranges.first()?.0;
     let has = |wanted: &char| ranges.iter().any(|(from, to)| (from..=to).contains(&wanted));
     let plain = Some(first).filter(char::is_ascii_alphanumeric);
-    let usual = || ['a', 'A', '0'].into_iter().find(has);
-    let seen = || ('!'..='~').find(has);
-    let above = || ranges.iter().map(|(from, _)| *from).find(|from| !from.is_control());
-    plain.or_else(usual).or_else(seen).or_else(|| Some(' ').filter(has)).or_else(above).or(Some(first))
+    let common = || ['a', 'A', '0'].into_iter().find(has);
+    let visible = || ('!'..='~').find(has);
+    let printable = || ranges.iter().map(|(from, _)| *from).find(|from| !from.is_control());
+    plain.or_else(common).or_else(visible).or_else(|| Some(' ').filter(has)).or_else(printable).or(Some(first))
 }
 
 #[cfg(test)]
@@ -174,7 +175,7 @@ mod tests {
     const ANY: Length = Length { least: 0, most: usize::MAX };
 
     #[test]
-    fn an_example_matches_its_pattern_and_is_as_long_as_it_may_be() {
+    fn example_matches_its_pattern_and_length() {
         let cases = [
             ("[A-Z]{3}", ANY),
             ("[0-9]{13}", ANY),
@@ -197,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_has_the_length_that_its_field_asks_for() {
+    fn example_has_an_allowed_length() {
         for (least, most) in [(0, usize::MAX), (0, 3), (8, 12), (39, 60), (300, 300), (12, 12), (5, 5), (6, 6)] {
             let length = Length { least, most };
             let text = words("the words", length);

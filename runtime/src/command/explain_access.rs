@@ -1,4 +1,4 @@
-//! `can`: which rule allows or denies what a token would do.
+//! Command `can`: the rule that allows or denies an action of a token.
 
 use std::sync::Arc;
 
@@ -15,26 +15,29 @@ use crate::crud::{self, Call, Method};
 use crate::error::{Error, Result};
 use crate::query::{Condition, hint};
 
-/// The grammar of the command.
 pub fn command(format: Arg) -> Command {
     Command::new("can")
-        .about("Tell which rule allows or denies what a token would do; exits with 1 when it may not")
-        .arg(Arg::new("token").required(true).help("The token, or its id"))
-        .arg(Arg::new("action").required(true).help("list, show, create, update, delete, restore, or a named action"))
-        .arg(Arg::new("target").required(true).help("The plural name of a resource, and a record's id: users/7"))
+        .about("Show which rule allows or denies an action of a token; exits with 1 if it is denied")
+        .arg(Arg::new("token").required(true).help("Token, or its id"))
+        .arg(
+            Arg::new("action")
+                .required(true)
+                .help("list, show, create, update, delete, restore, or the name of an action"),
+        )
+        .arg(Arg::new("target").required(true).help("Plural name of a resource, and the id of a record: users/7"))
         .arg(format)
 }
 
-/// The rules in the order in which a request meets them, as far as the first that denies.
+/// The checks of a request in their order, up to the first that denies.
 #[derive(Default)]
-struct Rules {
+struct Checks {
     rows: Vec<Value>,
     denied: Option<Error>,
 }
 
-impl Rules {
-    /// Notes a rule, and answers whether it holds.
-    fn meet(&mut self, rule: &str, verdict: Result<String>) -> bool {
+impl Checks {
+    /// Adds a check, and returns whether it allows the action.
+    fn add(&mut self, rule: &str, verdict: Result<String>) -> bool {
         let (verdict, why) = match verdict {
             Ok(why) => ("allows", why),
             Err(error) => {
@@ -51,16 +54,16 @@ impl Rules {
 pub async fn run(state: &Arc<State>, matches: &ArgMatches) -> Result<()> {
     let argument = |name: &str| matches.get_one::<String>(name).map(String::as_str).unwrap_or_default();
     let (entry, method, id) = target(state, argument("action"), argument("target"))?;
-    let mut rules = Rules::default();
-    follow(state, &mut rules, argument("token"), entry, &method, id).await?;
-    output::print(matches, &["rule", "verdict", "why"], &rules.rows)?;
-    match rules.denied {
+    let mut checks = Checks::default();
+    run_checks(state, &mut checks, argument("token"), entry, &method, id).await?;
+    output::print(matches, &["rule", "verdict", "why"], &checks.rows)?;
+    match checks.denied {
         None => Ok(()),
         Some(error) => Err(Error::internal(format!("denied: {} {}", error.status().as_u16(), error.code()))),
     }
 }
 
-/// What is to be done with what.
+/// Resolves the action and its target.
 fn target<'s>(state: &'s State, action: &str, target: &str) -> Result<(&'s Entry, Method, Option<i64>)> {
     let (plural, id) = match target.split_once('/') {
         Some((plural, id)) => (plural, Some(id)),
@@ -70,82 +73,82 @@ fn target<'s>(state: &'s State, action: &str, target: &str) -> Result<(&'s Entry
         let known = state.catalog.entries().iter().map(|entry| entry.meta.plural);
         Error::internal(format!("there is no resource `{plural}`{}", hint(plural, known)))
     })?;
-    let deeds = crud::deeds(state, entry);
-    let found = deeds.iter().find(|(name, _)| *name == action).map(|(_, method)| method.clone());
+    let actions = crud::deeds(state, entry);
+    let found = actions.iter().find(|(name, _)| *name == action).map(|(_, method)| method.clone());
     let method = found.ok_or_else(|| {
-        let known = deeds.iter().map(|(name, _)| *name);
+        let known = actions.iter().map(|(name, _)| *name);
         Error::internal(format!("{plural} have no action `{action}`{}", hint(action, known)))
     })?;
     let id = id.map(|id| id.parse().map_err(|_| Error::internal(format!("`{id}` is not an id")))).transpose()?;
     Ok((entry, method, id))
 }
 
-/// Asks the rules in the order of the contract: 401, 403, 404.
-async fn follow(
+/// Runs the checks in the order of the API: 401, 403, 404.
+async fn run_checks(
     state: &Arc<State>,
-    rules: &mut Rules,
+    checks: &mut Checks,
     token: &str,
     entry: &Entry,
     method: &Method,
     id: Option<i64>,
 ) -> Result<()> {
     let Some(token) = find(state, token).await? else {
-        rules.meet("token", Err(Error::InvalidToken));
+        checks.add("token", Err(Error::InvalidToken));
         return Ok(());
     };
-    let told = format!("{} `{}`", token.id, token.name);
+    let description = format!("{} `{}`", token.id, token.name);
     let expired = token.expires_at.is_some_and(|at| at <= state.clock.now());
-    if !rules.meet("token", if expired { Err(Error::InvalidToken) } else { Ok(told) }) {
+    if !checks.add("token", if expired { Err(Error::InvalidToken) } else { Ok(description) }) {
         return Ok(());
     }
     let owner = user::Entity::find_by_id(token.user_id).one(state.db.reader()).await?.ok_or(Error::InvalidToken)?;
     let caller = caller_of(state, token).await?;
-    let who = if caller.is_admin { format!("{}, an administrator", owner.email) } else { owner.email };
+    let user = if caller.is_admin { format!("{}, an administrator", owner.email) } else { owner.email };
     let ability = method.abilities.join(" or ");
     let verdicts = [
-        ("user", if caller.is_active { Ok(who) } else { Err(Error::UserDeactivated) }),
+        ("user", if caller.is_active { Ok(user) } else { Err(Error::UserDeactivated) }),
         ("ability", caller.need_any_ability(&method.abilities).map(|()| ability)),
-        ("permission", permitted(&caller, method.permission)),
+        ("permission", check_permission(&caller, method.permission)),
     ];
     for (rule, verdict) in verdicts {
-        if !rules.meet(rule, verdict) {
+        if !checks.add(rule, verdict) {
             return Ok(());
         }
     }
     let Some(id) = id else { return Ok(()) };
     let context = Context::new(state, &caller, state.db.reader());
-    rules.meet("record", reached(&context, entry, method, id).await);
+    checks.add("record", check_record(&context, entry, method, id).await);
     Ok(())
 }
 
-/// By its id, or by itself.
+/// Finds a token by its id or its value.
 async fn find(state: &State, token: &str) -> Result<Option<token::Model>> {
-    let all = match (token.parse::<i64>(), Secret::parse(token)) {
+    let query = match (token.parse::<i64>(), Secret::parse(token)) {
         (Ok(id), _) => token::Entity::find_by_id(id),
         (_, Some(secret)) => token::Entity::find().filter(token::Column::TokenHash.eq(secret.digest_hex())),
         _ => return Ok(None),
     };
-    Ok(all.one(state.db.reader()).await?)
+    Ok(query.one(state.db.reader()).await?)
 }
 
-fn permitted(caller: &Principal, permission: Option<&'static str>) -> Result<String> {
+fn check_permission(caller: &Principal, permission: Option<&'static str>) -> Result<String> {
     match permission {
-        None => Ok("none is needed".into()),
+        None => Ok("none is required".into()),
         Some(permission) => caller.need_permission(permission).map(|()| permission.into()),
     }
 }
 
-/// Whether the caller sees the record.
-async fn reached(context: &Context<'_>, entry: &Entry, method: &Method, id: i64) -> Result<String> {
+/// Checks that the caller can see the record.
+async fn check_record(context: &Context<'_>, entry: &Entry, method: &Method, id: i64) -> Result<String> {
     if entry.is_attached() {
         attachment::check_access(context, id, method.name == "GET").await?;
     }
     if let Call::Restore = method.call {
-        return crud::restorable(context, entry, id, Condition::always()).await.map(|()| "it is there".into());
+        return crud::restorable(context, entry, id, Condition::always()).await.map(|()| "exists".into());
     }
     let condition = crud::visible(context, entry);
     match crud::load(context, entry, id, &condition, false).await? {
-        Some(_) => Ok("it is there".into()),
+        Some(_) => Ok("exists".into()),
         None => Err(Error::NotFound),
     }
 }
