@@ -1,4 +1,4 @@
-//! A browser without a page: it keeps cookies, sends forms, and follows nothing by itself.
+//! HTTP client that keeps cookies and submits forms like a browser, without rendering and without following redirects.
 
 use std::net::IpAddr;
 
@@ -7,7 +7,7 @@ use reqwest::redirect::Policy;
 
 use crate::support::{http, plain};
 
-/// What came back.
+/// A response.
 pub struct Page {
     pub status: u16,
     pub headers: HeaderMap,
@@ -15,36 +15,36 @@ pub struct Page {
     what: String,
 }
 
-pub struct Visitor {
+pub struct CookieClient {
     http: reqwest::Client,
     base: String,
     pub cookie: Option<String>,
     headers: HeaderMap,
 }
 
-impl Visitor {
-    pub fn new(base: &str) -> Visitor {
-        Visitor::at(base, [127, 0, 0, 1])
+impl CookieClient {
+    pub fn new(base: &str) -> CookieClient {
+        CookieClient::at(base, [127, 0, 0, 1])
     }
 
-    /// One at this address of the machine itself.
-    pub fn at(base: &str, address: [u8; 4]) -> Visitor {
+    /// A client with this loopback address.
+    pub fn at(base: &str, address: [u8; 4]) -> CookieClient {
         let http = http().redirect(Policy::none()).local_address(IpAddr::from(address)).build().expect("a client");
         let mut headers = HeaderMap::new();
         headers.insert("accept", HeaderValue::from_static("text/html"));
         headers.insert("sec-fetch-site", HeaderValue::from_static("same-origin"));
-        Visitor { http, base: base.to_string(), cookie: None, headers }
+        CookieClient { http, base: base.to_string(), cookie: None, headers }
     }
 
-    /// The same with another value of a header, or without it.
-    pub fn with(&self, name: &str, value: Option<&str>) -> Visitor {
+    /// A copy with another value of a header, or without the header.
+    pub fn with(&self, name: &str, value: Option<&str>) -> CookieClient {
         let mut headers = self.headers.clone();
         let name: HeaderName = name.parse().expect("a name");
         match value {
             Some(value) => drop(headers.insert(name, HeaderValue::from_str(value).expect("a value"))),
             None => drop(headers.remove(name)),
         }
-        Visitor { http: self.http.clone(), base: self.base.clone(), cookie: self.cookie.clone(), headers }
+        CookieClient { http: self.http.clone(), base: self.base.clone(), cookie: self.cookie.clone(), headers }
     }
 
     pub async fn get(&mut self, path: &str) -> Page {
@@ -52,7 +52,7 @@ impl Visitor {
         self.send(request, path).await
     }
 
-    /// Sends a form as it is.
+    /// Posts a form unchanged.
     pub async fn post(&mut self, path: &str, form: &[(&str, &str)]) -> Page {
         let mut url = reqwest::Url::parse("http://form").expect("a URL");
         url.query_pairs_mut().extend_pairs(form);
@@ -61,14 +61,14 @@ impl Visitor {
         self.send(request.header("content-type", "application/x-www-form-urlencoded"), path).await
     }
 
-    /// Sends a form of a page, with the token that the page has.
+    /// Posts a form with the CSRF token of the session.
     pub async fn submit(&mut self, path: &str, form: &[(&str, &str)]) -> Page {
         let token = self.token().await;
         let form: Vec<(&str, &str)> = form.iter().copied().chain([("_token", token.as_str())]).collect();
         self.post(path, &form).await
     }
 
-    /// What the panel's script sends to the API.
+    /// Sends an API request as the panel's scripts do.
     pub async fn call(&mut self, method: &str, path: &str, body: Option<String>) -> Page {
         let token = self.token().await;
         let method = method.parse().expect("a method");
@@ -80,7 +80,7 @@ impl Visitor {
         self.send(request, path).await
     }
 
-    /// The token of the session's pages.
+    /// The CSRF token of the session.
     pub async fn token(&mut self) -> String {
         let page = self.get("/panel/password").await;
         let rest = page.text.split("name=\"panel-token\" content=\"").nth(1).unwrap_or_default();

@@ -1,27 +1,27 @@
-//! Words of a declaration that steer the panel: what fields are called, what helps, where they stand, how they are typed.
+//! Declared `label`, `help`, `group` and `widget` in forms and on record pages; number and money formats.
 
 use serde_json::json;
 
-use super::{Visitor, visitor};
+use super::{CookieClient, signed_in};
 use crate::support::{Server, on_both};
 
 on_both!(
-    a_form_has_the_labels_groups_help_and_inputs_of_the_declaration,
-    a_record_is_shown_under_the_headings_of_its_fields,
-    what_a_radio_or_a_tall_input_sends_is_stored,
-    the_description_of_the_api_has_them_as_titles,
-    money_has_its_symbol_where_it_is_shown_and_typed,
-    numbers_and_money_are_written_as_the_currency_of_the_settings_says,
+    a_form_has_the_declared_labels_groups_help_and_inputs,
+    a_record_page_groups_fields_under_their_headings,
+    values_of_radio_buttons_and_textareas_are_saved,
+    the_openapi_document_has_labels_as_titles,
+    money_is_shown_and_entered_with_its_currency_symbol,
+    numbers_and_money_have_the_format_of_the_base_currency,
 );
 
-async fn a_form_has_the_labels_groups_help_and_inputs_of_the_declaration(server: Server) {
-    let mut admin = visitor(&server, &json!({ "id": 1 })).await;
+async fn a_form_has_the_declared_labels_groups_help_and_inputs(server: Server) {
+    let mut admin = signed_in(&server, &json!({ "id": 1 })).await;
     let form = admin.get("/products/new").await;
     form.status(200).says("<legend>Accounting</legend>").says("<legend>Money</legend>").says("Country of origin");
     form.says("One on each line.").says("type=\"radio\" name=\"allowed_stock_type\" value=\"1\" checked");
-    assert!(!form.text.contains("<select id=\"field-allowed_stock_type\""), "there is one input of it");
+    assert!(!form.text.contains("<select id=\"field-allowed_stock_type\""), "a radio widget has no select");
     form.says("<input class=\"code\" type=\"text\" id=\"field-sku\"");
-    // Those of a group stand in it, wherever they are declared.
+    // A group contains its fields wherever they are declared.
     let (_, money) = form.text.split_once("<legend>Money</legend>").expect("a group");
     let (money, _) = money.split_once("</fieldset>").expect("its end");
     for field in ["replacement_charge", "sub_rental_price", "purchase_price"] {
@@ -29,15 +29,15 @@ async fn a_form_has_the_labels_groups_help_and_inputs_of_the_declaration(server:
         assert!(money.contains(&format!("id=\"field-{field}\"")), "{field}: {money}");
     }
     assert!(!money.contains("field-weight"));
-    // Problems call a field what its form does.
+    // Errors use the label of the form.
     let refused = admin.submit("/products", &[("name", "Lamp"), ("country_of_origin_id", "x")]).await;
     refused.status(422).says("<a href=\"#field-country_of_origin_id\">Country of origin</a>");
 }
 
-async fn a_record_is_shown_under_the_headings_of_its_fields(server: Server) {
+async fn a_record_page_groups_fields_under_their_headings(server: Server) {
     let lamp = json!({ "name": "Lamp", "sku": "L-1", "purchase_price": "1.50" });
     server.admin().post("/products", lamp).await.created("product");
-    let mut admin = visitor(&server, &json!({ "id": 1 })).await;
+    let mut admin = signed_in(&server, &json!({ "id": 1 })).await;
     let page = admin.get("/products/1").await;
     page.status(200)
         .says("<h2>Money</h2>")
@@ -51,16 +51,16 @@ async fn a_record_is_shown_under_the_headings_of_its_fields(server: Server) {
     admin.get("/activities?columns=subject,time_status&tool=columns").await.says("Time shown as");
 }
 
-async fn what_a_radio_or_a_tall_input_sends_is_stored(server: Server) {
+async fn values_of_radio_buttons_and_textareas_are_saved(server: Server) {
     let client = server.admin();
     client.post("/products", json!({ "name": "Lamp" })).await.created("product");
     client.post("/activities", json!({ "subject": "Call" })).await.created("activity");
-    let mut admin = visitor(&server, &json!({ "id": 1 })).await;
+    let mut admin = signed_in(&server, &json!({ "id": 1 })).await;
     admin.submit("/products/1", &[("allowed_stock_type", "3")]).await.status(303);
     assert_eq!(client.get("/products/1").await.record("product")["allowed_stock_type"], 3);
     let form = admin.get("/products/1/edit").await;
     form.says("name=\"allowed_stock_type\" value=\"3\" checked");
-    // What must be something is not offered nothing.
+    // A required choice has no empty option.
     assert!(!form.text.contains("name=\"allowed_stock_type\" value=\"\""), "{}", form.text);
     for name in ["stock_method", "product_type"] {
         let named = format!("name=\"{name}\"");
@@ -77,31 +77,31 @@ async fn what_a_radio_or_a_tall_input_sends_is_stored(server: Server) {
     refused.status(422).says("id=\"field-priority-error\"").says("value=\"9\" checked");
 }
 
-async fn the_description_of_the_api_has_them_as_titles(server: Server) {
+async fn the_openapi_document_has_labels_as_titles(server: Server) {
     let described = server.anonymous().get("/openapi.json").await.ok();
     let property = |schema: &str, name: &str| described["components"]["schemas"][schema]["properties"][name].clone();
     for schema in ["Product", "ProductCreate", "ProductUpdate"] {
         assert_eq!(property(schema, "country_of_origin_id")["title"], "Country of origin", "{schema}");
-        // What helps people with an input misleads clients: their tags are a list.
+        // The help is written for the inputs of the panel: for API clients tags are a list.
         let tags = property(schema, "tag_list")["description"].clone();
         assert!(tags.as_str().is_some_and(|text| !text.contains("One on each line")), "{schema}: {tags}");
         assert_eq!(property(schema, "name")["title"], json!(null), "{schema}");
     }
-    // What stands in the description already is not told twice.
+    // A label that the description repeats is left out.
     let sku = property("Product", "sku")["description"].clone();
     assert!(sku.as_str().is_some_and(|text| text.starts_with("The stock keeping unit.")), "{sku}");
 }
 
-async fn money_has_its_symbol_where_it_is_shown_and_typed(server: Server) {
+async fn money_is_shown_and_entered_with_its_currency_symbol(server: Server) {
     let mut admin = lamp_that_costs(&server).await;
     admin.get("/products/1").await.status(200).says("<bdi>£</bdi>1,234.50").says("1,500.2500");
     admin.get("/products?columns=name,replacement_charge,weight").await.says("<bdi>£</bdi>1,234.50").says("1,500.2500");
-    // It is typed as the API takes it.
+    // The input has the API's number format.
     let symbol = "<span class=\"money\"><span class=\"symbol\" aria-hidden=\"true\">£</span><input";
     admin.get("/products/1/edit").await.says(symbol).says("value=\"1234.50\"");
 }
 
-async fn numbers_and_money_are_written_as_the_currency_of_the_settings_says(server: Server) {
+async fn numbers_and_money_have_the_format_of_the_base_currency(server: Server) {
     server.admin().put("/settings", json!({ "base_currency": "EUR" })).await.ok();
     let mut admin = lamp_that_costs(&server).await;
     let list = admin.get("/products?columns=name,replacement_charge,weight").await;
@@ -109,8 +109,8 @@ async fn numbers_and_money_are_written_as_the_currency_of_the_settings_says(serv
     admin.get("/products/1/edit").await.says("<span class=\"symbol\" aria-hidden=\"true\">€</span></span>");
 }
 
-async fn lamp_that_costs(server: &Server) -> Visitor {
+async fn lamp_that_costs(server: &Server) -> CookieClient {
     let lamp = json!({ "name": "Lamp", "replacement_charge": "1234.5", "weight": "1500.25" });
     server.admin().post("/products", lamp).await.created("product");
-    visitor(server, &json!({ "id": 1 })).await
+    signed_in(server, &json!({ "id": 1 })).await
 }

@@ -1,24 +1,24 @@
-//! What a list is asked: in the panel as in the API, however it is written, and no more than the API takes.
+//! Query parameters of lists: how the panel parses, limits and describes conditions.
 
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use super::visitor;
+use super::signed_in;
 use crate::support::{Server, on_both};
 
 on_both!(
-    an_export_that_could_break_off_unseen_is_refused,
-    a_time_beyond_the_calendar_is_asked_as_it_is,
-    titles_are_read_of_no_more_than_a_list_takes,
-    conditions_are_told_as_the_api_reads_them,
-    a_condition_without_words_is_kept_and_shown_as_it_is,
-    filters_beside_a_view_narrow_it_as_in_the_api,
+    csv_and_json_lines_exports_over_http_1_0_are_rejected,
+    timestamps_outside_the_input_range_reach_the_api_unchanged,
+    display_names_are_loaded_for_at_most_1000_list_elements,
+    conditions_are_described_with_the_logic_that_the_api_applies,
+    a_condition_without_inputs_stays_active_and_is_shown_as_a_parameter,
+    filters_narrow_a_saved_view_as_in_the_api,
 );
 
-/// Where the end of a connection is the end of an answer, all of a list and a part of it look the same.
-async fn an_export_that_could_break_off_unseen_is_refused(server: Server) {
-    let cookie = visitor(&server, &json!({ "id": 1 })).await.cookie.expect("a session");
+/// Over HTTP/1.0 the end of a response is the end of the connection, so that a truncated export looks complete.
+async fn csv_and_json_lines_exports_over_http_1_0_are_rejected(server: Server) {
+    let cookie = signed_in(&server, &json!({ "id": 1 })).await.cookie.expect("a session");
     for (version, accept, expected) in [
         ("HTTP/1.0", "text/csv", " 400 "),
         ("HTTP/1.0", "application/x-ndjson", " 400 "),
@@ -36,31 +36,31 @@ async fn an_export_that_could_break_off_unseen_is_refused(server: Server) {
     }
 }
 
-async fn a_time_beyond_the_calendar_is_asked_as_it_is(server: Server) {
+async fn timestamps_outside_the_input_range_reach_the_api_unchanged(server: Server) {
     server.admin().put("/settings", json!({ "timezone": "America/New_York" })).await.ok();
-    let mut inside = visitor(&server, &json!({ "id": 1 })).await;
-    // The last minute that times are reckoned with, which New York moves beyond it.
+    let mut panel = signed_in(&server, &json!({ "id": 1 })).await;
+    // The last minute that chrono supports; in New York it is beyond.
     let form = "apply=1&f0.logic=and&f0.field=created_at&f0.predicate=gt&f0.value=%2B262142-12-31T23:59";
-    let led = inside.get(&format!("/products?{form}")).await;
-    inside.get(led.status(303).header("location")).await.status(422).says("must be an RFC 3339 timestamp");
-    // What the zone moves before the year 1 no input for times holds.
-    let page = inside.get("/products?tool=filter&q[created_at_gt]=0001-01-01T00:00:00Z").await;
+    let redirected = panel.get(&format!("/products?{form}")).await;
+    panel.get(redirected.status(303).header("location")).await.status(422).says("must be an RFC 3339 timestamp");
+    // A `datetime-local` input does not support a time that the time zone moves before the year 1.
+    let page = panel.get("/products?tool=filter&q[created_at_gt]=0001-01-01T00:00:00Z").await;
     page.status(200).says("<input type=\"text\" name=\"f0.value\" value=\"0001-01-01T00:00:00Z\"");
 }
 
-async fn titles_are_read_of_no_more_than_a_list_takes(server: Server) {
+async fn display_names_are_loaded_for_at_most_1000_list_elements(server: Server) {
     server.admin().post("/product_groups", json!({ "name": "Lights" })).await.created("product_group");
-    let mut inside = visitor(&server, &json!({ "id": 1 })).await;
+    let mut panel = signed_in(&server, &json!({ "id": 1 })).await;
     let ids: Vec<String> = (2..=1_000).map(|id| id.to_string()).collect();
     let ids = ids.join(",");
-    inside.get(&format!("/products?q[product_group_id_in]={ids},1")).await.status(200).says("Lights");
-    let page = inside.get(&format!("/products?q[product_group_id_in]={ids},1001,1")).await;
+    panel.get(&format!("/products?q[product_group_id_in]={ids},1")).await.status(200).says("Lights");
+    let page = panel.get(&format!("/products?q[product_group_id_in]={ids},1001,1")).await;
     page.status(422).says("at most 1000 elements");
-    assert!(!page.text.contains("Lights"), "it is refused however many there are");
+    assert!(!page.text.contains("Lights"), "a rejected list loads no display names");
 }
 
-/// Words that join, and those of a switch, are written in any case.
-async fn conditions_are_told_as_the_api_reads_them(server: Server) {
+/// Logic words and values of switches are case-insensitive.
+async fn conditions_are_described_with_the_logic_that_the_api_applies(server: Server) {
     let client = server.admin();
     for (name, sku) in [("Lamp", json!("A")), ("Lantern", json!(null)), ("Table", json!("C"))] {
         client.post("/products", json!({ "name": name, "sku": sku })).await.created("product");
@@ -72,26 +72,26 @@ async fn conditions_are_told_as_the_api_reads_them(server: Server) {
     ]);
     let found = client.list("/products", &[("filters", &filters.to_string())]).await;
     assert_eq!(found.column("products", "name"), [json!("Lamp")]);
-    let mut inside = visitor(&server, &json!({ "id": 1 })).await;
+    let mut panel = signed_in(&server, &json!({ "id": 1 })).await;
     let said = ["Name contains “lam”", "or Name contains “lan”", "and not SKU: not “is filled in”"];
-    let page = inside.get(&format!("/products?tool=filter&filters={filters}")).await;
+    let page = panel.get(&format!("/products?tool=filter&filters={filters}")).await;
     for said in said {
         page.status(200).says(&format!("<li>{said} "));
     }
-    // The form offers what they are, so that to apply it changes nothing.
+    // The form has the same conditions, so that applying it changes nothing.
     for chosen in ["<option value=\"or\" selected>or<", "<option value=\"nand\" selected>and not<"] {
         page.says(chosen);
     }
     let query = format!("filters={filters}");
     let all = [("_all", "1"), ("_query", query.as_str()), ("_step", "delete")];
-    let page = inside.submit("/products/bulk", &all).await;
+    let page = panel.submit("/products/bulk", &all).await;
     for said in said {
         page.status(200).says(&format!("<li>{said}</li>"));
     }
 }
 
-/// The form has no input for it: what is applied there holds beside it.
-async fn a_condition_without_words_is_kept_and_shown_as_it_is(server: Server) {
+/// Conditions of the form are combined with it.
+async fn a_condition_without_inputs_stays_active_and_is_shown_as_a_parameter(server: Server) {
     let client = server.admin();
     client.post("/product_groups", json!({ "name": "Lights" })).await.created("product_group");
     for (name, group) in [("Lamp", json!(1)), ("Lantern", json!(null))] {
@@ -100,19 +100,19 @@ async fn a_condition_without_words_is_kept_and_shown_as_it_is(server: Server) {
     let group = json!({ "field": "product_group.name", "predicate": "eq", "value": "Lights", "logic": "and" });
     let named = json!({ "field": "name", "predicate": "cont", "value": "la", "logic": "and" });
     let filters = json!([named, group]).to_string();
-    let mut inside = visitor(&server, &json!({ "id": 1 })).await;
-    let page = inside.get(&format!("/products?tool=filter&filters={filters}")).await;
+    let mut panel = signed_in(&server, &json!({ "id": 1 })).await;
+    let page = panel.get(&format!("/products?tool=filter&filters={filters}")).await;
     page.status(200).says("<li><code>filters=").says("aria-label=\"Remove: filters\"");
     page.says(&format!("name=\"filters\" value=\"{}\"", filters.replace('"', "&quot;")));
     assert!(page.text.contains(">Lamp<") && !page.text.contains(">Lantern<"), "{}", page.text);
     let applied = "apply=1&f0.logic=and&f0.field=name&f0.predicate=cont&f0.value=lan";
-    let led = inside.get(&format!("/products?{applied}&filters={filters}")).await;
-    let page = inside.get(led.status(303).header("location")).await;
+    let redirected = panel.get(&format!("/products?{applied}&filters={filters}")).await;
+    let page = panel.get(redirected.status(303).header("location")).await;
     assert!(!page.status(200).text.contains(">Lantern<"), "the list is not widened: {}", page.text);
 }
 
-/// There `q[...]` takes the place of the view's condition, and `filters` does not.
-async fn filters_beside_a_view_narrow_it_as_in_the_api(server: Server) {
+/// `q[...]` replaces the view's condition, and `filters` does not.
+async fn filters_narrow_a_saved_view_as_in_the_api(server: Server) {
     let client = server.admin();
     for name in ["Lamp", "Lantern", "Table"] {
         client.post("/products", json!({ "name": name })).await.created("product");
@@ -123,19 +123,19 @@ async fn filters_beside_a_view_narrow_it_as_in_the_api(server: Server) {
     let narrowed = condition("t").to_string();
     let found = client.list("/products", &[("view_id", &id), ("filters", &narrowed)]).await;
     assert_eq!(found.column("products", "name"), [json!("Lantern")]);
-    let mut inside = visitor(&server, &json!({ "id": 1 })).await;
+    let mut panel = signed_in(&server, &json!({ "id": 1 })).await;
     let beside = format!("view_id={id}&filters={narrowed}");
     let only = |text: &str| [">Lamp<", ">Lantern<", ">Table<"].map(|name| text.contains(name));
-    let page = inside.get(&format!("/products?tool=filter&{beside}")).await;
+    let page = panel.get(&format!("/products?tool=filter&{beside}")).await;
     assert_eq!(only(&page.status(200).text), [false, true, false], "{}", page.text);
-    // Every link and form of the page asks for the same.
+    // Every link and form of the page has the same conditions.
     page.says("name=\"listed\" value=\"1\"");
     assert!(!page.text.contains("q[name_cont]=t"), "{}", page.text);
     let form = format!("view_id={id}&apply=1&listed=1&f0.logic=and&f0.field=name&f0.predicate=cont&f0.value=t");
-    let led = inside.get(&format!("/products?{form}")).await;
-    let page = inside.get(led.status(303).header("location")).await;
+    let redirected = panel.get(&format!("/products?{form}")).await;
+    let page = panel.get(redirected.status(303).header("location")).await;
     assert_eq!(only(&page.status(200).text), [false, true, false], "{}", page.text);
-    let kept = inside.submit("/products/views", &[("name", "Both"), ("columns", "name"), ("_query", &beside)]).await;
-    let page = inside.get(kept.status(303).header("location")).await;
+    let kept = panel.submit("/products/views", &[("name", "Both"), ("columns", "name"), ("_query", &beside)]).await;
+    let page = panel.get(kept.status(303).header("location")).await;
     assert_eq!(only(&page.status(200).text), [false, true, false], "it is kept with the view: {}", page.text);
 }

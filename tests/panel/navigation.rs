@@ -1,20 +1,20 @@
-//! What leads where, what it is called on the way, and what stays in sight: trails, the way back, the first input, long lists.
+//! Links, breadcrumbs and focus; visibility of buttons in long lists; redirects without a session.
 
 use serde_json::json;
 
-use super::{Visitor, admin, visitor};
+use super::{CookieClient, admin, signed_in};
 use crate::support::{Server, on_both};
 
 on_both!(
-    what_is_done_below_a_record_leads_back_to_it,
-    a_new_record_begins_in_its_first_input,
-    what_is_done_with_rows_stays_in_sight,
-    one_record_is_told_as_one,
-    days_and_questions_are_told_in_words,
-    a_script_of_somebody_who_is_signed_out_is_told_so,
+    editing_child_records_returns_to_the_parent_record,
+    the_first_input_of_a_new_record_is_focused,
+    bulk_buttons_and_row_names_stay_visible_while_scrolling,
+    bulk_texts_distinguish_one_record_from_several,
+    dates_and_conditions_are_shown_in_words,
+    requests_without_a_session_get_401_or_the_sign_in_page,
 );
 
-async fn what_is_done_below_a_record_leads_back_to_it(server: Server) {
+async fn editing_child_records_returns_to_the_parent_record(server: Server) {
     let client = server.admin();
     for name in ["Lamp", "Bulb"] {
         client.post("/products", json!({ "name": name })).await.created("product");
@@ -29,7 +29,7 @@ async fn what_is_done_below_a_record_leads_back_to_it(server: Server) {
     browser.follow("a[href^='/products/1/accessories/new']");
     browser.fill("#field-quantity", "-1");
     browser.follow(".record .primary");
-    browser.sees("It was not saved");
+    browser.sees("The record was not saved");
     browser.run("document.querySelector('#field-accessory_product_id').focus(); 1");
     browser.type_text("Bulb");
     browser.fill("#field-quantity", "2");
@@ -42,16 +42,16 @@ async fn what_is_done_below_a_record_leads_back_to_it(server: Server) {
     assert_eq!(client.get("/products/1/accessories").await.records("accessories")[0]["quantity"], "3.0");
     browser.follow("form[action$='/accessories/1/delete'] button");
     assert_eq!(browser.address(), "/products/1");
-    // Nowhere but to a page of ours.
-    let mut inside = visitor(&server, &json!({ "id": 1 })).await;
-    let form = inside.get("/products/new?_back=https://evil.example.com/").await;
+    // Only local return paths are accepted.
+    let mut panel = signed_in(&server, &json!({ "id": 1 })).await;
+    let form = panel.get("/products/new?_back=https://evil.example.com/").await;
     assert!(!form.status(200).text.contains("name=\"_back\""), "{}", form.text);
-    let saved = inside.submit("/products", &[("name", "Table"), ("_back", "//evil.example.com")]).await;
+    let saved = panel.submit("/products", &[("name", "Table"), ("_back", "//evil.example.com")]).await;
     assert_eq!(saved.status(303).header("location"), "/products/3");
-    inside.get("/products/3/history").await.status(200).says("<a href=\"/products/3\">Table</a></nav>");
+    panel.get("/products/3/history").await.status(200).says("<a href=\"/products/3\">Table</a></nav>");
 }
 
-async fn a_new_record_begins_in_its_first_input(server: Server) {
+async fn the_first_input_of_a_new_record_is_focused(server: Server) {
     let Some(mut browser) = admin(&server).await else { return };
     for (path, first) in [("/product_groups/new", "name"), ("/members/new", "name")] {
         browser.open(path);
@@ -60,7 +60,7 @@ async fn a_new_record_begins_in_its_first_input(server: Server) {
     browser.is_clean();
 }
 
-async fn what_is_done_with_rows_stays_in_sight(server: Server) {
+async fn bulk_buttons_and_row_names_stay_visible_while_scrolling(server: Server) {
     let product = |n: usize| json!({ "name": format!("Lamp {n:02}"), "weight": n.to_string() });
     let operations: Vec<_> = (1..=60).map(|n| json!({ "method": "create", "product": product(n) })).collect();
     server.admin().post("/products/bulk", json!({ "operations": operations })).await.ok();
@@ -75,13 +75,13 @@ async fn what_is_done_with_rows_stays_in_sight(server: Server) {
             json!(selector)
         )
     };
-    assert_eq!(browser.run(&seen("[data-bulk] [value=edit]")), true, "of the first row, above the last");
+    assert_eq!(browser.run(&seen("[data-bulk] [value=edit]")), true, "the button is visible after selecting the first row");
     let plain = "getComputedStyle(document.querySelector('tbody tr:nth-child(2)')).backgroundColor";
     let chosen = "getComputedStyle(document.querySelector('tbody tr:nth-child(1)')).backgroundColor";
     assert_ne!(browser.run(plain), browser.run(chosen));
     browser.unfold("#columns");
     assert_eq!(browser.run(&seen("[data-columns] .primary")), true);
-    // What says which row it is stays where a wide table is scrolled.
+    // The name stays visible while a wide table is scrolled.
     let all =
         browser.run("[...document.querySelectorAll('[data-columns] [name=columns]')].map(one => one.value).join(',')");
     browser.open(&format!("/products?columns={}&sort=name", all.as_str().expect("names")));
@@ -92,55 +92,55 @@ async fn what_is_done_with_rows_stays_in_sight(server: Server) {
     browser.is_clean();
 }
 
-async fn one_record_is_told_as_one(server: Server) {
+async fn bulk_texts_distinguish_one_record_from_several(server: Server) {
     for name in ["Lights", "Sound"] {
         server.admin().post("/product_groups", json!({ "name": name })).await.created("product_group");
     }
-    let mut inside = visitor(&server, &json!({ "id": 1 })).await;
-    let one = inside.submit("/product_groups/bulk", &[("id", "1"), ("_step", "delete")]).await;
+    let mut panel = signed_in(&server, &json!({ "id": 1 })).await;
+    let one = panel.submit("/product_groups/bulk", &[("id", "1"), ("_step", "delete")]).await;
     assert!(!one.status(200).text.contains("all or none"), "{}", one.text);
     one.says("<strong>1 product group will be deleted</strong>.")
         .says("class=\"button\" href=\"/product_groups\">Cancel");
     let two = [("id", "1"), ("id", "2"), ("_step", "delete")];
-    inside
+    panel
         .submit("/product_groups/bulk", &two)
         .await
         .status(200)
         .says("will be deleted</strong>, all or none of them.");
     let clears = [("id", "1"), ("_step", "edit"), ("_field", "sku")];
-    inside.submit("/products/bulk", &clears).await.status(200).says("; leave it empty to clear it.");
+    panel.submit("/products/bulk", &clears).await.status(200).says("Leave the field empty to clear it.");
 }
 
-async fn days_and_questions_are_told_in_words(server: Server) {
+async fn dates_and_conditions_are_shown_in_words(server: Server) {
     let client = server.admin();
     let field = json!({ "entity_type": "products", "name": "bought", "label": "Bought", "field_type": "date" });
     client.post("/custom_fields", field).await.created("custom_field");
     let lamp = json!({ "name": "a,b", "custom_fields": { "bought": "2019-09-01" } });
     client.post("/products", lamp).await.created("product");
-    let mut inside = visitor(&server, &json!({ "id": 1 })).await;
-    inside.get("/products?columns=name,cf.bought").await.status(200).says("datetime=\"2019-09-01\">1 Sep 2019</time>");
-    inside.get("/products?q[name_eq]=a,b").await.status(200).says("Name is “a,b”");
-    inside.get("/products?q[name_in]=a,b").await.status(200).says("Name is one of “a”, “b”");
-    inside.get("/products?q[weight_gt]=x").await.status(422).says("<strong>Weight is more than</strong>: must be");
-    inside.get("/nothing").await.status(404).says("To the overview");
-    inside.call("GET", "/nothing", None).await.status(404).says("{\"code\":\"not_found\"");
+    let mut panel = signed_in(&server, &json!({ "id": 1 })).await;
+    panel.get("/products?columns=name,cf.bought").await.status(200).says("datetime=\"2019-09-01\">1 Sep 2019</time>");
+    panel.get("/products?q[name_eq]=a,b").await.status(200).says("Name is “a,b”");
+    panel.get("/products?q[name_in]=a,b").await.status(200).says("Name is one of “a”, “b”");
+    panel.get("/products?q[weight_gt]=x").await.status(422).says("<strong>Weight is more than</strong>: must be");
+    panel.get("/nothing").await.status(404).says("Go to the overview");
+    panel.call("GET", "/nothing", None).await.status(404).says("{\"code\":\"not_found\"");
 }
 
-async fn a_script_of_somebody_who_is_signed_out_is_told_so(server: Server) {
-    visitor(&server, &json!({ "id": 1 })).await;
-    let mut program = Visitor::new(&server.url()).with("accept", Some("text/csv"));
+async fn requests_without_a_session_get_401_or_the_sign_in_page(server: Server) {
+    signed_in(&server, &json!({ "id": 1 })).await;
+    let mut program = CookieClient::new(&server.url()).with("accept", Some("text/csv"));
     program.get("/panel/api/products").await.status(401);
-    // A wrong password does not lose the words that say what is kept.
-    let mut stranger = Visitor::new(&server.url());
-    stranger.post("/products", &[("name", "Lamp")]).await.status(401).says("What you have written is kept");
+    // A wrong password keeps the notice about the preserved input.
+    let mut stranger = CookieClient::new(&server.url());
+    stranger.post("/products", &[("name", "Lamp")]).await.status(401).says("Your input is preserved");
     let wrong =
         [("email", "admin@example.com"), ("password", "not the password"), ("to", "/products"), ("draft", "name=Lamp")];
     let again = stranger.post("/panel/sign-in", &wrong).await;
-    again.status(422).says("is not right").says("What you have written is kept");
-    // What is only pressed leads to where one signs in, and does not say so.
+    again.status(422).says("is incorrect").says("Your input is preserved");
+    // A button without input redirects to the sign-in page without a notice.
     for path in ["/panel/theme", "/panel/sign-out"] {
         assert_eq!(stranger.post(path, &[]).await.status(303).header("location"), "/panel/sign-in");
     }
     let pressed = stranger.post("/products/bulk", &[("_step", "edit")]).await;
-    assert!(!pressed.status(401).text.contains("What you have written"), "{}", pressed.text);
+    assert!(!pressed.status(401).text.contains("Your input"), "{}", pressed.text);
 }

@@ -1,46 +1,47 @@
-//! What pages show without being asked: the newest of a log, titles in the history, columns, the view one is in, marks.
+//! Content of list, history and form pages: sort order of logs, names of references, columns, error labels, required
+//! marks.
 
 use serde_json::json;
 
-use super::{admin, visitor};
+use super::{admin, signed_in};
 use crate::support::{Server, on_both};
 
 on_both!(
-    a_log_begins_with_the_newest,
-    the_history_tells_references_by_title,
-    each_custom_field_has_its_own_history_and_is_kept_with_what_was_deleted,
-    a_problem_is_told_in_the_words_of_its_field,
-    a_view_that_there_is_not_is_said_to_be_none,
-    no_column_is_as_none_that_was_chosen,
-    the_view_one_is_in_is_seen_among_many,
-    what_is_required_is_marked,
-    rows_come_as_they_are_filled_in,
+    a_log_lists_the_newest_entry_first,
+    history_shows_references_by_name,
+    custom_fields_are_shown_in_the_history_and_on_a_deleted_record,
+    errors_use_the_label_of_their_field,
+    an_unknown_saved_view_is_an_error,
+    default_columns_are_shown_if_no_known_column_is_chosen,
+    the_tab_of_the_selected_view_is_scrolled_into_sight,
+    required_fields_are_marked,
+    a_blank_row_is_added_when_the_last_one_is_filled_in,
 );
 
-async fn a_log_begins_with_the_newest(server: Server) {
+async fn a_log_lists_the_newest_entry_first(server: Server) {
     for name in ["First", "Second"] {
         server.admin().post("/product_groups", json!({ "name": name })).await.created("product_group");
     }
-    let mut inside = visitor(&server, &json!({ "id": 1 })).await;
-    let page = inside.get("/audit_entries?columns=id").await;
+    let mut panel = signed_in(&server, &json!({ "id": 1 })).await;
+    let page = panel.get("/audit_entries?columns=id").await;
     let first = page.status(200).text.find("href=\"/audit_entries/1\"").expect("the oldest");
     let last = page.text.find("href=\"/audit_entries/2\"").expect("a newer one");
     assert!(last < first, "the newest is first: {}", page.text);
-    // What people make is in the order of the API.
-    let page = inside.get("/product_groups").await;
+    // Other lists have the default order of the API.
+    let page = panel.get("/product_groups").await;
     let (first, second) = (page.text.find(">First<"), page.text.find(">Second<"));
     assert!(first.is_some() && first < second && !page.text.contains("aria-sort"), "{}", page.text);
 }
 
-async fn the_history_tells_references_by_title(server: Server) {
+async fn history_shows_references_by_name(server: Server) {
     let client = server.admin();
     for name in ["Rigging", "Furniture"] {
         client.post("/product_groups", json!({ "name": name })).await.created("product_group");
     }
     client.post("/products", json!({ "name": "Hoist", "product_group_id": 1 })).await.created("product");
     client.put("/products/1", json!({ "product_group_id": 2 })).await.ok();
-    let mut inside = visitor(&server, &json!({ "id": 1 })).await;
-    let page = inside.get("/products/1/history").await;
+    let mut panel = signed_in(&server, &json!({ "id": 1 })).await;
+    let page = panel.get("/products/1/history").await;
     page.status(200)
         .says(">Rigging</a></del>")
         .says(">Furniture</a></ins>")
@@ -48,7 +49,7 @@ async fn the_history_tells_references_by_title(server: Server) {
         .says(">created</span>");
 }
 
-async fn each_custom_field_has_its_own_history_and_is_kept_with_what_was_deleted(server: Server) {
+async fn custom_fields_are_shown_in_the_history_and_on_a_deleted_record(server: Server) {
     let client = server.admin();
     for (name, label, kind) in [("power", "Power in watts", "integer"), ("rigged", "Rigged already", "boolean")] {
         let field = json!({ "entity_type": "products", "name": name, "label": label, "field_type": kind });
@@ -57,47 +58,47 @@ async fn each_custom_field_has_its_own_history_and_is_kept_with_what_was_deleted
     let lamp = json!({ "name": "Lamp", "custom_fields": { "power": 40, "rigged": false } });
     client.post("/products", lamp).await.created("product");
     client.put("/products/1", json!({ "custom_fields": { "power": 1819 } })).await.ok();
-    let mut inside = visitor(&server, &json!({ "id": 1 })).await;
-    let page = inside.get("/products/1/history").await;
+    let mut panel = signed_in(&server, &json!({ "id": 1 })).await;
+    let page = panel.get("/products/1/history").await;
     let changed = "<summary>1 field</summary><dl class=\"changes\"><dt>Power in watts</dt><dd><del>40</del> \
                    <span aria-hidden=\"true\">→</span> <ins>1,819</ins>";
     page.status(200).says(changed).says("<dt>Rigged already</dt>");
     client.delete("/products/1").await.deleted();
-    let deleted = inside.get("/products/1?deleted=only").await;
+    let deleted = panel.get("/products/1?deleted=only").await;
     deleted.status(200).says("<dt>Power in watts</dt><dd>1,819</dd>").says("<dt>Rigged already</dt>");
 }
 
-async fn a_problem_is_told_in_the_words_of_its_field(server: Server) {
+async fn errors_use_the_label_of_their_field(server: Server) {
     let client = server.admin();
     let field =
         json!({ "entity_type": "products", "name": "power", "label": "Power in watts", "field_type": "integer" });
     client.post("/custom_fields", field).await.created("custom_field");
-    let mut inside = visitor(&server, &json!({ "id": 1 })).await;
-    let refused = inside.submit("/products", &[("name", "Lamp"), ("custom_fields[power]", "much")]).await;
+    let mut panel = signed_in(&server, &json!({ "id": 1 })).await;
+    let refused = panel.submit("/products", &[("name", "Lamp"), ("custom_fields[power]", "much")]).await;
     refused.status(422).says("<a href=\"#field-custom_fields-power\">Power in watts</a> must be an integer");
     let row = [("subject", "Call"), ("participants[0][member_id]", "77")];
-    let refused = inside.submit("/activities", &row).await;
+    let refused = panel.submit("/activities", &row).await;
     refused.status(422).says("<a href=\"#field-participants-0-member_id\">Participants 1: Member</a>");
 }
 
-async fn a_view_that_there_is_not_is_said_to_be_none(server: Server) {
-    let mut inside = visitor(&server, &json!({ "id": 1 })).await;
+async fn an_unknown_saved_view_is_an_error(server: Server) {
+    let mut panel = signed_in(&server, &json!({ "id": 1 })).await;
     for asked in ["view_id=77", "view_id=abc"] {
-        inside.get(&format!("/products?{asked}")).await.status(422).says("view");
+        panel.get(&format!("/products?{asked}")).await.status(422).says("view");
     }
 }
 
-async fn no_column_is_as_none_that_was_chosen(server: Server) {
+async fn default_columns_are_shown_if_no_known_column_is_chosen(server: Server) {
     server.admin().post("/product_groups", json!({ "name": "Lights" })).await.created("product_group");
-    let mut inside = visitor(&server, &json!({ "id": 1 })).await;
+    let mut panel = signed_in(&server, &json!({ "id": 1 })).await;
     for query in ["columns=", "columns=nothing", "columns=gone,nothing"] {
-        inside.get(&format!("/product_groups?{query}")).await.status(200).says("data-open").says(">Lights<");
+        panel.get(&format!("/product_groups?{query}")).await.status(200).says("data-open").says(">Lights<");
     }
-    let page = inside.get("/product_groups?columns=id,gone").await;
-    assert!(!page.status(200).text.contains(">Lights<"), "what is chosen is shown alone");
+    let page = panel.get("/product_groups?columns=id,gone").await;
+    assert!(!page.status(200).text.contains(">Lights<"), "only chosen columns are shown");
 }
 
-async fn the_view_one_is_in_is_seen_among_many(server: Server) {
+async fn the_tab_of_the_selected_view_is_scrolled_into_sight(server: Server) {
     for number in 1..=40 {
         let view =
             json!({ "name": format!("A view of some {number:02}"), "entity_type": "products", "columns": ["name"] });
@@ -111,17 +112,17 @@ async fn the_view_one_is_in_is_seen_among_many(server: Server) {
     browser.is_clean();
 }
 
-async fn what_is_required_is_marked(server: Server) {
+async fn required_fields_are_marked(server: Server) {
     server.admin().post("/members", json!({ "name": "Ada" })).await.created("member");
-    let mut inside = visitor(&server, &json!({ "id": 1 })).await;
+    let mut panel = signed_in(&server, &json!({ "id": 1 })).await;
     let name = "<label for=\"field-name\">Name <span class=\"required\" title=\"Required\">*</span></label>";
-    inside.get("/members/new").await.status(200).says(name);
-    inside.get("/members/1/edit").await.status(200).says(name);
+    panel.get("/members/new").await.status(200).says(name);
+    panel.get("/members/1/edit").await.status(200).says(name);
     let row = "<label for=\"field-participants-0-member_id\">Member <span class=\"required\" title=\"Required\">*</span></label>";
-    inside.get("/activities/new").await.status(200).says(row);
+    panel.get("/activities/new").await.status(200).says(row);
 }
 
-async fn rows_come_as_they_are_filled_in(server: Server) {
+async fn a_blank_row_is_added_when_the_last_one_is_filled_in(server: Server) {
     let client = server.admin();
     for name in ["Ada Lovelace", "Grace Hopper", "Mary Somerville"] {
         client.post("/members", json!({ "name": name })).await.created("member");
@@ -136,7 +137,7 @@ async fn rows_come_as_they_are_filled_in(server: Server) {
         browser.key("Enter", 0);
     }
     let rows = "document.querySelectorAll('[data-embedded]').length";
-    assert_eq!(browser.run(rows), 4, "one more is blank");
+    assert_eq!(browser.run(rows), 4, "a blank row follows");
     browser.press("[data-embedded]:nth-of-type(2) [data-remove-row]");
     assert_eq!(browser.run(rows), 3);
     browser.follow(".record .primary");

@@ -1,24 +1,24 @@
-//! Rows of related records and of forms: what is found, what they begin with, what stands in one and what in its menu.
+//! Related lists and rows of embedded records: which references make a list, actions of a row, defaults.
 #![allow(clippy::duplicated_attributes, reason = "two actions may both be on a record")]
 
 use charter_migrations::prelude::*;
 use charter_runtime::crud::Route;
 use serde_json::json;
 
-use super::visitor;
+use super::signed_in;
 use crate::support::{nothing, on_both, own_fixture};
 
 on_both!(
-    records_are_related_by_a_reference_that_only_filters_name,
-    a_derived_reference_is_shown_as_a_plain_one,
-    one_link_of_a_row_is_called_open,
-    actions_that_do_not_fit_a_row_stand_in_its_menu,
-    a_form_begins_with_every_default,
-    a_row_of_embedded_records_begins_with_its_defaults_and_is_none_until_more_is_filled_in,
-    a_decimal_has_all_its_places_whatever_the_currency,
+    an_indexed_reference_in_filters_makes_a_related_list,
+    a_derived_reference_is_shown_as_a_link,
+    the_link_to_a_row_is_called_view_if_an_action_is_called_open,
+    actions_beyond_the_limit_of_a_row_are_in_its_menu,
+    a_new_form_contains_every_default,
+    an_embedded_row_with_only_defaults_is_not_saved,
+    a_decimal_shows_all_its_places_in_every_currency,
 );
 
-/// A box that many things can be done with.
+/// A resource with many actions.
 mod chest {
     use charter_runtime::Result;
     use charter_runtime::crud::{Context, Draft, Route};
@@ -77,7 +77,7 @@ mod chest {
     }
 }
 
-/// What hangs on it, and is a part of it.
+/// An embedded resource.
 mod tag {
     use charter_runtime::generated::Resource;
     use sea_orm::entity::prelude::DateTimeUtc;
@@ -99,7 +99,7 @@ mod tag {
     }
 }
 
-/// What lies in it: found by its chest, as `filters` says, without an index of its own.
+/// A resource with an indexed reference, as `filters` in YAML makes it.
 mod coin {
     use charter_runtime::generated::Resource;
     use sea_orm::entity::prelude::DateTimeUtc;
@@ -121,7 +121,7 @@ mod coin {
 }
 
 own_fixture! {
-    /// The service with these resources beside its own.
+    /// The service with these resources.
     Chests, "chests", [chest::route(), Route::of::<tag::Entity>(), Route::of::<coin::Entity>()], nothing
 }
 
@@ -154,42 +154,42 @@ impl MigrationTrait for Migration {
     }
 }
 
-/// A visitor who is an administrator, and a chest within another with a coin in it.
-async fn packed(server: &Chests) -> super::Visitor {
+/// A session of the administrator, and a chest inside another one that contains a coin.
+async fn packed(server: &Chests) -> super::CookieClient {
     let admin = server.admin();
     admin.post("/chests", json!({ "name": "Hold", "price": "12.50" })).await.created("chest");
     admin.post("/chests", json!({ "name": "Coffer", "inside_id": 1 })).await.created("chest");
     admin.post("/coins", json!({ "name": "Ducat", "chest_id": 2 })).await.created("coin");
-    visitor(server, &json!({ "id": 1 })).await
+    signed_in(server, &json!({ "id": 1 })).await
 }
 
-async fn records_are_related_by_a_reference_that_only_filters_name(server: Chests) {
-    let mut visitor = packed(&server).await;
-    let page = visitor.get("/chests/2").await;
+async fn an_indexed_reference_in_filters_makes_a_related_list(server: Chests) {
+    let mut panel = packed(&server).await;
+    let page = panel.get("/chests/2").await;
     page.status(200).says("Ducat").says("/coins?q[chest_id_eq]=2");
 }
 
-async fn a_derived_reference_is_shown_as_a_plain_one(server: Chests) {
-    let mut visitor = packed(&server).await;
+async fn a_derived_reference_is_shown_as_a_link(server: Chests) {
+    let mut panel = packed(&server).await;
     for path in ["/coins/1", "/coins?columns=name,chest_id,around_id"] {
-        let page = visitor.get(path).await;
+        let page = panel.get(path).await;
         page.status(200).says("<a href=\"/chests/2\">Coffer</a>").says("<a href=\"/chests/1\">Hold</a>");
     }
 }
 
-async fn one_link_of_a_row_is_called_open(server: Chests) {
-    let mut visitor = packed(&server).await;
-    let page = visitor.get("/chests/1").await;
-    let (_, related) = page.text.split_once("What can be done").expect("a list of chests within");
+async fn the_link_to_a_row_is_called_view_if_an_action_is_called_open(server: Chests) {
+    let mut panel = packed(&server).await;
+    let page = panel.get("/chests/1").await;
+    let (_, related) = page.text.split_once(">Actions</span>").expect("a list of chests within");
     let (row, _) = related.split_once("</tr></tbody>").expect("its end");
     assert_eq!(row.matches(">Open<").count(), 1, "{row}");
     assert!(row.contains("aria-label=\"View Coffer\">View</a>"), "{row}");
 }
 
-async fn actions_that_do_not_fit_a_row_stand_in_its_menu(server: Chests) {
-    let mut visitor = packed(&server).await;
-    let page = visitor.get("/chests/1").await;
-    let (_, related) = page.text.split_once("What can be done").expect("a list of chests within");
+async fn actions_beyond_the_limit_of_a_row_are_in_its_menu(server: Chests) {
+    let mut panel = packed(&server).await;
+    let page = panel.get("/chests/1").await;
+    let (_, related) = page.text.split_once(">Actions</span>").expect("a list of chests within");
     let (row, menu) = related.split_once("<details").expect("a menu");
     assert!(row.contains("Open") && row.contains("Close") && !row.contains("Seal"), "{row}");
     let (menu, _) = menu.split_once("</details>").expect("its end");
@@ -201,27 +201,27 @@ async fn actions_that_do_not_fit_a_row_stand_in_its_menu(server: Chests) {
     assert!(beside.contains(">Seal<") && !beside.contains(">Ship<") && menu.contains(">Ship<"), "{beside}");
 }
 
-async fn a_form_begins_with_every_default(server: Chests) {
-    let mut visitor = packed(&server).await;
-    let page = visitor.get("/chests/new").await;
+async fn a_new_form_contains_every_default(server: Chests) {
+    let mut panel = packed(&server).await;
+    let page = panel.get("/chests/new").await;
     let today = server.state.clock.now().date_naive();
     page.status(200).says("value=\"1.50\"").says(&format!("value=\"{today}\"")).says("Administrator");
 }
 
-async fn a_row_of_embedded_records_begins_with_its_defaults_and_is_none_until_more_is_filled_in(server: Chests) {
-    let mut visitor = packed(&server).await;
-    visitor.get("/chests/new").await.status(200).says("name=\"tags[0][copies]\" value=\"3\"");
+async fn an_embedded_row_with_only_defaults_is_not_saved(server: Chests) {
+    let mut panel = packed(&server).await;
+    panel.get("/chests/new").await.status(200).says("name=\"tags[0][copies]\" value=\"3\"");
     let form = [("name", "Casket"), ("tags[0][word]", ""), ("tags[0][copies]", "3")];
-    visitor.submit("/chests", &form).await.status(303);
+    panel.submit("/chests", &form).await.status(303);
     assert_eq!(server.admin().get("/chests/3").await.record("chest")["tags"], json!([]));
     let form = [("name", "Casket"), ("tags[0][word]", "Fragile"), ("tags[0][copies]", "3")];
-    visitor.submit("/chests", &form).await.status(303);
+    panel.submit("/chests", &form).await.status(303);
     let tags = server.admin().get("/chests/4").await.record("chest")["tags"].clone();
     assert_eq!([&tags[0]["word"], &tags[0]["copies"]], [&json!("Fragile"), &json!(3)]);
 }
 
-async fn a_decimal_has_all_its_places_whatever_the_currency(server: Chests) {
-    let mut visitor = packed(&server).await;
-    visitor.get("/chests/1").await.status(200).says("12.50");
-    visitor.get("/chests").await.status(200).says("12.50");
+async fn a_decimal_shows_all_its_places_in_every_currency(server: Chests) {
+    let mut panel = packed(&server).await;
+    panel.get("/chests/1").await.status(200).says("12.50");
+    panel.get("/chests").await.status(200).says("12.50");
 }

@@ -1,22 +1,22 @@
-//! The columns and the conditions of a saved view in its own form: chosen as in a list, and never written as text.
+//! Form of a saved view: columns and conditions are edited with the inputs of a list.
 
 use serde_json::json;
 
-use super::{admin, visitor};
+use super::{admin, signed_in};
 use crate::support::{Server, on_both};
 
 on_both!(
-    the_conditions_of_a_view_are_edited_as_those_of_a_list,
-    a_view_that_is_opened_and_saved_is_not_changed,
-    conditions_that_are_refused_stand_in_the_form_again,
-    the_columns_of_a_view_are_chosen_and_ordered,
+    conditions_of_a_saved_view_are_edited_with_the_inputs_of_a_list,
+    saving_an_untouched_view_changes_nothing,
+    rejected_conditions_stay_in_the_form,
+    columns_of_a_saved_view_are_chosen_and_ordered,
     columns_are_ordered_without_scripts,
-    the_columns_of_a_new_view_are_those_of_its_list,
-    what_is_shown_is_saved_into_the_view_that_is_chosen,
-    who_sees_a_view_is_said_in_the_words_of_its_form,
+    a_new_view_starts_with_the_default_columns_of_its_list,
+    the_current_list_is_saved_into_the_selected_view,
+    the_visibility_options_of_a_view_depend_on_the_user,
 );
 
-async fn what_is_shown_is_saved_into_the_view_that_is_chosen(server: Server) {
+async fn the_current_list_is_saved_into_the_selected_view(server: Server) {
     let client = server.admin();
     for (name, weight) in [("Lamp", "1.5"), ("Lantern", "30"), ("Table", "30")] {
         client.post("/products", json!({ "name": name, "weight": weight })).await.created("product");
@@ -30,13 +30,13 @@ async fn what_is_shown_is_saved_into_the_view_that_is_chosen(server: Server) {
     browser.press(".views .menu summary");
     browser.follow("form:has([name=into]) button");
     assert_eq!(browser.address(), "/products?view_id=1");
-    browser.until("document.querySelector('#said').innerText === 'Saved'");
+    browser.until("document.querySelector('#status').innerText === 'Saved'");
     let view = client.get("/custom_views/1").await.record("custom_view");
-    assert_eq!((&view["name"], &view["per_page"]), (&json!("Lights"), &json!(50)), "what is not on screen stays");
+    assert_eq!((&view["name"], &view["per_page"]), (&json!("Lights"), &json!(50)), "name and page size stay unchanged");
     assert_eq!((&view["sort_column"], &view["sort_direction"]), (&json!("name"), &json!("desc")));
     assert_eq!(view["columns"], json!(["name", "weight"]));
     assert_eq!(view["filters"].as_array().map(Vec::len), Some(2), "{view}");
-    // Its form chooses among the columns that can be sorted by, and leads to the list.
+    // The form offers the sortable columns, and saving it returns to the list.
     browser.press(".views .menu summary");
     browser.follow("a[href='/custom_views/1/edit']");
     let offered = browser.run("[...document.querySelector('select[name=sort_column]').options].map(one => one.value)");
@@ -46,38 +46,38 @@ async fn what_is_shown_is_saved_into_the_view_that_is_chosen(server: Server) {
     browser.follow(".record .primary");
     assert_eq!(browser.address(), "/products?view_id=1");
     assert_eq!(client.get("/custom_views/1").await.record("custom_view")["sort_column"], "weight");
-    // Who was faster is not written over.
+    // A concurrent change is not overwritten.
     browser.open("/products?view_id=1&sort=sku");
     client.put("/custom_views/1", json!({ "name": "Lights of theirs" })).await.ok();
     browser.press(".views .menu summary");
     browser.follow("form:has([name=into]) button");
-    browser.sees("Somebody else has changed it");
+    browser.sees("Somebody else changed this view");
     assert_eq!(client.get("/custom_views/1").await.record("custom_view")["sort_column"], "weight");
     browser.is_clean();
 }
 
-async fn who_sees_a_view_is_said_in_the_words_of_its_form(server: Server) {
+async fn the_visibility_options_of_a_view_depend_on_the_user(server: Server) {
     let user = json!({ "name": "Ada", "email": "ada@example.com", "role_ids": [] });
     let user = server.admin().post("/users", user).await.created("user");
-    let mut nobody = visitor(&server, &user).await;
+    let mut nobody = signed_in(&server, &user).await;
     let page = nobody.get("/products").await;
-    page.status(200).says("Personal: only I see it");
-    assert!(!page.text.contains("my roles") && !page.text.contains("System:"), "there is no role to share with");
+    page.status(200).says("Personal: visible to me");
+    assert!(!page.text.contains("my roles") && !page.text.contains("System:"), "a user without roles cannot share a view");
     let (user, _) = server.user(&[], &["*"]).await;
-    visitor(&server, &user).await.get("/products").await.status(200).says("Shared: my roles see it");
-    visitor(&server, &json!({ "id": 1 })).await.get("/products").await.status(200).says("System: everybody sees it");
+    signed_in(&server, &user).await.get("/products").await.status(200).says("Shared: visible to my roles");
+    signed_in(&server, &json!({ "id": 1 })).await.get("/products").await.status(200).says("System: visible to everyone");
 }
 
-async fn a_view_that_is_opened_and_saved_is_not_changed(server: Server) {
+async fn saving_an_untouched_view_changes_nothing(server: Server) {
     let client = server.admin();
     let numbers = json!([
         { "field": "weight", "predicate": "gt", "value": 50, "logic": "and" },
         { "field": "product_type", "predicate": "in", "value": ["sale", "rental"], "logic": "or" },
         { "field": "sku", "predicate": "present" },
     ]);
-    // An element with a comma has no input: it stays the text that it was.
+    // An element with a comma has no input: it stays JSON.
     let commas = json!([{ "field": "name", "predicate": "in", "value": ["a,b", "c"], "logic": "and" }]);
-    // Nor has a field of a related record, or a beginning that no list begins with.
+    // The same holds for a field of a related record, and for a logic that a first condition cannot have.
     let related = json!([{ "field": "product_group.name", "predicate": "eq", "value": "Lamps", "logic": "and" }]);
     let turned = json!([{ "field": "name", "predicate": "cont", "value": "la", "logic": "nor" }]);
     let Some(mut browser) = admin(&server).await else { return };
@@ -95,7 +95,7 @@ async fn a_view_that_is_opened_and_saved_is_not_changed(server: Server) {
     browser.is_clean();
 }
 
-async fn the_conditions_of_a_view_are_edited_as_those_of_a_list(server: Server) {
+async fn conditions_of_a_saved_view_are_edited_with_the_inputs_of_a_list(server: Server) {
     let client = server.admin();
     for (name, weight) in [("Lamp", "1.5"), ("Lantern", "2.5"), ("Table", "30")] {
         client.post("/products", json!({ "name": name, "weight": weight })).await.created("product");
@@ -106,7 +106,7 @@ async fn the_conditions_of_a_view_are_edited_as_those_of_a_list(server: Server) 
     let Some(mut browser) = admin(&server).await else { return };
     browser.open("/custom_views/1/edit");
     assert_eq!(browser.run("document.querySelector('[name=\"f0.value\"]').value"), "la");
-    assert_eq!(browser.run("!!document.querySelector('textarea.code')"), false, "no JSON is to be written");
+    assert_eq!(browser.run("!!document.querySelector('textarea.code')"), false, "conditions have no JSON input");
     browser.fill("[name='f0.value']", "lamp");
     browser.fill("[name='f1.logic']", "or");
     browser.fill("[name='f1.field']", "weight");
@@ -127,7 +127,7 @@ async fn the_conditions_of_a_view_are_edited_as_those_of_a_list(server: Server) 
     browser.open("/products?view_id=1");
     let names = browser.run("[...document.querySelectorAll('[data-open]')].map(a => a.innerText)");
     assert_eq!(names, json!(["Lamp", "Table"]));
-    // All of them go again.
+    // All conditions are removed.
     browser.open("/custom_views/1/edit");
     for _ in 0..3 {
         browser.press("[data-condition] [data-remove]");
@@ -137,10 +137,10 @@ async fn the_conditions_of_a_view_are_edited_as_those_of_a_list(server: Server) 
     browser.is_clean();
 }
 
-async fn conditions_that_are_refused_stand_in_the_form_again(server: Server) {
+async fn rejected_conditions_stay_in_the_form(server: Server) {
     let view = json!({ "name": "Heavy", "entity_type": "products", "columns": ["name"] });
     server.admin().post("/custom_views", view).await.created("custom_view");
-    let mut admin = visitor(&server, &json!({ "id": 1 })).await;
+    let mut admin = signed_in(&server, &json!({ "id": 1 })).await;
     admin.get("/custom_views/1/edit").await.status(200).says("name=\"f0.field\"");
     admin.get("/custom_views/new").await.status(200).says("name=\"filters[json]\"");
     admin.get("/custom_views/new?entity_type=members").await.status(200).says("value=\"membership_type\"");
@@ -159,10 +159,10 @@ async fn conditions_that_are_refused_stand_in_the_form_again(server: Server) {
     assert_eq!(filters, json!([{ "field": "weight", "predicate": "gt", "value": "7", "logic": "and" }]));
 }
 
-/// The columns that a form has, as they are chosen.
+/// The checked columns of a form, in their order.
 const CHOSEN: &str = "[...document.querySelectorAll('.choose [name=\"columns[]\"]:checked')].map(box => box.value)";
 
-async fn the_columns_of_a_view_are_chosen_and_ordered(server: Server) {
+async fn columns_of_a_saved_view_are_chosen_and_ordered(server: Server) {
     let client = server.admin();
     let colour = json!({ "entity_type": "products", "name": "colour", "label": "Colour", "field_type": "string" });
     client.post("/custom_fields", colour).await.created("custom_field");
@@ -171,7 +171,7 @@ async fn the_columns_of_a_view_are_chosen_and_ordered(server: Server) {
     client.post("/custom_views", view).await.created("custom_view");
     client.post("/products", json!({ "name": "Lamp" })).await.created("product");
     let stored = async || client.get("/custom_views/1").await.record("custom_view")["columns"].clone();
-    // A column that is no more is not left out by the way.
+    // A column that no longer exists is kept.
     client.delete("/custom_fields/1").await.deleted();
     let Some(mut browser) = admin(&server).await else { return };
     browser.open("/custom_views/1/edit");
@@ -182,11 +182,11 @@ async fn the_columns_of_a_view_are_chosen_and_ordered(server: Server) {
     for column in ["weight", "cf.colour"] {
         browser.press(&format!(".choose [value='{column}']"));
     }
-    // Past what is chosen, however much else stands between.
+    // Arrows skip unchecked columns.
     for arrow in ["Weight up", "Weight up", "SKU down"] {
         browser.press(&format!("[aria-label='Move {arrow}']"));
     }
-    assert!(browser.address().ends_with("/edit"), "an arrow sends nothing where a script moves");
+    assert!(browser.address().ends_with("/edit"), "with scripts an arrow does not submit the form");
     browser.follow(".record .primary");
     assert_eq!(stored().await, json!(["weight", "name", "sku"]));
     browser.open("/products?view_id=1");
@@ -205,14 +205,14 @@ async fn columns_are_ordered_without_scripts(server: Server) {
     browser.fill("[name=name]", "Light");
     browser.follow("[aria-label='Move Weight up']");
     assert_eq!(browser.run(CHOSEN), json!(["name", "weight", "sku"]));
-    assert_eq!(browser.run("document.querySelector('[name=name]').value"), "Light", "nothing that was written is lost");
-    // The arrow has the focus, so that the next press moves on.
+    assert_eq!(browser.run("document.querySelector('[name=name]').value"), "Light", "input is preserved");
+    // The arrow is focused, so that the next press moves the column again.
     assert_eq!(browser.run("document.activeElement.getAttribute('aria-label')"), "Move Weight up");
     browser.follow("[aria-label='Move Weight up']");
     assert_eq!(browser.run(CHOSEN), json!(["weight", "name", "sku"]));
     let before = client.get("/custom_views/1").await.record("custom_view");
     assert_eq!((&before["name"], &before["columns"]), (&json!("Heavy"), &json!(["name", "sku", "weight"])));
-    // Enter saves, and moves nothing.
+    // Enter saves the form and moves no column.
     browser.run("document.querySelector('[name=name]').focus(); window.leaving = true; 1");
     browser.key("Enter", 0);
     browser.until("!window.leaving && document.readyState === 'complete'");
@@ -230,22 +230,22 @@ async fn columns_are_ordered_without_scripts(server: Server) {
         format!("getComputedStyle(document.querySelector({arrow})).visibility")
     };
     assert_eq!(browser.run(&seen("SKU")), "visible");
-    assert_eq!(browser.run(&seen("Weight")), "hidden", "what is not chosen has no place in the order");
+    assert_eq!(browser.run(&seen("Weight")), "hidden", "unchecked columns have no arrows");
 }
 
-async fn the_columns_of_a_new_view_are_those_of_its_list(server: Server) {
-    let mut admin = visitor(&server, &json!({ "id": 1 })).await;
-    admin.get("/custom_views/new").await.status(200).says("Choose first what it lists").says("name=\"_again\"");
+async fn a_new_view_starts_with_the_default_columns_of_its_list(server: Server) {
+    let mut admin = signed_in(&server, &json!({ "id": 1 })).await;
+    admin.get("/custom_views/new").await.status(200).says("Choose a list first").says("name=\"_again\"");
     let named = [("name", "Mine"), ("entity_type", "products")];
     let chosen = [&named[..], &[("columns[]", ""), ("filters[json]", "[]")]].concat();
     let asked = admin.submit("/custom_views", &[&chosen[..], &[("_again", "1")]].concat()).await;
-    // What the list shows before anybody chooses.
+    // The default columns of the list.
     asked
         .status(200)
         .says("name=\"columns[]\" value=\"name\" checked")
         .says("name=\"f0.field\"")
         .says("value=\"Mine\"");
-    assert_eq!(server.admin().get("/custom_views").await.ok()["meta"]["total"], 0, "nothing is saved by that");
+    assert_eq!(server.admin().get("/custom_views").await.ok()["meta"]["total"], 0, "loading columns saves nothing");
     let refused =
         admin.submit("/custom_views", &[&named[..], &[("_list", "products"), ("columns[]", "")]].concat()).await;
     refused
@@ -255,7 +255,7 @@ async fn the_columns_of_a_new_view_are_those_of_its_list(server: Server) {
     let unknown = [("_list", "products"), ("columns[]", "name"), ("columns[]", "nmae")];
     let refused = admin.submit("/custom_views", &[&named[..], &unknown].concat()).await;
     refused.status(422).says("unknown column").says("value=\"nmae\" checked");
-    // Columns of another list than the one that is chosen now are none of its own.
+    // Columns of another list are discarded.
     let other = [("_list", "members"), ("columns[]", "membership_type")];
     let refused = admin.submit("/custom_views", &[&named[..], &other].concat()).await;
     refused.status(422).says("id=\"field-columns-error\">Columns ").says("value=\"weight\"");

@@ -1,18 +1,18 @@
-//! What was deleted, in the browser: found from its list, looked at, and restored after asking.
+//! Soft-deleted records in the browser: list, page and restore.
 
 use serde_json::json;
 
-use super::{admin, visitor};
+use super::{admin, signed_in};
 use crate::support::{Browser, Client, Server, on_both};
 
 on_both!(
-    a_deleted_record_is_found_looked_at_and_restored,
+    a_deleted_record_is_found_viewed_and_restored,
     a_deleted_record_is_restored_by_keyboard_alone,
-    what_stands_in_the_way_of_a_restore_is_told,
-    a_link_to_a_deleted_record_leads_to_what_became_of_it,
-    the_list_of_the_deleted_keeps_to_itself,
-    several_that_are_chosen_are_restored_by_keyboard,
-    all_that_match_are_restored_in_portions,
+    a_failed_restore_shows_the_reason,
+    the_url_of_a_deleted_record_redirects_to_its_deleted_page,
+    links_and_forms_of_the_trash_stay_in_the_trash,
+    selected_records_are_restored_by_keyboard,
+    all_matching_records_are_restored_in_batches,
 );
 
 async fn deleted(client: &Client, name: &str) -> String {
@@ -21,7 +21,7 @@ async fn deleted(client: &Client, name: &str) -> String {
     format!("/products/{id}")
 }
 
-async fn a_deleted_record_is_found_looked_at_and_restored(server: Server) {
+async fn a_deleted_record_is_found_viewed_and_restored(server: Server) {
     let client = server.admin();
     let lamp = deleted(&client, "Lamp").await;
     client.post("/products", json!({ "name": "Kept" })).await.created("product");
@@ -41,7 +41,7 @@ async fn a_deleted_record_is_found_looked_at_and_restored(server: Server) {
     for nothing in ["[data-edit]", "form[action$='/delete']", "input[type=file]"] {
         assert_eq!(browser.run(&format!("document.querySelector(\"main {nothing}\")")), json!(null), "{nothing}");
     }
-    // Nothing is done before it was asked about.
+    // Restoring needs a confirmation.
     browser.press(".actions .menu summary");
     client.get(&lamp).await.refused(404, "not_found");
     browser.follow("form[action$='/restore'] button");
@@ -55,7 +55,7 @@ async fn a_deleted_record_is_found_looked_at_and_restored(server: Server) {
     browser.is_clean();
 }
 
-/// Goes on with the Tab key until the element has the focus.
+/// Presses Tab until the element is focused.
 fn tab_to(browser: &mut Browser, selector: &str) {
     for _ in 0..80 {
         if browser.run(&format!("document.activeElement.matches({})", json!(selector))) == true {
@@ -90,28 +90,28 @@ async fn a_deleted_record_is_restored_by_keyboard_alone(server: Server) {
     browser.is_clean();
 }
 
-async fn what_stands_in_the_way_of_a_restore_is_told(server: Server) {
+async fn a_failed_restore_shows_the_reason(server: Server) {
     let client = server.admin();
     let lamp = deleted(&client, "Lamp").await;
-    let mut admin = visitor(&server, &json!({ "id": 1 })).await;
+    let mut admin = signed_in(&server, &json!({ "id": 1 })).await;
     let page = admin.submit(&format!("{lamp}/restore"), &[("_version", "\"other\"")]).await;
-    page.status(412).says("It was not restored").says("Somebody else has changed it");
+    page.status(412).says("The record was not restored").says("Somebody else changed this record");
     client.get(&lamp).await.refused(404, "not_found");
-    // Without a token of the session it is another site's form.
+    // A form without a CSRF token is rejected.
     admin.post(&format!("{lamp}/restore"), &[]).await.status(409);
     client.get(&lamp).await.refused(404, "not_found");
     admin.submit("/products/999/restore", &[]).await.status(404);
     admin.submit(&format!("{lamp}/restore"), &[]).await.status(303);
     client.get(&lamp).await.ok();
-    // Restored meanwhile: the page of what was deleted leads on, and sending it again does no harm.
+    // After a restore the page of the deleted record redirects, and a second restore is harmless.
     let moved = admin.get(&format!("{lamp}?deleted=only")).await;
     assert_eq!((moved.status, moved.header("location")), (303, lamp.as_str()));
     admin.submit(&format!("{lamp}/restore"), &[]).await.status(303);
 }
 
-async fn a_link_to_a_deleted_record_leads_to_what_became_of_it(server: Server) {
+async fn the_url_of_a_deleted_record_redirects_to_its_deleted_page(server: Server) {
     let lamp = deleted(&server.admin(), "Lamp").await;
-    let mut admin = visitor(&server, &json!({ "id": 1 })).await;
+    let mut admin = signed_in(&server, &json!({ "id": 1 })).await;
     let moved = admin.get(&lamp).await;
     assert_eq!((moved.status, moved.header("location")), (303, format!("{lamp}?deleted=only").as_str()));
     admin.get(&format!("{lamp}?deleted=only")).await.status(200).says("This product is deleted");
@@ -122,32 +122,32 @@ async fn a_link_to_a_deleted_record_leads_to_what_became_of_it(server: Server) {
     admin.get(&format!("{lamp}/edit")).await.status(404);
 }
 
-async fn the_list_of_the_deleted_keeps_to_itself(server: Server) {
+async fn links_and_forms_of_the_trash_stay_in_the_trash(server: Server) {
     let client = server.admin();
     for name in ["Lamp", "Cable"] {
         deleted(&client, name).await;
     }
     client.post("/products", json!({ "name": "Stand" })).await.created("product");
-    let mut admin = visitor(&server, &json!({ "id": 1 })).await;
+    let mut admin = signed_in(&server, &json!({ "id": 1 })).await;
     let list = admin.get("/products?deleted=only").await;
     list.status(200).says("/products/1?deleted=only").says("/api/v1/products?");
     assert!(!list.text.contains("Stand") && list.text.contains("deleted=only&amp;"), "{}", list.text);
     let narrowed = admin.get("/products?deleted=only&q[name_cont]=lam&q[deleted_at_not_null]=1").await;
     narrowed.status(200).says("Lamp");
     assert!(!narrowed.text.contains("Cable"));
-    // What a search, the filter and the columns send goes on to mean the deleted.
+    // Search, filter and columns stay in the trash.
     for tool in ["filter", "columns"] {
         let open = admin.get(&format!("/products?deleted=only&q[name_cont]=lam&tool={tool}")).await;
         assert_eq!(open.text.matches("name=\"deleted\" value=\"only\"").count(), 2, "{}", open.text);
     }
-    admin.get("/products?deleted=only&q[name_eq]=x").await.says("No deleted product meets these conditions");
+    admin.get("/products?deleted=only&q[name_eq]=x").await.says("No deleted product matches these conditions");
     admin.get("/products?deleted=all").await.status(422).says("must be only");
     let members = admin.get("/members").await;
-    assert!(!members.text.contains("deleted=only"), "members are not kept");
+    assert!(!members.text.contains("deleted=only"), "members have no soft delete");
     admin.get("/members?deleted=only").await.status(422);
 }
 
-async fn several_that_are_chosen_are_restored_by_keyboard(server: Server) {
+async fn selected_records_are_restored_by_keyboard(server: Server) {
     let client = server.admin();
     for name in ["Lamp", "Cable", "Stand"] {
         deleted(&client, name).await;
@@ -163,7 +163,7 @@ async fn several_that_are_chosen_are_restored_by_keyboard(server: Server) {
     browser.sees("2 products will be restored");
     let shown = browser.text("main");
     assert!(shown.contains("Cable") && shown.contains("Lamp") && !shown.contains("Stand"), "{shown}");
-    assert_eq!(client.get("/products").await.ok()["meta"]["total"], 0, "nothing has happened yet");
+    assert_eq!(client.get("/products").await.ok()["meta"]["total"], 0, "the preview changes nothing");
     tab_to(&mut browser, "form .primary");
     browser.run("window.leaving = true; 1");
     browser.key("Enter", 0);
@@ -175,7 +175,7 @@ async fn several_that_are_chosen_are_restored_by_keyboard(server: Server) {
     browser.is_clean();
 }
 
-async fn all_that_match_are_restored_in_portions(server: Server) {
+async fn all_matching_records_are_restored_in_batches(server: Server) {
     let client = server.admin();
     let product = |n: usize| json!({ "method": "create", "product": { "name": format!("Bulk {n}") } });
     let operations: Vec<_> = (0..130).map(product).collect();

@@ -1,4 +1,4 @@
-//! What every page of a list needs and what seldom changes, remembered while this process does not change it.
+//! TTL cache for what every list page needs: saved views and columns. A change in this process invalidates it at once.
 
 use std::hash::Hash;
 use std::sync::Arc;
@@ -6,67 +6,66 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::columns::Column;
+use super::list::columns::Column;
 use crate::cache::TtlCache;
 use crate::clock::Clock;
 use crate::error::Result;
 
-/// What other processes change is seen within this time.
-const REMEMBERED: Duration = Duration::from_secs(5);
+/// The longest time for which a change made by another process stays unseen.
+const TTL: Duration = Duration::from_secs(5);
 
-/// What is remembered for pages.
 #[derive(Debug, Default)]
-pub struct Remembered {
-    /// The saved views that a user sees.
-    pub views: Memory<OfUser, Vec<Value>>,
-    /// What a list can show, custom fields included.
-    pub columns: Memory<&'static str, Vec<Column>>,
+pub struct PageCache {
+    /// The saved views that a user may see.
+    pub views: VersionedCache<ViewsKey, Vec<Value>>,
+    /// The columns of a resource, custom fields included, by its plural.
+    pub columns: VersionedCache<&'static str, Vec<Column>>,
 }
 
-/// A user, the roles of that user, and a list.
-type OfUser = (Option<i64>, Vec<i64>, &'static str);
+/// User id, role ids, and the plural of the resource.
+type ViewsKey = (Option<i64>, Vec<i64>, &'static str);
 
-/// Cache of values that this process may have changed since.
+/// Cache of values that are valid for one version of their source.
 #[derive(Debug)]
-pub struct Memory<K, V>(TtlCache<K, Kept<V>>);
+pub struct VersionedCache<K, V>(TtlCache<K, CachedValue<V>>);
 
 #[derive(Debug)]
-struct Kept<V> {
+struct CachedValue<V> {
     value: Arc<V>,
-    /// How often what it was read from had changed before.
-    changes: u64,
+    /// The version of the source when the value was read: a count of changes.
+    version: u64,
 }
 
-impl<V> Clone for Kept<V> {
+impl<V> Clone for CachedValue<V> {
     fn clone(&self) -> Self {
-        Kept { value: self.value.clone(), changes: self.changes }
+        CachedValue { value: self.value.clone(), version: self.version }
     }
 }
 
-impl<K: Eq + Hash, V> Default for Memory<K, V> {
+impl<K: Eq + Hash, V> Default for VersionedCache<K, V> {
     fn default() -> Self {
-        Memory(TtlCache::default())
+        VersionedCache(TtlCache::default())
     }
 }
 
-impl<K: Eq + Hash + Clone, V> Memory<K, V> {
-    /// The value, read anew unless it is known since as many `changes`.
+impl<K: Eq + Hash + Clone, V> VersionedCache<K, V> {
+    /// The cached value of this version, or the result of `read`.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// Those of `read`, which are not cached.
     pub async fn get(
         &self,
         key: K,
-        changes: u64,
+        version: u64,
         clock: &Clock,
         read: impl Future<Output = Result<V>>,
     ) -> Result<Arc<V>> {
-        let known = self.0.get(&key, clock.instant()).filter(|kept| kept.changes == changes).map(|kept| kept.value);
-        if let Some(value) = known {
-            return Ok(value);
+        let hit = self.0.get(&key, clock.instant()).filter(|cached| cached.version == version);
+        if let Some(cached) = hit {
+            return Ok(cached.value);
         }
         let value = Arc::new(read.await?);
-        self.0.insert(key, Kept { value: value.clone(), changes }, clock.instant() + REMEMBERED);
+        self.0.insert(key, CachedValue { value: value.clone(), version }, clock.instant() + TTL);
         Ok(value)
     }
 }
@@ -77,22 +76,22 @@ mod tests {
     use crate::error::Error;
 
     #[tokio::test]
-    async fn what_is_known_is_read_again_after_a_change_alone() {
-        let (memory, clock) = (Memory::<&str, i32>::default(), Clock::default());
-        for (key, changes, read, expected) in
+    async fn a_value_is_read_again_only_for_another_version() {
+        let (cache, clock) = (VersionedCache::<&str, i32>::default(), Clock::default());
+        for (key, version, read, expected) in
             [("a", 0, 1, 1), ("a", 0, 2, 1), ("b", 0, 3, 3), ("a", 1, 4, 4), ("b", 0, 5, 3)]
         {
             assert_eq!(
-                *memory.get(key, changes, &clock, async { Ok(read) }).await.expect("it is read"),
+                *cache.get(key, version, &clock, async { Ok(read) }).await.expect("a value"),
                 expected,
                 "{key} {read}"
             );
         }
-        assert!(memory.get("c", 0, &clock, async { Err(Error::NotFound) }).await.is_err());
+        assert!(cache.get("c", 0, &clock, async { Err(Error::NotFound) }).await.is_err());
         assert_eq!(
-            *memory.get("c", 0, &clock, async { Ok(6) }).await.expect("it is read"),
+            *cache.get("c", 0, &clock, async { Ok(6) }).await.expect("a value"),
             6,
-            "what failed is not known"
+            "errors are not cached"
         );
     }
 }

@@ -1,4 +1,4 @@
-//! What surrounds every page: its head, the navigation, and how errors look.
+//! Page layout: document head, navigation, page header, keyboard help, and error pages.
 
 use std::sync::Arc;
 
@@ -6,103 +6,101 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use salvo::Request;
 use salvo::http::StatusCode;
 
-use super::visit::Visit;
-use super::{asset, cookie, words};
+use super::asset;
+use super::format::labels;
+use super::request::PanelRequest;
+use super::session::cookie;
 use crate::catalog::Entry;
 use crate::context::State;
 use crate::error::Error;
 use crate::server::Answer;
 
-/// The platform's own resources, which stand together in the navigation with what there is one of.
+/// Built-in resources that the navigation lists under "Administration", with all singletons.
 const ADMINISTRATION: &[&str] = &["user", "role", "token", "webhook", "custom_field", "custom_view", "audit_entry"];
 
-/// A page for a user who is signed in.
-pub fn answer(visit: &Visit<'_>, title: &str, content: &Markup) -> Answer {
-    with_status(visit, StatusCode::OK, title, content)
+/// A page of a signed-in user, with status 200.
+pub fn page(request: &PanelRequest<'_>, title: &str, content: &Markup) -> Answer {
+    page_with_status(request, StatusCode::OK, title, content)
 }
 
-/// The same with another status.
-pub fn with_status(visit: &Visit<'_>, status: StatusCode, title: &str, content: &Markup) -> Answer {
-    let framed = Framed { theme: visit.asked.theme, title, name: &visit.state.name_for_people(), visit: Some(visit) };
-    html_answer(status, document(&framed, content))
+pub fn page_with_status(request: &PanelRequest<'_>, status: StatusCode, title: &str, content: &Markup) -> Answer {
+    let frame = Frame { theme: request.raw.theme, title, application_name: &request.state.name_for_people(), request: Some(request) };
+    html_response(status, document(&frame, content))
 }
 
-/// A page for whoever is not.
-pub fn bare(state: &State, theme: Option<&str>, status: StatusCode, title: &str, content: &Markup) -> Answer {
-    html_answer(status, document(&Framed { theme, title, name: &state.name_for_people(), visit: None }, content))
+/// A page without navigation, for clients without a session.
+pub fn signed_out_page(state: &State, theme: Option<&str>, status: StatusCode, title: &str, content: &Markup) -> Answer {
+    html_response(status, document(&Frame { theme, title, application_name: &state.name_for_people(), request: None }, content))
 }
 
-fn html_answer(status: StatusCode, page: Markup) -> Answer {
+fn html_response(status: StatusCode, page: Markup) -> Answer {
     Answer::page(status, page.0.into_bytes())
 }
 
-/// What a page says around its content.
-struct Framed<'f> {
+/// The parts of a page around its content.
+struct Frame<'f> {
     theme: Option<&'f str>,
     title: &'f str,
-    /// What the application is called.
-    name: &'f str,
-    /// Of whoever is signed in.
-    visit: Option<&'f Visit<'f>>,
+    application_name: &'f str,
+    request: Option<&'f PanelRequest<'f>>,
 }
 
-/// A whole page. The content, which is long, is copied once.
-fn document(framed: &Framed<'_>, content: &Markup) -> Markup {
+fn document(frame: &Frame<'_>, content: &Markup) -> Markup {
     html! {
         (DOCTYPE)
-        html lang="en" data-theme=[framed.theme] {
+        html lang="en" data-theme=[frame.theme] {
             head {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
-                @if let Some(visit) = framed.visit {
-                    meta name="panel-token" content=(visit.token.shown);
-                    // A table whose last rows are not read yet would be drawn twice, in columns of other widths.
-                    link rel="expect" href="#said" blocking="render";
+                @if let Some(request) = frame.request {
+                    meta name="panel-token" content=(request.csrf_token.masked);
+                    // Rendering waits for the whole page. Otherwise the columns of a long table change their widths.
+                    link rel="expect" href="#status" blocking="render";
                 }
-                title { (framed.title) " · " (framed.name) }
-                link rel="icon" href=(asset::address("icon.svg"));
-                link rel="stylesheet" href=(asset::address("panel.css"));
-                script type="module" src=(asset::address("panel.js")) {}
+                title { (frame.title) " · " (frame.application_name) }
+                link rel="icon" href=(asset::url("icon.svg"));
+                link rel="stylesheet" href=(asset::url("panel.css"));
+                script type="module" src=(asset::url("panel.js")) {}
             }
             body {
-                @if let Some(visit) = framed.visit {
-                    a .skip href="#main" { "Skip to the content" }
+                @if let Some(request) = frame.request {
+                    a .skip href="#main" { "Skip to content" }
                     div .frame {
-                        (navigation(visit))
+                        (navigation(request))
                         main #main tabindex="-1" { (content) }
                     }
-                    (keys())
-                    div #said .said role="status" aria-live="polite" { @if let Some(said) = visit.asked.says { (said.text()) } }
+                    (keyboard_help())
+                    div #status .status role="status" aria-live="polite" { @if let Some(flash) = request.raw.flash { (flash.text()) } }
                 } @else { main #main .alone tabindex="-1" { (content) } }
             }
         }
     }
 }
 
-fn navigation(visit: &Visit<'_>) -> Markup {
+fn navigation(request: &PanelRequest<'_>) -> Markup {
     let shown = |entry: &&Entry| {
         let listed = entry.is_listed() && entry.meta.under.is_none() && !entry.is_attached();
-        (listed || entry.meta.singleton) && visit.may_read(entry)
+        (listed || entry.meta.singleton) && request.may_read(entry)
     };
-    let (administration, records): (Vec<&Entry>, Vec<&Entry>) = visit
+    let (administration, records): (Vec<&Entry>, Vec<&Entry>) = request
         .state
         .catalog
         .entries()
         .iter()
         .filter(shown)
         .partition(|entry| entry.meta.singleton || ADMINISTRATION.contains(&entry.meta.name));
-    let here = visit.asked.segments.first().map(String::as_str).unwrap_or_default();
+    let here = request.raw.segments.first().map(String::as_str).unwrap_or_default();
     let link = |entry: &Entry| {
         let current = (entry.meta.path == here).then_some("page");
-        html! { li { a href={ "/" (entry.meta.path) } aria-current=[current] { (words::plural(entry.meta)) } } }
+        html! { li { a href={ "/" (entry.meta.path) } aria-current=[current] { (labels::plural(entry.meta)) } } }
     };
     html! {
         nav .side aria-label="Main" {
             a .brand href="/" aria-current=[here.is_empty().then_some("page")] {
-                (mark()) span { (visit.state.name_for_people()) }
+                (logo()) span { (request.state.name_for_people()) }
             }
-            // On a phone it is what the button opens, elsewhere it stands open: the style sheet knows which.
+            // A popover on narrow screens; the style sheet shows it permanently on wide ones.
             button .opens type="button" popovertarget="links" { "Menu" }
             div .links #links popover {
                 ul { @for entry in records { (link(entry)) } }
@@ -113,35 +111,35 @@ fn navigation(visit: &Visit<'_>) -> Markup {
             }
             div .me {
                 details {
-                    summary { span .who { (visit.user.name) } }
-                    p .faint { (visit.user.email) }
+                    summary { span .who { (request.user.name) } }
+                    p .faint { (request.user.email) }
                     ul {
                         li { a href="/panel/password" { "Change password" } }
                         li { a href="/docs" { "API reference" } }
                         li { button type="button" .plain data-keys { "Keyboard shortcuts" } }
                     }
                     form method="post" action="/panel/theme" .themes {
-                        (token(visit))
-                        input type="hidden" name="back" value=(visit.asked.address());
+                        (csrf_input(request))
+                        input type="hidden" name="back" value=(request.raw.path_and_query());
                         @for (value, label) in [("auto", "Auto"), ("light", "Light"), ("dark", "Dark")] {
-                            @let pressed = visit.asked.theme.unwrap_or("auto") == value;
+                            @let pressed = request.raw.theme.unwrap_or("auto") == value;
                             button name="theme" value=(value) aria-pressed=(pressed) { (label) }
                         }
                     }
-                    form method="post" action="/panel/sign-out" { (token(visit)) button .wide { "Sign out" } }
+                    form method="post" action="/panel/sign-out" { (csrf_input(request)) button .wide { "Sign out" } }
                 }
             }
         }
     }
 }
 
-/// The field that every form has.
-pub fn token(visit: &Visit<'_>) -> Markup {
-    html! { input type="hidden" name="_token" value=(visit.token.shown); }
+/// The hidden CSRF field of a form.
+pub fn csrf_input(request: &PanelRequest<'_>) -> Markup {
+    html! { input type="hidden" name="_token" value=(request.csrf_token.masked); }
 }
 
-/// The keys that work on every page, opened by `?`.
-fn keys() -> Markup {
+/// The dialog of keyboard shortcuts, opened by `?`.
+fn keyboard_help() -> Markup {
     let rows = [
         ("/", "Search this list"),
         ("j / k", "Next or previous row"),
@@ -153,31 +151,30 @@ fn keys() -> Markup {
         ("[ / ]", "Previous or next page"),
         ("g then h", "Go to the overview"),
         ("Ctrl + Enter", "Save the form"),
-        ("?", "This help"),
+        ("?", "Show this help"),
     ];
     html! {
         dialog #keys aria-labelledby="keys-title" {
             h2 #keys-title { "Keyboard shortcuts" }
-            dl .keys { @for (key, what) in rows { div { dt { kbd { (key) } } dd { (what) } } } }
+            dl .keys { @for (key, action) in rows { div { dt { kbd { (key) } } dd { (action) } } } }
             form method="dialog" { button { "Close" } }
         }
     }
 }
 
-/// The panel's mark.
-pub fn mark() -> Markup {
+pub fn logo() -> Markup {
     PreEscaped(
         r#"<svg class="mark" viewBox="0 0 20 20" aria-hidden="true"><path d="M4 2h9l3 3v13H4z" fill="none" stroke="currentColor" stroke-width="1.6"/><path d="M7 8h6M7 11h6M7 14h3" stroke="currentColor" stroke-width="1.6"/></svg>"#
             .into(),
     )
 }
 
-/// The head of a page: where it is, its title, and what can be done.
-pub fn head(trail: &[(String, String)], title: &Markup, actions: &Markup) -> Markup {
+/// The header of a page: breadcrumb, title and buttons.
+pub fn header(trail: &[(String, String)], title: &Markup, actions: &Markup) -> Markup {
     html! {
         header .head {
             @if !trail.is_empty() {
-                nav .trail aria-label="Where this is" {
+                nav .trail aria-label="Breadcrumb" {
                     @for (index, (href, label)) in trail.iter().enumerate() {
                         @if index > 0 { span aria-hidden="true" { "/" } }
                         a href=(href) { (label) }
@@ -189,34 +186,34 @@ pub fn head(trail: &[(String, String)], title: &Markup, actions: &Markup) -> Mar
     }
 }
 
-/// What the panel offers to nobody in this role, and somebody asked for.
+/// The error for a page or an operation that the user's roles do not allow.
 pub fn not_permitted() -> Error {
-    Error::Forbidden("Your roles do not allow this. An administrator can change that.".into())
+    Error::Forbidden("Your roles do not allow this. Ask an administrator for access.".into())
 }
 
-/// What went wrong: in words and with a way on, or as the API tells its clients.
-pub fn failed(state: &Arc<State>, request: &Request, error: &Error, is_page: bool) -> Answer {
-    let request_id = crate::server::headers::request_id(request).unwrap_or_else(|| "-".into());
+/// The response to an error: a page for browsers, else the API's JSON.
+pub fn error_page(state: &Arc<State>, http_request: &Request, error: &Error, is_page: bool) -> Answer {
+    let request_id = crate::server::headers::request_id(http_request).unwrap_or_else(|| "-".into());
     if let Error::Internal(cause) = error {
-        tracing::error!(%request_id, cause = cause.to_string(), "a page failed");
+        tracing::error!(%request_id, cause = cause.to_string(), "panel page failed");
     }
     if !is_page {
         return Answer::error(error, &request_id);
     }
-    let (title, said) = match error {
-        Error::NotFound => ("Not found", "There is nothing here, or you may not see it.".to_string()),
+    let (title, message) = match error {
+        Error::NotFound => ("Not found", "This page does not exist, or you may not see it.".to_string()),
         Error::Forbidden(_) | Error::PermissionMissing(_) | Error::AbilityMissing(_) | Error::AdministratorsOnly => {
             ("Not permitted", error.message(&request_id))
         }
         Error::RateLimited(_) => ("Too many attempts", error.message(&request_id)),
-        Error::Internal(_) => ("It failed", error.message(&request_id)),
-        _ => ("That did not work", error.message(&request_id)),
+        Error::Internal(_) => ("Something went wrong", error.message(&request_id)),
+        _ => ("The request failed", error.message(&request_id)),
     };
     let content = html! {
-        (mark())
+        (logo())
         h1 { (title) }
-        p { (said) }
-        p { a .button href="/" { "To the overview" } }
+        p { (message) }
+        p { a .button href="/" { "Go to the overview" } }
     };
-    bare(state, cookie::sent_theme(request.headers()), error.status(), title, &content)
+    signed_out_page(state, cookie::read_theme(http_request.headers()), error.status(), title, &content)
 }

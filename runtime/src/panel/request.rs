@@ -1,4 +1,4 @@
-//! One request to the panel: what is asked, who asks, and what that user may.
+//! A request to the panel: the parsed path, cookies and headers, the signed-in user, and that user's permissions.
 
 use std::sync::Arc;
 
@@ -9,12 +9,13 @@ use salvo::http::header::CONTENT_TYPE;
 use salvo::http::{StatusCode, Version};
 use serde_json::Value;
 
-use super::api::{self, Api, Reply};
-use super::locale::Locale;
-use super::memory::Remembered;
-use super::said::Said;
-use super::token::Token;
-use super::{Panel, cookie, words};
+use super::api::{self, ApiClient, ApiResponse};
+use super::cache::PageCache;
+use super::format::locale::Locale;
+use super::session::cookie;
+use super::session::csrf::CsrfToken;
+use super::session::flash::Flash;
+use super::{Panel, url};
 use crate::auth::SignedIn;
 use crate::catalog::Entry;
 use crate::context::State;
@@ -25,69 +26,67 @@ use crate::query::{Pair, decode};
 use crate::server::{Answer, headers, read_body};
 use crate::trace::TRACEPARENT;
 
-/// What a form may hold, in bytes.
-const LONGEST_FORM: usize = 4 << 20;
+/// Limit of a form of a signed-in user, in bytes.
+const MAX_FORM_BYTES: usize = 4 << 20;
 
-/// At most so many fields in a form.
-const MOST_FIELDS: usize = 10_000;
+const MAX_FORM_FIELDS: usize = 10_000;
 
-/// What a request asks for, whoever sends it.
+/// A parsed request, before its session is looked up.
 #[derive(Debug, Default)]
-pub struct Asked {
+pub struct RawRequest {
     pub path: String,
     pub segments: Vec<String>,
     pub query: String,
-    /// The secret of a session, valid or not.
-    pub session: Option<String>,
+    /// The secret in the session cookie, valid or not.
+    pub session_secret: Option<String>,
     pub theme: Option<&'static str>,
-    /// What was done before, which the page says.
-    pub says: Option<Said>,
-    /// As [`wants_page`] says.
-    pub is_page: bool,
+    /// Message that the page shows once, set by the request before.
+    pub flash: Option<Flash>,
+    /// See [`accepts_html`].
+    pub wants_html: bool,
     pub request_id: Option<String>,
-    /// The `traceparent` of the request, which what is asked of the API has too.
+    /// The `traceparent` header, passed on to the API.
     pub traceparent: Option<String>,
 }
 
-/// A request of a user who is signed in.
-pub struct Visit<'v> {
-    pub state: &'v Arc<State>,
-    pub asked: Asked,
+/// A request of a signed-in user.
+pub struct PanelRequest<'r> {
+    pub state: &'r Arc<State>,
+    pub raw: RawRequest,
     pub user: Arc<SignedIn>,
     pub locale: Arc<Locale>,
-    /// What forms send back, so that no other site can send them.
-    pub token: Token,
-    api: &'v Api,
-    pub remembered: &'v Remembered,
+    pub csrf_token: CsrfToken,
+    api: &'r ApiClient,
+    pub cache: &'r PageCache,
 }
 
-/// The parts of a path, decoded: however it is spelled, the same page has the same.
+/// The percent-decoded segments of a path, without empty ones.
 ///
 /// # Errors
-/// [`Error::NotFound`] when one is not text.
-pub fn segments(path: &str) -> Result<Vec<String>> {
+/// [`Error::NotFound`] if a segment is not UTF-8.
+pub fn path_segments(path: &str) -> Result<Vec<String>> {
     let parts = path.split('/').filter(|part| !part.is_empty());
     parts.map(|part| Ok(percent_decode_str(part).decode_utf8().map_err(|_| Error::NotFound)?.into_owned())).collect()
 }
 
-/// Whether a page is wanted, and not what a script asks for.
-pub fn wants_page(request: &Request) -> bool {
+/// Returns true if the client accepts HTML, as browsers do for a page. The panel's scripts do not.
+pub fn accepts_html(request: &Request) -> bool {
     let accepts = request.headers().get(header::ACCEPT).and_then(|value| value.to_str().ok());
     accepts.is_some_and(|accepts| accepts.contains("text/html"))
 }
 
-impl Asked {
+impl RawRequest {
     /// # Errors
-    /// [`Error::NotFound`] when the path is not text.
-    pub fn of(state: &State, request: &Request) -> Result<Asked> {
+    /// [`Error::NotFound`] if a path segment is not UTF-8.
+    pub fn parse(state: &State, request: &Request) -> Result<RawRequest> {
         let path = request.uri().path().to_string();
-        Ok(Asked {
-            segments: segments(&path)?,
+        Ok(RawRequest {
+            segments: path_segments(&path)?,
             query: request.uri().query().unwrap_or_default().to_string(),
-            session: cookie::sent_session(state, request.headers()),
-            theme: cookie::sent_theme(request.headers()),
-            says: Said::sent(request.headers()),
-            is_page: wants_page(request),
+            session_secret: cookie::read_session(state, request.headers()),
+            theme: cookie::read_theme(request.headers()),
+            flash: Flash::from_cookie(request.headers()),
+            wants_html: accepts_html(request),
             request_id: headers::request_id(request),
             traceparent: headers::trace(request).and_then(|_| headers::text(request, TRACEPARENT)),
             path,
@@ -95,32 +94,37 @@ impl Asked {
     }
 
     /// The path with its query string.
-    pub fn address(&self) -> String {
+    pub fn path_and_query(&self) -> String {
         if self.query.is_empty() { self.path.clone() } else { format!("{}?{}", self.path, self.query) }
     }
 
-    /// The decoded parameters.
+    /// The decoded query parameters.
     ///
     /// # Errors
     /// [`Error::Malformed`].
-    pub fn pairs(&self) -> Result<Vec<Pair>> {
+    pub fn query_pairs(&self) -> Result<Vec<Pair>> {
         decode(&self.query)
     }
 }
 
-impl<'v> Visit<'v> {
-    pub async fn new(panel: &'v Panel, state: &'v Arc<State>, asked: Asked, user: Arc<SignedIn>) -> Result<Visit<'v>> {
-        let token = Token::of(state, &user.mark())?;
-        let locale = panel.locales.current(state).await?;
-        Ok(Visit { state, asked, user, locale, token, api: &panel.api, remembered: &panel.remembered })
+impl<'r> PanelRequest<'r> {
+    pub async fn new(
+        panel: &'r Panel,
+        state: &'r Arc<State>,
+        raw: RawRequest,
+        user: Arc<SignedIn>,
+    ) -> Result<PanelRequest<'r>> {
+        let csrf_token = CsrfToken::for_session(state, &user.mark())?;
+        let locale = panel.locales.get(state).await?;
+        Ok(PanelRequest { state, raw, user, locale, csrf_token, api: &panel.api, cache: &panel.cache })
     }
 
-    /// Whether the user may read a resource's records, as far as permissions say.
+    /// Returns true if the user has the read permission of a resource.
     pub fn may_read(&self, entry: &Entry) -> bool {
         entry.meta.read_permission.is_none_or(|permission| self.user.principal.need_permission(permission).is_ok())
     }
 
-    /// Whether the user may do this with a resource's records, as far as permissions say.
+    /// Returns true if the resource has this operation and the user has the permission for it.
     pub fn may(&self, entry: &Entry, operation: Operation) -> bool {
         let served =
             entry.meta.operations.contains(&operation) && !(entry.meta.singleton && operation == Operation::Create);
@@ -131,15 +135,16 @@ impl<'v> Visit<'v> {
         served && permitted
     }
 
+    /// Returns true if the user has the read and the write permission of a resource.
     pub fn may_write(&self, entry: &Entry) -> bool {
         let permission = entry.meta.write_permission;
         self.may_read(entry)
             && permission.is_none_or(|permission| self.user.principal.need_permission(permission).is_ok())
     }
 
-    /// Whether the user may change this very record, where that is not for permissions to say: a saved view is its owner's,
-    /// and administrators are changed by administrators.
-    pub fn may_change(&self, entry: &Entry, record: &Value) -> bool {
+    /// Returns true if the rules beyond permissions let the user change this record: a saved view is changed by its
+    /// owner, a system view and an administrator by administrators.
+    pub fn may_change_record(&self, entry: &Entry, record: &Value) -> bool {
         let caller = &self.user.principal;
         caller.is_admin
             || match entry.meta.name {
@@ -149,43 +154,48 @@ impl<'v> Visit<'v> {
             }
     }
 
-    /// Whether the user may set this field, where that is not for permissions to say: administrators are made by
-    /// administrators.
-    pub fn may_set(&self, entry: &Entry, field: &FieldMeta) -> bool {
+    /// Returns true if the rules beyond permissions let the user set this field: only administrators set `is_admin`.
+    pub fn may_set_field(&self, entry: &Entry, field: &FieldMeta) -> bool {
         self.user.principal.is_admin || (entry.meta.name, field.name) != ("user", "is_admin")
     }
 
-    /// GET from the API.
-    pub async fn get(&self, path: &str) -> Result<Reply> {
+    /// Sends GET to the API.
+    pub async fn get(&self, path: &str) -> Result<ApiResponse> {
         self.send("GET", path, &[], None).await
     }
 
-    /// The JSON that GET answers.
+    /// Sends GET to the API and parses the JSON body.
     ///
     /// # Errors
-    /// What was refused.
-    pub async fn read(&self, path: &str) -> Result<Value> {
+    /// The API's error.
+    pub async fn get_json(&self, path: &str) -> Result<Value> {
         self.get(path).await?.json()
     }
 
-    /// Sends JSON to the API.
-    pub async fn send(&self, method: &str, path: &str, with: &[(&str, &str)], body: Option<&Value>) -> Result<Reply> {
-        let mut headers = with.to_vec();
-        headers.extend(self.asked.request_id.as_deref().map(|id| (header::REQUEST_ID, id)));
-        headers.extend(self.asked.traceparent.as_deref().map(|parent| (TRACEPARENT, parent)));
+    /// Sends a request to the API, with a JSON body if there is one.
+    pub async fn send(
+        &self,
+        method: &str,
+        path: &str,
+        more_headers: &[(&str, &str)],
+        body: Option<&Value>,
+    ) -> Result<ApiResponse> {
+        let mut headers = more_headers.to_vec();
+        headers.extend(self.raw.request_id.as_deref().map(|id| (header::REQUEST_ID, id)));
+        headers.extend(self.raw.traceparent.as_deref().map(|parent| (TRACEPARENT, parent)));
         if body.is_some() {
             headers.push(("content-type", "application/json"));
         }
         let body = body.map(api::json).unwrap_or_default();
-        // It is read to its end here, whatever the browser speaks.
+        // The response is buffered here, whichever HTTP version the browser uses.
         let response = self.api.send(&self.user.principal, method, path, &headers, body, Version::HTTP_11).await?;
-        Reply::read(response).await
+        ApiResponse::read(response).await
     }
 
-    /// Hands a request of the panel's script on to the API, with its body as it arrives, and the answer back.
-    pub async fn forward(&self, request: &mut Request, rest: &[&str]) -> Result<Answer> {
-        let encode = |part: &&str| words::escape(part);
-        let mut path = format!("/{}", rest.iter().map(encode).collect::<Vec<_>>().join("/"));
+    /// Forwards a request of the panel's scripts to the API. Both bodies are streamed.
+    pub async fn forward_to_api(&self, request: &mut Request, segments: &[&str]) -> Result<Answer> {
+        let encode = |part: &&str| url::encode(part);
+        let mut path = format!("/{}", segments.iter().map(encode).collect::<Vec<_>>().join("/"));
         if let Some(query) = request.uri().query() {
             path = format!("{path}?{query}");
         }
@@ -195,8 +205,8 @@ impl<'v> Visit<'v> {
             Some((name, value.to_string()))
         };
         let mut sent: Vec<(&str, String)> = passed.into_iter().filter_map(value).collect();
-        sent.extend(self.asked.request_id.clone().map(|id| (header::REQUEST_ID, id)));
-        sent.extend(self.asked.traceparent.clone().map(|parent| (TRACEPARENT, parent)));
+        sent.extend(self.raw.request_id.clone().map(|id| (header::REQUEST_ID, id)));
+        sent.extend(self.raw.traceparent.clone().map(|parent| (TRACEPARENT, parent)));
         let sent: Vec<(&str, &str)> = sent.iter().map(|(name, value)| (*name, value.as_str())).collect();
         let (method, version, body) = (request.method().to_string(), request.version(), request.take_body());
         let mut response = self.api.send(&self.user.principal, &method, &path, &sent, body, version).await?;
@@ -214,104 +224,91 @@ impl<'v> Visit<'v> {
         Ok(answer)
     }
 
-    /// The fields of a form that was sent.
-    ///
-    /// # Errors
-    /// [`Error::Malformed`] and its kin when it is none.
-    pub async fn form(&self, request: &mut Request) -> Result<Vec<Pair>> {
-        read_form(request).await
-    }
-
-    /// Refuses what another site made the browser send: it comes with the cookie, but not with the token that is only
-    /// in our own pages.
+    /// Rejects a write that another site triggered, and a request to `/panel/api` without a valid CSRF token. The token
+    /// of a form is in its body: [`PanelRequest::require_csrf_token`].
     ///
     /// # Errors
     /// [`Error::Conflict`].
-    pub fn need_same_origin(&self, request: &Request) -> Result<()> {
-        same_site(self.state, request)?;
+    pub fn require_same_origin(&self, request: &Request) -> Result<()> {
+        require_same_site(self.state, request)?;
         let sent = request.headers().get("x-panel-token").and_then(|token| token.to_str().ok());
         match sent {
-            Some(token) if self.token.is(token) => Ok(()),
-            Some(_) => Err(stale()),
-            // A form has it in a field: `need_token` looks there.
-            None => match self.asked.segments.first().map(String::as_str) {
-                Some(super::ROOT) if self.asked.segments.get(1).is_some_and(|part| part == "api") => Err(stale()),
+            Some(token) if self.csrf_token.matches(token) => Ok(()),
+            Some(_) => Err(stale_token()),
+            None => match self.raw.segments.first().map(String::as_str) {
+                Some(super::ROOT) if self.raw.segments.get(1).is_some_and(|part| part == "api") => Err(stale_token()),
                 _ => Ok(()),
             },
         }
     }
 
-    /// The same for a form.
+    /// Rejects a form without a valid CSRF token.
     ///
     /// # Errors
     /// [`Error::Conflict`].
-    pub fn need_token(&self, form: &[Pair]) -> Result<()> {
-        if field(form, "_token").is_some_and(|token| self.token.is(token)) { Ok(()) } else { Err(stale()) }
+    pub fn require_csrf_token(&self, form: &[Pair]) -> Result<()> {
+        let is_valid = form_value(form, "_token").is_some_and(|token| self.csrf_token.matches(token));
+        if is_valid { Ok(()) } else { Err(stale_token()) }
     }
 }
 
-fn stale() -> Error {
-    Error::Conflict("The page is from another session: load it again.".into())
+fn stale_token() -> Error {
+    Error::Conflict("This page belongs to another session. Reload it and try again.".into())
 }
 
-/// What a form sends in a field; of several the first.
-pub fn field<'f>(form: &'f [Pair], name: &str) -> Option<&'f str> {
+/// The value of a form field; the first one if the field is repeated.
+pub fn form_value<'f>(form: &'f [Pair], name: &str) -> Option<&'f str> {
     form.iter().find(|pair| pair.name == name).map(|pair| pair.value.as_str())
 }
 
-/// The page to which a form leads back: one of ours.
-pub fn sent_back(form: &[Pair]) -> Option<&str> {
-    field(form, "_back").filter(|back| is_ours(back))
+/// The local page to return to after a form is saved or canceled: its `_back` field.
+pub fn return_path(form: &[Pair]) -> Option<&str> {
+    form_value(form, "_back").filter(|back| url::is_local_path(back))
 }
 
-/// The header that holds the API to the version which the page of a form has shown, where it knows one.
+/// The `If-Match` header with the record version that the form was rendered from, if it has one.
 pub fn if_match(form: &[Pair]) -> Vec<(&'static str, &str)> {
-    let version = field(form, "_version").filter(|version| !version.is_empty());
+    let version = form_value(form, "_version").filter(|version| !version.is_empty());
     version.map(|version| (header::IF_MATCH, version)).into_iter().collect()
 }
 
-/// Reads a form of somebody who is signed in.
+/// Reads the form of a signed-in user.
 pub async fn read_form(request: &mut Request) -> Result<Vec<Pair>> {
-    read_form_within(LONGEST_FORM, request).await
+    read_form_limited(MAX_FORM_BYTES, request).await
 }
 
-/// Reads a form of at most so many bytes.
-pub async fn read_form_within(most: usize, request: &mut Request) -> Result<Vec<Pair>> {
+/// Reads a URL-encoded form of at most `max_bytes`.
+pub async fn read_form_limited(max_bytes: usize, request: &mut Request) -> Result<Vec<Pair>> {
     let bytes = match request.content_type() {
         Some(kind) if kind.essence_str() == "application/x-www-form-urlencoded" => {
             request.headers_mut().remove(CONTENT_TYPE);
-            read_body(request, most).await?
+            read_body(request, max_bytes).await?
         }
         None if request.body().is_none() => Default::default(),
         _ => return Err(Error::UnsupportedMediaType("Send the form as `application/x-www-form-urlencoded`.")),
     };
     let pairs = decode(std::str::from_utf8(&bytes).map_err(|_| Error::Malformed("The form is not UTF-8.".into()))?)?;
-    if pairs.len() > MOST_FIELDS {
-        return Err(Error::Malformed(format!("The form has more than {MOST_FIELDS} fields.")));
+    if pairs.len() > MAX_FORM_FIELDS {
+        return Err(Error::Malformed(format!("The form has more than {MAX_FORM_FIELDS} fields.")));
     }
     Ok(pairs)
 }
 
-/// Whether an address leads to a page of ours, as browsers read it.
-pub fn is_ours(to: &str) -> bool {
-    to.starts_with('/') && !to.starts_with("//") && !to.contains('\\') && !to.chars().any(char::is_control)
-}
-
-/// Refuses what the browser says another site has begun (Fetch Metadata, 2.4), or whose origin is another.
+/// Rejects a request that another site triggered: by `Sec-Fetch-Site` (Fetch Metadata, section 2.4), else by `Origin`.
 ///
 /// # Errors
 /// [`Error::Conflict`].
-pub fn same_site(state: &State, request: &Request) -> Result<()> {
+pub fn require_same_site(state: &State, request: &Request) -> Result<()> {
     let text = |name: &str| request.headers().get(name).and_then(|value| value.to_str().ok());
-    let from_here = match (text("sec-fetch-site"), text("origin")) {
+    let is_same_site = match (text("sec-fetch-site"), text("origin")) {
         (Some(site), _) => site == "same-origin" || site == "none",
         (None, Some(origin)) => {
             let host = text("host").unwrap_or_default();
             let origin = origin.split_once("://").map_or(origin, |(_, host)| host);
             origin == host || state.base_url().ends_with(&format!("://{origin}"))
         }
-        // No browser of these years sends a form without either.
+        // Current browsers send at least one of the two with a form.
         (None, None) => true,
     };
-    if from_here { Ok(()) } else { Err(Error::Conflict("Another site has sent this form.".into())) }
+    if is_same_site { Ok(()) } else { Err(Error::Conflict("This form was sent by another site.".into())) }
 }

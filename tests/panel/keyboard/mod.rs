@@ -1,4 +1,4 @@
-//! Every journey by keyboard alone: what has the focus is reached by Tab, and pressed by Enter, Space or a key of its own.
+//! Journeys by keyboard alone: Tab moves the focus, and Enter, Space or a shortcut activates an element.
 
 use serde_json::json;
 
@@ -7,20 +7,20 @@ use crate::support::{Browser, Server, on_both};
 
 const CTRL: u32 = 2;
 
-mod further;
+mod other_pages;
 
 on_both!(
-    one_signs_in_chooses_a_password_and_a_theme_and_signs_out,
-    a_list_is_narrowed_sorted_leafed_through_and_kept_as_a_view,
-    columns_are_chosen_and_moved_and_the_list_is_copied,
-    rows_are_chosen_changed_and_deleted_and_all_that_match,
-    a_record_is_written_with_references_and_rows_acted_on_and_deleted,
-    files_are_chosen_and_deleted,
-    what_is_wrong_has_the_focus_and_somebody_elses_change_is_seen,
-    administration_is_done,
+    sign_in_password_change_theme_and_sign_out_work_by_keyboard,
+    a_list_is_filtered_sorted_paged_and_saved_as_a_view_by_keyboard,
+    columns_are_chosen_and_a_list_is_copied_by_keyboard,
+    selected_and_all_matching_records_are_changed_by_keyboard,
+    a_record_is_created_edited_and_deleted_by_keyboard,
+    attachments_are_uploaded_and_deleted_by_keyboard,
+    errors_are_focused_and_edit_conflicts_are_shown_by_keyboard,
+    users_roles_tokens_and_webhooks_are_managed_by_keyboard,
 );
 
-/// Presses Tab until this has the focus.
+/// Presses Tab until the element is focused.
 #[track_caller]
 fn reach(browser: &mut Browser, selector: &str) {
     let at = format!("document.activeElement.matches({})", json!(selector));
@@ -33,7 +33,7 @@ fn reach(browser: &mut Browser, selector: &str) {
     panic!("{selector} is not reached by Tab on {}", browser.address());
 }
 
-/// Presses a key that leads to another page, and waits for that.
+/// Presses a key that loads another page, and waits for it.
 #[track_caller]
 fn go(browser: &mut Browser, key: &str, with: u32) {
     browser.run("window.leaving = true; 1");
@@ -56,14 +56,14 @@ fn follow(browser: &mut Browser, selector: &str) {
     go(browser, "Enter", 0);
 }
 
-/// Types into an input, or chooses what begins so.
+/// Types into an input, or selects the option that begins with the text.
 #[track_caller]
 fn write(browser: &mut Browser, selector: &str, text: &str) {
     reach(browser, selector);
     browser.type_text(text);
 }
 
-/// Types into the input of a reference and takes what is found first.
+/// Types into the input of a reference and chooses the first suggestion.
 #[track_caller]
 fn search(browser: &mut Browser, selector: &str, text: &str, found: &str) {
     write(browser, selector, text);
@@ -82,7 +82,7 @@ async fn products(server: &Server, count: usize) {
     server.admin().post("/products/bulk", json!({ "operations": operations })).await.ok();
 }
 
-async fn one_signs_in_chooses_a_password_and_a_theme_and_signs_out(server: Server) {
+async fn sign_in_password_change_theme_and_sign_out_work_by_keyboard(server: Server) {
     let link = invitation(&server, 1).await;
     let Some(mut browser) = Browser::start(&server.url()) else { return };
     browser.open(&link);
@@ -98,7 +98,7 @@ async fn one_signs_in_chooses_a_password_and_a_theme_and_signs_out(server: Serve
     follow(&mut browser, ".record .primary");
     press(&mut browser, ".me summary");
     follow(&mut browser, "form[action='/panel/sign-out'] button");
-    // The first input has the focus.
+    // The first input is focused.
     browser.until("document.activeElement.id === 'email'");
     browser.type_text("admin@example.com");
     write(&mut browser, "#password", "several other words");
@@ -109,7 +109,7 @@ async fn one_signs_in_chooses_a_password_and_a_theme_and_signs_out(server: Serve
     browser.is_clean();
 }
 
-async fn a_list_is_narrowed_sorted_leafed_through_and_kept_as_a_view(server: Server) {
+async fn a_list_is_filtered_sorted_paged_and_saved_as_a_view_by_keyboard(server: Server) {
     products(&server, 45).await;
     let Some(mut browser) = admin(&server).await else { return };
     browser.open("/products?columns=name,weight");
@@ -142,7 +142,7 @@ async fn a_list_is_narrowed_sorted_leafed_through_and_kept_as_a_view(server: Ser
     assert_eq!(names(&mut browser), ["Lamp 07"]);
     follow(&mut browser, ".chips a");
     assert_eq!(names(&mut browser).len(), 20);
-    // The conditions of the view, in its own form.
+    // The conditions of the view, in its form.
     follow(&mut browser, ".views nav a[href*='view_id']");
     press(&mut browser, ".views details summary");
     follow(&mut browser, "a[href$='/edit']");
@@ -155,7 +155,7 @@ async fn a_list_is_narrowed_sorted_leafed_through_and_kept_as_a_view(server: Ser
     browser.is_clean();
 }
 
-async fn columns_are_chosen_and_moved_and_the_list_is_copied(server: Server) {
+async fn columns_are_chosen_and_a_list_is_copied_by_keyboard(server: Server) {
     products(&server, 3).await;
     let Some(mut browser) = admin(&server).await else { return };
     browser.open("/products");
@@ -172,13 +172,13 @@ async fn columns_are_chosen_and_moved_and_the_list_is_copied(server: Server) {
     assert!(before.as_i64().is_some_and(|columns| columns > 3));
     press(&mut browser, ".actions .menu summary");
     press(&mut browser, "[data-copy]");
-    browser.until("document.querySelector('#said').innerText === 'Copied'");
+    browser.until("document.querySelector('#status').innerText === 'Copied'");
     browser.key("Escape", 0);
     browser.until("!document.querySelector('.actions .menu').open");
     browser.is_clean();
 }
 
-async fn rows_are_chosen_changed_and_deleted_and_all_that_match(server: Server) {
+async fn selected_and_all_matching_records_are_changed_by_keyboard(server: Server) {
     products(&server, 30).await;
     let Some(mut browser) = admin(&server).await else { return };
     browser.open("/products?sort=name");
@@ -193,7 +193,7 @@ async fn rows_are_chosen_changed_and_deleted_and_all_that_match(server: Server) 
     follow(&mut browser, "p a.primary");
     reach(&mut browser, "[data-all]");
     browser.key(" ", 0);
-    browser.until("document.querySelector('[data-chosen]').innerText === '20 chosen'");
+    browser.until("document.querySelector('[data-chosen]').innerText === '20 selected'");
     follow(&mut browser, "[data-bulk] [value=delete]");
     follow(&mut browser, "a[href^='/products?sort']:not(nav a)");
     reach(&mut browser, "[name=_all]");
@@ -213,7 +213,7 @@ async fn rows_are_chosen_changed_and_deleted_and_all_that_match(server: Server) 
     browser.is_clean();
 }
 
-async fn a_record_is_written_with_references_and_rows_acted_on_and_deleted(server: Server) {
+async fn a_record_is_created_edited_and_deleted_by_keyboard(server: Server) {
     for name in ["Ada Lovelace", "Grace Hopper"] {
         server.admin().post("/members", json!({ "name": name })).await.created("member");
     }
@@ -245,13 +245,13 @@ async fn a_record_is_written_with_references_and_rows_acted_on_and_deleted(serve
     browser.is_clean();
 }
 
-async fn files_are_chosen_and_deleted(server: Server) {
+async fn attachments_are_uploaded_and_deleted_by_keyboard(server: Server) {
     server.admin().post("/members", json!({ "name": "Ada" })).await.created("member");
     let Some(mut browser) = admin(&server).await else { return };
     let note = std::env::temp_dir().join(format!("charter-keyboard-{}.txt", server.address.port()));
     std::fs::write(&note, "What was agreed.").expect("a note");
     browser.open("/members/1");
-    // The dialog that Enter opens is the system's; what was chosen there comes back to what has the focus.
+    // The test cannot use the system's file dialog. The files are set on the focused input.
     reach(&mut browser, "[data-upload] input[type=file]");
     browser.run("window.leaving = true; 1");
     browser.choose_files(":focus", &[note.to_str().expect("text")]);
@@ -264,16 +264,16 @@ async fn files_are_chosen_and_deleted(server: Server) {
     browser.is_clean();
 }
 
-async fn what_is_wrong_has_the_focus_and_somebody_elses_change_is_seen(server: Server) {
+async fn errors_are_focused_and_edit_conflicts_are_shown_by_keyboard(server: Server) {
     products(&server, 1).await;
     let Some(mut browser) = admin(&server).await else { return };
     browser.open("/products/1/edit");
     server.admin().put("/products/1", json!({ "sku": "THEIRS" })).await.ok();
     write(&mut browser, "[name=weight]", "-");
     go(&mut browser, "Enter", CTRL);
-    browser.sees("Somebody else has changed this record");
+    browser.sees("Somebody else changed this record");
     go_on_saving(&mut browser);
-    // The summary has the focus, and leads to the field.
+    // The error summary is focused and links to the field.
     browser.until("document.activeElement.matches('[data-focus]')");
     browser.key("Tab", 0);
     browser.key("Enter", 0);
@@ -287,7 +287,7 @@ fn go_on_saving(browser: &mut Browser) {
     go(browser, "Enter", CTRL);
 }
 
-async fn administration_is_done(server: Server) {
+async fn users_roles_tokens_and_webhooks_are_managed_by_keyboard(server: Server) {
     let Some(mut browser) = admin(&server).await else { return };
     browser.open("/roles");
     go(&mut browser, "n", 0);
@@ -301,9 +301,9 @@ async fn administration_is_done(server: Server) {
     search(&mut browser, "#field-role_ids", "book", "Bookkeeping");
     go(&mut browser, "Enter", CTRL);
     follow(&mut browser, "form[action$='/invite'] button");
-    browser.sees("it is shown this once");
+    browser.sees("It is shown only once");
     press(&mut browser, "[data-copy]");
-    browser.until("document.querySelector('#said').innerText === 'Copied'");
+    browser.until("document.querySelector('#status').innerText === 'Copied'");
     follow(&mut browser, "p .primary");
     let user = server.admin().get("/users?q[email_eq]=ada@example.com").await.records("users")[0].clone();
     assert_eq!(user["role_ids"], json!([1]));
@@ -312,7 +312,7 @@ async fn administration_is_done(server: Server) {
     reach(&mut browser, "[value='products:read']");
     browser.key(" ", 0);
     follow(&mut browser, ".record .primary");
-    browser.sees("it is shown this once");
+    browser.sees("It is shown only once");
     browser.open("/custom_fields/new");
     write(&mut browser, "[name=entity_type]", "Products");
     write(&mut browser, "[name=name]", "power");
@@ -329,7 +329,7 @@ async fn administration_is_done(server: Server) {
     go(&mut browser, "Enter", CTRL);
     follow(&mut browser, "p .primary");
     follow(&mut browser, "form[action$='/rotate_secret'] button");
-    browser.sees("it is shown this once");
+    browser.sees("It is shown only once");
     follow(&mut browser, "p .primary");
     follow(&mut browser, "a[href$='/recover']");
     reach(&mut browser, "[name=since]");

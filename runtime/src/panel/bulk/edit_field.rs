@@ -1,157 +1,157 @@
-//! What is made the same in many records: a field or a custom field, its input, and how the API is told of it.
+//! A field or custom field that a bulk edit sets: its input, validation, and the patch for the API.
 
 use maud::{Markup, html};
 use serde_json::{Map, Value, json};
 
-use super::cell::{self, Room};
-use super::input::{self, Given};
-use super::place::Place;
-use super::title::Titles;
-use super::visit::Visit;
-use super::{choice, sent, words};
+use crate::panel::display_name::DisplayNames;
+use crate::panel::format::labels;
+use crate::panel::format::value::{self, Placement};
+use crate::panel::record::input::{self, InputOptions};
+use crate::panel::record::{choices, form_decode};
+use crate::panel::request::PanelRequest;
+use crate::panel::target::Target;
 use crate::crud;
 use crate::custom_field::{self, CustomFieldType, Definition};
 use crate::error::{FieldErrors, Result};
 use crate::meta::{FieldMeta, Kind, Rule};
 use crate::query::{Pair, read_value};
 
-/// One field of many records.
-pub enum Change {
+pub enum EditableField {
     Field(&'static FieldMeta),
     Custom(Definition),
 }
 
-/// All that can be the same for many records of a place.
+/// The fields that a bulk edit can set.
 ///
 /// # Errors
 /// When the database fails.
-pub async fn all(visit: &Visit<'_>, place: &Place<'_>) -> Result<Vec<Change>> {
+pub async fn editable_fields(request: &PanelRequest<'_>, target: &Target<'_>) -> Result<Vec<EditableField>> {
     let fits = |field: &&FieldMeta| {
-        sent::is_given(visit, &place.of(0), field)
+        form_decode::is_editable(request, &target.record(0), field)
             && !matches!(field.kind, Kind::Embedded { .. } | Kind::CustomFields | Kind::Json)
-            // The id of one type is somebody else's under another.
+            // An id without its type is ambiguous.
             && !matches!(field.kind, Kind::PolymorphicType { .. } | Kind::PolymorphicRef { .. })
     };
-    let mut changes: Vec<Change> = place.entry.meta.fields.iter().filter(fits).map(Change::Field).collect();
-    if place.entry.meta.custom_fields {
-        let definitions = custom_field::load(visit.state.db.reader(), place.entry.meta.plural).await?;
+    let mut fields: Vec<EditableField> = target.entry.meta.fields.iter().filter(fits).map(EditableField::Field).collect();
+    if target.entry.meta.custom_fields {
+        let definitions = custom_field::load(request.state.db.reader(), target.entry.meta.plural).await?;
         let is_known = |one: &Definition| CustomFieldType::from_name(&one.field_type).is_some();
-        changes.extend(definitions.into_iter().filter(is_known).map(Change::Custom));
+        fields.extend(definitions.into_iter().filter(is_known).map(EditableField::Custom));
     }
-    Ok(changes)
+    Ok(fields)
 }
 
-impl Change {
-    /// As the API calls it where it tells of problems: `weight`, `custom_fields.power`.
+impl EditableField {
+    /// The name in the API's errors: `weight`, `custom_fields.power`.
     pub fn name(&self) -> String {
         match self {
-            Change::Field(field) => field.name.into(),
-            Change::Custom(definition) => format!("custom_fields.{}", definition.name),
+            EditableField::Field(field) => field.name.into(),
+            EditableField::Custom(definition) => format!("custom_fields.{}", definition.name),
         }
     }
 
     pub fn label(&self) -> String {
         match self {
-            Change::Field(field) => words::field(field),
-            Change::Custom(definition) => definition.label.clone(),
+            EditableField::Field(field) => labels::field(field),
+            EditableField::Custom(definition) => definition.label.clone(),
         }
     }
 
-    /// Whether it may be nothing.
-    pub fn clearable(&self) -> bool {
+    pub fn is_clearable(&self) -> bool {
         match self {
-            Change::Field(field) => field.nullable,
-            Change::Custom(definition) => !definition.required,
+            EditableField::Field(field) => field.nullable,
+            EditableField::Custom(definition) => !definition.required,
         }
     }
 
-    /// What the preview has to know the titles of.
-    pub fn field(&self) -> Option<&'static FieldMeta> {
+    /// The declared field; `None` for a custom field.
+    pub fn declared(&self) -> Option<&'static FieldMeta> {
         match self {
-            Change::Field(field) => Some(field),
-            Change::Custom(_) => None,
+            EditableField::Field(field) => Some(field),
+            EditableField::Custom(_) => None,
         }
     }
 
-    /// The input of its new value, as the form of a record has it.
-    pub fn input(&self, visit: &Visit<'_>, place: &Place<'_>, value: &Value, invalid: bool) -> Markup {
+    /// The input of the new value.
+    pub fn render_input(&self, request: &PanelRequest<'_>, target: &Target<'_>, value: &Value, invalid: bool) -> Markup {
         let (kind, rules, choices): (Kind, &[Rule], _) = match self {
-            Change::Field(field) => (field.kind, field.rules, choice::of_field(visit, place.entry, field)),
-            Change::Custom(definition) => {
-                let (kind, choices) = choice::of_custom(&visit.state.catalog, definition).unwrap_or((Kind::Text, None));
+            EditableField::Field(field) => (field.kind, field.rules, choices::for_field(request, target.entry, field)),
+            EditableField::Custom(definition) => {
+                let (kind, choices) = choices::for_custom_field(&request.state.catalog, definition).unwrap_or((Kind::Text, None));
                 (kind, &[], choices)
             }
         };
-        let titles = Titles::default();
-        let given = Given {
+        let display_names = DisplayNames::default();
+        let options = InputOptions {
             id: "value".into(),
-            name: sent::bracketed(&self.name()),
+            name: form_decode::input_name(&self.name()),
             required: false,
-            clearable: self.clearable(),
+            clearable: self.is_clearable(),
             value,
             choices,
-            described: invalid.then(|| "value-error".into()),
+            described_by: invalid.then(|| "value-error".into()),
             invalid,
-            titles: &titles,
-            search: input::places(visit, self.field()),
-            shown: None,
+            display_names: &display_names,
+            suggestion_url: input::suggestion_url(request, self.declared()),
+            referenced_name: None,
             widget: None,
         };
-        input::of(visit, kind, rules, &given)
+        input::render(request, kind, rules, &options)
     }
 
-    /// Whether an input of this name is a part of its value.
-    pub fn has_input(&self, name: &str) -> bool {
-        let rest = name.strip_prefix(&sent::bracketed(&self.name()));
+    /// Returns true if an input with this name belongs to the field.
+    fn has_input(&self, name: &str) -> bool {
+        let rest = name.strip_prefix(&form_decode::input_name(&self.name()));
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('['))
     }
 
-    /// The value that a form gives it.
+    /// Decodes the value from a form.
     ///
     /// # Errors
-    /// When the names of the form contradict each other.
-    pub fn value(&self, visit: &Visit<'_>, place: &Place<'_>, form: &[Pair]) -> Result<Value> {
+    /// If the names of the form contradict each other.
+    pub fn decode(&self, request: &PanelRequest<'_>, target: &Target<'_>, form: &[Pair]) -> Result<Value> {
         let pairs: Vec<Pair> = form.iter().filter(|pair| pair.name != "id").cloned().collect();
-        let (catalog, fields) = (&visit.state.catalog, place.entry.meta.fields);
+        let (catalog, fields) = (&request.state.catalog, target.entry.meta.fields);
         let definitions = match self {
-            Change::Field(_) => &[],
-            Change::Custom(definition) => std::slice::from_ref(definition),
+            EditableField::Field(_) => &[],
+            EditableField::Custom(definition) => std::slice::from_ref(definition),
         };
-        let mut record = sent::read(catalog, fields, definitions, visit.locale.zone, &pairs, false)?;
+        let mut record = form_decode::decode(catalog, fields, definitions, request.locale.zone, &pairs, false)?;
         let value = match self {
-            Change::Field(field) => record.get_mut(field.name),
-            Change::Custom(definition) => {
+            EditableField::Field(field) => record.get_mut(field.name),
+            EditableField::Custom(definition) => {
                 record.get_mut("custom_fields").and_then(|custom| custom.get_mut(&definition.name))
             }
         };
         Ok(value.map(Value::take).unwrap_or_default())
     }
 
-    /// The part of a record that has this value.
-    pub fn part(&self, value: Value) -> Value {
+    /// The API's partial record with this value.
+    pub fn patch(&self, value: Value) -> Value {
         match self {
-            Change::Field(field) => json!({ field.name: value }),
-            Change::Custom(definition) => json!({ "custom_fields": { definition.name.as_str(): value } }),
+            EditableField::Field(field) => json!({ field.name: value }),
+            EditableField::Custom(definition) => json!({ "custom_fields": { definition.name.as_str(): value } }),
         }
     }
 
-    /// What records will have of a form's value, or why none of them can have it.
+    /// The value as the API will return it.
     ///
     /// # Errors
-    /// The problem, in the API's words.
-    pub fn foreseen(&self, value: &Value) -> std::result::Result<Value, String> {
+    /// The message, if no record can have the value.
+    pub fn validate(&self, value: &Value) -> std::result::Result<Value, String> {
         let text = value.as_str().unwrap_or_default();
         match self {
-            Change::Field(field) => {
+            EditableField::Field(field) => {
                 if !text.is_empty() {
-                    read_value(field.kind, text)?;
+                    read_value(field.kind, text)
+                        .map_err(|message| input::describe_errors(field.kind, value, &[message]))?;
                 }
-                Ok(sent::as_shown(field.kind, value))
+                Ok(form_decode::to_api_value(field.kind, value))
             }
-            Change::Custom(definition) => {
-                let given = [(definition.name.clone(), crud::Given::Text(text.into()))];
+            EditableField::Custom(definition) => {
+                let entered = [(definition.name.clone(), crud::Given::Text(text.into()))];
                 let (one, mut errors) = (std::slice::from_ref(definition), FieldErrors::default());
-                let mut merged = custom_field::merge(Map::new(), &given, one, false, &mut errors);
+                let mut merged = custom_field::merge(Map::new(), &entered, one, false, &mut errors);
                 match errors.is_empty() {
                     true => Ok(merged.remove(&definition.name).unwrap_or_default()),
                     false => Err(errors.messages(&self.name())),
@@ -160,19 +160,19 @@ impl Change {
         }
     }
 
-    /// What a record has of it.
-    pub fn cell(&self, visit: &Visit<'_>, place: &Place<'_>, record: &Value, titles: &Titles) -> Markup {
+    /// The value of a record.
+    pub fn render_value(&self, request: &PanelRequest<'_>, target: &Target<'_>, record: &Value, display_names: &DisplayNames) -> Markup {
         match self {
-            Change::Field(field) => cell::of(visit, place.entry, field, record, titles, Room::Table),
-            Change::Custom(definition) => {
+            EditableField::Field(field) => value::render_field(request, target.entry, field, record, display_names, Placement::Table),
+            EditableField::Custom(definition) => {
                 let value = &record["custom_fields"][definition.name.as_str()];
-                cell::custom(visit, Some(definition), value, Room::Table)
+                value::render_custom_field(request, Some(definition), value, Placement::Table)
             }
         }
     }
 
-    /// The field and its new value, as the form before had them.
-    pub fn again(&self, form: &[Pair]) -> Markup {
+    /// The field and its new value as hidden inputs.
+    pub fn value_inputs(&self, form: &[Pair]) -> Markup {
         html! {
             input type="hidden" name="_field" value=(self.name());
             @for pair in form.iter().filter(|pair| self.has_input(&pair.name)) { input type="hidden" name=(pair.name) value=(pair.value); }

@@ -1,228 +1,232 @@
-//! All records that meet a list's conditions, changed or deleted: a portion at a time, to the last that was there when it began.
+//! Bulk operation on all records that match a list's conditions, in batches, up to the last record at the start.
 
 use maud::{Markup, html};
 use salvo::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::amount::Amounts;
-use super::columns;
-use super::condition::{self, Wish};
-use super::place::Place;
-use super::title::Titles;
-use super::visit::Visit;
-use super::{filter, words};
+use crate::panel::display_name::DisplayNames;
+use crate::panel::format::labels;
+use crate::panel::format::money::NumberFormat;
+use crate::panel::list::params::ListParams;
+use crate::panel::list::{columns, filter_form};
+use crate::panel::request::PanelRequest;
+use crate::panel::target::Target;
+use crate::panel::url;
 use crate::db::Sql;
 use crate::error::{Error, Result};
+use crate::meta::ResourceMeta;
 use crate::query::{Pair, decode};
 
-/// So many are changed in one request and one transaction: as many as a page of the API has.
-const PORTION: usize = 100;
-/// So many bytes of operations at most, well below what a body may have.
-const LONGEST: usize = 400_000;
-/// So many are shown before it begins.
-const SAMPLE: usize = 20;
-/// So many reasons are told apart, each of so many characters.
-const REASONS: usize = 10;
-const LONGEST_REASON: usize = 200;
+/// Records in a batch, which is one request and one transaction: the API's largest page.
+const BATCH_RECORDS: usize = 100;
+/// Limit of the operations in a batch, in bytes: well below the API's body limit.
+const MAX_BATCH_BYTES: usize = 400_000;
+/// Records in the preview.
+const PREVIEW_RECORDS: usize = 20;
+/// Distinct reasons for rejected records that are kept, and the length of each.
+const MAX_REASONS: usize = 10;
+const MAX_REASON_CHARS: usize = 200;
 
-/// The records of a list, whichever page they are on.
 #[derive(Debug)]
-pub struct Sweep {
-    /// The list's address without its path.
+pub struct BulkJob {
+    /// The query string of the list.
     pub query: String,
-    wish: Wish,
-    /// Some of them, before it begins.
+    params: ListParams,
+    /// The records of the preview; empty in a running job.
     pub sample: Vec<Value>,
     pub progress: Progress,
 }
 
-/// How far it is: what one page hands on to the next.
+/// The state that one page passes to the next, as JSON in a hidden input.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Progress {
-    /// How many there were when it began, and the last of them: what is made meanwhile is none of them.
+    /// Matching records at the start.
     pub total: i64,
-    until: i64,
-    /// The API's cursor behind the portions that are done; nothing at the beginning.
+    /// The greatest id at the start. Records created later are skipped.
+    last_id: i64,
+    /// The API's cursor after the finished batches; empty at the start.
     cursor: String,
-    pub done: i64,
-    pub refused: i64,
-    /// Why, how often, and of which record first.
-    pub why: Vec<(String, i64, i64)>,
-    /// What the list's view asked for when it began: what was shown is what is changed.
-    view: Value,
-    /// And the first record, with a cursor that knows the conditions: a view leaves out those whose field is gone.
-    begins: Value,
-    /// Whether the view asks for something else by now, so that nothing more is done.
+    pub succeeded: i64,
+    pub rejected: i64,
+    /// Why records were rejected: the reason, the number of records, and the first one.
+    pub reasons: Vec<(String, i64, i64)>,
+    /// The conditions of the saved view at the start.
+    view_conditions: Value,
+    /// The first record of the saved view at the start, and the cursor after it. The cursor detects conditions that the
+    /// view ignores because their field was deleted.
+    view_start: Value,
+    /// True if the saved view changed after the preview, which ends the job.
     #[serde(skip)]
-    pub is_another: bool,
+    pub has_view_changed: bool,
     #[serde(skip)]
-    pub is_over: bool,
+    pub is_finished: bool,
 }
 
-impl Sweep {
-    /// The records of the list with this query, counted now unless it is under way.
+impl BulkJob {
+    /// Starts a job by counting the records of a list, or resumes it from its progress.
     ///
     /// # Errors
-    /// What the API says to the list, and [`Error::Malformed`].
-    pub async fn of(visit: &Visit<'_>, place: &Place<'_>, query: &str, progress: Option<&str>) -> Result<Sweep> {
-        let columns = columns::all(visit, place.entry).await?;
-        let wish = Wish::read(decode(query)?, &columns, visit.locale.zone)?;
-        let mut sweep = Sweep { query: query.into(), wish, sample: Vec::new(), progress: Progress::default() };
+    /// Those of the list, and [`Error::Malformed`].
+    pub async fn start_or_resume(request: &PanelRequest<'_>, target: &Target<'_>, query: &str, progress: Option<&str>) -> Result<BulkJob> {
+        let columns = columns::load(request, target.entry).await?;
+        let params = ListParams::parse(decode(query)?, &columns, request.locale.zone)?;
+        let mut job = BulkJob { query: query.into(), params, sample: Vec::new(), progress: Progress::default() };
         if let Some(text) = progress {
-            let unread = |_| Error::Malformed("The form cannot be read: begin anew.".into());
-            sweep.progress = serde_json::from_str(text).map_err(unread)?;
-            return Ok(sweep);
+            let invalid = |_| Error::Malformed("The form is invalid. Start again from the list.".into());
+            job.progress = serde_json::from_str(text).map_err(invalid)?;
+            return Ok(job);
         }
-        // Before they are counted: what is made later has a greater id. A list need not be sorted by it.
-        let last = format!("SELECT MAX(\"id\") AS \"id\" FROM \"{}\"", place.entry.meta.table);
-        let last = Sql::new(visit.state.db.dialect(), last).one(visit.state.db.reader()).await?;
-        sweep.progress.until = last.and_then(|row| row.try_get("", "id").ok()).flatten().unwrap_or_default();
-        sweep.progress.view = sweep.viewed(visit).await?;
-        sweep.progress.begins = sweep.begins(visit, place).await?;
-        let body = visit.read(&sweep.address(place, "-id", &[("per_page", &SAMPLE.to_string())])).await?;
-        sweep.sample = body[place.entry.meta.plural].as_array().cloned().unwrap_or_default();
-        sweep.progress.total = body["meta"]["total"].as_i64().unwrap_or_default();
-        Ok(sweep)
+        // Read before the records are counted: records created later have a greater id.
+        let last = format!("SELECT MAX(\"id\") AS \"id\" FROM \"{}\"", target.entry.meta.table);
+        let last = Sql::new(request.state.db.dialect(), last).one(request.state.db.reader()).await?;
+        job.progress.last_id = last.and_then(|row| row.try_get("", "id").ok()).flatten().unwrap_or_default();
+        job.progress.view_conditions = job.view_conditions(request).await?;
+        job.progress.view_start = job.view_start(request, target).await?;
+        let body = request.get_json(&job.list_path(target, "-id", &[("per_page", &PREVIEW_RECORDS.to_string())])).await?;
+        job.sample = body[target.entry.meta.plural].as_array().cloned().unwrap_or_default();
+        job.progress.total = body["meta"]["total"].as_i64().unwrap_or_default();
+        Ok(job)
     }
 
-    /// The API's list of them in an order of its own.
-    fn address(&self, place: &Place<'_>, sort: &str, with: &[(&str, &str)]) -> String {
+    /// The path of the API's list with a sort order and further parameters.
+    fn list_path(&self, target: &Target<'_>, sort: &str, parameters: &[(&str, &str)]) -> String {
         let (sort, page, per_page, columns) = (Some(sort.to_string()), None, None, None);
-        let mut wish = Wish { sort, page, per_page, columns, ..self.wish.clone() };
-        wish.others.retain(|pair| !["include", "include[]", "count"].contains(&pair.name.as_str()));
-        let mut pairs = wish.pairs();
-        pairs.extend(with.iter().map(|(name, value)| Pair { name: (*name).into(), value: (*value).into() }));
-        condition::address(&place.collection(), &pairs)
+        let mut params = ListParams { sort, page, per_page, columns, ..self.params.clone() };
+        params.passthrough.retain(|pair| !["include", "include[]", "count"].contains(&pair.name.as_str()));
+        let mut pairs = params.pairs();
+        pairs.extend(parameters.iter().map(|(name, value)| Pair { name: (*name).into(), value: (*value).into() }));
+        url::with_query(&target.collection(), &pairs)
     }
 
-    /// What the view of the list asks for now; nothing when it has none.
-    async fn viewed(&self, visit: &Visit<'_>) -> Result<Value> {
-        let Some(id) = self.wish.view_id else { return Ok(Value::Null) };
-        let reply = visit.get(&format!("/custom_views/{id}")).await?;
-        if reply.status == StatusCode::NOT_FOUND {
+    /// The current conditions of the list's saved view; null without a view.
+    async fn view_conditions(&self, request: &PanelRequest<'_>) -> Result<Value> {
+        let Some(id) = self.params.view_id else { return Ok(Value::Null) };
+        let response = request.get(&format!("/custom_views/{id}")).await?;
+        if response.status == StatusCode::NOT_FOUND {
             return Ok(Value::Null);
         }
-        Ok(reply.json()?["custom_view"]["filters"].take())
+        Ok(response.json()?["custom_view"]["filters"].take())
     }
 
-    /// With which record the list of a view begins, and the cursor behind it; nothing when it has none.
-    async fn begins(&self, visit: &Visit<'_>, place: &Place<'_>) -> Result<Value> {
-        if self.wish.view_id.is_none() {
+    /// The current first record of the list's saved view and the cursor after it; null without a view.
+    async fn view_start(&self, request: &PanelRequest<'_>, target: &Target<'_>) -> Result<Value> {
+        if self.params.view_id.is_none() {
             return Ok(Value::Null);
         }
-        let with = [("fields", "id"), ("per_page", "1"), ("cursor", "")];
-        let body = visit.read(&self.address(place, "id", &with)).await?;
-        Ok(json!([body[place.entry.meta.plural][0]["id"], body["meta"]["next_cursor"]]))
+        let parameters = [("fields", "id"), ("per_page", "1"), ("cursor", "")];
+        let body = request.get_json(&self.list_path(target, "id", &parameters)).await?;
+        Ok(json!([body[target.entry.meta.plural][0]["id"], body["meta"]["next_cursor"]]))
     }
 
     /// The conditions in words.
-    pub async fn told(&self, visit: &Visit<'_>, place: &Place<'_>) -> Result<Markup> {
-        let columns = columns::all(visit, place.entry).await?;
-        let titles = Titles::of_conditions(visit, &self.wish.rows, &columns).await?;
+    pub async fn render_conditions(&self, request: &PanelRequest<'_>, target: &Target<'_>) -> Result<Markup> {
+        let columns = columns::load(request, target.entry).await?;
+        let display_names = DisplayNames::load_for_filters(request, &self.params.rows, &columns).await?;
         Ok(html! {
-            @if !self.wish.rows.is_empty() || self.wish.view_id.is_some() || self.wish.unshaped().next().is_some() {
+            @if !self.params.rows.is_empty() || self.params.view_id.is_some() || self.params.raw_conditions().next().is_some() {
                 ul .chips aria-label="Conditions" {
-                    @if self.wish.view_id.is_some() { li { "Those of the view" } }
-                    @for said in filter::sentences(visit, &self.wish.rows, &columns, &titles) { li { (said) } }
-                    @for pair in self.wish.unshaped() { li { code { (pair.name) "=" (pair.value) } } }
+                    @if self.params.view_id.is_some() { li { "Conditions of the view" } }
+                    @for condition in filter_form::describe_all(request, &self.params.rows, &columns, &display_names) { li { (condition) } }
+                    @for pair in self.params.raw_conditions() { li { code { (pair.name) "=" (pair.value) } } }
                 }
             }
         })
     }
 
-    /// Carries out the next portion, each operation for itself.
+    /// Runs the next batch. Each operation succeeds or fails on its own.
     ///
     /// # Errors
-    /// What ends all of a portion. How far it was is as it was then.
-    pub async fn go_on(
+    /// When the whole batch fails. The progress stays unchanged.
+    pub async fn run_batch(
         &mut self,
-        visit: &Visit<'_>,
-        place: &Place<'_>,
+        request: &PanelRequest<'_>,
+        target: &Target<'_>,
         operation: impl Fn(i64) -> Value,
     ) -> Result<()> {
-        let size = (LONGEST / operation(i64::MAX).to_string().len()).clamp(1, PORTION).to_string();
-        let with = [("fields", "id"), ("per_page", size.as_str()), ("cursor", &self.progress.cursor)];
-        let asked = visit.read(&self.address(place, "id", &with)).await;
-        // Behind that, so that these are what the view meant when it began. A cursor of other conditions is refused.
+        let size = (MAX_BATCH_BYTES / operation(i64::MAX).to_string().len()).clamp(1, BATCH_RECORDS).to_string();
+        let parameters = [("fields", "id"), ("per_page", size.as_str()), ("cursor", &self.progress.cursor)];
+        let page = request.get_json(&self.list_path(target, "id", &parameters)).await;
+        // Checked after the records were read, so that they belong to the original conditions. The API rejects a cursor
+        // of other conditions.
         let is_first = self.progress.cursor.is_empty();
-        if self.viewed(visit).await? != self.progress.view
-            || is_first && self.begins(visit, place).await? != self.progress.begins
+        if self.view_conditions(request).await? != self.progress.view_conditions
+            || is_first && self.view_start(request, target).await? != self.progress.view_start
         {
-            self.progress.is_another = true;
+            self.progress.has_view_changed = true;
             return Ok(());
         }
-        let body = asked?;
-        let found = body[place.entry.meta.plural].as_array().into_iter().flatten();
+        let body = page?;
+        let found = body[target.entry.meta.plural].as_array().into_iter().flatten();
         let found: Vec<i64> = found.filter_map(|record| record["id"].as_i64()).collect();
-        let ids: Vec<i64> = found.iter().copied().filter(|id| *id <= self.progress.until).collect();
+        let ids: Vec<i64> = found.iter().copied().filter(|id| *id <= self.progress.last_id).collect();
         if !ids.is_empty() {
             let operations: Vec<Value> = ids.iter().map(|id| operation(*id)).collect();
             let body = json!({ "atomic": false, "operations": operations });
-            let reply = visit.send("POST", &format!("{}/bulk", place.collection()), &[], Some(&body)).await?;
-            let answer = reply.json()?;
-            let results = answer["results"].as_array().map_or(&[][..], Vec::as_slice);
+            let response = request.send("POST", &format!("{}/bulk", target.collection()), &[], Some(&body)).await?;
+            let response = response.json()?;
+            let results = response["results"].as_array().map_or(&[][..], Vec::as_slice);
             for (id, result) in ids.iter().zip(results) {
                 match result["status"].as_u64() {
-                    Some(200..300) => self.progress.done += 1,
-                    _ => self.progress.refuse(*id, reason(&result["error"])),
+                    Some(200..300) => self.progress.succeeded += 1,
+                    _ => self.progress.record_rejection(*id, rejection_reason(target.entry.meta, &result["error"])),
                 }
             }
         }
         let next = body["meta"]["next_cursor"].as_str();
-        self.progress.is_over = next.is_none() || ids.len() < found.len();
+        self.progress.is_finished = next.is_none() || ids.len() < found.len();
         self.progress.cursor = next.unwrap_or_default().to_string();
         Ok(())
     }
 }
 
 impl Progress {
-    fn refuse(&mut self, id: i64, reason: String) {
-        self.refused += 1;
-        let has_room = self.why.len() < REASONS;
-        match self.why.iter_mut().find(|(known, ..)| *known == reason) {
+    fn record_rejection(&mut self, id: i64, reason: String) {
+        self.rejected += 1;
+        let has_room = self.reasons.len() < MAX_REASONS;
+        match self.reasons.iter_mut().find(|(known, ..)| *known == reason) {
             Some((_, count, _)) => *count += 1,
-            None if has_room => self.why.push((reason, 1, id)),
+            None if has_room => self.reasons.push((reason, 1, id)),
             None => {}
         }
     }
 
-    /// What came of it so far.
-    pub fn told(&self, amounts: &Amounts, place: &Place<'_>, done: &str) -> Markup {
-        let gone = self.total - self.done - self.refused;
-        let meta = place.entry.meta;
+    /// The result so far: `verb` is "changed", "deleted" or "restored".
+    pub fn summary(&self, numbers: &NumberFormat, target: &Target<'_>, verb: &str) -> Markup {
+        let skipped = self.total - self.succeeded - self.rejected;
+        let meta = target.entry.meta;
         html! {
             div .notice role="status" {
-                p { (amounts.records_were(meta, self.done)) " " (done) "." }
-                @if self.is_over && gone > 0 {
-                    p { (amounts.records_were(meta, gone)) " gone, or met the conditions no longer, when it was their turn." }
+                p { (numbers.records_were(meta, self.succeeded)) " " (verb) "." }
+                @if self.is_finished && skipped > 0 {
+                    p { (numbers.records_were(meta, skipped)) " skipped: deleted, or no longer matching the conditions." }
                 }
             }
-            @if self.refused > 0 {
+            @if self.rejected > 0 {
                 div .problem role="alert" {
-                    p { strong { (amounts.records_were(meta, self.refused)) " refused, and stayed as they are." } }
-                    ul { @for (reason, count, first) in &self.why {
-                        li { (reason) ": " (amounts.records(meta, *count)) ", first "
-                            a href=(place.of(*first).path()) { (meta.label) " " (first) } }
+                    p { strong { (numbers.records_were(meta, self.rejected)) " rejected and left unchanged." } }
+                    ul { @for (reason, count, first) in &self.reasons {
+                        li { (reason) ": " (numbers.records(meta, *count)) ", first "
+                            a href=(target.record(*first).path()) { (meta.label) " " (first) } }
                     } }
-                    @if self.why.len() == REASONS { p { "There may be other reasons: these came first." } }
+                    @if self.reasons.len() == MAX_REASONS { p { "Only the first " (MAX_REASONS) " reasons are listed." } }
                 }
             }
         }
     }
 }
 
-/// Why an operation was refused, in the API's words.
-fn reason(error: &Value) -> String {
+/// The error of an operation, in the API's words.
+fn rejection_reason(meta: &ResourceMeta, error: &Value) -> String {
     let problems = error["errors"].as_object().into_iter().flatten();
-    let said = |(field, said): (&String, &Value)| {
-        let said: Vec<&str> = said.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-        format!("{} {}", words::label(field), said.join(" and "))
+    let describe = |(field, messages): (&String, &Value)| {
+        let messages: Vec<&str> = messages.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        format!("{} {}", labels::error_field(meta, field), messages.join(" and "))
     };
-    let problems: Vec<String> = problems.map(said).collect();
+    let problems: Vec<String> = problems.map(describe).collect();
     let text = match problems.is_empty() {
-        true => error["message"].as_str().unwrap_or("It failed.").trim_end_matches('.').to_string(),
+        true => error["message"].as_str().unwrap_or("The request failed.").trim_end_matches('.').to_string(),
         false => problems.join("; "),
     };
-    text.chars().take(LONGEST_REASON).collect()
+    text.chars().take(MAX_REASON_CHARS).collect()
 }

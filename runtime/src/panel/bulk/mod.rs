@@ -1,178 +1,182 @@
-//! Many records changed, deleted or restored at once, step by step: what will happen is shown first.
+//! Bulk operations on selected records: edit a field, delete or restore, each with a preview.
+
+mod edit_field;
+mod job;
+mod preview;
 
 use maud::{Markup, html};
 use salvo::http::StatusCode;
 use serde_json::{Value, json};
 
-use super::change::{self, Change};
-use super::place::Place;
-use super::sweep::Sweep;
-use super::visit::{Visit, field, sent_back};
-use super::{page, see, words};
+use crate::panel::format::labels;
+use crate::panel::request::{PanelRequest, form_value, return_path};
+use crate::panel::target::Target;
+use crate::panel::{layout, redirect};
 use crate::error::{Error, Result};
 use crate::query::Pair;
 use crate::server::Answer;
+use edit_field::EditableField;
+use job::BulkJob;
 
-/// As many as a page has.
-const MOST: usize = 100;
+/// Records that can be selected by their checkboxes: the largest page.
+const MAX_SELECTED: usize = 100;
 
-/// One step of the way: choose a field, give its value, look at what will happen, do it.
-pub async fn answer(visit: &Visit<'_>, place: &Place<'_>, form: &[Pair]) -> Result<Answer> {
-    let sent = |name: &str| field(form, name);
-    let back = sent_back(form).map_or_else(|| place.collection(), String::from);
-    let chosen = match sent("_all") {
+/// Handles a step: choose a field, enter its value, preview, apply.
+pub async fn handle(request: &PanelRequest<'_>, target: &Target<'_>, form: &[Pair]) -> Result<Answer> {
+    let sent = |name: &str| form_value(form, name);
+    let back = return_path(form).map_or_else(|| target.collection(), String::from);
+    let selection = match sent("_all") {
         Some(_) => {
             let query = sent("_query").unwrap_or_default();
-            Chosen::All(Box::new(Sweep::of(visit, place, query, sent("_progress")).await?))
+            Selection::AllMatching(Box::new(BulkJob::start_or_resume(request, target, query, sent("_progress")).await?))
         }
-        None => Chosen::These(
+        None => Selection::Ids(
             form.iter().filter(|pair| pair.name == "id").filter_map(|pair| pair.value.parse().ok()).collect(),
         ),
     };
-    match &chosen {
-        Chosen::These(ids) if ids.is_empty() => return Ok(see(&back)),
-        Chosen::These(ids) if ids.len() > MOST => {
-            return Err(Error::Malformed(format!("At most {MOST} records can be chosen one by one.")));
+    match &selection {
+        Selection::Ids(ids) if ids.is_empty() => return Ok(redirect(&back)),
+        Selection::Ids(ids) if ids.len() > MAX_SELECTED => {
+            return Err(Error::Malformed(format!("Select at most {MAX_SELECTED} records.")));
         }
         _ => {}
     }
-    let mut changes = change::all(visit, place).await?;
-    let asked = sent("_field").and_then(|name| changes.iter().position(|change| change.name() == name));
-    let change = asked.map(|index| changes.swap_remove(index));
-    let mut work = Work { visit, place, chosen, back: &back };
-    match (sent("_step").unwrap_or_default(), change) {
-        ("delete", _) => work.about_to_delete().await,
-        ("restore", _) => work.about_to_restore().await,
-        ("edit", None) => Ok(work.page("Change which field?", &work.choose(&changes))),
-        ("edit", Some(change)) => Ok(work.ask(&change, &Value::Null, None)),
-        ("preview", Some(change)) => work.about_to_change(&change, form).await,
-        ("apply", Some(change)) => work.change(&change, form).await,
-        ("apply-delete", _) => work.delete().await,
-        ("apply-restore", _) => work.restore().await,
+    let mut fields = edit_field::editable_fields(request, target).await?;
+    let index = sent("_field").and_then(|name| fields.iter().position(|field| field.name() == name));
+    let field = index.map(|index| fields.swap_remove(index));
+    let mut bulk = BulkRequest { request, target, selection, return_path: &back };
+    match (sent("_step").unwrap_or_default(), field) {
+        ("delete", _) => bulk.preview_delete().await,
+        ("restore", _) => bulk.preview_restore().await,
+        ("edit", None) => Ok(bulk.page("Choose a field to change", &bulk.field_form(&fields))),
+        ("edit", Some(field)) => Ok(bulk.value_form(&field, &Value::Null, None)),
+        ("preview", Some(field)) => bulk.preview_edit(&field, form).await,
+        ("apply", Some(field)) => bulk.apply_edit(&field, form).await,
+        ("apply-delete", _) => bulk.apply_delete().await,
+        ("apply-restore", _) => bulk.apply_restore().await,
         _ => Err(Error::NotFound),
     }
 }
 
-/// Which records are meant.
-pub enum Chosen {
-    These(Vec<i64>),
-    /// All that meet the conditions of the list.
-    All(Box<Sweep>),
+/// The selected records.
+pub enum Selection {
+    Ids(Vec<i64>),
+    /// All records that match the conditions of the list.
+    AllMatching(Box<BulkJob>),
 }
 
-/// One step, and what it is about.
-pub struct Work<'w> {
-    pub visit: &'w Visit<'w>,
-    pub place: &'w Place<'w>,
-    pub chosen: Chosen,
-    back: &'w str,
+/// A step of a bulk operation.
+pub struct BulkRequest<'b> {
+    pub request: &'b PanelRequest<'b>,
+    pub target: &'b Target<'b>,
+    pub selection: Selection,
+    return_path: &'b str,
 }
 
-impl Work<'_> {
+impl BulkRequest<'_> {
     pub fn page(&self, title: &str, content: &Markup) -> Answer {
-        self.page_with(StatusCode::OK, title, content)
+        self.page_with_status(StatusCode::OK, title, content)
     }
 
-    fn page_with(&self, status: StatusCode, title: &str, content: &Markup) -> Answer {
-        let entry = self.place.entry;
+    fn page_with_status(&self, status: StatusCode, title: &str, content: &Markup) -> Answer {
+        let entry = self.target.entry;
         let content = html! {
-            (page::head(&[(self.back.to_string(), words::plural(entry.meta))], &html! { (title) }, &html! {}))
+            (layout::header(&[(self.return_path.to_string(), labels::plural(entry.meta))], &html! { (title) }, &html! {}))
             (content)
         };
-        page::with_status(self.visit, status, title, &content)
+        layout::page_with_status(self.request, status, title, &content)
     }
 
-    /// The way back without anything done.
-    pub fn cancel(&self) -> Markup {
-        html! { a .button href=(self.back) { "Cancel" } }
+    pub fn cancel_link(&self) -> Markup {
+        html! { a .button href=(self.return_path) { "Cancel" } }
     }
 
-    /// What every step hands on.
-    pub fn carried(&self, step: &str) -> Markup {
+    /// Hidden inputs that every step passes to the next.
+    pub fn state_inputs(&self, step: &str) -> Markup {
         html! {
-            (page::token(self.visit))
-            input type="hidden" name="_back" value=(self.back);
+            (layout::csrf_input(self.request))
+            input type="hidden" name="_back" value=(self.return_path);
             input type="hidden" name="_step" value=(step);
-            @match &self.chosen {
-                Chosen::These(ids) => { @for id in ids { input type="hidden" name="id" value=(id); } }
-                Chosen::All(sweep) => {
+            @match &self.selection {
+                Selection::Ids(ids) => { @for id in ids { input type="hidden" name="id" value=(id); } }
+                Selection::AllMatching(job) => {
                     input type="hidden" name="_all" value="1";
-                    input type="hidden" name="_query" value=(sweep.query);
+                    input type="hidden" name="_query" value=(job.query);
                 }
             }
         }
     }
 
-    pub fn action(&self) -> String {
-        format!("{}/bulk", self.place.collection())
+    pub fn action_path(&self) -> String {
+        format!("{}/bulk", self.target.collection())
     }
 
-    fn number(&self) -> i64 {
-        match &self.chosen {
-            Chosen::These(ids) => ids.len() as i64,
-            Chosen::All(sweep) => sweep.progress.total,
+    fn count(&self) -> i64 {
+        match &self.selection {
+            Selection::Ids(ids) => ids.len() as i64,
+            Selection::AllMatching(job) => job.progress.total,
         }
     }
 
-    pub fn count(&self) -> String {
-        self.visit.locale.amounts.records(self.place.entry.meta, self.number())
+    pub fn count_label(&self) -> String {
+        self.request.locale.numbers.records(self.target.entry.meta, self.count())
     }
 
-    fn choose(&self, changes: &[Change]) -> Markup {
-        let option = |change: &Change| html! { option value=(change.name()) { (change.label()) } };
+    fn field_form(&self, fields: &[EditableField]) -> Markup {
+        let option = |field: &EditableField| html! { option value=(field.name()) { (field.label()) } };
         html! {
-            form .record method="post" action=(self.action()) {
-                (self.carried("edit"))
-                div .field { label for="_field" { "Field to change in " (self.count()) }
+            form .record method="post" action=(self.action_path()) {
+                (self.state_inputs("edit"))
+                div .field { label for="_field" { "Field to change in " (self.count_label()) }
                     select #_field name="_field" {
-                        @for change in changes.iter().filter(|change| change.field().is_some()) { (option(change)) }
-                        @if changes.iter().any(|change| change.field().is_none()) {
-                            optgroup label="Custom fields" { @for change in changes.iter().filter(|change| change.field().is_none()) { (option(change)) } }
+                        @for field in fields.iter().filter(|field| field.declared().is_some()) { (option(field)) }
+                        @if fields.iter().any(|field| field.declared().is_none()) {
+                            optgroup label="Custom fields" { @for field in fields.iter().filter(|field| field.declared().is_none()) { (option(field)) } }
                         }
                     } }
-                div .buttons { button .primary { "Next" } (self.cancel()) }
+                div .buttons { button .primary { "Next" } (self.cancel_link()) }
             }
         }
     }
 
-    /// The page that asks for the new value; again, when the one that was given cannot be had.
-    pub fn ask(&self, change: &Change, value: &Value, problem: Option<&str>) -> Answer {
-        let label = change.label();
+    /// The page with the input of the new value, and the error if the entered value is invalid.
+    pub fn value_form(&self, field: &EditableField, value: &Value, problem: Option<&str>) -> Answer {
+        let label = field.label();
         let content = html! {
-            form .record method="post" action=(self.action()) novalidate {
-                (self.carried("preview"))
-                input type="hidden" name="_field" value=(change.name());
+            form .record method="post" action=(self.action_path()) novalidate {
+                (self.state_inputs("preview"))
+                input type="hidden" name="_field" value=(field.name());
                 div .field .invalid[problem.is_some()] { label for="value" { (label) }
-                    (change.input(self.visit, self.place, value, problem.is_some()))
-                    @if let Some(said) = problem { p .error #value-error { (label) " " (said) } }
-                    p .help { "The new value of " (self.count()) @if change.clearable() { "; leave it empty to clear it" } "." } }
-                div .buttons { button .primary { "Show what will happen" } (self.cancel()) }
+                    (field.render_input(self.request, self.target, value, problem.is_some()))
+                    @if let Some(message) = problem { p .error #value-error { (label) " " (message) } }
+                    p .help { "The new value for " (self.count_label()) "." @if field.is_clearable() { " Leave the field empty to clear it." } } }
+                div .buttons { button .primary { "Preview" } (self.cancel_link()) }
             }
         };
         let status = if problem.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
-        self.page_with(status, &format!("Change {label}"), &content)
+        self.page_with_status(status, &format!("Change {label}"), &content)
     }
 
-    /// What the first portion begins with.
-    pub fn begin(&self) -> Markup {
-        match &self.chosen {
-            Chosen::These(_) => html! {},
-            Chosen::All(sweep) => html! { input type="hidden" name="_progress" value=(json!(sweep.progress)); },
+    /// The progress of a job, with which the next batch starts.
+    pub fn progress_input(&self) -> Markup {
+        match &self.selection {
+            Selection::Ids(_) => html! {},
+            Selection::AllMatching(job) => html! { input type="hidden" name="_progress" value=(json!(job.progress)); },
         }
     }
 
-    async fn change(&mut self, change: &Change, form: &[Pair]) -> Result<Answer> {
-        let (part, name) = (change.part(change.value(self.visit, self.place, form)?), self.place.entry.meta.name);
-        let operation = |id: i64| json!({ "method": "update", "id": id, name: part });
-        self.apply(operation, "changed", "apply", change.again(form)).await
+    async fn apply_edit(&mut self, field: &EditableField, form: &[Pair]) -> Result<Answer> {
+        let (patch, name) = (field.patch(field.decode(self.request, self.target, form)?), self.target.entry.meta.name);
+        let operation = |id: i64| json!({ "method": "update", "id": id, name: patch });
+        self.apply(operation, "changed", "apply", field.value_inputs(form)).await
     }
 
-    async fn delete(&mut self) -> Result<Answer> {
+    async fn apply_delete(&mut self) -> Result<Answer> {
         let operation = |id: i64| json!({ "method": "delete", "id": id });
         self.apply(operation, "deleted", "apply-delete", html! {}).await
     }
 
-    async fn restore(&mut self) -> Result<Answer> {
+    async fn apply_restore(&mut self) -> Result<Answer> {
         let operation = |id: i64| json!({ "method": "restore", "id": id });
         self.apply(operation, "restored", "apply-restore", html! {}).await
     }
@@ -180,31 +184,31 @@ impl Work<'_> {
     async fn apply(
         &mut self,
         operation: impl Fn(i64) -> Value,
-        done: &str,
+        verb: &str,
         step: &str,
-        again: Markup,
+        value_inputs: Markup,
     ) -> Result<Answer> {
-        let ids = match &mut self.chosen {
-            Chosen::These(ids) => ids.clone(),
-            Chosen::All(sweep) => {
-                let ended = sweep.go_on(self.visit, self.place, operation).await;
-                return self.went(ended, done, step, &again);
+        let ids = match &mut self.selection {
+            Selection::Ids(ids) => ids.clone(),
+            Selection::AllMatching(job) => {
+                let outcome = job.run_batch(self.request, self.target, operation).await;
+                return self.progress_page(outcome, verb, step, &value_inputs);
             }
         };
         let operations: Vec<Value> = ids.iter().map(|id| operation(*id)).collect();
         let body = json!({ "operations": operations });
-        let reply = self.visit.send("POST", &self.action(), &[], Some(&body)).await?;
-        if reply.is_success() {
+        let response = self.request.send("POST", &self.action_path(), &[], Some(&body)).await?;
+        if response.is_success() {
             let content = html! {
-                div .notice role="status" { p { (self.visit.locale.amounts.records_were(self.place.entry.meta, self.number())) " " (done) "." } }
-                p { a .button.primary href=(self.back) { "Back to the list" } }
+                div .notice role="status" { p { (self.request.locale.numbers.records_were(self.target.entry.meta, self.count())) " " (verb) "." } }
+                p { a .button.primary href=(self.return_path) { "Back to the list" } }
             };
             return Ok(self.page("Done", &content));
         }
-        if reply.status.as_u16() == 403 {
-            return Err(reply.error());
+        if response.status.as_u16() == 403 {
+            return Err(response.error());
         }
-        let problem = reply.problem();
+        let problem = response.problem();
         let record = |name: &str| {
             let index: Option<usize> = name.strip_prefix("operations.")?.split('.').next()?.parse().ok();
             index.and_then(|index| ids.get(index))
@@ -212,46 +216,47 @@ impl Work<'_> {
         let content = html! {
             div .problem role="alert" {
                 p { strong { "Nothing was changed." } @if problem.errors.is_empty() { " " (problem.message) } }
-                ul { @for (name, said) in &problem.errors {
-                    li { @if let Some(id) = record(name) { a href=(self.place.of(*id).path()) { (self.place.entry.meta.label) " " (id) } ": " } (said.join("; ")) }
+                ul { @for (name, messages) in &problem.errors {
+                    li { @if let Some(id) = record(name) { a href=(self.target.record(*id).path()) { (self.target.entry.meta.label) " " (id) } ": " } (messages.join("; ")) }
                 } }
             }
-            p { a .button href=(self.back) { "Back to the list" } }
+            p { a .button href=(self.return_path) { "Back to the list" } }
         };
         Ok(self.page("Nothing was changed", &content))
     }
 }
 
-impl Work<'_> {
-    /// The page after a portion: the script goes on from there by itself, people without one press the button.
-    fn went(&self, ended: Result<()>, done: &str, step: &str, again: &Markup) -> Result<Answer> {
-        let Chosen::All(sweep) = &self.chosen else { return Err(Error::NotFound) };
-        let progress = &sweep.progress;
-        let said = match ended {
+impl BulkRequest<'_> {
+    /// The page after a batch. A script submits its form for the next batch; without scripts the user presses the
+    /// button.
+    fn progress_page(&self, outcome: Result<()>, verb: &str, step: &str, value_inputs: &Markup) -> Result<Answer> {
+        let Selection::AllMatching(job) = &self.selection else { return Err(Error::NotFound) };
+        let progress = &job.progress;
+        let error = match outcome {
             Err(error @ (Error::Forbidden(_) | Error::NotFound)) => return Err(error),
-            Err(error) => Some(error.message(self.visit.asked.request_id.as_deref().unwrap_or("-"))),
+            Err(error) => Some(error.message(self.request.raw.request_id.as_deref().unwrap_or("-"))),
             Ok(()) => None,
         };
-        let worked = progress.done + progress.refused;
-        if progress.is_another {
-            return Ok(self.page("The view was changed", &self.of_another(done)));
+        let processed = progress.succeeded + progress.rejected;
+        if progress.has_view_changed {
+            return Ok(self.page("The view has changed", &self.view_changed_notice(verb)));
         }
-        let goes_on = said.is_none() && !progress.is_over;
-        let title = if progress.is_over {
+        let continues = error.is_none() && !progress.is_finished;
+        let title = if progress.is_finished {
             "Done".to_string()
         } else {
-            format!("{} of {}", self.visit.locale.amounts.count(worked), self.count())
+            format!("{} of {}", self.request.locale.numbers.count(processed), self.count_label())
         };
         let content = html! {
-            @if !progress.is_over { progress max=(progress.total) value=(worked) aria-label="How far it is" {} }
-            @if let Some(said) = &said { div .problem role="alert" { p { strong { "It was interrupted: " } (said) } } }
-            (progress.told(&self.visit.locale.amounts, self.place, done))
-            @if progress.is_over { p { a .button.primary href=(self.back) { "Back to the list" } } } @else {
-                form method="post" action=(self.action()) data-continue[goes_on] {
-                    (self.carried(step))
-                    (self.begin())
-                    (again)
-                    div .buttons { button .primary { "Go on" } a .button href=(self.back) { "Stop" } }
+            @if !progress.is_finished { progress max=(progress.total) value=(processed) aria-label="Progress" {} }
+            @if let Some(error) = &error { div .problem role="alert" { p { strong { "The operation was interrupted: " } (error) } } }
+            (progress.summary(&self.request.locale.numbers, self.target, verb))
+            @if progress.is_finished { p { a .button.primary href=(self.return_path) { "Back to the list" } } } @else {
+                form method="post" action=(self.action_path()) data-continue[continues] {
+                    (self.state_inputs(step))
+                    (self.progress_input())
+                    (value_inputs)
+                    div .buttons { button .primary { "Continue" } a .button href=(self.return_path) { "Stop" } }
                 }
             }
         };
@@ -259,16 +264,16 @@ impl Work<'_> {
     }
 }
 
-impl Work<'_> {
-    /// What is said when the list's view is another than the one whose records were shown.
-    fn of_another(&self, done: &str) -> Markup {
-        let Chosen::All(sweep) = &self.chosen else { return html! {} };
+impl BulkRequest<'_> {
+    /// The notice that the list's saved view changed after the preview.
+    fn view_changed_notice(&self, verb: &str) -> Markup {
+        let Selection::AllMatching(job) = &self.selection else { return html! {} };
         html! {
             div .problem role="alert" {
-                p { strong { "Somebody has changed the view, or the first of its records, since they were shown." } " Nothing more is done." }
+                p { strong { "Somebody changed the view, or its first record, after the preview." } " The remaining records were left unchanged." }
             }
-            (sweep.progress.told(&self.visit.locale.amounts, self.place, done))
-            p { a .button.primary href=(self.back) { "Look at the list again" } }
+            (job.progress.summary(&self.request.locale.numbers, self.target, verb))
+            p { a .button.primary href=(self.return_path) { "Reload the list" } }
         }
     }
 }

@@ -1,138 +1,137 @@
-//! What will happen to many records, shown before it does.
+//! Preview of a bulk operation: the records, the old and new values, and what is atomic.
 
 use maud::{Markup, html};
 use serde_json::Value;
 
-use super::bulk::{Chosen, Work};
-use super::change::Change;
-use super::title::{self, Titles};
-use super::{deleted, page, several};
+use super::edit_field::EditableField;
+use super::{BulkRequest, Selection};
+use crate::panel::display_name::{self, DisplayNames};
+use crate::panel::list::trash;
+use crate::panel::{fetch_many, layout};
 use crate::error::Result;
 use crate::meta::{FieldMeta, Operation};
 use crate::query::Pair;
 use crate::server::Answer;
 
-impl Work<'_> {
-    /// The records as they are, by a further part of the query; the latest of very many.
-    async fn records(&self, with: &str) -> Result<Vec<Value>> {
-        let ids = match &self.chosen {
-            Chosen::These(ids) => ids,
-            Chosen::All(sweep) => return Ok(sweep.sample.clone()),
+impl BulkRequest<'_> {
+    /// The selected records, of a job only a sample. `parameters` is appended to the query string.
+    async fn load_records(&self, parameters: &str) -> Result<Vec<Value>> {
+        let ids = match &self.selection {
+            Selection::Ids(ids) => ids,
+            Selection::AllMatching(job) => return Ok(job.sample.clone()),
         };
-        let entry = self.place.entry;
-        let replies = several::ask(self.visit, entry, &self.place.collection(), ids, with).await?;
-        let records = replies.iter().map(|reply| several::records(entry, reply)).collect::<Result<Vec<_>>>()?;
+        let entry = self.target.entry;
+        let responses = fetch_many::fetch(self.request, entry, &self.target.collection(), ids, parameters).await?;
+        let records = responses.iter().map(|response| fetch_many::records(entry, response)).collect::<Result<Vec<_>>>()?;
         Ok(records.into_iter().flatten().collect())
     }
 
-    pub async fn about_to_delete(&self) -> Result<Answer> {
-        if !self.visit.may(self.place.entry, Operation::Delete) {
-            return Err(page::not_permitted());
+    pub async fn preview_delete(&self) -> Result<Answer> {
+        if !self.request.may(self.target.entry, Operation::Delete) {
+            return Err(layout::not_permitted());
         }
-        let records = self.records("").await?;
-        let (entry, found) = (self.place.entry, self.found(&records));
+        let records = self.load_records("").await?;
+        let (entry, found) = (self.target.entry, self.count_found(&records));
         let content = html! {
-            div .notice { p { strong { (self.visit.locale.amounts.records(entry.meta, found)) " will be deleted" } (self.manner(found))
-                @if !entry.meta.soft_delete { @if found == 1 { " It cannot be brought back." } @else { " They cannot be brought back." } } } }
-            (self.conditions().await?)
-            (self.names(&records))
-            form method="post" action=(self.action()) {
-                (self.carried("apply-delete"))
-                (self.begin())
-                div .buttons { button .danger { "Delete " (self.count()) } (self.cancel()) }
+            div .notice { p { strong { (self.request.locale.numbers.records(entry.meta, found)) " will be deleted" } (self.atomicity_note(found))
+                @if !entry.meta.soft_delete { " This cannot be undone." } } }
+            (self.render_conditions().await?)
+            (self.name_list(&records))
+            form method="post" action=(self.action_path()) {
+                (self.state_inputs("apply-delete"))
+                (self.progress_input())
+                div .buttons { button .danger { "Delete " (self.count_label()) } (self.cancel_link()) }
             }
         };
-        Ok(self.page(&format!("Delete {}?", self.count()), &content))
+        Ok(self.page(&format!("Delete {}?", self.count_label()), &content))
     }
 
-    pub async fn about_to_restore(&self) -> Result<Answer> {
-        if !deleted::may(self.visit, self.place.entry) {
-            return Err(page::not_permitted());
+    pub async fn preview_restore(&self) -> Result<Answer> {
+        if !trash::may_view(self.request, self.target.entry) {
+            return Err(layout::not_permitted());
         }
-        let records = self.records(deleted::WITH).await?;
-        let (entry, found) = (self.place.entry, self.found(&records));
+        let records = self.load_records(trash::QUERY_PARAMETER).await?;
+        let (entry, found) = (self.target.entry, self.count_found(&records));
         let content = html! {
-            div .notice { p { strong { (self.visit.locale.amounts.records(entry.meta, found)) " will be restored" } (self.manner(found))
-                @if found == 1 { " It comes back into every list, as it was." } @else { " They come back into every list, as they were." } } }
-            (self.conditions().await?)
-            (self.names(&records))
-            form method="post" action=(self.action()) {
-                (self.carried("apply-restore"))
-                (self.begin())
-                div .buttons { button .primary { "Restore " (self.count()) } (self.cancel()) }
+            div .notice { p { strong { (self.request.locale.numbers.records(entry.meta, found)) " will be restored" } (self.atomicity_note(found))
+                @if found == 1 { " It appears in all lists again." } @else { " They appear in all lists again." } } }
+            (self.render_conditions().await?)
+            (self.name_list(&records))
+            form method="post" action=(self.action_path()) {
+                (self.state_inputs("apply-restore"))
+                (self.progress_input())
+                div .buttons { button .primary { "Restore " (self.count_label()) } (self.cancel_link()) }
             }
         };
-        Ok(self.page(&format!("Restore {}?", self.count()), &content))
+        Ok(self.page(&format!("Restore {}?", self.count_label()), &content))
     }
 
-    /// What the records are called.
-    fn names(&self, records: &[Value]) -> Markup {
-        html! { ul .card .names { @for record in records { li { (title::of(self.place.entry, record)) } } @if let Some(more) = self.more(records) { li { (more) } } } }
+    fn name_list(&self, records: &[Value]) -> Markup {
+        html! { ul .card .names { @for record in records { li { (display_name::of(self.target.entry, record)) } } @if let Some(more) = self.more_label(records) { li { (more) } } } }
     }
 
-    pub async fn about_to_change(&self, change: &Change, form: &[Pair]) -> Result<Answer> {
-        let entry = self.place.entry;
-        if !self.visit.may(entry, Operation::Update) {
-            return Err(page::not_permitted());
+    pub async fn preview_edit(&self, field: &EditableField, form: &[Pair]) -> Result<Answer> {
+        let entry = self.target.entry;
+        if !self.request.may(entry, Operation::Update) {
+            return Err(layout::not_permitted());
         }
-        let value = change.value(self.visit, self.place, form)?;
-        let new = match change.foreseen(&value) {
-            Ok(new) => change.part(new),
-            Err(problem) => return Ok(self.ask(change, &value, Some(&problem))),
+        let value = field.decode(self.request, self.target, form)?;
+        let new = match field.validate(&value) {
+            Ok(new) => field.patch(new),
+            Err(problem) => return Ok(self.value_form(field, &value, Some(&problem))),
         };
-        let records = self.records("").await?;
-        let fields: Vec<&'static FieldMeta> = change.field().into_iter().collect();
-        let mut titles = Titles::load(self.visit, entry, &fields, &records).await?;
-        titles.extend(Titles::load(self.visit, entry, &fields, std::slice::from_ref(&new)).await?);
-        let found = self.found(&records);
-        let shown = |record: &Value| change.cell(self.visit, self.place, record, &titles);
+        let records = self.load_records("").await?;
+        let fields: Vec<&'static FieldMeta> = field.declared().into_iter().collect();
+        let mut display_names = DisplayNames::load_for_fields(self.request, entry, &fields, &records).await?;
+        display_names.extend(DisplayNames::load_for_fields(self.request, entry, &fields, std::slice::from_ref(&new)).await?);
+        let found = self.count_found(&records);
+        let shown = |record: &Value| field.render_value(self.request, self.target, record, &display_names);
         let content = html! {
-            div .notice { p { strong { (self.visit.locale.amounts.records(entry.meta, found)) " will be changed" } (self.manner(found)) } }
-            (self.conditions().await?)
-            div .card.scroll tabindex="0" role="region" aria-label="What will happen" { table {
-                thead { tr { th scope="col" { (entry.meta.label) } th scope="col" { "Now" } th scope="col" { "Then" } } }
-                tbody { @for record in &records { tr { td { (title::of(entry, record)) } td { (shown(record)) } td { strong { (shown(&new)) } } } } }
+            div .notice { p { strong { (self.request.locale.numbers.records(entry.meta, found)) " will be changed" } (self.atomicity_note(found)) } }
+            (self.render_conditions().await?)
+            div .card.scroll tabindex="0" role="region" aria-label="Preview" { table {
+                thead { tr { th scope="col" { (entry.meta.label) } th scope="col" { "Current" } th scope="col" { "New" } } }
+                tbody { @for record in &records { tr { td { (display_name::of(entry, record)) } td { (shown(record)) } td { strong { (shown(&new)) } } } } }
             } }
-            @if let Some(more) = self.more(&records) { p { (more) } }
-            form method="post" action=(self.action()) {
-                (self.carried("apply"))
-                (self.begin())
-                (change.again(form))
-                div .buttons { button .primary { "Change " (self.count()) } (self.cancel()) }
+            @if let Some(more) = self.more_label(&records) { p { (more) } }
+            form method="post" action=(self.action_path()) {
+                (self.state_inputs("apply"))
+                (self.progress_input())
+                (field.value_inputs(form))
+                div .buttons { button .primary { "Change " (self.count_label()) } (self.cancel_link()) }
             }
         };
-        Ok(self.page(&format!("Change {} of {}?", change.label(), self.count()), &content))
+        Ok(self.page(&format!("Change {} of {}?", field.label(), self.count_label()), &content))
     }
 
-    /// How many there are of those that were chosen.
-    fn found(&self, records: &[Value]) -> i64 {
-        match &self.chosen {
-            Chosen::These(_) => records.len() as i64,
-            Chosen::All(sweep) => sweep.progress.total,
+    /// The number of selected records that exist.
+    fn count_found(&self, records: &[Value]) -> i64 {
+        match &self.selection {
+            Selection::Ids(_) => records.len() as i64,
+            Selection::AllMatching(job) => job.progress.total,
         }
     }
 
-    /// What is one thing, and what is not.
-    fn manner(&self, found: i64) -> &'static str {
-        match &self.chosen {
-            Chosen::These(_) if found == 1 => ".",
-            Chosen::These(_) => ", all or none of them.",
-            Chosen::All(_) => {
-                ", a hundred at a time, and each for itself: what is refused stays as it is, and what is done by then is done, \
-                 also when the rest is stopped. What is made meanwhile is left alone."
+    fn atomicity_note(&self, found: i64) -> &'static str {
+        match &self.selection {
+            Selection::Ids(_) if found == 1 => ".",
+            Selection::Ids(_) => ", all or none of them.",
+            Selection::AllMatching(_) => {
+                ", in batches of 100. Each record is processed on its own: a rejected record stays unchanged, and stopping does not undo \
+                 the records that are done. Records created after this preview are not affected."
             }
         }
     }
 
-    async fn conditions(&self) -> Result<Markup> {
-        match &self.chosen {
-            Chosen::These(_) => Ok(html! {}),
-            Chosen::All(sweep) => sweep.told(self.visit, self.place).await,
+    async fn render_conditions(&self) -> Result<Markup> {
+        match &self.selection {
+            Selection::Ids(_) => Ok(html! {}),
+            Selection::AllMatching(job) => job.render_conditions(self.request, self.target).await,
         }
     }
 
-    fn more(&self, records: &[Value]) -> Option<String> {
-        let more = self.found(records) - records.len() as i64;
-        (more > 0).then(|| format!("and {} more", self.visit.locale.amounts.count(more)))
+    fn more_label(&self, records: &[Value]) -> Option<String> {
+        let more = self.count_found(records) - records.len() as i64;
+        (more > 0).then(|| format!("and {} more", self.request.locale.numbers.count(more)))
     }
 }

@@ -1,78 +1,76 @@
-//! What has happened in the last days, by the events: how many changes there were, and how many records of each kind were made.
+//! Changes of the last 30 days, counted from the events: all of them, and the records created of each resource.
 
 use std::collections::HashMap;
 
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use maud::{Markup, html};
 
-use super::plot::{self, Day};
-use super::visit::Visit;
+use super::chart::{self, DayCount};
+use crate::panel::request::PanelRequest;
 use crate::catalog::Entry;
 use crate::db::Sql;
 use crate::error::Result;
 
-/// Events are kept for so long.
+/// Retention of events.
 const DAYS: i64 = 30;
-/// So many of the latest are looked at, so that the page costs the same however much is going on.
-const LATEST: i64 = 20_000;
+/// Events that are read, the latest first: bounds the cost of the page.
+const MAX_EVENTS: i64 = 20_000;
 
-/// The events of the last days, counted.
 #[derive(Debug)]
-pub struct Recent {
-    /// By name and day.
+pub struct RecentChanges {
+    /// Events by name and day.
     counts: HashMap<(String, NaiveDate), i64>,
-    /// Whether there were more than were looked at.
+    /// True if there are more events than were read.
     is_partial: bool,
     today: NaiveDate,
 }
 
-impl Recent {
-    /// Reads the latest events.
-    ///
-    /// # Errors
+impl RecentChanges {
+        /// # Errors
     /// When the database fails.
-    pub async fn load(visit: &Visit<'_>) -> Result<Recent> {
-        let now = visit.state.clock.now();
+    pub async fn load(request: &PanelRequest<'_>) -> Result<RecentChanges> {
+        let now = request.state.clock.now();
         let text = format!(
             "SELECT \"name\" AS \"name\", \"created_at\" AS \"at\" FROM \"events\" \
-             WHERE \"id\" > (SELECT COALESCE(MAX(\"id\"), 0) - {LATEST} FROM \"events\") AND \"created_at\" > "
+             WHERE \"id\" > (SELECT COALESCE(MAX(\"id\"), 0) - {MAX_EVENTS} FROM \"events\") AND \"created_at\" > "
         );
-        let mut sql = Sql::new(visit.state.db.dialect(), text);
+        let mut sql = Sql::new(request.state.db.dialect(), text);
         sql.bind(now - TimeDelta::days(DAYS));
-        let rows = sql.all(visit.state.db.reader()).await?;
+        let rows = sql.all(request.state.db.reader()).await?;
         let mut counts = HashMap::new();
         for row in &rows {
             let (name, at): (String, DateTime<Utc>) = (row.try_get("", "name")?, row.try_get("", "at")?);
-            *counts.entry((name, at.with_timezone(&visit.locale.zone).date_naive())).or_default() += 1;
+            *counts.entry((name, at.with_timezone(&request.locale.zone).date_naive())).or_default() += 1;
         }
-        let today = now.with_timezone(&visit.locale.zone).date_naive();
-        Ok(Recent { counts, is_partial: rows.len() as i64 >= LATEST, today })
+        let today = now.with_timezone(&request.locale.zone).date_naive();
+        Ok(RecentChanges { counts, is_partial: rows.len() as i64 >= MAX_EVENTS, today })
     }
 
-    fn days(&self, wanted: impl Fn(&str) -> bool) -> Vec<(NaiveDate, Day)> {
+    fn days(&self, is_counted: impl Fn(&str) -> bool) -> Vec<(NaiveDate, DayCount)> {
         let count = |date: NaiveDate| {
-            let of_day = self.counts.iter().filter(|((name, day), _)| *day == date && wanted(name));
+            let of_day = self.counts.iter().filter(|((name, day), _)| *day == date && is_counted(name));
             of_day.map(|(_, count)| count).sum()
         };
         let dates = (0..DAYS).rev().map(|back| self.today - TimeDelta::days(back));
-        dates.map(|date| (date, Day { good: count(date), bad: 0 })).collect()
+        dates.map(|date| (date, DayCount { succeeded: count(date), failed: 0 })).collect()
     }
 
-    /// Bars of everything that was created, changed or deleted.
-    pub fn all(&self) -> Markup {
-        plot::bars(&self.days(|_| true), if self.is_partial { "The latest changes" } else { "Changes" }, None)
+    /// Bar chart of everything that was created, changed or deleted.
+    pub fn chart(&self) -> Markup {
+        chart::bar_chart(&self.days(|_| true), if self.is_partial { "Latest changes" } else { "Changes" }, None)
     }
 
-    /// Bars of the records of a kind that were made, where the user sees all of them; a line of text for who sees no bars.
-    pub fn made(&self, visit: &Visit<'_>, entry: &Entry) -> Markup {
+    /// Bars of the records of a resource that were created. Empty if the user may see only a part of its records,
+    /// because the count would reveal the others.
+    pub fn created_sparkline(&self, request: &PanelRequest<'_>, entry: &Entry) -> Markup {
         let name = format!("{}.created", entry.meta.name);
-        if entry.is_restricted && !visit.user.principal.is_admin || !visit.state.catalog.events().contains(&name) {
+        if entry.is_restricted && !request.user.principal.is_admin || !request.state.catalog.events().contains(&name) {
             return html! {};
         }
         let days = self.days(|known| known == name);
-        let sum: i64 = days.iter().map(|(_, day)| day.good).sum();
-        let least = if self.is_partial { "at least " } else { "" };
-        let said = format!("{least}{} made in {DAYS} days", visit.locale.amounts.records(entry.meta, sum));
-        html! { span .spark title=(said) { (plot::drawn(&days, &said)) } }
+        let sum: i64 = days.iter().map(|(_, day)| day.succeeded).sum();
+        let prefix = if self.is_partial { "at least " } else { "" };
+        let description = format!("{prefix}{} created in {DAYS} days", request.locale.numbers.records(entry.meta, sum));
+        html! { span .spark title=(description) { (chart::bars_svg(&days, &description)) } }
     }
 }

@@ -1,31 +1,21 @@
-//! What people read: labels from names, and addresses.
+//! Labels of resources, fields and actions, from the declaration or derived from their names.
 
 use maud::{Markup, html};
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use crate::meta::{ActionMeta, FieldMeta, Kind, ResourceMeta};
 use crate::openapi::prose;
 
-/// What a part of an address is made of without escapes.
-const PLAIN: &AsciiSet =
-    &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b',').remove(b'[').remove(b']');
-
-/// A part of an address.
-pub fn escape(text: &str) -> String {
-    utf8_percent_encode(text, PLAIN).to_string()
-}
-
-/// `Exchange rates`.
+/// `Exchange rates`
 pub fn plural(meta: &ResourceMeta) -> String {
     prose::tag(meta)
 }
 
-/// `exchange rate`.
+/// `exchange rate`
 pub fn singular(meta: &ResourceMeta) -> String {
     prose::noun(meta)
 }
 
-/// What its declaration calls it; else `product_group_id` is `Product group`, `is_active` is `Active`.
+/// The declared label; else `Product group` for `product_group_id`, `Active` for `is_active`.
 pub fn field(field: &FieldMeta) -> String {
     if !field.label.is_empty() {
         return field.label.to_string();
@@ -35,25 +25,27 @@ pub fn field(field: &FieldMeta) -> String {
             field.name.strip_suffix("_id").unwrap_or(field.name)
         }
         Kind::Integer => field.name.strip_suffix("_id").unwrap_or(field.name),
-        Kind::RefList { .. } => return label(&field.name.strip_suffix("_ids").map_or(field.name.into(), several)),
-        // The name of a product's group is what its group is called.
+        Kind::RefList { .. } => {
+            return from_name(&field.name.strip_suffix("_ids").map_or(field.name.into(), pluralize));
+        }
+        // `product_group_name` is labelled like the reference that it comes from.
         Kind::Derived { via, field: "name" } => via.strip_suffix("_id").unwrap_or(via),
         Kind::Boolean => field.name.strip_prefix("is_").unwrap_or(field.name),
         _ => field.name,
     };
-    label(name)
+    from_name(name)
 }
 
-/// `role` is `roles`, `company` is `companies`.
-fn several(noun: &str) -> String {
+/// `roles` from `role`, `companies` from `company`
+fn pluralize(noun: &str) -> String {
     match noun.strip_suffix('y').filter(|stem| !stem.ends_with(['a', 'e', 'o', 'u'])) {
         Some(stem) => format!("{stem}ies"),
         None => format!("{noun}s"),
     }
 }
 
-/// `loss_and_damage` is `Loss and damage`.
-pub fn label(name: &str) -> String {
+/// `Loss and damage` from `loss_and_damage`
+pub fn from_name(name: &str) -> String {
     match name {
         "id" => "ID".into(),
         "sku" | "url" | "uuid" => name.to_uppercase(),
@@ -61,18 +53,28 @@ pub fn label(name: &str) -> String {
     }
 }
 
-/// `Rotate secret`.
-pub fn action(action: &ActionMeta) -> String {
-    label(action.name)
+/// The label for a field name in the API's errors: `Weight` for `weight`, `Power` for `custom_fields.power`.
+pub fn error_field(meta: &ResourceMeta, name: &str) -> String {
+    let (first, rest) = name.split_once('.').unwrap_or((name, ""));
+    match meta.fields.iter().find(|known| known.name == first) {
+        Some(known) if known.kind == Kind::CustomFields && !rest.is_empty() => from_name(rest),
+        Some(known) => field(known),
+        None => from_name(name),
+    }
 }
 
-/// What stands below an input.
+/// `Rotate secret`
+pub fn action(action: &ActionMeta) -> String {
+    from_name(action.name)
+}
+
+/// The help below an input; the field's description if it has no help of its own.
 pub fn help(field: &FieldMeta) -> &'static str {
     if field.help.is_empty() { field.description } else { field.help }
 }
 
-/// Fields by the heading under which they stand, those without one first.
-pub fn grouped(fields: impl Iterator<Item = &'static FieldMeta>) -> Vec<(&'static str, Vec<&'static FieldMeta>)> {
+/// Fields by their declared group. Those without one come first, in a group with an empty name.
+pub fn group_fields(fields: impl Iterator<Item = &'static FieldMeta>) -> Vec<(&'static str, Vec<&'static FieldMeta>)> {
     let mut groups: Vec<(&'static str, Vec<&'static FieldMeta>)> = vec![("", Vec::new())];
     for field in fields {
         match groups.iter_mut().find(|(group, _)| *group == field.group) {
@@ -83,8 +85,8 @@ pub fn grouped(fields: impl Iterator<Item = &'static FieldMeta>) -> Vec<(&'stati
     groups
 }
 
-/// A description, whose names of fields and values stand between backticks.
-pub fn described(text: &str) -> Markup {
+/// A description as HTML, with what is between backticks as `<code>`.
+pub fn render_code(text: &str) -> Markup {
     html! {
         @for (index, part) in text.split('`').enumerate() {
             @if index % 2 == 1 { code { (part) } } @else { (part) }
@@ -97,11 +99,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_list_of_references_is_called_by_several() {
-        for (name, called) in
+    fn a_list_of_references_has_a_plural_label() {
+        for (name, label) in
             [("role_ids", "Roles"), ("company_ids", "Companies"), ("day_ids", "Days"), ("tags", "Tags")]
         {
-            assert_eq!(field(&FieldMeta::new(name, Kind::RefList { resource: "role" })), called);
+            assert_eq!(field(&FieldMeta::new(name, Kind::RefList { resource: "role" })), label);
         }
     }
 }

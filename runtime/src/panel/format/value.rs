@@ -1,32 +1,32 @@
-//! A value as people read it, by the kind of its field.
+//! A value as HTML, by the kind of its field.
 
 use maud::{Markup, html};
 use serde_json::Value;
 
-use super::listing::{Fields, Seen};
-use super::title::Titles;
-use super::visit::Visit;
-use super::{title, words, zone};
+use super::{datetime, labels};
 use crate::catalog::Entry;
 use crate::custom_field::{CustomFieldType, Definition};
 use crate::meta::{FieldMeta, Kind, Rule, Widget};
+use crate::panel::display_name::{self, DisplayNames};
+use crate::panel::list::response::{FieldValue, Fields};
+use crate::panel::request::PanelRequest;
 
-/// Characters of a long text that a table shows.
-const SHORT: usize = 120;
+/// Length to which a table truncates a text.
+const MAX_TABLE_CHARS: usize = 120;
 
-/// Characters of a long id that a table shows.
-const BEGINS: usize = 8;
-const ENDS: usize = 4;
+/// Characters of a long id that a table shows from its start and its end.
+const ID_PREFIX_CHARS: usize = 8;
+const ID_SUFFIX_CHARS: usize = 4;
 
-/// How much room there is.
+/// Where a value is shown: tables truncate long ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Room {
+pub enum Placement {
     Table,
     Page,
 }
 
-/// The kind of what a field holds, which for a derived field is another record's.
-pub fn kind(entry: &Entry, field: &'static FieldMeta) -> Kind {
+/// The kind of a field's values: for a derived field, the kind of its source.
+pub fn kind_of(entry: &Entry, field: &'static FieldMeta) -> Kind {
     let source = entry.source(field);
     match (field.kind, source.labels) {
         (Kind::Derived { .. }, Some(_)) => Kind::Text,
@@ -35,142 +35,142 @@ pub fn kind(entry: &Entry, field: &'static FieldMeta) -> Kind {
     }
 }
 
-/// Whether its values stand to the right, under each other.
-pub fn is_number(kind: Kind) -> bool {
+/// Returns true if values are right-aligned.
+pub fn is_numeric(kind: Kind) -> bool {
     matches!(kind, Kind::Integer | Kind::BigInt | Kind::Decimal { .. })
 }
 
-/// A field of a record.
-pub fn of(
-    visit: &Visit<'_>,
+pub fn render_field(
+    request: &PanelRequest<'_>,
     entry: &Entry,
     field: &'static FieldMeta,
     record: &Value,
-    titles: &Titles,
-    room: Room,
+    display_names: &DisplayNames,
+    placement: Placement,
 ) -> Markup {
-    of_kind(visit, field, kind(entry, field), record, titles, room)
+    render_kind(request, field, kind_of(entry, field), record, display_names, placement)
 }
 
-/// The same, of which the kind is known.
-pub fn of_kind(
-    visit: &Visit<'_>,
+/// [`render_field`] with a known kind.
+pub fn render_kind(
+    request: &PanelRequest<'_>,
     field: &'static FieldMeta,
     kind: Kind,
     record: &impl Fields,
-    titles: &Titles,
-    room: Room,
+    display_names: &DisplayNames,
+    placement: Placement,
 ) -> Markup {
     let value = record.value(field.name);
     match kind {
         Kind::Ref { resource } => match value.as_i64() {
-            Some(id) => reference(visit, visit.state.catalog.linked(resource), id, titles),
-            None => nothing(),
+            Some(id) => render_reference(request, request.state.catalog.linked(resource), id, display_names),
+            None => render_empty(),
         },
         Kind::PolymorphicRef { type_field } => {
-            let target = record.value(type_field).as_str().and_then(|name| visit.state.catalog.by_type(name));
-            match (value.as_i64(), target) {
-                (Some(id), Some(target)) => reference(visit, target, id, titles),
+            let referenced = record.value(type_field).as_str().and_then(|name| request.state.catalog.by_type(name));
+            match (value.as_i64(), referenced) {
+                (Some(id), Some(referenced)) => render_reference(request, referenced, id, display_names),
                 (Some(id), None) => html! { (id) },
-                _ => nothing(),
+                _ => render_empty(),
             }
         }
         Kind::RefList { resource } => {
-            let target = visit.state.catalog.linked(resource);
+            let referenced = request.state.catalog.linked(resource);
             let ids: Vec<i64> = value.as_array().into_iter().flatten().filter_map(Value::as_i64).collect();
             if ids.is_empty() {
-                return nothing();
+                return render_empty();
             }
-            html! { ul .inline { @for id in ids { li { (reference(visit, target, id, titles)) } } } }
+            html! { ul .inline { @for id in ids { li { (render_reference(request, referenced, id, display_names)) } } } }
         }
-        Kind::PolymorphicType { .. } => match value.as_str().and_then(|name| visit.state.catalog.by_type(name)) {
-            Some(target) => html! { (target.meta.label) },
-            None => plain(visit, kind, value, room),
+        Kind::PolymorphicType { .. } => match value.as_str().and_then(|name| request.state.catalog.by_type(name)) {
+            Some(referenced) => html! { (referenced.meta.label) },
+            None => render_plain(request, kind, value, placement),
         },
         Kind::String { .. } if field.rules.contains(&Rule::Email) => match value.as_str() {
-            Some(address) if room == Room::Page => html! { a href={ "mailto:" (address) } { (address) } },
-            _ => plain(visit, kind, value, room),
+            Some(address) if placement == Placement::Page => html! { a href={ "mailto:" (address) } { (address) } },
+            _ => render_plain(request, kind, value, placement),
         },
-        _ => alone(visit, field, kind, value, room),
+        _ => render_unlinked(request, field, kind, value, placement),
     }
 }
 
-/// A value that leads nowhere, in the letters that its field asks for.
-pub fn alone<'v>(visit: &Visit<'_>, field: &FieldMeta, kind: Kind, value: impl Into<Seen<'v>>, room: Room) -> Markup {
+/// A value without a link, rendered by its field's widget.
+pub fn render_unlinked<'v>(request: &PanelRequest<'_>, field: &FieldMeta, kind: Kind, value: impl Into<FieldValue<'v>>, placement: Placement) -> Markup {
     let value = value.into();
-    match (field.widget, value, room) {
-        (Some(Widget::Monospace), Seen::Text(text), Room::Page) if kind == Kind::Text => {
+    match (field.widget, value, placement) {
+        (Some(Widget::Monospace), FieldValue::Text(text), Placement::Page) if kind == Kind::Text => {
             html! { pre .wrap tabindex="0" { (text) } }
         }
-        (Some(Widget::Money), Seen::Text(amount), _) => visit.locale.amounts.money(amount),
-        (_, Seen::Text(id), Room::Table) if is_id(field, kind) => short_id(id),
-        (Some(Widget::Monospace), Seen::Text(_), _) => html! { code { (plain(visit, kind, value, room)) } },
-        _ => plain(visit, kind, value, room),
+        (Some(Widget::Money), FieldValue::Text(amount), _) => request.locale.numbers.money(amount),
+        (_, FieldValue::Text(id), Placement::Table) if is_machine_id(field, kind) => render_short_id(id),
+        (Some(Widget::Monospace), FieldValue::Text(_), _) => html! { code { (render_plain(request, kind, value, placement)) } },
+        _ => render_plain(request, kind, value, placement),
     }
 }
 
-/// Whether a text is an id that machines gave: nobody reads one from its first letter to its last.
-fn is_id(field: &FieldMeta, kind: Kind) -> bool {
+/// Returns true if a text is an id made by a machine, which people recognize by its ends.
+fn is_machine_id(field: &FieldMeta, kind: Kind) -> bool {
     kind == Kind::Uuid || (matches!(kind, Kind::String { .. }) && field.name.ends_with("_id"))
 }
 
-/// Both ends of a long id, because some begin with what they are of or when they were made, and the whole where one points.
-fn short_id(id: &str) -> Markup {
-    let letters: Vec<char> = id.chars().collect();
-    if letters.len() <= BEGINS + ENDS + 1 {
+/// A long id with its middle elided. Both ends are shown, because some ids begin with a type or a time; the tooltip is
+/// the whole id.
+fn render_short_id(id: &str) -> Markup {
+    let chars: Vec<char> = id.chars().collect();
+    if chars.len() <= ID_PREFIX_CHARS + ID_SUFFIX_CHARS + 1 {
         return html! { code { (id) } };
     }
-    let part = |letters: &[char]| letters.iter().collect::<String>();
-    html! { code title=(id) { (part(&letters[..BEGINS])) "…" (part(&letters[letters.len() - ENDS..])) } }
+    let part = |chars: &[char]| chars.iter().collect::<String>();
+    html! { code title=(id) { (part(&chars[..ID_PREFIX_CHARS])) "…" (part(&chars[chars.len() - ID_SUFFIX_CHARS..])) } }
 }
 
-/// Whether a value takes the whole width of a page.
-pub fn is_long(kind: Kind, value: &Value) -> bool {
+/// Returns true if a value spans the full width of a page.
+pub fn is_full_width(kind: Kind, value: &Value) -> bool {
     matches!(kind, Kind::Text | Kind::Json) && !value.is_null() && value != ""
 }
 
-/// The value of a custom field. Of one whose definition is of no type that is known, as text.
-pub fn custom<'v>(
-    visit: &Visit<'_>,
+/// The value of a custom field; as text if its type is unknown.
+pub fn render_custom_field<'v>(
+    request: &PanelRequest<'_>,
     definition: Option<&Definition>,
-    value: impl Into<Seen<'v>>,
-    room: Room,
+    value: impl Into<FieldValue<'v>>,
+    placement: Placement,
 ) -> Markup {
     let known = definition.and_then(|definition| CustomFieldType::from_name(&definition.field_type));
     let kind = match known {
-        // It counts something, and is nobody's id.
+        // Digits are grouped, unlike those of a `BigInt`, which may be an id.
         Some(CustomFieldType::Integer) => Kind::Integer,
         known => known.map_or(Kind::Text, CustomFieldType::kind),
     };
-    plain(visit, kind, value, room)
+    render_plain(request, kind, value, placement)
 }
 
-/// A value that stands for itself.
-pub fn plain<'v>(visit: &Visit<'_>, kind: Kind, value: impl Into<Seen<'v>>, room: Room) -> Markup {
+/// A value that needs neither its field nor another record.
+pub fn render_plain<'v>(request: &PanelRequest<'_>, kind: Kind, value: impl Into<FieldValue<'v>>, placement: Placement) -> Markup {
     match value.into() {
-        Seen::Text(text) => written(visit, kind, text, room),
-        Seen::Other(value) => other(visit, kind, value, room),
+        FieldValue::Text(text) => render_text(request, kind, text, placement),
+        FieldValue::Other(value) => render_json(request, kind, value, placement),
     }
 }
 
-fn written(visit: &Visit<'_>, kind: Kind, text: &str, room: Room) -> Markup {
+fn render_text(request: &PanelRequest<'_>, kind: Kind, text: &str, placement: Placement) -> Markup {
     match kind {
-        Kind::Enum { .. } => html! { span .tag { (words::label(text)) } },
-        Kind::Timestamp { .. } => match zone::shown(visit.locale.zone, text) {
+        Kind::Enum { .. } => html! { span .tag { (labels::from_name(text)) } },
+        Kind::Timestamp { .. } => match datetime::format_timestamp(request.locale.zone, text) {
             Some(shown) => {
-                html! { time datetime=(text) title={ (text) " (" (visit.locale.zone.name()) " is shown)" } { (shown) } }
+                html! { time datetime=(text) title={ (text) " (shown in " (request.locale.zone.name()) ")" } { (shown) } }
             }
             None => html! { (text) },
         },
-        Kind::Date => match zone::day(text) {
+        Kind::Date => match datetime::format_date(text) {
             Some(shown) => html! { time datetime=(text) { (shown) } },
             None => html! { (text) },
         },
-        Kind::Decimal { .. } => html! { (visit.locale.amounts.number(text)) },
-        _ if text.is_empty() => nothing(),
-        _ => match room {
-            Room::Page => html! { span .text { (text) } },
-            Room::Table => match text.char_indices().nth(SHORT) {
+        Kind::Decimal { .. } => html! { (request.locale.numbers.number(text)) },
+        _ if text.is_empty() => render_empty(),
+        _ => match placement {
+            Placement::Page => html! { span .text { (text) } },
+            Placement::Table => match text.char_indices().nth(MAX_TABLE_CHARS) {
                 Some((end, _)) => html! { (&text[..end]) "…" },
                 None => html! { (text) },
             },
@@ -178,9 +178,9 @@ fn written(visit: &Visit<'_>, kind: Kind, text: &str, room: Room) -> Markup {
     }
 }
 
-fn other(visit: &Visit<'_>, kind: Kind, value: &Value, room: Room) -> Markup {
+fn render_json(request: &PanelRequest<'_>, kind: Kind, value: &Value, placement: Placement) -> Markup {
     match (kind, value) {
-        (_, Value::Null) => nothing(),
+        (_, Value::Null) => render_empty(),
         (_, Value::Bool(true)) => html! { span .yes { "Yes" } },
         (_, Value::Bool(false)) => html! { span .no { "No" } },
         (Kind::Code { values }, Value::Number(code)) => {
@@ -190,33 +190,33 @@ fn other(visit: &Visit<'_>, kind: Kind, value: &Value, room: Room) -> Markup {
                 None => html! { (code) },
             }
         }
-        (Kind::Integer, Value::Number(number)) => html! { (visit.locale.amounts.number(&number.to_string())) },
+        (Kind::Integer, Value::Number(number)) => html! { (request.locale.numbers.number(&number.to_string())) },
         (_, Value::Number(number)) => html! { (number) },
-        (_, Value::Array(list)) if list.is_empty() => nothing(),
+        (_, Value::Array(list)) if list.is_empty() => render_empty(),
         (_, Value::Array(list)) if list.iter().all(Value::is_string) => {
             html! { ul .inline { @for text in list { li .tag { (text.as_str().unwrap_or_default()) } } } }
         }
         (Kind::Embedded { .. }, Value::Array(list)) => html! { (list.len()) },
-        (_, Value::Object(map)) if map.is_empty() => nothing(),
-        (_, other) => match room {
-            Room::Table => html! { code .short { (other) } },
-            Room::Page => html! { pre tabindex="0" { (serde_json::to_string_pretty(other).unwrap_or_default()) } },
+        (_, Value::Object(map)) if map.is_empty() => render_empty(),
+        (_, other) => match placement {
+            Placement::Table => html! { code .short { (other) } },
+            Placement::Page => html! { pre tabindex="0" { (serde_json::to_string_pretty(other).unwrap_or_default()) } },
         },
     }
 }
 
-/// A link to another record, by its title.
-pub fn reference(visit: &Visit<'_>, target: &Entry, id: i64, titles: &Titles) -> Markup {
-    match titles.get(target.meta.name, id) {
-        Some(text) => html! { a href={ "/" (target.meta.path) "/" (id) } { (text) } },
-        None if title::is_reached(visit, target) => {
-            html! { a href={ "/" (target.meta.path) "/" (id) } { (target.meta.label) " " (id) } }
+/// A link to a record, by its display name.
+pub fn render_reference(request: &PanelRequest<'_>, referenced: &Entry, id: i64, display_names: &DisplayNames) -> Markup {
+    match display_names.get(referenced.meta.name, id) {
+        Some(name) => html! { a href={ "/" (referenced.meta.path) "/" (id) } { (name) } },
+        None if display_name::is_listable(request, referenced) => {
+            html! { a href={ "/" (referenced.meta.path) "/" (id) } { (referenced.meta.label) " " (id) } }
         }
-        None => html! { (target.meta.label) " " (id) },
+        None => html! { (referenced.meta.label) " " (id) },
     }
 }
 
-/// What stands where no value is.
-pub fn nothing() -> Markup {
+/// The placeholder of an empty value.
+pub fn render_empty() -> Markup {
     html! { span .faint aria-label="none" { "–" } }
 }

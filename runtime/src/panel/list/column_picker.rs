@@ -1,82 +1,80 @@
-//! Columns that are chosen and put in order: of a list, and in the form of a saved view. The script moves them in place; without
-//! one an arrow sends the form, and the page comes again with the column moved and the arrow under the finger.
+//! Column picker of a list and of the saved view form. A script moves columns in place. Without scripts an arrow button
+//! sends the form, and the page is rendered again with the column moved and the arrow focused.
 
 use maud::{Markup, html};
 
 use super::columns::Column;
-use super::condition::Wish;
-use super::filter;
-use super::place::Place;
-use super::words;
+use super::filter_form;
+use super::params::ListParams;
+use crate::panel::format::labels;
+use crate::panel::target::Target;
 use crate::query::Pair;
 
-/// What the arrows send, what they are called and look like, and how far they go.
+/// The arrow buttons: form field, direction, symbol, and offset.
 const ARROWS: [(&str, &str, &str, isize); 2] = [("_up", "up", "↑", -1), ("_down", "down", "↓", 1)];
 
-/// A column that goes up or down by one.
+/// Moves a column by one position.
 #[derive(Debug)]
-pub struct Step<'p> {
+pub struct ColumnMove<'p> {
     column: &'p str,
-    way: &'static str,
-    by: isize,
+    direction: &'static str,
+    offset: isize,
 }
 
-impl<'p> Step<'p> {
-    /// The step that a field of a form asks for.
-    pub fn of(pair: &'p Pair) -> Option<Step<'p>> {
-        let (_, way, _, by) = ARROWS.into_iter().find(|(name, ..)| *name == pair.name)?;
-        Some(Step { column: &pair.value, way, by })
+impl<'p> ColumnMove<'p> {
+    /// The move that a form field requests.
+    pub fn from_pair(pair: &'p Pair) -> Option<ColumnMove<'p>> {
+        let (_, direction, _, offset) = ARROWS.into_iter().find(|(name, ..)| *name == pair.name)?;
+        Some(ColumnMove { column: &pair.value, direction, offset })
     }
 
-    /// The id of the arrow that was pressed.
-    pub fn arrow(&self) -> String {
-        format!("{}-{}", self.way, self.column)
+    /// The id of the arrow button.
+    pub fn arrow_id(&self) -> String {
+        format!("{}-{}", self.direction, self.column)
     }
 
-    /// The names with the column moved; as they are where it is at the end already.
-    pub fn take(&self, names: &mut [String]) {
+    /// Moves the column. A column at the end stays where it is.
+    pub fn apply(&self, names: &mut [String]) {
         let at = names.iter().position(|name| name == self.column);
-        let to = at.and_then(|at| at.checked_add_signed(self.by)).filter(|to| *to < names.len());
+        let to = at.and_then(|at| at.checked_add_signed(self.offset)).filter(|to| *to < names.len());
         if let (Some(at), Some(to)) = (at, to) {
             names.swap(at, to);
         }
     }
 }
 
-/// The form of a list that chooses its columns, their order, and how many rows a page has.
-///
-/// `usual` is how many a page has when nobody says it.
-pub fn form(place: &Place<'_>, wish: &Wish, columns: &[Column], shown: &[&Column], usual: Option<String>) -> Markup {
-    let rest = Wish { columns: None, per_page: None, page: None, ..wish.clone() };
-    let per_page = wish.per_page.as_deref().or(usual.as_deref()).unwrap_or("20");
+/// The form of a list: columns, their order, and the page size. `default_per_page` is the page size of the saved view.
+pub fn render(target: &Target<'_>, params: &ListParams, columns: &[Column], shown: &[&Column], default_per_page: Option<String>) -> Markup {
+    let rest = ListParams { columns: None, per_page: None, page: None, ..params.clone() };
+    let per_page = params.per_page.as_deref().or(default_per_page.as_deref()).unwrap_or("20");
     let counts = ["10", "20", "50", "100"];
-    let other = Some(per_page).filter(|count| !counts.contains(count));
+    let unlisted = Some(per_page).filter(|count| !counts.contains(count));
     let chosen: Vec<&str> = shown.iter().map(|column| column.name.as_str()).collect();
     html! {
-        form method="get" action=(place.collection()) data-columns {
-            (filter::hidden(&rest.pairs()))
+        form method="get" action=(target.collection()) data-columns {
+            (filter_form::hidden_inputs(&rest.pairs()))
             (inputs("columns", columns, &chosen, None))
-            label .field { span { "Rows on a page" }
+            label .field { span { "Rows per page" }
                 select name="per_page" {
-                    @for count in other.into_iter().chain(counts) { option value=(count) selected[count == per_page] { (count) } }
+                    @for count in unlisted.into_iter().chain(counts) { option value=(count) selected[count == per_page] { (count) } }
                 }
             }
-            div .buttons { button .primary { "Show" } }
+            div .buttons { button .primary { "Apply" } }
         }
     }
 }
 
-/// A box for each column, those that are chosen first and in their order. `arrow` is the one that has the focus.
-pub fn inputs(name: &str, columns: &[Column], chosen: &[&str], arrow: Option<&str>) -> Markup {
+/// A checkbox for each column, the chosen ones first and in their order. `focused_arrow` is the id of an arrow button.
+pub fn inputs(name: &str, columns: &[Column], chosen: &[&str], focused_arrow: Option<&str>) -> Markup {
     let label = |name: &str| {
         let column = columns.iter().find(|column| column.name == name);
-        // What is stored and no longer there is not left out by the way.
-        column.map_or_else(|| words::label(name), |column| column.label.clone())
+        // A stored column that no longer exists is kept.
+        column.map_or_else(|| labels::from_name(name), |column| column.label.clone())
     };
     let others = columns.iter().map(|column| column.name.as_str()).filter(|name| !chosen.contains(name));
     let all = chosen.iter().map(|name| (*name, true)).chain(others.map(|name| (name, false)));
     html! {
-        // Enter presses the first button of a form, which must be no arrow.
+        // Enter presses the first button of a form, which must not be an arrow.
         button .hidden tabindex="-1" aria-hidden="true" {}
         ul .choose {
             @for (column, checked) in all {
@@ -84,10 +82,10 @@ pub fn inputs(name: &str, columns: &[Column], chosen: &[&str], arrow: Option<&st
                 li {
                     label { input type="checkbox" name=(name) value=(column) checked[checked]; " " (label) }
                     span .move {
-                        @for (step, way, sign, _) in ARROWS {
-                            @let is_pressed = arrow.is_some_and(|arrow| arrow == format!("{way}-{column}"));
-                            button .quiet autofocus[is_pressed] id={ (way) "-" (column) } name=(step) value=(column)
-                                aria-label={ "Move " (label) " " (way) } { (sign) }
+                        @for (input, direction, symbol, _) in ARROWS {
+                            @let is_focused = focused_arrow.is_some_and(|arrow| arrow == format!("{direction}-{column}"));
+                            button .quiet autofocus[is_focused] id={ (direction) "-" (column) } name=(input) value=(column)
+                                aria-label={ "Move " (label) " " (direction) } { (symbol) }
                         }
                     }
                 }
@@ -101,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_column_moves_by_one_and_stays_where_there_is_no_further() {
+    fn a_column_moves_by_one_position_and_stays_at_the_end() {
         for (name, value, expected) in [
             ("_up", "b", "b,a,c"),
             ("_down", "b", "a,c,b"),
@@ -111,9 +109,9 @@ mod tests {
         ] {
             let mut names = ["a", "b", "c"].map(String::from);
             let pair = Pair { name: name.into(), value: value.into() };
-            Step::of(&pair).expect("a step").take(&mut names);
+            ColumnMove::from_pair(&pair).expect("a move").apply(&mut names);
             assert_eq!(names.join(","), expected, "{name} {value}");
         }
-        assert!(Step::of(&Pair { name: "up".into(), value: "a".into() }).is_none());
+        assert!(ColumnMove::from_pair(&Pair { name: "up".into(), value: "a".into() }).is_none());
     }
 }

@@ -1,21 +1,22 @@
-//! The form that builds a list's conditions.
+//! Filter form of a list, and its conditions in words.
 
 use maud::{Markup, html};
 use serde_json::{Value, json};
 
 use super::columns::Column;
-use super::condition::Wish;
-use super::place::Place;
-use super::row::{LOGICS, Row};
-use super::title::Titles;
-use super::visit::Visit;
-use super::{choice, input, words};
+use super::filter_row::{FilterRow, LOGIC_WORDS};
+use super::params::ListParams;
+use crate::panel::display_name::DisplayNames;
+use crate::panel::format::labels;
+use crate::panel::record::{choices, input};
+use crate::panel::request::PanelRequest;
+use crate::panel::target::Target;
 use crate::catalog::Catalog;
 use crate::meta::Kind;
 use crate::query::{Pair, Predicate, read_boolean};
 
-/// What a predicate is called between a field and a value of this kind.
-pub fn says(predicate: Predicate, kind: Kind) -> &'static str {
+/// The words for a predicate, between the label of a field and a value of this kind.
+pub fn predicate_label(predicate: Predicate, kind: Kind) -> &'static str {
     let time = matches!(kind, Kind::Timestamp { .. } | Kind::Date);
     match predicate {
         Predicate::Eq => "is",
@@ -43,8 +44,8 @@ pub fn says(predicate: Predicate, kind: Kind) -> &'static str {
     }
 }
 
-fn joins(logic: &str, first: bool) -> &'static str {
-    match (logic, first) {
+fn logic_label(logic: &str, is_first: bool) -> &'static str {
+    match (logic, is_first) {
         ("nand" | "nor", true) => "not where",
         (_, true) => "where",
         ("or", _) => "or",
@@ -54,62 +55,64 @@ fn joins(logic: &str, first: bool) -> &'static str {
     }
 }
 
-/// Conditions in words, with how each joins those before it: `Name contains “lamp”`, `or Weight is less than “3”`.
-pub fn sentences(visit: &Visit<'_>, rows: &[Row], columns: &[Column], titles: &Titles) -> Vec<String> {
-    let joined =
-        |(index, row): (usize, &Row)| match (joins(&row.logic, index == 0), sentence(visit, row, columns, titles)) {
-            ("where", said) => said,
-            (joins, said) => format!("{joins} {said}"),
-        };
-    rows.iter().enumerate().map(joined).collect()
+/// Conditions in words: `Name contains “lamp”`, `or Weight is less than “3”`.
+pub fn describe_all(request: &PanelRequest<'_>, rows: &[FilterRow], columns: &[Column], display_names: &DisplayNames) -> Vec<String> {
+    let describe = |(index, row): (usize, &FilterRow)| {
+        let condition = describe(request, row, columns, display_names);
+        match logic_label(&row.logic, index == 0) {
+            "where" => condition,
+            logic => format!("{logic} {condition}"),
+        }
+    };
+    rows.iter().enumerate().map(describe).collect()
 }
 
-fn sentence(visit: &Visit<'_>, row: &Row, columns: &[Column], titles: &Titles) -> String {
+fn describe(request: &PanelRequest<'_>, row: &FilterRow, columns: &[Column], display_names: &DisplayNames) -> String {
     let column = columns.iter().find(|column| column.name == row.field);
-    let label = column.map_or_else(|| words::label(&row.field), |column| column.label.clone());
+    let label = column.map_or_else(|| labels::from_name(&row.field), |column| column.label.clone());
     let kind = column.map_or(Kind::Text, |column| column.kind);
     let Some(predicate) = Predicate::from_name(&row.predicate) else { return label };
-    let said = says(predicate, kind);
+    let words = predicate_label(predicate, kind);
     if predicate.is_switch() {
-        let negated = read_boolean(&row.value) == Ok(false);
-        return if negated { format!("{label}: not “{said}”") } else { format!("{label} {said}") };
+        let is_negated = read_boolean(&row.value) == Ok(false);
+        return if is_negated { format!("{label}: not “{words}”") } else { format!("{label} {words}") };
     }
-    format!("{label} {said} {}", choice::said(visit, column, row, titles))
+    format!("{label} {words} {}", choices::describe_value(request, column, row, display_names))
 }
 
-/// The form of the conditions.
-pub fn form(visit: &Visit<'_>, place: &Place<'_>, wish: &Wish, columns: &[Column], titles: &Titles) -> Markup {
-    let rest = Wish { rows: Vec::new(), page: None, ..wish.clone() };
-    // Beside a view `filters` means something else than `q[...]`: what came so goes back so.
-    let listed = wish.rows.iter().filter(|row| row.is_listed).count();
+/// The filter form of a list.
+pub fn render(request: &PanelRequest<'_>, target: &Target<'_>, params: &ListParams, columns: &[Column], display_names: &DisplayNames) -> Markup {
+    let rest = ListParams { rows: Vec::new(), page: None, ..params.clone() };
+    // With a saved view `filters` and `q[...]` differ. The form remembers which conditions came from `filters`.
+    let from_filters = params.rows.iter().filter(|row| row.is_from_filters).count();
     html! {
-        form #filter-form method="get" action=(place.collection()) data-filter {
+        form #filter-form method="get" action=(target.collection()) data-filter {
             input type="hidden" name="apply" value="1";
-            (hidden(&rest.pairs()))
-            @if listed > 0 && wish.view_id.is_some() { input type="hidden" name="listed" value=(listed); }
-            (rows(visit, &wish.rows, columns, titles))
+            (hidden_inputs(&rest.pairs()))
+            @if from_filters > 0 && params.view_id.is_some() { input type="hidden" name="listed" value=(from_filters); }
+            (inputs(request, &params.rows, columns, display_names))
             div .buttons {
                 button .primary { "Apply" }
-                button type="button" data-add-condition { "Add a condition" }
-                a .button href=(rest.address(place)) { "Clear" }
+                button type="button" data-add-condition { "Add condition" }
+                a .button href=(rest.page_url(target)) { "Clear" }
             }
         }
     }
 }
 
-/// The inputs of these conditions and of one more, with what the script needs to fit them.
-pub fn rows(visit: &Visit<'_>, rows: &[Row], columns: &[Column], titles: &Titles) -> Markup {
-    let none = String::new;
-    let blank = Row { logic: "and".into(), field: none(), predicate: none(), value: none(), is_listed: false };
+/// The inputs of these conditions and a blank one, with the columns as JSON for the scripts.
+pub fn inputs(request: &PanelRequest<'_>, rows: &[FilterRow], columns: &[Column], display_names: &DisplayNames) -> Markup {
+    let empty = String::new;
+    let blank = FilterRow { logic: "and".into(), field: empty(), predicate: empty(), value: empty(), is_from_filters: false };
     html! {
         ol .conditions {
-            @for (index, row) in rows.iter().chain([&blank]).enumerate() { (condition(visit, index, row, columns, titles)) }
+            @for (index, row) in rows.iter().chain([&blank]).enumerate() { (condition_inputs(request, index, row, columns, display_names)) }
         }
-        script type="application/json" #filter-fields { (maud::PreEscaped(fields(visit, columns))) }
+        script type="application/json" #filter-fields { (maud::PreEscaped(columns_json(request, columns))) }
     }
 }
 
-fn condition(visit: &Visit<'_>, index: usize, row: &Row, columns: &[Column], titles: &Titles) -> Markup {
+fn condition_inputs(request: &PanelRequest<'_>, index: usize, row: &FilterRow, columns: &[Column], display_names: &DisplayNames) -> Markup {
     let column = columns.iter().find(|column| column.name == row.field);
     let all: Vec<Predicate> = Predicate::names().filter_map(Predicate::from_name).collect();
     let predicates = column.map_or(&all, |column| &column.predicates);
@@ -117,9 +120,9 @@ fn condition(visit: &Visit<'_>, index: usize, row: &Row, columns: &[Column], tit
     let number = index + 1;
     html! {
         li .condition data-condition {
-            select name={ "f" (index) ".logic" } aria-label={ "How condition " (number) " joins" } {
-                @for logic in LOGICS.iter().filter(|logic| index > 0 || matches!(**logic, "and" | "nand")) {
-                    option value=(logic) selected[row.logic == **logic] { (joins(logic, index == 0)) }
+            select name={ "f" (index) ".logic" } aria-label={ "Operator of condition " (number) } {
+                @for logic in LOGIC_WORDS.iter().filter(|logic| index > 0 || matches!(**logic, "and" | "nand")) {
+                    option value=(logic) selected[row.logic == **logic] { (logic_label(logic, index == 0)) }
                 }
             }
             select name={ "f" (index) ".field" } aria-label={ "Field of condition " (number) } data-field {
@@ -128,60 +131,62 @@ fn condition(visit: &Visit<'_>, index: usize, row: &Row, columns: &[Column], tit
                     option value=(column.name) selected[column.name == row.field] { (column.label) }
                 }
             }
-            select name={ "f" (index) ".predicate" } aria-label={ "Question of condition " (number) } data-predicate {
+            select name={ "f" (index) ".predicate" } aria-label={ "Comparison of condition " (number) } data-predicate {
                 @for predicate in predicates {
-                    option value=(predicate.name()) selected[predicate.name() == row.predicate] { (says(*predicate, kind)) }
+                    option value=(predicate.name()) selected[predicate.name() == row.predicate] { (predicate_label(*predicate, kind)) }
                 }
             }
-            div .value data-value data-of=[column.map(|column| format!("{} {}", column.name, reads(row)))] {
-                (input::condition(visit, &format!("f{index}.value"), column, row, &format!("Value of condition {number}"), titles))
+            div .value data-value data-of=[column.map(|column| format!("{} {}", column.name, reads_of(row)))] {
+                (input::condition_value(request, &format!("f{index}.value"), column, row, &format!("Value of condition {number}"), display_names))
             }
             button type="button" .quiet data-remove aria-label={ "Remove condition " (number) } { "×" }
         }
     }
 }
 
-/// How a condition reads its value, in the script's word for it.
-fn reads(row: &Row) -> String {
-    Predicate::from_name(&row.predicate).map(told).unwrap_or_default()
+/// How a condition reads its value, in the word that the scripts use.
+fn reads_of(row: &FilterRow) -> String {
+    Predicate::from_name(&row.predicate).map(reads_word).unwrap_or_default()
 }
 
-fn told(predicate: Predicate) -> String {
+fn reads_word(predicate: Predicate) -> String {
     format!("{:?}", predicate.reads()).to_lowercase()
 }
 
-/// What the script needs to offer for each field just its questions, with an input that fits.
-fn fields(visit: &Visit<'_>, columns: &[Column]) -> String {
+/// The filterable columns as JSON for the scripts, which offer the predicates and the input of each column.
+fn columns_json(request: &PanelRequest<'_>, columns: &[Column]) -> String {
     let mut json = String::from("[");
     for column in columns.iter().filter(|column| !column.predicates.is_empty()) {
         if json.len() > 1 {
             json.push(',');
         }
-        json.push_str(&column.script);
-        // Where titles are searched depends on who asks.
-        if let Some(titles) = input::places(visit, column.field) {
-            json.push_str(&format!(",\"titles\":{}", Value::from(titles)));
+        json.push_str(&column.script_json);
+        // Depends on the permissions of the user.
+        if let Some(url) = input::suggestion_url(request, column.field) {
+            json.push_str(&format!(",\"titles\":{}", Value::from(url)));
         }
         json.push('}');
     }
     json + "]"
 }
 
-/// What the script is told of a column, but for its end. Nothing in it ends the element that holds it.
-pub fn script(catalog: &Catalog, column: &Column) -> String {
-    let asks = |predicate: &Predicate| json!([predicate.name(), says(*predicate, column.kind), told(*predicate)]);
+/// A column as an unclosed JSON object, safe inside `<script>`.
+pub fn column_json(catalog: &Catalog, column: &Column) -> String {
+    let predicate = |predicate: &Predicate| {
+        json!([predicate.name(), predicate_label(*predicate, column.kind), reads_word(*predicate)])
+    };
     let json = json!({
         "name": column.name,
-        "input": input::word(column.kind),
-        "predicates": column.predicates.iter().map(asks).collect::<Vec<_>>(),
-        "choices": choice::of_column(catalog, column),
+        "input": input::script_type(column.kind),
+        "predicates": column.predicates.iter().map(predicate).collect::<Vec<_>>(),
+        "choices": choices::for_column(catalog, column),
     });
     let mut json = json.to_string().replace('<', "\\u003c");
     json.pop();
     json
 }
 
-/// What a form carries along.
-pub fn hidden(pairs: &[Pair]) -> Markup {
+/// Query parameters as hidden inputs.
+pub fn hidden_inputs(pairs: &[Pair]) -> Markup {
     html! { @for pair in pairs { input type="hidden" name=(pair.name) value=(pair.value); } }
 }

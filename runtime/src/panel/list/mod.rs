@@ -1,256 +1,278 @@
-//! A list: its conditions, its columns, its pages, and what can be done with the records that are chosen.
+//! List page of a collection: toolbar, table, pages, export, and the bulk operations on selected rows.
+
+pub mod column_picker;
+pub mod columns;
+pub mod filter_form;
+pub mod filter_row;
+pub mod params;
+pub mod response;
+pub mod saved_view_form;
+pub mod saved_views;
+mod table;
+mod toolbar;
+pub mod trash;
 
 use std::borrow::Cow;
 
 use maud::{Markup, html};
 use serde_json::Value;
 
-use super::api::Reply;
-use super::columns::{self, Column};
-use super::condition::Wish;
-use super::listing::{Listing, Record};
-use super::place::Place;
-use super::table::Table;
-use super::title::{self, Titles};
-use super::tools::Tool;
-use super::visit::Visit;
-use super::{deleted, filter, page, plot, see, tools, views, words};
+use crate::panel::api::ApiResponse;
+use crate::panel::dashboard::chart;
+use crate::panel::display_name::{self, DisplayNames};
+use crate::panel::format::labels;
+use crate::panel::request::PanelRequest;
+use crate::panel::target::Target;
+use crate::panel::{layout, redirect, url};
 use crate::crud::{API, Format};
 use crate::error::Result;
 use crate::meta::{FieldMeta, Operation};
 use crate::query::{Pair, Predicate};
 use crate::server::Answer;
+use columns::Column;
+use params::ListParams;
+use response::{ListBody, ListRecord};
+use saved_views::SavedViews;
+use table::Table;
+use toolbar::Tool;
 
-/// So many of the latest records lines are drawn of.
-const LATEST: &str = "100";
+/// Value of `per_page` for line charts, which show the latest records.
+const CHART_RECORDS: &str = "100";
 
-/// The page of a collection.
-pub async fn answer(visit: &Visit<'_>, place: &Place<'_>) -> Result<Answer> {
-    let entry = place.entry;
-    let known = columns::all(visit, entry).await?;
-    let mark = deleted::mark(entry).filter(|_| deleted::is_asked(&visit.asked.pairs().unwrap_or_default()));
-    let columns = match mark {
-        Some(mark) => Cow::Owned([&known[..], &[columns::of_mark(visit, entry, mark)]].concat()),
-        None => Cow::Borrowed(&known[..]),
+pub async fn show(request: &PanelRequest<'_>, target: &Target<'_>) -> Result<Answer> {
+    let entry = target.entry;
+    let all = columns::load(request, entry).await?;
+    let deleted_at = trash::deleted_at_field(entry).filter(|_| trash::is_requested(&request.raw.query_pairs().unwrap_or_default()));
+    let columns = match deleted_at {
+        Some(field) => Cow::Owned([&all[..], &[columns::deleted_at(request, entry, field)]].concat()),
+        None => Cow::Borrowed(&all[..]),
     };
-    let mut wish = Wish::read(visit.asked.pairs()?, &columns, visit.locale.zone)?;
-    if wish.is_rough {
-        // An arrow that was pressed has the focus again, in a menu that is open again.
-        let plain = Wish { is_rough: false, page: None, ..wish };
-        let Some(arrow) = &plain.arrow else { return Ok(see(&plain.address(place))) };
-        return Ok(see(&format!("{}#{}", tools::opened(place, &plain, Tool::Columns), words::escape(arrow))));
+    let mut params = ListParams::parse(request.raw.query_pairs()?, &columns, request.locale.zone)?;
+    if params.needs_redirect {
+        // After an arrow button, the column picker is open and the button focused.
+        let canonical = ListParams { needs_redirect: false, page: None, ..params };
+        let Some(arrow) = &canonical.pressed_arrow else { return Ok(redirect(&canonical.page_url(target))) };
+        return Ok(redirect(&format!("{}#{}", toolbar::url_with_open_tool(target, &canonical, Tool::Columns), url::encode(arrow))));
     }
-    if mark.is_some() && wish.sort.is_none() && wish.view_id.is_none() {
-        wish.sort = Some("-deleted_at".into());
+    if deleted_at.is_some() && params.sort.is_none() && params.view_id.is_none() {
+        params.sort = Some("-deleted_at".into());
     }
-    let views = views::Shelf::load(visit, place, wish.view_id).await?;
-    // What nobody makes is a log, of which the newest is looked for.
-    if wish.sort.is_none() && wish.view_id.is_none() && columns::is_log(entry) {
-        wish.sort = Some("-id".into());
+    let views = SavedViews::load(request, target, params.view_id).await?;
+    // A log shows the newest record first.
+    if params.sort.is_none() && params.view_id.is_none() && columns::is_log(entry) {
+        params.sort = Some("-id".into());
     }
     let column = |name: &String| columns.iter().find(|column| column.name == *name);
     let is_known = |names: &Vec<String>| names.iter().any(|name| column(name).is_some());
-    // None that is known is as none that was chosen.
-    let chosen = wish.columns.clone().filter(is_known);
+    // Without a known column the default ones are shown.
+    let chosen = params.columns.clone().filter(is_known);
     let mut names =
-        chosen.clone().or_else(|| views.columns().filter(is_known)).unwrap_or_else(|| columns::usual(entry));
-    // What is asked of deleted records first of all is when that was.
-    names.extend(mark.filter(|_| chosen.is_none()).map(|mark| mark.name.to_string()));
+        chosen.clone().or_else(|| views.columns().filter(is_known)).unwrap_or_else(|| columns::default_names(entry));
+    // The list of deleted records shows the time of deletion.
+    names.extend(deleted_at.filter(|_| chosen.is_none()).map(|field| field.name.to_string()));
     let shown: Vec<&Column> = names.iter().filter_map(column).collect();
-    let asked = wish.api(place, Some(&columns::fields(entry, &shown)));
-    let reply = visit.get(&asked).await?;
-    let title = if mark.is_some() { deleted::title(entry) } else { words::plural(entry.meta) };
-    let parents = title::parents(visit, place).await?;
-    let lines = if mark.is_none() && reply.is_success() {
-        lines(visit, place, &wish).await?
+    let api_path = params.api_path(target, Some(&columns::api_fields(entry, &shown)));
+    let response = request.get(&api_path).await?;
+    let title = if deleted_at.is_some() { trash::heading(entry) } else { labels::plural(entry.meta) };
+    let parents = display_name::parent_breadcrumbs(request, target).await?;
+    let charts = if deleted_at.is_none() && response.is_success() {
+        line_charts(request, target, &params).await?
     } else {
         html! {}
     };
-    let list =
-        List { visit, place, parents: &parents, wish: &wish, columns: &columns, shown: &shown, views: &views, lines };
-    let asking = views.conditions();
-    let mut titles = Titles::of_conditions(visit, asking.iter().chain(&wish.rows), &columns).await?;
-    if !reply.is_success() {
-        if !reply.status.is_client_error() || [403, 404].contains(&reply.status.as_u16()) {
-            return Err(reply.error());
+    let page = ListPage {
+        request,
+        target,
+        parents: &parents,
+        params: &params,
+        columns: &columns,
+        shown: &shown,
+        views: &views,
+        charts,
+    };
+    let view_conditions = views.conditions();
+    let mut display_names = DisplayNames::load_for_filters(request, view_conditions.iter().chain(&params.rows), &columns).await?;
+    if !response.is_success() {
+        if !response.status.is_client_error() || [403, 404].contains(&response.status.as_u16()) {
+            return Err(response.error());
         }
-        return Ok(page::with_status(visit, reply.status, &title, &list.refused(&reply, &titles)));
+        return Ok(layout::page_with_status(request, response.status, &title, &page.render_error(&response, &display_names)));
     }
-    let listing = reply.listing()?;
-    let referring: Vec<&'static FieldMeta> = shown.iter().filter_map(|column| column.field).collect();
-    titles.extend(Titles::load(visit, entry, &referring, &listing.records).await?);
-    let content = list.page(&listing, &titles, &asked);
-    Ok(page::answer(visit, &title, &content))
+    let body = response.list_body()?;
+    let fields: Vec<&'static FieldMeta> = shown.iter().filter_map(|column| column.field).collect();
+    display_names.extend(DisplayNames::load_for_fields(request, entry, &fields, &body.records).await?);
+    let content = page.render(&body, &display_names, &api_path);
+    Ok(layout::page(request, &title, &content))
 }
 
-/// What a page of a list is made of.
-struct List<'l> {
-    visit: &'l Visit<'l>,
-    place: &'l Place<'l>,
+/// The parts of a list page.
+struct ListPage<'l> {
+    request: &'l PanelRequest<'l>,
+    target: &'l Target<'l>,
     parents: &'l [(String, String)],
-    wish: &'l Wish,
+    params: &'l ListParams,
     columns: &'l [Column],
     shown: &'l [&'l Column],
-    views: &'l views::Shelf,
-    /// What is drawn over the table.
-    lines: Markup,
+    views: &'l SavedViews,
+    /// Charts above the table.
+    charts: Markup,
 }
 
-/// Lines over time, of the latest that meet the list's conditions, whatever its page and its order show of them.
-async fn lines(visit: &Visit<'_>, place: &Place<'_>, wish: &Wish) -> Result<Markup> {
-    let Some((fields, sort)) = plot::asked(place.entry) else { return Ok(html! {}) };
-    let latest = Wish { sort: Some(sort), page: None, per_page: Some(LATEST.into()), ..wish.clone() };
-    let reply = visit.get(&latest.api(place, Some(&fields))).await?;
-    Ok(plot::lines(visit, place.entry, &reply.listing()?.records))
+/// Line charts of the latest records that match the conditions, whatever the page and the sort order of the list.
+async fn line_charts(request: &PanelRequest<'_>, target: &Target<'_>, params: &ListParams) -> Result<Markup> {
+    let Some((fields, sort)) = chart::time_series_query(target.entry) else { return Ok(html! {}) };
+    let latest = ListParams { sort: Some(sort), page: None, per_page: Some(CHART_RECORDS.into()), ..params.clone() };
+    let response = request.get(&latest.api_path(target, Some(&fields))).await?;
+    Ok(chart::line_charts(request, target.entry, &response.list_body()?.records))
 }
 
-impl List<'_> {
-    fn page(&self, Listing { records, meta }: &Listing<'_>, titles: &Titles, asked: &str) -> Markup {
+impl ListPage<'_> {
+    fn render(&self, ListBody { records, meta }: &ListBody<'_>, display_names: &DisplayNames, api_path: &str) -> Markup {
         let total = meta["total"].as_i64();
         html! {
-            (self.head(total, asked))
-            @if !self.wish.is_of_deleted() { (self.views.bar(self.visit, self.place, self.wish, self.shown)) }
-            (tools::bar(self.visit, self.place, self.wish, self.columns, self.shown, self.views, titles))
+            (self.header(total, api_path))
+            @if !self.params.shows_trash() { (self.views.render(self.request, self.target, self.params, self.shown)) }
+            (toolbar::render(self.request, self.target, self.params, self.columns, self.shown, self.views, display_names))
             @if records.is_empty() { (self.empty()) } @else {
-                (self.lines)
-                (self.table(records, titles, total))
+                (self.charts)
+                (self.table(records, display_names, total))
                 (self.pager(meta, records.len()))
             }
         }
     }
 
-    fn refused(&self, reply: &Reply, titles: &Titles) -> Markup {
-        let problem = reply.problem();
+    fn render_error(&self, response: &ApiResponse, display_names: &DisplayNames) -> Markup {
+        let problem = response.problem();
         html! {
-            (self.head(None, ""))
-            (self.views.bar(self.visit, self.place, self.wish, self.shown))
+            (self.header(None, ""))
+            (self.views.render(self.request, self.target, self.params, self.shown))
             div .problem role="alert" {
-                p { strong { "This list cannot be shown as it is asked for." } }
-                ul { @for (name, said) in &problem.errors { li { (self.called(name)) " " (said.join("; ")) } } }
+                p { strong { "This list cannot be shown, because a condition or parameter is invalid." } }
+                ul { @for (name, messages) in &problem.errors { li { (self.parameter_label(name)) " " (messages.join("; ")) } } }
                 @if problem.errors.is_empty() { p { (problem.message) } }
-                p { a href=(self.place.collection()) { "Show all" } }
+                p { a href=(self.target.collection()) { "Show all" } }
             }
-            (tools::bar(self.visit, self.place, self.wish, self.columns, self.shown, self.views, titles))
+            (toolbar::render(self.request, self.target, self.params, self.columns, self.shown, self.views, display_names))
         }
     }
 
-    /// What a parameter that was refused asks about: `q[weight_gt]` is a question about the weight.
-    fn called(&self, name: &str) -> Markup {
-        let asked = name.strip_prefix("q[").and_then(|rest| rest.strip_suffix(']'));
-        let found = asked.and_then(|key| {
+    /// The words for an invalid parameter: `Weight is more than` for `q[weight_gt]`.
+    fn parameter_label(&self, name: &str) -> Markup {
+        let key = name.strip_prefix("q[").and_then(|rest| rest.strip_suffix(']'));
+        let found = key.and_then(|key| {
             let known = |(field, _): &(&str, Predicate)| self.columns.iter().find(|column| column.name == *field);
             Predicate::splits(key).find_map(|split| known(&split).map(|column| (column, split.1)))
         });
         match found {
             Some((column, predicate)) => {
-                html! { strong { (column.label) " " (filter::says(predicate, column.kind)) } ":" }
+                html! { strong { (column.label) " " (filter_form::predicate_label(predicate, column.kind)) } ":" }
             }
             None => html! { code { (name) } },
         }
     }
 
-    fn head(&self, total: Option<i64>, asked: &str) -> Markup {
-        let (visit, place, entry) = (self.visit, self.place, self.place.entry);
-        let mut trail = self.parents.to_vec();
-        let of_deleted = self.wish.is_of_deleted();
-        if of_deleted {
-            trail.push((place.collection(), words::plural(entry.meta)));
+    fn header(&self, total: Option<i64>, api_path: &str) -> Markup {
+        let (request, target, entry) = (self.request, self.target, self.target.entry);
+        let mut breadcrumbs = self.parents.to_vec();
+        let shows_trash = self.params.shows_trash();
+        if shows_trash {
+            breadcrumbs.push((target.collection(), labels::plural(entry.meta)));
         }
         let title = html! {
-            @if of_deleted { (deleted::title(entry)) } @else { (words::plural(entry.meta)) }
-            @if let Some(total) = total { " " span .count { (self.visit.locale.amounts.count(total)) } }
+            @if shows_trash { (trash::heading(entry)) } @else { (labels::plural(entry.meta)) }
+            @if let Some(total) = total { " " span .count { (self.request.locale.numbers.count(total)) } }
         };
-        let all = self.wish.api(place, None);
+        let all = self.params.api_path(target, None);
         let actions = html! {
-            @if !asked.is_empty() {
+            @if !api_path.is_empty() {
                 details .menu {
                     summary { "Export" }
                     ul {
                         @for format in Format::ALL {
-                            @let name = match format { Format::Csv => "CSV", Format::Lines => "Lines of JSON" };
-                            li { button type="button" data-export=(format.media_type()) data-address={ "/panel/api" (exported(&all)) } data-name=(entry.meta.plural) { (name) } }
+                            @let name = match format { Format::Csv => "CSV", Format::Lines => "JSON lines" };
+                            li { button type="button" data-export=(format.media_type()) data-address={ "/panel/api" (export_path(&all)) } data-name=(entry.meta.plural) { (name) } }
                         }
-                        li { button type="button" data-copy=(curl(visit, asked)) { "Copy as curl" } }
+                        li { button type="button" data-copy=(curl_command(request, api_path)) { "Copy as curl" } }
                     }
                 }
             }
-            @if !of_deleted && deleted::may(visit, entry) {
-                a .button href=(deleted::address(&place.collection())) { "Deleted" }
+            @if !shows_trash && trash::may_view(request, entry) {
+                a .button href=(trash::url(&target.collection())) { "Deleted" }
             }
-            @if !of_deleted && visit.may(entry, Operation::Create) {
-                a .button.primary href={ (place.collection()) "/new" } data-new { "New " (words::singular(entry.meta)) }
+            @if !shows_trash && request.may(entry, Operation::Create) {
+                a .button.primary href={ (target.collection()) "/new" } data-new { "New " (labels::singular(entry.meta)) }
             }
         };
-        page::head(&trail, &title, &actions)
+        layout::header(&breadcrumbs, &title, &actions)
     }
 
     fn empty(&self) -> Markup {
-        let (entry, wish) = (self.place.entry, self.wish);
-        let of_deleted = wish.is_of_deleted();
-        let others = wish.others.iter().any(|pair| pair.name != "deleted");
-        let narrowed = !wish.rows.is_empty() || wish.view_id.is_some() || others;
-        let collection = self.place.collection();
-        let all = if of_deleted { deleted::address(&collection) } else { collection };
-        let beyond = wish.page.as_deref().is_some_and(|page| page != "1");
+        let (entry, params) = (self.target.entry, self.params);
+        let shows_trash = params.shows_trash();
+        let has_others = params.passthrough.iter().any(|pair| pair.name != "deleted");
+        let is_narrowed = !params.rows.is_empty() || params.view_id.is_some() || has_others;
+        let collection = self.target.collection();
+        let all = if shows_trash { trash::url(&collection) } else { collection };
+        let is_beyond_first_page = params.page.as_deref().is_some_and(|page| page != "1");
         html! {
             div .empty {
-                (page::mark())
-                @if beyond {
-                    p { "There is nothing on this page." }
-                    p { a .button href=(Wish { page: None, ..wish.clone() }.address(self.place)) { "To the first page" } }
-                } @else if narrowed {
-                    p { "No " @if of_deleted { "deleted " } (words::singular(entry.meta)) " meets these conditions." }
+                (layout::logo())
+                @if is_beyond_first_page {
+                    p { "This page is empty." }
+                    p { a .button href=(ListParams { page: None, ..params.clone() }.page_url(self.target)) { "Go to the first page" } }
+                } @else if is_narrowed {
+                    p { "No " @if shows_trash { "deleted " } (labels::singular(entry.meta)) " matches these conditions." }
                     p { a .button href=(all) { "Show all" } }
-                } @else if of_deleted {
-                    p { "There are no deleted " (words::plural(entry.meta).to_lowercase()) "." }
-                    p { a .button href=(self.place.collection()) { "To all that are not" } }
+                } @else if shows_trash {
+                    p { "There are no deleted " (labels::plural(entry.meta).to_lowercase()) "." }
+                    p { a .button href=(self.target.collection()) { "Back to the list" } }
                 } @else {
-                    p { "There are no " (words::plural(entry.meta).to_lowercase()) " yet." }
+                    p { "There are no " (labels::plural(entry.meta).to_lowercase()) " yet." }
                     @if !entry.meta.description.is_empty() { p .faint { (entry.meta.description) } }
-                    @if self.visit.may(entry, Operation::Create) {
-                        p { a .button.primary href={ (self.place.collection()) "/new" } { "Create the first one" } }
+                    @if self.request.may(entry, Operation::Create) {
+                        p { a .button.primary href={ (self.target.collection()) "/new" } { "Create the first one" } }
                     }
                 }
             }
         }
     }
 
-    fn table(&self, records: &[Record<'_>], titles: &Titles, total: Option<i64>) -> Markup {
-        let (visit, place, entry) = (self.visit, self.place, self.place.entry);
-        let served = |operation| visit.may(entry, operation);
-        let of_deleted = self.wish.is_of_deleted();
-        // A deleted record is restored, and nothing else.
-        let edits = !of_deleted && served(Operation::Update);
-        let deletes = !of_deleted && served(Operation::Delete);
-        let restores = of_deleted && deleted::may(visit, entry);
-        let bulk = edits || deletes || restores;
-        let mut table = Table::new(visit, place, self.shown, titles);
-        (table.picks, table.of_deleted) = (bulk, of_deleted);
+    fn table(&self, records: &[ListRecord<'_>], display_names: &DisplayNames, total: Option<i64>) -> Markup {
+        let (request, target, entry) = (self.request, self.target, self.target.entry);
+        let may = |operation| request.may(entry, operation);
+        let shows_trash = self.params.shows_trash();
+        // The only operation on deleted records is to restore them.
+        let may_edit = !shows_trash && may(Operation::Update);
+        let may_delete = !shows_trash && may(Operation::Delete);
+        let may_restore = shows_trash && trash::may_view(request, entry);
+        let is_selectable = may_edit || may_delete || may_restore;
+        let mut table = Table::new(request, target, self.shown, display_names);
+        (table.is_selectable, table.shows_trash) = (is_selectable, shows_trash);
         html! {
-            form method="post" action={ (place.collection()) "/bulk" } data-bulk {
-                (page::token(visit))
-                input type="hidden" name="_back" value=(visit.asked.address());
-                input type="hidden" name="_query" value=(views::query(self.wish));
-                div .scroll tabindex="0" role="region" aria-label=(words::plural(entry.meta)) {
+            form method="post" action={ (target.collection()) "/bulk" } data-bulk {
+                (layout::csrf_input(request))
+                input type="hidden" name="_back" value=(request.raw.path_and_query());
+                input type="hidden" name="_query" value=(saved_views::query_string(self.params));
+                div .scroll tabindex="0" role="region" aria-label=(labels::plural(entry.meta)) {
                     table .list {
                         thead { tr {
-                            @if bulk { th .pick scope="col" { input type="checkbox" data-all aria-label="Select all rows of this page"; } }
+                            @if is_selectable { th .pick scope="col" { input type="checkbox" data-all aria-label="Select all rows on this page"; } }
                             @for (column, class) in table.columns() { (self.heading(column, class)) }
                         } }
                         tbody {
-                            @for record in records { (table.row(record)) }
+                            @for record in records { (table.render_row(record)) }
                         }
                     }
                 }
-                @if bulk {
+                @if is_selectable {
                     div .bulk data-bulk-bar {
-                        span data-chosen { @if of_deleted { "Choose rows to restore several at once" } @else { "Choose rows to change several at once" } }
+                        span data-chosen { @if shows_trash { "Select rows to restore them" } @else { "Select rows to change them" } }
                         @if let Some(total) = total.filter(|total| *total > records.len() as i64) {
-                            label .box { input type="checkbox" name="_all" value="1"; " All " (self.visit.locale.amounts.count(total)) " that match" }
+                            label .box { input type="checkbox" name="_all" value="1"; " All " (self.request.locale.numbers.count(total)) " matching records" }
                         }
-                        @if edits { button name="_step" value="edit" { "Edit…" } }
-                        @if deletes { button .danger name="_step" value="delete" { "Delete…" } }
-                        @if restores { button name="_step" value="restore" { "Restore…" } }
+                        @if may_edit { button name="_step" value="edit" { "Edit…" } }
+                        @if may_delete { button .danger name="_step" value="delete" { "Delete…" } }
+                        @if may_restore { button name="_step" value="restore" { "Restore…" } }
                     }
                 }
             }
@@ -258,21 +280,21 @@ impl List<'_> {
     }
 
     fn heading(&self, column: &Column, class: Option<&'static str>) -> Markup {
-        let sorted = self.wish.sort.clone().or_else(|| self.views.sort()).unwrap_or_default();
-        let (up, down) = (sorted == column.name, sorted.strip_prefix('-') == Some(column.name.as_str()));
-        let order = if up {
+        let sorted = self.params.sort.clone().or_else(|| self.views.sort()).unwrap_or_default();
+        let (ascending, descending) = (sorted == column.name, sorted.strip_prefix('-') == Some(column.name.as_str()));
+        let order = if ascending {
             Some("ascending")
-        } else if down {
+        } else if descending {
             Some("descending")
         } else {
             None
         };
-        let next = if up { format!("-{}", column.name) } else { column.name.clone() };
-        let to = Wish { sort: Some(next), page: None, ..self.wish.clone() };
+        let next = if ascending { format!("-{}", column.name) } else { column.name.clone() };
+        let resorted = ListParams { sort: Some(next), page: None, ..self.params.clone() };
         html! {
             th scope="col" class=[class] aria-sort=[order] {
                 @if column.sortable {
-                    a href=(to.address(self.place)) { (column.label) @if up { " ↑" } @else if down { " ↓" } }
+                    a href=(resorted.page_url(self.target)) { (column.label) @if ascending { " ↑" } @else if descending { " ↓" } }
                 } @else { (column.label) }
             }
         }
@@ -283,18 +305,18 @@ impl List<'_> {
         let total = meta["total"].as_i64();
         let first = (page - 1).saturating_mul(per_page) + 1;
         let last = first + rows as i64 - 1;
-        let to =
-            |page: i64| Wish { page: (page > 1).then(|| page.to_string()), ..self.wish.clone() }.address(self.place);
-        let more = total.map_or(rows as i64 == per_page, |total| last < total);
-        let number = |number: i64| self.visit.locale.amounts.count(number);
+        let page_url =
+            |page: i64| ListParams { page: (page > 1).then(|| page.to_string()), ..self.params.clone() }.page_url(self.target);
+        let has_more = total.map_or(rows as i64 == per_page, |total| last < total);
+        let number = |number: i64| self.request.locale.numbers.count(number);
         html! {
             nav .pager aria-label="Pages" {
                 p { (number(first)) "–" (number(last)) @if let Some(total) = total { " of " (number(total)) } }
                 div {
-                    @if page > 1 { a .button href=(to(page - 1)) rel="prev" { "Previous" } }
-                    @if more { a .button href=(to(page + 1)) rel="next" { "Next" } }
-                    @if let Some(total) = total.filter(|_| more) {
-                        a .button href=(to((total + per_page - 1) / per_page)) { "Last" }
+                    @if page > 1 { a .button href=(page_url(page - 1)) rel="prev" { "Previous" } }
+                    @if has_more { a .button href=(page_url(page + 1)) rel="next" { "Next" } }
+                    @if let Some(total) = total.filter(|_| has_more) {
+                        a .button href=(page_url((total + per_page - 1) / per_page)) { "Last" }
                     }
                 }
             }
@@ -302,16 +324,16 @@ impl List<'_> {
     }
 }
 
-/// An export has no pages.
-fn exported(address: &str) -> String {
-    let (path, query) = address.split_once('?').unwrap_or((address, ""));
+/// The path without paging: an export contains all records.
+fn export_path(path: &str) -> String {
+    let (path, query) = path.split_once('?').unwrap_or((path, ""));
     let mut pairs = crate::query::decode(query).unwrap_or_default();
     pairs.retain(|Pair { name, .. }| !["page", "per_page"].contains(&name.as_str()));
-    super::condition::address(path, &pairs)
+    url::with_query(path, &pairs)
 }
 
-/// The request of the API that answers what is seen.
-pub fn curl(visit: &Visit<'_>, path: &str) -> String {
+/// A `curl` command for an API request.
+pub fn curl_command(request: &PanelRequest<'_>, path: &str) -> String {
     let quoted = path.replace('\'', "%27");
-    format!("curl -g -H \"Authorization: Bearer $TOKEN\" '{}{API}{quoted}'", visit.state.base_url())
+    format!("curl -g -H \"Authorization: Bearer $TOKEN\" '{}{API}{quoted}'", request.state.base_url())
 }

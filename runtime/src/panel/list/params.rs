@@ -1,113 +1,115 @@
-//! What a list's address asks: its conditions one by one, its order, its page; and how they are written again.
+//! Query parameters of a list page: parsing, and building the URLs that change one of them.
 
 use std::collections::HashSet;
 
 use serde_json::Value;
 
-use super::chooser::Step;
+use super::column_picker::ColumnMove;
 use super::columns::Column;
-use super::place::Place;
-use super::row::{self, LOGICS, Row};
-use super::tools::Tool;
-use super::{deleted, words, zone};
+use super::filter_row::{self, FilterRow, LOGIC_WORDS};
+use super::toolbar::Tool;
+use super::trash;
+use crate::panel::format::datetime;
+use crate::panel::target::Target;
+use crate::panel::url;
 use crate::error::{Error, Result};
 use crate::meta::Kind;
 use crate::query::{Pair, Predicate, Reads};
 
-/// What a list is asked for.
+/// The parsed query parameters of a list page.
 #[derive(Debug, Clone, Default)]
-pub struct Wish {
-    pub rows: Vec<Row>,
+pub struct ListParams {
+    pub rows: Vec<FilterRow>,
     pub sort: Option<String>,
     pub page: Option<String>,
     pub per_page: Option<String>,
     pub view_id: Option<i64>,
-    /// The names of the columns that were chosen.
+    /// The names of the chosen columns.
     pub columns: Option<Vec<String>>,
-    /// What the address asks beside, which the API reads and this page does not show.
-    pub others: Vec<Pair>,
-    /// Whether the address is to be written anew: it came from a form.
-    pub is_rough: bool,
-    /// The arrow that moved a column.
-    pub arrow: Option<String>,
-    /// The tool that is open. It is closed again once it did what it is there for.
-    pub tool: Option<Tool>,
+    /// Parameters that are passed to the API unchanged, because the filter form has no inputs for them.
+    pub passthrough: Vec<Pair>,
+    /// True if the parameters came from a form, and the browser is redirected to their canonical URL.
+    pub needs_redirect: bool,
+    /// The id of the arrow button that moved a column.
+    pub pressed_arrow: Option<String>,
+    /// The open tool. URLs that this type builds do not contain it.
+    pub open_tool: Option<Tool>,
 }
 
-impl Wish {
-    /// Reads an address.
+impl ListParams {
+    /// Parses query parameters, or the filter form.
     ///
     /// # Errors
-    /// [`Error::Malformed`] when it has more conditions than a page can be drawn with: each of them has a link that holds the
-    /// others.
-    pub fn read(pairs: Vec<Pair>, columns: &[Column], zone: chrono_tz::Tz) -> Result<Wish> {
-        let mut wish = Wish::default();
-        let mut chosen: Vec<(usize, &str, String)> = Vec::new();
+    /// [`Error::Malformed`] for more than [`MAX_CONDITIONS`]: a page has a link for each condition that contains all
+    /// others, which makes its size quadratic.
+    pub fn parse(pairs: Vec<Pair>, columns: &[Column], zone: chrono_tz::Tz) -> Result<ListParams> {
+        let mut params = ListParams::default();
+        let mut form_parts: Vec<(usize, &str, String)> = Vec::new();
         let mut filters: Option<String> = None;
-        let mut listed = 0;
-        let mut steps: Vec<Pair> = Vec::new();
+        let mut from_filters = 0;
+        let mut moves: Vec<Pair> = Vec::new();
         for Pair { name, value } in pairs {
             let blank = value.trim().is_empty();
-            if let Some((number, part)) = form_field(&name) {
-                chosen.push((number, part, value));
+            if let Some((number, part)) = parse_filter_input(&name) {
+                form_parts.push((number, part, value));
                 continue;
             }
             match name.as_str() {
-                "apply" => wish.is_rough = true,
+                "apply" => params.needs_redirect = true,
                 "_up" | "_down" => {
-                    wish.is_rough = true;
-                    steps.push(Pair { name, value });
+                    params.needs_redirect = true;
+                    moves.push(Pair { name, value });
                 }
-                "listed" => listed = value.parse().unwrap_or_default(),
-                "tool" => wish.tool = Tool::named(&value),
-                "columns" => wish.columns.get_or_insert_default().extend(value.split(',').map(String::from)),
-                "sort" | "page" | "per_page" | "view_id" if blank => wish.is_rough = true,
-                "sort" => wish.sort = Some(value),
-                "page" => wish.page = Some(value),
-                "per_page" => wish.per_page = Some(value),
-                // What is no number is a view that there is not, and said to be that.
-                "view_id" => wish.view_id = Some(value.trim().parse().unwrap_or_default()),
-                // As for the API, the last one counts.
+                "listed" => from_filters = value.parse().unwrap_or_default(),
+                "tool" => params.open_tool = Tool::from_id(&value),
+                "columns" => params.columns.get_or_insert_default().extend(value.split(',').map(String::from)),
+                "sort" | "page" | "per_page" | "view_id" if blank => params.needs_redirect = true,
+                "sort" => params.sort = Some(value),
+                "page" => params.page = Some(value),
+                "per_page" => params.per_page = Some(value),
+                // An invalid id becomes 0, for which the API reports that the view does not exist.
+                "view_id" => params.view_id = Some(value.trim().parse().unwrap_or_default()),
+                // The last one wins, as in the API.
                 "filters" => filters = Some(value),
-                _ if name.starts_with("q[") && blank => wish.is_rough = true,
-                // An element with a comma is one of a list that has no form here.
-                _ if name.ends_with("[]") && value.contains(',') => wish.others.push(Pair { name, value }),
-                _ if name.starts_with("q[") => match Row::of_parameter(&name, &value, columns) {
-                    Some(row) => wish.add(row, name.ends_with("[]")),
-                    None => wish.others.push(Pair { name, value }),
+                _ if name.starts_with("q[") && blank => params.needs_redirect = true,
+                // The form joins list elements by commas and has no input for an element that contains one.
+                _ if name.ends_with("[]") && value.contains(',') => params.passthrough.push(Pair { name, value }),
+                _ if name.starts_with("q[") => match FilterRow::from_parameter(&name, &value, columns) {
+                    Some(row) => params.add_row(row, name.ends_with("[]")),
+                    None => params.passthrough.push(Pair { name, value }),
                 },
-                "include" | "include[]" | "count" | "deleted" => wish.others.push(Pair { name, value }),
+                "include" | "include[]" | "count" | "deleted" => params.passthrough.push(Pair { name, value }),
                 _ => {}
             }
         }
         if let Some(text) = filters {
-            let rows = serde_json::from_str(&text).ok().and_then(|filters| row::from_json(&filters)).map(row::led);
-            match rows.filter(|rows| row::have_inputs(rows, columns, zone)) {
-                // What `q` asks narrows what they find: it is joined behind them.
+            let rows = serde_json::from_str(&text).ok().and_then(|filters| filter_row::from_json(&filters)).map(filter_row::normalize_first);
+            match rows.filter(|rows| filter_row::are_editable(rows, columns, zone)) {
+                // Conditions of `q` follow, because they narrow the result of `filters`.
                 Some(rows) => {
-                    let rows = rows.into_iter().map(|row| Row { is_listed: true, ..row });
-                    wish.rows.splice(0..0, rows).for_each(drop);
+                    let rows = rows.into_iter().map(|row| FilterRow { is_from_filters: true, ..row });
+                    params.rows.splice(0..0, rows).for_each(drop);
                 }
-                None => wish.others.push(Pair { name: "filters".into(), value: text }),
+                None => params.passthrough.push(Pair { name: "filters".into(), value: text }),
             }
         }
-        wish.take(chosen, listed, columns, zone);
-        if let Some(columns) = &mut wish.columns {
+        params.add_form_rows(form_parts, from_filters, columns, zone);
+        if let Some(columns) = &mut params.columns {
             columns.retain(|name| !name.is_empty());
-            for step in steps.iter().filter_map(Step::of) {
-                step.take(columns);
-                wish.arrow = Some(step.arrow());
+            for column_move in moves.iter().filter_map(ColumnMove::from_pair) {
+                column_move.apply(columns);
+                params.pressed_arrow = Some(column_move.arrow_id());
             }
         }
-        if wish.rows.len() > MOST {
-            return Err(Error::Malformed(format!("The address has more than {MOST} conditions.")));
+        if params.rows.len() > MAX_CONDITIONS {
+            return Err(Error::Malformed(format!("The URL has more than {MAX_CONDITIONS} conditions.")));
         }
-        Ok(wish)
+        Ok(params)
     }
 
-    /// Elements of one list that come one by one are one condition.
-    fn add(&mut self, row: Row, repeated: bool) {
-        let same = |other: &&mut Row| other.field == row.field && other.predicate == row.predicate;
+    /// Adds a condition. Repeated `q[x_in][]` parameters are one condition.
+    fn add_row(&mut self, row: FilterRow, repeated: bool) {
+        let same = |other: &&mut FilterRow| other.field == row.field && other.predicate == row.predicate;
         match self.rows.iter_mut().find(same).filter(|_| repeated) {
             Some(other) => {
                 other.value.push(',');
@@ -117,26 +119,33 @@ impl Wish {
         }
     }
 
-    /// The conditions of the form, of which the first so many were in `filters`: those that are not filled in are left out.
-    fn take(&mut self, mut chosen: Vec<(usize, &str, String)>, listed: usize, columns: &[Column], zone: chrono_tz::Tz) {
-        chosen.sort_by_key(|(number, ..)| *number);
-        let numbers: Vec<usize> = chosen.iter().map(|(number, ..)| *number).collect();
+    /// Adds the conditions of the filter form, without incomplete ones. The first `from_filters` came from the
+    /// parameter `filters`. A part is the number of the condition, the name of the input and its value.
+    fn add_form_rows(
+        &mut self,
+        mut parts: Vec<(usize, &str, String)>,
+        from_filters: usize,
+        columns: &[Column],
+        zone: chrono_tz::Tz,
+    ) {
+        parts.sort_by_key(|(number, ..)| *number);
+        let numbers: Vec<usize> = parts.iter().map(|(number, ..)| *number).collect();
         let mut done: Option<usize> = None;
         for number in numbers {
             if done == Some(number) {
                 continue;
             }
             done = Some(number);
-            let part = |wanted: &str| {
-                let mut found = chosen.iter().filter(|(of, part, _)| *of == number && *part == wanted);
+            let part = |name: &str| {
+                let mut found = parts.iter().filter(|(of, part, _)| *of == number && *part == name);
                 found.next_back().map(|(.., value)| value.clone()).unwrap_or_default()
             };
             let (field, predicate) = (part("field"), part("predicate"));
             let Some(known) = Predicate::from_name(&predicate) else { continue };
             let mut value = match known.reads() {
-                // A box for each.
+                // One checkbox for each element.
                 Reads::List => {
-                    let all = chosen.iter().filter(|(of, part, _)| *of == number && *part == "value");
+                    let all = parts.iter().filter(|(of, part, _)| *of == number && *part == "value");
                     let all = all.flat_map(|(.., text)| text.split(',').map(str::trim));
                     all.filter(|element| !element.is_empty()).collect::<Vec<_>>().join(",")
                 }
@@ -147,112 +156,105 @@ impl Wish {
             }
             let is_time = columns.iter().any(|c| c.name == field && matches!(c.kind, Kind::Timestamp { .. }));
             if is_time && !known.is_switch() {
-                value = value.split(',').map(|time| zone::utc(zone, time.trim())).collect::<Vec<_>>().join(",");
+                value = value.split(',').map(|time| datetime::from_input(zone, time.trim())).collect::<Vec<_>>().join(",");
             }
-            let logic = Some(part("logic")).filter(|logic| LOGICS.contains(&logic.as_str()));
+            let logic = Some(part("logic")).filter(|logic| LOGIC_WORDS.contains(&logic.as_str()));
             let logic = logic.unwrap_or_else(|| "and".into());
-            self.rows.push(Row { logic, field, predicate, value, is_listed: number < listed });
+            self.rows.push(FilterRow { logic, field, predicate, value, is_from_filters: number < from_filters });
         }
-        self.rows = row::led(std::mem::take(&mut self.rows));
+        self.rows = filter_row::normalize_first(std::mem::take(&mut self.rows));
     }
 
-    /// So many of the conditions, from the first, stand in `filters`: those that came so, and all where the others cannot
-    /// stand as `q[...]`, which must hold each for itself.
-    pub fn listed(&self) -> usize {
-        let listed = self.rows.iter().take_while(|row| row.is_listed).count();
+    /// The number of leading conditions that are written as `filters`: those that came from it; all of them if the
+    /// others cannot be written as `q[...]`, which are joined by "and" and unique.
+    pub fn filters_param_rows(&self) -> usize {
+        let from_filters = self.rows.iter().take_while(|row| row.is_from_filters).count();
         let mut seen = HashSet::with_capacity(self.rows.len());
-        let is_alone = |row: &Row| row.logic == "and" && !row.is_listed && seen.insert(row.key());
-        if self.rows[listed..].iter().all(is_alone) { listed } else { self.rows.len() }
+        let fits_q = |row: &FilterRow| row.logic == "and" && !row.is_from_filters && seen.insert(row.parameter_key());
+        if self.rows[from_filters..].iter().all(fits_q) { from_filters } else { self.rows.len() }
     }
 
-    /// The parameters of the conditions.
-    pub fn conditions(&self) -> Vec<Pair> {
-        let (listed, asked) = self.rows.split_at(self.listed());
-        let filters = Some(listed).filter(|listed| !listed.is_empty()).map(row::to_json);
+    /// The conditions as `filters` and `q[...]`.
+    pub fn filter_pairs(&self) -> Vec<Pair> {
+        let (in_filters, in_q) = self.rows.split_at(self.filters_param_rows());
+        let filters = Some(in_filters).filter(|rows| !rows.is_empty()).map(filter_row::to_json);
         let filters = filters.map(|filters| Pair { name: "filters".into(), value: filters.to_string() });
-        let asked = asked.iter().map(|row| Pair { name: format!("q[{}]", row.key()), value: row.written() });
-        filters.into_iter().chain(asked).collect()
+        let q = in_q.iter().map(|row| Pair { name: format!("q[{}]", row.parameter_key()), value: row.parameter_value() });
+        filters.into_iter().chain(q).collect()
     }
 
-    /// The conditions for which this page has no words.
-    pub fn unshaped(&self) -> impl Iterator<Item = &Pair> {
-        self.others.iter().filter(|pair| pair.name.starts_with("q[") || pair.name == "filters")
+    /// The conditions that the filter form has no inputs for.
+    pub fn raw_conditions(&self) -> impl Iterator<Item = &Pair> {
+        self.passthrough.iter().filter(|pair| pair.name.starts_with("q[") || pair.name == "filters")
     }
 
-    /// Whether deleted records are asked for.
-    pub fn is_of_deleted(&self) -> bool {
-        deleted::is_asked(&self.others)
+    /// Returns true if the list shows deleted records.
+    pub fn shows_trash(&self) -> bool {
+        trash::is_requested(&self.passthrough)
     }
 
-    /// The conditions as a saved view keeps them.
-    pub fn filters(&self) -> Value {
-        row::to_json(&self.rows)
+    /// The conditions as a saved view stores them.
+    pub fn filters_json(&self) -> Value {
+        filter_row::to_json(&self.rows)
     }
 
-    /// All parameters of this page's address but the page number.
+    /// All query parameters except `page`.
     pub fn pairs(&self) -> Vec<Pair> {
-        let mut pairs = self.conditions();
+        let mut pairs = self.filter_pairs();
         let pair = |name: &str, value: String| Pair { name: name.into(), value };
         pairs.extend(self.view_id.map(|id| pair("view_id", id.to_string())));
         pairs.extend(self.columns.as_ref().map(|columns| pair("columns", columns.join(","))));
         pairs.extend(self.sort.clone().map(|sort| pair("sort", sort)));
         pairs.extend(self.per_page.clone().map(|count| pair("per_page", count)));
-        pairs.extend(self.others.iter().cloned());
+        pairs.extend(self.passthrough.iter().cloned());
         pairs
     }
 
-    /// The same without one condition, from its first page on.
-    pub fn without(&self, index: usize) -> Wish {
-        let mut wish = Wish { page: None, ..self.clone() };
-        wish.rows.remove(index);
-        wish.rows = row::led(wish.rows);
-        wish
+    /// The parameters without one condition, on page 1.
+    pub fn without_filter(&self, index: usize) -> ListParams {
+        let mut params = ListParams { page: None, ..self.clone() };
+        params.rows.remove(index);
+        params.rows = filter_row::normalize_first(params.rows);
+        params
     }
 
-    /// The same without a condition that has no words, from its first page on.
-    pub fn without_unshaped(&self, pair: &Pair) -> Wish {
-        let mut wish = Wish { page: None, ..self.clone() };
-        wish.others.retain(|other| other != pair);
-        wish
+    /// The parameters without one of [`ListParams::raw_conditions`], on page 1.
+    pub fn without_raw_condition(&self, pair: &Pair) -> ListParams {
+        let mut params = ListParams { page: None, ..self.clone() };
+        params.passthrough.retain(|other| other != pair);
+        params
     }
 
-    /// The address of the page.
-    pub fn address(&self, place: &Place<'_>) -> String {
+    /// The URL of the page.
+    pub fn page_url(&self, target: &Target<'_>) -> String {
         let mut pairs = self.pairs();
         pairs.extend(self.page.clone().map(|page| Pair { name: "page".into(), value: page }));
-        address(&place.collection(), &pairs)
+        url::with_query(&target.collection(), &pairs)
     }
 
-    /// What the API is asked. A view's columns are its own.
-    pub fn api(&self, place: &Place<'_>, fields: Option<&str>) -> String {
+    /// The path of the API request. `columns` is the panel's own parameter.
+    pub fn api_path(&self, target: &Target<'_>, fields: Option<&str>) -> String {
         let mut pairs = self.pairs();
         pairs.retain(|pair| pair.name != "columns");
         pairs.extend(fields.map(|fields| Pair { name: "fields".into(), value: fields.into() }));
         pairs.extend(self.page.clone().map(|page| Pair { name: "page".into(), value: page }));
-        address(&place.collection(), &pairs)
+        url::with_query(&target.collection(), &pairs)
     }
 }
 
-/// A path with parameters.
-pub fn address(path: &str, pairs: &[Pair]) -> String {
-    let written: Vec<String> =
-        pairs.iter().map(|pair| format!("{}={}", words::escape(&pair.name), words::escape(&pair.value))).collect();
-    if written.is_empty() { path.to_string() } else { format!("{path}?{}", written.join("&")) }
+/// Conditions in a URL, and in the filter form: twice as many as the API accepts.
+const MAX_CONDITIONS: usize = 100;
+
+/// Returns true if a form field is an input of the filter form.
+pub fn is_filter_input(name: &str) -> bool {
+    parse_filter_input(name).is_some()
 }
 
-/// At most so many conditions in an address, and in the form: twice as many as a list takes.
-const MOST: usize = 100;
-
-/// Whether a field of a form belongs to a condition.
-pub fn is_form_field(name: &str) -> bool {
-    form_field(name).is_some()
-}
-
-/// `f3.value` is the value of the third condition of the form.
-fn form_field(name: &str) -> Option<(usize, &'static str)> {
+/// The number of the condition and the part: `(3, "value")` for `f3.value`.
+fn parse_filter_input(name: &str) -> Option<(usize, &'static str)> {
     let (number, part) = name.strip_prefix('f')?.split_once('.')?;
     let part = ["logic", "field", "predicate", "value"].into_iter().find(|known| *known == part)?;
-    Some((number.parse().ok().filter(|number| *number < MOST)?, part))
+    Some((number.parse().ok().filter(|number| *number < MAX_CONDITIONS)?, part))
 }
 
 #[cfg(test)]
@@ -265,63 +267,63 @@ mod tests {
             label: name.into(),
             kind,
             field: None,
-            custom: None,
-            predicates: crate::query::TABLE.iter().map(|row| row.0).filter(|asked| asked.fits(kind)).collect(),
+            custom_field: None,
+            predicates: crate::query::TABLE.iter().map(|row| row.0).filter(|predicate| predicate.fits(kind)).collect(),
             sortable: true,
-            script: String::new(),
+            script_json: String::new(),
         };
         let at = Kind::Timestamp { form: crate::meta::TimestampForm::Seconds };
         vec![column("name", Kind::Text), column("is_not", Kind::Boolean), column("made_at", at)]
     }
 
-    fn read(query: &str) -> Wish {
-        Wish::read(crate::query::decode(query).unwrap(), &columns(), chrono_tz::Tz::UTC).unwrap()
+    fn parse(query: &str) -> ListParams {
+        ListParams::parse(crate::query::decode(query).unwrap(), &columns(), chrono_tz::Tz::UTC).unwrap()
     }
 
     #[test]
-    fn an_address_reads_back_as_it_was() {
+    fn parsing_and_building_a_query_string_is_lossless() {
         for query in [
             "q[name_cont]=a%20b&sort=-name",
             "q[is_not_eq]=true&view_id=3&columns=name,made_at&per_page=50",
             "q[name_in]=a,b",
             "q[other_cont]=x",
         ] {
-            let wish = read(query);
-            assert!(!wish.is_rough, "{query}");
-            assert_eq!(address("", &wish.pairs()), format!("?{query}"));
+            let params = parse(query);
+            assert!(!params.needs_redirect, "{query}");
+            assert_eq!(url::with_query("", &params.pairs()), format!("?{query}"));
         }
-        assert_eq!(read("q[name_in][]=a&q[name_in][]=b").rows[0].value, "a,b");
+        assert_eq!(parse("q[name_in][]=a&q[name_in][]=b").rows[0].value, "a,b");
     }
 
     #[test]
-    fn what_a_form_sends_becomes_conditions() {
-        let wish = read(
+    fn the_filter_form_is_parsed_into_conditions() {
+        let params = parse(
             "apply=1&f0.logic=and&f0.field=name&f0.predicate=cont&f0.value=x&f1.logic=or&f1.field=made_at&f1.predicate=gt\
              &f1.value=2026-03-21T10:00&f2.field=name&f2.predicate=eq&f2.value=&f3.field=name&f3.predicate=present&f3.value=",
         );
-        assert!(wish.is_rough);
-        let rows: Vec<_> = wish.rows.iter().map(|row| (row.logic.as_str(), row.key(), row.value.as_str())).collect();
+        assert!(params.needs_redirect);
+        let rows: Vec<_> = params.rows.iter().map(|row| (row.logic.as_str(), row.parameter_key(), row.value.as_str())).collect();
         let expected = [
             ("and", "name_cont".into(), "x"),
             ("or", "made_at_gt".into(), "2026-03-21T10:00:00Z"),
             ("and", "name_present".into(), ""),
         ];
         assert_eq!(rows, expected);
-        assert_eq!(wish.conditions().len(), 1, "an `or` goes into one parameter");
-        let again = Wish::read(wish.pairs(), &columns(), chrono_tz::Tz::UTC).unwrap();
-        assert_eq!(again.filters(), wish.filters());
+        assert_eq!(params.filter_pairs().len(), 1, "`or` needs the parameter `filters`");
+        let again = ListParams::parse(params.pairs(), &columns(), chrono_tz::Tz::UTC).unwrap();
+        assert_eq!(again.filters_json(), params.filters_json());
     }
 
     #[test]
-    fn an_arrow_moves_a_column() {
-        let wish = read("columns=name&columns=made_at&_up=made_at");
-        assert!(wish.is_rough);
-        assert_eq!(wish.arrow.as_deref(), Some("up-made_at"));
-        assert_eq!(address("", &wish.pairs()), "?columns=made_at,name");
+    fn an_arrow_button_moves_a_column() {
+        let params = parse("columns=name&columns=made_at&_up=made_at");
+        assert!(params.needs_redirect);
+        assert_eq!(params.pressed_arrow.as_deref(), Some("up-made_at"));
+        assert_eq!(url::with_query("", &params.pairs()), "?columns=made_at,name");
     }
 
     #[test]
-    fn what_has_no_form_here_is_asked_as_it_is() {
+    fn conditions_without_inputs_are_passed_through_unchanged() {
         for query in [
             "filters=[{",
             "filters={}",
@@ -332,47 +334,47 @@ mod tests {
             "filters=[{\"field\":\"name\",\"predicate\":\"eq\",\"value\":\"a\"},{\"field\":\"name_or_other\",\"predicate\":\"eq\",\"value\":\"a\"}]",
             "q[name_in][]=a,b",
         ] {
-            let wish = read(query);
-            assert!(wish.rows.is_empty() && wish.unshaped().count() == 1, "{query}");
-            assert!(wish.without_unshaped(&wish.others[0]).pairs().is_empty(), "{query}");
+            let params = parse(query);
+            assert!(params.rows.is_empty() && params.raw_conditions().count() == 1, "{query}");
+            assert!(params.without_raw_condition(&params.passthrough[0]).pairs().is_empty(), "{query}");
         }
         let or = r#"[{"field":"name","predicate":"cont","value":"a","logic":"and"},{"field":"name","predicate":"cont","value":"b","logic":"or"}]"#;
-        let wish = read(&format!("q[is_not_true]=1&filters={or}"));
-        let fields: Vec<&str> = wish.rows.iter().map(|row| row.field.as_str()).collect();
-        assert_eq!(fields, ["name", "name", "is_not"], "`q` narrows what the filters find");
-        assert_eq!(wish.rows[2].logic, "and");
+        let params = parse(&format!("q[is_not_true]=1&filters={or}"));
+        let fields: Vec<&str> = params.rows.iter().map(|row| row.field.as_str()).collect();
+        assert_eq!(fields, ["name", "name", "is_not"], "conditions of `q` follow those of `filters`");
+        assert_eq!(params.rows[2].logic, "and");
     }
 
     #[test]
-    fn conditions_stand_where_they_came_from() {
+    fn conditions_stay_in_the_parameter_that_they_came_from() {
         let plain = r#"[{"field":"name","predicate":"cont","value":"a","logic":"AND"},{"field":"is_not","predicate":"true","value":"F"}]"#;
-        let wish = read(&format!("filters={plain}&q[name_cont]=b&view_id=3"));
-        assert_eq!((wish.rows.len(), wish.listed()), (3, 2));
-        let names = |wish: &Wish| wish.pairs().into_iter().map(|pair| pair.name).collect::<Vec<_>>();
-        assert_eq!(names(&wish), ["filters", "q[name_cont]", "view_id"]);
-        assert_eq!(names(&wish.without(0)), ["filters", "q[name_cont]", "view_id"]);
-        assert_eq!(names(&wish.without(0).without(0)), ["q[name_cont]", "view_id"]);
-        // And the form gives them back so.
+        let params = parse(&format!("filters={plain}&q[name_cont]=b&view_id=3"));
+        assert_eq!((params.rows.len(), params.filters_param_rows()), (3, 2));
+        let names = |params: &ListParams| params.pairs().into_iter().map(|pair| pair.name).collect::<Vec<_>>();
+        assert_eq!(names(&params), ["filters", "q[name_cont]", "view_id"]);
+        assert_eq!(names(&params.without_filter(0)), ["filters", "q[name_cont]", "view_id"]);
+        assert_eq!(names(&params.without_filter(0).without_filter(0)), ["q[name_cont]", "view_id"]);
+        // The filter form preserves it.
         let form = "f0.field=name&f0.predicate=cont&f0.value=a&f1.field=name&f1.predicate=cont&f1.value=b";
-        assert_eq!(names(&read(&format!("{form}&listed=1"))), ["filters", "q[name_cont]"]);
-        assert_eq!(names(&read(&format!("{form}&listed=1&f1.logic=or"))), ["filters"]);
-        assert_eq!(names(&read("f0.field=name&f0.predicate=cont&f0.value=a")), ["q[name_cont]"]);
+        assert_eq!(names(&parse(&format!("{form}&listed=1"))), ["filters", "q[name_cont]"]);
+        assert_eq!(names(&parse(&format!("{form}&listed=1&f1.logic=or"))), ["filters"]);
+        assert_eq!(names(&parse("f0.field=name&f0.predicate=cont&f0.value=a")), ["q[name_cont]"]);
     }
 
     #[test]
-    fn words_that_join_are_read_in_any_case() {
+    fn logic_words_are_case_insensitive() {
         let written = r#"[{"field":"name","predicate":"cont","value":"a","logic":"NAND"},{"field":"name","predicate":"in","value":[1,true],"logic":"Or"}]"#;
-        let wish = read(&format!("filters={written}"));
-        let rows: Vec<_> = wish.rows.iter().map(|row| (row.logic.as_str(), row.value.as_str())).collect();
+        let params = parse(&format!("filters={written}"));
+        let rows: Vec<_> = params.rows.iter().map(|row| (row.logic.as_str(), row.value.as_str())).collect();
         assert_eq!(rows, [("nand", "a"), ("or", "1,true")]);
-        // Of the first only the negation counts.
-        assert_eq!(wish.without(0).rows[0].logic, "and");
-        assert_eq!(read("f1.logic=nor&f1.field=name&f1.predicate=cont&f1.value=a").rows[0].logic, "nand");
+        // The first condition keeps only its negation.
+        assert_eq!(params.without_filter(0).rows[0].logic, "and");
+        assert_eq!(parse("f1.logic=nor&f1.field=name&f1.predicate=cont&f1.value=a").rows[0].logic, "nand");
     }
 
     #[test]
-    fn two_conditions_of_one_kind_do_not_hide_each_other() {
-        let wish = read("f0.field=name&f0.predicate=cont&f0.value=x&f1.field=name&f1.predicate=cont&f1.value=y");
-        assert_eq!(wish.conditions()[0].name, "filters");
+    fn two_conditions_with_the_same_field_and_predicate_are_both_kept() {
+        let params = parse("f0.field=name&f0.predicate=cont&f0.value=x&f1.field=name&f1.predicate=cont&f1.value=y");
+        assert_eq!(params.filter_pairs()[0].name, "filters");
     }
 }

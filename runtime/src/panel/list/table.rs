@@ -1,105 +1,100 @@
-//! The table of a list. What is the same for all of its rows is found once.
+//! Table of a list. Links and classes of its columns are computed once for all rows.
 
 use maud::{Markup, html};
 
-use super::cell::{self, Room};
 use super::columns::Column;
-use super::deleted;
-use super::listing::Fields;
-use super::place::Place;
-use super::title::{self, Titles};
-use super::visit::Visit;
+use super::response::Fields;
+use super::trash;
+use crate::panel::display_name::{self, DisplayNames};
+use crate::panel::format::value::{self, Placement};
+use crate::panel::request::PanelRequest;
+use crate::panel::target::Target;
 use crate::catalog::Entry;
 use crate::meta::{FieldMeta, Kind};
 
-/// The columns of a table, and what its rows have in common.
 pub struct Table<'l> {
-    visit: &'l Visit<'l>,
-    place: &'l Place<'l>,
+    request: &'l PanelRequest<'l>,
+    target: &'l Target<'l>,
     /// The path of the records.
     collection: String,
-    cells: Vec<Cell<'l>>,
-    /// The field by which people know a record.
-    named: Option<&'static FieldMeta>,
-    titles: &'l Titles,
-    /// Whether a row can be chosen.
-    pub picks: bool,
-    /// Whether they are deleted records.
-    pub of_deleted: bool,
+    columns: Vec<TableColumn<'l>>,
+    name_field: Option<&'static FieldMeta>,
+    display_names: &'l DisplayNames,
+    /// True if rows have a checkbox.
+    pub is_selectable: bool,
+    pub shows_trash: bool,
 }
 
-/// A column.
-struct Cell<'l> {
+struct TableColumn<'l> {
     column: &'l Column,
-    /// Whether it leads to the record.
-    leads: bool,
+    /// True if the cells link to the record.
+    links_to_record: bool,
     class: Option<&'static str>,
-    /// Where a derived value is from: the field that refers to it, and the path of those records.
-    from: Option<(&'static str, &'static str)>,
+    /// The source of a derived value: the reference field, and the path of the source's list.
+    source: Option<(&'static str, &'static str)>,
 }
 
 impl<'l> Table<'l> {
-    pub fn new(visit: &'l Visit<'l>, place: &'l Place<'l>, shown: &[&'l Column], titles: &'l Titles) -> Table<'l> {
-        let named = title::field(place.entry);
-        let leads = leading(named, shown);
-        let cell = |(index, column): (usize, &&'l Column)| Cell {
+    pub fn new(request: &'l PanelRequest<'l>, target: &'l Target<'l>, shown: &[&'l Column], display_names: &'l DisplayNames) -> Table<'l> {
+        let name_field = display_name::name_field(target.entry);
+        let link_column = link_column(name_field, shown);
+        let column = |(index, column): (usize, &&'l Column)| TableColumn {
             column,
-            leads: index == leads,
-            class: class(column, index == leads),
-            from: column.field.and_then(|field| from(visit, place.entry, field)),
+            links_to_record: index == link_column,
+            class: cell_class(column, index == link_column),
+            source: column.field.and_then(|field| source_of(request, target.entry, field)),
         };
-        let cells = shown.iter().enumerate().map(cell).collect();
-        let collection = place.collection();
-        Table { visit, place, collection, cells, named, titles, picks: false, of_deleted: false }
+        let columns = shown.iter().enumerate().map(column).collect();
+        let collection = target.collection();
+        Table { request, target, collection, columns, name_field, display_names, is_selectable: false, shows_trash: false }
     }
 
-    /// The columns, and the class of each.
+    /// The columns, each with the class of its cells.
     pub fn columns(&self) -> impl Iterator<Item = (&Column, Option<&'static str>)> {
-        self.cells.iter().map(|cell| (cell.column, cell.class))
+        self.columns.iter().map(|column| (column.column, column.class))
     }
 
-    /// The row of a record.
-    pub fn row(&self, record: &impl Fields) -> Markup {
+    pub fn render_row(&self, record: &impl Fields) -> Markup {
         let id = record.value("id").as_i64().unwrap_or_default();
-        let called = title::by(self.named, self.place.entry, record);
+        let name = display_name::from_field(self.name_field, self.target.entry, record);
         let mut href = format!("{}/{id}", self.collection);
-        if self.of_deleted {
-            href = deleted::address(&href);
+        if self.shows_trash {
+            href = trash::url(&href);
         }
         html! {
             tr data-row {
-                @if self.picks { td .pick { input type="checkbox" name="id" value=(id) aria-label={ "Select " (called) }; } }
-                @for cell in &self.cells {
-                    td class=[cell.class] {
-                        @if cell.leads {
+                @if self.is_selectable { td .pick { input type="checkbox" name="id" value=(id) aria-label={ "Select " (name) }; } }
+                @for column in &self.columns {
+                    td class=[column.class] {
+                        @if column.links_to_record {
                             a href=(href) data-open {
-                                @let text = record.value(&cell.column.name).as_str().unwrap_or_default();
-                                @if text.trim().is_empty() { (called) } @else { (self.leading(cell, record, text)) }
+                                @let text = record.value(&column.column.name).as_str().unwrap_or_default();
+                                @if text.trim().is_empty() { (name) } @else { (self.render_link_text(column, record, text)) }
                             }
-                        } @else { (self.value(cell, record)) }
+                        } @else { (self.render_value(column, record)) }
                     }
                 }
             }
         }
     }
 
-    /// A link holds no link.
-    fn leading(&self, cell: &Cell<'_>, record: &impl Fields, text: &str) -> Markup {
-        match cell.column.field.map(|field| field.kind) {
+    /// The value inside the link to the record, without a link of its own.
+    fn render_link_text(&self, column: &TableColumn<'_>, record: &impl Fields, text: &str) -> Markup {
+        match column.column.field.map(|field| field.kind) {
             Some(Kind::Ref { .. } | Kind::PolymorphicRef { .. } | Kind::RefList { .. } | Kind::Derived { .. })
             | None => html! { (text) },
-            Some(_) => self.value(cell, record),
+            Some(_) => self.render_value(column, record),
         }
     }
 
-    fn value(&self, Cell { column, from, .. }: &Cell<'_>, record: &impl Fields) -> Markup {
+    fn render_value(&self, TableColumn { column, source, .. }: &TableColumn<'_>, record: &impl Fields) -> Markup {
         let Some(field) = column.field else {
-            let Some(definition) = &column.custom else { return cell::nothing() };
-            let value = record.value("custom_fields").of(&definition.name);
-            return cell::custom(self.visit, Some(definition), value, Room::Table);
+            let Some(definition) = &column.custom_field else { return value::render_empty() };
+            let value = record.value("custom_fields").get(&definition.name);
+            return value::render_custom_field(self.request, Some(definition), value, Placement::Table);
         };
-        let shown = cell::of_kind(self.visit, field, column.kind, record, self.titles, Room::Table);
-        match from.and_then(|(via, path)| Some((record.value(via).as_i64()?, path))) {
+        let shown = value::render_kind(self.request, field, column.kind, record, self.display_names, Placement::Table);
+        match source.and_then(|(via, path)| Some((record.value(via).as_i64()?, path))) {
             Some((id, path)) if record.value(field.name).as_str().is_some() => {
                 html! { a href={ "/" (path) "/" (id) } { (shown) } }
             }
@@ -108,9 +103,9 @@ impl<'l> Table<'l> {
     }
 }
 
-/// How the cells of a column look.
-fn class(column: &Column, leads: bool) -> Option<&'static str> {
-    match (cell::is_number(column.kind), leads) {
+/// The CSS class of a column's cells.
+fn cell_class(column: &Column, links_to_record: bool) -> Option<&'static str> {
+    match (value::is_numeric(column.kind), links_to_record) {
         (true, true) => Some("number lead"),
         (true, false) => Some("number"),
         (false, true) => Some("lead"),
@@ -118,16 +113,16 @@ fn class(column: &Column, leads: bool) -> Option<&'static str> {
     }
 }
 
-/// The column that says what a record is called.
-fn leading(named: Option<&'static FieldMeta>, shown: &[&Column]) -> usize {
-    let named = named.map(|field| field.name);
-    shown.iter().position(|column| Some(column.name.as_str()) == named).unwrap_or(0)
+/// The index of the column that links to the record: the name field, else the first one.
+fn link_column(name_field: Option<&'static FieldMeta>, shown: &[&Column]) -> usize {
+    let name = name_field.map(|field| field.name);
+    shown.iter().position(|column| Some(column.name.as_str()) == name).unwrap_or(0)
 }
 
-/// Where a derived value is from, if the user can go there.
-fn from(visit: &Visit<'_>, entry: &Entry, field: &'static FieldMeta) -> Option<(&'static str, &'static str)> {
+/// See [`TableColumn::source`]; `None` if the user may not read the source's list.
+fn source_of(request: &PanelRequest<'_>, entry: &Entry, field: &'static FieldMeta) -> Option<(&'static str, &'static str)> {
     let Kind::Derived { via, .. } = field.kind else { return None };
     let Kind::Ref { resource } = entry.field(via)?.kind else { return None };
-    let target = visit.state.catalog.linked(resource);
-    title::is_reached(visit, target).then_some((via, target.meta.path))
+    let referenced = request.state.catalog.linked(resource);
+    display_name::is_listable(request, referenced).then_some((via, referenced.meta.path))
 }

@@ -1,18 +1,20 @@
-//! What narrows and arranges a list: its search, its filter, its columns, and the conditions that are in force.
+//! Toolbar of a list: search box, filter, columns, and the active conditions.
 
 use maud::{Markup, html};
 
 use super::columns::Column;
-use super::condition::Wish;
-use super::place::Place;
-use super::row::Row;
-use super::title::Titles;
-use super::visit::Visit;
-use super::{chooser, filter, title, views, words};
+use super::filter_row::FilterRow;
+use super::params::ListParams;
+use super::saved_views::SavedViews;
+use super::{column_picker, filter_form};
+use crate::panel::display_name::{self, DisplayNames};
+use crate::panel::format::labels;
+use crate::panel::request::PanelRequest;
+use crate::panel::target::Target;
 use crate::query::{Pair, Predicate};
 
-/// A form above a list. Most visitors open none: a closed one is not sent, but asked for when it is opened, as the page that has
-/// it open. The script takes it out of that page; without one its link leads there.
+/// A form above a list, loaded lazily: a closed tool is a link to the page with the tool open. A script fetches that
+/// page and takes the form out of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tool {
     Filter,
@@ -20,88 +22,88 @@ pub enum Tool {
 }
 
 impl Tool {
-    /// What it is called in an address, which is its id too.
-    fn name(self) -> &'static str {
+    /// The value of the parameter `tool`, and the id of the element.
+    fn id(self) -> &'static str {
         match self {
             Tool::Filter => "filter",
             Tool::Columns => "columns",
         }
     }
 
-    pub fn named(name: &str) -> Option<Tool> {
-        [Tool::Filter, Tool::Columns].into_iter().find(|tool| tool.name() == name)
+    pub fn from_id(id: &str) -> Option<Tool> {
+        [Tool::Filter, Tool::Columns].into_iter().find(|tool| tool.id() == id)
     }
 }
 
-/// The address of the same list with a tool open.
-pub fn opened(place: &Place<'_>, wish: &Wish, tool: Tool) -> String {
-    let list = wish.address(place);
-    format!("{list}{}tool={}", if list.contains('?') { '&' } else { '?' }, tool.name())
+/// The URL of the list with a tool open.
+pub fn url_with_open_tool(target: &Target<'_>, params: &ListParams, tool: Tool) -> String {
+    let list = params.page_url(target);
+    format!("{list}{}tool={}", if list.contains('?') { '&' } else { '?' }, tool.id())
 }
 
-/// The row of tools, and below it the conditions, each to be taken away.
-pub fn bar(
-    visit: &Visit<'_>,
-    place: &Place<'_>,
-    wish: &Wish,
+/// The toolbar, and the active conditions with a link to remove each.
+pub fn render(
+    request: &PanelRequest<'_>,
+    target: &Target<'_>,
+    params: &ListParams,
     columns: &[Column],
     shown: &[&Column],
-    views: &views::Shelf,
-    titles: &Titles,
+    views: &SavedViews,
+    display_names: &DisplayNames,
 ) -> Markup {
-    let count = wish.rows.len();
-    let said = |rows: &[Row]| filter::sentences(visit, rows, columns, titles);
-    let (viewed, asked) = (said(&views.conditions()), said(&wish.rows));
+    let count = params.rows.len();
+    let describe = |rows: &[FilterRow]| filter_form::describe_all(request, rows, columns, display_names);
+    let (of_view, of_list) = (describe(&views.conditions()), describe(&params.rows));
     html! {
         div .tools {
-            (search(place, wish))
-            (tool(place, wish, Tool::Filter, &html! { "Filter" @if count > 0 { " " span .count { (count) } } },
-                || filter::form(visit, place, wish, columns, titles)))
-            (tool(place, wish, Tool::Columns, &html! { "Columns" }, || chooser::form(place, wish, columns, shown, views.per_page())))
+            (search_box(target, params))
+            (render_tool(target, params, Tool::Filter, &html! { "Filter" @if count > 0 { " " span .count { (count) } } },
+                || filter_form::render(request, target, params, columns, display_names)))
+            (render_tool(target, params, Tool::Columns, &html! { "Columns" }, || column_picker::render(target, params, columns, shown, views.per_page())))
         }
-        @if count > 0 || !viewed.is_empty() || wish.unshaped().next().is_some() {
+        @if count > 0 || !of_view.is_empty() || params.raw_conditions().next().is_some() {
             ul .chips aria-label="Conditions" {
-                @for said in &viewed { li .faint { (said) " (of the view)" } }
-                @for (index, said) in asked.iter().enumerate() {
-                    li { (said) " " a href=(wish.without(index).address(place)) aria-label={ "Remove: " (said) } { "×" } }
+                @for condition in &of_view { li .faint { (condition) " (from the view)" } }
+                @for (index, condition) in of_list.iter().enumerate() {
+                    li { (condition) " " a href=(params.without_filter(index).page_url(target)) aria-label={ "Remove: " (condition) } { "×" } }
                 }
-                @for pair in wish.unshaped() {
-                    li { code { (pair.name) "=" (pair.value) } " " a href=(wish.without_unshaped(pair).address(place)) aria-label={ "Remove: " (pair.name) } { "×" } }
+                @for pair in params.raw_conditions() {
+                    li { code { (pair.name) "=" (pair.value) } " " a href=(params.without_raw_condition(pair).page_url(target)) aria-label={ "Remove: " (pair.name) } { "×" } }
                 }
             }
         }
     }
 }
 
-fn tool(place: &Place<'_>, wish: &Wish, tool: Tool, summary: &Markup, form: impl FnOnce() -> Markup) -> Markup {
-    let is_open = wish.tool == Some(tool);
+fn render_tool(target: &Target<'_>, params: &ListParams, tool: Tool, summary: &Markup, form: impl FnOnce() -> Markup) -> Markup {
+    let is_open = params.open_tool == Some(tool);
     html! {
-        details .tool id=(tool.name()) open[is_open] {
+        details .tool id=(tool.id()) open[is_open] {
             summary { (summary) }
-            @if is_open { (form()) } @else { a data-tool href=(opened(place, wish, tool)) { "Open the " (tool.name()) } }
+            @if is_open { (form()) } @else { a data-tool href=(url_with_open_tool(target, params, tool)) { "Open the " (tool.id()) } }
         }
     }
 }
 
-/// The field for a word in the title, where titles are searched.
-fn search(place: &Place<'_>, wish: &Wish) -> Markup {
-    let Some(field) = title::field(place.entry).filter(|field| Predicate::Cont.allowed(field, field.kind)) else {
+/// The search box, if the name field can be searched by `cont`.
+fn search_box(target: &Target<'_>, params: &ListParams) -> Markup {
+    let Some(field) = display_name::name_field(target.entry).filter(|field| Predicate::Cont.allowed(field, field.kind)) else {
         return Markup::default();
     };
     let name = format!("q[{}_cont]", field.name);
-    // Joined by “and” behind all others it is what the address asks beside them, in whatever form they stand there.
-    let listed = wish.listed();
-    let is_last = |index: usize| index >= listed || index + 1 == wish.rows.len();
-    let is_searched = |row: &Row| row.field == field.name && row.predicate == "cont" && row.logic == "and";
-    let at = wish.rows.iter().enumerate().rposition(|(index, row)| is_searched(row) && is_last(index));
-    let row = at.map(|at| &wish.rows[at]);
-    let rest = Wish { page: None, ..at.map_or_else(|| wish.clone(), |at| wish.without(at)) };
+    // The search is a condition joined by "and" after all others: one of `q[...]`, or the last one of `filters`.
+    let in_filters = params.filters_param_rows();
+    let is_last = |index: usize| index >= in_filters || index + 1 == params.rows.len();
+    let is_search = |row: &FilterRow| row.field == field.name && row.predicate == "cont" && row.logic == "and";
+    let at = params.rows.iter().enumerate().rposition(|(index, row)| is_search(row) && is_last(index));
+    let row = at.map(|at| &params.rows[at]);
+    let rest = ListParams { page: None, ..at.map_or_else(|| params.clone(), |at| params.without_filter(at)) };
     let rest: Vec<Pair> = rest.pairs().into_iter().filter(|pair| pair.name != name).collect();
-    let said = format!("Search by {}", words::field(field).to_lowercase());
+    let label = format!("Search by {}", labels::field(field).to_lowercase());
     html! {
-        form .search method="get" action=(place.collection()) role="search" {
-            (filter::hidden(&rest))
-            input #search type="search" name=(name) value=(row.map_or("", |row| row.value.as_str())) placeholder=(said) aria-label=(said);
+        form .search method="get" action=(target.collection()) role="search" {
+            (filter_form::hidden_inputs(&rest))
+            input #search type="search" name=(name) value=(row.map_or("", |row| row.value.as_str())) placeholder=(label) aria-label=(label);
         }
     }
 }

@@ -1,117 +1,118 @@
-//! What was deleted and is kept: the way to it, a deleted record's page, and its restore, which is all that is offered there.
+//! Soft-deleted records: URLs of their list, the page of a deleted record, and restoring it.
 
 use maud::{Markup, html};
 use serde_json::json;
 
-use super::api::Reply;
-use super::cell::{self, Room};
-use super::place::Place;
-use super::said::Said;
-use super::title::{self, Titles};
-use super::visit::{Visit, if_match};
-use super::{history, page, record, see, words};
+use crate::panel::api::ApiResponse;
+use crate::panel::display_name::{self, DisplayNames};
+use crate::panel::format::labels;
+use crate::panel::format::value::{self, Placement};
+use crate::panel::record::{self, history};
+use crate::panel::request::{PanelRequest, if_match};
+use crate::panel::session::flash::Flash;
+use crate::panel::target::Target;
+use crate::panel::{layout, redirect};
 use crate::catalog::Entry;
 use crate::error::Result;
 use crate::meta::{FieldMeta, Operation, Shown};
 use crate::query::Pair;
 use crate::server::Answer;
 
-/// What the address of deleted records has behind it, as the API's.
-const ASKED: &str = "?deleted=only";
+/// Query string of deleted records, the same as the API's.
+const QUERY_STRING: &str = "?deleted=only";
 
-/// The same as a part of a longer query.
-pub const WITH: &str = "&deleted=only";
+/// [`QUERY_STRING`] as a further parameter.
+pub const QUERY_PARAMETER: &str = "&deleted=only";
 
-/// Whether deleted records are there for the user.
-pub fn may(visit: &Visit<'_>, entry: &Entry) -> bool {
-    entry.meta.keeps_deleted() && visit.may(entry, Operation::Delete)
+/// Returns true if the user may see and restore deleted records.
+pub fn may_view(request: &PanelRequest<'_>, entry: &Entry) -> bool {
+    entry.meta.keeps_deleted() && request.may(entry, Operation::Delete)
 }
 
-/// Whether an address means them.
-pub fn is_asked(pairs: &[Pair]) -> bool {
+/// Returns true if query parameters request deleted records.
+pub fn is_requested(pairs: &[Pair]) -> bool {
     pairs.iter().any(|pair| pair.name == "deleted")
 }
 
-/// The address of deleted records, or of one.
-pub fn address(path: &str) -> String {
-    format!("{path}{ASKED}")
+/// The URL of the deleted records of a collection, or of one deleted record.
+pub fn url(path: &str) -> String {
+    format!("{path}{QUERY_STRING}")
 }
 
-/// `Deleted products`.
-pub fn title(entry: &Entry) -> String {
-    format!("Deleted {}", words::plural(entry.meta).to_lowercase())
+/// `Deleted products`
+pub fn heading(entry: &Entry) -> String {
+    format!("Deleted {}", labels::plural(entry.meta).to_lowercase())
 }
 
-/// The time of deletion, as a column of their list.
-pub fn mark(entry: &Entry) -> Option<&'static FieldMeta> {
+pub fn deleted_at_field(entry: &Entry) -> Option<&'static FieldMeta> {
     entry.field("deleted_at")
 }
 
-/// The record of a path that was deleted, if it is one that the user may see.
-pub async fn find(visit: &Visit<'_>, place: &Place<'_>) -> Result<Option<Reply>> {
-    if !may(visit, place.entry) {
+/// The API's response with a deleted record, if there is one that the user may see.
+pub async fn find(request: &PanelRequest<'_>, target: &Target<'_>) -> Result<Option<ApiResponse>> {
+    if !may_view(request, target.entry) {
         return Ok(None);
     }
-    let reply = visit.get(&address(&place.path())).await?;
-    Ok(reply.is_success().then_some(reply))
+    let response = request.get(&url(&target.path())).await?;
+    Ok(response.is_success().then_some(response))
 }
 
 /// The page of a deleted record.
-pub async fn answer(visit: &Visit<'_>, place: &Place<'_>) -> Result<Answer> {
-    let entry = place.entry;
-    let reply = visit.get(&address(&place.path())).await?;
-    // A link to one that was restored meanwhile leads to where it is now.
-    if reply.status.as_u16() == 404 && visit.get(&place.path()).await?.is_success() {
-        return Ok(see(&place.path()));
+pub async fn show(request: &PanelRequest<'_>, target: &Target<'_>) -> Result<Answer> {
+    let entry = target.entry;
+    let response = request.get(&url(&target.path())).await?;
+    // The record was restored after the link was made.
+    if response.status.as_u16() == 404 && request.get(&target.path()).await?.is_success() {
+        return Ok(redirect(&target.path()));
     }
-    let record = reply.json()?[entry.meta.name].clone();
+    let record = response.json()?[entry.meta.name].clone();
     let fields: Vec<&'static FieldMeta> =
         entry.meta.fields.iter().filter(|field| field.shown != Shown::Never).collect();
-    let titles = Titles::load(visit, entry, &fields, std::slice::from_ref(&record)).await?;
-    let called = title::of(entry, &record);
-    let version = reply.etag().unwrap_or_default().to_string();
-    let at = mark(entry).map(|mark| cell::of(visit, entry, mark, &record, &titles, Room::Page));
-    let trail = [(place.collection(), words::plural(entry.meta)), (address(&place.collection()), title(entry))];
-    let actions = html! { @if may(visit, entry) { (restoring(visit, place, &called, &version)) } };
+    let display_names = DisplayNames::load_for_fields(request, entry, &fields, std::slice::from_ref(&record)).await?;
+    let name = display_name::of(entry, &record);
+    let version = response.etag().unwrap_or_default().to_string();
+    let deleted_at = deleted_at_field(entry).map(|field| value::render_field(request, entry, field, &record, &display_names, Placement::Page));
+    let breadcrumbs = [(target.collection(), labels::plural(entry.meta)), (url(&target.collection()), heading(entry))];
+    let actions = html! { @if may_view(request, entry) { (restore_menu(request, target, &name, &version)) } };
     let content = html! {
-        (page::head(&trail, &html! { (called) }, &actions))
+        (layout::header(&breadcrumbs, &html! { (name) }, &actions))
         div .notice role="status" {
-            p { strong { "This " (words::singular(entry.meta)) " is deleted" } @if let Some(at) = at { ", since " (at) } "." }
-            p { "It stands in no list and cannot be changed until it is restored." }
+            p { strong { "This " (labels::singular(entry.meta)) " is deleted" } @if let Some(deleted_at) = deleted_at { " since " (deleted_at) } "." }
+            p { "It is hidden from all lists and cannot be changed until it is restored." }
         }
         div .columns {
             div .main-column {
-                (record::facts(visit, entry, &record, &titles))
-                (record::custom(visit, place, &record).await?)
+                (record::field_list(request, entry, &record, &display_names))
+                (record::custom_fields(request, target, &record).await?)
             }
-            div .side-column { (history::recent(visit, place).await?) }
+            div .side-column { (history::render_recent(request, target).await?) }
         }
     };
-    Ok(page::answer(visit, &called, &content))
+    Ok(layout::page(request, &name, &content))
 }
 
-/// Restoring is asked about, as deleting is.
-fn restoring(visit: &Visit<'_>, place: &Place<'_>, called: &str, version: &str) -> Markup {
+/// The menu that asks for confirmation.
+fn restore_menu(request: &PanelRequest<'_>, target: &Target<'_>, name: &str, version: &str) -> Markup {
     html! {
         details .menu {
             summary { "Restore" }
             div .menu-part {
-                form method="post" action={ (place.path()) "/restore" } {
-                    (page::token(visit))
+                form method="post" action={ (target.path()) "/restore" } {
+                    (layout::csrf_input(request))
                     input type="hidden" name="_version" value=(version);
-                    p { "It comes back into every list, as it was, with all that hung on it." }
-                    button .primary { "Restore " (called) }
+                    p { "It appears in all lists again, with everything that belongs to it." }
+                    button .primary { "Restore " (name) }
                 }
             }
         }
     }
 }
 
-/// Restores it.
-pub async fn restore(visit: &Visit<'_>, place: &Place<'_>, form: &[Pair]) -> Result<Answer> {
-    let reply = visit.send("POST", &format!("{}/restore", place.path()), &if_match(form), Some(&json!({}))).await?;
-    if reply.is_success() {
-        return Ok(Said::Restored.at(&place.path()));
+/// Restores a deleted record.
+pub async fn restore(request: &PanelRequest<'_>, target: &Target<'_>, form: &[Pair]) -> Result<Answer> {
+    let response = request.send("POST", &format!("{}/restore", target.path()), &if_match(form), Some(&json!({}))).await?;
+    if response.is_success() {
+        return Ok(Flash::Restored.redirect(&target.path()));
     }
-    record::refused(visit, place, "It was not restored", &reply)
+    record::error_page(request, target, "The record was not restored", &response)
 }

@@ -1,76 +1,77 @@
-//! The files of a record: thumbnails, links, and the place where new ones are dropped.
+//! Attachments of a record: thumbnails, links, upload, and deletion.
 
 use maud::{Markup, html};
 use serde_json::Value;
 
-use super::place::Place;
-use super::said::Said;
-use super::visit::Visit;
-use super::{input, page};
+use super::input;
+use crate::panel::layout;
+use crate::panel::request::PanelRequest;
+use crate::panel::session::flash::Flash;
+use crate::panel::target::Target;
 use crate::error::{Error, Result};
 use crate::meta::Operation;
 use crate::server::Answer;
 
-/// So many stand beside a record at once, the latest first.
-const SHOWN: i64 = 50;
+/// Attachments on a page, the latest first.
+const PAGE_SIZE: i64 = 50;
 
-/// The parameter of a record's address that leads to those before: which page of files it is, from 1.
-const LEAF: &str = "files";
+/// Query parameter of the record page: page of the attachments, from 1.
+const PAGE_PARAMETER: &str = "files";
 
-/// The files beside a record that has some.
-pub async fn answer(visit: &Visit<'_>, place: &Place<'_>) -> Result<Markup> {
-    let (true, Some(id)) = (place.entry.meta.attachments, place.id) else { return Ok(html! {}) };
-    let Some(attached) = visit.state.catalog.attached() else { return Ok(html! {}) };
-    let asked = visit.asked.pairs()?.into_iter().find(|pair| pair.name == LEAF);
-    let leaf = asked.and_then(|pair| pair.value.parse::<i64>().ok()).filter(|leaf| *leaf > 0).unwrap_or(1);
-    let query = format!("sort=-id&per_page={SHOWN}&page={leaf}");
-    let reply = visit.get(&format!("{}/{}?{query}", place.path(), attached.meta.path)).await?;
-    if !reply.is_success() {
+/// The card of attachments, if the resource has them.
+pub async fn render(request: &PanelRequest<'_>, target: &Target<'_>) -> Result<Markup> {
+    let (true, Some(id)) = (target.entry.meta.attachments, target.id) else { return Ok(html! {}) };
+    let Some(attached) = request.state.catalog.attached() else { return Ok(html! {}) };
+    let parameter = request.raw.query_pairs()?.into_iter().find(|pair| pair.name == PAGE_PARAMETER);
+    let page = parameter.and_then(|pair| pair.value.parse::<i64>().ok()).filter(|page| *page > 0).unwrap_or(1);
+    let query = format!("sort=-id&per_page={PAGE_SIZE}&page={page}");
+    let response = request.get(&format!("{}/{}?{query}", target.path(), attached.meta.path)).await?;
+    if !response.is_success() {
         return Ok(html! {});
     }
-    let body = reply.json()?;
+    let body = response.json()?;
     let files = body[attached.meta.plural].as_array().cloned().unwrap_or_default();
     let total = body["meta"]["total"].as_i64().unwrap_or_default();
-    let may = visit.may(place.entry, Operation::Update);
-    let to = |leaf: i64| format!("{}?{LEAF}={leaf}", place.path());
+    let may_update = request.may(target.entry, Operation::Update);
+    let page_url = |page: i64| format!("{}?{PAGE_PARAMETER}={page}", target.path());
     Ok(html! {
         section .card {
-            h2 { "Files " span .count { (visit.locale.amounts.count(total)) } }
-            @if may {
+            h2 { "Files " span .count { (request.locale.numbers.count(total)) } }
+            @if may_update {
                 form .drop data-upload={ "/panel/api/" (attached.meta.path) } {
-                    input type="hidden" name="attachable_type" value=(place.entry.meta.type_name);
+                    input type="hidden" name="attachable_type" value=(target.entry.meta.type_name);
                     input type="hidden" name="attachable_id" value=(id);
-                    label { span { "Drop files here, or choose them" } input type="file" name="file" multiple; }
+                    label { span { "Drop files here or choose them" } input type="file" name="file" multiple; }
                     ul .progress data-progress aria-live="polite" {}
                 }
             }
-            ul .files { @for file in &files { (shown(visit, attached.meta.path, file, may, place)) } }
-            @if total > SHOWN {
+            ul .files { @for file in &files { (render_file(request, attached.meta.path, file, may_update, target)) } }
+            @if total > PAGE_SIZE {
                 nav .pager aria-label="Files" {
-                    @if leaf > 1 { a .button.small href=(to(leaf - 1)) { "Later ones" } }
-                    @if leaf.saturating_mul(SHOWN) < total { a .button.small href=(to(leaf + 1)) { "Earlier ones" } }
+                    @if page > 1 { a .button.small href=(page_url(page - 1)) { "Newer files" } }
+                    @if page.saturating_mul(PAGE_SIZE) < total { a .button.small href=(page_url(page + 1)) { "Older files" } }
                 }
             }
         }
     })
 }
 
-fn shown(visit: &Visit<'_>, path: &str, file: &Value, may: bool, place: &Place<'_>) -> Markup {
-    let name = input::text(&file["original_name"]);
-    let id = input::text(&file["id"]);
+fn render_file(request: &PanelRequest<'_>, path: &str, file: &Value, may_delete: bool, target: &Target<'_>) -> Markup {
+    let name = input::to_text(&file["original_name"]);
+    let id = input::to_text(&file["id"]);
     html! {
         li {
             @match file["thumb_url"].as_str() {
-                Some(thumb) => { img src=(local(visit, thumb)) alt="" width="48" height="48" loading="lazy"; }
+                Some(thumb) => { img src=(local_url(request, thumb)) alt="" width="48" height="48" loading="lazy"; }
                 None => { span .file aria-hidden="true" { (name.rsplit('.').next().unwrap_or_default().chars().take(4).collect::<String>()) } }
             }
             div {
-                a href=(local(visit, &input::text(&file["url"]))) rel="noopener" { (name) }
-                p .faint { (size(file["file_size"].as_i64().unwrap_or_default())) @if let Some(said) = file["description"].as_str() { " · " (said) } }
+                a href=(local_url(request, &input::to_text(&file["url"]))) rel="noopener" { (name) }
+                p .faint { (format_size(file["file_size"].as_i64().unwrap_or_default())) @if let Some(description) = file["description"].as_str() { " · " (description) } }
             }
-            @if may {
-                form .one method="post" action={ (place.path()) "/" (path) "/" (id) "/delete" } data-confirm={ "Delete " (name) "?" } {
-                    (page::token(visit))
+            @if may_delete {
+                form .one method="post" action={ (target.path()) "/" (path) "/" (id) "/delete" } data-confirm={ "Delete " (name) "?" } {
+                    (layout::csrf_input(request))
                     button .quiet aria-label={ "Delete " (name) } { "×" }
                 }
             }
@@ -78,12 +79,12 @@ fn shown(visit: &Visit<'_>, path: &str, file: &Value, may: bool, place: &Place<'
     }
 }
 
-/// A link to this server is one to the host that the browser knows it by.
-fn local(visit: &Visit<'_>, link: &str) -> String {
-    link.strip_prefix(&visit.state.base_url()).unwrap_or(link).to_string()
+/// A link to this server without its origin: the browser may know the server by another one.
+fn local_url(request: &PanelRequest<'_>, link: &str) -> String {
+    link.strip_prefix(&request.state.base_url()).unwrap_or(link).to_string()
 }
 
-fn size(bytes: i64) -> String {
+fn format_size(bytes: i64) -> String {
     match bytes {
         0..1_000 => format!("{bytes} bytes"),
         1_000..1_000_000 => format!("{} KB", bytes / 1_000),
@@ -91,14 +92,14 @@ fn size(bytes: i64) -> String {
     }
 }
 
-/// Deletes a file of a record.
+/// Deletes an attachment.
 ///
 /// # Errors
-/// What the API refused.
-pub async fn delete(visit: &Visit<'_>, place: &Place<'_>, path: &str, id: &str) -> Result<Answer> {
-    let attached = visit.state.catalog.entries().iter().find(|entry| entry.is_attached() && entry.meta.path == path);
+/// The API's error.
+pub async fn delete(request: &PanelRequest<'_>, target: &Target<'_>, path: &str, id: &str) -> Result<Answer> {
+    let attached = request.state.catalog.entries().iter().find(|entry| entry.is_attached() && entry.meta.path == path);
     let id: i64 = id.parse().map_err(|_| Error::NotFound)?;
     let path = attached.ok_or(Error::NotFound)?.meta.path;
-    let reply = visit.send("DELETE", &format!("/{path}/{id}"), &[], None).await?;
-    if reply.is_success() { Ok(Said::Deleted.at(&place.path())) } else { Err(reply.error()) }
+    let response = request.send("DELETE", &format!("/{path}/{id}"), &[], None).await?;
+    if response.is_success() { Ok(Flash::Deleted.redirect(&target.path())) } else { Err(response.error()) }
 }

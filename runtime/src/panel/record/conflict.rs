@@ -1,74 +1,75 @@
-//! What differs between a record as it is now and as a form sends it, for whoever is about to write over somebody else's change.
+//! Edit conflict: the notice that lists where the saved record and the form differ.
 
 use maud::{Markup, html};
 use serde_json::Value;
 
-use super::cell::{self, Room};
-use super::title::Titles;
-use super::visit::Visit;
-use super::{input, sent, words};
+use super::{form_decode, input};
+use crate::panel::display_name::DisplayNames;
+use crate::panel::format::labels;
+use crate::panel::format::value::{self, Placement};
+use crate::panel::request::PanelRequest;
 use crate::catalog::Entry;
 use crate::custom_field::{CustomFieldType, Definition};
 use crate::error::Result;
 use crate::meta::{FieldMeta, Kind};
 
-/// The notice, with each value as it is read elsewhere.
+/// The notice above the form.
 ///
 /// # Errors
 /// When the database fails.
-pub async fn told(
-    visit: &Visit<'_>,
+pub async fn render(
+    request: &PanelRequest<'_>,
     entry: &Entry,
     definitions: &[Definition],
-    now: &Value,
+    saved: &Value,
     sent: &Value,
 ) -> Result<Markup> {
     let fields: Vec<&'static FieldMeta> = entry.meta.fields.iter().collect();
-    let mut ours = sent::numbered(&fields, sent);
+    let mut ours = form_decode::with_numeric_ids(&fields, sent);
     for field in &fields {
         if let Some(value) = ours.get_mut(field.name) {
-            *value = sent::as_shown(field.kind, value);
+            *value = form_decode::to_api_value(field.kind, value);
         }
     }
-    // What is never shown is not compared, and not shown here either.
+    // Fields that the API never returns are not compared.
     let differing: Vec<&'static FieldMeta> = fields
         .iter()
         .copied()
         .filter(|field| field.kind != Kind::CustomFields)
-        .filter(|field| ours.get(field.name).zip(now.get(field.name)).is_some_and(|(ours, now)| !is_same(ours, now)))
+        .filter(|field| ours.get(field.name).zip(saved.get(field.name)).is_some_and(|(ours, saved)| !is_same(ours, saved)))
         .collect();
-    let titles = Titles::load(visit, entry, &differing, &[now.clone(), ours.clone()]).await?;
-    // The whole of it: what differs may be its end.
-    let shown = |record: &Value, field| cell::of(visit, entry, field, record, &titles, Room::Page);
+    let display_names = DisplayNames::load_for_fields(request, entry, &differing, &[saved.clone(), ours.clone()]).await?;
+    // Values are not truncated, because they may differ at the end.
+    let shown = |record: &Value, field| value::render_field(request, entry, field, record, &display_names, Placement::Page);
     let custom = definitions.iter().filter_map(|definition| {
         let kind = CustomFieldType::from_name(&definition.field_type)?.kind();
         let name = definition.name.as_str();
-        let (now, ours) = (&now["custom_fields"][name], sent::as_shown(kind, ours["custom_fields"].get(name)?));
-        let shown = |value: &Value| cell::custom(visit, Some(definition), value, Room::Page);
-        (!is_same(&ours, now)).then(|| (&definition.label, shown(now), shown(&ours)))
+        let (saved, ours) = (&saved["custom_fields"][name], form_decode::to_api_value(kind, ours["custom_fields"].get(name)?));
+        let shown = |value: &Value| value::render_custom_field(request, Some(definition), value, Placement::Page);
+        (!is_same(&ours, saved)).then(|| (&definition.label, shown(saved), shown(&ours)))
     });
     Ok(html! {
-        p { strong { "Somebody else has changed this record meanwhile." } " Saving again writes your values over theirs." }
+        p { strong { "Somebody else changed this record after you opened it." } " Saving again overwrites their changes." }
         ul {
-            @for field in differing { (one(&words::field(field), &shown(now, field), &shown(&ours, field))) }
-            @for (label, now, ours) in custom { (one(label, &now, &ours)) }
+            @for field in differing { (difference(&labels::field(field), &shown(saved, field), &shown(&ours, field))) }
+            @for (label, saved, ours) in custom { (difference(label, &saved, &ours)) }
         }
     })
 }
 
-fn one(label: &str, now: &Markup, ours: &Markup) -> Markup {
-    html! { li { (label) ": now " strong { (now) } ", yours " strong { (ours) } } }
+fn difference(label: &str, saved: &Markup, ours: &Markup) -> Markup {
+    html! { li { (label) ": now " strong { (saved) } ", yours " strong { (ours) } } }
 }
 
-/// Whether both are the same in a form. Of the records that belong in one, what the form has of them counts.
-fn is_same(ours: &Value, now: &Value) -> bool {
-    match (ours, now) {
-        (Value::Array(ours), Value::Array(now)) => {
-            ours.len() == now.len() && ours.iter().zip(now).all(|(ours, now)| is_same(ours, now))
+/// Returns true if two values are the same in a form. Of embedded records only the fields in the form are compared.
+fn is_same(ours: &Value, saved: &Value) -> bool {
+    match (ours, saved) {
+        (Value::Array(ours), Value::Array(saved)) => {
+            ours.len() == saved.len() && ours.iter().zip(saved).all(|(ours, saved)| is_same(ours, saved))
         }
-        (Value::Object(ours), Value::Object(now)) => {
-            ours.iter().all(|(name, ours)| is_same(ours, now.get(name).unwrap_or(&Value::Null)))
+        (Value::Object(ours), Value::Object(saved)) => {
+            ours.iter().all(|(name, ours)| is_same(ours, saved.get(name).unwrap_or(&Value::Null)))
         }
-        _ => input::text(ours) == input::text(now),
+        _ => input::to_text(ours) == input::to_text(saved),
     }
 }

@@ -1,15 +1,19 @@
-//! The form of a record: made from its fields, answered with the API's own words where something is wrong.
+//! Form of a record: rendering, saving through the API, and rendering it again with the errors.
 
 use maud::{Markup, html};
 use salvo::http::StatusCode;
 use serde_json::{Map, Value};
 
-use super::api::Problem;
-use super::place::Place;
-use super::said::Said;
-use super::title::{self, Titles};
-use super::visit::{Visit, field, if_match, sent_back};
-use super::{deleted, difference, page, sent, view_form, words};
+use super::{conflict, form_decode};
+use crate::panel::api::Problem;
+use crate::panel::display_name::{self, DisplayNames};
+use crate::panel::format::labels;
+use crate::panel::layout;
+use crate::panel::list::saved_view_form::{self, DecodedView, SavedViewInputs};
+use crate::panel::list::trash;
+use crate::panel::request::{PanelRequest, form_value, if_match, return_path};
+use crate::panel::session::flash::Flash;
+use crate::panel::target::Target;
 use crate::auth;
 use crate::catalog::Entry;
 use crate::custom_field::{self, Definition};
@@ -19,245 +23,241 @@ use crate::meta::{FieldMeta, Kind, Operation};
 use crate::query::Pair;
 use crate::server::Answer;
 
-/// A form that is about to be shown.
-pub struct Form<'f> {
-    pub visit: &'f Visit<'f>,
-    pub place: &'f Place<'f>,
+/// A form to render.
+pub struct RecordForm<'f> {
+    pub request: &'f PanelRequest<'f>,
+    pub target: &'f Target<'f>,
     pub definitions: Vec<Definition>,
-    /// The values, as the API shows or takes them.
+    /// The values, as the API returns or accepts them.
     pub record: Value,
-    pub titles: Titles,
+    pub display_names: DisplayNames,
     pub problem: Option<Problem>,
-    /// The version that is being changed.
+    /// The `ETag` of the edited record.
     version: Option<String>,
     notice: Option<Markup>,
-    /// Whether it holds what was written and is not saved, so that leaving it is warned of.
+    /// True if the form contains unsaved input: the browser warns before leaving it.
     is_unsaved: bool,
-    /// What makes it safe to send the form of a new record twice.
-    key: String,
-    /// What a saved view has its own inputs for.
-    pub view: Option<view_form::Inputs>,
-    /// The record under which it stands.
+    /// `Idempotency-Key` of a new record.
+    idempotency_key: String,
+    pub saved_view: Option<SavedViewInputs>,
+    /// Breadcrumbs of the parent record.
     parents: Vec<(String, String)>,
-    /// The page that leads here, and to which it leads back.
-    back: Option<String>,
+    /// The page to return to.
+    return_path: Option<String>,
 }
 
-/// The form of a new record; values in the address fill it in.
-pub async fn new(visit: &Visit<'_>, place: &Place<'_>) -> Result<Answer> {
-    if !visit.may(place.entry, Operation::Create) {
-        return Err(page::not_permitted());
+/// The form of a new record. Query parameters are initial values.
+pub async fn new(request: &PanelRequest<'_>, target: &Target<'_>) -> Result<Answer> {
+    if !request.may(target.entry, Operation::Create) {
+        return Err(layout::not_permitted());
     }
-    let mut record = sent::defaults(visit, place.entry);
-    let asked = visit.asked.pairs()?;
-    let back = sent_back(&asked).map(String::from);
-    for Pair { name, value } in asked.into_iter().filter(|pair| !pair.name.starts_with('_')) {
+    let mut record = form_decode::default_values(request, target.entry);
+    let pairs = request.raw.query_pairs()?;
+    let return_path = return_path(&pairs).map(String::from);
+    for Pair { name, value } in pairs.into_iter().filter(|pair| !pair.name.starts_with('_')) {
         record.insert(name, Value::String(value));
     }
-    let form = Form::of(visit, place, Value::Object(record), None).await?;
-    Ok(Form { back, ..form }.answer(StatusCode::OK))
+    let form = RecordForm::load(request, target, Value::Object(record), None).await?;
+    Ok(RecordForm { return_path, ..form }.render(StatusCode::OK))
 }
 
-/// The form of a record that is there.
-pub async fn edit(visit: &Visit<'_>, place: &Place<'_>) -> Result<Answer> {
-    let reply = visit.get(&place.path()).await?;
-    let record = reply.json()?[place.entry.meta.name].clone();
-    let version = reply.etag().map(String::from);
-    let back = sent_back(&visit.asked.pairs()?).map(String::from);
-    let form = Form { version, back, ..Form::of(visit, place, record, None).await? };
-    let changeable = visit.may(place.entry, Operation::Update) && visit.may_change(place.entry, &form.record);
-    if !changeable && !place.entry.meta.singleton {
-        return Err(page::not_permitted());
+/// The form of an existing record.
+pub async fn edit(request: &PanelRequest<'_>, target: &Target<'_>) -> Result<Answer> {
+    let response = request.get(&target.path()).await?;
+    let record = response.json()?[target.entry.meta.name].clone();
+    let version = response.etag().map(String::from);
+    let return_path = return_path(&request.raw.query_pairs()?).map(String::from);
+    let form = RecordForm { version, return_path, ..RecordForm::load(request, target, record, None).await? };
+    let may_update = request.may(target.entry, Operation::Update) && request.may_change_record(target.entry, &form.record);
+    if !may_update && !target.entry.meta.singleton {
+        return Err(layout::not_permitted());
     }
-    Ok(form.answer(StatusCode::OK))
+    Ok(form.render(StatusCode::OK))
 }
 
-/// Takes the form of a new record.
-pub async fn create(visit: &Visit<'_>, place: &Place<'_>, form: &[Pair]) -> Result<Answer> {
-    save(visit, place, form, "POST", &place.collection()).await
+pub async fn create(request: &PanelRequest<'_>, target: &Target<'_>, form: &[Pair]) -> Result<Answer> {
+    save(request, target, form, "POST", &target.collection()).await
 }
 
-/// Takes the form of a record that is there.
-pub async fn update(visit: &Visit<'_>, place: &Place<'_>, form: &[Pair]) -> Result<Answer> {
-    save(visit, place, form, "PUT", &place.path()).await
+pub async fn update(request: &PanelRequest<'_>, target: &Target<'_>, form: &[Pair]) -> Result<Answer> {
+    save(request, target, form, "PUT", &target.path()).await
 }
 
-async fn save(visit: &Visit<'_>, place: &Place<'_>, form: &[Pair], method: &str, path: &str) -> Result<Answer> {
-    if view_form::asked_again(form).is_some() {
-        return again(visit, place, form, None, StatusCode::OK).await;
+async fn save(request: &PanelRequest<'_>, target: &Target<'_>, form: &[Pair], method: &str, path: &str) -> Result<Answer> {
+    if saved_view_form::reload_trigger(form).is_some() {
+        return show_again(request, target, form, None, StatusCode::OK).await;
     }
-    let entry = place.entry;
-    let definitions = definitions(visit, entry).await?;
+    let entry = target.entry;
+    let definitions = definitions(request, entry).await?;
     let is_new = method == "POST";
-    let (mut record, listed) = read(visit, place, &definitions, form).await?;
-    let key = field(form, "_key").filter(|key| !key.is_empty());
+    let (mut record, entity_type) = decode(request, target, &definitions, form).await?;
+    let key = form_value(form, "_key").filter(|key| !key.is_empty());
     let mut headers = if_match(form);
     headers.extend(key.filter(|_| is_new).map(|key| (header::IDEMPOTENCY_KEY, key)));
-    let reply = visit.send(method, path, &headers, Some(&Value::Object(record.clone()))).await?;
-    if reply.is_success() {
-        let saved = reply.json()?[entry.meta.name].clone();
-        let place = match saved["id"].as_i64() {
-            Some(id) if !entry.meta.singleton => place.of(id),
-            _ => *place,
+    let response = request.send(method, path, &headers, Some(&Value::Object(record.clone()))).await?;
+    if response.is_success() {
+        let saved = response.json()?[entry.meta.name].clone();
+        let target = match saved["id"].as_i64() {
+            Some(id) if !entry.meta.singleton => target.record(id),
+            _ => *target,
         };
-        if super::record::reveals(entry, &saved) {
-            return Ok(super::record::revealed(visit, &place, &saved));
+        if super::has_secrets(entry, &saved) {
+            return Ok(super::secrets_page(request, &target, &saved));
         }
-        let said = if is_new { Said::Created } else { Said::Saved };
-        let shown = view_form::shown_at(&visit.state.catalog, entry, &saved).unwrap_or_else(|| place.path());
-        return Ok(said.at(sent_back(form).unwrap_or(&shown)));
+        let flash = if is_new { Flash::Created } else { Flash::Saved };
+        let saved_page = saved_view_form::list_url(&request.state.catalog, entry, &saved).unwrap_or_else(|| target.path());
+        return Ok(flash.redirect(return_path(form).unwrap_or(&saved_page)));
     }
-    record.extend(listed);
-    let mut shown = Form::of(visit, place, Value::Object(record), None).await?;
-    shown.version = field(form, "_version").filter(|version| !version.is_empty()).map(String::from);
-    shown.back = sent_back(form).map(String::from);
-    match reply.status.as_u16() {
+    record.extend(entity_type);
+    let mut again = RecordForm::load(request, target, Value::Object(record), None).await?;
+    again.version = form_value(form, "_version").filter(|version| !version.is_empty()).map(String::from);
+    again.return_path = return_path(form).map(String::from);
+    match response.status.as_u16() {
         412 => {
-            // Who was faster is shown; to save again is to write over it.
-            let now = visit.get(path).await?;
-            let record = &now.json()?[entry.meta.name];
-            shown.notice = Some(difference::told(visit, entry, &shown.definitions, record, &shown.record).await?);
-            shown.version = now.etag().map(String::from);
-            sent::forget(&mut shown.record, record, entry.meta.fields);
+            // Saving again overwrites the other change, because the form gets the new version.
+            let current = request.get(path).await?;
+            let record = &current.json()?[entry.meta.name];
+            again.notice = Some(conflict::render(request, entry, &again.definitions, record, &again.record).await?);
+            again.version = current.etag().map(String::from);
+            form_decode::remove_stale_row_ids(&mut again.record, record, entry.meta.fields);
         }
-        404 => shown.notice = Some(gone(visit, place)),
-        // Also what is the server's own problem: what was written can be saved again.
-        _ => shown.problem = Some(reply.problem()),
+        404 => again.notice = Some(deleted_notice(request, target)),
+        // Errors of the server too: the input can be saved again.
+        _ => again.problem = Some(response.problem()),
     }
-    shown.is_unsaved = true;
-    Ok(shown.answer(reply.status))
+    again.is_unsaved = true;
+    Ok(again.render(response.status))
 }
 
-/// What is said over the form of a record that is not there any more.
-fn gone(visit: &Visit<'_>, place: &Place<'_>) -> Markup {
+/// The notice above the form of a record that was deleted meanwhile.
+fn deleted_notice(request: &PanelRequest<'_>, target: &Target<'_>) -> Markup {
     html! {
-        p { strong { "Somebody has deleted this meanwhile." } " Nothing was saved." }
-        @if !place.is_list() && deleted::may(visit, place.entry) { p { a href=(place.path()) { "See whether it can be restored" } } }
+        p { strong { "Somebody deleted this record." } " Your changes were not saved." }
+        @if !target.is_list() && trash::may_view(request, target.entry) { p { a href=(target.path()) { "Open the deleted record to restore it" } } }
     }
 }
 
-/// The form filled in with what was sent, which is not saved yet.
-pub async fn again(
-    visit: &Visit<'_>,
-    place: &Place<'_>,
+/// The form with the input that was sent and not saved.
+pub async fn show_again(
+    request: &PanelRequest<'_>,
+    target: &Target<'_>,
     form: &[Pair],
     notice: Option<Markup>,
     status: StatusCode,
 ) -> Result<Answer> {
-    let operation = if place.is_list() { Operation::Create } else { Operation::Update };
-    if !visit.may(place.entry, operation) {
-        return Err(page::not_permitted());
+    let operation = if target.is_list() { Operation::Create } else { Operation::Update };
+    if !request.may(target.entry, operation) {
+        return Err(layout::not_permitted());
     }
-    let definitions = definitions(visit, place.entry).await?;
-    let (mut record, listed) = read(visit, place, &definitions, form).await?;
-    record.extend(listed);
-    let mut shown = Form::of(visit, place, Value::Object(record), view_form::asked_again(form)).await?;
-    shown.version = field(form, "_version").map(String::from);
-    shown.notice = notice;
-    shown.is_unsaved = true;
-    shown.back = sent_back(form).map(String::from);
-    Ok(shown.answer(status))
+    let definitions = definitions(request, target.entry).await?;
+    let (mut record, entity_type) = decode(request, target, &definitions, form).await?;
+    record.extend(entity_type);
+    let mut again = RecordForm::load(request, target, Value::Object(record), saved_view_form::reload_trigger(form)).await?;
+    again.version = form_value(form, "_version").map(String::from);
+    again.notice = notice;
+    again.is_unsaved = true;
+    again.return_path = return_path(form).map(String::from);
+    Ok(again.render(status))
 }
 
-/// What a form is, read.
-type Read = (Map<String, Value>, Option<(String, Value)>);
+/// The record that a form sends, and the `entity_type` of a saved view, which an existing view does not send.
+type Decoded = (Map<String, Value>, Option<(String, Value)>);
 
-/// The record that a form sends, and what a form of a saved view needs to know of it beside.
-async fn read(visit: &Visit<'_>, place: &Place<'_>, definitions: &[Definition], form: &[Pair]) -> Result<Read> {
-    let (form, view) = view_form::read(visit, place.entry, form).await?;
-    let (catalog, fields) = (&visit.state.catalog, place.entry.meta.fields);
-    let mut record = sent::read(catalog, fields, definitions, visit.locale.zone, &form, place.is_list())?;
-    let listed = view.map(|view_form::Sent { filters, plural }| {
-        record.extend(filters.map(|filters| (view_form::FILTERS.to_string(), filters)));
+async fn decode(request: &PanelRequest<'_>, target: &Target<'_>, definitions: &[Definition], form: &[Pair]) -> Result<Decoded> {
+    let (form, view) = saved_view_form::decode(request, target.entry, form).await?;
+    let (catalog, fields) = (&request.state.catalog, target.entry.meta.fields);
+    let mut record = form_decode::decode(catalog, fields, definitions, request.locale.zone, &form, target.is_list())?;
+    let entity_type = view.map(|DecodedView { filters, plural }| {
+        record.extend(filters.map(|filters| (saved_view_form::FILTERS.to_string(), filters)));
         ("entity_type".to_string(), Value::from(plural))
     });
-    Ok((record, listed))
+    Ok((record, entity_type))
 }
 
-async fn definitions(visit: &Visit<'_>, entry: &Entry) -> Result<Vec<Definition>> {
+async fn definitions(request: &PanelRequest<'_>, entry: &Entry) -> Result<Vec<Definition>> {
     match entry.meta.custom_fields {
-        true => custom_field::load(visit.state.db.reader(), entry.meta.plural).await,
+        true => custom_field::load(request.state.db.reader(), entry.meta.plural).await,
         false => Ok(Vec::new()),
     }
 }
 
-impl<'f> Form<'f> {
-    /// `pressed` is what asked for the form again.
-    async fn of(
-        visit: &'f Visit<'f>,
-        place: &'f Place<'f>,
+impl<'f> RecordForm<'f> {
+    /// `pressed` is the button that requested the form again.
+    async fn load(
+        request: &'f PanelRequest<'f>,
+        target: &'f Target<'f>,
         record: Value,
         pressed: Option<String>,
-    ) -> Result<Form<'f>> {
-        let fields: Vec<&'static FieldMeta> = place.entry.meta.fields.iter().collect();
-        let mut titles = Titles::load(visit, place.entry, &fields, &[sent::numbered(&fields, &record)]).await?;
+    ) -> Result<RecordForm<'f>> {
+        let fields: Vec<&'static FieldMeta> = target.entry.meta.fields.iter().collect();
+        let mut display_names = DisplayNames::load_for_fields(request, target.entry, &fields, &[form_decode::with_numeric_ids(&fields, &record)]).await?;
         for field in &fields {
             if let (Kind::Embedded { resource, .. }, Some(rows)) = (field.kind, record[field.name].as_array()) {
-                let target = visit.state.catalog.linked(resource);
-                let inner: Vec<&'static FieldMeta> = target.meta.fields.iter().collect();
-                let rows: Vec<Value> = rows.iter().map(|row| sent::numbered(&inner, row)).collect();
-                titles.extend(Titles::load(visit, target, &inner, &rows).await?);
+                let referenced = request.state.catalog.linked(resource);
+                let inner: Vec<&'static FieldMeta> = referenced.meta.fields.iter().collect();
+                let rows: Vec<Value> = rows.iter().map(|row| form_decode::with_numeric_ids(&inner, row)).collect();
+                display_names.extend(DisplayNames::load_for_fields(request, referenced, &inner, &rows).await?);
             }
         }
-        let definitions = definitions(visit, place.entry).await?;
-        let view = view_form::Inputs::of(visit, place, &record, pressed.as_deref()).await?;
-        Ok(Form {
-            view,
-            visit,
-            place,
+        let definitions = definitions(request, target.entry).await?;
+        let saved_view = SavedViewInputs::load(request, target, &record, pressed.as_deref()).await?;
+        Ok(RecordForm {
+            saved_view,
+            request,
+            target,
             definitions,
             record,
-            titles,
+            display_names,
             problem: None,
             version: None,
             notice: None,
-            parents: title::parents(visit, place).await?,
-            back: None,
+            parents: display_name::parent_breadcrumbs(request, target).await?,
+            return_path: None,
             is_unsaved: false,
-            key: auth::random(24)?,
+            idempotency_key: auth::random(24)?,
         })
     }
 
-    fn answer(&self, status: StatusCode) -> Answer {
-        let (place, entry) = (self.place, self.place.entry);
-        let is_new = place.is_list();
+    fn render(&self, status: StatusCode) -> Answer {
+        let (target, entry) = (self.target, self.target.entry);
+        let is_new = target.is_list();
         let title = match (is_new, entry.meta.singleton) {
-            (true, _) => format!("New {}", words::singular(entry.meta)),
-            (_, true) => words::plural(entry.meta),
-            _ => format!("Edit {}", title::of(entry, &self.record)),
+            (true, _) => format!("New {}", labels::singular(entry.meta)),
+            (_, true) => labels::plural(entry.meta),
+            _ => format!("Edit {}", display_name::of(entry, &self.record)),
         };
-        let mut trail = self.parents.clone();
+        let mut breadcrumbs = self.parents.clone();
         if !entry.meta.singleton {
-            trail.push((place.collection(), words::plural(entry.meta)));
+            breadcrumbs.push((target.collection(), labels::plural(entry.meta)));
         }
-        let action = if is_new { place.collection() } else { place.path() };
-        let back = self.back.as_ref().unwrap_or(&action);
-        let read_only = !is_new && !self.visit.may(entry, Operation::Update);
+        let action = if is_new { target.collection() } else { target.path() };
+        let cancel = self.return_path.as_ref().unwrap_or(&action);
+        let is_read_only = !is_new && !self.request.may(entry, Operation::Update);
         let content = html! {
-            (page::head(&trail, &html! { (title) }, &html! {}))
+            (layout::header(&breadcrumbs, &html! { (title) }, &html! {}))
             @if let Some(notice) = &self.notice { div .notice role="alert" { (notice) } }
-            @if let Some(problem) = &self.problem { (self.summary(problem)) }
+            @if let Some(problem) = &self.problem { (self.render_summary(problem)) }
             form .record method="post" action=(action) data-form data-unsaved[self.is_unsaved] data-begin[is_new && self.problem.is_none()] novalidate {
-                (page::token(self.visit))
+                (layout::csrf_input(self.request))
                 input type="hidden" name="_version" value=(self.version.as_deref().unwrap_or_default());
-                @if let Some(back) = &self.back { input type="hidden" name="_back" value=(back); }
-                @if is_new { input type="hidden" name="_key" value=(self.key); }
-                @for (group, fields) in words::grouped(entry.meta.fields.iter().filter(|field| sent::is_given(self.visit, place, field))) {
-                    @if group.is_empty() { @for field in fields { (self.field(field)) } } @else {
-                        fieldset { legend { (group) } @for field in fields { (self.field(field)) } }
+                @if let Some(back) = &self.return_path { input type="hidden" name="_back" value=(back); }
+                @if is_new { input type="hidden" name="_key" value=(self.idempotency_key); }
+                @for (group, fields) in labels::group_fields(entry.meta.fields.iter().filter(|field| form_decode::is_editable(self.request, target, field))) {
+                    @if group.is_empty() { @for field in fields { (self.render_field(field)) } } @else {
+                        fieldset { legend { (group) } @for field in fields { (self.render_field(field)) } }
                     }
                 }
                 @if !self.definitions.is_empty() {
-                    fieldset { legend { "Custom fields" } @for definition in &self.definitions { (self.custom(definition)) } }
+                    fieldset { legend { "Custom fields" } @for definition in &self.definitions { (self.render_custom_field(definition)) } }
                 }
-                @if !read_only {
+                @if !is_read_only {
                     div .buttons.sticky {
                         button .primary { @if is_new { "Create" } @else { "Save" } }
-                        @if !entry.meta.singleton { a .button href=(back) { "Cancel" } }
+                        @if !entry.meta.singleton { a .button href=(cancel) { "Cancel" } }
                     }
                 }
             }
         };
-        page::with_status(self.visit, status, &title, &content)
+        layout::page_with_status(self.request, status, &title, &content)
     }
 }

@@ -1,88 +1,110 @@
-//! The fields of a form, each with its label, its help and what is wrong with it.
+//! Fields of a record form: label, input, help and error messages, and the summary of all errors.
 
 use maud::{Markup, html};
 use serde_json::Value;
 
-use super::api::Problem;
-use super::form::Form;
-use super::input::{self, Given};
-use super::{choice, sent, words};
+use super::form::RecordForm;
+use super::input::{self, InputOptions};
+use super::{choices, form_decode};
+use crate::panel::api::Problem;
+use crate::panel::format::labels;
 use crate::catalog::Entry;
 use crate::custom_field::Definition;
 use crate::meta::{Access, FieldMeta, Kind};
 
-impl Form<'_> {
-    /// Problems that stand at no field.
-    pub fn summary(&self, problem: &Problem) -> Markup {
-        let shown = |name: &str| {
+impl RecordForm<'_> {
+    /// All errors, with a link to the field of each.
+    pub fn render_summary(&self, problem: &Problem) -> Markup {
+        let has_input = |name: &str| {
             let first = name.split('.').next().unwrap_or_default();
-            self.place
+            self.target
                 .entry
                 .meta
                 .fields
                 .iter()
-                .any(|field| field.name == first && sent::is_given(self.visit, self.place, field))
+                .any(|field| field.name == first && form_decode::is_editable(self.request, self.target, field))
         };
-        let others: Vec<_> = problem.errors.iter().filter(|(name, _)| !shown(name)).collect();
+        let others: Vec<_> = problem.errors.iter().filter(|(name, _)| !has_input(name)).collect();
         html! {
             div .problem role="alert" tabindex="-1" data-focus {
-                @if problem.errors.is_empty() { p { (problem.message) } } @else { p { strong { "It was not saved: something is not right yet." } } }
+                @if problem.errors.is_empty() { p { (problem.message) } } @else { p { strong { "The record was not saved. Correct these errors:" } } }
                 ul {
-                    @for (name, said) in &problem.errors {
-                        @if shown(name) { li { a href={ "#" (id_of(name)) } { (self.called(name)) } " " (said.join("; ")) } }
+                    @for (name, messages) in &problem.errors {
+                        @if has_input(name) { li { a href={ "#" (input_id(name)) } { (self.label_of(name)) } " " (self.describe(name, messages)) } }
                     }
-                    @for (name, said) in others { li { (self.called(name)) " " (said.join("; ")) } }
+                    @for (name, messages) in others { li { (self.label_of(name)) " " (self.describe(name, messages)) } }
                 }
             }
         }
     }
 
-    /// What a problem is about, in the words of its field: of `participants.0.member_id`, "Participants 1: Member".
-    fn called(&self, name: &str) -> String {
-        let entry = self.place.entry;
+    /// The label for a field of the API's errors: `Participants 1: Member` for `participants.0.member_id`.
+    fn label_of(&self, name: &str) -> String {
+        let entry = self.target.entry;
         let (first, rest) = name.split_once('.').unwrap_or((name, ""));
-        let Some(field) = entry.field(first) else { return words::label(name) };
+        let Some(field) = entry.field(first) else { return labels::from_name(name) };
         match (field.kind, rest.split_once('.')) {
             (Kind::CustomFields, _) if !rest.is_empty() => {
                 let definition = self.definitions.iter().find(|definition| definition.name == rest);
-                definition.map_or_else(|| words::label(rest), |definition| definition.label.clone())
+                definition.map_or_else(|| labels::from_name(rest), |definition| definition.label.clone())
             }
             (Kind::Embedded { resource, .. }, Some((index, inner))) => {
-                let target = self.visit.state.catalog.linked(resource);
-                let inner = target.field(inner).map_or_else(|| words::label(inner), words::field);
+                let referenced = self.request.state.catalog.linked(resource);
+                let inner = referenced.field(inner).map_or_else(|| labels::from_name(inner), labels::field);
                 let row = index.parse::<usize>().map_or_else(|_| index.to_string(), |index| (index + 1).to_string());
-                format!("{} {row}: {inner}", words::field(field))
+                format!("{} {row}: {inner}", labels::field(field))
             }
-            _ => words::field(field),
+            _ => labels::field(field),
         }
     }
 
-    fn said(&self, name: &str) -> Vec<String> {
-        self.problem.as_ref().and_then(|problem| problem.errors.get(name)).cloned().unwrap_or_default()
+    fn describe(&self, name: &str, messages: &[String]) -> String {
+        match self.kind_and_value(name) {
+            Some((kind, value)) => input::describe_errors(kind, value, messages),
+            None => messages.join("; "),
+        }
     }
 
-    pub fn field(&self, field: &'static FieldMeta) -> Markup {
+    /// The kind and the value of a field, or of a field of an embedded record.
+    fn kind_and_value(&self, name: &str) -> Option<(Kind, &Value)> {
+        let (first, rest) = name.split_once('.').unwrap_or((name, ""));
+        let kind = match (self.target.entry.field(first)?.kind, rest.split_once('.')) {
+            (Kind::Embedded { resource, .. }, Some((_, inner))) => {
+                self.request.state.catalog.linked(resource).field(inner)?.kind
+            }
+            (kind, _) => kind,
+        };
+        Some((kind, self.record.pointer(&format!("/{}", name.replace('.', "/")))?))
+    }
+
+    fn errors(&self, name: &str) -> Option<&Vec<String>> {
+        self.problem.as_ref()?.errors.get(name)
+    }
+
+    pub fn render_field(&self, field: &'static FieldMeta) -> Markup {
         if field.kind == Kind::CustomFields {
             return html! {};
         }
         if let Kind::Embedded { resource, by } = field.kind {
-            return self.embedded(field, self.visit.state.catalog.linked(resource), by);
+            return self.render_embedded(field, self.request.state.catalog.linked(resource), by);
         }
-        if let Some(inputs) = self.view.as_ref().and_then(|view| view.field(field.name, &self.said(field.name))) {
+        if let Some(inputs) = self.saved_view.as_ref().and_then(|view| {
+            view.render_field(field.name, self.errors(field.name).map_or(&[], Vec::as_slice))
+        }) {
             return inputs;
         }
-        // What is never shown is kept where it is left out.
+        // A field that is never shown keeps its value if it is omitted.
         let is_hidden = matches!(field.access, Access::WriteOnly | Access::Secret);
-        let required = field.required && (self.place.is_list() || !is_hidden);
+        let required = field.required && (self.target.is_list() || !is_hidden);
         let value = self.record.get(field.name).cloned().unwrap_or_default();
-        let choices = choice::of_field(self.visit, self.place.entry, field);
-        // A reference to one of several types is two inputs, and its help stands below the second.
-        let help = if matches!(field.kind, Kind::PolymorphicType { .. }) { "" } else { words::help(field) };
-        self.labelled(&words::field(field), help, field.name, field.kind, field, required, &value, choices)
+        let choices = choices::for_field(self.request, self.target.entry, field);
+        // A polymorphic reference has two inputs. The help is below the second.
+        let help = if matches!(field.kind, Kind::PolymorphicType { .. }) { "" } else { labels::help(field) };
+        self.render_labelled(&labels::field(field), help, field.name, field.kind, field, required, &value, choices)
     }
 
-    #[expect(clippy::too_many_arguments, reason = "a field of a form has as many sides")]
-    fn labelled(
+    #[expect(clippy::too_many_arguments, reason = "the parts of a field")]
+    fn render_labelled(
         &self,
         label: &str,
         help: &str,
@@ -91,86 +113,87 @@ impl Form<'_> {
         field: &'static FieldMeta,
         required: bool,
         value: &Value,
-        choices: Option<Vec<choice::Choice>>,
+        choices: Option<Vec<choices::Choice>>,
     ) -> Markup {
-        let problems = self.said(name);
-        let (id, help_id, error_id) = (id_of(name), format!("{}-help", id_of(name)), format!("{}-error", id_of(name)));
-        let mut described = Vec::new();
+        let errors = self.errors(name);
+        let (id, help_id, error_id) = (input_id(name), format!("{}-help", input_id(name)), format!("{}-error", input_id(name)));
+        let mut described_by = Vec::new();
         if !help.is_empty() {
-            described.push(help_id.clone());
+            described_by.push(help_id.clone());
         }
-        if !problems.is_empty() {
-            described.push(error_id.clone());
+        if errors.is_some() {
+            described_by.push(error_id.clone());
         }
-        let given = Given {
+        let options = InputOptions {
             id: id.clone(),
-            name: sent::bracketed(name),
+            name: form_decode::input_name(name),
             required,
             clearable: field.nullable && !required,
             value,
             choices,
-            described: (!described.is_empty()).then(|| described.join(" ")),
-            invalid: !problems.is_empty(),
-            titles: &self.titles,
-            search: input::places(self.visit, Some(field)),
-            shown: self.polymorphic(field, value),
-            // A row of many is made of inputs that take little room.
+            described_by: (!described_by.is_empty()).then(|| described_by.join(" ")),
+            invalid: errors.is_some(),
+            display_names: &self.display_names,
+            suggestion_url: input::suggestion_url(self.request, Some(field)),
+            referenced_name: self.polymorphic_name(field, value),
+            // Inputs in a row of embedded records are compact.
             widget: field.widget.filter(|_| !name.contains('.')),
         };
-        let called = html! { (label) @if required { " " span .required title="Required" { "*" } } };
+        let marked_label = html! { (label) @if required { " " span .required title="Required" { "*" } } };
         let inner = html! {
-            (input::of(self.visit, kind, field.rules, &given))
-            @if !problems.is_empty() { p .error id=(error_id) { (label) " " (problems.join("; ")) } }
-            @if !help.is_empty() { p .help id=(help_id) { (words::described(help)) } }
+            (input::render(self.request, kind, field.rules, &options))
+            @if let Some(messages) = errors { p .error id=(error_id) { (label) " " (self.describe(name, messages)) } }
+            @if !help.is_empty() { p .help id=(help_id) { (labels::render_code(help)) } }
         };
-        let invalid = !problems.is_empty();
+        let invalid = errors.is_some();
         html! {
-            @if given.is_radio() {
-                fieldset .field.radio .invalid[invalid] aria-describedby=[&given.described] { legend #(id) tabindex="-1" { (called) } (inner) }
+            @if options.is_radio() {
+                fieldset .field.radio .invalid[invalid] aria-describedby=[&options.described_by] { legend #(id) tabindex="-1" { (marked_label) } (inner) }
             } @else {
-                div .field .invalid[invalid] .check[given.is_box(kind)] { label for=(id) { (called) } (inner) }
+                div .field .invalid[invalid] .check[options.is_checkbox(kind)] { label for=(id) { (marked_label) } (inner) }
             }
         }
     }
 
-    fn polymorphic(&self, field: &'static FieldMeta, value: &Value) -> Option<String> {
+    /// The display name of the record that a polymorphic reference refers to.
+    fn polymorphic_name(&self, field: &'static FieldMeta, value: &Value) -> Option<String> {
         let Kind::PolymorphicRef { type_field } = field.kind else { return None };
-        let target = self.visit.state.catalog.by_type(self.record[type_field].as_str()?)?;
+        let referenced = self.request.state.catalog.by_type(self.record[type_field].as_str()?)?;
         let id = value.as_i64().or_else(|| value.as_str()?.parse().ok())?;
-        self.titles.get(target.meta.name, id).map(String::from)
+        self.display_names.get(referenced.meta.name, id).map(String::from)
     }
 
-    pub fn custom(&self, definition: &Definition) -> Markup {
-        const PLAIN: &FieldMeta = &FieldMeta { nullable: true, ..FieldMeta::new("", Kind::Text) };
-        let Some((kind, choices)) = choice::of_custom(&self.visit.state.catalog, definition) else { return html! {} };
+    pub fn render_custom_field(&self, definition: &Definition) -> Markup {
+        const NO_RULES: &FieldMeta = &FieldMeta { nullable: true, ..FieldMeta::new("", Kind::Text) };
+        let Some((kind, choices)) = choices::for_custom_field(&self.request.state.catalog, definition) else { return html! {} };
         let value = self.record["custom_fields"][definition.name.as_str()].clone();
         let name = format!("custom_fields.{}", definition.name);
-        self.labelled(&definition.label, "", &name, kind, PLAIN, definition.required, &value, choices)
+        self.render_labelled(&definition.label, "", &name, kind, NO_RULES, definition.required, &value, choices)
     }
 
-    /// The records that belong in this one, a row each, and one more to be filled in.
-    fn embedded(&self, field: &'static FieldMeta, target: &Entry, by: &str) -> Markup {
+    /// A row of inputs for each embedded record, and a blank one.
+    fn render_embedded(&self, field: &'static FieldMeta, referenced: &Entry, by: &str) -> Markup {
         let empty = Vec::new();
         let rows = self.record[field.name].as_array().unwrap_or(&empty);
-        let given =
+        let is_input =
             |inner: &&'static FieldMeta| inner.name != by && inner.name != "id" && inner.access == Access::Writable;
-        let inner: Vec<&'static FieldMeta> = target.meta.fields.iter().filter(given).collect();
-        let blank = Value::Object(sent::defaults(self.visit, target));
+        let inner: Vec<&'static FieldMeta> = referenced.meta.fields.iter().filter(is_input).collect();
+        let blank = Value::Object(form_decode::default_values(self.request, referenced));
         html! {
             fieldset data-rows {
-                legend { (words::field(field)) }
-                @for problem in self.said(field.name) { p .error { (words::field(field)) " " (problem) } }
+                legend { (labels::field(field)) }
+                @for message in self.errors(field.name).into_iter().flatten() { p .error { (labels::field(field)) " " (message) } }
                 @for (index, row) in rows.iter().chain([&blank]).enumerate() {
-                    @let place = format!("{}.{index}", field.name);
+                    @let row_name = format!("{}.{index}", field.name);
                     div .embedded data-embedded {
-                        // The API shows a number, and the form sent text.
-                        @let id = input::text(&row["id"]);
-                        @if !id.is_empty() { input type="hidden" name=(sent::bracketed(&format!("{place}.id"))) value=(id); }
+                        // A number from the API, or text from a form.
+                        @let id = input::to_text(&row["id"]);
+                        @if !id.is_empty() { input type="hidden" name=(form_decode::input_name(&format!("{row_name}.id"))) value=(id); }
                         @for field in &inner {
-                            @let name = format!("{place}.{}", field.name);
+                            @let name = format!("{row_name}.{}", field.name);
                             @let value = row.get(field.name).cloned().unwrap_or_default();
-                            @let choices = choice::of_field(self.visit, target, field);
-                            (self.labelled(&words::field(field), "", &name, field.kind, field, field.required, &value, choices))
+                            @let choices = choices::for_field(self.request, referenced, field);
+                            (self.render_labelled(&labels::field(field), "", &name, field.kind, field, field.required, &value, choices))
                         }
                         @if index < rows.len() { button type="button" .quiet data-remove-row { "Remove" } }
                     }
@@ -180,6 +203,6 @@ impl Form<'_> {
     }
 }
 
-fn id_of(name: &str) -> String {
+fn input_id(name: &str) -> String {
     format!("field-{}", name.replace('.', "-"))
 }

@@ -1,118 +1,123 @@
-//! What became of a record, from the audit trail: who changed what, when, and from what to what.
+//! History of a record, from the audit log: who changed which fields, when, and the old and new values.
 
 use std::collections::BTreeSet;
 
 use maud::{Markup, html};
 use serde_json::Value;
 
-use super::cell::{self, Room};
-use super::place::Place;
-use super::title::Titles;
-use super::visit::Visit;
-use super::{input, page, title, words, zone};
+use super::input;
+use crate::panel::display_name::{self, DisplayNames};
+use crate::panel::format::value::{self, Placement};
+use crate::panel::format::{datetime, labels};
+use crate::panel::layout;
+use crate::panel::request::PanelRequest;
+use crate::panel::target::Target;
 use crate::custom_field::{self, Definition};
 use crate::error::{Error, Result};
 use crate::meta::{FieldMeta, Kind, Operation};
 use crate::server::Answer;
 
-const RECENT: usize = 6;
-const MOST: usize = 100;
-const SHORT: usize = 160;
+/// Entries on the page of the record.
+const RECENT_ENTRIES: usize = 6;
+/// Entries on the history page.
+const MAX_ENTRIES: usize = 100;
+/// Length to which the value of a removed field is truncated.
+const MAX_VALUE_CHARS: usize = 160;
 
-/// The latest changes, beside the record.
-pub async fn recent(visit: &Visit<'_>, place: &Place<'_>) -> Result<Markup> {
-    let Some(trail) = Trail::read(visit, place, RECENT).await? else { return Ok(html! {}) };
+/// The card with the latest entries.
+pub async fn render_recent(request: &PanelRequest<'_>, target: &Target<'_>) -> Result<Markup> {
+    let Some(history) = History::load(request, target, RECENT_ENTRIES).await? else { return Ok(html! {}) };
     let changes = [Operation::Create, Operation::Update, Operation::Delete];
-    if trail.entries.is_empty() && !changes.iter().any(|operation| place.entry.meta.operations.contains(operation)) {
+    if history.entries.is_empty() && !changes.iter().any(|operation| target.entry.meta.operations.contains(operation)) {
         return Ok(html! {});
     }
     Ok(html! {
         section .card {
             h2 { "History" }
-            @if trail.entries.is_empty() { p .faint { "Nothing was changed since the trail began." } }
-            (trail.shown())
-            @if trail.entries.len() == RECENT { p { a href={ (place.path()) "/history" } { "All changes" } } }
+            @if history.entries.is_empty() { p .faint { "No changes recorded." } }
+            (history.render())
+            @if history.entries.len() == RECENT_ENTRIES { p { a href={ (target.path()) "/history" } { "All changes" } } }
         }
     })
 }
 
-/// All changes, a hundred at most; the list of the trail has the others.
-pub async fn answer(visit: &Visit<'_>, place: &Place<'_>) -> Result<Answer> {
-    let Some(changes) = Trail::read(visit, place, MOST).await? else {
-        return Err(page::not_permitted());
+/// The history page. Older entries are in the list of the audit log.
+pub async fn show(request: &PanelRequest<'_>, target: &Target<'_>) -> Result<Answer> {
+    let Some(history) = History::load(request, target, MAX_ENTRIES).await? else {
+        return Err(layout::not_permitted());
     };
-    // Of what is gone there is a history; of what never was, or is hidden, there is none.
-    if changes.entries.is_empty() && !visit.get(&place.path()).await?.is_success() {
+    // A deleted record has a history. A record that never existed or is not visible has none.
+    if history.entries.is_empty() && !request.get(&target.path()).await?.is_success() {
         return Err(Error::NotFound);
     }
-    let trail = [
-        (place.collection(), words::plural(place.entry.meta)),
-        (place.path(), title::by_id(visit, place.entry, place.id.unwrap_or_default()).await?),
+    let breadcrumbs = [
+        (target.collection(), labels::plural(target.entry.meta)),
+        (target.path(), display_name::by_id(request, target.entry, target.id.unwrap_or_default()).await?),
     ];
     let content = html! {
-        (page::head(&trail, &html! { "History" }, &html! {}))
-        section .card { (changes.shown()) }
-        @if changes.entries.len() == MOST { p { a href={ (list(visit, place)) "&per_page=" (MOST) "&page=2" } { "What was before" } } }
+        (layout::header(&breadcrumbs, &html! { "History" }, &html! {}))
+        section .card { (history.render()) }
+        @if history.entries.len() == MAX_ENTRIES { p { a href={ (audit_list_path(request, target)) "&per_page=" (MAX_ENTRIES) "&page=2" } { "Older changes" } } }
     };
-    Ok(page::answer(visit, "History", &content))
+    Ok(layout::page(request, "History", &content))
 }
 
-/// The list of a record's entries, the latest first.
-fn list(visit: &Visit<'_>, place: &Place<'_>) -> String {
-    let (trail, id) = (visit.state.catalog.linked("audit_entry"), place.id.unwrap_or_default());
-    let of = place.entry.meta.plural;
-    format!("/{}?q[entity_type_eq]={of}&q[record_id_eq]={id}&sort=-id", trail.meta.path)
+/// The audit log filtered by the record, the latest entry first.
+fn audit_list_path(request: &PanelRequest<'_>, target: &Target<'_>) -> String {
+    let (audit_entry, id) = (request.state.catalog.linked("audit_entry"), target.id.unwrap_or_default());
+    let plural = target.entry.meta.plural;
+    format!("/{}?q[entity_type_eq]={plural}&q[record_id_eq]={id}&sort=-id", audit_entry.meta.path)
 }
 
-/// The entries of a record, with what it takes to read them.
-struct Trail<'t> {
-    visit: &'t Visit<'t>,
-    place: &'t Place<'t>,
+/// The entries of a record, with the names and definitions that are needed to render them.
+struct History<'t> {
+    request: &'t PanelRequest<'t>,
+    target: &'t Target<'t>,
     entries: Vec<Value>,
-    /// The names of their users, and of the records that they refer to.
-    titles: Titles,
+    /// Names of the users, and of referenced records.
+    display_names: DisplayNames,
     definitions: Vec<Definition>,
 }
 
-impl<'t> Trail<'t> {
-    /// The latest of them; nothing for whom the trail is not.
-    async fn read(visit: &'t Visit<'t>, place: &'t Place<'t>, most: usize) -> Result<Option<Trail<'t>>> {
-        let trail = visit.state.catalog.linked("audit_entry");
-        if place.id.is_none() || !visit.may_read(trail) {
+impl<'t> History<'t> {
+    /// Reads the latest entries; `None` if the user may not read the audit log.
+    async fn load(request: &'t PanelRequest<'t>, target: &'t Target<'t>, limit: usize) -> Result<Option<History<'t>>> {
+        let audit_entry = request.state.catalog.linked("audit_entry");
+        if target.id.is_none() || !request.may_read(audit_entry) {
             return Ok(None);
         }
-        let reply = visit.get(&format!("{}&per_page={most}&count=none", list(visit, place))).await?;
-        if !reply.is_success() {
+        let response = request.get(&format!("{}&per_page={limit}&count=none", audit_list_path(request, target))).await?;
+        if !response.is_success() {
             return Ok(None);
         }
-        let entries = reply.json()?[trail.meta.plural].as_array().cloned().unwrap_or_default();
+        let entries = response.json()?[audit_entry.meta.plural].as_array().cloned().unwrap_or_default();
         const USER: &FieldMeta = &FieldMeta::new("user_id", Kind::Ref { resource: "user" });
-        let mut titles = Titles::load(visit, trail, &[USER], &entries).await?;
-        let of_fields: Vec<&'static FieldMeta> = place.entry.meta.fields.iter().collect();
+        let mut display_names = DisplayNames::load_for_fields(request, audit_entry, &[USER], &entries).await?;
+        let fields: Vec<&'static FieldMeta> = target.entry.meta.fields.iter().collect();
         let sides: Vec<Value> = entries.iter().flat_map(|entry| [side(entry, "old"), side(entry, "new")]).collect();
-        titles.extend(Titles::load(visit, place.entry, &of_fields, &sides).await?);
-        let definitions = match place.entry.meta.custom_fields {
-            true => custom_field::load(visit.state.db.reader(), place.entry.meta.plural).await?,
+        display_names.extend(DisplayNames::load_for_fields(request, target.entry, &fields, &sides).await?);
+        let definitions = match target.entry.meta.custom_fields {
+            true => custom_field::load(request.state.db.reader(), target.entry.meta.plural).await?,
             false => Vec::new(),
         };
-        Ok(Some(Trail { visit, place, entries, titles, definitions }))
+        Ok(Some(History { request, target, entries, display_names, definitions }))
     }
 
-    fn shown(&self) -> Markup {
-        html! { ol .history { @for entry in &self.entries { (self.entry(entry)) } } }
+    fn render(&self) -> Markup {
+        html! { ol .history { @for entry in &self.entries { (self.render_entry(entry)) } } }
     }
 
-    fn entry(&self, entry: &Value) -> Markup {
-        let at = input::text(&entry["created_at"]);
-        let who = match entry["user_id"].as_i64() {
-            Some(id) => cell::reference(self.visit, self.visit.state.catalog.linked("user"), id, &self.titles),
+    fn render_entry(&self, entry: &Value) -> Markup {
+        let at = input::to_text(&entry["created_at"]);
+        let user = match entry["user_id"].as_i64() {
+            Some(id) => value::render_reference(self.request, self.request.state.catalog.linked("user"), id, &self.display_names),
             None => html! { "The operator" },
         };
         let changes = self.changes(entry);
         html! {
             li {
-                p { (who) " " span .tag { (done(&input::text(&entry["action"]))) } " "
-                    time .faint datetime=(at) { (zone::shown(self.visit.locale.zone, &at).unwrap_or_else(|| at.clone())) } }
+                p { (user) " " span .tag { (action_verb(&input::to_text(&entry["action"]))) } " "
+                    time .faint datetime=(at) { (datetime::format_timestamp(self.request.locale.zone, &at).unwrap_or_else(|| at.clone())) } }
                 @if !changes.is_empty() {
                     details {
                         summary { (changes.len()) @if changes.len() == 1 { " field" } @else { " fields" } }
@@ -126,53 +131,53 @@ impl<'t> Trail<'t> {
         }
     }
 
-    /// What an entry changed: how it is called, what it was and what it became. Each custom field is one of its own.
+    /// Label, old value and new value of each changed field. Custom fields are listed separately.
     fn changes(&self, entry: &Value) -> Vec<(String, Markup, Markup)> {
         let (old, new) = (side(entry, "old"), side(entry, "new"));
         let mut changes = Vec::new();
         for name in entry["changes"].as_object().into_iter().flat_map(serde_json::Map::keys) {
-            match self.place.entry.field(name) {
-                Some(field) if field.kind == Kind::CustomFields => changes.extend(self.custom(&old[name], &new[name])),
+            match self.target.entry.field(name) {
+                Some(field) if field.kind == Kind::CustomFields => changes.extend(self.custom_field_changes(&old[name], &new[name])),
                 Some(field) => {
-                    let shown = |of| cell::of(self.visit, self.place.entry, field, of, &self.titles, Room::Table);
-                    changes.push((words::field(field), shown(&old), shown(&new)));
+                    let shown = |of| value::render_field(self.request, self.target.entry, field, of, &self.display_names, Placement::Table);
+                    changes.push((labels::field(field), shown(&old), shown(&new)));
                 }
-                None => changes.push((words::label(name), short(&old[name]), short(&new[name]))),
+                None => changes.push((labels::from_name(name), truncated(&old[name]), truncated(&new[name]))),
             }
         }
         changes
     }
 
-    fn custom<'c>(&'c self, old: &'c Value, new: &'c Value) -> impl Iterator<Item = (String, Markup, Markup)> + 'c {
+    fn custom_field_changes<'c>(&'c self, old: &'c Value, new: &'c Value) -> impl Iterator<Item = (String, Markup, Markup)> + 'c {
         let names = |of: &'c Value| of.as_object().into_iter().flat_map(serde_json::Map::keys);
         let names: BTreeSet<&String> = names(old).chain(names(new)).collect();
         names.into_iter().filter(|name| old[name.as_str()] != new[name.as_str()]).map(|name| {
             let known = self.definitions.iter().find(|definition| definition.name == *name);
-            let shown = |of: &Value| cell::custom(self.visit, known, &of[name.as_str()], Room::Table);
-            let called = known.map_or_else(|| words::label(name), |definition| definition.label.clone());
-            (called, shown(old), shown(new))
+            let shown = |of: &Value| value::render_custom_field(self.request, known, &of[name.as_str()], Placement::Table);
+            let label = known.map_or_else(|| labels::from_name(name), |definition| definition.label.clone());
+            (label, shown(old), shown(new))
         })
     }
 }
 
-/// A value of a field that there is no more.
-fn short(value: &Value) -> Markup {
-    html! { (input::text(value).chars().take(SHORT).collect::<String>()) }
+/// The value of a field that no longer exists.
+fn truncated(value: &Value) -> Markup {
+    html! { (input::to_text(value).chars().take(MAX_VALUE_CHARS).collect::<String>()) }
 }
 
-/// What the changed fields were, or became.
+/// The `old` or `new` values of the changed fields.
 fn side(entry: &Value, side: &str) -> Value {
     let changes = entry["changes"].as_object().into_iter().flatten();
     changes.map(|(name, change)| (name.clone(), change[side].clone())).collect::<serde_json::Map<_, _>>().into()
 }
 
-/// What was done, after who did it.
-fn done(action: &str) -> String {
+/// The words after the user.
+fn action_verb(action: &str) -> String {
     match action {
         "create" => "created".into(),
         "update" => "changed".into(),
         "delete" => "deleted".into(),
         "restore" => "restored".into(),
-        named => words::label(named),
+        other => labels::from_name(other),
     }
 }

@@ -1,21 +1,21 @@
-//! Inputs that fit the kind of a value: in forms, and in a list's conditions.
+//! Form inputs by the kind of a value, for record forms and for the conditions of a list.
 
 use maud::{Markup, html};
 use serde_json::Value;
 
-use super::choice::{self, Choice};
-use super::columns::Column;
-use super::row::Row;
-use super::title::{self, Titles};
-use super::visit::Visit;
-use super::was::{self, Way};
-use super::{words, zone};
+use super::choices::{self, Choice};
+use super::form_roundtrip::{self, InputKind};
+use crate::panel::display_name::{self, DisplayNames};
+use crate::panel::format::{datetime, labels};
+use crate::panel::list::columns::Column;
+use crate::panel::list::filter_row::FilterRow;
+use crate::panel::request::PanelRequest;
 use crate::catalog::Entry;
 use crate::meta::{FieldMeta, Kind, Rule, Widget};
 use crate::query::{Predicate, Reads};
 
-/// The word for an input that the script knows.
-pub fn word(kind: Kind) -> &'static str {
+/// The type of an input, in the word that the scripts use.
+pub fn script_type(kind: Kind) -> &'static str {
     match kind {
         Kind::Date => "date",
         Kind::Timestamp { .. } => "datetime-local",
@@ -25,39 +25,39 @@ pub fn word(kind: Kind) -> &'static str {
     }
 }
 
-/// Where the titles of what a field refers to are searched.
-pub fn places(visit: &Visit<'_>, field: Option<&'static FieldMeta>) -> Option<String> {
+/// The URL of the suggestions for a reference field, if the user may list the referenced resource.
+pub fn suggestion_url(request: &PanelRequest<'_>, field: Option<&'static FieldMeta>) -> Option<String> {
     match field?.kind {
         Kind::Ref { resource } | Kind::RefList { resource } => {
-            let target = visit.state.catalog.linked(resource);
-            title::is_reached(visit, target).then(|| format!("/panel/titles/{}", target.meta.plural))
+            let referenced = request.state.catalog.linked(resource);
+            display_name::is_listable(request, referenced).then(|| format!("/panel/titles/{}", referenced.meta.plural))
         }
         _ => None,
     }
 }
 
-/// The same for a reference to one of several types, as JSON by their names.
-fn titles_by_type(visit: &Visit<'_>) -> String {
-    let reached = visit.state.catalog.entries().iter().filter(|entry| title::is_reached(visit, entry));
-    let place =
+/// The URLs of the suggestions for a polymorphic reference, as a JSON object by type name.
+fn suggestion_urls_by_type(request: &PanelRequest<'_>) -> String {
+    let listable = request.state.catalog.entries().iter().filter(|entry| display_name::is_listable(request, entry));
+    let url =
         |entry: &Entry| (entry.meta.type_name.to_string(), format!("/panel/titles/{}", entry.meta.plural).into());
-    Value::Object(reached.map(place).collect()).to_string()
+    Value::Object(listable.map(url).collect()).to_string()
 }
 
-/// The value of a condition.
-pub fn condition(
-    visit: &Visit<'_>,
+/// The input for the value of a condition.
+pub fn condition_value(
+    request: &PanelRequest<'_>,
     name: &str,
     column: Option<&Column>,
-    row: &Row,
+    row: &FilterRow,
     label: &str,
-    titles: &Titles,
+    display_names: &DisplayNames,
 ) -> Markup {
     let reads = Predicate::from_name(&row.predicate).map(Predicate::reads);
     let kind = column.map_or(Kind::Text, |column| column.kind);
-    let choices = column.and_then(|column| choice::of_column(&visit.state.catalog, column));
-    let search = places(visit, column.and_then(|column| column.field));
-    let target = match kind {
+    let choices = column.and_then(|column| choices::for_column(&request.state.catalog, column));
+    let suggestion_url = suggestion_url(request, column.and_then(|column| column.field));
+    let referenced = match kind {
         Kind::Ref { resource } | Kind::RefList { resource } => Some(resource),
         _ => None,
     };
@@ -65,26 +65,26 @@ pub fn condition(
         (Some(Reads::Switch), _) => html! { input type="hidden" name=(name) value=(row.value); },
         (Some(Reads::Value), Some(choices)) => select(name, None, &choices, &row.value, true, label),
         (Some(Reads::Value), None) => {
-            let (kind, shown) = match word(kind) {
-                "datetime-local" => match zone::local(visit.locale.zone, &row.value) {
+            let (input_type, local) = match script_type(kind) {
+                "datetime-local" => match datetime::to_input(request.locale.zone, &row.value) {
                     None if !row.value.trim().is_empty() => ("text", None),
                     local => ("datetime-local", local),
                 },
                 "date" => ("date", None),
                 _ => ("text", None),
             };
-            let title = target.zip(row.value.trim().parse().ok()).and_then(|(target, id)| titles.get(target, id));
-            let digits = column.is_some_and(|column| word(column.kind) == "number").then_some("decimal");
-            html! { input type=(kind) inputmode=[digits] name=(name) value=(shown.as_ref().unwrap_or(&row.value)) aria-label=(label) step=[(kind == "datetime-local").then_some("1")] data-titles=[search] data-title=[title] autocomplete="off"; }
+            let name_of_value = referenced.zip(row.value.trim().parse().ok()).and_then(|(referenced, id)| display_names.get(referenced, id));
+            let input_mode = column.is_some_and(|column| script_type(column.kind) == "number").then_some("decimal");
+            html! { input type=(input_type) inputmode=[input_mode] name=(name) value=(local.as_ref().unwrap_or(&row.value)) aria-label=(label) step=[(input_type == "datetime-local").then_some("1")] data-titles=[suggestion_url] data-title=[name_of_value] autocomplete="off"; }
         }
-        (Some(Reads::List), Some(choices)) => boxes(name, &choices, &row.value, label),
-        (Some(Reads::List), None) if search.is_some() && target.is_some() => {
-            let title = |id: &str| target.zip(id.parse().ok()).and_then(|(target, id)| titles.get(target, id));
+        (Some(Reads::List), Some(choices)) => checkbox_group(name, &choices, &row.value, label),
+        (Some(Reads::List), None) if suggestion_url.is_some() && referenced.is_some() => {
+            let name_of = |id: &str| referenced.zip(id.parse().ok()).and_then(|(referenced, id)| display_names.get(referenced, id));
             html! {
                 div .several data-several role="group" aria-label=(label) {
-                    @for id in elements(&row.value) { (boxed(name, id, title(id).unwrap_or(id), true)) }
+                    @for id in split_list(&row.value) { (checkbox(name, id, name_of(id).unwrap_or(id), true)) }
                     span .reference data-reference {
-                        input type="text" name=(name) aria-label=(label) data-titles=[search] autocomplete="off" placeholder="Add another";
+                        input type="text" name=(name) aria-label=(label) data-titles=[suggestion_url] autocomplete="off" placeholder="Add another";
                     }
                 }
             }
@@ -93,214 +93,213 @@ pub fn condition(
     }
 }
 
-/// What commas keep apart.
-fn elements(value: &str) -> impl Iterator<Item = &str> {
+/// The elements of a comma-separated list.
+fn split_list(value: &str) -> impl Iterator<Item = &str> {
     value.split(',').map(str::trim).filter(|text| !text.is_empty())
 }
 
-/// A box for each choice: first what is chosen, as it is written and in its order, so that what is not touched stays as it
-/// is. A choice with a comma in it cannot be asked for among others.
-fn boxes(name: &str, choices: &[Choice], value: &str, label: &str) -> Markup {
-    let chosen: Vec<&str> = elements(value).collect();
-    let called =
-        |one: &str| choices.iter().find(|(word, _)| word.eq_ignore_ascii_case(one)).map(|(_, said)| said.as_str());
-    let is_left = |word: &str| !word.contains(',') && !chosen.iter().any(|one| one.eq_ignore_ascii_case(word));
+/// A checkbox for each choice. The chosen ones come first, in their spelling and order, so that an untouched condition
+/// stays the same. A choice that contains a comma cannot be a list element.
+fn checkbox_group(name: &str, choices: &[Choice], value: &str, label: &str) -> Markup {
+    let chosen: Vec<&str> = split_list(value).collect();
+    let label_of =
+        |one: &str| choices.iter().find(|(word, _)| word.eq_ignore_ascii_case(one)).map(|(_, label)| label.as_str());
+    let is_unchosen = |word: &str| !word.contains(',') && !chosen.iter().any(|one| one.eq_ignore_ascii_case(word));
     html! {
         div .boxes role="group" aria-label=(label) {
-            @for one in &chosen { (boxed(name, one, called(one).unwrap_or(one), true)) }
-            @for (word, said) in choices.iter().filter(|(word, _)| is_left(word)) { (boxed(name, word, said, false)) }
+            @for one in &chosen { (checkbox(name, one, label_of(one).unwrap_or(one), true)) }
+            @for (word, label) in choices.iter().filter(|(word, _)| is_unchosen(word)) { (checkbox(name, word, label, false)) }
         }
     }
 }
 
-fn boxed(name: &str, value: &str, label: &str, checked: bool) -> Markup {
+fn checkbox(name: &str, value: &str, label: &str, checked: bool) -> Markup {
     html! { label .box { input type="checkbox" name=(name) value=(value) checked[checked]; " " (label) } }
 }
 
-/// A choice of one.
+/// A `<select>` with one of the choices.
 pub fn select(name: &str, id: Option<&str>, choices: &[Choice], value: &str, blank: bool, label: &str) -> Markup {
     let known = choices.iter().any(|(known, _)| known.eq_ignore_ascii_case(value));
     html! {
         select name=(name) id=[id] aria-label=[id.is_none().then_some(label)] {
             @if blank || !known { option value="" selected[value.is_empty()] { "–" } }
             @if !known && !value.is_empty() { option value=(value) selected { (value) } }
-            @for (word, said) in choices { option value=(word) selected[word.eq_ignore_ascii_case(value)] { (said) } }
+            @for (word, choice_label) in choices { option value=(word) selected[word.eq_ignore_ascii_case(value)] { (choice_label) } }
         }
     }
 }
 
-/// What a field of a form is given beside its value.
-pub struct Given<'g> {
+pub struct InputOptions<'o> {
     pub id: String,
     pub name: String,
     pub required: bool,
-    /// Whether it may be nothing once it is something.
+    /// True if the value can be cleared.
     pub clearable: bool,
-    /// The value as the API or the form had it.
-    pub value: &'g Value,
+    /// The value as the API returned it or as a form sent it.
+    pub value: &'o Value,
     pub choices: Option<Vec<Choice>>,
-    /// The ids of what describes it.
-    pub described: Option<String>,
+    /// Ids of the help and error elements.
+    pub described_by: Option<String>,
     pub invalid: bool,
-    pub titles: &'g Titles,
-    pub search: Option<String>,
-    /// What the record is called that a reference to one of several types leads to.
-    pub shown: Option<String>,
+    pub display_names: &'o DisplayNames,
+    pub suggestion_url: Option<String>,
+    /// Display name of the record that a polymorphic reference refers to.
+    pub referenced_name: Option<String>,
     pub widget: Option<Widget>,
 }
 
-impl Given<'_> {
-    /// Whether it is a choice whose words are all seen at once.
+impl InputOptions<'_> {
+    /// Returns true if the input is a group of radio buttons.
     pub fn is_radio(&self) -> bool {
         self.widget == Some(Widget::Radio) && self.choices.is_some()
     }
 
-    /// Whether it is a box, which says yes or no: what may be neither is a choice of three.
-    pub fn is_box(&self, kind: Kind) -> bool {
+    /// Returns true if the input is a checkbox. A nullable boolean is a `<select>` with three options.
+    pub fn is_checkbox(&self, kind: Kind) -> bool {
         kind == Kind::Boolean && !self.clearable
     }
 }
 
-/// The input of a form for a value of this kind.
-pub fn of(visit: &Visit<'_>, kind: Kind, rules: &[Rule], given: &Given<'_>) -> Markup {
-    let text = text(given.value);
-    let (id, name, described) = (&given.id, &given.name, &given.described);
-    let invalid = given.invalid.then_some("true");
-    let required = given.required.then_some("true");
-    let (mono, tall) = (given.widget == Some(Widget::Monospace), given.widget == Some(Widget::Textarea));
-    match (kind, &given.choices) {
-        (_, Some(choices)) if given.is_radio() => radio(given, choices, &text),
-        (Kind::Boolean, _) if given.is_box(kind) => html! {
+/// The input for a value of this kind.
+pub fn render(request: &PanelRequest<'_>, kind: Kind, rules: &[Rule], options: &InputOptions<'_>) -> Markup {
+    let text = to_text(options.value);
+    let (id, name, described_by) = (&options.id, &options.name, &options.described_by);
+    let invalid = options.invalid.then_some("true");
+    let required = options.required.then_some("true");
+    let (is_monospace, is_multiline) = (options.widget == Some(Widget::Monospace), options.widget == Some(Widget::Textarea));
+    match (kind, &options.choices) {
+        (_, Some(choices)) if options.is_radio() => radio_group(options, choices, &text),
+        (Kind::Boolean, _) if options.is_checkbox(kind) => html! {
             input type="hidden" name=(name) value="false";
-            input type="checkbox" id=(id) name=(name) value="true" checked[text == "true"] aria-describedby=[described];
+            input type="checkbox" id=(id) name=(name) value="true" checked[text == "true"] aria-describedby=[described_by];
         },
-        (Kind::StringList { .. }, Some(choices)) => matrix(given, choices),
+        (Kind::StringList { .. }, Some(choices)) => checkbox_matrix(options, choices),
         (Kind::StringList { .. }, None) => html! {
-            (was::kept(Way::List, &format!("{name}[lines]"), given.value))
-            textarea id=(id) name={ (name) "[lines]" } rows="3" aria-describedby=[described] aria-invalid=[invalid] { "\n" (lines(given.value)) }
+            (form_roundtrip::original_input(InputKind::Lines, &format!("{name}[lines]"), options.value))
+            textarea id=(id) name={ (name) "[lines]" } rows="3" aria-describedby=[described_by] aria-invalid=[invalid] { "\n" (to_lines(options.value)) }
         },
-        (Kind::RefList { resource }, _) => several(visit, resource, given),
+        (Kind::RefList { resource }, _) => reference_list(request, resource, options),
         (_, Some(choices)) => {
             html! {
-                select id=(id) name=(name) aria-describedby=[described] aria-invalid=[invalid] aria-required=[required] {
-                    @if given.clearable || text.is_empty() { option value="" selected[text.is_empty()] { "–" } }
-                    // What is stored and no longer declared is not changed by the way.
+                select id=(id) name=(name) aria-describedby=[described_by] aria-invalid=[invalid] aria-required=[required] {
+                    @if options.clearable || text.is_empty() { option value="" selected[text.is_empty()] { "–" } }
+                    // A stored value that is no longer declared is kept.
                     @if !text.is_empty() && !choices.iter().any(|(word, _)| word.eq_ignore_ascii_case(&text)) { option value=(text) selected { (text) } }
-                    @for (word, said) in choices { option value=(word) selected[word.eq_ignore_ascii_case(&text)] { (said) } }
+                    @for (word, label) in choices { option value=(word) selected[word.eq_ignore_ascii_case(&text)] { (label) } }
                 }
             }
         }
         (Kind::Ref { resource }, _) => {
-            let shown =
-                given.value.as_i64().or_else(|| text.parse().ok()).and_then(|id| given.titles.get(resource, id));
+            let referenced_name =
+                options.value.as_i64().or_else(|| text.parse().ok()).and_then(|id| options.display_names.get(resource, id));
             html! {
                 span .reference data-reference {
                     input type="text" id=(id) name=(name) value=(text) inputmode="numeric" autocomplete="off"
-                        data-titles=[&given.search] data-title=[shown] aria-describedby=[described] aria-invalid=[invalid] aria-required=[required];
+                        data-titles=[&options.suggestion_url] data-title=[referenced_name] aria-describedby=[described_by] aria-invalid=[invalid] aria-required=[required];
                 }
             }
         }
         (Kind::PolymorphicRef { type_field }, _) => html! {
             span .reference data-reference {
                 input type="text" id=(id) name=(name) value=(text) inputmode="numeric" autocomplete="off"
-                    data-titles=(titles_by_type(visit)) data-titles-of=(type_field) data-title=[given.shown.as_ref()]
-                    aria-describedby=[described] aria-invalid=[invalid] aria-required=[required];
+                    data-titles=(suggestion_urls_by_type(request)) data-titles-of=(type_field) data-title=[options.referenced_name.as_ref()]
+                    aria-describedby=[described_by] aria-invalid=[invalid] aria-required=[required];
             }
         },
-        (Kind::String { max }, _) if tall => html! {
-            (was::kept(Way::Area, name, given.value))
-            textarea id=(id) name=(name) rows="3" maxlength=(max) aria-describedby=[described] aria-invalid=[invalid] aria-required=[required] { "\n" (text) }
+        (Kind::String { max }, _) if is_multiline => html! {
+            (form_roundtrip::original_input(InputKind::Textarea, name, options.value))
+            textarea id=(id) name=(name) rows="3" maxlength=(max) aria-describedby=[described_by] aria-invalid=[invalid] aria-required=[required] { "\n" (text) }
         },
         (Kind::Text, _) => html! {
-            (was::kept(Way::Area, name, given.value))
-            textarea .code[mono] id=(id) name=(name) rows="4" aria-describedby=[described] aria-invalid=[invalid] aria-required=[required] { "\n" (text) }
+            (form_roundtrip::original_input(InputKind::Textarea, name, options.value))
+            textarea .code[is_monospace] id=(id) name=(name) rows="4" aria-describedby=[described_by] aria-invalid=[invalid] aria-required=[required] { "\n" (text) }
         },
         (Kind::Json, _) => html! {
-            textarea .code id=(id) name={ (name) "[json]" } rows="6" spellcheck="false" aria-describedby=[described] aria-invalid=[invalid] { "\n" (pretty(given.value)) }
+            textarea .code id=(id) name={ (name) "[json]" } rows="6" spellcheck="false" aria-describedby=[described_by] aria-invalid=[invalid] { "\n" (to_pretty_json(options.value)) }
         },
         (Kind::Timestamp { .. }, _) => {
-            // What a browser's input for times cannot hold it would send back as nothing: that stands there as the API writes it.
-            let local = zone::local(visit.locale.zone, &text);
-            let input = if local.is_some() || text.is_empty() { "datetime-local" } else { "text" };
-            html! { (was::kept(Way::Time, name, given.value)) input type=(input) step=[(input != "text").then_some("any")] id=(id) name=(name) value=(local.as_ref().unwrap_or(&text)) aria-describedby=[described] aria-invalid=[invalid] aria-required=[required]; }
+            // A `datetime-local` input would drop a value outside its range: such a value gets a text input.
+            let local = datetime::to_input(request.locale.zone, &text);
+            let input_type = if local.is_some() || text.is_empty() { "datetime-local" } else { "text" };
+            html! { (form_roundtrip::original_input(InputKind::Timestamp, name, options.value)) input type=(input_type) step=[(input_type != "text").then_some("any")] id=(id) name=(name) value=(local.as_ref().unwrap_or(&text)) aria-describedby=[described_by] aria-invalid=[invalid] aria-required=[required]; }
         }
         (Kind::Date, _) => {
-            html! { input type="date" id=(id) name=(name) value=(text) aria-describedby=[described] aria-invalid=[invalid] aria-required=[required]; }
+            html! { input type="date" id=(id) name=(name) value=(text) aria-describedby=[described_by] aria-invalid=[invalid] aria-required=[required]; }
         }
         (kind, _) => {
-            let (input, mode) = match kind {
+            let (input_type, mode) = match kind {
                 Kind::Integer | Kind::BigInt | Kind::PolymorphicRef { .. } => ("text", Some("numeric")),
                 Kind::Decimal { .. } => ("text", Some("decimal")),
                 _ if rules.contains(&Rule::Email) => ("email", None),
                 _ if rules.contains(&Rule::Url) => ("url", None),
                 _ => ("text", None),
             };
-            let most = if let Kind::String { max } = kind { Some(max) } else { None };
-            let way = if matches!(input, "email" | "url") { Way::Bare } else { Way::Line };
+            let max_length = if let Kind::String { max } = kind { Some(max) } else { None };
+            let input_kind = if matches!(input_type, "email" | "url") { InputKind::Trimmed } else { InputKind::SingleLine };
             let input = html! {
-                (was::kept(way, name, given.value))
-                input .code[mono] type=(input) id=(id) name=(name) value=(text) inputmode=[mode] maxlength=[most] autocomplete="off"
-                    aria-describedby=[described] aria-invalid=[invalid] aria-required=[required];
+                (form_roundtrip::original_input(input_kind, name, options.value))
+                input .code[is_monospace] type=(input_type) id=(id) name=(name) value=(text) inputmode=[mode] maxlength=[max_length] autocomplete="off"
+                    aria-describedby=[described_by] aria-invalid=[invalid] aria-required=[required];
             };
-            match given.widget {
-                Some(Widget::Money) => visit.locale.amounts.beside(input),
+            match options.widget {
+                Some(Widget::Money) => request.locale.numbers.money_input(input),
                 _ => input,
             }
         }
     }
 }
 
-/// All choices at once, of which one is chosen: what is stored and no longer declared is one of them too.
-fn radio(given: &Given<'_>, choices: &[Choice], value: &str) -> Markup {
+/// A radio button for each choice, and for a stored value that is no longer declared.
+fn radio_group(options: &InputOptions<'_>, choices: &[Choice], value: &str) -> Markup {
     let none: Choice = (String::new(), "None".into());
     let stored: Choice = (value.into(), value.into());
     let known = choices.iter().any(|(word, _)| word.eq_ignore_ascii_case(value));
-    let none = Some(&none).filter(|_| given.clearable || value.is_empty());
+    let none = Some(&none).filter(|_| options.clearable || value.is_empty());
     let stored = Some(&stored).filter(|_| !known && !value.is_empty());
     html! {
         div .choices {
-            @for (word, said) in choices.iter().chain(stored).chain(none) {
+            @for (word, label) in choices.iter().chain(stored).chain(none) {
                 label .box {
-                    input type="radio" name=(given.name) value=(word) checked[word.eq_ignore_ascii_case(value)];
-                    " " (said)
+                    input type="radio" name=(options.name) value=(word) checked[word.eq_ignore_ascii_case(value)];
+                    " " (label)
                 }
             }
         }
     }
 }
 
-/// A box for each choice, in groups by what stands before the colon or the point.
-fn matrix(given: &Given<'_>, choices: &[Choice]) -> Markup {
-    let held: Vec<&str> = given.value.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+/// A checkbox for each choice, in rows by the part before the colon or the dot.
+fn checkbox_matrix(options: &InputOptions<'_>, choices: &[Choice]) -> Markup {
+    let checked: Vec<&str> = options.value.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     let group = |word: &str| word.split([':', '.']).next().unwrap_or_default().to_string();
     let mut groups: Vec<(String, Vec<&Choice>)> = Vec::new();
-    let unknown: Vec<Choice> = held
+    let unknown: Vec<Choice> = checked
         .iter()
         .filter(|word| !choices.iter().any(|(known, _)| known == *word))
         .map(|word| ((*word).to_string(), (*word).to_string()))
         .collect();
     for choice in choices.iter().chain(&unknown) {
-        let of = group(&choice.0);
-        match groups.iter_mut().find(|(name, _)| *name == of) {
+        let group_name = group(&choice.0);
+        match groups.iter_mut().find(|(name, _)| *name == group_name) {
             Some((_, list)) => list.push(choice),
-            None => groups.push((of, vec![choice])),
+            None => groups.push((group_name, vec![choice])),
         }
     }
-    let short =
-        |word: &str| word.split_once([':', '.']).map_or_else(|| word.to_string(), |(_, rest)| words::label(rest));
+    let label_in_group =
+        |word: &str| word.split_once([':', '.']).map_or_else(|| word.to_string(), |(_, rest)| labels::from_name(rest));
     html! {
-        (was::kept(Way::Boxes, &format!("{}[]", given.name), given.value))
-        input type="hidden" name={ (given.name) "[]" } value="";
-        table .matrix id=(given.id) tabindex="-1" aria-describedby=[&given.described] {
+        (form_roundtrip::original_input(InputKind::Checkboxes, &format!("{}[]", options.name), options.value))
+        input type="hidden" name={ (options.name) "[]" } value="";
+        table .matrix id=(options.id) tabindex="-1" aria-describedby=[&options.described_by] {
             tbody {
                 @for (name, list) in &groups {
                     tr {
-                        th scope="row" { @if name == "*" { "Everything" } @else { (words::label(name)) } }
+                        th scope="row" { @if name == "*" { "Everything" } @else { (labels::from_name(name)) } }
                         td {
                             @for (word, _) in list {
                                 label .box {
-                                    input type="checkbox" name={ (given.name) "[]" } value=(word) checked[held.contains(&word.as_str())];
-                                    " " @if word == "*" { "All" } @else { (short(word)) }
+                                    input type="checkbox" name={ (options.name) "[]" } value=(word) checked[checked.contains(&word.as_str())];
+                                    " " @if word == "*" { "All" } @else { (label_in_group(word)) }
                                 }
                             }
                         }
@@ -311,32 +310,49 @@ fn matrix(given: &Given<'_>, choices: &[Choice]) -> Markup {
     }
 }
 
-/// A list of records: each by a box that can be cleared, and one input for the next.
-fn several(visit: &Visit<'_>, resource: &'static str, given: &Given<'_>) -> Markup {
-    let target = visit.state.catalog.linked(resource);
+/// A list of references: a checkbox for each, and an input to add another.
+fn reference_list(request: &PanelRequest<'_>, resource: &'static str, options: &InputOptions<'_>) -> Markup {
+    let referenced = request.state.catalog.linked(resource);
     let ids =
-        given.value.as_array().into_iter().flatten().filter_map(|id| id.as_i64().or_else(|| id.as_str()?.parse().ok()));
-    // What is no id was refused: it stands where it was typed.
-    let typed = |value: &Value| Some(value.as_str()?.to_string()).filter(|text| text.parse::<i64>().is_err());
-    let text = given.value.as_array().into_iter().flatten().filter_map(typed).next_back().unwrap_or_default();
-    let name = format!("{}[]", given.name);
+        options.value.as_array().into_iter().flatten().filter_map(|id| id.as_i64().or_else(|| id.as_str()?.parse().ok()));
+    let text = unmatched_name(Kind::RefList { resource }, options.value).unwrap_or_default();
+    let name = format!("{}[]", options.name);
     html! {
         input type="hidden" name=(name) value="";
         div .several data-several {
             @for id in ids {
-                @let title = given.titles.get(resource, id).map_or_else(|| format!("{} {id}", target.meta.label), String::from);
-                (boxed(&name, &id.to_string(), &title, true))
+                @let record_name = options.display_names.get(resource, id).map_or_else(|| format!("{} {id}", referenced.meta.label), String::from);
+                (checkbox(&name, &id.to_string(), &record_name, true))
             }
             span .reference data-reference {
-                input type="text" id=(given.id) name=(name) value=(text) aria-invalid=[given.invalid.then_some("true")] inputmode="numeric" autocomplete="off"
-                    data-titles=[&given.search] aria-describedby=[&given.described] placeholder={ "Add " (words::singular(target.meta)) };
+                input type="text" id=(options.id) name=(name) value=(text) aria-invalid=[options.invalid.then_some("true")] inputmode="numeric" autocomplete="off"
+                    data-titles=[&options.suggestion_url] aria-describedby=[&options.described_by] placeholder={ "Add " (labels::singular(referenced.meta)) };
             }
         }
     }
 }
 
+/// The error messages of a field, joined. Text in a reference is a name that matches no record, for which the API only
+/// reports a wrong type.
+pub fn describe_errors(kind: Kind, value: &Value, messages: &[String]) -> String {
+    match unmatched_name(kind, value) {
+        Some(name) => format!("“{name}” was not found"),
+        None => messages.join("; "),
+    }
+}
+
+/// The text in a reference that is no id.
+pub fn unmatched_name(kind: Kind, value: &Value) -> Option<&str> {
+    let is_name = |text: &&str| !text.trim().is_empty() && text.trim().parse::<i64>().is_err();
+    match kind {
+        Kind::Ref { .. } | Kind::PolymorphicRef { .. } => value.as_str().filter(is_name),
+        Kind::RefList { .. } => value.as_array()?.iter().filter_map(Value::as_str).filter(is_name).next_back(),
+        _ => None,
+    }
+}
+
 /// A value as the text of an input.
-pub fn text(value: &Value) -> String {
+pub fn to_text(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
         Value::String(text) => text.clone(),
@@ -344,15 +360,15 @@ pub fn text(value: &Value) -> String {
     }
 }
 
-/// A list as an input with a line for each element holds it.
-pub fn lines(value: &Value) -> String {
+/// A list as the text of an input with a line for each element.
+pub fn to_lines(value: &Value) -> String {
     match value {
-        Value::Array(list) => list.iter().map(text).collect::<Vec<_>>().join("\n"),
-        other => text(other),
+        Value::Array(list) => list.iter().map(to_text).collect::<Vec<_>>().join("\n"),
+        other => to_text(other),
     }
 }
 
-fn pretty(value: &Value) -> String {
+fn to_pretty_json(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
         Value::String(text) => text.clone(),

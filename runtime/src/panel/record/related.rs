@@ -1,198 +1,200 @@
-//! The records that refer to one: the first few of each kind, in place, with the way to all of them.
+//! Related records on the page of a record: a short list for each reference to it, with a link to all of them.
 
 use maud::{Markup, html};
 use serde_json::Value;
 
-use super::cell::{self, Room};
-use super::columns::{self, Column};
-use super::place::Place;
-use super::title::{self, Titles};
-use super::visit::Visit;
-use super::{action, page, words};
+use super::action;
+use crate::panel::display_name::{self, DisplayNames};
+use crate::panel::format::labels;
+use crate::panel::format::value::{self, Placement};
+use crate::panel::list::columns::{self, Column};
+use crate::panel::request::PanelRequest;
+use crate::panel::target::Target;
+use crate::panel::{layout, url};
 use crate::catalog::Entry;
 use crate::error::Result;
 use crate::meta::{ActionMeta, ActionMethod, ActionOn, ActionOutput, FieldMeta, Kind, Operation};
 use crate::query::asked;
 
-/// So many of each kind are shown.
-const FEW: usize = 8;
-/// So many of the things that can be done with a record stand in its row; a menu has the others, unless that is one.
-const IN_ROW: usize = 2;
+/// Records in each list.
+const MAX_RECORDS: usize = 8;
+/// Columns of each list.
+const MAX_COLUMNS: usize = 5;
+/// Actions shown in a row. Its menu contains the others, unless it would contain only one.
+const MAX_ROW_ACTIONS: usize = 2;
 
-/// The lists below a record.
-pub async fn answer(visit: &Visit<'_>, place: &Place<'_>, record: &Value) -> Result<Markup> {
-    let Some(id) = record["id"].as_i64().filter(|_| place.parent.is_none()) else { return Ok(html! {}) };
-    let entry = place.entry;
-    let catalog = &visit.state.catalog;
-    let mut shown = Vec::new();
+pub async fn render(request: &PanelRequest<'_>, target: &Target<'_>, record: &Value) -> Result<Markup> {
+    let Some(id) = record["id"].as_i64().filter(|_| target.parent.is_none()) else { return Ok(html! {}) };
+    let entry = target.entry;
+    let catalog = &request.state.catalog;
+    let mut lists = Vec::new();
     let nested = |child: &&Entry| child.meta.under.is_some_and(|under| under.resource == entry.meta.name);
     for child in catalog.entries().iter().filter(nested) {
-        let children = Place { entry: child, parent: Some((entry, id)), id: None };
+        let children = Target { entry: child, parent: Some((entry, id)), id: None };
         let all = children.collection();
         let by = child.meta.under.map_or("", |under| under.field);
-        shown.push(few(visit, &children, by, &all, &format!("{all}/new")).await?);
+        lists.push(related_list(request, &children, by, &all, &format!("{all}/new")).await?);
     }
-    for child in catalog.entries().iter().filter(|child| title::is_reached(visit, child)) {
-        let children = Place { entry: child, parent: None, id: None };
+    for child in catalog.entries().iter().filter(|child| display_name::is_listable(request, child)) {
+        let children = Target { entry: child, parent: None, id: None };
         let path = children.collection();
-        for field in child.meta.fields.iter().filter(|field| is_found_by(child, field)) {
-            let leads = match field.kind {
+        for field in child.meta.fields.iter().filter(|field| is_indexed_reference(child, field)) {
+            let type_condition = match field.kind {
                 Kind::Ref { resource } if resource == entry.meta.name => Vec::new(),
-                Kind::PolymorphicRef { type_field } if leads_to(child, type_field, entry) => {
+                Kind::PolymorphicRef { type_field } if may_reference(child, type_field, entry) => {
                     vec![(type_field, entry.meta.type_name.to_string())]
                 }
                 _ => continue,
             };
-            let leads: Vec<(&str, String)> = leads.into_iter().chain([(field.name, id.to_string())]).collect();
-            let written = |pair: &dyn Fn(&str, &str) -> String| {
-                leads.iter().map(|(name, value)| pair(name, value)).collect::<Vec<_>>().join("&")
+            let conditions: Vec<(&str, String)> = type_condition.into_iter().chain([(field.name, id.to_string())]).collect();
+            let query = |pair: &dyn Fn(&str, &str) -> String| {
+                conditions.iter().map(|(name, value)| pair(name, value)).collect::<Vec<_>>().join("&")
             };
-            let all = format!("{path}?{}", written(&|name, value| format!("q[{name}_eq]={value}")));
-            let new = format!("{path}/new?{}", written(&|name, value| format!("{name}={value}")));
-            shown.push(few(visit, &children, field.name, &all, &new).await?);
+            let all = format!("{path}?{}", query(&|name, value| format!("q[{name}_eq]={value}")));
+            let new = format!("{path}/new?{}", query(&|name, value| format!("{name}={value}")));
+            lists.push(related_list(request, &children, field.name, &all, &new).await?);
         }
     }
-    Ok(html! { @for list in shown { (list) } })
+    Ok(html! { @for list in lists { (list) } })
 }
 
-/// Whether the records that have a value in this field are found by it, however many there are: it can be asked about, and
-/// an index begins with it, or with its type.
-fn is_found_by(entry: &Entry, field: &FieldMeta) -> bool {
-    let begins = |set: &&[&str]| match field.kind {
+/// Returns true if records can be filtered by a reference field with an index, which bounds the cost of the list.
+fn is_indexed_reference(entry: &Entry, field: &FieldMeta) -> bool {
+    let leads_index = |set: &&[&str]| match field.kind {
         Kind::PolymorphicRef { type_field } => set.starts_with(&[type_field, field.name]),
         _ => set.starts_with(&[field.name]),
     };
-    let is_indexed = entry.meta.indexes.iter().any(begins) || entry.meta.ordered.contains(&field.name);
+    let is_indexed = entry.meta.indexes.iter().any(leads_index) || entry.meta.ordered.contains(&field.name);
     asked(field) && is_indexed
 }
 
-/// Whether a reference to one of several types may lead to records of this one.
-fn leads_to(entry: &Entry, type_field: &str, target: &Entry) -> bool {
+/// Returns true if a polymorphic reference accepts records of a resource.
+fn may_reference(entry: &Entry, type_field: &str, referenced: &Entry) -> bool {
     let kind = entry.field(type_field).map(|field| field.kind);
-    matches!(kind, Some(Kind::PolymorphicType { type_names }) if type_names.contains(&target.meta.type_name))
+    matches!(kind, Some(Kind::PolymorphicType { type_names }) if type_names.contains(&referenced.meta.type_name))
 }
 
-/// A few records of the list at this address.
-async fn few(visit: &Visit<'_>, place: &Place<'_>, by: &str, all: &str, new: &str) -> Result<Markup> {
-    let entry = place.entry;
-    if !visit.may(entry, Operation::List) {
+/// The first records of the list `all`. `by` is the reference to the shown record, and `new` the URL of the form.
+async fn related_list(request: &PanelRequest<'_>, target: &Target<'_>, by: &str, all: &str, new: &str) -> Result<Markup> {
+    let entry = target.entry;
+    if !request.may(entry, Operation::List) {
         return Ok(html! {});
     }
-    let columns = columns::all(visit, entry).await?;
-    let names = columns::usual(entry);
+    let columns = columns::load(request, entry).await?;
+    let names = columns::default_names(entry);
     let shown: Vec<&Column> = names
         .iter()
-        .filter(|name| *name != by && !is_of(entry, name, by))
+        .filter(|name| *name != by && !is_derived_via(entry, name, by))
         .filter_map(|name| columns.iter().find(|column| column.name == *name))
-        .take(5)
+        .take(MAX_COLUMNS)
         .collect();
-    // What one press does: a delivery is sent again.
-    let plain = |action: &&ActionMeta| {
-        let (on, by) = (action.on == ActionOn::Record, action.method == ActionMethod::Post);
-        on && by
+    // Actions that need no further input, such as sending a delivery again.
+    let is_one_click = |action: &&ActionMeta| {
+        action.on == ActionOn::Record
+            && action.method == ActionMethod::Post
             && action.input.is_empty()
             && !matches!(action.output, ActionOutput::Created)
-            && action::may(visit, place, action)
+            && action::may_run(request, target, action)
     };
-    let acts: Vec<&ActionMeta> = entry.meta.actions.iter().filter(plain).collect();
-    // The name of what leads to the record, unless an action has it.
-    let opens = if acts.iter().any(|action| action.name == "open") { "View" } else { "Open" };
-    let mut asked = columns::fields(entry, &shown);
-    for until in acts.iter().filter_map(|action| action.until) {
-        if !asked.split(',').any(|name| name == until.field) {
-            asked.push(',');
-            asked.push_str(until.field);
+    let actions: Vec<&ActionMeta> = entry.meta.actions.iter().filter(is_one_click).collect();
+    // The label of the link to the record differs from an action named `open`.
+    let open_label = if actions.iter().any(|action| action.name == "open") { "View" } else { "Open" };
+    let mut fields = columns::api_fields(entry, &shown);
+    for until in actions.iter().filter_map(|action| action.until) {
+        if !fields.split(',').any(|name| name == until.field) {
+            fields.push(',');
+            fields.push_str(until.field);
         }
     }
     let join = if all.contains('?') { '&' } else { '?' };
     let sort = if columns::is_log(entry) { "&sort=-id" } else { "" };
-    let query = format!("{all}{join}per_page={FEW}{sort}&fields={asked}");
-    let reply = visit.get(&query).await?;
-    if !reply.is_success() {
+    let query = format!("{all}{join}per_page={MAX_RECORDS}{sort}&fields={fields}");
+    let response = request.get(&query).await?;
+    if !response.is_success() {
         return Ok(html! {});
     }
-    let body = reply.json()?;
+    let body = response.json()?;
     let empty = Vec::new();
     let records = body[entry.meta.plural].as_array().unwrap_or(&empty);
-    let fields: Vec<&'static FieldMeta> = shown.iter().filter_map(|column| column.field).collect();
-    let titles = Titles::load(visit, entry, &fields, records).await?;
+    let shown_fields: Vec<&'static FieldMeta> = shown.iter().filter_map(|column| column.field).collect();
+    let display_names = DisplayNames::load_for_fields(request, entry, &shown_fields, records).await?;
     let total = body["meta"]["total"].as_i64().unwrap_or_default();
-    // What is done here leads back here.
-    let here = format!("_back={}", words::escape(&visit.asked.address()));
+    // Forms and actions return to this page.
+    let here = format!("_back={}", url::encode(&request.raw.path_and_query()));
     let new = format!("{new}{}{here}", if new.contains('?') { '&' } else { '?' });
     Ok(html! {
         section .card {
             div .card-head {
-                h2 { a href=(all) { (words::plural(entry.meta)) } " " span .count { (visit.locale.amounts.count(total)) } }
-                @if visit.may(entry, Operation::Create) { a .button.small href=(new) { "Add" } }
+                h2 { a href=(all) { (labels::plural(entry.meta)) } " " span .count { (request.locale.numbers.count(total)) } }
+                @if request.may(entry, Operation::Create) { a .button.small href=(new) { "Add" } }
             }
             @if records.is_empty() { p .faint { "None yet." } } @else {
-                div .scroll tabindex="0" role="region" aria-label=(words::plural(entry.meta)) {
+                div .scroll tabindex="0" role="region" aria-label=(labels::plural(entry.meta)) {
                     table {
                         thead { tr {
-                            @for column in &shown { th scope="col" .number[cell::is_number(column.kind)] { (column.label) } }
-                            th scope="col" { span .hidden { "What can be done" } }
+                            @for column in &shown { th scope="col" .number[value::is_numeric(column.kind)] { (column.label) } }
+                            th scope="col" { span .hidden { "Actions" } }
                         } }
                         tbody { @for record in records { tr {
-                            @let one = place.of(record["id"].as_i64().unwrap_or_default());
+                            @let row_target = target.record(record["id"].as_i64().unwrap_or_default());
                             @for column in &shown {
-                                td .number[cell::is_number(column.kind)] {
-                                    @if let Some(field) = column.field { (cell::of(visit, entry, field, record, &titles, Room::Table)) }
+                                td .number[value::is_numeric(column.kind)] {
+                                    @if let Some(field) = column.field { (value::render_field(request, entry, field, record, &display_names, Placement::Table)) }
                                 }
                             }
                             td .row-actions {
-                                a href=(one.path()) aria-label={ (opens) " " (title::of(entry, record)) } { (opens) }
-                                @let deeds = deeds(visit, &one, entry, record, &acts);
-                                @let (first, others) = deeds.split_at(if deeds.len() <= IN_ROW + 1 { deeds.len() } else { IN_ROW });
-                                @for deed in first { " " (deed) }
+                                a href=(row_target.path()) aria-label={ (open_label) " " (display_name::of(entry, record)) } { (open_label) }
+                                @let row_actions = row_actions(request, &row_target, entry, record, &actions);
+                                @let (first, others) = row_actions.split_at(if row_actions.len() <= MAX_ROW_ACTIONS + 1 { row_actions.len() } else { MAX_ROW_ACTIONS });
+                                @for action in first { " " (action) }
                                 @if !others.is_empty() {
                                     " " details .menu {
-                                        summary aria-label={ "More of " (title::of(entry, record)) } { "More" }
-                                        ul { @for deed in others { li { (deed) } } }
+                                        summary aria-label={ "More actions for " (display_name::of(entry, record)) } { "More" }
+                                        ul { @for action in others { li { (action) } } }
                                     }
                                 }
                             }
                         } } }
                     }
                 }
-                @if total > records.len() as i64 { p { a href=(all) { "All " (visit.locale.amounts.records(entry.meta, total)) } } }
+                @if total > records.len() as i64 { p { a href=(all) { "All " (request.locale.numbers.records(entry.meta, total)) } } }
             }
         }
     })
 }
 
-/// What can be done with one of them, here and now.
-fn deeds(visit: &Visit<'_>, one: &Place<'_>, entry: &Entry, record: &Value, actions: &[&ActionMeta]) -> Vec<Markup> {
-    let back = visit.asked.address();
-    let title = title::of(entry, record);
-    let act = |action: &&ActionMeta| {
+/// Buttons and links for the operations on a row.
+fn row_actions(request: &PanelRequest<'_>, row_target: &Target<'_>, entry: &Entry, record: &Value, actions: &[&ActionMeta]) -> Vec<Markup> {
+    let back = request.raw.path_and_query();
+    let title = display_name::of(entry, record);
+    let button = |action: &&ActionMeta| {
         html! {
-            form .one method="post" action={ (one.path()) "/" (action.name) } {
-                (page::token(visit))
+            form .one method="post" action={ (row_target.path()) "/" (action.name) } {
+                (layout::csrf_input(request))
                 input type="hidden" name="_back" value=(back);
                 button .link .plain title=[(!action.description.is_empty()).then_some(action.description)]
-                    aria-label={ (words::action(action)) " " (title) } { (words::action(action)) }
+                    aria-label={ (labels::action(action)) " " (title) } { (labels::action(action)) }
             }
         }
     };
-    let mut deeds: Vec<Markup> = actions.iter().filter(|action| !action::is_done(action, record)).map(act).collect();
-    if visit.may(entry, Operation::Update) {
-        let to = format!("{}/edit?_back={}", one.path(), words::escape(&back));
-        deeds.push(html! { a href=(to) aria-label={ "Edit " (title) } { "Edit" } });
+    let mut row_actions: Vec<Markup> = actions.iter().filter(|action| !action::is_done(action, record)).map(button).collect();
+    if request.may(entry, Operation::Update) {
+        let to = format!("{}/edit?_back={}", row_target.path(), url::encode(&back));
+        row_actions.push(html! { a href=(to) aria-label={ "Edit " (title) } { "Edit" } });
     }
-    if one.parent.is_some() && visit.may(entry, Operation::Delete) {
-        deeds.push(html! {
-            form .one method="post" action={ (one.path()) "/delete" } data-confirm={ "Delete " (title) "?" } {
-                (page::token(visit))
+    if row_target.parent.is_some() && request.may(entry, Operation::Delete) {
+        row_actions.push(html! {
+            form .one method="post" action={ (row_target.path()) "/delete" } data-confirm={ "Delete " (title) "?" } {
+                (layout::csrf_input(request))
                 input type="hidden" name="_back" value=(back);
                 button .link aria-label={ "Delete " (title) } { "Delete" }
             }
         });
     }
-    deeds
+    row_actions
 }
 
-/// Whether a derived field comes through the reference that all of the list have in common.
-fn is_of(entry: &Entry, name: &str, by: &str) -> bool {
+/// Returns true if a field is derived from the shown record, and therefore the same in all rows.
+fn is_derived_via(entry: &Entry, name: &str, by: &str) -> bool {
     entry.field(name).is_some_and(|field| matches!(field.kind, Kind::Derived { via, .. } if via == by))
 }

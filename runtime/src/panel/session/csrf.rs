@@ -1,51 +1,50 @@
-//! What forms send back, so that no other site can send them: it follows from the session, and looks different on every page.
+//! CSRF token of a session: an HMAC of the session's mark, masked differently on every page.
 
 use crate::context::State;
 use crate::error::{Error, Result};
 use crate::mac::hmac;
 
-/// Bytes of the secret, and of its mask.
-const BYTES: usize = 32;
+/// Length of the secret and of its mask.
+const SECRET_BYTES: usize = 32;
 
-/// The token of a session.
 #[derive(Debug)]
-pub struct Token {
-    secret: [u8; BYTES],
-    /// As the pages of this request have it: a mask, and the secret under it. Two pages have no part of it in common, so that
-    /// nobody can guess it from how long they are once they are compressed (BREACH).
-    pub shown: String,
+pub struct CsrfToken {
+    secret: [u8; SECRET_BYTES],
+    /// The token in the pages of this request: a random mask, and the secret XOR the mask. No two pages share a part of
+    /// it, so that the size of compressed pages reveals nothing (BREACH).
+    pub masked: String,
 }
 
-impl Token {
-    /// The token of the session with this mark, also when the session's own secret has changed since.
+impl CsrfToken {
+    /// The token of the session with this mark. It stays the same when the session secret is rotated.
     ///
     /// # Errors
     /// When the system has no random bytes.
-    pub fn of(state: &State, session: &str) -> Result<Token> {
+    pub fn for_session(state: &State, session_mark: &str) -> Result<CsrfToken> {
         let key = state.config.secret_key.as_deref().unwrap_or_default();
-        let secret = hmac(key.as_bytes(), format!("panel form {session}").as_bytes());
-        let mut mask = [0_u8; BYTES];
+        let secret = hmac(key.as_bytes(), format!("panel form {session_mark}").as_bytes());
+        let mut mask = [0_u8; SECRET_BYTES];
         getrandom::fill(&mut mask).map_err(Error::internal)?;
         let masked: Vec<u8> = secret.iter().zip(mask).map(|(byte, mask)| byte ^ mask).collect();
-        Ok(Token { secret, shown: hex::encode(mask) + &hex::encode(masked) })
+        Ok(CsrfToken { secret, masked: hex::encode(mask) + &hex::encode(masked) })
     }
 
-    /// Whether this has the form of a token, of whichever session.
-    pub fn is_one(sent: &str) -> bool {
-        read(sent).is_some()
+    /// Returns true if a text has the format of a token, of any session.
+    pub fn is_well_formed(sent: &str) -> bool {
+        decode(sent).is_some()
     }
 
-    /// Whether this was on a page of the session; in the same time wherever it differs.
-    pub fn is(&self, sent: &str) -> bool {
-        let Some(bytes) = read(sent) else { return false };
-        let (mask, masked) = bytes.split_at(BYTES);
+    /// Returns true if a token belongs to the session, compared in constant time.
+    pub fn matches(&self, sent: &str) -> bool {
+        let Some(bytes) = decode(sent) else { return false };
+        let (mask, masked) = bytes.split_at(SECRET_BYTES);
         let unmasked = mask.iter().zip(masked).map(|(mask, byte)| mask ^ byte);
         unmasked.zip(self.secret).fold(0, |sum, (one, other)| sum | (one ^ other)) == 0
     }
 }
 
-fn read(sent: &str) -> Option<[u8; 2 * BYTES]> {
-    let mut bytes = [0; 2 * BYTES];
+fn decode(sent: &str) -> Option<[u8; 2 * SECRET_BYTES]> {
+    let mut bytes = [0; 2 * SECRET_BYTES];
     hex::decode_to_slice(sent, &mut bytes).ok()?;
     Some(bytes)
 }

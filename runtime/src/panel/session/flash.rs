@@ -1,13 +1,14 @@
-//! What was done, said once on the page that comes next: a mark in a cookie, so that the page's address stays the API's.
+//! Flash message: what the last request did, shown once on the next page.
 
 use salvo::http::header::HeaderMap;
 
-use super::{cookie, see};
+use super::cookie;
+use crate::panel::redirect;
 use crate::server::Answer;
 
-/// What can be said. The cookie has a word and not the text: nobody else's words are shown.
+/// The known messages. The cookie holds a code and no text, so that nobody can make a page show other words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Said {
+pub enum Flash {
     Created,
     Saved,
     Deleted,
@@ -16,37 +17,41 @@ pub enum Said {
     Stale,
 }
 
-const ALL: [(Said, &str, &str); 6] = [
-    (Said::Created, "created", "Created"),
-    (Said::Saved, "saved", "Saved"),
-    (Said::Deleted, "deleted", "Deleted"),
-    (Said::Restored, "restored", "Restored"),
-    (Said::Done, "done", "Done"),
-    (Said::Stale, "stale", "Nothing was done: you had signed in again since this page was loaded. Press it once more."),
+/// Each message with its code in the cookie and its text.
+const ALL: [(Flash, &str, &str); 6] = [
+    (Flash::Created, "created", "Created"),
+    (Flash::Saved, "saved", "Saved"),
+    (Flash::Deleted, "deleted", "Deleted"),
+    (Flash::Restored, "restored", "Restored"),
+    (Flash::Done, "done", "Done"),
+    (
+        Flash::Stale,
+        "stale",
+        "Nothing was done, because you signed in again after this page was loaded. Press the button again.",
+    ),
 ];
 
-impl Said {
-    /// What a browser brings from the page before.
-    pub fn sent(headers: &HeaderMap) -> Option<Said> {
-        let word = cookie::sent_said(headers)?;
-        ALL.iter().find(|(_, known, _)| *known == word).map(|(said, ..)| *said)
+impl Flash {
+    pub fn from_cookie(headers: &HeaderMap) -> Option<Flash> {
+        let code = cookie::read_flash(headers)?;
+        ALL.iter().find(|(_, known, _)| *known == code).map(|(flash, ..)| *flash)
     }
 
-    fn row(self) -> &'static (Said, &'static str, &'static str) {
-        ALL.iter().find(|(said, ..)| *said == self).unwrap_or(&ALL[0])
+    fn row(self) -> &'static (Flash, &'static str, &'static str) {
+        ALL.iter().find(|(flash, ..)| *flash == self).unwrap_or(&ALL[0])
     }
 
     pub fn text(self) -> &'static str {
         self.row().2
     }
 
-    /// Sends the browser to another page, which says this.
-    pub fn at(self, path: &str) -> Answer {
-        self.with(see(path))
+    /// Redirects to a page that shows the message.
+    pub fn redirect(self, path: &str) -> Answer {
+        self.add_to(redirect(path))
     }
 
-    /// The answer that leads to the page, with the mark.
-    pub fn with(self, answer: Answer) -> Answer {
-        answer.with_text(cookie::SET, &cookie::said(self.row().1))
+    /// Adds the cookie to a redirect.
+    pub fn add_to(self, answer: Answer) -> Answer {
+        answer.with_text(cookie::SET_COOKIE, &cookie::set_flash(self.row().1))
     }
 }

@@ -1,4 +1,5 @@
-//! Signing in and out, the link by which a password is set, and what becomes of a form when nobody is signed in.
+//! Sign-in page, its rate limits, and the draft: a form that was sent without a session is kept until the user signs
+//! in.
 
 use std::sync::Arc;
 
@@ -6,145 +7,147 @@ use maud::{Markup, html};
 use salvo::Request;
 use salvo::http::StatusCode;
 
-use super::place::Place;
-use super::said::Said;
-use super::token::Token;
-use super::visit::{Asked, Visit, field, is_ours, read_form_within, same_site, sent_back};
-use super::{Panel, cookie, form as forms, page, see, visit, words};
+use super::csrf::CsrfToken;
+use super::flash::Flash;
+use super::{account, cookie};
 use crate::auth::session::Found;
-use crate::auth::{SignedIn, invitation, password, session};
+use crate::auth::{password, session};
 use crate::context::State;
 use crate::error::{Error, Result};
 use crate::header;
+use crate::panel::record::form as record_form;
+use crate::panel::request::{
+    PanelRequest, RawRequest, form_value, path_segments, read_form_limited, require_same_site, return_path,
+};
+use crate::panel::target::Target;
+use crate::panel::{Panel, ROOT, layout, redirect, url};
 use crate::query::{Pair, decode};
 use crate::server::{Answer, origin};
 
-/// What is said beside the form that was sent while nobody was signed in.
-const KEPT: &str = "You are signed out. What you have written is kept: sign in to go on.";
+const DRAFT_PRESERVED: &str = "You are signed out. Your input is preserved. Sign in to continue.";
 
-/// The same where it could not be kept.
-const TOO_LONG: &str = "You are signed out, and what you have written is too long to be kept on the way. Sign in in another tab, \
-                        go back in this one, and send it again.";
+const DRAFT_TOO_LONG: &str = "You are signed out, and your input is too long to preserve. Sign in in another tab, then go \
+                              back in this tab and save again.";
 
-/// Anybody may send these forms: what is kept of one that was sent while nobody was signed in, and the one to sign in by, in which that
-/// stands as an address does, in bytes.
-const LONGEST_DRAFT: usize = 64 << 10;
-const LONGEST_OUTSIDE: usize = 1 << 20;
+/// Limit of a form that is kept as a draft, in bytes. Anybody may send it.
+const MAX_DRAFT_BYTES: usize = 64 << 10;
+/// Limit of the sign-in form, in bytes. It contains the draft, percent-encoded.
+const MAX_SIGN_IN_FORM_BYTES: usize = 1 << 20;
 
-/// Characters of a user's address.
-const LONGEST_EMAIL: usize = 255;
+const MAX_EMAIL_CHARS: usize = 255;
 
-/// The pages for whoever is not signed in. Nothing for other paths.
-pub async fn outside(
+/// Handles the paths below `/panel` that need no session; `None` for other paths.
+pub async fn handle_signed_out(
     panel: &Panel,
     state: &Arc<State>,
-    request: &mut Request,
-    asked: &Asked,
+    http_request: &mut Request,
+    raw: &RawRequest,
     rest: &[&str],
-    found: Option<&Found>,
+    session: Option<&Found>,
 ) -> Result<Option<Answer>> {
-    let post = request.method().as_str() == "POST";
+    let post = http_request.method().as_str() == "POST";
     if post && matches!(rest, ["sign-in"] | ["invitation", _]) {
-        same_site(state, request)?;
+        require_same_site(state, http_request)?;
     }
     Ok(Some(match (post, rest) {
-        (false, ["sign-in"]) if found.is_some() => see(&target(asked)),
-        (false, ["sign-in"]) => entrance(state, asked, StatusCode::OK, &Entrance::to(target(asked))),
-        (true, ["sign-in"]) => sign_in(panel, state, request, asked).await?,
-        (false, ["invitation", secret]) => invited(state, asked, secret, None).await?,
+        (false, ["sign-in"]) if session.is_some() => redirect(&redirect_target(raw)),
+        (false, ["sign-in"]) => {
+            sign_in_page(state, raw, StatusCode::OK, &SignInForm::leading_to(redirect_target(raw)))
+        }
+        (true, ["sign-in"]) => sign_in(panel, state, http_request, raw).await?,
+        (false, ["invitation", secret]) => account::invitation_page(state, raw, secret, None).await?,
         (true, ["invitation", secret]) => {
-            count(state, request, None)?;
-            let form = read_form_within(LONGEST_OUTSIDE, request).await?;
-            accept(state, asked, secret, &form).await?
+            check_rate_limit(state, http_request, None)?;
+            let form = read_form_limited(MAX_SIGN_IN_FORM_BYTES, http_request).await?;
+            account::accept_invitation(state, raw, secret, &form).await?
         }
         _ => return Ok(None),
     }))
 }
 
-/// Leads whoever is not signed in to where that is done; a form that was sent is kept on the way.
-pub async fn needed(state: &Arc<State>, request: &mut Request, asked: &Asked) -> Result<Answer> {
-    if !asked.is_page || asked.segments.first().is_some_and(|first| first == super::ROOT) {
-        return if asked.is_page { Ok(see("/panel/sign-in")) } else { Err(Error::Unauthenticated) };
+/// Sends a client without a session to the sign-in page, which keeps the form that the client sent.
+pub async fn require_sign_in(state: &Arc<State>, http_request: &mut Request, raw: &RawRequest) -> Result<Answer> {
+    if !raw.wants_html || raw.segments.first().is_some_and(|first| first == ROOT) {
+        return if raw.wants_html { Ok(redirect("/panel/sign-in")) } else { Err(Error::Unauthenticated) };
     }
-    if request.method().as_str() != "POST" {
-        let to = asked.address();
-        let path = if to == "/" { String::new() } else { format!("?to={}", words::escape(&to)) };
-        return Ok(see(&format!("/panel/sign-in{path}")));
+    if http_request.method().as_str() != "POST" {
+        let to = raw.path_and_query();
+        let query = if to == "/" { String::new() } else { format!("?to={}", url::encode(&to)) };
+        return Ok(redirect(&format!("/panel/sign-in{query}")));
     }
-    same_site(state, request)?;
-    let draft = match read_form_within(LONGEST_DRAFT, request).await {
+    require_same_site(state, http_request)?;
+    let draft = match read_form_limited(MAX_DRAFT_BYTES, http_request).await {
         Ok(form) => {
-            let kept = form.iter().filter(|pair| pair.name != "_token");
-            let draft = super::condition::address("", &kept.cloned().collect::<Vec<_>>());
+            let pairs = form.iter().filter(|pair| pair.name != "_token");
+            let draft = url::with_query("", &pairs.cloned().collect::<Vec<_>>());
             Some(draft.trim_start_matches('?').to_string())
         }
         Err(Error::PayloadTooLarge(_)) => None,
         Err(error) => return Err(error),
     };
-    let said = if draft.is_some() { KEPT } else { TOO_LONG };
-    let entrance_of = Entrance {
+    let notice = if draft.is_some() { DRAFT_PRESERVED } else { DRAFT_TOO_LONG };
+    let form = SignInForm {
         draft,
-        said: is_written(state, &asked.path).then(|| said.into()),
-        ..Entrance::to(asked.path.clone())
+        notice: is_record_form(state, &raw.path).then(|| notice.into()),
+        ..SignInForm::leading_to(raw.path.clone())
     };
-    Ok(entrance(state, asked, StatusCode::UNAUTHORIZED, &entrance_of))
+    Ok(sign_in_page(state, raw, StatusCode::UNAUTHORIZED, &form))
 }
 
-/// Whether what is sent there was written, and not only pressed.
-fn is_written(state: &State, path: &str) -> bool {
-    let segments = visit::segments(path).unwrap_or_default();
-    let parts: Vec<&str> = segments.iter().map(String::as_str).collect();
-    Place::find(&state.catalog, &parts).is_some_and(|(_, rest)| rest.is_empty())
+/// Returns true if a POST to this path sends the form of a record, not just a button.
+fn is_record_form(state: &State, path: &str) -> bool {
+    let segments = path_segments(path).unwrap_or_default();
+    let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
+    Target::resolve(&state.catalog, &segments).is_some_and(|(_, rest)| rest.is_empty())
 }
 
-/// Where to go once signed in: a page of ours.
-fn target(asked: &Asked) -> String {
-    let pairs = decode(&asked.query).unwrap_or_default();
+/// The local page to open after signing in.
+fn redirect_target(raw: &RawRequest) -> String {
+    let pairs = decode(&raw.query).unwrap_or_default();
     let to = pairs.into_iter().find(|pair| pair.name == "to").map(|pair| pair.value);
-    to.filter(|to| is_ours(to)).unwrap_or_else(|| "/".into())
+    to.filter(|to| url::is_local_path(to)).unwrap_or_else(|| "/".into())
 }
 
-/// The form to sign in by.
 #[derive(Default)]
-struct Entrance {
+struct SignInForm {
     to: String,
     email: String,
     draft: Option<String>,
-    said: Option<String>,
+    notice: Option<String>,
     problem: Option<String>,
 }
 
-impl Entrance {
-    fn to(to: String) -> Entrance {
-        Entrance { to, ..Entrance::default() }
+impl SignInForm {
+    fn leading_to(to: String) -> SignInForm {
+        SignInForm { to, ..SignInForm::default() }
     }
 }
 
-fn entrance(state: &State, asked: &Asked, status: StatusCode, entrance: &Entrance) -> Answer {
+fn sign_in_page(state: &State, raw: &RawRequest, status: StatusCode, form: &SignInForm) -> Answer {
     let content = html! {
-        (page::mark())
+        (layout::logo())
         h1 { "Sign in to " (state.name_for_people()) }
-        @if let Some(said) = &entrance.said { div .notice role="status" { p { (said) } } }
-        @if let Some(problem) = &entrance.problem { div .problem role="alert" { p { (problem) } } }
+        @if let Some(notice) = &form.notice { div .notice role="status" { p { (notice) } } }
+        @if let Some(problem) = &form.problem { div .problem role="alert" { p { (problem) } } }
         form method="post" action="/panel/sign-in" {
-            input type="hidden" name="to" value=(entrance.to);
-            @if let Some(draft) = &entrance.draft { input type="hidden" name="draft" value=(draft); }
+            input type="hidden" name="to" value=(form.to);
+            @if let Some(draft) = &form.draft { input type="hidden" name="draft" value=(draft); }
             div .field { label for="email" { "Email" }
-                input #email type="email" name="email" value=(entrance.email) required autocomplete="username" autofocus[entrance.email.is_empty()]; }
+                input #email type="email" name="email" value=(form.email) required autocomplete="username" autofocus[form.email.is_empty()]; }
             div .field { label for="password" { "Password" }
-                input #password type="password" name="password" required autocomplete="current-password" autofocus[!entrance.email.is_empty()]; }
+                input #password type="password" name="password" required autocomplete="current-password" autofocus[!form.email.is_empty()]; }
             button .primary.wide { "Sign in" }
         }
-        p .faint { "No password yet, or forgotten? An administrator sends a link: “Invite” on your user’s page, or " code { (state.name) " user invite" } "." }
+        p .faint { "No password yet, or forgotten? Ask an administrator for a link: “Invite” on your user’s page, or " code { (state.name) " user invite" } "." }
     };
-    page::bare(state, asked.theme, status, "Sign in", &content)
+    layout::signed_out_page(state, raw.theme, status, "Sign in", &content)
 }
 
-/// Refuses who tries too often, from one address: for one account less often than for all together. Others who try the same
-/// account from elsewhere do not keep its owner out, until they are very many: what is refused counts no further, so that one
-/// address alone never is.
-fn count(state: &State, request: &Request, account: Option<&str>) -> Result<()> {
-    let address = origin(request, &state.config.trusted_proxies);
+/// Counts an attempt and rejects it beyond a rate limit: per client address, per account from one address, and per
+/// account from all addresses. A rejected attempt is not counted by the limits that follow, which is why one address
+/// alone cannot lock the owner of an account out.
+pub fn check_rate_limit(state: &State, http_request: &Request, account: Option<&str>) -> Result<()> {
+    let address = origin(http_request, &state.config.trusted_proxies);
     let limits = &state.sign_ins;
     limits.addresses.admit(address)?;
     if let Some(account) = account.map(str::to_lowercase) {
@@ -154,191 +157,102 @@ fn count(state: &State, request: &Request, account: Option<&str>) -> Result<()> 
     Ok(())
 }
 
-async fn sign_in(panel: &Panel, state: &Arc<State>, request: &mut Request, asked: &Asked) -> Result<Answer> {
-    let form = read_form_within(LONGEST_OUTSIDE, request).await?;
-    let sent = |name: &str| field(&form, name).map(String::from);
+async fn sign_in(
+    panel: &Panel,
+    state: &Arc<State>,
+    http_request: &mut Request,
+    raw: &RawRequest,
+) -> Result<Answer> {
+    let form = read_form_limited(MAX_SIGN_IN_FORM_BYTES, http_request).await?;
+    let sent = |name: &str| form_value(&form, name).map(String::from);
     let email = sent("email").unwrap_or_default();
-    // No account has a longer address, or one with a character that PostgreSQL does not take.
-    let known = email.trim().chars().count() <= LONGEST_EMAIL && !email.contains('\0');
-    let to = sent("to").filter(|to| is_ours(to)).unwrap_or_else(|| "/".into());
+    // No account has such an email address, and PostgreSQL rejects NUL in a parameter.
+    let is_plausible = email.trim().chars().count() <= MAX_EMAIL_CHARS && !email.contains('\0');
+    let to = sent("to").filter(|to| url::is_local_path(to)).unwrap_or_else(|| "/".into());
     let draft = sent("draft").filter(|draft| !draft.is_empty());
-    let said = (draft.is_some() && is_written(state, &to)).then(|| KEPT.to_string());
-    if let Err(refused) = count(state, request, known.then(|| email.trim())) {
-        // What was written is kept for when one may try again.
-        let problem = Some(refused.message(""));
-        let again = entrance(state, asked, refused.status(), &Entrance { to, email, draft, said, problem });
-        return Ok(match refused {
-            Error::RateLimited(seconds) => again.with_text(header::RETRY_AFTER, &seconds.to_string()),
-            _ => again,
+    let notice = (draft.is_some() && is_record_form(state, &to)).then(|| DRAFT_PRESERVED.to_string());
+    if let Err(error) = check_rate_limit(state, http_request, is_plausible.then(|| email.trim())) {
+        let problem = Some(error.message(""));
+        let page = sign_in_page(state, raw, error.status(), &SignInForm { to, email, draft, notice, problem });
+        return Ok(match error {
+            Error::RateLimited(seconds) => page.with_text(header::RETRY_AFTER, &seconds.to_string()),
+            _ => page,
         });
     }
-    let found = match known {
+    let password = match is_plausible {
         true => password::find(state, &email, &sent("password").unwrap_or_default()).await?,
         false => None,
     };
-    // A secret of its own for each session: one that somebody put into the browser before leads nowhere.
-    let begun = match found {
+    // Each sign-in gets a new secret, which prevents session fixation.
+    let secret = match password {
         Some(password) => session::begin(state, &password).await?,
         None => None,
     };
-    let Some(secret) = begun else {
-        let problem = Some("The address or the password is not right.".into());
-        let again = Entrance { to, email, draft, said, problem };
-        return Ok(entrance(state, asked, StatusCode::UNPROCESSABLE_ENTITY, &again));
+    let Some(secret) = secret else {
+        let problem = Some("The email or password is incorrect.".into());
+        let form = SignInForm { to, email, draft, notice, problem };
+        return Ok(sign_in_page(state, raw, StatusCode::UNPROCESSABLE_ENTITY, &form));
     };
-    let cookie = cookie::session(state, &secret);
+    let set_session = cookie::set_session(state, &secret);
     if let Some(draft) = draft
-        && let Some(answer) = resume(panel, state, asked, &secret, &to, &draft).await?
+        && let Some(answer) = restore_draft(panel, state, raw, &secret, &to, &draft).await?
     {
-        return Ok(answer.with_text(cookie::SET, &cookie));
+        return Ok(answer.with_text(cookie::SET_COOKIE, &set_session));
     }
-    Ok(see(&to).with_text(cookie::SET, &cookie))
+    Ok(redirect(&to).with_text(cookie::SET_COOKIE, &set_session))
 }
 
-/// The form that was sent while nobody was signed in, filled in again.
-async fn resume(
+/// The form of a draft, filled in again. A button that was pressed without a session is not pressed again: its page
+/// says so.
+async fn restore_draft(
     panel: &Panel,
     state: &Arc<State>,
-    asked: &Asked,
+    raw: &RawRequest,
     secret: &str,
     to: &str,
     draft: &str,
 ) -> Result<Option<Answer>> {
-    let Some(found) = session::find(state, secret, true).await? else { return Ok(None) };
-    let Ok(segments) = visit::segments(to) else { return Ok(None) };
+    let Some(session) = session::find(state, secret, true).await? else { return Ok(None) };
+    let Ok(segments) = path_segments(to) else { return Ok(None) };
     let parts: Vec<&str> = segments.iter().map(String::as_str).collect();
-    let Some((place, rest)) = Place::find(&state.catalog, &parts) else { return Ok(None) };
+    let Some((target, rest)) = Target::resolve(&state.catalog, &parts) else { return Ok(None) };
     if !rest.is_empty() {
-        // What was pressed, and not written: it is to be pressed again, where it was.
         let form = decode(draft)?;
-        return Ok(Some(Said::Stale.at(sent_back(&form).unwrap_or(&place.path()))));
+        return Ok(Some(Flash::Stale.redirect(return_path(&form).unwrap_or(&target.path()))));
     }
-    let asked = Asked {
+    let raw = RawRequest {
         path: to.to_string(),
         query: String::new(),
-        session: Some(secret.to_string()),
+        session_secret: Some(secret.to_string()),
         segments: segments.clone(),
-        theme: asked.theme,
-        is_page: true,
-        ..Asked::default()
+        theme: raw.theme,
+        wants_html: true,
+        ..RawRequest::default()
     };
-    let visit = Visit::new(panel, state, asked, found.user).await?;
-    forms::again(&visit, &place, &decode(draft)?, Some(kept()), StatusCode::OK).await.map(Some)
+    let request = PanelRequest::new(panel, state, raw, session.user).await?;
+    record_form::show_again(&request, &target, &decode(draft)?, Some(unsaved_notice()), StatusCode::OK).await.map(Some)
 }
 
-fn kept() -> Markup {
-    html! { p { strong { "You were signed out meanwhile." } " Nothing is lost: look at the form, and save it again." } }
+fn unsaved_notice() -> Markup {
+    html! { p { strong { "The form was not saved, because your session had ended." } " Your input is below. Check it and save again." } }
 }
 
-/// A form of a page that this browser was shown in another session: nothing of it is carried out, and what was written is
-/// shown again with the token of this one. What was pressed, and not written, is to be pressed again.
+/// Answers a form with the CSRF token of another session: nothing is saved, and the form is shown again with a valid
+/// token. A button is not pressed again: its page says so.
 ///
 /// # Errors
-/// [`Error::Conflict`] when it is no form of ours, and what the form needs of the API.
-pub async fn stale(visit: &Visit<'_>, place: &Place<'_>, rest: &[&str], form: &[Pair]) -> Result<Answer> {
-    let Err(refusal) = visit.need_token(form) else { return Err(Error::NotFound) };
-    let of_ours = field(form, "_token").is_some_and(Token::is_one);
+/// [`Error::Conflict`] if the token is malformed, and those of rendering the form.
+pub async fn reject_stale_form(
+    request: &PanelRequest<'_>,
+    target: &Target<'_>,
+    rest: &[&str],
+    form: &[Pair],
+) -> Result<Answer> {
+    let Err(stale) = request.require_csrf_token(form) else { return Err(Error::NotFound) };
+    let is_panel_form = form_value(form, "_token").is_some_and(CsrfToken::is_well_formed);
     match rest {
-        _ if !of_ours || !visit.asked.is_page => Err(refusal),
-        [] => forms::again(visit, place, form, Some(kept()), StatusCode::CONFLICT).await,
-        _ => Ok(Said::Stale.at(&place.path())),
+        _ if !is_panel_form || !request.raw.wants_html => Err(stale),
+        [] => record_form::show_again(request, target, form, Some(unsaved_notice()), StatusCode::CONFLICT).await,
+        _ => Ok(Flash::Stale.redirect(&target.path())),
     }
-}
-
-async fn invited(state: &State, asked: &Asked, secret: &str, problem: Option<String>) -> Result<Answer> {
-    let Some((_, name, email)) = invitation::find(state, secret).await? else { return Ok(over(state, asked)) };
-    let content = html! {
-        (page::mark())
-        h1 { "Welcome, " (name) }
-        p { "Choose a password for " strong { (email) } "." }
-        form method="post" action={ "/panel/invitation/" (secret) } { (new_password(&email, problem.as_deref())) button .primary.wide { "Set the password and sign in" } }
-    };
-    let status = if problem.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
-    Ok(page::bare(state, asked.theme, status, "Choose a password", &content))
-}
-
-fn new_password(email: &str, problem: Option<&str>) -> Markup {
-    let least = password::CHARACTERS.start();
-    html! {
-        input type="text" name="username" value=(email) autocomplete="username" hidden;
-        div .field .invalid[problem.is_some()] { label for="password" { "New password" }
-            input #password type="password" name="password" required minlength=(least) autocomplete="new-password" aria-describedby="password-help" aria-invalid=[problem.map(|_| "true")];
-            @if let Some(problem) = problem { p .error { "Password " (problem) } }
-            p .help #password-help { "At least " (least) " characters. Several words are easy to remember and hard to guess." } }
-    }
-}
-
-fn over(state: &State, asked: &Asked) -> Answer {
-    let content = html! {
-        (page::mark())
-        h1 { "This link is over" }
-        p { "It works once, and for a week. Ask an administrator for another one." }
-        p { a .button href="/panel/sign-in" { "Sign in" } }
-    };
-    page::bare(state, asked.theme, StatusCode::GONE, "This link is over", &content)
-}
-
-async fn accept(state: &Arc<State>, asked: &Asked, secret: &str, form: &[Pair]) -> Result<Answer> {
-    match invitation::accept(state, secret, field(form, "password").unwrap_or_default()).await {
-        Ok(Some(session)) => Ok(see("/").with_text(cookie::SET, &cookie::session(state, &session))),
-        Ok(None) => Ok(over(state, asked)),
-        Err(Error::Invalid(errors)) => invited(state, asked, secret, Some(errors.messages("password"))).await,
-        Err(error) => Err(error),
-    }
-}
-
-/// What belongs to no resource, for who is signed in: the theme, the password, the way out.
-pub async fn inside(request: &mut Request, visit: &Visit<'_>, rest: &[&str]) -> Result<Answer> {
-    let post = request.method().as_str() == "POST";
-    let form = if post { visit.form(request).await? } else { Vec::new() };
-    if post {
-        visit.need_token(&form)?;
-    }
-    let sent = |name: &str| field(&form, name);
-    match (post, rest) {
-        (true, ["sign-out"]) => {
-            session::end(visit.state, &visit.user).await?;
-            Ok(see("/panel/sign-in").with_text(cookie::SET, &cookie::no_session(visit.state)))
-        }
-        (true, ["theme"]) => {
-            let back = sent("back").filter(|back| is_ours(back)).unwrap_or("/");
-            Ok(see(back).with_text(cookie::SET, &cookie::theme(sent("theme").unwrap_or_default())))
-        }
-        (false, ["password"]) => Ok(change(visit, None)),
-        (true, ["password"]) => {
-            count(visit.state, request, Some(&visit.user.email))?;
-            let user = &visit.user;
-            let old = password::find(visit.state, &user.email, sent("old").unwrap_or_default()).await?;
-            let wrong = || change(visit, Some(("old", "is not right".into())));
-            let Some(old) = old.filter(|old| Some(old.user_id) == user.principal.user_id) else { return Ok(wrong()) };
-            match password::change(visit.state, &old, sent("password").unwrap_or_default()).await {
-                Ok(Some(secret)) => {
-                    Ok(Said::Saved.with(see("/").with_text(cookie::SET, &cookie::session(visit.state, &secret))))
-                }
-                Ok(None) => Ok(wrong()),
-                Err(Error::Invalid(errors)) => Ok(change(visit, Some(("password", errors.messages("password"))))),
-                Err(error) => Err(error),
-            }
-        }
-        _ => Err(Error::NotFound),
-    }
-}
-
-fn change(visit: &Visit<'_>, problem: Option<(&str, String)>) -> Answer {
-    let user: &SignedIn = &visit.user;
-    let of = |field: &str| problem.as_ref().filter(|(known, _)| *known == field).map(|(_, said)| said.as_str());
-    let content = html! {
-        (page::head(&[], &html! { "Change your password" }, &html! {}))
-        form .record method="post" action="/panel/password" {
-            (page::token(visit))
-            div .field .invalid[of("old").is_some()] { label for="old" { "Current password" }
-                input #old type="password" name="old" required autocomplete="current-password";
-                @if let Some(said) = of("old") { p .error { "The current password " (said) } } }
-            (new_password(&user.email, of("password")))
-            p .help { "Every other session of yours ends." }
-            div .buttons { button .primary { "Change" } a .button href="/" { "Cancel" } }
-        }
-    };
-    let status = if problem.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
-    page::with_status(visit, status, "Change your password", &content)
 }

@@ -1,5 +1,5 @@
-//! The rest of the journeys by keyboard alone: views for others, exports, what hangs on a record, webhooks, rates, help, and a
-//! session that ends in the middle of a form.
+//! Journeys by keyboard alone: shared views, exports, child records, webhooks, exchange rates, help, phone menu, and an
+//! ended session.
 
 use charter_runtime::webhook::Policy;
 use serde_json::json;
@@ -9,17 +9,17 @@ use crate::panel::{PASSWORD, admin};
 use crate::support::{Receiver, Server, on_both};
 
 on_both!(
-    a_view_is_set_aside_for_everybody_and_copied,
-    the_columns_of_a_view_are_chosen_and_moved,
-    a_list_is_exported,
-    accessories_and_custom_fields_are_written_where_their_record_is,
-    a_webhook_is_tested_its_log_read_and_what_was_missed_sent_again,
-    rates_are_made_and_help_is_read,
-    what_was_written_when_a_session_ended_is_not_lost,
-    on_a_phone_the_menu_leads_to_every_list,
+    a_view_is_saved_for_everyone_and_copied_by_keyboard,
+    columns_of_a_view_are_chosen_and_moved_by_keyboard,
+    a_list_is_exported_by_keyboard,
+    child_records_and_custom_fields_are_edited_by_keyboard,
+    a_webhook_is_tested_and_missed_events_are_resent_by_keyboard,
+    exchange_rates_are_created_and_help_is_opened_by_keyboard,
+    input_is_preserved_by_keyboard_when_the_session_ended,
+    the_phone_menu_works_by_keyboard,
 );
 
-async fn a_view_is_set_aside_for_everybody_and_copied(server: Server) {
+async fn a_view_is_saved_for_everyone_and_copied_by_keyboard(server: Server) {
     products(&server, 3).await;
     let Some(mut browser) = admin(&server).await else { return };
     browser.open("/products?q[name_cont]=lamp&sort=-name");
@@ -30,13 +30,13 @@ async fn a_view_is_set_aside_for_everybody_and_copied(server: Server) {
     press(&mut browser, ".views details summary");
     follow(&mut browser, ".views form:has([name=clone]) button");
     browser.sees("Lamps (Copy)");
-    assert_eq!(names(&mut browser)[0], "Lamp 03", "in the order of the view");
+    assert_eq!(names(&mut browser)[0], "Lamp 03", "sort order of the view");
     let views = server.admin().get("/custom_views?sort=id").await;
     assert_eq!(views.column("custom_views", "visibility"), ["system", "personal"]);
     browser.is_clean();
 }
 
-async fn the_columns_of_a_view_are_chosen_and_moved(server: Server) {
+async fn columns_of_a_view_are_chosen_and_moved_by_keyboard(server: Server) {
     let view = json!({ "name": "Mine", "entity_type": "products", "columns": ["name", "sku"] });
     server.admin().post("/custom_views", view).await.created("custom_view");
     let Some(mut browser) = admin(&server).await else { return };
@@ -47,7 +47,7 @@ async fn the_columns_of_a_view_are_chosen_and_moved(server: Server) {
     reach(&mut browser, ".choose [value=weight]");
     browser.key(" ", 0);
     press(&mut browser, "[aria-label='Move Weight up']");
-    // The arrow keeps the focus, and there is nothing further up.
+    // The arrow stays focused, and a column at the start does not move.
     browser.key("Enter", 0);
     go(&mut browser, "Enter", CTRL);
     let view = server.admin().get("/custom_views/1").await.record("custom_view");
@@ -55,7 +55,7 @@ async fn the_columns_of_a_view_are_chosen_and_moved(server: Server) {
     browser.is_clean();
 }
 
-async fn a_list_is_exported(server: Server) {
+async fn a_list_is_exported_by_keyboard(server: Server) {
     products(&server, 30).await;
     let Some(mut browser) = admin(&server).await else { return };
     let folder = std::env::temp_dir().join(format!("charter-export-{}", server.address.port()));
@@ -75,12 +75,12 @@ async fn a_list_is_exported(server: Server) {
         std::thread::sleep(std::time::Duration::from_millis(25));
     }
     std::fs::remove_dir_all(&folder).expect("the folder goes");
-    // All of them, whatever a page has.
+    // An export contains all records, not one page.
     assert!(text.contains("Lamp 01") && text.contains("Lamp 30"), "{text}");
     browser.is_clean();
 }
 
-async fn accessories_and_custom_fields_are_written_where_their_record_is(server: Server) {
+async fn child_records_and_custom_fields_are_edited_by_keyboard(server: Server) {
     products(&server, 2).await;
     let client = server.admin();
     let field = json!({ "entity_type": "products", "name": "power", "field_type": "integer" });
@@ -109,7 +109,7 @@ async fn accessories_and_custom_fields_are_written_where_their_record_is(server:
     browser.is_clean();
 }
 
-async fn a_webhook_is_tested_its_log_read_and_what_was_missed_sent_again(server: Server) {
+async fn a_webhook_is_tested_and_missed_events_are_resent_by_keyboard(server: Server) {
     let policy = Policy { allow_http: true, networks: vec!["127.0.0.0/8".parse().expect("a network")] };
     let server = server.configured(|config| config.webhook_policy = policy).await;
     let receiver = Receiver::answering(200).await;
@@ -125,7 +125,7 @@ async fn a_webhook_is_tested_its_log_read_and_what_was_missed_sent_again(server:
     follow(&mut browser, ".record .buttons a");
     follow(&mut browser, "a[href='/webhooks/1/logs/1']");
     browser.sees("Request");
-    // What is longer than its box is scrolled by keys.
+    // Long text is scrolled by keyboard.
     reach(&mut browser, "pre.wrap");
     assert!(browser.text("pre.wrap").starts_with(r#"{"event":"webhook.test","#), "{}", browser.text("pre.wrap"));
     follow(&mut browser, "form[action$='/resend'] button");
@@ -135,7 +135,7 @@ async fn a_webhook_is_tested_its_log_read_and_what_was_missed_sent_again(server:
     server.sql("UPDATE events SET fanned_out_at = created_at WHERE fanned_out_at IS NULL").await;
     browser.open("/webhooks/1/recover");
     reach(&mut browser, "[name=since]");
-    // Month, day and year, hour and minute: each is a part of the input.
+    // Month, day, year, hour and minute are separate parts of the input.
     browser.type_text("01012026");
     browser.key("Tab", 0);
     browser.type_text("0100A");
@@ -145,7 +145,7 @@ async fn a_webhook_is_tested_its_log_read_and_what_was_missed_sent_again(server:
     browser.is_clean();
 }
 
-async fn rates_are_made_and_help_is_read(server: Server) {
+async fn exchange_rates_are_created_and_help_is_opened_by_keyboard(server: Server) {
     let due = json!({ "subject": "Call", "ends_at": "2020-01-01T10:00:00Z" });
     server.admin().post("/activities", due).await.created("activity");
     let Some(mut browser) = admin(&server).await else { return };
@@ -168,18 +168,18 @@ async fn rates_are_made_and_help_is_read(server: Server) {
     browser.is_clean();
 }
 
-async fn what_was_written_when_a_session_ended_is_not_lost(server: Server) {
+async fn input_is_preserved_by_keyboard_when_the_session_ended(server: Server) {
     let Some(mut browser) = admin(&server).await else { return };
     browser.open("/members/new");
     write(&mut browser, "[name=name]", "Written at length");
     server.sql("DELETE FROM user_sessions").await;
     server.state.tokens.clear();
     go(&mut browser, "Enter", CTRL);
-    browser.sees("What you have written is kept");
+    browser.sees("Your input is preserved");
     write(&mut browser, "#email", "admin@example.com");
     write(&mut browser, "#password", PASSWORD);
     go(&mut browser, "Enter", 0);
-    browser.sees("Nothing is lost");
+    browser.sees("The form was not saved");
     reach(&mut browser, "[name=name]");
     go(&mut browser, "Enter", CTRL);
     browser.sees("Written at length");
@@ -187,7 +187,7 @@ async fn what_was_written_when_a_session_ended_is_not_lost(server: Server) {
     browser.is_clean();
 }
 
-async fn on_a_phone_the_menu_leads_to_every_list(server: Server) {
+async fn the_phone_menu_works_by_keyboard(server: Server) {
     let Some(mut browser) = admin(&server).await else { return };
     let open = "document.querySelector('#links').matches(':popover-open')";
     browser.size(390, 800);
@@ -197,11 +197,11 @@ async fn on_a_phone_the_menu_leads_to_every_list(server: Server) {
     browser.until(open);
     browser.key("Escape", 0);
     browser.until(&format!("!{open}"));
-    assert_eq!(browser.run("document.activeElement.matches('.opens')"), true, "where one was");
+    assert_eq!(browser.run("document.activeElement.matches('.opens')"), true, "the focus returns to the button");
     press(&mut browser, ".opens");
     follow(&mut browser, "#links a[href='/webhooks']");
     browser.sees("There are no webhooks yet");
     browser.size(1280, 900);
-    assert_eq!(browser.run("document.querySelector('#links').checkVisibility()"), true, "elsewhere it stands open");
+    assert_eq!(browser.run("document.querySelector('#links').checkVisibility()"), true, "the navigation is always visible on wide screens");
     browser.is_clean();
 }
