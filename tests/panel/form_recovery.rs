@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{PASSWORD, CookieClient, admin, signed_in};
+use super::{CookieClient, PASSWORD, admin, signed_in};
 use crate::support::{Server, Specimens, on_both};
 
 on_both!(
@@ -275,7 +275,10 @@ async fn a_draft_longer_than_64_kib_is_not_preserved(server: Server) {
             let draft = format!("name={text}");
             let form =
                 [("email", "nobody@example.com"), ("password", "none"), ("to", "/product_groups"), ("draft", &draft)];
-            assert!(stranger.post("/panel/sign-in", &form).await.text.contains(&text), "the draft is preserved after a failed sign-in");
+            assert!(
+                stranger.post("/panel/sign-in", &form).await.text.contains(&text),
+                "the draft is preserved after a failed sign-in"
+            );
         }
     }
     stranger.post("/panel/sign-in", &[("email", &"x".repeat(1 << 20))]).await.status(413);

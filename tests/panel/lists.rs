@@ -199,13 +199,19 @@ async fn a_saved_view_is_shared_copied_and_combined_with_conditions(server: Serv
     some(&server).await;
     let (user, _) = server.user(&[], &["*"]).await;
     let mut plain = signed_in(&server, &user).await;
-    assert!(!plain.get("/products").await.status(200).text.contains("Rentals"), "the cached list of views must not hide a new one");
+    assert!(
+        !plain.get("/products").await.status(200).text.contains("Rentals"),
+        "the cached list of views must not hide a new one"
+    );
     let filters = json!([{ "field": "product_type", "predicate": "eq", "value": "rental", "logic": "and" }]);
     let view = json!({ "name": "Rentals", "entity_type": "products", "visibility": "system", "columns": ["name"], "filters": filters });
     let view = server.admin().post("/custom_views", view).await.created("custom_view");
     let page = plain.get(&format!("/products?view_id={}", view["id"])).await;
     page.status(200).says("Rentals").says("System").says("Table");
-    assert!(!page.text.contains("Lantern") && !page.text.contains("Edit view"), "the view belongs to the administrator");
+    assert!(
+        !page.text.contains("Lantern") && !page.text.contains("Edit view"),
+        "the view belongs to the administrator"
+    );
     let copied = plain.submit("/products/views", &[("clone", &view["id"].to_string()), ("_query", "")]).await;
     copied.status(303);
     plain.get(copied.header("location")).await.status(200).says("Rentals (Copy)").says("Edit view");

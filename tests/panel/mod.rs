@@ -2,24 +2,24 @@
 
 mod accessibility;
 mod admin_pages;
-mod list_params;
-mod trash;
+mod bulk_all_matching;
+mod cookie_client;
 mod form_recovery;
 mod keyboard;
+mod labels;
+mod list_params;
 mod lists;
+mod navigation;
+mod page_content;
 mod permissions;
 mod pictures;
 mod records;
 mod references;
 mod related_rows;
-mod sessions;
-mod page_content;
-mod sign_in;
-mod bulk_all_matching;
 mod saved_view_form;
-mod cookie_client;
-mod navigation;
-mod labels;
+mod sessions;
+mod sign_in;
+mod trash;
 
 use serde_json::{Value, json};
 

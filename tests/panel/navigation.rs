@@ -75,7 +75,11 @@ async fn bulk_buttons_and_row_names_stay_visible_while_scrolling(server: Server)
             json!(selector)
         )
     };
-    assert_eq!(browser.run(&seen("[data-bulk] [value=edit]")), true, "the button is visible after selecting the first row");
+    assert_eq!(
+        browser.run(&seen("[data-bulk] [value=edit]")),
+        true,
+        "the button is visible after selecting the first row"
+    );
     let plain = "getComputedStyle(document.querySelector('tbody tr:nth-child(2)')).backgroundColor";
     let chosen = "getComputedStyle(document.querySelector('tbody tr:nth-child(1)')).backgroundColor";
     assert_ne!(browser.run(plain), browser.run(chosen));
@@ -102,11 +106,7 @@ async fn bulk_texts_distinguish_one_record_from_several(server: Server) {
     one.says("<strong>1 product group will be deleted</strong>.")
         .says("class=\"button\" href=\"/product_groups\">Cancel");
     let two = [("id", "1"), ("id", "2"), ("_step", "delete")];
-    panel
-        .submit("/product_groups/bulk", &two)
-        .await
-        .status(200)
-        .says("will be deleted</strong>, all or none of them.");
+    panel.submit("/product_groups/bulk", &two).await.status(200).says("will be deleted</strong>, all or none of them.");
     let clears = [("id", "1"), ("_step", "edit"), ("_field", "sku")];
     panel.submit("/products/bulk", &clears).await.status(200).says("Leave the field empty to clear it.");
 }

@@ -127,7 +127,11 @@ async fn changing_the_type_clears_a_polymorphic_reference(server: Server) {
     assert_eq!(browser.run("document.querySelector('#field-regarding_id').value"), "Ada");
     browser.fill("[name=regarding_type]", "Product");
     assert_eq!(browser.run("document.querySelector('#field-regarding_id').value"), "");
-    assert_eq!(browser.run("document.querySelector('[name=regarding_id]').value"), "", "an id has no meaning for another type");
+    assert_eq!(
+        browser.run("document.querySelector('[name=regarding_id]').value"),
+        "",
+        "an id has no meaning for another type"
+    );
     browser.fill("[name=regarding_type]", "");
     let hint = browser.run("document.querySelector('#field-regarding_id').placeholder");
     assert_eq!(hint, "Choose the type first");

@@ -62,10 +62,18 @@ async fn the_visibility_options_of_a_view_depend_on_the_user(server: Server) {
     let mut nobody = signed_in(&server, &user).await;
     let page = nobody.get("/products").await;
     page.status(200).says("Personal: visible to me");
-    assert!(!page.text.contains("my roles") && !page.text.contains("System:"), "a user without roles cannot share a view");
+    assert!(
+        !page.text.contains("my roles") && !page.text.contains("System:"),
+        "a user without roles cannot share a view"
+    );
     let (user, _) = server.user(&[], &["*"]).await;
     signed_in(&server, &user).await.get("/products").await.status(200).says("Shared: visible to my roles");
-    signed_in(&server, &json!({ "id": 1 })).await.get("/products").await.status(200).says("System: visible to everyone");
+    signed_in(&server, &json!({ "id": 1 }))
+        .await
+        .get("/products")
+        .await
+        .status(200)
+        .says("System: visible to everyone");
 }
 
 async fn saving_an_untouched_view_changes_nothing(server: Server) {

@@ -6,7 +6,7 @@ use charter_runtime::auth::{password, session};
 use charter_runtime::db::{Dialect, Sql};
 use serde_json::json;
 
-use super::{PASSWORD, CookieClient, admin, invitation, signed_in};
+use super::{CookieClient, PASSWORD, admin, invitation, signed_in};
 use crate::support::{Database, Server, on_both};
 
 on_both!(

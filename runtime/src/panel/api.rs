@@ -69,8 +69,11 @@ impl ApiClient {
         for (name, value) in headers {
             let name: HeaderName = name.parse().map_err(Error::internal)?;
             let value = HeaderValue::from_str(value);
-            request = request
-                .header(name, value.map_err(|_| Error::Malformed("A hidden field of the form is invalid. Reload the page.".into()))?);
+            request = request.header(
+                name,
+                value
+                    .map_err(|_| Error::Malformed("A hidden field of the form is invalid. Reload the page.".into()))?,
+            );
         }
         let mut request = Request::from_hyper(request.body(body).map_err(invalid_url)?, Scheme::HTTP);
         request.extensions_mut().insert(caller.clone());
@@ -126,7 +129,10 @@ impl ApiResponse {
             list.as_array().into_iter().flatten().filter_map(|text| Some(text.as_str()?.to_string())).collect()
         };
         let errors = body["errors"].as_object().into_iter().flatten().map(|(field, list)| (field.clone(), texts(list)));
-        Problem { message: body["message"].as_str().unwrap_or("The request failed.").to_string(), errors: errors.collect() }
+        Problem {
+            message: body["message"].as_str().unwrap_or("The request failed.").to_string(),
+            errors: errors.collect(),
+        }
     }
 
     /// The error of the panel request that an error response leads to.

@@ -88,10 +88,6 @@ mod tests {
             );
         }
         assert!(cache.get("c", 0, &clock, async { Err(Error::NotFound) }).await.is_err());
-        assert_eq!(
-            *cache.get("c", 0, &clock, async { Ok(6) }).await.expect("a value"),
-            6,
-            "errors are not cached"
-        );
+        assert_eq!(*cache.get("c", 0, &clock, async { Ok(6) }).await.expect("a value"), 6, "errors are not cached");
     }
 }

@@ -188,6 +188,7 @@ pub async fn search(request: &PanelRequest<'_>, plural: &str) -> Result<Answer> 
     }
     let body = request.get_json(&format!("/{}?{query}", entry.meta.path)).await?;
     let found = body[entry.meta.plural].as_array().into_iter().flatten();
-    let suggestions: Vec<Value> = found.map(|record| json!({ "id": record["id"], "title": of(entry, record) })).collect();
+    let suggestions: Vec<Value> =
+        found.map(|record| json!({ "id": record["id"], "title": of(entry, record) })).collect();
     Ok(Answer::json(StatusCode::OK, json!(suggestions).to_string().into_bytes()))
 }

@@ -24,13 +24,27 @@ pub fn page(request: &PanelRequest<'_>, title: &str, content: &Markup) -> Answer
 }
 
 pub fn page_with_status(request: &PanelRequest<'_>, status: StatusCode, title: &str, content: &Markup) -> Answer {
-    let frame = Frame { theme: request.raw.theme, title, application_name: &request.state.name_for_people(), request: Some(request) };
+    let frame = Frame {
+        theme: request.raw.theme,
+        title,
+        application_name: &request.state.name_for_people(),
+        request: Some(request),
+    };
     html_response(status, document(&frame, content))
 }
 
 /// A page without navigation, for clients without a session.
-pub fn signed_out_page(state: &State, theme: Option<&str>, status: StatusCode, title: &str, content: &Markup) -> Answer {
-    html_response(status, document(&Frame { theme, title, application_name: &state.name_for_people(), request: None }, content))
+pub fn signed_out_page(
+    state: &State,
+    theme: Option<&str>,
+    status: StatusCode,
+    title: &str,
+    content: &Markup,
+) -> Answer {
+    html_response(
+        status,
+        document(&Frame { theme, title, application_name: &state.name_for_people(), request: None }, content),
+    )
 }
 
 fn html_response(status: StatusCode, page: Markup) -> Answer {

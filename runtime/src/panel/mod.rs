@@ -244,9 +244,7 @@ async fn identify(state: &Arc<State>, request: &Request) -> Result<(RawRequest, 
     }
     let session = match &raw.session_secret {
         // A write is authorized by the database, not by the session cache.
-        Some(secret) => {
-            auth_session::find(state, secret, !matches!(request.method().as_str(), "GET" | "HEAD")).await?
-        }
+        Some(secret) => auth_session::find(state, secret, !matches!(request.method().as_str(), "GET" | "HEAD")).await?,
         None => None,
     };
     Ok((raw, session))

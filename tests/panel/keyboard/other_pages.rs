@@ -202,6 +202,10 @@ async fn the_phone_menu_works_by_keyboard(server: Server) {
     follow(&mut browser, "#links a[href='/webhooks']");
     browser.sees("There are no webhooks yet");
     browser.size(1280, 900);
-    assert_eq!(browser.run("document.querySelector('#links').checkVisibility()"), true, "the navigation is always visible on wide screens");
+    assert_eq!(
+        browser.run("document.querySelector('#links').checkVisibility()"),
+        true,
+        "the navigation is always visible on wide screens"
+    );
     browser.is_clean();
 }

@@ -3,6 +3,10 @@
 use maud::{Markup, html};
 use serde_json::{Map, Value, json};
 
+use crate::crud;
+use crate::custom_field::{self, CustomFieldType, Definition};
+use crate::error::{FieldErrors, Result};
+use crate::meta::{FieldMeta, Kind, Rule};
 use crate::panel::display_name::DisplayNames;
 use crate::panel::format::labels;
 use crate::panel::format::value::{self, Placement};
@@ -10,10 +14,6 @@ use crate::panel::record::input::{self, InputOptions};
 use crate::panel::record::{choices, form_decode};
 use crate::panel::request::PanelRequest;
 use crate::panel::target::Target;
-use crate::crud;
-use crate::custom_field::{self, CustomFieldType, Definition};
-use crate::error::{FieldErrors, Result};
-use crate::meta::{FieldMeta, Kind, Rule};
 use crate::query::{Pair, read_value};
 
 pub enum EditableField {
@@ -32,7 +32,8 @@ pub async fn editable_fields(request: &PanelRequest<'_>, target: &Target<'_>) ->
             // An id without its type is ambiguous.
             && !matches!(field.kind, Kind::PolymorphicType { .. } | Kind::PolymorphicRef { .. })
     };
-    let mut fields: Vec<EditableField> = target.entry.meta.fields.iter().filter(fits).map(EditableField::Field).collect();
+    let mut fields: Vec<EditableField> =
+        target.entry.meta.fields.iter().filter(fits).map(EditableField::Field).collect();
     if target.entry.meta.custom_fields {
         let definitions = custom_field::load(request.state.db.reader(), target.entry.meta.plural).await?;
         let is_known = |one: &Definition| CustomFieldType::from_name(&one.field_type).is_some();
@@ -73,11 +74,18 @@ impl EditableField {
     }
 
     /// The input of the new value.
-    pub fn render_input(&self, request: &PanelRequest<'_>, target: &Target<'_>, value: &Value, invalid: bool) -> Markup {
+    pub fn render_input(
+        &self,
+        request: &PanelRequest<'_>,
+        target: &Target<'_>,
+        value: &Value,
+        invalid: bool,
+    ) -> Markup {
         let (kind, rules, choices): (Kind, &[Rule], _) = match self {
             EditableField::Field(field) => (field.kind, field.rules, choices::for_field(request, target.entry, field)),
             EditableField::Custom(definition) => {
-                let (kind, choices) = choices::for_custom_field(&request.state.catalog, definition).unwrap_or((Kind::Text, None));
+                let (kind, choices) =
+                    choices::for_custom_field(&request.state.catalog, definition).unwrap_or((Kind::Text, None));
                 (kind, &[], choices)
             }
         };
@@ -161,9 +169,17 @@ impl EditableField {
     }
 
     /// The value of a record.
-    pub fn render_value(&self, request: &PanelRequest<'_>, target: &Target<'_>, record: &Value, display_names: &DisplayNames) -> Markup {
+    pub fn render_value(
+        &self,
+        request: &PanelRequest<'_>,
+        target: &Target<'_>,
+        record: &Value,
+        display_names: &DisplayNames,
+    ) -> Markup {
         match self {
-            EditableField::Field(field) => value::render_field(request, target.entry, field, record, display_names, Placement::Table),
+            EditableField::Field(field) => {
+                value::render_field(request, target.entry, field, record, display_names, Placement::Table)
+            }
             EditableField::Custom(definition) => {
                 let value = &record["custom_fields"][definition.name.as_str()];
                 value::render_custom_field(request, Some(definition), value, Placement::Table)

@@ -5,6 +5,9 @@ use salvo::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::db::Sql;
+use crate::error::{Error, Result};
+use crate::meta::ResourceMeta;
 use crate::panel::display_name::DisplayNames;
 use crate::panel::format::labels;
 use crate::panel::format::money::NumberFormat;
@@ -13,9 +16,6 @@ use crate::panel::list::{columns, filter_form};
 use crate::panel::request::PanelRequest;
 use crate::panel::target::Target;
 use crate::panel::url;
-use crate::db::Sql;
-use crate::error::{Error, Result};
-use crate::meta::ResourceMeta;
 use crate::query::{Pair, decode};
 
 /// Records in a batch, which is one request and one transaction: the API's largest page.
@@ -68,7 +68,12 @@ impl BulkJob {
     ///
     /// # Errors
     /// Those of the list, and [`Error::Malformed`].
-    pub async fn start_or_resume(request: &PanelRequest<'_>, target: &Target<'_>, query: &str, progress: Option<&str>) -> Result<BulkJob> {
+    pub async fn start_or_resume(
+        request: &PanelRequest<'_>,
+        target: &Target<'_>,
+        query: &str,
+        progress: Option<&str>,
+    ) -> Result<BulkJob> {
         let columns = columns::load(request, target.entry).await?;
         let params = ListParams::parse(decode(query)?, &columns, request.locale.zone)?;
         let mut job = BulkJob { query: query.into(), params, sample: Vec::new(), progress: Progress::default() };
@@ -83,7 +88,8 @@ impl BulkJob {
         job.progress.last_id = last.and_then(|row| row.try_get("", "id").ok()).flatten().unwrap_or_default();
         job.progress.view_conditions = job.view_conditions(request).await?;
         job.progress.view_start = job.view_start(request, target).await?;
-        let body = request.get_json(&job.list_path(target, "-id", &[("per_page", &PREVIEW_RECORDS.to_string())])).await?;
+        let body =
+            request.get_json(&job.list_path(target, "-id", &[("per_page", &PREVIEW_RECORDS.to_string())])).await?;
         job.sample = body[target.entry.meta.plural].as_array().cloned().unwrap_or_default();
         job.progress.total = body["meta"]["total"].as_i64().unwrap_or_default();
         Ok(job)

@@ -8,11 +8,11 @@ use maud::{Markup, html};
 use salvo::http::StatusCode;
 use serde_json::{Value, json};
 
+use crate::error::{Error, Result};
 use crate::panel::format::labels;
 use crate::panel::request::{PanelRequest, form_value, return_path};
 use crate::panel::target::Target;
 use crate::panel::{layout, redirect};
-use crate::error::{Error, Result};
 use crate::query::Pair;
 use crate::server::Answer;
 use edit_field::EditableField;

@@ -5,11 +5,11 @@ use serde_json::Value;
 
 use super::edit_field::EditableField;
 use super::{BulkRequest, Selection};
+use crate::error::Result;
+use crate::meta::{FieldMeta, Operation};
 use crate::panel::display_name::{self, DisplayNames};
 use crate::panel::list::trash;
 use crate::panel::{fetch_many, layout};
-use crate::error::Result;
-use crate::meta::{FieldMeta, Operation};
 use crate::query::Pair;
 use crate::server::Answer;
 
@@ -22,7 +22,8 @@ impl BulkRequest<'_> {
         };
         let entry = self.target.entry;
         let responses = fetch_many::fetch(self.request, entry, &self.target.collection(), ids, parameters).await?;
-        let records = responses.iter().map(|response| fetch_many::records(entry, response)).collect::<Result<Vec<_>>>()?;
+        let records =
+            responses.iter().map(|response| fetch_many::records(entry, response)).collect::<Result<Vec<_>>>()?;
         Ok(records.into_iter().flatten().collect())
     }
 
@@ -83,7 +84,8 @@ impl BulkRequest<'_> {
         let records = self.load_records("").await?;
         let fields: Vec<&'static FieldMeta> = field.declared().into_iter().collect();
         let mut display_names = DisplayNames::load_for_fields(self.request, entry, &fields, &records).await?;
-        display_names.extend(DisplayNames::load_for_fields(self.request, entry, &fields, std::slice::from_ref(&new)).await?);
+        display_names
+            .extend(DisplayNames::load_for_fields(self.request, entry, &fields, std::slice::from_ref(&new)).await?);
         let found = self.count_found(&records);
         let shown = |record: &Value| field.render_value(self.request, self.target, record, &display_names);
         let content = html! {

@@ -93,7 +93,10 @@ pub async fn deliveries(request: &PanelRequest<'_>, target: &Target<'_>) -> Resu
         "SELECT \"created_at\" AS \"at\", CASE WHEN \"response_status\" BETWEEN 200 AND 299 THEN 0 ELSE 1 END AS \"failed\" \
          FROM \"webhook_logs\" WHERE \"webhook_id\" = ",
     );
-    sql.bind(id).push(" AND \"created_at\" > ").bind(since).push(&format!(" ORDER BY \"id\" DESC LIMIT {MAX_ATTEMPTS}"));
+    sql.bind(id)
+        .push(" AND \"created_at\" > ")
+        .bind(since)
+        .push(&format!(" ORDER BY \"id\" DESC LIMIT {MAX_ATTEMPTS}"));
     let days = count_by_day(request, sql).await?;
     Ok(html! { section .card { h2 { "Deliveries" } (bar_chart(&days, "Attempts", Some("failed"))) } })
 }
@@ -160,7 +163,8 @@ fn line_chart(request: &PanelRequest<'_>, name: &str, mut points: Vec<(f64, f64)
         .iter()
         .enumerate()
         .map(|(index, (x, y))| {
-            let (x, y) = (scale(*x, left, right, WIDTH - LAST_VALUE_WIDTH), HEIGHT - 4.0 - scale(*y, low, high, HEIGHT - 8.0));
+            let (x, y) =
+                (scale(*x, left, right, WIDTH - LAST_VALUE_WIDTH), HEIGHT - 4.0 - scale(*y, low, high, HEIGHT - 8.0));
             // Steps instead of slopes: a value is valid until the next one.
             if index == 0 { format!("M{x:.1} {y:.1}") } else { format!("H{x:.1} V{y:.1}") }
         })

@@ -120,7 +120,8 @@ fn due_row(request: &PanelRequest<'_>, target: &Target<'_>, record: &Value, time
 /// The webhooks that are failing or were disabled because of that.
 async fn webhook_card(request: &PanelRequest<'_>) -> Result<Markup> {
     let entry = request.state.catalog.linked(WEBHOOK);
-    let body = request.get_json(&format!("/{}?q[failing_since_not_null]=1&per_page={MAX_RECORDS}", entry.meta.path)).await?;
+    let body =
+        request.get_json(&format!("/{}?q[failing_since_not_null]=1&per_page={MAX_RECORDS}", entry.meta.path)).await?;
     let empty = Vec::new();
     let failing = body[entry.meta.plural].as_array().unwrap_or(&empty);
     let time = entry.field("failing_since").map_or(Kind::Text, |field| field.kind);

@@ -6,10 +6,10 @@ use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use maud::{Markup, html};
 
 use super::chart::{self, DayCount};
-use crate::panel::request::PanelRequest;
 use crate::catalog::Entry;
 use crate::db::Sql;
 use crate::error::Result;
+use crate::panel::request::PanelRequest;
 
 /// Retention of events.
 const DAYS: i64 = 30;
@@ -26,7 +26,7 @@ pub struct RecentChanges {
 }
 
 impl RecentChanges {
-        /// # Errors
+    /// # Errors
     /// When the database fails.
     pub async fn load(request: &PanelRequest<'_>) -> Result<RecentChanges> {
         let now = request.state.clock.now();

@@ -21,7 +21,8 @@ const TTL: Duration = Duration::from_secs(5);
 const TIME_ZONE_FIELD: &str = "timezone";
 
 /// Fields of a resource that describes a currency's number format, in the order of the query's columns.
-const NUMBER_FORMAT_FIELDS: [&str; 5] = ["symbol", "symbol_position", "decimal_places", "thousand_separator", "decimal_separator"];
+const NUMBER_FORMAT_FIELDS: [&str; 5] =
+    ["symbol", "symbol_position", "decimal_places", "thousand_separator", "decimal_separator"];
 
 /// UTC and `1,234.50` by default.
 #[derive(Debug, Default)]
@@ -83,7 +84,10 @@ fn currency_setting<'s>(state: &'s State, settings: &Entry) -> Option<(&'static 
         field.rules.iter().find_map(|rule| {
             let Rule::Exists { resource, field: code } = rule else { return None };
             let referenced = state.catalog.linked(resource);
-            NUMBER_FORMAT_FIELDS.iter().all(|name| referenced.field(name).is_some()).then_some((field, referenced, *code))
+            NUMBER_FORMAT_FIELDS
+                .iter()
+                .all(|name| referenced.field(name).is_some())
+                .then_some((field, referenced, *code))
         })
     })
 }

@@ -95,7 +95,13 @@ pub fn render_kind(
 }
 
 /// A value without a link, rendered by its field's widget.
-pub fn render_unlinked<'v>(request: &PanelRequest<'_>, field: &FieldMeta, kind: Kind, value: impl Into<FieldValue<'v>>, placement: Placement) -> Markup {
+pub fn render_unlinked<'v>(
+    request: &PanelRequest<'_>,
+    field: &FieldMeta,
+    kind: Kind,
+    value: impl Into<FieldValue<'v>>,
+    placement: Placement,
+) -> Markup {
     let value = value.into();
     match (field.widget, value, placement) {
         (Some(Widget::Monospace), FieldValue::Text(text), Placement::Page) if kind == Kind::Text => {
@@ -103,7 +109,9 @@ pub fn render_unlinked<'v>(request: &PanelRequest<'_>, field: &FieldMeta, kind: 
         }
         (Some(Widget::Money), FieldValue::Text(amount), _) => request.locale.numbers.money(amount),
         (_, FieldValue::Text(id), Placement::Table) if is_machine_id(field, kind) => render_short_id(id),
-        (Some(Widget::Monospace), FieldValue::Text(_), _) => html! { code { (render_plain(request, kind, value, placement)) } },
+        (Some(Widget::Monospace), FieldValue::Text(_), _) => {
+            html! { code { (render_plain(request, kind, value, placement)) } }
+        }
         _ => render_plain(request, kind, value, placement),
     }
 }
@@ -146,7 +154,12 @@ pub fn render_custom_field<'v>(
 }
 
 /// A value that needs neither its field nor another record.
-pub fn render_plain<'v>(request: &PanelRequest<'_>, kind: Kind, value: impl Into<FieldValue<'v>>, placement: Placement) -> Markup {
+pub fn render_plain<'v>(
+    request: &PanelRequest<'_>,
+    kind: Kind,
+    value: impl Into<FieldValue<'v>>,
+    placement: Placement,
+) -> Markup {
     match value.into() {
         FieldValue::Text(text) => render_text(request, kind, text, placement),
         FieldValue::Other(value) => render_json(request, kind, value, placement),
@@ -206,7 +219,12 @@ fn render_json(request: &PanelRequest<'_>, kind: Kind, value: &Value, placement:
 }
 
 /// A link to a record, by its display name.
-pub fn render_reference(request: &PanelRequest<'_>, referenced: &Entry, id: i64, display_names: &DisplayNames) -> Markup {
+pub fn render_reference(
+    request: &PanelRequest<'_>,
+    referenced: &Entry,
+    id: i64,
+    display_names: &DisplayNames,
+) -> Markup {
     match display_names.get(referenced.meta.name, id) {
         Some(name) => html! { a href={ "/" (referenced.meta.path) "/" (id) } { (name) } },
         None if display_name::is_listable(request, referenced) => {

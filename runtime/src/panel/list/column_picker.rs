@@ -44,7 +44,13 @@ impl<'p> ColumnMove<'p> {
 }
 
 /// The form of a list: columns, their order, and the page size. `default_per_page` is the page size of the saved view.
-pub fn render(target: &Target<'_>, params: &ListParams, columns: &[Column], shown: &[&Column], default_per_page: Option<String>) -> Markup {
+pub fn render(
+    target: &Target<'_>,
+    params: &ListParams,
+    columns: &[Column],
+    shown: &[&Column],
+    default_per_page: Option<String>,
+) -> Markup {
     let rest = ListParams { columns: None, per_page: None, page: None, ..params.clone() };
     let per_page = params.per_page.as_deref().or(default_per_page.as_deref()).unwrap_or("20");
     let counts = ["10", "20", "50", "100"];

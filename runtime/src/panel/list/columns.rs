@@ -55,7 +55,9 @@ pub async fn load(request: &PanelRequest<'_>, entry: &Entry) -> Result<Arc<Vec<C
         if entry.meta.custom_fields {
             let definitions = custom_field::load(request.state.db.reader(), entry.meta.plural).await?;
             let filterable = entry.asks_custom_fields();
-            columns.extend(definitions.into_iter().filter_map(|definition| of_custom_field(catalog, definition, filterable)));
+            columns.extend(
+                definitions.into_iter().filter_map(|definition| of_custom_field(catalog, definition, filterable)),
+            );
         }
         disambiguate_labels(&mut columns);
         Ok(columns)
@@ -81,7 +83,8 @@ fn disambiguate_labels(columns: &mut [Column]) {
 pub fn deleted_at(request: &PanelRequest<'_>, entry: &Entry, field: &'static FieldMeta) -> Column {
     let predicates = TABLE.iter().filter(|row| row.0.fits(field.kind)).map(|row| row.0).collect();
     let catalog = &request.state.catalog;
-    Column { label: "Deleted".into(), predicates, sortable: true, ..of_field(catalog, entry, field) }.with_script_json(catalog)
+    Column { label: "Deleted".into(), predicates, sortable: true, ..of_field(catalog, entry, field) }
+        .with_script_json(catalog)
 }
 
 fn is_column(field: &FieldMeta) -> bool {
@@ -142,7 +145,12 @@ pub fn default_names(entry: &Entry) -> Vec<String> {
         _ => true,
     };
     let mut names: Vec<String> = name_field.iter().map(|field| field.name.to_string()).collect();
-    let others = entry.meta.fields.iter().filter(is_distinguishing).filter(|f| name_field.is_none_or(|name_field| name_field.name != f.name));
+    let others = entry
+        .meta
+        .fields
+        .iter()
+        .filter(is_distinguishing)
+        .filter(|f| name_field.is_none_or(|name_field| name_field.name != f.name));
     names.extend(others.map(|field| field.name.to_string()));
     if names.is_empty() {
         names.push("id".into());

@@ -6,13 +6,13 @@ use serde_json::{Value, json};
 use super::columns::Column;
 use super::filter_row::{FilterRow, LOGIC_WORDS};
 use super::params::ListParams;
+use crate::catalog::Catalog;
+use crate::meta::Kind;
 use crate::panel::display_name::DisplayNames;
 use crate::panel::format::labels;
 use crate::panel::record::{choices, input};
 use crate::panel::request::PanelRequest;
 use crate::panel::target::Target;
-use crate::catalog::Catalog;
-use crate::meta::Kind;
 use crate::query::{Pair, Predicate, read_boolean};
 
 /// The words for a predicate, between the label of a field and a value of this kind.
@@ -56,7 +56,12 @@ fn logic_label(logic: &str, is_first: bool) -> &'static str {
 }
 
 /// Conditions in words: `Name contains “lamp”`, `or Weight is less than “3”`.
-pub fn describe_all(request: &PanelRequest<'_>, rows: &[FilterRow], columns: &[Column], display_names: &DisplayNames) -> Vec<String> {
+pub fn describe_all(
+    request: &PanelRequest<'_>,
+    rows: &[FilterRow],
+    columns: &[Column],
+    display_names: &DisplayNames,
+) -> Vec<String> {
     let describe = |(index, row): (usize, &FilterRow)| {
         let condition = describe(request, row, columns, display_names);
         match logic_label(&row.logic, index == 0) {
@@ -81,7 +86,13 @@ fn describe(request: &PanelRequest<'_>, row: &FilterRow, columns: &[Column], dis
 }
 
 /// The filter form of a list.
-pub fn render(request: &PanelRequest<'_>, target: &Target<'_>, params: &ListParams, columns: &[Column], display_names: &DisplayNames) -> Markup {
+pub fn render(
+    request: &PanelRequest<'_>,
+    target: &Target<'_>,
+    params: &ListParams,
+    columns: &[Column],
+    display_names: &DisplayNames,
+) -> Markup {
     let rest = ListParams { rows: Vec::new(), page: None, ..params.clone() };
     // With a saved view `filters` and `q[...]` differ. The form remembers which conditions came from `filters`.
     let from_filters = params.rows.iter().filter(|row| row.is_from_filters).count();
@@ -101,9 +112,15 @@ pub fn render(request: &PanelRequest<'_>, target: &Target<'_>, params: &ListPara
 }
 
 /// The inputs of these conditions and a blank one, with the columns as JSON for the scripts.
-pub fn inputs(request: &PanelRequest<'_>, rows: &[FilterRow], columns: &[Column], display_names: &DisplayNames) -> Markup {
+pub fn inputs(
+    request: &PanelRequest<'_>,
+    rows: &[FilterRow],
+    columns: &[Column],
+    display_names: &DisplayNames,
+) -> Markup {
     let empty = String::new;
-    let blank = FilterRow { logic: "and".into(), field: empty(), predicate: empty(), value: empty(), is_from_filters: false };
+    let blank =
+        FilterRow { logic: "and".into(), field: empty(), predicate: empty(), value: empty(), is_from_filters: false };
     html! {
         ol .conditions {
             @for (index, row) in rows.iter().chain([&blank]).enumerate() { (condition_inputs(request, index, row, columns, display_names)) }
@@ -112,7 +129,13 @@ pub fn inputs(request: &PanelRequest<'_>, rows: &[FilterRow], columns: &[Column]
     }
 }
 
-fn condition_inputs(request: &PanelRequest<'_>, index: usize, row: &FilterRow, columns: &[Column], display_names: &DisplayNames) -> Markup {
+fn condition_inputs(
+    request: &PanelRequest<'_>,
+    index: usize,
+    row: &FilterRow,
+    columns: &[Column],
+    display_names: &DisplayNames,
+) -> Markup {
     let column = columns.iter().find(|column| column.name == row.field);
     let all: Vec<Predicate> = Predicate::names().filter_map(Predicate::from_name).collect();
     let predicates = column.map_or(&all, |column| &column.predicates);

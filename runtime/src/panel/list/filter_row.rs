@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::columns::Column;
-use crate::panel::format::datetime;
 use crate::meta::Kind;
+use crate::panel::format::datetime;
 use crate::query::{Predicate, Reads};
 use crate::view::{Filter, Logic, read_filters};
 

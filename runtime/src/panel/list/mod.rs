@@ -17,6 +17,9 @@ use std::borrow::Cow;
 use maud::{Markup, html};
 use serde_json::Value;
 
+use crate::crud::{API, Format};
+use crate::error::Result;
+use crate::meta::{FieldMeta, Operation};
 use crate::panel::api::ApiResponse;
 use crate::panel::dashboard::chart;
 use crate::panel::display_name::{self, DisplayNames};
@@ -24,9 +27,6 @@ use crate::panel::format::labels;
 use crate::panel::request::PanelRequest;
 use crate::panel::target::Target;
 use crate::panel::{layout, redirect, url};
-use crate::crud::{API, Format};
-use crate::error::Result;
-use crate::meta::{FieldMeta, Operation};
 use crate::query::{Pair, Predicate};
 use crate::server::Answer;
 use columns::Column;
@@ -42,7 +42,8 @@ const CHART_RECORDS: &str = "100";
 pub async fn show(request: &PanelRequest<'_>, target: &Target<'_>) -> Result<Answer> {
     let entry = target.entry;
     let all = columns::load(request, entry).await?;
-    let deleted_at = trash::deleted_at_field(entry).filter(|_| trash::is_requested(&request.raw.query_pairs().unwrap_or_default()));
+    let deleted_at =
+        trash::deleted_at_field(entry).filter(|_| trash::is_requested(&request.raw.query_pairs().unwrap_or_default()));
     let columns = match deleted_at {
         Some(field) => Cow::Owned([&all[..], &[columns::deleted_at(request, entry, field)]].concat()),
         None => Cow::Borrowed(&all[..]),
@@ -52,7 +53,11 @@ pub async fn show(request: &PanelRequest<'_>, target: &Target<'_>) -> Result<Ans
         // After an arrow button, the column picker is open and the button focused.
         let canonical = ListParams { needs_redirect: false, page: None, ..params };
         let Some(arrow) = &canonical.pressed_arrow else { return Ok(redirect(&canonical.page_url(target))) };
-        return Ok(redirect(&format!("{}#{}", toolbar::url_with_open_tool(target, &canonical, Tool::Columns), url::encode(arrow))));
+        return Ok(redirect(&format!(
+            "{}#{}",
+            toolbar::url_with_open_tool(target, &canonical, Tool::Columns),
+            url::encode(arrow)
+        )));
     }
     if deleted_at.is_some() && params.sort.is_none() && params.view_id.is_none() {
         params.sort = Some("-deleted_at".into());
@@ -91,12 +96,18 @@ pub async fn show(request: &PanelRequest<'_>, target: &Target<'_>) -> Result<Ans
         charts,
     };
     let view_conditions = views.conditions();
-    let mut display_names = DisplayNames::load_for_filters(request, view_conditions.iter().chain(&params.rows), &columns).await?;
+    let mut display_names =
+        DisplayNames::load_for_filters(request, view_conditions.iter().chain(&params.rows), &columns).await?;
     if !response.is_success() {
         if !response.status.is_client_error() || [403, 404].contains(&response.status.as_u16()) {
             return Err(response.error());
         }
-        return Ok(layout::page_with_status(request, response.status, &title, &page.render_error(&response, &display_names)));
+        return Ok(layout::page_with_status(
+            request,
+            response.status,
+            &title,
+            &page.render_error(&response, &display_names),
+        ));
     }
     let body = response.list_body()?;
     let fields: Vec<&'static FieldMeta> = shown.iter().filter_map(|column| column.field).collect();
@@ -127,7 +138,12 @@ async fn line_charts(request: &PanelRequest<'_>, target: &Target<'_>, params: &L
 }
 
 impl ListPage<'_> {
-    fn render(&self, ListBody { records, meta }: &ListBody<'_>, display_names: &DisplayNames, api_path: &str) -> Markup {
+    fn render(
+        &self,
+        ListBody { records, meta }: &ListBody<'_>,
+        display_names: &DisplayNames,
+        api_path: &str,
+    ) -> Markup {
         let total = meta["total"].as_i64();
         html! {
             (self.header(total, api_path))
@@ -305,8 +321,9 @@ impl ListPage<'_> {
         let total = meta["total"].as_i64();
         let first = (page - 1).saturating_mul(per_page) + 1;
         let last = first + rows as i64 - 1;
-        let page_url =
-            |page: i64| ListParams { page: (page > 1).then(|| page.to_string()), ..self.params.clone() }.page_url(self.target);
+        let page_url = |page: i64| {
+            ListParams { page: (page > 1).then(|| page.to_string()), ..self.params.clone() }.page_url(self.target)
+        };
         let has_more = total.map_or(rows as i64 == per_page, |total| last < total);
         let number = |number: i64| self.request.locale.numbers.count(number);
         html! {

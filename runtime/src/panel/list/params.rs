@@ -9,11 +9,11 @@ use super::columns::Column;
 use super::filter_row::{self, FilterRow, LOGIC_WORDS};
 use super::toolbar::Tool;
 use super::trash;
+use crate::error::{Error, Result};
+use crate::meta::Kind;
 use crate::panel::format::datetime;
 use crate::panel::target::Target;
 use crate::panel::url;
-use crate::error::{Error, Result};
-use crate::meta::Kind;
 use crate::query::{Pair, Predicate, Reads};
 
 /// The parsed query parameters of a list page.
@@ -83,7 +83,10 @@ impl ListParams {
             }
         }
         if let Some(text) = filters {
-            let rows = serde_json::from_str(&text).ok().and_then(|filters| filter_row::from_json(&filters)).map(filter_row::normalize_first);
+            let rows = serde_json::from_str(&text)
+                .ok()
+                .and_then(|filters| filter_row::from_json(&filters))
+                .map(filter_row::normalize_first);
             match rows.filter(|rows| filter_row::are_editable(rows, columns, zone)) {
                 // Conditions of `q` follow, because they narrow the result of `filters`.
                 Some(rows) => {
@@ -156,7 +159,8 @@ impl ListParams {
             }
             let is_time = columns.iter().any(|c| c.name == field && matches!(c.kind, Kind::Timestamp { .. }));
             if is_time && !known.is_switch() {
-                value = value.split(',').map(|time| datetime::from_input(zone, time.trim())).collect::<Vec<_>>().join(",");
+                value =
+                    value.split(',').map(|time| datetime::from_input(zone, time.trim())).collect::<Vec<_>>().join(",");
             }
             let logic = Some(part("logic")).filter(|logic| LOGIC_WORDS.contains(&logic.as_str()));
             let logic = logic.unwrap_or_else(|| "and".into());
@@ -179,7 +183,8 @@ impl ListParams {
         let (in_filters, in_q) = self.rows.split_at(self.filters_param_rows());
         let filters = Some(in_filters).filter(|rows| !rows.is_empty()).map(filter_row::to_json);
         let filters = filters.map(|filters| Pair { name: "filters".into(), value: filters.to_string() });
-        let q = in_q.iter().map(|row| Pair { name: format!("q[{}]", row.parameter_key()), value: row.parameter_value() });
+        let q =
+            in_q.iter().map(|row| Pair { name: format!("q[{}]", row.parameter_key()), value: row.parameter_value() });
         filters.into_iter().chain(q).collect()
     }
 
@@ -302,7 +307,8 @@ mod tests {
              &f1.value=2026-03-21T10:00&f2.field=name&f2.predicate=eq&f2.value=&f3.field=name&f3.predicate=present&f3.value=",
         );
         assert!(params.needs_redirect);
-        let rows: Vec<_> = params.rows.iter().map(|row| (row.logic.as_str(), row.parameter_key(), row.value.as_str())).collect();
+        let rows: Vec<_> =
+            params.rows.iter().map(|row| (row.logic.as_str(), row.parameter_key(), row.value.as_str())).collect();
         let expected = [
             ("and", "name_cont".into(), "x"),
             ("or", "made_at_gt".into(), "2026-03-21T10:00:00Z"),

@@ -189,7 +189,7 @@ impl<'de: 'b, 'b> Deserialize<'de> for ListBody<'b> {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{Fields, ListBody, FieldValue};
+    use super::{FieldValue, Fields, ListBody};
 
     #[test]
     fn a_list_is_deserialized_with_its_records_and_meta() {
@@ -202,7 +202,8 @@ mod tests {
         assert_eq!(first.value("note").as_str(), Some("a\nb"));
         assert_eq!(first.value("custom_fields").get("x").as_array().unwrap()[0], "y");
         assert_eq!(first.value("list").as_array().unwrap()[0], -1);
-        for (name, expected) in [("on", json!(true)), ("at", json!(null)), ("part", json!(-0.5)), ("unknown", json!(null))]
+        for (name, expected) in
+            [("on", json!(true)), ("at", json!(null)), ("part", json!(-0.5)), ("unknown", json!(null))]
         {
             assert!(matches!(first.value(name), FieldValue::Other(value) if *value == expected), "{name}");
         }

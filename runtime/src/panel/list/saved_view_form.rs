@@ -8,14 +8,14 @@ use super::columns::{self, Column};
 use super::filter_form;
 use super::filter_row::{are_editable, from_json};
 use super::params::{ListParams, is_filter_input};
+use crate::catalog::{Catalog, Entry};
+use crate::error::Result;
 use crate::panel::display_name::DisplayNames;
 use crate::panel::format::labels;
 use crate::panel::record::choices::Choice;
 use crate::panel::record::input;
 use crate::panel::request::{PanelRequest, form_value};
 use crate::panel::target::Target;
-use crate::catalog::{Catalog, Entry};
-use crate::error::Result;
 use crate::query::Pair;
 
 /// Form field: the resource whose columns and conditions the form contains.
@@ -65,8 +65,7 @@ impl SavedViewInputs {
         };
         let list = record["entity_type"].as_str().and_then(|plural| request.state.catalog.by_plural(plural));
         let Some(list) = list.filter(|list| list.is_listed()) else {
-            let columns =
-                html! { input type="hidden" name=(COLUMNS_INPUT) value=""; p .faint { "Choose a list first." } (reload_button) };
+            let columns = html! { input type="hidden" name=(COLUMNS_INPUT) value=""; p .faint { "Choose a list first." } (reload_button) };
             let conditions = html! { input type="hidden" name={ (FILTERS) "[json]" } value="[]"; p .faint { "The conditions are loaded with the columns." } };
             return Ok(is_new.then_some(SavedViewInputs { columns, conditions: Some(conditions), sort_column: None }));
         };
@@ -175,12 +174,17 @@ pub fn reload_trigger(form: &[Pair]) -> Option<String> {
 ///
 /// # Errors
 /// When the database fails.
-pub async fn decode(request: &PanelRequest<'_>, entry: &Entry, form: &[Pair]) -> Result<(Vec<Pair>, Option<DecodedView>)> {
+pub async fn decode(
+    request: &PanelRequest<'_>,
+    entry: &Entry,
+    form: &[Pair],
+) -> Result<(Vec<Pair>, Option<DecodedView>)> {
     if !is_saved_view(entry) {
         return Ok((form.to_vec(), None));
     }
     let value = |name: &str| form_value(form, name);
-    let (filter_pairs, rest): (Vec<Pair>, Vec<Pair>) = form.iter().cloned().partition(|pair| is_filter_input(&pair.name));
+    let (filter_pairs, rest): (Vec<Pair>, Vec<Pair>) =
+        form.iter().cloned().partition(|pair| is_filter_input(&pair.name));
     let (columns, mut rest): (Vec<Pair>, Vec<Pair>) = rest.into_iter().partition(|pair| pair.name == COLUMNS_INPUT);
     // Columns and conditions of another list than the chosen one are discarded.
     let chosen = value("entity_type");

@@ -9,13 +9,13 @@ use serde_json::{Value, json};
 use super::columns::{self, Column};
 use super::filter_row::{FilterRow, from_json};
 use super::params::ListParams;
+use crate::error::{Error, Result};
 use crate::panel::format::labels;
 use crate::panel::record::input;
 use crate::panel::request::{PanelRequest, form_value, if_match};
 use crate::panel::session::flash::Flash;
 use crate::panel::target::Target;
 use crate::panel::{layout, url};
-use crate::error::{Error, Result};
 use crate::query::{Pair, decode};
 use crate::server::Answer;
 
@@ -33,7 +33,7 @@ pub struct SavedViews {
 }
 
 impl SavedViews {
-        /// # Errors
+    /// # Errors
     /// When the database fails.
     pub async fn load(request: &PanelRequest<'_>, target: &Target<'_>, selected: Option<i64>) -> Result<SavedViews> {
         let views = load_visible(request, target.entry.meta.plural).await?;
@@ -90,7 +90,13 @@ impl SavedViews {
     }
 
     /// The views as tabs, and the menu that saves the current list.
-    pub fn render(&self, request: &PanelRequest<'_>, target: &Target<'_>, params: &ListParams, shown: &[&Column]) -> Markup {
+    pub fn render(
+        &self,
+        request: &PanelRequest<'_>,
+        target: &Target<'_>,
+        params: &ListParams,
+        shown: &[&Column],
+    ) -> Markup {
         let selected = self.selected.as_ref().and_then(|view| view["id"].as_i64());
         html! {
             div .views {
@@ -118,7 +124,14 @@ impl SavedViews {
     }
 
     /// Operations on the selected view.
-    fn render_view_menu(&self, request: &PanelRequest<'_>, target: &Target<'_>, params: &ListParams, shown: &[&Column], view: &Value) -> Markup {
+    fn render_view_menu(
+        &self,
+        request: &PanelRequest<'_>,
+        target: &Target<'_>,
+        params: &ListParams,
+        shown: &[&Column],
+        view: &Value,
+    ) -> Markup {
         let caller = &request.user.principal;
         let is_own = view["user_id"].as_i64() == caller.user_id;
         let id = input::to_text(&view["id"]);
@@ -230,7 +243,9 @@ pub async fn save_or_clone(request: &PanelRequest<'_>, target: &Target<'_>, form
         match sent("into") {
             Some(id) => {
                 let id: i64 = id.parse().map_err(|_| Error::NotFound)?;
-                request.send("PUT", &format!("/custom_views/{id}"), &if_match(form), Some(&without_empty_sort(view))).await?
+                request
+                    .send("PUT", &format!("/custom_views/{id}"), &if_match(form), Some(&without_empty_sort(view)))
+                    .await?
             }
             None => {
                 view["name"] = json!(sent("name"));

@@ -5,12 +5,12 @@ use maud::{Markup, html};
 use super::columns::Column;
 use super::response::Fields;
 use super::trash;
+use crate::catalog::Entry;
+use crate::meta::{FieldMeta, Kind};
 use crate::panel::display_name::{self, DisplayNames};
 use crate::panel::format::value::{self, Placement};
 use crate::panel::request::PanelRequest;
 use crate::panel::target::Target;
-use crate::catalog::Entry;
-use crate::meta::{FieldMeta, Kind};
 
 pub struct Table<'l> {
     request: &'l PanelRequest<'l>,
@@ -35,7 +35,12 @@ struct TableColumn<'l> {
 }
 
 impl<'l> Table<'l> {
-    pub fn new(request: &'l PanelRequest<'l>, target: &'l Target<'l>, shown: &[&'l Column], display_names: &'l DisplayNames) -> Table<'l> {
+    pub fn new(
+        request: &'l PanelRequest<'l>,
+        target: &'l Target<'l>,
+        shown: &[&'l Column],
+        display_names: &'l DisplayNames,
+    ) -> Table<'l> {
         let name_field = display_name::name_field(target.entry);
         let link_column = link_column(name_field, shown);
         let column = |(index, column): (usize, &&'l Column)| TableColumn {
@@ -46,7 +51,16 @@ impl<'l> Table<'l> {
         };
         let columns = shown.iter().enumerate().map(column).collect();
         let collection = target.collection();
-        Table { request, target, collection, columns, name_field, display_names, is_selectable: false, shows_trash: false }
+        Table {
+            request,
+            target,
+            collection,
+            columns,
+            name_field,
+            display_names,
+            is_selectable: false,
+            shows_trash: false,
+        }
     }
 
     /// The columns, each with the class of its cells.
@@ -120,7 +134,11 @@ fn link_column(name_field: Option<&'static FieldMeta>, shown: &[&Column]) -> usi
 }
 
 /// See [`TableColumn::source`]; `None` if the user may not read the source's list.
-fn source_of(request: &PanelRequest<'_>, entry: &Entry, field: &'static FieldMeta) -> Option<(&'static str, &'static str)> {
+fn source_of(
+    request: &PanelRequest<'_>,
+    entry: &Entry,
+    field: &'static FieldMeta,
+) -> Option<(&'static str, &'static str)> {
     let Kind::Derived { via, .. } = field.kind else { return None };
     let Kind::Ref { resource } = entry.field(via)?.kind else { return None };
     let referenced = request.state.catalog.linked(resource);

@@ -75,7 +75,13 @@ pub fn render(
     }
 }
 
-fn render_tool(target: &Target<'_>, params: &ListParams, tool: Tool, summary: &Markup, form: impl FnOnce() -> Markup) -> Markup {
+fn render_tool(
+    target: &Target<'_>,
+    params: &ListParams,
+    tool: Tool,
+    summary: &Markup,
+    form: impl FnOnce() -> Markup,
+) -> Markup {
     let is_open = params.open_tool == Some(tool);
     html! {
         details .tool id=(tool.id()) open[is_open] {
@@ -87,7 +93,8 @@ fn render_tool(target: &Target<'_>, params: &ListParams, tool: Tool, summary: &M
 
 /// The search box, if the name field can be searched by `cont`.
 fn search_box(target: &Target<'_>, params: &ListParams) -> Markup {
-    let Some(field) = display_name::name_field(target.entry).filter(|field| Predicate::Cont.allowed(field, field.kind)) else {
+    let Some(field) = display_name::name_field(target.entry).filter(|field| Predicate::Cont.allowed(field, field.kind))
+    else {
         return Markup::default();
     };
     let name = format!("q[{}_cont]", field.name);

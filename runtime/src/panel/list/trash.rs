@@ -3,6 +3,9 @@
 use maud::{Markup, html};
 use serde_json::json;
 
+use crate::catalog::Entry;
+use crate::error::Result;
+use crate::meta::{FieldMeta, Operation, Shown};
 use crate::panel::api::ApiResponse;
 use crate::panel::display_name::{self, DisplayNames};
 use crate::panel::format::labels;
@@ -12,9 +15,6 @@ use crate::panel::request::{PanelRequest, if_match};
 use crate::panel::session::flash::Flash;
 use crate::panel::target::Target;
 use crate::panel::{layout, redirect};
-use crate::catalog::Entry;
-use crate::error::Result;
-use crate::meta::{FieldMeta, Operation, Shown};
 use crate::query::Pair;
 use crate::server::Answer;
 
@@ -71,7 +71,8 @@ pub async fn show(request: &PanelRequest<'_>, target: &Target<'_>) -> Result<Ans
     let display_names = DisplayNames::load_for_fields(request, entry, &fields, std::slice::from_ref(&record)).await?;
     let name = display_name::of(entry, &record);
     let version = response.etag().unwrap_or_default().to_string();
-    let deleted_at = deleted_at_field(entry).map(|field| value::render_field(request, entry, field, &record, &display_names, Placement::Page));
+    let deleted_at = deleted_at_field(entry)
+        .map(|field| value::render_field(request, entry, field, &record, &display_names, Placement::Page));
     let breadcrumbs = [(target.collection(), labels::plural(entry.meta)), (url(&target.collection()), heading(entry))];
     let actions = html! { @if may_view(request, entry) { (restore_menu(request, target, &name, &version)) } };
     let content = html! {
@@ -110,7 +111,8 @@ fn restore_menu(request: &PanelRequest<'_>, target: &Target<'_>, name: &str, ver
 
 /// Restores a deleted record.
 pub async fn restore(request: &PanelRequest<'_>, target: &Target<'_>, form: &[Pair]) -> Result<Answer> {
-    let response = request.send("POST", &format!("{}/restore", target.path()), &if_match(form), Some(&json!({}))).await?;
+    let response =
+        request.send("POST", &format!("{}/restore", target.path()), &if_match(form), Some(&json!({}))).await?;
     if response.is_success() {
         return Ok(Flash::Restored.redirect(&target.path()));
     }

@@ -5,6 +5,8 @@ use salvo::http::StatusCode;
 use serde_json::{Map, Value};
 
 use super::{choices, form_decode, input};
+use crate::error::{Error, Result};
+use crate::meta::{ActionMeta, ActionMethod, ActionOn, ActionOutput, FieldMeta};
 use crate::panel::api::ApiResponse;
 use crate::panel::display_name::{self, DisplayNames};
 use crate::panel::format::labels;
@@ -13,8 +15,6 @@ use crate::panel::request::{PanelRequest, if_match, return_path};
 use crate::panel::session::flash::Flash;
 use crate::panel::target::Target;
 use crate::panel::{layout, record, redirect, url};
-use crate::error::{Error, Result};
-use crate::meta::{ActionMeta, ActionMethod, ActionOn, ActionOutput, FieldMeta};
 use crate::query::Pair;
 use crate::server::Answer;
 

@@ -4,12 +4,12 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 use super::input;
+use crate::error::{Error, Result};
+use crate::meta::Operation;
 use crate::panel::layout;
 use crate::panel::request::PanelRequest;
 use crate::panel::session::flash::Flash;
 use crate::panel::target::Target;
-use crate::error::{Error, Result};
-use crate::meta::Operation;
 use crate::server::Answer;
 
 /// Attachments on a page, the latest first.

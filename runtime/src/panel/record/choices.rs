@@ -1,13 +1,13 @@
 //! Fixed choices of a field: enum values, codes, abilities, permissions, events.
 
+use crate::catalog::{Catalog, Entry};
+use crate::custom_field::{CustomFieldType, Definition};
+use crate::meta::{FieldMeta, Kind};
 use crate::panel::display_name::DisplayNames;
 use crate::panel::format::{datetime, labels};
 use crate::panel::list::columns::Column;
 use crate::panel::list::filter_row::FilterRow;
 use crate::panel::request::PanelRequest;
-use crate::catalog::{Catalog, Entry};
-use crate::custom_field::{CustomFieldType, Definition};
-use crate::meta::{FieldMeta, Kind};
 use crate::query::{Predicate, Reads};
 
 /// A value and its label.
@@ -16,7 +16,9 @@ pub type Choice = (String, String);
 /// The choices of a kind.
 pub fn for_kind(catalog: &Catalog, kind: Kind) -> Option<Vec<Choice>> {
     match kind {
-        Kind::Enum { values } => Some(values.iter().map(|word| ((*word).to_string(), labels::from_name(word))).collect()),
+        Kind::Enum { values } => {
+            Some(values.iter().map(|word| ((*word).to_string(), labels::from_name(word))).collect())
+        }
         Kind::Code { values } => {
             Some(values.iter().map(|(code, label)| (code.to_string(), (*label).to_string())).collect())
         }
@@ -71,7 +73,12 @@ pub fn for_field(request: &PanelRequest<'_>, entry: &Entry, field: &FieldMeta) -
 }
 
 /// The value of a condition in words.
-pub fn describe_value(request: &PanelRequest<'_>, column: Option<&Column>, row: &FilterRow, display_names: &DisplayNames) -> String {
+pub fn describe_value(
+    request: &PanelRequest<'_>,
+    column: Option<&Column>,
+    row: &FilterRow,
+    display_names: &DisplayNames,
+) -> String {
     let is_list = Predicate::from_name(&row.predicate).is_some_and(|predicate| predicate.reads() == Reads::List);
     let choices = column.and_then(|column| for_column(&request.state.catalog, column)).unwrap_or_default();
     let kind = column.map_or(Kind::Text, |column| column.kind);

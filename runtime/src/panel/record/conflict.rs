@@ -4,14 +4,14 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 use super::{form_decode, input};
-use crate::panel::display_name::DisplayNames;
-use crate::panel::format::labels;
-use crate::panel::format::value::{self, Placement};
-use crate::panel::request::PanelRequest;
 use crate::catalog::Entry;
 use crate::custom_field::{CustomFieldType, Definition};
 use crate::error::Result;
 use crate::meta::{FieldMeta, Kind};
+use crate::panel::display_name::DisplayNames;
+use crate::panel::format::labels;
+use crate::panel::format::value::{self, Placement};
+use crate::panel::request::PanelRequest;
 
 /// The notice above the form.
 ///
@@ -36,15 +36,20 @@ pub async fn render(
         .iter()
         .copied()
         .filter(|field| field.kind != Kind::CustomFields)
-        .filter(|field| ours.get(field.name).zip(saved.get(field.name)).is_some_and(|(ours, saved)| !is_same(ours, saved)))
+        .filter(|field| {
+            ours.get(field.name).zip(saved.get(field.name)).is_some_and(|(ours, saved)| !is_same(ours, saved))
+        })
         .collect();
-    let display_names = DisplayNames::load_for_fields(request, entry, &differing, &[saved.clone(), ours.clone()]).await?;
+    let display_names =
+        DisplayNames::load_for_fields(request, entry, &differing, &[saved.clone(), ours.clone()]).await?;
     // Values are not truncated, because they may differ at the end.
-    let shown = |record: &Value, field| value::render_field(request, entry, field, record, &display_names, Placement::Page);
+    let shown =
+        |record: &Value, field| value::render_field(request, entry, field, record, &display_names, Placement::Page);
     let custom = definitions.iter().filter_map(|definition| {
         let kind = CustomFieldType::from_name(&definition.field_type)?.kind();
         let name = definition.name.as_str();
-        let (saved, ours) = (&saved["custom_fields"][name], form_decode::to_api_value(kind, ours["custom_fields"].get(name)?));
+        let (saved, ours) =
+            (&saved["custom_fields"][name], form_decode::to_api_value(kind, ours["custom_fields"].get(name)?));
         let shown = |value: &Value| value::render_custom_field(request, Some(definition), value, Placement::Page);
         (!is_same(&ours, saved)).then(|| (&definition.label, shown(saved), shown(&ours)))
     });

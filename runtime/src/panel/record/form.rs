@@ -5,6 +5,12 @@ use salvo::http::StatusCode;
 use serde_json::{Map, Value};
 
 use super::{conflict, form_decode};
+use crate::auth;
+use crate::catalog::Entry;
+use crate::custom_field::{self, Definition};
+use crate::error::Result;
+use crate::header;
+use crate::meta::{FieldMeta, Kind, Operation};
 use crate::panel::api::Problem;
 use crate::panel::display_name::{self, DisplayNames};
 use crate::panel::format::labels;
@@ -14,12 +20,6 @@ use crate::panel::list::trash;
 use crate::panel::request::{PanelRequest, form_value, if_match, return_path};
 use crate::panel::session::flash::Flash;
 use crate::panel::target::Target;
-use crate::auth;
-use crate::catalog::Entry;
-use crate::custom_field::{self, Definition};
-use crate::error::Result;
-use crate::header;
-use crate::meta::{FieldMeta, Kind, Operation};
 use crate::query::Pair;
 use crate::server::Answer;
 
@@ -68,7 +68,8 @@ pub async fn edit(request: &PanelRequest<'_>, target: &Target<'_>) -> Result<Ans
     let version = response.etag().map(String::from);
     let return_path = return_path(&request.raw.query_pairs()?).map(String::from);
     let form = RecordForm { version, return_path, ..RecordForm::load(request, target, record, None).await? };
-    let may_update = request.may(target.entry, Operation::Update) && request.may_change_record(target.entry, &form.record);
+    let may_update =
+        request.may(target.entry, Operation::Update) && request.may_change_record(target.entry, &form.record);
     if !may_update && !target.entry.meta.singleton {
         return Err(layout::not_permitted());
     }
@@ -83,7 +84,13 @@ pub async fn update(request: &PanelRequest<'_>, target: &Target<'_>, form: &[Pai
     save(request, target, form, "PUT", &target.path()).await
 }
 
-async fn save(request: &PanelRequest<'_>, target: &Target<'_>, form: &[Pair], method: &str, path: &str) -> Result<Answer> {
+async fn save(
+    request: &PanelRequest<'_>,
+    target: &Target<'_>,
+    form: &[Pair],
+    method: &str,
+    path: &str,
+) -> Result<Answer> {
     if saved_view_form::reload_trigger(form).is_some() {
         return show_again(request, target, form, None, StatusCode::OK).await;
     }
@@ -105,7 +112,8 @@ async fn save(request: &PanelRequest<'_>, target: &Target<'_>, form: &[Pair], me
             return Ok(super::secrets_page(request, &target, &saved));
         }
         let flash = if is_new { Flash::Created } else { Flash::Saved };
-        let saved_page = saved_view_form::list_url(&request.state.catalog, entry, &saved).unwrap_or_else(|| target.path());
+        let saved_page =
+            saved_view_form::list_url(&request.state.catalog, entry, &saved).unwrap_or_else(|| target.path());
         return Ok(flash.redirect(return_path(form).unwrap_or(&saved_page)));
     }
     record.extend(entity_type);
@@ -152,7 +160,8 @@ pub async fn show_again(
     let definitions = definitions(request, target.entry).await?;
     let (mut record, entity_type) = decode(request, target, &definitions, form).await?;
     record.extend(entity_type);
-    let mut again = RecordForm::load(request, target, Value::Object(record), saved_view_form::reload_trigger(form)).await?;
+    let mut again =
+        RecordForm::load(request, target, Value::Object(record), saved_view_form::reload_trigger(form)).await?;
     again.version = form_value(form, "_version").map(String::from);
     again.notice = notice;
     again.is_unsaved = true;
@@ -163,7 +172,12 @@ pub async fn show_again(
 /// The record that a form sends, and the `entity_type` of a saved view, which an existing view does not send.
 type Decoded = (Map<String, Value>, Option<(String, Value)>);
 
-async fn decode(request: &PanelRequest<'_>, target: &Target<'_>, definitions: &[Definition], form: &[Pair]) -> Result<Decoded> {
+async fn decode(
+    request: &PanelRequest<'_>,
+    target: &Target<'_>,
+    definitions: &[Definition],
+    form: &[Pair],
+) -> Result<Decoded> {
     let (form, view) = saved_view_form::decode(request, target.entry, form).await?;
     let (catalog, fields) = (&request.state.catalog, target.entry.meta.fields);
     let mut record = form_decode::decode(catalog, fields, definitions, request.locale.zone, &form, target.is_list())?;
@@ -190,7 +204,13 @@ impl<'f> RecordForm<'f> {
         pressed: Option<String>,
     ) -> Result<RecordForm<'f>> {
         let fields: Vec<&'static FieldMeta> = target.entry.meta.fields.iter().collect();
-        let mut display_names = DisplayNames::load_for_fields(request, target.entry, &fields, &[form_decode::with_numeric_ids(&fields, &record)]).await?;
+        let mut display_names = DisplayNames::load_for_fields(
+            request,
+            target.entry,
+            &fields,
+            &[form_decode::with_numeric_ids(&fields, &record)],
+        )
+        .await?;
         for field in &fields {
             if let (Kind::Embedded { resource, .. }, Some(rows)) = (field.kind, record[field.name].as_array()) {
                 let referenced = request.state.catalog.linked(resource);

@@ -6,13 +6,13 @@ use chrono::SecondsFormat;
 use serde_json::{Map, Value};
 
 use super::{form_roundtrip, input};
-use crate::panel::format::datetime;
-use crate::panel::request::PanelRequest;
-use crate::panel::target::Target;
 use crate::catalog::{Catalog, Entry};
 use crate::custom_field::{CustomFieldType, Definition};
 use crate::error::{Error, Result};
 use crate::meta::{Access, DefaultValue, FieldMeta, Kind};
+use crate::panel::format::datetime;
+use crate::panel::request::PanelRequest;
+use crate::panel::target::Target;
 use crate::query::Pair;
 use crate::server::form_to_json;
 
@@ -30,7 +30,9 @@ pub fn decode(
 ) -> Result<Map<String, Value>> {
     let originals = form_roundtrip::originals(form);
     let fields_sent = form.iter().filter(|pair| !pair.name.starts_with('_'));
-    let pairs: Vec<Pair> = fields_sent.map(|pair| form_roundtrip::restore_untouched(originals.get(pair.name.as_str()), pair, zone)).collect();
+    let pairs: Vec<Pair> = fields_sent
+        .map(|pair| form_roundtrip::restore_untouched(originals.get(pair.name.as_str()), pair, zone))
+        .collect();
     let bytes = form_to_json(pairs)?;
     let Value::Object(mut record) = serde_json::from_slice(&bytes).map_err(Error::internal)? else {
         return Ok(Map::new());
@@ -79,7 +81,9 @@ pub fn to_api_value(kind: Kind, value: &Value) -> Value {
 
 fn decode_value(catalog: &Catalog, kind: Kind, value: Value, zone: chrono_tz::Tz) -> Value {
     match (kind, value) {
-        (Kind::Timestamp { .. }, Value::String(text)) if !text.is_empty() => Value::String(datetime::from_input(zone, &text)),
+        (Kind::Timestamp { .. }, Value::String(text)) if !text.is_empty() => {
+            Value::String(datetime::from_input(zone, &text))
+        }
         (Kind::StringList { .. } | Kind::RefList { .. }, Value::Object(map)) => {
             let text = |name: &str| map.get(name).and_then(Value::as_str);
             // An untouched list is sent as JSON by `form_roundtrip`.

@@ -6,11 +6,11 @@ use serde_json::Value;
 use super::form::RecordForm;
 use super::input::{self, InputOptions};
 use super::{choices, form_decode};
-use crate::panel::api::Problem;
-use crate::panel::format::labels;
 use crate::catalog::Entry;
 use crate::custom_field::Definition;
 use crate::meta::{Access, FieldMeta, Kind};
+use crate::panel::api::Problem;
+use crate::panel::format::labels;
 
 impl RecordForm<'_> {
     /// All errors, with a link to the field of each.
@@ -88,9 +88,11 @@ impl RecordForm<'_> {
         if let Kind::Embedded { resource, by } = field.kind {
             return self.render_embedded(field, self.request.state.catalog.linked(resource), by);
         }
-        if let Some(inputs) = self.saved_view.as_ref().and_then(|view| {
-            view.render_field(field.name, self.errors(field.name).map_or(&[], Vec::as_slice))
-        }) {
+        if let Some(inputs) = self
+            .saved_view
+            .as_ref()
+            .and_then(|view| view.render_field(field.name, self.errors(field.name).map_or(&[], Vec::as_slice)))
+        {
             return inputs;
         }
         // A field that is never shown keeps its value if it is omitted.
@@ -116,7 +118,8 @@ impl RecordForm<'_> {
         choices: Option<Vec<choices::Choice>>,
     ) -> Markup {
         let errors = self.errors(name);
-        let (id, help_id, error_id) = (input_id(name), format!("{}-help", input_id(name)), format!("{}-error", input_id(name)));
+        let (id, help_id, error_id) =
+            (input_id(name), format!("{}-help", input_id(name)), format!("{}-error", input_id(name)));
         let mut described_by = Vec::new();
         if !help.is_empty() {
             described_by.push(help_id.clone());
@@ -165,7 +168,9 @@ impl RecordForm<'_> {
 
     pub fn render_custom_field(&self, definition: &Definition) -> Markup {
         const NO_RULES: &FieldMeta = &FieldMeta { nullable: true, ..FieldMeta::new("", Kind::Text) };
-        let Some((kind, choices)) = choices::for_custom_field(&self.request.state.catalog, definition) else { return html! {} };
+        let Some((kind, choices)) = choices::for_custom_field(&self.request.state.catalog, definition) else {
+            return html! {};
+        };
         let value = self.record["custom_fields"][definition.name.as_str()].clone();
         let name = format!("custom_fields.{}", definition.name);
         self.render_labelled(&definition.label, "", &name, kind, NO_RULES, definition.required, &value, choices)

@@ -30,7 +30,14 @@ pub enum InputKind {
 }
 
 impl InputKind {
-    const ALL: [InputKind; 6] = [InputKind::Textarea, InputKind::SingleLine, InputKind::Trimmed, InputKind::Lines, InputKind::Timestamp, InputKind::Checkboxes];
+    const ALL: [InputKind; 6] = [
+        InputKind::Textarea,
+        InputKind::SingleLine,
+        InputKind::Trimmed,
+        InputKind::Lines,
+        InputKind::Timestamp,
+        InputKind::Checkboxes,
+    ];
 
     fn name(self) -> &'static str {
         match self {
@@ -46,7 +53,9 @@ impl InputKind {
     /// The text that a browser sends, with normalized line endings.
     fn sent_by_browser(self, text: &str) -> String {
         match self {
-            InputKind::Textarea | InputKind::Lines | InputKind::Timestamp | InputKind::Checkboxes => normalize_newlines(text).replace('\r', "\n"),
+            InputKind::Textarea | InputKind::Lines | InputKind::Timestamp | InputKind::Checkboxes => {
+                normalize_newlines(text).replace('\r', "\n")
+            }
             InputKind::SingleLine => text.replace(['\r', '\n'], ""),
             InputKind::Trimmed => text.replace(['\r', '\n'], "").trim_matches([' ', '\t', '\x0c']).to_string(),
         }
@@ -81,7 +90,9 @@ pub fn original_input(kind: InputKind, name: &str, value: &Value) -> Markup {
 pub fn originals(form: &[Pair]) -> HashMap<&str, (InputKind, Value)> {
     let mut originals = HashMap::new();
     for pair in form {
-        let Some((kind, name)) = pair.name.strip_prefix(ORIGINAL_PREFIX).and_then(|rest| rest.split_once('.')) else { continue };
+        let Some((kind, name)) = pair.name.strip_prefix(ORIGINAL_PREFIX).and_then(|rest| rest.split_once('.')) else {
+            continue;
+        };
         let kind = InputKind::ALL.into_iter().find(|known| known.name() == kind);
         if let Some((kind, value)) = kind.zip(serde_json::from_str(&pair.value).ok()) {
             originals.insert(name, (kind, value));
@@ -100,7 +111,9 @@ pub fn restore_untouched(original: Option<&(InputKind, Value)>, pair: &Pair, zon
         Some((InputKind::Timestamp, Value::String(original))) if datetime::is_unchanged(zone, original, &value) => {
             Pair { name, value: original.clone() }
         }
-        Some((kind @ (InputKind::Textarea | InputKind::SingleLine | InputKind::Trimmed), Value::String(original))) if kind.sent_by_browser(original) == value => {
+        Some((kind @ (InputKind::Textarea | InputKind::SingleLine | InputKind::Trimmed), Value::String(original)))
+            if kind.sent_by_browser(original) == value =>
+        {
             Pair { name, value: original.clone() }
         }
         _ => Pair { name, value },

@@ -6,15 +6,15 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 use super::input;
+use crate::custom_field::{self, Definition};
+use crate::error::{Error, Result};
+use crate::meta::{FieldMeta, Kind, Operation};
 use crate::panel::display_name::{self, DisplayNames};
 use crate::panel::format::value::{self, Placement};
 use crate::panel::format::{datetime, labels};
 use crate::panel::layout;
 use crate::panel::request::PanelRequest;
 use crate::panel::target::Target;
-use crate::custom_field::{self, Definition};
-use crate::error::{Error, Result};
-use crate::meta::{FieldMeta, Kind, Operation};
 use crate::server::Answer;
 
 /// Entries on the page of the record.
@@ -86,7 +86,8 @@ impl<'t> History<'t> {
         if target.id.is_none() || !request.may_read(audit_entry) {
             return Ok(None);
         }
-        let response = request.get(&format!("{}&per_page={limit}&count=none", audit_list_path(request, target))).await?;
+        let response =
+            request.get(&format!("{}&per_page={limit}&count=none", audit_list_path(request, target))).await?;
         if !response.is_success() {
             return Ok(None);
         }
@@ -110,7 +111,12 @@ impl<'t> History<'t> {
     fn render_entry(&self, entry: &Value) -> Markup {
         let at = input::to_text(&entry["created_at"]);
         let user = match entry["user_id"].as_i64() {
-            Some(id) => value::render_reference(self.request, self.request.state.catalog.linked("user"), id, &self.display_names),
+            Some(id) => value::render_reference(
+                self.request,
+                self.request.state.catalog.linked("user"),
+                id,
+                &self.display_names,
+            ),
             None => html! { "The operator" },
         };
         let changes = self.changes(entry);
@@ -137,9 +143,20 @@ impl<'t> History<'t> {
         let mut changes = Vec::new();
         for name in entry["changes"].as_object().into_iter().flat_map(serde_json::Map::keys) {
             match self.target.entry.field(name) {
-                Some(field) if field.kind == Kind::CustomFields => changes.extend(self.custom_field_changes(&old[name], &new[name])),
+                Some(field) if field.kind == Kind::CustomFields => {
+                    changes.extend(self.custom_field_changes(&old[name], &new[name]))
+                }
                 Some(field) => {
-                    let shown = |of| value::render_field(self.request, self.target.entry, field, of, &self.display_names, Placement::Table);
+                    let shown = |of| {
+                        value::render_field(
+                            self.request,
+                            self.target.entry,
+                            field,
+                            of,
+                            &self.display_names,
+                            Placement::Table,
+                        )
+                    };
                     changes.push((labels::field(field), shown(&old), shown(&new)));
                 }
                 None => changes.push((labels::from_name(name), truncated(&old[name]), truncated(&new[name]))),
@@ -148,12 +165,17 @@ impl<'t> History<'t> {
         changes
     }
 
-    fn custom_field_changes<'c>(&'c self, old: &'c Value, new: &'c Value) -> impl Iterator<Item = (String, Markup, Markup)> + 'c {
+    fn custom_field_changes<'c>(
+        &'c self,
+        old: &'c Value,
+        new: &'c Value,
+    ) -> impl Iterator<Item = (String, Markup, Markup)> + 'c {
         let names = |of: &'c Value| of.as_object().into_iter().flat_map(serde_json::Map::keys);
         let names: BTreeSet<&String> = names(old).chain(names(new)).collect();
         names.into_iter().filter(|name| old[name.as_str()] != new[name.as_str()]).map(|name| {
             let known = self.definitions.iter().find(|definition| definition.name == *name);
-            let shown = |of: &Value| value::render_custom_field(self.request, known, &of[name.as_str()], Placement::Table);
+            let shown =
+                |of: &Value| value::render_custom_field(self.request, known, &of[name.as_str()], Placement::Table);
             let label = known.map_or_else(|| labels::from_name(name), |definition| definition.label.clone());
             (label, shown(old), shown(new))
         })

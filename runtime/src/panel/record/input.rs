@@ -5,13 +5,13 @@ use serde_json::Value;
 
 use super::choices::{self, Choice};
 use super::form_roundtrip::{self, InputKind};
+use crate::catalog::Entry;
+use crate::meta::{FieldMeta, Kind, Rule, Widget};
 use crate::panel::display_name::{self, DisplayNames};
 use crate::panel::format::{datetime, labels};
 use crate::panel::list::columns::Column;
 use crate::panel::list::filter_row::FilterRow;
 use crate::panel::request::PanelRequest;
-use crate::catalog::Entry;
-use crate::meta::{FieldMeta, Kind, Rule, Widget};
 use crate::query::{Predicate, Reads};
 
 /// The type of an input, in the word that the scripts use.
@@ -39,8 +39,7 @@ pub fn suggestion_url(request: &PanelRequest<'_>, field: Option<&'static FieldMe
 /// The URLs of the suggestions for a polymorphic reference, as a JSON object by type name.
 fn suggestion_urls_by_type(request: &PanelRequest<'_>) -> String {
     let listable = request.state.catalog.entries().iter().filter(|entry| display_name::is_listable(request, entry));
-    let url =
-        |entry: &Entry| (entry.meta.type_name.to_string(), format!("/panel/titles/{}", entry.meta.plural).into());
+    let url = |entry: &Entry| (entry.meta.type_name.to_string(), format!("/panel/titles/{}", entry.meta.plural).into());
     Value::Object(listable.map(url).collect()).to_string()
 }
 
@@ -73,13 +72,17 @@ pub fn condition_value(
                 "date" => ("date", None),
                 _ => ("text", None),
             };
-            let name_of_value = referenced.zip(row.value.trim().parse().ok()).and_then(|(referenced, id)| display_names.get(referenced, id));
+            let name_of_value = referenced
+                .zip(row.value.trim().parse().ok())
+                .and_then(|(referenced, id)| display_names.get(referenced, id));
             let input_mode = column.is_some_and(|column| script_type(column.kind) == "number").then_some("decimal");
             html! { input type=(input_type) inputmode=[input_mode] name=(name) value=(local.as_ref().unwrap_or(&row.value)) aria-label=(label) step=[(input_type == "datetime-local").then_some("1")] data-titles=[suggestion_url] data-title=[name_of_value] autocomplete="off"; }
         }
         (Some(Reads::List), Some(choices)) => checkbox_group(name, &choices, &row.value, label),
         (Some(Reads::List), None) if suggestion_url.is_some() && referenced.is_some() => {
-            let name_of = |id: &str| referenced.zip(id.parse().ok()).and_then(|(referenced, id)| display_names.get(referenced, id));
+            let name_of = |id: &str| {
+                referenced.zip(id.parse().ok()).and_then(|(referenced, id)| display_names.get(referenced, id))
+            };
             html! {
                 div .several data-several role="group" aria-label=(label) {
                     @for id in split_list(&row.value) { (checkbox(name, id, name_of(id).unwrap_or(id), true)) }
@@ -166,7 +169,8 @@ pub fn render(request: &PanelRequest<'_>, kind: Kind, rules: &[Rule], options: &
     let (id, name, described_by) = (&options.id, &options.name, &options.described_by);
     let invalid = options.invalid.then_some("true");
     let required = options.required.then_some("true");
-    let (is_monospace, is_multiline) = (options.widget == Some(Widget::Monospace), options.widget == Some(Widget::Textarea));
+    let (is_monospace, is_multiline) =
+        (options.widget == Some(Widget::Monospace), options.widget == Some(Widget::Textarea));
     match (kind, &options.choices) {
         (_, Some(choices)) if options.is_radio() => radio_group(options, choices, &text),
         (Kind::Boolean, _) if options.is_checkbox(kind) => html! {
@@ -190,8 +194,11 @@ pub fn render(request: &PanelRequest<'_>, kind: Kind, rules: &[Rule], options: &
             }
         }
         (Kind::Ref { resource }, _) => {
-            let referenced_name =
-                options.value.as_i64().or_else(|| text.parse().ok()).and_then(|id| options.display_names.get(resource, id));
+            let referenced_name = options
+                .value
+                .as_i64()
+                .or_else(|| text.parse().ok())
+                .and_then(|id| options.display_names.get(resource, id));
             html! {
                 span .reference data-reference {
                     input type="text" id=(id) name=(name) value=(text) inputmode="numeric" autocomplete="off"
@@ -235,7 +242,8 @@ pub fn render(request: &PanelRequest<'_>, kind: Kind, rules: &[Rule], options: &
                 _ => ("text", None),
             };
             let max_length = if let Kind::String { max } = kind { Some(max) } else { None };
-            let input_kind = if matches!(input_type, "email" | "url") { InputKind::Trimmed } else { InputKind::SingleLine };
+            let input_kind =
+                if matches!(input_type, "email" | "url") { InputKind::Trimmed } else { InputKind::SingleLine };
             let input = html! {
                 (form_roundtrip::original_input(input_kind, name, options.value))
                 input .code[is_monospace] type=(input_type) id=(id) name=(name) value=(text) inputmode=[mode] maxlength=[max_length] autocomplete="off"
@@ -313,8 +321,12 @@ fn checkbox_matrix(options: &InputOptions<'_>, choices: &[Choice]) -> Markup {
 /// A list of references: a checkbox for each, and an input to add another.
 fn reference_list(request: &PanelRequest<'_>, resource: &'static str, options: &InputOptions<'_>) -> Markup {
     let referenced = request.state.catalog.linked(resource);
-    let ids =
-        options.value.as_array().into_iter().flatten().filter_map(|id| id.as_i64().or_else(|| id.as_str()?.parse().ok()));
+    let ids = options
+        .value
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|id| id.as_i64().or_else(|| id.as_str()?.parse().ok()));
     let text = unmatched_name(Kind::RefList { resource }, options.value).unwrap_or_default();
     let name = format!("{}[]", options.name);
     html! {

@@ -15,6 +15,10 @@ mod related;
 use maud::{Markup, html};
 use serde_json::Value;
 
+use crate::catalog::Entry;
+use crate::custom_field;
+use crate::error::Result;
+use crate::meta::{ActionMeta, ActionOn, ActionOutput, FieldMeta, Kind, Operation, Shown};
 use crate::panel::api::ApiResponse;
 use crate::panel::dashboard::chart;
 use crate::panel::display_name::{self, DisplayNames};
@@ -25,10 +29,6 @@ use crate::panel::request::{PanelRequest, if_match, return_path};
 use crate::panel::session::flash::Flash;
 use crate::panel::target::Target;
 use crate::panel::{layout, redirect};
-use crate::catalog::Entry;
-use crate::custom_field;
-use crate::error::Result;
-use crate::meta::{ActionMeta, ActionOn, ActionOutput, FieldMeta, Kind, Operation, Shown};
 use crate::query::Pair;
 use crate::server::Answer;
 
@@ -214,7 +214,12 @@ pub async fn delete(request: &PanelRequest<'_>, target: &Target<'_>, form: &[Pai
 }
 
 /// The page for an error response of the API, with a link back.
-pub fn error_page(request: &PanelRequest<'_>, target: &Target<'_>, title: &str, response: &ApiResponse) -> Result<Answer> {
+pub fn error_page(
+    request: &PanelRequest<'_>,
+    target: &Target<'_>,
+    title: &str,
+    response: &ApiResponse,
+) -> Result<Answer> {
     if [403, 404].contains(&response.status.as_u16()) || !response.status.is_client_error() {
         return Err(response.error());
     }

@@ -4,6 +4,9 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 use super::action;
+use crate::catalog::Entry;
+use crate::error::Result;
+use crate::meta::{ActionMeta, ActionMethod, ActionOn, ActionOutput, FieldMeta, Kind, Operation};
 use crate::panel::display_name::{self, DisplayNames};
 use crate::panel::format::labels;
 use crate::panel::format::value::{self, Placement};
@@ -11,9 +14,6 @@ use crate::panel::list::columns::{self, Column};
 use crate::panel::request::PanelRequest;
 use crate::panel::target::Target;
 use crate::panel::{layout, url};
-use crate::catalog::Entry;
-use crate::error::Result;
-use crate::meta::{ActionMeta, ActionMethod, ActionOn, ActionOutput, FieldMeta, Kind, Operation};
 use crate::query::asked;
 
 /// Records in each list.
@@ -46,7 +46,8 @@ pub async fn render(request: &PanelRequest<'_>, target: &Target<'_>, record: &Va
                 }
                 _ => continue,
             };
-            let conditions: Vec<(&str, String)> = type_condition.into_iter().chain([(field.name, id.to_string())]).collect();
+            let conditions: Vec<(&str, String)> =
+                type_condition.into_iter().chain([(field.name, id.to_string())]).collect();
             let query = |pair: &dyn Fn(&str, &str) -> String| {
                 conditions.iter().map(|(name, value)| pair(name, value)).collect::<Vec<_>>().join("&")
             };
@@ -75,7 +76,13 @@ fn may_reference(entry: &Entry, type_field: &str, referenced: &Entry) -> bool {
 }
 
 /// The first records of the list `all`. `by` is the reference to the shown record, and `new` the URL of the form.
-async fn related_list(request: &PanelRequest<'_>, target: &Target<'_>, by: &str, all: &str, new: &str) -> Result<Markup> {
+async fn related_list(
+    request: &PanelRequest<'_>,
+    target: &Target<'_>,
+    by: &str,
+    all: &str,
+    new: &str,
+) -> Result<Markup> {
     let entry = target.entry;
     if !request.may(entry, Operation::List) {
         return Ok(html! {});
@@ -164,7 +171,13 @@ async fn related_list(request: &PanelRequest<'_>, target: &Target<'_>, by: &str,
 }
 
 /// Buttons and links for the operations on a row.
-fn row_actions(request: &PanelRequest<'_>, row_target: &Target<'_>, entry: &Entry, record: &Value, actions: &[&ActionMeta]) -> Vec<Markup> {
+fn row_actions(
+    request: &PanelRequest<'_>,
+    row_target: &Target<'_>,
+    entry: &Entry,
+    record: &Value,
+    actions: &[&ActionMeta],
+) -> Vec<Markup> {
     let back = request.raw.path_and_query();
     let title = display_name::of(entry, record);
     let button = |action: &&ActionMeta| {
@@ -177,7 +190,8 @@ fn row_actions(request: &PanelRequest<'_>, row_target: &Target<'_>, entry: &Entr
             }
         }
     };
-    let mut row_actions: Vec<Markup> = actions.iter().filter(|action| !action::is_done(action, record)).map(button).collect();
+    let mut row_actions: Vec<Markup> =
+        actions.iter().filter(|action| !action::is_done(action, record)).map(button).collect();
     if request.may(entry, Operation::Update) {
         let to = format!("{}/edit?_back={}", row_target.path(), url::encode(&back));
         row_actions.push(html! { a href=(to) aria-label={ "Edit " (title) } { "Edit" } });

@@ -66,9 +66,8 @@ async fn change_password(request: &PanelRequest<'_>, current: &str, new: &str) -
 /// `problem` is a field of the form and its message.
 fn password_page(request: &PanelRequest<'_>, problem: Option<(&str, String)>) -> Answer {
     let user: &SignedIn = &request.user;
-    let message = |field: &str| {
-        problem.as_ref().filter(|(known, _)| *known == field).map(|(_, message)| message.as_str())
-    };
+    let message =
+        |field: &str| problem.as_ref().filter(|(known, _)| *known == field).map(|(_, message)| message.as_str());
     let content = html! {
         (layout::header(&[], &html! { "Change your password" }, &html! {}))
         form .record method="post" action="/panel/password" {
@@ -86,12 +85,7 @@ fn password_page(request: &PanelRequest<'_>, problem: Option<(&str, String)>) ->
 }
 
 /// The page of an invitation link.
-pub async fn invitation_page(
-    state: &State,
-    raw: &RawRequest,
-    secret: &str,
-    problem: Option<String>,
-) -> Result<Answer> {
+pub async fn invitation_page(state: &State, raw: &RawRequest, secret: &str, problem: Option<String>) -> Result<Answer> {
     let Some((_, name, email)) = invitation::find(state, secret).await? else {
         return Ok(expired_link_page(state, raw));
     };
@@ -109,16 +103,9 @@ pub async fn invitation_page(
 }
 
 /// Sets the password of an invited user and signs the user in.
-pub async fn accept_invitation(
-    state: &Arc<State>,
-    raw: &RawRequest,
-    secret: &str,
-    form: &[Pair],
-) -> Result<Answer> {
+pub async fn accept_invitation(state: &Arc<State>, raw: &RawRequest, secret: &str, form: &[Pair]) -> Result<Answer> {
     match invitation::accept(state, secret, form_value(form, "password").unwrap_or_default()).await {
-        Ok(Some(session)) => {
-            Ok(redirect("/").with_text(cookie::SET_COOKIE, &cookie::set_session(state, &session)))
-        }
+        Ok(Some(session)) => Ok(redirect("/").with_text(cookie::SET_COOKIE, &cookie::set_session(state, &session))),
         Ok(None) => Ok(expired_link_page(state, raw)),
         Err(Error::Invalid(errors)) => invitation_page(state, raw, secret, Some(errors.messages("password"))).await,
         Err(error) => Err(error),

@@ -51,9 +51,7 @@ pub async fn handle_signed_out(
     }
     Ok(Some(match (post, rest) {
         (false, ["sign-in"]) if session.is_some() => redirect(&redirect_target(raw)),
-        (false, ["sign-in"]) => {
-            sign_in_page(state, raw, StatusCode::OK, &SignInForm::leading_to(redirect_target(raw)))
-        }
+        (false, ["sign-in"]) => sign_in_page(state, raw, StatusCode::OK, &SignInForm::leading_to(redirect_target(raw))),
         (true, ["sign-in"]) => sign_in(panel, state, http_request, raw).await?,
         (false, ["invitation", secret]) => account::invitation_page(state, raw, secret, None).await?,
         (true, ["invitation", secret]) => {
@@ -157,12 +155,7 @@ pub fn check_rate_limit(state: &State, http_request: &Request, account: Option<&
     Ok(())
 }
 
-async fn sign_in(
-    panel: &Panel,
-    state: &Arc<State>,
-    http_request: &mut Request,
-    raw: &RawRequest,
-) -> Result<Answer> {
+async fn sign_in(panel: &Panel, state: &Arc<State>, http_request: &mut Request, raw: &RawRequest) -> Result<Answer> {
     let form = read_form_limited(MAX_SIGN_IN_FORM_BYTES, http_request).await?;
     let sent = |name: &str| form_value(&form, name).map(String::from);
     let email = sent("email").unwrap_or_default();
