@@ -6,7 +6,7 @@ use charter_runtime::webhook::UrlPolicy;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::panel::visitor;
+use crate::panel::signed_in;
 use crate::support::{Receiver, Server, logged, on_both};
 
 on_both!(
@@ -91,7 +91,7 @@ async fn unmatched_paths_and_unknown_methods_share_one_label(server: Server) {
 }
 
 async fn panel_page_is_one_request_of_one_route(server: Server) {
-    let mut visitor = visitor(&server, &json!({ "id": 1 })).await;
+    let mut visitor = signed_in(&server, &json!({ "id": 1 })).await;
     let before = Scrape::of(&server).await;
     visitor.get("/tax_classes").await.status(200);
     let after = Scrape::of(&server).await;

@@ -1,5 +1,5 @@
-//! Every page, in both themes and on a phone, before axe-core: what links lead to, and what forms do. `CHARTER_TEST_AXE` names
-//! its file, which `.ci/run` installs.
+//! Accessibility: axe-core checks every page, and every page after a form, in both themes and on a phone.
+//! `CHARTER_TEST_AXE` names the axe-core file, which `.ci/run` installs.
 
 use charter_runtime::webhook::UrlPolicy;
 use serde_json::{Value, json};
@@ -7,28 +7,28 @@ use serde_json::{Value, json};
 use super::{PASSWORD, admin, invitation};
 use crate::support::{Browser, Client, Database, Receiver, Server, run};
 
-/// Pages are the same on either database.
+/// SQLite only: pages are the same on both databases.
 #[test]
-fn no_page_has_a_violation() {
+fn no_page_has_an_accessibility_violation() {
     run(Database::Sqlite, pages);
 }
 
 #[test]
-fn nothing_that_a_form_leads_to_has_a_violation() {
+fn no_page_after_a_form_has_an_accessibility_violation() {
     run(Database::Sqlite, forms);
 }
 
 const PHONE: u32 = 390;
 
-/// How a page is looked at.
+/// The themes and widths in which a page is checked.
 const LOOKS: [(&str, u32); 3] = [("light", 1280), ("dark", 1280), ("light", PHONE)];
 
-/// What makes a page scroll sideways, if it does. Only what scrolls by itself may be wider than the page.
+/// Elements that make a page scroll sideways. Only scroll containers may be wider than the page.
 const TOO_WIDE: &str = "(() => { if (document.documentElement.scrollWidth <= 390) return []; \
     return [...document.querySelectorAll('main *')].filter(one => one.getBoundingClientRect().right > 391 && !one.closest('.scroll, nav ul')) \
     .map(one => `${one.tagName} ${one.className} ${Math.round(one.getBoundingClientRect().right)}`).concat('page').slice(0, 6); })()";
 
-/// Menus of which a part is beside the page when they are open.
+/// Menus that extend beyond the page when they are open.
 const CUT_OFF: &str = "[...document.querySelectorAll('details.menu, details.tool, .me details')].filter(menu => { \
     const was = menu.open; menu.open = true; \
     const cut = [...menu.querySelectorAll('*')].some(one => { const at = one.getBoundingClientRect(); \
@@ -37,14 +37,14 @@ const CUT_OFF: &str = "[...document.querySelectorAll('details.menu, details.tool
     const at = menu.getBoundingClientRect(); menu.hidePopover(); return at.left < 0 || at.right > 391 || at.height < 40; })) \
     .map(menu => menu.textContent.slice(0, 40))";
 
-/// Opens what is closed, the navigation of a phone too, and has axe-core judge all of it.
+/// Opens all menus and the phone navigation, and runs axe-core.
 const JUDGED: &str = "(() => { document.querySelectorAll('details').forEach(one => { one.open = true; }); \
     const closed = [...document.querySelectorAll('[popover]')].filter(one => !one.checkVisibility()); \
     closed.forEach(one => one.showPopover()); \
     return axe.run(document, { resultTypes: ['violations'] }).then(result => { closed.forEach(one => one.hidePopover()); \
     return result.violations.map(v => [v.id, v.nodes.map(n => n.html.slice(0, 200))]); }); })()";
 
-/// Who looks at pages, and what was found.
+/// Checks pages and collects violations.
 struct Judge {
     axe: String,
     found: Vec<String>,
@@ -65,7 +65,7 @@ impl Judge {
         }
     }
 
-    /// Looks at the page that is open.
+    /// Checks the open page.
     fn look(&mut self, browser: &mut Browser, what: &str) {
         let tools = "document.querySelectorAll('details.tool').forEach(tool => { tool.open";
         browser.run(&format!("{tools} = true; }}); 1"));
@@ -100,7 +100,7 @@ impl Judge {
         self.look(browser, path);
     }
 
-    /// Looks at what a press leads to.
+    /// Checks the page after a click.
     fn follow(&mut self, browser: &mut Browser, selector: &str, says: &str) {
         browser.follow(selector);
         browser.sees(says);
@@ -113,7 +113,7 @@ impl Judge {
     }
 }
 
-/// The service that may send to this machine, with something of each kind.
+/// A server that may send webhooks to this machine, with records of each resource.
 async fn filled(server: &Server) -> Server {
     let policy = UrlPolicy { allow_http: true, networks: vec!["127.0.0.0/8".parse().expect("a network")] };
     let server = server.configured(|config| config.webhook_policy = policy).await;
@@ -237,10 +237,10 @@ async fn forms(server: Server) {
     browser.open("/products/1/edit");
     client.put("/products/1", json!({ "sku": "THEIRS" })).await.ok();
     browser.fill("[name=weight]", "3");
-    judge.follow(&mut browser, ".record .primary", "Somebody else has changed this record");
+    judge.follow(&mut browser, ".record .primary", "Somebody else changed this record");
     browser.open("/products/1");
     client.put("/products/1", json!({ "sku": "AGAIN" })).await.ok();
-    judge.follow(&mut browser, "form[action$='/delete'] .danger", "It was not deleted");
+    judge.follow(&mut browser, "form[action$='/delete'] .danger", "The record was not deleted");
     browser.open("/activities/new");
     browser.run("document.querySelector('#field-participants-0-member_id').focus(); 1");
     browser.type_text("ad");
@@ -250,7 +250,7 @@ async fn forms(server: Server) {
     browser.open("/tokens/new");
     browser.fill("[name=name]", "For reading");
     browser.press("[value='products:read']");
-    judge.follow(&mut browser, ".record .primary", "it is shown this once");
+    judge.follow(&mut browser, ".record .primary", "It is shown only once");
     browser.open("/webhooks/1");
     judge.follow(&mut browser, "form[action$='/test'] button", "Response status");
     browser.open("/webhooks/1/recover");
@@ -261,7 +261,7 @@ async fn forms(server: Server) {
     browser.press("[data-all]");
     judge.follow(&mut browser, "[data-bulk] [value=edit]", "Field to change");
     browser.fill("#_field", "name");
-    judge.follow(&mut browser, ".record .primary", "Show what will happen");
+    judge.follow(&mut browser, ".record .primary", "Preview");
     judge.follow(&mut browser, ".record .primary", "2 products will be changed");
     judge.follow(&mut browser, "main form .primary", "Nothing was changed");
     browser.open("/products?q[name_cont]=a");

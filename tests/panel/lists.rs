@@ -1,21 +1,21 @@
-//! Lists in the browser: conditions, columns, saved views, exports, and many records changed at once.
+//! Lists in the browser: filter, columns, saved views, export and bulk edits.
 
 use serde_json::json;
 
-use super::{admin, visitor};
+use super::{admin, signed_in};
 use crate::support::{Browser, Server, on_both};
 
 on_both!(
-    conditions_are_built_from_the_fields_and_stand_in_the_address,
-    a_condition_is_whole_at_every_width,
-    conditions_joined_by_or_are_those_of_the_api,
-    columns_and_order_are_chosen_and_kept_in_a_view,
-    a_view_is_shared_copied_and_goes_on_working,
-    several_records_are_changed_and_deleted_after_what_will_happen_was_shown,
-    custom_fields_of_several_records_are_changed_as_their_form_has_them,
-    what_is_seen_is_what_the_api_answers,
-    a_list_that_cannot_be_asked_for_so_says_why,
-    a_page_is_small,
+    the_filter_form_builds_conditions_in_the_url,
+    filter_inputs_fit_every_screen_width,
+    conditions_joined_by_or_give_the_result_of_the_api,
+    columns_and_sort_order_are_saved_in_a_view,
+    a_saved_view_is_shared_copied_and_combined_with_conditions,
+    selected_records_are_changed_and_deleted_after_a_preview,
+    bulk_edit_changes_custom_fields,
+    a_list_shows_the_records_of_its_api_request,
+    an_invalid_list_url_shows_the_error,
+    a_list_page_loads_less_than_100_kib,
 );
 
 async fn some(server: &Server) {
@@ -29,7 +29,7 @@ async fn some(server: &Server) {
     admin.post("/custom_fields", field).await.created("custom_field");
 }
 
-/// Fills in the last condition of the form.
+/// Fills in a condition of the filter form.
 fn condition(browser: &mut Browser, index: usize, field: &str, predicate: &str, value: &str) {
     browser.fill(&format!("[name='f{index}.field']"), field);
     browser.fill(&format!("[name='f{index}.predicate']"), predicate);
@@ -38,13 +38,13 @@ fn condition(browser: &mut Browser, index: usize, field: &str, predicate: &str, 
     }
 }
 
-/// The names in the first column of the list.
+/// The links of the rows.
 fn names(browser: &mut Browser) -> Vec<String> {
     let names = browser.run("[...document.querySelectorAll('[data-open]')].map(a => a.innerText)");
     serde_json::from_value(names).expect("texts")
 }
 
-async fn conditions_are_built_from_the_fields_and_stand_in_the_address(server: Server) {
+async fn the_filter_form_builds_conditions_in_the_url(server: Server) {
     some(&server).await;
     let Some(mut browser) = admin(&server).await else { return };
     browser.open("/products");
@@ -69,7 +69,7 @@ async fn conditions_are_built_from_the_fields_and_stand_in_the_address(server: S
     assert_eq!(names(&mut browser), ["Table"]);
     server.admin().post("/product_groups", json!({ "name": "Lights" })).await.created("product_group");
     server.admin().put("/products/1", json!({ "product_group_id": 1 })).await.ok();
-    // The question of a reference is changed before one is chosen, and a row goes and another comes.
+    // The predicate changes before a reference is chosen, and conditions are removed and added.
     browser.open("/products");
     browser.unfold("#filter");
     browser.press("[data-add-condition]");
@@ -93,11 +93,11 @@ async fn conditions_are_built_from_the_fields_and_stand_in_the_address(server: S
     browser.unfold("#filter");
     condition(&mut browser, 0, "cf.colour", "eq", "red");
     browser.follow("#filter-form .primary");
-    browser.sees("meets these conditions");
+    browser.sees("matches these conditions");
     browser.is_clean();
 }
 
-async fn a_condition_is_whole_at_every_width(server: Server) {
+async fn filter_inputs_fit_every_screen_width(server: Server) {
     some(&server).await;
     let Some(mut browser) = admin(&server).await else { return };
     let cut = "(() => { const box = document.querySelector('#filter form').getBoundingClientRect(); \
@@ -112,7 +112,7 @@ async fn a_condition_is_whole_at_every_width(server: Server) {
     browser.is_clean();
 }
 
-async fn conditions_joined_by_or_are_those_of_the_api(server: Server) {
+async fn conditions_joined_by_or_give_the_result_of_the_api(server: Server) {
     some(&server).await;
     let filters = json!([
         { "field": "name", "predicate": "cont", "value": "lan", "logic": "and" },
@@ -144,16 +144,16 @@ async fn conditions_joined_by_or_are_those_of_the_api(server: Server) {
     browser.follow("#filter-form .primary");
     assert_eq!(names(&mut browser), ["Lantern", "Table"]);
     assert!(browser.address().starts_with("/products?filters="));
-    // What is joined by “or” says so, also before everything that it finds is deleted.
+    // Conditions joined by “or” are described, also in the preview of a deletion.
     let conditions = "[...document.querySelectorAll('.chips li')].map(li => li.innerText.replace('×', '').trim())";
     let said = json!(["Name contains “lan”", "or Weight is more than “10”"]);
     assert_eq!(browser.run(conditions), said);
-    // A search beside them is joined by “and”, and stands in its box again.
+    // A search is joined by “and”, and its text is shown in the search box.
     for (text, found) in [("tern", "Lantern"), ("able", "Table")] {
         browser.fill("#search", text);
         browser.run("window.leaving = true; document.querySelector('form.search').requestSubmit(); 1");
         browser.until("!window.leaving && document.readyState === 'complete'");
-        assert_eq!(names(&mut browser), [found], "another search takes the place of the one before");
+        assert_eq!(names(&mut browser), [found], "another search replaces the previous one");
         assert_eq!(browser.run("document.querySelector('#search').value"), text);
         assert_eq!(browser.run(conditions)[2], json!(format!("and Name contains “{text}”")));
     }
@@ -161,15 +161,15 @@ async fn conditions_joined_by_or_are_those_of_the_api(server: Server) {
         { "field": "name", "predicate": "cont", "value": "lan", "logic": "nand" },
         { "field": "weight", "predicate": "gt", "value": "10", "logic": "nor" },
     ]);
-    let mut inside = visitor(&server, &json!({ "id": 1 })).await;
+    let mut panel = signed_in(&server, &json!({ "id": 1 })).await;
     let query = format!("filters={none}");
     let all = [("_all", "1"), ("_query", query.as_str()), ("_step", "delete")];
-    let page = inside.submit("/products/bulk", &all).await;
+    let page = panel.submit("/products/bulk", &all).await;
     page.status(200).says("<li>not where Name contains “lan”</li>").says("<li>or not Weight is more than “10”</li>");
     browser.is_clean();
 }
 
-async fn columns_and_order_are_chosen_and_kept_in_a_view(server: Server) {
+async fn columns_and_sort_order_are_saved_in_a_view(server: Server) {
     some(&server).await;
     let Some(mut browser) = admin(&server).await else { return };
     browser.open("/products");
@@ -195,24 +195,30 @@ async fn columns_and_order_are_chosen_and_kept_in_a_view(server: Server) {
     browser.is_clean();
 }
 
-async fn a_view_is_shared_copied_and_goes_on_working(server: Server) {
+async fn a_saved_view_is_shared_copied_and_combined_with_conditions(server: Server) {
     some(&server).await;
     let (user, _) = server.user(&[], &["*"]).await;
-    let mut plain = visitor(&server, &user).await;
-    assert!(!plain.get("/products").await.status(200).text.contains("Rentals"), "what was seen is no answer for long");
+    let mut plain = signed_in(&server, &user).await;
+    assert!(
+        !plain.get("/products").await.status(200).text.contains("Rentals"),
+        "the cached list of views must not hide a new one"
+    );
     let filters = json!([{ "field": "product_type", "predicate": "eq", "value": "rental", "logic": "and" }]);
     let view = json!({ "name": "Rentals", "entity_type": "products", "visibility": "system", "columns": ["name"], "filters": filters });
     let view = server.admin().post("/custom_views", view).await.created("custom_view");
     let page = plain.get(&format!("/products?view_id={}", view["id"])).await;
     page.status(200).says("Rentals").says("System").says("Table");
-    assert!(!page.text.contains("Lantern") && !page.text.contains("Edit the view"), "it is the administrator's");
+    assert!(
+        !page.text.contains("Lantern") && !page.text.contains("Edit view"),
+        "the view belongs to the administrator"
+    );
     let copied = plain.submit("/products/views", &[("clone", &view["id"].to_string()), ("_query", "")]).await;
     copied.status(303);
-    plain.get(copied.header("location")).await.status(200).says("Rentals (Copy)").says("Edit the view");
+    plain.get(copied.header("location")).await.status(200).says("Rentals (Copy)").says("Edit view");
     let narrowed = format!("/products?view_id={}&q[name_cont]=tab", view["id"]);
     let page = plain.get(&narrowed).await;
     assert!(page.text.contains("Table") && !page.text.contains(">Lamp<"), "a condition narrows a view");
-    // What is asked beside a view is kept with it, as far as one list of conditions can say both.
+    // Conditions of the list are saved with those of the view, if one list of conditions can express both.
     let beside = format!("view_id={}&q[name_cont]=tab", view["id"]);
     let kept = plain.submit("/products/views", &[("name", "Both"), ("columns", "name"), ("_query", &beside)]).await;
     let both = kept.status(303).header("location").rsplit('=').next().expect("an id").to_string();
@@ -225,14 +231,14 @@ async fn a_view_is_shared_copied_and_goes_on_working(server: Server) {
     refused.status(422).says("Name");
 }
 
-async fn several_records_are_changed_and_deleted_after_what_will_happen_was_shown(server: Server) {
+async fn selected_records_are_changed_and_deleted_after_a_preview(server: Server) {
     some(&server).await;
     let Some(mut browser) = admin(&server).await else { return };
     browser.open("/products");
-    // By keys: to the second row, choose it and the third.
+    // By keyboard: select the second and the third row.
     browser.run("document.activeElement.blur(); 1");
     browser.type_text("jjxjx");
-    browser.until("document.querySelector('[data-chosen]').innerText === '2 chosen'");
+    browser.until("document.querySelector('[data-chosen]').innerText === '2 selected'");
     browser.follow("[data-bulk] [value=edit]");
     browser.fill("#_field", "weight");
     browser.follow(".record .primary");
@@ -251,7 +257,7 @@ async fn several_records_are_changed_and_deleted_after_what_will_happen_was_show
     let rows = browser.text("table");
     assert!(rows.contains("Lamp") && rows.contains("Rental") && rows.contains("Sale"), "{rows}");
     let asked = server.admin().get("/products?q[product_type_eq]=sale").await.ok()["meta"]["total"].clone();
-    assert_eq!(asked, 1, "nothing has happened yet");
+    assert_eq!(asked, 1, "the preview changes nothing");
     browser.follow("form .primary");
     browser.sees("3 products were changed");
     browser.open("/products?q[name_cont]=la");
@@ -267,7 +273,7 @@ async fn several_records_are_changed_and_deleted_after_what_will_happen_was_show
     browser.is_clean();
 }
 
-async fn custom_fields_of_several_records_are_changed_as_their_form_has_them(server: Server) {
+async fn bulk_edit_changes_custom_fields(server: Server) {
     some(&server).await;
     let client = server.admin();
     for (name, kind, required) in
@@ -283,17 +289,17 @@ async fn custom_fields_of_several_records_are_changed_as_their_form_has_them(ser
     browser.follow("[data-bulk] [value=edit]");
     browser.fill("#_field", "custom_fields.colour");
     browser.follow(".record .primary");
-    assert_eq!(browser.text("#value"), "–\nred\nblue", "what can be chosen");
+    assert_eq!(browser.text("#value"), "–\nred\nblue", "the choices of the field");
     browser.fill("#value", "red");
     browser.follow(".record .primary");
     assert_eq!(browser.text("tbody"), "Lamp\tblue\tred\nLantern\t–\tred\nTable\t–\tred");
     browser.follow("form .primary");
     browser.sees("3 products were changed");
     let product = client.get("/products/1").await.record("product");
-    assert_eq!(product["custom_fields"], json!({ "colour": "red", "power": 60 }), "and nothing else");
+    assert_eq!(product["custom_fields"], json!({ "colour": "red", "power": 60 }), "other custom fields stay unchanged");
     browser.is_clean();
-    // All that match, and what the kinds of values make of a form.
-    let mut admin = visitor(&server, &json!({ "id": 1 })).await;
+    // All matching records, and each type of custom field.
+    let mut admin = signed_in(&server, &json!({ "id": 1 })).await;
     let known = [("_all", "1"), ("_query", "q[name_cont]=la")];
     let values = [
         ("tested", "true", "Yes", json!(true)),
@@ -306,7 +312,7 @@ async fn custom_fields_of_several_records_are_changed_as_their_form_has_them(ser
         let value = [("_field", field.as_str()), (input.as_str(), given)];
         let shown = admin.submit("/products/bulk", &[&known[..], &value, &[("_step", "preview")]].concat()).await;
         shown.status(200).says("2 products will be changed").says(seen).says(&format!("name=\"{input}\""));
-        let progress = super::sweeps::progress(&shown);
+        let progress = super::bulk_all_matching::progress(&shown);
         let done = [("_step", "apply"), ("_progress", progress.as_str())];
         let page = admin.submit("/products/bulk", &[&known[..], &value, &done].concat()).await;
         page.status(200).says("2 products were changed");
@@ -314,7 +320,7 @@ async fn custom_fields_of_several_records_are_changed_as_their_form_has_them(ser
         let had: Vec<_> = products.iter().map(|product| product["custom_fields"][name].clone()).collect();
         assert_eq!(had, [stored.clone(), stored, json!(null)], "{name}");
     }
-    // What no record can have is said where it is asked for, with what was given.
+    // An invalid value is reported next to the input, which keeps it.
     for (name, given, said) in [
         ("custom_fields.power", "much", "Power must be an integer"),
         ("custom_fields.power", "", "Power is required"),
@@ -331,9 +337,9 @@ async fn custom_fields_of_several_records_are_changed_as_their_form_has_them(ser
     }
 }
 
-async fn what_is_seen_is_what_the_api_answers(server: Server) {
+async fn a_list_shows_the_records_of_its_api_request(server: Server) {
     some(&server).await;
-    let mut admin = visitor(&server, &json!({ "id": 1 })).await;
+    let mut admin = signed_in(&server, &json!({ "id": 1 })).await;
     let page = admin.get("/products?q[weight_lt]=10&sort=-name&columns=name,weight").await;
     page.status(200);
     let text = page.text.replace("&quot;", "\"").replace("&#39;", "'").replace("&amp;", "&");
@@ -349,26 +355,26 @@ async fn what_is_seen_is_what_the_api_answers(server: Server) {
     assert!(export.header("content-disposition").contains("products.csv"));
 }
 
-async fn a_list_that_cannot_be_asked_for_so_says_why(server: Server) {
-    let mut admin = visitor(&server, &json!({ "id": 1 })).await;
-    admin.get("/products?q[weight_gt]=x").await.status(422).says("cannot be shown as it is asked for").says("Show all");
+async fn an_invalid_list_url_shows_the_error(server: Server) {
+    let mut admin = signed_in(&server, &json!({ "id": 1 })).await;
+    admin.get("/products?q[weight_gt]=x").await.status(422).says("This list cannot be shown").says("Show all");
     admin.get("/products?filters=[{").await.status(422).says("must be a JSON list");
-    // What names no field changes nothing, and deletes nothing.
+    // An unknown field changes nothing.
     let unknown = [("_step", "apply"), ("_field", "renamed"), ("renamed", "x"), ("id", "1")];
     admin.submit("/products/bulk", &unknown).await.status(404);
-    // Each condition has a link that holds the others.
+    // The page size grows with the square of the conditions, because each has a link with all others.
     let conditions = |count: usize| format!("/products?{}", vec!["q[name_eq]=x"; count].join("&"));
     admin.get(&conditions(100)).await.status(422).says("at most 50");
     admin.get(&conditions(101)).await.status(400).says("more than 100 conditions");
     admin.get("/products?page=0").await.status(422).says("at least 1");
-    admin.get("/products?page=99").await.status(200).says("nothing on this page");
+    admin.get("/products?page=99").await.status(200).says("This page is empty");
     admin.get("/products").await.status(200).says("There are no products yet").says("Create the first one");
     admin.get("/nothing").await.status(404).says("Not found");
     admin.get("/products/99").await.status(404).says("Not found");
     admin.get("/products?q[name_cont]=&sort=").await.status(303);
 }
 
-async fn a_page_is_small(server: Server) {
+async fn a_list_page_loads_less_than_100_kib(server: Server) {
     some(&server).await;
     for n in 0..40 {
         let product = json!({ "name": format!("Product {n}"), "sku": format!("SKU-{n}"), "weight": n.to_string() });
@@ -383,5 +389,5 @@ async fn a_page_is_small(server: Server) {
     browser.run("new Promise(done => setTimeout(done, 300))");
     assert!(browser.received < 20 * 1024, "{} bytes on the second visit", browser.received);
     let shifts = "new Promise(done => { let sum = 0; new PerformanceObserver(list => list.getEntries().forEach(e => { sum += e.value; })).observe({ type: 'layout-shift', buffered: true }); setTimeout(() => done(sum), 300); })";
-    assert_eq!(browser.run(shifts), 0, "the layout shifts");
+    assert_eq!(browser.run(shifts), 0, "layout shift");
 }

@@ -1,40 +1,40 @@
-//! The panel, as browsers meet it: its journeys in a real one, and what it refuses over plain HTTP.
+//! The panel: journeys in a real browser, and responses over plain HTTP.
 
 mod accessibility;
-mod administration;
-mod asked;
-mod deleted;
-mod kept;
+mod admin_pages;
+mod bulk_all_matching;
+mod cookie_client;
+mod form_recovery;
 mod keyboard;
+mod labels;
+mod list_params;
 mod lists;
+mod navigation;
+mod page_content;
 mod permissions;
 mod pictures;
 mod records;
 mod references;
-mod rows;
+mod related_rows;
+mod saved_view_form;
 mod sessions;
-mod shown;
-mod signing_in;
-mod sweeps;
-mod views;
-mod visitor;
-mod ways;
-mod words;
+mod sign_in;
+mod trash;
 
 use serde_json::{Value, json};
 
 use crate::support::{Browser, Server};
-use visitor::Visitor;
+use cookie_client::CookieClient;
 
 const PASSWORD: &str = "correct horse battery staple";
 
-/// The link by which a user sets a password.
+/// The invitation link of a user.
 async fn invitation(server: &Server, user_id: i64) -> String {
     let user = server.admin().post(&format!("/users/{user_id}/invite"), json!({})).await.record("user");
     user["invitation_url"].as_str().expect("a link").to_string()
 }
 
-/// A browser in which the administrator is signed in; none where no browser is installed.
+/// A browser with a signed-in administrator; `None` if no browser is installed.
 async fn admin(server: &Server) -> Option<Browser> {
     let link = invitation(server, 1).await;
     let mut browser = Browser::start(&server.url())?;
@@ -45,11 +45,11 @@ async fn admin(server: &Server) -> Option<Browser> {
     Some(browser)
 }
 
-/// A user without a browser who is signed in.
-pub async fn visitor(server: &Server, user: &Value) -> Visitor {
+/// An HTTP client with a session of the user.
+pub async fn signed_in(server: &Server, user: &Value) -> CookieClient {
     let link = invitation(server, user["id"].as_i64().expect("an id")).await;
     let path = link.strip_prefix(&server.url()).expect("a link of this server").to_string();
-    let mut visitor = Visitor::new(&server.url());
-    visitor.post(&path, &[("password", PASSWORD)]).await.status(303);
-    visitor
+    let mut panel = CookieClient::new(&server.url());
+    panel.post(&path, &[("password", PASSWORD)]).await.status(303);
+    panel
 }

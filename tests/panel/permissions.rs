@@ -1,22 +1,22 @@
-//! What a role may not do is neither offered nor possible: the routes of the API, asked for through the panel.
+//! Permissions in the panel: routes, pages, buttons, and the security headers of pages.
 
 use charter_runtime::crud::routes;
 use serde_json::{Value, json};
 
-use super::visitor;
+use super::signed_in;
 use crate::support::{Server, on_both};
 
 on_both!(
-    every_route_refuses_in_the_panel_what_it_refuses_a_token,
-    what_a_role_may_not_do_is_not_offered,
-    every_page_forbids_scripts_and_styles_from_elsewhere,
-    what_is_somebody_elses_is_not_offered_for_changes,
+    every_api_route_checks_its_permission_in_the_panel,
+    operations_without_permission_are_not_offered,
+    every_page_has_a_content_security_policy_and_no_inline_code,
+    records_of_others_are_not_offered_for_editing,
 );
 
-async fn every_route_refuses_in_the_panel_what_it_refuses_a_token(server: Server) {
+async fn every_api_route_checks_its_permission_in_the_panel(server: Server) {
     let (user, _) = server.user(&[], &["*"]).await;
-    let mut plain = visitor(&server, &user).await;
-    let mut admin = visitor(&server, &json!({ "id": 1 })).await;
+    let mut plain = signed_in(&server, &user).await;
+    let mut admin = signed_in(&server, &json!({ "id": 1 })).await;
     let mut tried = 0;
     for route in routes(&server.state) {
         let path = route.path.strip_prefix("/api/v1").expect("a path of the API");
@@ -36,9 +36,9 @@ async fn every_route_refuses_in_the_panel_what_it_refuses_a_token(server: Server
     assert!(tried > 20, "{tried} routes need a permission");
 }
 
-async fn what_a_role_may_not_do_is_not_offered(server: Server) {
+async fn operations_without_permission_are_not_offered(server: Server) {
     let (user, _) = server.user(&[], &["*"]).await;
-    let mut plain = visitor(&server, &user).await;
+    let mut plain = signed_in(&server, &user).await;
     let home = plain.get("/").await;
     for hidden in ["/exchange_rates", "/settings", "/audit_entries"] {
         assert!(!home.text.contains(&format!("href=\"{hidden}\"")), "{hidden} is offered");
@@ -47,7 +47,7 @@ async fn what_a_role_may_not_do_is_not_offered(server: Server) {
     home.says("href=\"/products\"");
     let users = plain.get("/users").await;
     users.status(200);
-    assert!(!users.text.contains("New user") && !users.text.contains("Delete…"), "users are changed by others");
+    assert!(!users.text.contains("New user") && !users.text.contains("Delete…"), "the user may not manage users");
     let own = plain.get(&format!("/users/{}", user["id"])).await;
     assert!(!own.text.contains("/edit\"") && !own.text.contains("Deactivate"), "{}", own.text);
     for path in ["/users/new", &format!("/users/{}/edit", user["id"])] {
@@ -62,7 +62,7 @@ async fn what_a_role_may_not_do_is_not_offered(server: Server) {
     assert_eq!((&user["is_admin"], &user["is_active"]), (&json!(false), &json!(true)));
 
     let (manager, _) = server.user(&["users.manage"], &["*"]).await;
-    let mut manager = visitor(&server, &manager).await;
+    let mut manager = signed_in(&server, &manager).await;
     manager.get("/users").await.status(200).says("New user");
     let of_admin = "name=\"is_admin\"";
     for form in ["/users/new".into(), format!("{path}/edit")] {
@@ -70,18 +70,18 @@ async fn what_a_role_may_not_do_is_not_offered(server: Server) {
     }
     let bulk = manager.submit("/users/bulk", &[("_step", "edit"), ("id", &user["id"].to_string())]).await;
     assert!(!bulk.status(200).text.contains("is_admin"));
-    // Whoever has the link has all that the user may: only administrators give that to others.
+    // An invitation link gives all rights of its user. Only administrators may create one.
     manager.submit("/users/1/invite", &[]).await.status(403);
     manager.submit(&format!("{path}/invite"), &[]).await.status(403);
     assert!(!manager.get(&path).await.status(200).text.contains("/invite"));
     server.able(&["users:write"]).await.post(&format!("{path}/invite"), json!({})).await.status(403);
-    let mut admin = visitor(&server, &json!({ "id": 1 })).await;
+    let mut admin = signed_in(&server, &json!({ "id": 1 })).await;
     admin.get(&format!("{path}/edit")).await.status(200).says(of_admin);
-    admin.submit(&format!("{path}/invite"), &[]).await.status(200).says("shown this once");
+    admin.submit(&format!("{path}/invite"), &[]).await.status(200).says("shown only once");
 }
 
-async fn every_page_forbids_scripts_and_styles_from_elsewhere(server: Server) {
-    let mut admin = visitor(&server, &json!({ "id": 1 })).await;
+async fn every_page_has_a_content_security_policy_and_no_inline_code(server: Server) {
+    let mut admin = signed_in(&server, &json!({ "id": 1 })).await;
     let paths = ["/", "/products", "/products/new", "/settings", "/nothing", "/panel/sign-in", "/panel/password"];
     for path in paths {
         let page = admin.get(path).await;
@@ -100,12 +100,12 @@ async fn every_page_forbids_scripts_and_styles_from_elsewhere(server: Server) {
     assert!(!page.text.contains("<script>alert") && page.text.contains("&lt;script&gt;alert"));
 }
 
-/// A view of the system is an administrator's, as is an administrator.
-async fn what_is_somebody_elses_is_not_offered_for_changes(server: Server) {
+/// System views and administrators are edited by administrators.
+async fn records_of_others_are_not_offered_for_editing(server: Server) {
     let view = json!({ "name": "Of all", "entity_type": "products", "columns": ["name"], "visibility": "system" });
     server.admin().post("/custom_views", view).await.created("custom_view");
     let (user, client) = server.user(&["users.manage"], &["*"]).await;
-    let mut plain = visitor(&server, &user).await;
+    let mut plain = signed_in(&server, &user).await;
     let page = plain.get("/custom_views/1").await;
     page.status(200).says("/custom_views/1/clone");
     assert!(!page.text.contains("/edit\"") && !page.text.contains("/delete\""), "{}", page.text);
@@ -113,11 +113,11 @@ async fn what_is_somebody_elses_is_not_offered_for_changes(server: Server) {
     let page = plain.get("/users/1").await;
     assert!(!page.status(200).text.contains("/edit\"") && !page.text.contains("/deactivate\""), "{}", page.text);
     plain.get(&format!("/users/{}", user["id"])).await.status(200).says("/edit\"").says("/deactivate\"");
-    // Their own view is theirs.
+    // A user edits their own view.
     let view = json!({ "name": "Mine", "entity_type": "products", "columns": ["name"] });
     client.post("/custom_views", view).await.created("custom_view");
     plain.get("/custom_views/2").await.status(200).says("/edit\"");
-    // Nothing is offered of what their roles do not let them read.
+    // Events of resources that the user may not read are not offered.
     let page = plain.get("/webhooks/new").await;
     assert!(page.status(200).text.contains("product.created") && !page.text.contains("settings.updated"));
 }

@@ -1,5 +1,5 @@
-//! The pictures of the documents, taken when `CHARTER_TEST_PICTURES` is 1; any other value is a folder for pictures of every
-//! main page at three widths and in both themes, for who looks at them.
+//! Screenshots for the documentation, taken with `CHARTER_TEST_PICTURES=1`. Any other value is a folder for screenshots
+//! of every main page at three widths and in both themes, for review.
 
 use std::path::Path;
 
@@ -18,7 +18,7 @@ fn pictures_of_the_main_pages() {
     }
 }
 
-/// The pages of the documents: the picture's name, the page and the theme.
+/// Screenshots of the documentation: name, page and theme.
 const DOCUMENTED: [(&str, &str, &str); 5] = [
     ("overview", "/", "light"),
     ("list", "/products?q[weight_lt]=20&sort=-weight", "light"),
@@ -27,7 +27,7 @@ const DOCUMENTED: [(&str, &str, &str); 5] = [
     ("delivery", "/webhooks/1/logs/1", "dark"),
 ];
 
-/// Pages that are looked at beside those.
+/// Further pages for review.
 const FURTHER: [(&str, &str); 14] = [
     ("activities", "/activities"),
     ("activity", "/activities/1"),
@@ -83,7 +83,7 @@ fn themed(browser: &mut Browser, theme: &str) {
     browser.call("Emulation.setEmulatedMedia", scheme);
 }
 
-/// The rental business of the pictures.
+/// A rental business with a month of events.
 async fn filled(server: &Server) -> Server {
     let policy = UrlPolicy { allow_http: true, networks: vec!["127.0.0.0/8".parse().expect("a network")] };
     let server = server.configured(|config| config.webhook_policy = policy).await;
@@ -135,7 +135,7 @@ async fn filled(server: &Server) -> Server {
     let receiver = Receiver::answering(200).await;
     client.post("/webhooks", json!({ "url": receiver.url(), "events": ["product.created"] })).await.created("webhook");
     client.post("/webhooks/1/test", json!({})).await.record("delivery");
-    // As if it had been a month of work.
+    // Spreads the events over a month.
     let day = "strftime('%Y-%m-%dT%H:%M:%f+00:00', 'now', '-' || (id * id * 7 % 29) || ' days')";
     server.sql(&format!("UPDATE events SET created_at = {day}")).await;
     server

@@ -1,29 +1,29 @@
-//! Records in the browser: forms, problems beside their fields, what others did meanwhile, files, history.
+//! Record pages and forms in the browser: errors, edit conflicts, attachments, related records.
 
 use reqwest::Method;
 use serde_json::json;
 
-use super::{admin, visitor};
+use super::{admin, signed_in};
 use crate::routes::attachments::attach;
 use crate::support::{Bucket, Server, on_both};
 
 on_both!(
-    a_form_says_what_is_wrong_beside_the_field_and_keeps_the_rest,
-    what_somebody_else_changed_meanwhile_is_shown_before_it_is_written_over,
-    a_reference_is_searched_as_one_types_and_participants_are_rows,
-    accessories_are_added_and_removed_in_place,
-    files_are_uploaded_shown_and_removed,
-    files_beyond_those_of_a_page_are_counted_and_reached,
-    pictures_are_let_in_from_the_store_that_keeps_them,
-    a_record_is_made_by_keyboard_alone,
-    what_is_done_already_is_not_offered,
-    times_are_those_of_the_company,
-    what_is_not_touched_is_not_changed,
+    a_form_shows_errors_next_to_fields_and_keeps_the_input,
+    an_edit_conflict_is_shown_before_it_is_overwritten,
+    references_are_searched_while_typing_and_participants_are_rows,
+    child_records_are_added_and_removed_on_the_page_of_their_parent,
+    attachments_are_uploaded_shown_and_removed,
+    attachments_are_counted_and_paged,
+    the_content_security_policy_allows_images_of_the_file_store,
+    a_record_is_created_by_keyboard_alone,
+    an_action_that_is_done_is_not_offered,
+    timestamps_have_the_time_zone_of_the_settings,
+    saving_an_untouched_form_changes_nothing,
     every_field_of_every_resource_is_in_its_form,
-    what_refers_to_a_record_stands_below_it,
+    related_records_are_listed_on_the_page_of_a_record,
 );
 
-async fn a_form_says_what_is_wrong_beside_the_field_and_keeps_the_rest(server: Server) {
+async fn a_form_shows_errors_next_to_fields_and_keeps_the_input(server: Server) {
     let Some(mut browser) = admin(&server).await else { return };
     let field = json!({ "entity_type": "products", "name": "power", "field_type": "integer", "required": true });
     server.admin().post("/custom_fields", field).await.created("custom_field");
@@ -63,7 +63,7 @@ async fn a_form_says_what_is_wrong_beside_the_field_and_keeps_the_rest(server: S
     browser.is_clean();
 }
 
-async fn what_somebody_else_changed_meanwhile_is_shown_before_it_is_written_over(server: Server) {
+async fn an_edit_conflict_is_shown_before_it_is_overwritten(server: Server) {
     let client = server.admin();
     client.post("/tax_classes", json!({ "name": "Books", "percentage": "7" })).await.created("tax_class");
     let id = client.get("/tax_classes?q[name_eq]=Books").await.records("tax_classes")[0]["id"].clone();
@@ -72,7 +72,7 @@ async fn what_somebody_else_changed_meanwhile_is_shown_before_it_is_written_over
     client.put(&format!("/tax_classes/{id}"), json!({ "percentage": "8" })).await.ok();
     browser.fill("[name=percentage]", "9");
     browser.follow(".record .primary");
-    browser.sees("Somebody else has changed this record");
+    browser.sees("Somebody else changed this record");
     assert!(browser.text(".notice").contains("8.00"), "{}", browser.text(".notice"));
     assert_eq!(client.get(&format!("/tax_classes/{id}")).await.record("tax_class")["percentage"], "8.00");
     browser.follow(".record .primary");
@@ -80,7 +80,7 @@ async fn what_somebody_else_changed_meanwhile_is_shown_before_it_is_written_over
     browser.is_clean();
 }
 
-async fn a_reference_is_searched_as_one_types_and_participants_are_rows(server: Server) {
+async fn references_are_searched_while_typing_and_participants_are_rows(server: Server) {
     let client = server.admin();
     for name in ["Ada Lovelace", "Grace Hopper"] {
         client.post("/members", json!({ "name": name })).await.created("member");
@@ -106,7 +106,7 @@ async fn a_reference_is_searched_as_one_types_and_participants_are_rows(server: 
     browser.is_clean();
 }
 
-async fn accessories_are_added_and_removed_in_place(server: Server) {
+async fn child_records_are_added_and_removed_on_the_page_of_their_parent(server: Server) {
     let client = server.admin();
     for name in ["Lamp", "Bulb"] {
         client.post("/products", json!({ "name": name })).await.created("product");
@@ -126,7 +126,7 @@ async fn accessories_are_added_and_removed_in_place(server: Server) {
     browser.is_clean();
 }
 
-async fn files_are_uploaded_shown_and_removed(server: Server) {
+async fn attachments_are_uploaded_shown_and_removed(server: Server) {
     server.admin().post("/members", json!({ "name": "Ada" })).await.created("member");
     let Some(mut browser) = admin(&server).await else { return };
     let folder = std::env::temp_dir().join(format!("charter-panel-{}-{}", std::process::id(), server.address.port()));
@@ -142,7 +142,7 @@ async fn files_are_uploaded_shown_and_removed(server: Server) {
     browser
         .until("[...document.querySelectorAll('.files img')].every(image => image.complete && image.naturalWidth > 0)");
     assert!(browser.text(".files").contains("note.txt"));
-    // What is dropped on the place is as good as what is chosen.
+    // Dropping a file has the same effect as choosing it.
     browser.run("window.leaving = true; 1");
     browser.run(
         "const carried = new DataTransfer(); carried.items.add(new File(['Dropped.'], 'dropped.txt', { type: 'text/plain' }));
@@ -159,28 +159,28 @@ async fn files_are_uploaded_shown_and_removed(server: Server) {
     browser.is_clean();
 }
 
-async fn files_beyond_those_of_a_page_are_counted_and_reached(server: Server) {
+async fn attachments_are_counted_and_paged(server: Server) {
     let member = server.admin().post("/members", json!({ "name": "Ada" })).await.created("member");
     for number in 1..=51 {
         attach(&server, &member, &format!("note {number:02}.txt"), "What was agreed.").await;
     }
-    let mut admin = visitor(&server, &json!({ "id": 1 })).await;
+    let mut admin = signed_in(&server, &json!({ "id": 1 })).await;
     let first = admin.get("/members/1").await;
     first.status(200).says("Files <span class=\"count\">51</span>").says("note 51.txt").says("note 02.txt");
-    first.says("href=\"/members/1?files=2\"").says("Earlier ones");
-    assert!(!first.text.contains("note 01.txt") && !first.text.contains("Later ones"));
+    first.says("href=\"/members/1?files=2\"").says("Older files");
+    assert!(!first.text.contains("note 01.txt") && !first.text.contains("Newer files"));
     let second = admin.get("/members/1?files=2").await;
-    second.status(200).says("note 01.txt").says("href=\"/members/1?files=1\"").says("Later ones");
-    assert!(!second.text.contains("note 02.txt") && !second.text.contains("Earlier ones"));
+    second.status(200).says("note 01.txt").says("href=\"/members/1?files=1\"").says("Newer files");
+    assert!(!second.text.contains("note 02.txt") && !second.text.contains("Older files"));
     for odd in ["0", "-1", "x", "99999999999999999999", "9223372036854775807"] {
         admin.get(&format!("/members/1?files={odd}")).await.status(200).says("Ada");
     }
 }
 
-/// A store is reached over HTTPS, or where it is.
-async fn pictures_are_let_in_from_the_store_that_keeps_them(server: Server) {
+/// Images may come from HTTPS, or from the origin of a store without HTTPS.
+async fn the_content_security_policy_allows_images_of_the_file_store(server: Server) {
     let policy = async |server: &Server| {
-        let page = visitor(server, &json!({ "id": 1 })).await.get("/").await;
+        let page = signed_in(server, &json!({ "id": 1 })).await.get("/").await;
         page.header("content-security-policy").to_string()
     };
     let usual = policy(&server).await;
@@ -195,14 +195,14 @@ async fn pictures_are_let_in_from_the_store_that_keeps_them(server: Server) {
     assert!(policy(&stored).await.contains(&format!("img-src 'self' data: https: {origin};")));
 }
 
-async fn a_record_is_made_by_keyboard_alone(server: Server) {
+async fn a_record_is_created_by_keyboard_alone(server: Server) {
     let Some(mut browser) = admin(&server).await else { return };
     browser.open("/product_groups");
     browser.run("window.leaving = true; 1");
     browser.type_text("n");
     browser
         .until("!window.leaving && document.readyState === 'complete' && location.pathname === '/product_groups/new'");
-    // It begins in the first input.
+    // The first input is focused.
     browser.until("document.activeElement.name === 'name'");
     browser.type_text("Lights");
     browser.run("window.leaving = true; 1");
@@ -210,9 +210,9 @@ async fn a_record_is_made_by_keyboard_alone(server: Server) {
     browser.key("Enter", CTRL);
     browser.until("!window.leaving && document.readyState === 'complete'");
     browser.sees("Lights");
-    // Elsewhere the first stop is the way past the navigation.
+    // On other pages the first stop is the skip link.
     browser.key("Tab", 0);
-    assert_eq!(browser.run("document.activeElement.innerText"), "Skip to the content");
+    assert_eq!(browser.run("document.activeElement.innerText"), "Skip to content");
     browser.run("window.leaving = true; 1");
     browser.type_text("e");
     browser.until("!window.leaving && document.readyState === 'complete' && location.pathname.endsWith('/edit')");
@@ -230,11 +230,11 @@ async fn a_record_is_made_by_keyboard_alone(server: Server) {
     browser.is_clean();
 }
 
-async fn what_is_done_already_is_not_offered(server: Server) {
+async fn an_action_that_is_done_is_not_offered(server: Server) {
     let client = server.admin();
     client.post("/activities", json!({ "subject": "Call" })).await.created("activity");
     let (user, _) = server.user(&[], &["*"]).await;
-    let mut admin = visitor(&server, &json!({ "id": 1 })).await;
+    let mut admin = signed_in(&server, &json!({ "id": 1 })).await;
     let (activity, person) = ("/activities/1".to_string(), format!("/users/{}", user["id"]));
     for (path, action) in [(&activity, "complete"), (&person, "deactivate")] {
         let button = format!("action=\"{path}/{action}\"");
@@ -243,15 +243,15 @@ async fn what_is_done_already_is_not_offered(server: Server) {
         let page = admin.get(path).await;
         assert!(!page.status(200).text.contains(&button), "{path}: {}", page.text);
         page.says(&format!("{path}/edit"));
-        // Who has the page of before may press its button still.
+        // The button of an older page still works.
         admin.submit(&format!("{path}/{action}"), &[]).await.status(303);
     }
-    // What is undone can be done again.
+    // An undone action is offered again.
     client.put(&activity, json!({ "status_id": 2001 })).await.ok();
     admin.get(&activity).await.says("action=\"/activities/1/complete\"");
 }
 
-async fn times_are_those_of_the_company(server: Server) {
+async fn timestamps_have_the_time_zone_of_the_settings(server: Server) {
     let client = server.admin();
     client.put("/settings", json!({ "timezone": "America/New_York" })).await.ok();
     let activity = json!({ "subject": "Call", "starts_at": "2026-07-01T14:30:00Z" });
@@ -267,13 +267,12 @@ async fn times_are_those_of_the_company(server: Server) {
     browser.is_clean();
 }
 
-/// A form that is opened and saved changes nothing: neither parts of a second, nor the ends of lines, nor what is stored
-/// and no longer declared.
-async fn what_is_not_touched_is_not_changed(server: Server) {
+/// Fractions of a second, line endings, and stored values that are no longer declared stay unchanged.
+async fn saving_an_untouched_form_changes_nothing(server: Server) {
     let client = server.admin();
     client.put("/settings", json!({ "timezone": "Europe/London" })).await.ok();
     client.post("/members", json!({ "name": "Ada" })).await.created("member");
-    // The second of two times that the clocks have twice.
+    // The second of two ambiguous times, when the clocks are set back.
     let activity = json!({
         "subject": " Spaces ", "description": "\nOne line\n\nand another\n", "starts_at": "2026-10-25T01:30:00.250Z",
         "ends_at": "2026-10-25T02:30:00Z", "participants": [{ "member_id": 1, "mute": true }], "type_id": 1005,
@@ -291,7 +290,7 @@ async fn what_is_not_touched_is_not_changed(server: Server) {
     server.sql("UPDATE products SET product_type = 'lost'").await;
     let Some(mut browser) = admin(&server).await else { return };
     let changes = "/audit_entries?q[action_eq]=update&q[entity_type_in]=activities,products,webhooks,members";
-    // Not held against the description, which does not know of the word that is stored.
+    // Not validated against the OpenAPI document, which does not contain the stored value.
     let stored = async |path: &str| client.attempt(Method::GET, path, None).await.expect("the server answers").text;
     for path in ["/activities/1", "/products/1", "/webhooks/1", "/members/1"] {
         let before = stored(path).await;
@@ -304,10 +303,10 @@ async fn what_is_not_touched_is_not_changed(server: Server) {
     browser.is_clean();
 }
 
-/// What a declaration says is in the panel, without a line of code for it.
+/// The panel needs no code for a resource.
 async fn every_field_of_every_resource_is_in_its_form(server: Server) {
     use charter_runtime::meta::{Access, Kind, Operation, Shown};
-    let mut admin = super::visitor(&server, &json!({ "id": 1 })).await;
+    let mut admin = super::signed_in(&server, &json!({ "id": 1 })).await;
     let mut seen = 0;
     for entry in server.state.catalog.entries() {
         let meta = entry.meta;
@@ -335,8 +334,8 @@ async fn every_field_of_every_resource_is_in_its_form(server: Server) {
     assert!(seen > 60, "{seen} fields were looked for");
 }
 
-/// Also by a reference to one of several types; and what is done there leads back.
-async fn what_refers_to_a_record_stands_below_it(server: Server) {
+/// Polymorphic references count too. An action in the list returns to the page.
+async fn related_records_are_listed_on_the_page_of_a_record(server: Server) {
     let client = server.admin();
     for name in ["Ada", "Bea"] {
         client.post("/members", json!({ "name": name })).await.created("member");
@@ -347,13 +346,13 @@ async fn what_refers_to_a_record_stands_below_it(server: Server) {
         let activity = json!({ "subject": subject, "regarding_type": kind, "regarding_id": id });
         client.post("/activities", activity).await.created("activity");
     }
-    let mut inside = visitor(&server, &json!({ "id": 1 })).await;
-    let page = inside.get("/members/1").await;
+    let mut panel = signed_in(&server, &json!({ "id": 1 })).await;
+    let page = panel.get("/members/1").await;
     page.status(200).says("Call Ada").says("/activities?q[regarding_type_eq]=Member&amp;q[regarding_id_eq]=1");
     assert!(!page.text.contains("Call Bea") && !page.text.contains("Mend"), "{}", page.text);
-    inside.get("/product_groups/1").await.status(200).says("Lamp").says("/products/new?product_group_id=1");
-    inside.get("/users/1").await.status(200).says("Call Ada").says("Mend");
-    let form = inside.get("/activities/new?regarding_type=Member&regarding_id=2").await;
+    panel.get("/product_groups/1").await.status(200).says("Lamp").says("/products/new?product_group_id=1");
+    panel.get("/users/1").await.status(200).says("Call Ada").says("Mend");
+    let form = panel.get("/activities/new?regarding_type=Member&regarding_id=2").await;
     form.status(200).says("Bea");
 
     let Some(mut browser) = admin(&server).await else { return };

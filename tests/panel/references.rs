@@ -1,4 +1,4 @@
-//! References in the browser: what is typed is found, chosen, or refused beside its field, and never taken for nothing.
+//! Inputs of references in the browser: suggestions, choosing, and text that matches no record.
 
 use serde_json::json;
 
@@ -6,13 +6,13 @@ use super::admin;
 use crate::support::{Browser, Server, on_both};
 
 on_both!(
-    what_is_typed_and_not_found_is_refused_and_empties_nothing,
-    what_is_typed_in_full_is_chosen,
-    enter_waits_for_what_is_looked_for,
-    another_type_has_other_records,
-    several_records_are_chosen_one_after_the_other,
-    a_condition_on_a_reference_says_its_title_and_keeps_it,
-    one_of_several_is_asked_by_boxes,
+    text_that_matches_no_record_is_rejected_and_clears_nothing,
+    a_title_typed_in_full_is_chosen,
+    enter_waits_for_the_suggestions,
+    changing_the_type_clears_a_polymorphic_reference,
+    several_references_are_added_one_after_the_other,
+    a_condition_on_a_reference_shows_and_keeps_its_title,
+    is_one_of_conditions_have_checkboxes,
 );
 
 async fn groups(server: &Server) {
@@ -25,7 +25,7 @@ async fn groups(server: &Server) {
     }
 }
 
-/// Types over what stands in an input.
+/// Replaces the text of an input.
 fn overtype(browser: &mut Browser, selector: &str, text: &str) {
     browser.run(&format!("document.querySelector({}).select(); 1", json!(selector)));
     match text {
@@ -39,7 +39,7 @@ fn names(browser: &mut Browser) -> Vec<String> {
     serde_json::from_value(names).expect("texts")
 }
 
-async fn what_is_typed_and_not_found_is_refused_and_empties_nothing(server: Server) {
+async fn text_that_matches_no_record_is_rejected_and_clears_nothing(server: Server) {
     groups(&server).await;
     let client = server.admin();
     let Some(mut browser) = admin(&server).await else { return };
@@ -47,13 +47,13 @@ async fn what_is_typed_and_not_found_is_refused_and_empties_nothing(server: Serv
     let group = "#field-product_group_id";
     overtype(&mut browser, group, "Furnit");
     browser.follow(".record .primary");
-    browser.sees("It was not saved");
-    assert!(browser.text(&format!("{group}-error")).contains("must be"), "{}", browser.text("main"));
+    browser.sees("The record was not saved");
+    assert!(browser.text(&format!("{group}-error")).contains("“Furnit” was not found"), "{}", browser.text("main"));
     assert_eq!(browser.run("document.querySelector('#field-product_group_id').value"), "Furnit");
     assert_eq!(client.get("/products/1").await.record("product")["product_group_id"], 1);
     overtype(&mut browser, group, "Nowhere");
-    browser.until("document.querySelector('#said').innerText === 'Nothing found'");
-    // What is emptied is cleared.
+    browser.until("document.querySelector('#status').innerText === 'Nothing found'");
+    // An emptied input clears the field.
     overtype(&mut browser, group, "");
     browser.follow(".record .primary");
     assert_eq!(browser.address(), "/products/1");
@@ -64,18 +64,18 @@ async fn what_is_typed_and_not_found_is_refused_and_empties_nothing(server: Serv
     browser.run("document.querySelector('#field-role_ids').focus(); 1");
     browser.type_text("Book");
     browser.follow(".record .primary");
-    browser.sees("It was not saved");
+    browser.sees("The record was not saved");
     assert_eq!(browser.run("document.querySelector('#field-role_ids').value"), "Book");
     browser.is_clean();
 }
 
-async fn what_is_typed_in_full_is_chosen(server: Server) {
+async fn a_title_typed_in_full_is_chosen(server: Server) {
     groups(&server).await;
     let client = server.admin();
     client.post("/roles", json!({ "name": "Bookkeeping", "permissions": [] })).await.created("role");
     let Some(mut browser) = admin(&server).await else { return };
     browser.open("/products/1/edit");
-    // Typed, changed and typed back again: it is what it was.
+    // Text that is the title of a record chooses it, without a suggestion being clicked.
     overtype(&mut browser, "#field-product_group_id", "furniture");
     browser.follow(".record .primary");
     assert_eq!(client.get("/products/1").await.record("product")["product_group_id"], 2);
@@ -99,7 +99,7 @@ async fn what_is_typed_in_full_is_chosen(server: Server) {
     browser.is_clean();
 }
 
-async fn enter_waits_for_what_is_looked_for(server: Server) {
+async fn enter_waits_for_the_suggestions(server: Server) {
     groups(&server).await;
     let Some(mut browser) = admin(&server).await else { return };
     browser.open("/products/1/edit");
@@ -110,13 +110,13 @@ async fn enter_waits_for_what_is_looked_for(server: Server) {
     overtype(&mut browser, "#field-product_group_id", "furn");
     browser.key("Enter", 0);
     browser.until("document.querySelector('#field-product_group_id').value === 'Furniture'");
-    assert_eq!(browser.address(), "/products/1/edit", "Enter has chosen, and sent nothing");
+    assert_eq!(browser.address(), "/products/1/edit", "Enter chooses the record and does not submit the form");
     browser.follow(".record .primary");
     assert_eq!(server.admin().get("/products/1").await.record("product")["product_group_id"], 2);
     browser.is_clean();
 }
 
-async fn another_type_has_other_records(server: Server) {
+async fn changing_the_type_clears_a_polymorphic_reference(server: Server) {
     groups(&server).await;
     let client = server.admin();
     client.post("/members", json!({ "name": "Ada" })).await.created("member");
@@ -127,7 +127,11 @@ async fn another_type_has_other_records(server: Server) {
     assert_eq!(browser.run("document.querySelector('#field-regarding_id').value"), "Ada");
     browser.fill("[name=regarding_type]", "Product");
     assert_eq!(browser.run("document.querySelector('#field-regarding_id').value"), "");
-    assert_eq!(browser.run("document.querySelector('[name=regarding_id]').value"), "", "the id means another record");
+    assert_eq!(
+        browser.run("document.querySelector('[name=regarding_id]').value"),
+        "",
+        "an id has no meaning for another type"
+    );
     browser.fill("[name=regarding_type]", "");
     let hint = browser.run("document.querySelector('#field-regarding_id').placeholder");
     assert_eq!(hint, "Choose the type first");
@@ -141,7 +145,7 @@ async fn another_type_has_other_records(server: Server) {
     browser.is_clean();
 }
 
-async fn several_records_are_chosen_one_after_the_other(server: Server) {
+async fn several_references_are_added_one_after_the_other(server: Server) {
     let client = server.admin();
     for name in ["Bookkeeping", "Warehouse"] {
         client.post("/roles", json!({ "name": name, "permissions": [] })).await.created("role");
@@ -162,7 +166,7 @@ async fn several_records_are_chosen_one_after_the_other(server: Server) {
     browser.is_clean();
 }
 
-async fn a_condition_on_a_reference_says_its_title_and_keeps_it(server: Server) {
+async fn a_condition_on_a_reference_shows_and_keeps_its_title(server: Server) {
     groups(&server).await;
     let Some(mut browser) = admin(&server).await else { return };
     browser.open("/products?q[product_group_id_eq]=2");
@@ -176,7 +180,7 @@ async fn a_condition_on_a_reference_says_its_title_and_keeps_it(server: Server) 
     browser.is_clean();
 }
 
-async fn one_of_several_is_asked_by_boxes(server: Server) {
+async fn is_one_of_conditions_have_checkboxes(server: Server) {
     groups(&server).await;
     let product = json!({ "name": "Nail", "product_type": "sale", "product_group_id": 3 });
     server.admin().post("/products", product).await.created("product");
@@ -186,14 +190,14 @@ async fn one_of_several_is_asked_by_boxes(server: Server) {
     browser.fill("[name='f0.predicate']", "in");
     let boxes =
         "[...document.querySelectorAll('[name=\"f0.value\"]')].filter(one => one.checked).map(one => one.value)";
-    assert_eq!(browser.run(boxes), json!(["sale"]), "what was asked is ticked");
+    assert_eq!(browser.run(boxes), json!(["sale"]), "the value of the condition is checked");
     browser.press("[name='f0.value'][value=rental]");
     browser.follow("#filter-form .primary");
     assert_eq!(browser.address().replace("%2C", ","), "/products?q[product_type_in]=rental,sale&sort=name");
     assert_eq!(names(&mut browser), ["Chair", "Hoist", "Nail"]);
     browser.unfold("#filter");
     assert_eq!(browser.run(boxes), json!(["rental", "sale"]));
-    // Of records: those that are chosen, and an input for the next.
+    // A list of references has a checkbox for each, and an input to add another.
     browser.open("/products?q[product_group_id_eq]=1&sort=name");
     browser.unfold("#filter");
     browser.fill("[name='f0.predicate']", "in");

@@ -10,7 +10,7 @@ use charter_runtime::context::State;
 use charter_runtime::crud::BoxFuture;
 use serde_json::{Value, json};
 
-use crate::panel::visitor;
+use crate::panel::signed_in;
 use crate::support::{Client, create, on_both, own_fixture};
 
 mod rack {
@@ -297,7 +297,7 @@ async fn who_may_not_delete_is_offered_nothing_and_refused(racks: Racks) {
     other.get("/racks?deleted=only").await.refused(403, "permission_missing");
     other.get("/racks/1?deleted=only").await.refused(403, "permission_missing");
     other.post("/racks/1/restore", json!({})).await.refused(403, "permission_missing");
-    let mut panel = visitor(&racks, &user).await;
+    let mut panel = signed_in(&racks, &user).await;
     let list = panel.get("/racks").await;
     assert!(!list.status(200).text.contains("deleted=only"), "{}", list.text);
     for path in ["/racks?deleted=only", "/racks/1?deleted=only"] {
@@ -307,7 +307,7 @@ async fn who_may_not_delete_is_offered_nothing_and_refused(racks: Racks) {
     panel.submit("/racks/1/restore", &[]).await.status(403);
     let (keeper, able) = racks.user(&["racks.manage"], &["*"]).await;
     assert_eq!(able.get("/racks?deleted=only").await.column("racks", "name"), ["R1"]);
-    let mut panel = visitor(&racks, &keeper).await;
+    let mut panel = signed_in(&racks, &keeper).await;
     panel.get("/racks").await.says("/racks?deleted=only");
     panel.get("/racks/1?deleted=only").await.status(200).says("Restore R1");
     panel.submit("/racks/1/restore", &[]).await.status(303);

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Racks, gone, rack, tray};
-use crate::panel::visitor;
+use crate::panel::signed_in;
 use crate::support::on_both;
 
 on_both!(
@@ -93,7 +93,7 @@ async fn what_keeps_nothing_restores_nothing(racks: Racks) {
     let refused = admin.post("/members/bulk", json!({ "operations": [restore(&path)] })).await;
     assert_eq!(refused.invalid("operations.0.method"), "must be one of create, update, delete");
     let (user, _) = racks.user(&[], &["*"]).await;
-    let mut panel = visitor(&racks, &user).await;
+    let mut panel = signed_in(&racks, &user).await;
     for step in ["restore", "apply-restore"] {
         panel.submit("/racks/bulk", &[("_step", step), ("id", "1")]).await.status(403);
     }
@@ -105,8 +105,8 @@ async fn what_stands_in_the_way_of_several_is_told_in_the_panel(racks: Racks) {
     gone(&admin, &one).await;
     gone(&admin, &two).await;
     rack(&admin, "R3").await;
-    let mut panel = visitor(&racks, &json!({ "id": 1 })).await;
-    panel.get("/racks?deleted=only").await.says("Restore…").says("Choose rows to restore several at once");
+    let mut panel = signed_in(&racks, &json!({ "id": 1 })).await;
+    panel.get("/racks?deleted=only").await.says("Restore…").says("Select rows to restore them");
     let ids = [("id", one.rsplit('/').next().expect("an id")), ("id", two.rsplit('/').next().expect("an id"))];
     let form = |step: &'static str| [&ids[..], &[("_step", step), ("_back", "/racks?deleted=only")]].concat();
     panel.submit("/racks/bulk", &form("restore")).await.status(200).says("2 racks will be restored").says("R2");
@@ -119,6 +119,6 @@ async fn what_stands_in_the_way_of_several_is_told_in_the_panel(racks: Racks) {
     let shown = panel.submit("/racks/bulk", &[&all[..], &[("_step", "restore")]].concat()).await;
     shown.status(200).says("2 racks will be restored");
     let done = panel.submit("/racks/bulk", &[&all[..], &[("_step", "apply-restore")]].concat()).await;
-    done.says("1 rack was restored").says("1 rack was refused").says("Name is already taken");
+    done.says("1 rack was restored").says("1 rack was rejected").says("Name is already taken");
     assert_eq!(admin.get("/racks?deleted=only").await.column("racks", "name"), ["R3"]);
 }

@@ -94,8 +94,8 @@ async fn audit_entries_of_a_hidden_record_are_hidden(server: Folders) {
 
 async fn panel_hides_the_history_of_a_hidden_record(server: Folders) {
     let world = World::new(server).await;
-    let mut owner = crate::panel::visitor(&world.server, &world.owner_user).await;
-    let mut stranger = crate::panel::visitor(&world.server, &world.stranger_user).await;
+    let mut owner = crate::panel::signed_in(&world.server, &world.owner_user).await;
+    let mut stranger = crate::panel::signed_in(&world.server, &world.stranger_user).await;
     let path = world.path();
     for path in [path.clone(), format!("{path}/history"), format!("{path}/edit")] {
         owner.get(&path).await.status(200).says(SECRET);

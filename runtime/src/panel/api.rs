@@ -1,4 +1,4 @@
-//! Asks the API itself, in this process, as the user who is signed in: the same paths, checks and answers as over HTTP.
+//! In-process client of the API: requests go through the API's own router, as the signed-in user, without a socket.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use salvo::hyper;
 use salvo::{Request, Response, Router, Service};
 use serde_json::Value;
 
-use super::listing::Listing;
+use super::list::response::ListBody;
 use crate::auth::Principal;
 use crate::context::State;
 use crate::crud::{self, API};
@@ -21,37 +21,38 @@ use crate::error::{Error, Result};
 use crate::header;
 use crate::server::{Endpoint, InternalRequest, NotFound};
 
-/// The paths below `/api/v1`.
-pub struct Api {
+/// The router of `/api/v1`.
+pub struct ApiClient {
     service: Service,
 }
 
-/// What the API answered.
+/// A response whose body was read to its end.
 #[derive(Debug)]
-pub struct Reply {
+pub struct ApiResponse {
     pub status: StatusCode,
     pub headers: HeaderMap,
     pub body: Vec<u8>,
 }
 
-/// What it refused, as it tells clients.
+/// The body of an error response.
 #[derive(Debug, Default, Clone)]
 pub struct Problem {
     pub message: String,
-    /// By field, or parameter.
+    /// Messages by field or query parameter.
     pub errors: BTreeMap<String, Vec<String>>,
 }
 
-impl Api {
-    pub fn new(state: &Arc<State>) -> Api {
-        let elsewhere = Router::with_path("{**rest}").goal(Endpoint::new(state.clone(), NotFound));
-        Api { service: Service::new(Router::new().push(crud::router(state)).push(elsewhere)) }
+impl ApiClient {
+    pub fn new(state: &Arc<State>) -> ApiClient {
+        let not_found = Router::with_path("{**rest}").goal(Endpoint::new(state.clone(), NotFound));
+        ApiClient { service: Service::new(Router::new().push(crud::router(state)).push(not_found)) }
     }
 
-    /// Answers a request whose path begins behind `/api/v1`. The version is that of HTTP by which the answer goes out.
+    /// Sends a request; `path` is relative to `/api/v1`. `version` is the HTTP version of the browser's connection,
+    /// which limits the ways in which the response may be streamed.
     ///
     /// # Errors
-    /// [`Error::Malformed`] when the path or a header cannot be one.
+    /// [`Error::Malformed`] if the path or a header value is invalid.
     pub async fn send(
         &self,
         caller: &Arc<Principal>,
@@ -61,32 +62,35 @@ impl Api {
         body: ReqBody,
         version: Version,
     ) -> Result<Response> {
-        let unreadable = |_| Error::Malformed("The address cannot be read.".into());
+        let invalid_url = |_| Error::Malformed("The URL is invalid.".into());
         let mut request = hyper::Request::builder().method(method).uri(format!("{API}{path}")).version(version);
-        // As every request of HTTP/1.1 has one.
+        // The server requires a Host header.
         request = request.header("host", "panel");
         for (name, value) in headers {
             let name: HeaderName = name.parse().map_err(Error::internal)?;
             let value = HeaderValue::from_str(value);
-            request = request
-                .header(name, value.map_err(|_| Error::Malformed("A field of the form cannot be read.".into()))?);
+            request = request.header(
+                name,
+                value
+                    .map_err(|_| Error::Malformed("A hidden field of the form is invalid. Reload the page.".into()))?,
+            );
         }
-        let mut request = Request::from_hyper(request.body(body).map_err(unreadable)?, Scheme::HTTP);
+        let mut request = Request::from_hyper(request.body(body).map_err(invalid_url)?, Scheme::HTTP);
         request.extensions_mut().insert(caller.clone());
         request.extensions_mut().insert(InternalRequest);
-        let nowhere = SocketAddr::Unknown;
+        let address = SocketAddr::Unknown;
         let control = salvo::conn::ConnCtrl::new();
-        let handler = self.service.hyper_handler(nowhere.clone(), nowhere, Scheme::HTTP, None, control, None);
+        let handler = self.service.hyper_handler(address.clone(), address, Scheme::HTTP, None, control, None);
         Ok(handler.handle(request).await)
     }
 }
 
-impl Reply {
-    /// Reads a whole answer.
+impl ApiResponse {
+    /// Reads a response to its end.
     ///
     /// # Errors
-    /// When what is streamed breaks off.
-    pub async fn read(mut response: Response) -> Result<Reply> {
+    /// When the body stream fails.
+    pub async fn read(mut response: Response) -> Result<ApiResponse> {
         let status = response.status_code.unwrap_or(StatusCode::OK);
         let mut body = Vec::new();
         let mut stream = response.take_body();
@@ -95,40 +99,43 @@ impl Reply {
                 body.extend_from_slice(&data);
             }
         }
-        Ok(Reply { status, headers: std::mem::take(response.headers_mut()), body })
+        Ok(ApiResponse { status, headers: std::mem::take(response.headers_mut()), body })
     }
 
     pub fn is_success(&self) -> bool {
         self.status.is_success()
     }
 
-    /// The JSON of a success.
+    /// The JSON body.
     ///
     /// # Errors
-    /// What was refused.
+    /// The API's error, if this is an error response.
     pub fn json(&self) -> Result<Value> {
         if self.is_success() { serde_json::from_slice(&self.body).map_err(Error::internal) } else { Err(self.error()) }
     }
 
-    /// The records of a list that was answered.
+    /// The body of a list.
     ///
     /// # Errors
-    /// What was refused.
-    pub fn listing(&self) -> Result<Listing<'_>> {
+    /// The API's error, if this is an error response.
+    pub fn list_body(&self) -> Result<ListBody<'_>> {
         if self.is_success() { serde_json::from_slice(&self.body).map_err(Error::internal) } else { Err(self.error()) }
     }
 
-    /// What was refused, for a page that says so.
+    /// The messages of an error response.
     pub fn problem(&self) -> Problem {
         let body: Value = serde_json::from_slice(&self.body).unwrap_or_default();
         let texts = |list: &Value| -> Vec<String> {
             list.as_array().into_iter().flatten().filter_map(|text| Some(text.as_str()?.to_string())).collect()
         };
         let errors = body["errors"].as_object().into_iter().flatten().map(|(field, list)| (field.clone(), texts(list)));
-        Problem { message: body["message"].as_str().unwrap_or("It failed.").to_string(), errors: errors.collect() }
+        Problem {
+            message: body["message"].as_str().unwrap_or("The request failed.").to_string(),
+            errors: errors.collect(),
+        }
     }
 
-    /// The same as an error of this request.
+    /// The error of the panel request that an error response leads to.
     pub fn error(&self) -> Error {
         let problem = self.problem();
         match self.status.as_u16() {
@@ -151,7 +158,7 @@ impl Reply {
     }
 }
 
-/// The body of a JSON request.
+/// A JSON request body.
 pub fn json(value: &Value) -> ReqBody {
     Bytes::from(value.to_string()).into()
 }

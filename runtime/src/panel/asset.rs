@@ -1,4 +1,4 @@
-//! The panel's own files: a style sheet, scripts, an icon. Their addresses change with their bytes, so browsers keep them.
+//! Static files of the panel. Their URLs contain a content hash, so that browsers may cache them for a year.
 
 use std::borrow::Cow;
 use std::sync::OnceLock;
@@ -29,32 +29,32 @@ const FILES: &[File] = &[
     File { name: "icon.svg", kind: "image/svg+xml", text: include_str!("asset/icon.svg") },
 ];
 
-/// The address of a file.
-pub fn address(name: &str) -> String {
-    format!("/panel/assets/{name}?{}", of_all())
+/// The URL of a file.
+pub fn url(name: &str) -> String {
+    format!("/panel/assets/{name}?{}", version())
 }
 
-/// What stands behind every address: it changes with any of the files, since scripts ask for each other.
-fn of_all() -> &'static str {
+/// Hash of all files. One version for all, because scripts import each other.
+fn version() -> &'static str {
     static VERSION: OnceLock<String> = OnceLock::new();
-    VERSION.get_or_init(|| version(FILES.iter().map(|file| file.text)))
+    VERSION.get_or_init(|| hash(FILES.iter().map(|file| file.text)))
 }
 
-fn version<'t>(texts: impl IntoIterator<Item = &'t str>) -> String {
+fn hash<'t>(texts: impl IntoIterator<Item = &'t str>) -> String {
     hex::encode(&texts.into_iter().fold(Sha256::new(), |digest, text| digest.chain_update(text)).finalize()[..6])
 }
 
-/// Answers one of them.
+/// Serves a file.
 ///
 /// # Errors
-/// [`Error::NotFound`], [`Error::MethodNotAllowed`], and what conditions of the request come to.
-pub fn answer(request: &Request, name: &str) -> Result<Response> {
+/// [`Error::NotFound`], [`Error::MethodNotAllowed`], and those of the request's preconditions.
+pub fn serve(request: &Request, name: &str) -> Result<Response> {
     only_get(request)?;
     let file = FILES.iter().find(|file| file.name == name).ok_or(Error::NotFound)?;
-    let kept = if cfg!(debug_assertions) { "no-cache" } else { "public, max-age=31536000, immutable" };
+    let cache_control = if cfg!(debug_assertions) { "no-cache" } else { "public, max-age=31536000, immutable" };
     let text = match file.kind {
-        // What a script imports is kept by browsers too.
-        SCRIPT => Cow::Owned(text(file).replace(".js';", &format!(".js?{}';", of_all()))),
+        // Imported scripts get versioned URLs too.
+        SCRIPT => Cow::Owned(text(file).replace(".js';", &format!(".js?{}';", version()))),
         _ => text(file),
     };
     let tag = crate::crud::tag(text.as_bytes());
@@ -64,11 +64,11 @@ pub fn answer(request: &Request, name: &str) -> Result<Response> {
     };
     Ok(answer
         .with_text(header::ETAG, &tag)
-        .with_text(header::CACHE_CONTROL, kept)
+        .with_text(header::CACHE_CONTROL, cache_control)
         .with_text(header::TYPE_OPTIONS, "nosniff"))
 }
 
-/// In a debug build the file as it is now, so that who writes on it sees it at once.
+/// The text of a file. A debug build reads it from disk, so that an edit needs no rebuild.
 fn text(file: &File) -> Cow<'static, str> {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/src/panel/asset/");
     match cfg!(debug_assertions).then(|| std::fs::read_to_string(format!("{path}{}", file.name))) {

@@ -1,58 +1,25 @@
-//! The panel: every resource in the browser, from the same declaration as the API.
+//! The panel: server-rendered HTML pages for every declared resource, at the API's paths without `/api/v1`.
 //!
-//! Pages are written by the server and work without scripts; one small script makes them quicker. A page never touches
-//! the database for what the API has: it asks the API, in this process, as the user who is signed in (`api.rs`). So
-//! what a user may not do there cannot be done here, and a page's address is that of the API's request: `/products?sort=-name`
-//! shows what `/api/v1/products?sort=-name` answers. `docs/panel.md` has the rest.
+//! Pages work without JavaScript; the scripts in `asset/` only make them faster to use. A page reads and writes records
+//! through the API in the same process, as the user who is signed in (`api.rs`), which makes every permission check of
+//! the API hold in the panel. `/products?sort=-name` shows what `/api/v1/products?sort=-name` returns. See
+//! `docs/panel.md`.
 
-mod action;
-mod amount;
 mod api;
 mod asset;
 mod bulk;
-mod cell;
-mod change;
-mod choice;
-mod chooser;
-mod columns;
-mod condition;
-mod cookie;
+mod cache;
 mod dashboard;
-mod deleted;
-mod difference;
-mod files;
-mod filter;
-mod foretold;
-mod form;
-mod form_fields;
-mod history;
-mod input;
+mod display_name;
+mod fetch_many;
+mod format;
+mod layout;
 mod list;
-mod listing;
-mod locale;
-mod memory;
-mod page;
-mod place;
-mod plot;
-mod recent;
 mod record;
-mod related;
-mod row;
-mod said;
-mod sent;
-mod several;
-mod sign_in;
-mod sweep;
-mod table;
-mod title;
-mod token;
-mod tools;
-mod view_form;
-mod views;
-mod visit;
-mod was;
-mod words;
-mod zone;
+mod request;
+mod session;
+mod target;
+mod url;
 
 use std::sync::Arc;
 
@@ -60,7 +27,7 @@ use salvo::http::StatusCode;
 use salvo::{Request, Router, async_trait};
 
 use crate::attachment::S3Config;
-use crate::auth::session::{self, Found};
+use crate::auth::session::{self as auth_session, Found};
 use crate::catalog::sound::{DELETE, EDIT, HISTORY, NEW, VIEWS};
 use crate::context::State;
 use crate::crud::{BULK, RESTORE};
@@ -68,18 +35,22 @@ use crate::error::{Error, Result};
 use crate::header;
 use crate::metrics::UNMATCHED;
 use crate::server::{Endpoint, Handler, NotFound, Response};
-use api::Api;
-use place::Place;
-use visit::{Asked, Visit};
+use api::ApiClient;
+use format::locale::LocaleCache;
+use list::{saved_views, trash};
+use record::{action, attachments, form, history};
+use request::{PanelRequest, RawRequest};
+use session::{account, cookie, sign_in};
+use target::Target;
 
-/// Where what belongs to no resource stands.
+/// First path segment of the pages that belong to no resource.
 const ROOT: &str = "panel";
-/// The path before the names of its own files.
+/// Path prefix of the panel's static files.
 const ASSETS: &str = "/panel/assets/";
 
-/// What a browser may load for a page: nothing from elsewhere, no script and no style but the panel's own files.
-/// Its images may be thumbnails, which are where the files are: where that is no HTTPS, its origin is named.
-fn policy(state: &State) -> String {
+/// The `Content-Security-Policy` of every page: only the panel's own scripts and styles. Thumbnails are loaded from the
+/// file store, whose origin is listed if it is not HTTPS.
+fn content_security_policy(state: &State) -> String {
     let store = state.config.storage.as_ref().and_then(S3Config::origin).filter(|origin| origin.starts_with("http:"));
     let images = store.map_or_else(|| "https:".to_string(), |origin| format!("https: {origin}"));
     format!(
@@ -88,28 +59,28 @@ fn policy(state: &State) -> String {
     )
 }
 
-/// Every path that neither the API nor the server itself has.
+/// Routes every path that no other part of the server matches.
 pub fn router(state: &Arc<State>) -> Router {
     let panel = Arc::new(Panel {
-        api: Api::new(state),
-        locales: locale::Locales::default(),
-        remembered: memory::Remembered::default(),
-        policy: policy(state),
+        api: ApiClient::new(state),
+        locales: LocaleCache::default(),
+        cache: cache::PageCache::default(),
+        content_security_policy: content_security_policy(state),
     });
     let panel = || Endpoint::new(state.clone(), panel.clone());
     Router::new().push(Router::new().goal(panel())).push(Router::with_path("{**rest}").goal(panel()))
 }
 
-/// Whether a path is below the API's, whatever its version.
-fn is_of_api(path: &str) -> bool {
+/// Returns true if a path is below `/api`, in any version.
+fn is_api_path(path: &str) -> bool {
     path == "/api" || path.starts_with("/api/")
 }
 
 struct Panel {
-    api: Api,
-    locales: locale::Locales,
-    remembered: memory::Remembered,
-    policy: String,
+    api: ApiClient,
+    locales: LocaleCache,
+    cache: cache::PageCache,
+    content_security_policy: String,
 }
 
 #[async_trait]
@@ -119,133 +90,143 @@ impl Handler for Arc<Panel> {
         path.starts_with("/panel/api/") && path.ends_with("/attachments") && request.method().as_str() == "POST"
     }
 
-    /// A page is one route: its paths are those of records, with their ids.
+    /// All pages share one route label, because their paths contain record ids.
     fn route(&self, request: &Request) -> Option<&'static str> {
         let path = request.uri().path();
         Some(match path {
-            _ if is_of_api(path) => UNMATCHED,
+            _ if is_api_path(path) => UNMATCHED,
             _ if path.starts_with(ASSETS) => "/panel/assets/{name}",
             _ if path.starts_with("/panel/api/") => "/panel/api/{path}",
             _ => "/{page}",
         })
     }
 
-    /// What it asks of the API takes turns.
+    /// The concurrency limit applies to the API requests that a page makes.
     fn limits_concurrency(&self) -> bool {
         false
     }
 
-    /// A link that sets a password is a secret.
+    /// The secret of an invitation link is kept out of the log.
     fn redact_path<'p>(&self, path: &'p str) -> &'p str {
-        let segments = visit::segments(path).unwrap_or_default();
+        let segments = request::path_segments(path).unwrap_or_default();
         let is_link = matches!(segments.as_slice(), [root, page, ..] if root == ROOT && page == "invitation");
         if is_link { "/panel/invitation/-" } else { path }
     }
 
     async fn handle(&self, state: &Arc<State>, request: &mut Request) -> Result<Response> {
         let path = request.uri().path().to_string();
-        if is_of_api(&path) {
+        if is_api_path(&path) {
             return NotFound.handle(state, request).await;
         }
         if let Some(name) = path.strip_prefix(ASSETS) {
-            return asset::answer(request, name);
+            return asset::serve(request, name);
         }
-        let is_page = visit::wants_page(request);
-        let (asked, found) = match known(state, request).await {
-            Ok(known) => known,
-            Err(error) => return Ok(self.guarded(page::failed(state, request, &error, is_page))),
+        let is_page = request::accepts_html(request);
+        let (raw, session) = match identify(state, request).await {
+            Ok(identified) => identified,
+            Err(error) => {
+                return Ok(self.with_security_headers(layout::error_page(state, request, &error, is_page)));
+            }
         };
-        let says = asked.says.is_some();
-        let renewed = found.as_ref().and_then(|found| found.renewed.clone());
-        let answer = match self.go(state, request, asked, found).await {
+        let has_flash = raw.flash.is_some();
+        let renewed = session.as_ref().and_then(|session| session.renewed.clone());
+        let answer = match self.dispatch(state, request, raw, session).await {
             Ok(answer) => answer,
-            Err(error) => page::failed(state, request, &error, is_page),
+            Err(error) => layout::error_page(state, request, &error, is_page),
         };
-        // A secret that was changed is told whatever came of the request, unless it has begun or ended a session.
-        let sets = answer.header(cookie::SET).and_then(|set| set.to_str().ok()).is_some_and(cookie::is_session);
-        let answer = match renewed.filter(|_| !sets) {
-            Some(secret) => answer.with_text(cookie::SET, &cookie::session(state, &secret)),
+        // A rotated session secret is sent with any outcome, unless the request itself began or ended a session.
+        let sets_session =
+            answer.header(cookie::SET_COOKIE).and_then(|set| set.to_str().ok()).is_some_and(cookie::sets_session);
+        let answer = match renewed.filter(|_| !sets_session) {
+            Some(secret) => answer.with_text(cookie::SET_COOKIE, &cookie::set_session(state, &secret)),
             None => answer,
         };
-        // What a page has said is said.
-        let answer = match says && is_page && !answer.status().is_redirection() {
-            true => answer.with_text(cookie::SET, &cookie::said("")),
+        // The flash message was rendered: clear it.
+        let answer = match has_flash && is_page && !answer.status().is_redirection() {
+            true => answer.with_text(cookie::SET_COOKIE, &cookie::set_flash("")),
             false => answer,
         };
-        Ok(self.guarded(answer))
+        Ok(self.with_security_headers(answer))
     }
 }
 
 impl Panel {
-    /// The headers of every page.
-    fn guarded(&self, answer: Response) -> Response {
+    fn with_security_headers(&self, answer: Response) -> Response {
         if answer.header(header::SECURITY_POLICY).is_some() {
             return answer;
         }
         answer
-            .with_text(header::SECURITY_POLICY, &self.policy)
+            .with_text(header::SECURITY_POLICY, &self.content_security_policy)
             .with_text(header::TYPE_OPTIONS, "nosniff")
             .with_text(header::REFERRER_POLICY, "same-origin")
             .with_text(header::CACHE_CONTROL, "no-store")
     }
 
-    async fn go(
+    async fn dispatch(
         &self,
         state: &Arc<State>,
-        request: &mut Request,
-        asked: Asked,
-        found: Option<Found>,
+        http_request: &mut Request,
+        raw: RawRequest,
+        session: Option<Found>,
     ) -> Result<Response> {
-        let segments: Vec<String> = asked.segments.clone();
+        let segments: Vec<String> = raw.segments.clone();
         let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
         if let [ROOT, rest @ ..] = segments.as_slice()
-            && let Some(answer) = sign_in::outside(self, state, request, &asked, rest, found.as_ref()).await?
+            && let Some(answer) =
+                sign_in::handle_signed_out(self, state, http_request, &raw, rest, session.as_ref()).await?
         {
             return Ok(answer);
         }
-        let Some(found) = found else { return sign_in::needed(state, request, &asked).await };
-        let visit = Visit::new(self, state, asked, found.user).await?;
-        self.inside(request, &visit, &segments).await
+        let Some(session) = session else { return sign_in::require_sign_in(state, http_request, &raw).await };
+        let request = PanelRequest::new(self, state, raw, session.user).await?;
+        self.dispatch_signed_in(http_request, &request, &segments).await
     }
 
-    async fn inside(&self, request: &mut Request, visit: &Visit<'_>, segments: &[&str]) -> Result<Response> {
-        let post = match request.method().as_str() {
+    async fn dispatch_signed_in(
+        &self,
+        http_request: &mut Request,
+        request: &PanelRequest<'_>,
+        segments: &[&str],
+    ) -> Result<Response> {
+        let post = match http_request.method().as_str() {
             "GET" | "HEAD" => false,
             "POST" => true,
             _ if matches!(segments, [ROOT, "api", ..]) => true,
             _ => return Err(Error::method_not_allowed(["GET", "POST"])),
         };
         if post {
-            visit.need_same_origin(request)?;
+            request.require_same_origin(http_request)?;
         }
         match segments {
-            [] => dashboard::answer(visit).await,
-            [ROOT, "api", rest @ ..] => visit.forward(request, rest).await,
-            [ROOT, "titles", plural] => title::search(visit, plural).await,
-            [ROOT, rest @ ..] => sign_in::inside(request, visit, rest).await,
+            [] => dashboard::show(request).await,
+            [ROOT, "api", rest @ ..] => request.forward_to_api(http_request, rest).await,
+            [ROOT, "titles", plural] => display_name::search(request, plural).await,
+            [ROOT, rest @ ..] => account::handle(http_request, request, rest).await,
             _ => {
-                let (place, rest) = Place::find(&visit.state.catalog, segments).ok_or(Error::NotFound)?;
-                let form = if post { visit.form(request).await? } else { Vec::new() };
-                if post && visit.need_token(&form).is_err() {
-                    return sign_in::stale(visit, &place, rest, &form).await;
+                let (target, rest) = Target::resolve(&request.state.catalog, segments).ok_or(Error::NotFound)?;
+                let form = if post { request::read_form(http_request).await? } else { Vec::new() };
+                if post && request.require_csrf_token(&form).is_err() {
+                    return sign_in::reject_stale_form(request, &target, rest, &form).await;
                 }
                 match (post, rest) {
-                    (false, []) if place.is_list() => list::answer(visit, &place).await,
-                    (false, []) if place.is_edited() => form::edit(visit, &place).await,
-                    (false, []) => record::answer(visit, &place).await,
-                    (false, [NEW]) if place.is_list() => form::new(visit, &place).await,
-                    (false, [EDIT]) if !place.is_list() => form::edit(visit, &place).await,
-                    (false, [HISTORY]) if !place.is_list() => history::answer(visit, &place).await,
-                    (true, []) if place.is_list() => form::create(visit, &place, &form).await,
-                    (true, []) => form::update(visit, &place, &form).await,
-                    (true, [DELETE]) if !place.is_list() => record::delete(visit, &place, &form).await,
-                    (true, [RESTORE]) if !place.is_list() && place.entry.meta.keeps_deleted() => {
-                        deleted::restore(visit, &place, &form).await
+                    (false, []) if target.is_list() => list::show(request, &target).await,
+                    (false, []) if target.is_singleton() => form::edit(request, &target).await,
+                    (false, []) => record::show(request, &target).await,
+                    (false, [NEW]) if target.is_list() => form::new(request, &target).await,
+                    (false, [EDIT]) if !target.is_list() => form::edit(request, &target).await,
+                    (false, [HISTORY]) if !target.is_list() => history::show(request, &target).await,
+                    (true, []) if target.is_list() => form::create(request, &target, &form).await,
+                    (true, []) => form::update(request, &target, &form).await,
+                    (true, [DELETE]) if !target.is_list() => record::delete(request, &target, &form).await,
+                    (true, [RESTORE]) if !target.is_list() && target.entry.meta.keeps_deleted() => {
+                        trash::restore(request, &target, &form).await
                     }
-                    (true, [VIEWS]) if place.is_list() => views::save_or_clone(visit, &place, &form).await,
-                    (true, [BULK]) if place.is_list() => bulk::answer(visit, &place, &form).await,
-                    (true, [path, id, DELETE]) if !place.is_list() => files::delete(visit, &place, path, id).await,
-                    (_, [name]) => action::run(visit, &place, name, &form).await,
+                    (true, [VIEWS]) if target.is_list() => saved_views::save_or_clone(request, &target, &form).await,
+                    (true, [BULK]) if target.is_list() => bulk::handle(request, &target, &form).await,
+                    (true, [path, id, DELETE]) if !target.is_list() => {
+                        attachments::delete(request, &target, path, id).await
+                    }
+                    (_, [name]) => action::run(request, &target, name, &form).await,
                     _ => Err(Error::NotFound),
                 }
             }
@@ -253,24 +234,23 @@ impl Panel {
     }
 }
 
-/// What is asked, and whose session it is, if anybody's.
-async fn known(state: &Arc<State>, request: &Request) -> Result<(Asked, Option<Found>)> {
-    let asked = Asked::of(state, request)?;
-    // Whoever does not come with a browser is told what the API would tell.
-    if !asked.is_page && asked.session.is_none() {
-        // A script of a page from before somebody signed out is told that.
-        let of_panel = asked.segments.first().is_some_and(|first| first == ROOT);
-        return Err(if of_panel { Error::Unauthenticated } else { Error::NotFound });
+/// Parses the request and looks up its session.
+async fn identify(state: &Arc<State>, request: &Request) -> Result<(RawRequest, Option<Found>)> {
+    let raw = RawRequest::parse(state, request)?;
+    // A client that is no browser gets the API's error. A script of a page that outlived its session gets 401.
+    if !raw.wants_html && raw.session_secret.is_none() {
+        let is_panel_path = raw.segments.first().is_some_and(|first| first == ROOT);
+        return Err(if is_panel_path { Error::Unauthenticated } else { Error::NotFound });
     }
-    let found = match &asked.session {
-        // What is written may outlast the session.
-        Some(secret) => session::find(state, secret, !matches!(request.method().as_str(), "GET" | "HEAD")).await?,
+    let session = match &raw.session_secret {
+        // A write is authorized by the database, not by the session cache.
+        Some(secret) => auth_session::find(state, secret, !matches!(request.method().as_str(), "GET" | "HEAD")).await?,
         None => None,
     };
-    Ok((asked, found))
+    Ok((raw, session))
 }
 
-/// Sends the browser to another page, which it asks for with GET.
-fn see(path: &str) -> Response {
+/// 303 See Other: the browser loads the page with GET.
+fn redirect(path: &str) -> Response {
     Response::empty(StatusCode::SEE_OTHER).with_text(header::LOCATION, path)
 }

@@ -1,23 +1,23 @@
-// Conditions of a list or a saved view: for each field just its questions, with an input that fits.
+// Filter conditions of a list or a saved view: predicates and input of the chosen field, adding and removing conditions.
 
-import { $, $$, box, option } from './page.js';
-import { offerTitles } from './reference.js';
+import { $, $$, checkbox, option } from './page.js';
+import { offerSuggestions } from './reference.js';
 
 const fieldOf = (condition) => {
   const name = $('[data-field]', condition).value;
   return JSON.parse($('#filter-fields').textContent).find((one) => one.name === name);
 };
 
-/** The questions of another field, and its input. */
-export function fit(condition) {
+/** Offers the predicates and the input of another field. */
+export function fitField(condition) {
   const field = fieldOf(condition);
-  const asked = $('[data-predicate]', condition);
-  if (field) asked.replaceChildren(...field.predicates.map(([name, label]) => option(name, label, asked.value)));
+  const predicate = $('[data-predicate]', condition);
+  if (field) predicate.replaceChildren(...field.predicates.map(([name, label]) => option(name, label, predicate.value)));
   fitValue(condition);
 }
 
-/** What a value is as it stands there, with what it is called. */
-function held(holder) {
+/** The entered values, each with its title. */
+function enteredValues(holder) {
   const filled = $$('[name]', holder).filter((one) => one.value && (one.type !== 'checkbox' || one.checked));
   return filled.map((one) => {
     const title = one.closest('label')?.textContent.trim() ?? $('[role="combobox"]', one.closest('.reference') ?? one)?.value;
@@ -25,30 +25,30 @@ function held(holder) {
   });
 }
 
-/** The input of a question. One that is asked in the same way keeps its own. */
+/** Replaces the input of the value, unless the field and the way in which the predicate reads a value stay the same. */
 export function fitValue(condition) {
   const field = fieldOf(condition);
   const holder = $('[data-value]', condition);
   const [, , reads] = field?.predicates.find(([name]) => name === $('[data-predicate]', condition).value) ?? [];
   const of = `${field?.name ?? ''} ${reads ?? ''}`;
   if (holder.dataset.of === of) return;
-  const same = field && holder.dataset.of?.startsWith(`${field.name} `);
-  // An id means nothing to another field.
-  const values = same || !$('.reference', holder) ? held(holder) : [];
+  const isSameField = field && holder.dataset.of?.startsWith(`${field.name} `);
+  // An id has no meaning for another field.
+  const values = isSameField || !$('.reference', holder) ? enteredValues(holder) : [];
   holder.dataset.of = of;
-  const chooser = $('[data-field]', condition);
-  const name = chooser.name.replace(/field$/, 'value');
-  const label = chooser.getAttribute('aria-label').replace(/^Field/, 'Value');
+  const fieldSelect = $('[data-field]', condition);
+  const name = fieldSelect.name.replace(/field$/, 'value');
+  const label = fieldSelect.getAttribute('aria-label').replace(/^Field/, 'Value');
   if (reads === 'list' && (field.choices || field.titles)) {
-    holder.replaceChildren(several(field, name, label, values));
-    $$('input[data-titles]', holder).forEach(offerTitles);
+    holder.replaceChildren(listInput(field, name, label, values));
+    $$('input[data-titles]', holder).forEach(offerSuggestions);
     return;
   }
   const value = values.map((one) => one.value).join(',');
   let input;
   if (reads === 'value' && field.choices) {
     input = document.createElement('select');
-    input.append(option('', '–', value), ...field.choices.map(([word, called]) => option(word, called, value)));
+    input.append(option('', '–', value), ...field.choices.map(([word, choiceLabel]) => option(word, choiceLabel, value)));
   } else {
     input = document.createElement('input');
     input.type = reads === 'switch' ? 'hidden' : 'text';
@@ -64,18 +64,18 @@ export function fitValue(condition) {
   input.name = name;
   input.setAttribute('aria-label', label);
   holder.replaceChildren(input);
-  offerTitles(input);
+  offerSuggestions(input);
 }
 
-/** A box for each choice, or for each record that is chosen, and an input for the next. */
-function several(field, name, label, values) {
+/** Makes a checkbox for each choice, or for each chosen record with an input to add another. */
+function listInput(field, name, label, values) {
   const made = document.createElement('div');
   made.className = field.choices ? 'boxes' : 'several';
   made.role = 'group';
   made.setAttribute('aria-label', label);
-  const is = (word) => values.some((one) => one.value === word);
+  const isChosen = (word) => values.some((one) => one.value === word);
   if (field.choices) {
-    made.append(...field.choices.map(([word, called]) => box(name, word, called, is(word))));
+    made.append(...field.choices.map(([word, choiceLabel]) => checkbox(name, word, choiceLabel, isChosen(word))));
     return made;
   }
   made.dataset.several = '';
@@ -83,11 +83,11 @@ function several(field, name, label, values) {
   Object.assign(input, { type: 'text', name, autocomplete: 'off', placeholder: 'Add another' });
   input.dataset.titles = field.titles;
   input.setAttribute('aria-label', label);
-  made.append(...values.map((one) => box(name, one.value, one.title, true)), input);
+  made.append(...values.map((one) => checkbox(name, one.value, one.title, true)), input);
   return made;
 }
 
-/** One more row, below those that are there. */
+/** Adds a blank condition at the end. */
 export function addCondition(form) {
   const rows = $$('[data-condition]', form);
   const made = rows.at(-1).cloneNode(true);
@@ -98,21 +98,21 @@ export function addCondition(form) {
   }
   const logic = $('[name$=".logic"]', made);
   logic.replaceChildren(option('and', 'and', 'and'), option('or', 'or'), option('nand', 'and not'), option('nor', 'or not'));
-  empty(made);
+  clear(made);
   rows.at(-1).after(made);
   $('[data-field]', made).focus();
 }
 
-/** Takes a condition away; the last one is emptied. */
-export function remove(condition) {
+/** Removes a condition; the only one is cleared instead. */
+export function removeCondition(condition) {
   const all = $$('[data-condition]', condition.closest('form')), at = all.indexOf(condition);
-  const beside = all[at + 1] ?? all[at - 1];
-  if (beside) condition.remove();
-  else empty(condition);
-  $('[data-field]', beside ?? condition).focus();
+  const neighbor = all[at + 1] ?? all[at - 1];
+  if (neighbor) condition.remove();
+  else clear(condition);
+  $('[data-field]', neighbor ?? condition).focus();
 }
 
-function empty(condition) {
+function clear(condition) {
   $('[data-field]', condition).value = '';
   $('[data-predicate]', condition).value = '';
   const holder = $('[data-value]', condition);

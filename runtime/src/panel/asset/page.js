@@ -1,26 +1,26 @@
-// What each of the panel's scripts needs: finding elements, saying something, asking the API.
+// Helpers of the panel's scripts: element lookup, status messages, API requests.
 
 export const $ = (selector, within = document) => within.querySelector(selector);
 export const $$ = (selector, within = document) => [...within.querySelectorAll(selector)];
-export const token = $('meta[name="panel-token"]')?.content ?? '';
+export const csrfToken = $('meta[name="panel-token"]')?.content ?? '';
 
-let saying;
+let clearing;
 
-/** Says something to everybody, screen readers included. */
-export function say(text) {
-  const said = $('#said');
-  if (!said) return;
-  said.textContent = text;
-  clearTimeout(saying);
-  saying = setTimeout(() => { said.textContent = ''; }, 5000);
+/** Shows a status message for 5 seconds; screen readers announce it. */
+export function showStatus(text) {
+  const status = $('#status');
+  if (!status) return;
+  status.textContent = text;
+  clearTimeout(clearing);
+  clearing = setTimeout(() => { status.textContent = ''; }, 5000);
 }
 
-/** A request to the API as the user who is signed in. */
-export function ask(path, options = {}) {
-  return fetch(path, { credentials: 'same-origin', ...options, headers: { 'X-Panel-Token': token, ...options.headers } });
+/** Sends a request as the signed-in user. */
+export function apiFetch(path, options = {}) {
+  return fetch(path, { credentials: 'same-origin', ...options, headers: { 'X-Panel-Token': csrfToken, ...options.headers } });
 }
 
-/** A choice in a select. */
+/** Makes an option of a select. */
 export function option(value, label, chosen) {
   const made = document.createElement('option');
   made.value = value;
@@ -29,8 +29,8 @@ export function option(value, label, chosen) {
   return made;
 }
 
-/** A box with its label. */
-export function box(name, value, label, checked) {
+/** Makes a labeled checkbox. */
+export function checkbox(name, value, label, checked) {
   const made = document.createElement('label');
   const input = document.createElement('input');
   made.className = 'box';

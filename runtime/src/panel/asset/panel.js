@@ -1,51 +1,51 @@
-// Makes the panel's pages quicker to use. Each page works without it, but for uploads and for what is copied.
+// Scripts of the panel's pages. Pages work without them, except uploads and copying.
 
-import { $, $$, ask, say, token } from './page.js';
-import { addCondition, fit, fitValue, remove } from './conditions.js';
-import { offerTitles, settle } from './reference.js';
+import { $, $$, apiFetch, csrfToken, showStatus } from './page.js';
+import { addCondition, fitField, fitValue, removeCondition } from './conditions.js';
+import { offerSuggestions, resolveReferences } from './reference.js';
 import { offerRows } from './rows.js';
 
-// ---- Tools of a list: a closed one is not sent, but taken out of the page that has it open.
+// ---- Filter and column picker, loaded lazily from the page that has them open.
 
-async function fill(tool) {
+async function loadTool(tool) {
   const link = $('[data-tool]', tool);
-  if (!link || link.dataset.asked) return;
-  link.dataset.asked = 'yes';
-  const page = await fetch(link.href, { headers: { Accept: 'text/html' } }).then((answer) => answer.text()).catch(() => '');
-  const made = $(`#${tool.id}`, new DOMParser().parseFromString(page, 'text/html'));
-  // Whoever is signed out meanwhile is led to where one signs in; without a connection the browser says so.
-  if (!made) { location.href = link.href; return; }
-  link.replaceWith(...[...made.children].filter((part) => part.localName !== 'summary'));
-  $$('input[data-titles]', tool).forEach(offerTitles);
+  if (!link || link.dataset.loading) return;
+  link.dataset.loading = 'yes';
+  const page = await fetch(link.href, { headers: { Accept: 'text/html' } }).then((response) => response.text()).catch(() => '');
+  const loaded = $(`#${tool.id}`, new DOMParser().parseFromString(page, 'text/html'));
+  // The session ended or the connection failed: the browser shows the sign-in page or its error page.
+  if (!loaded) { location.href = link.href; return; }
+  link.replaceWith(...[...loaded.children].filter((part) => part.localName !== 'summary'));
+  $$('input[data-titles]', tool).forEach(offerSuggestions);
   if (tool.dataset.begin) $('select', tool).focus();
 }
 
-document.addEventListener('toggle', (event) => { if (event.target.matches('.tool[open]')) fill(event.target); }, true);
+document.addEventListener('toggle', (event) => { if (event.target.matches('.tool[open]')) loadTool(event.target); }, true);
 
-// ---- Columns: moved in place, where the arrows would ask for the page again.
+// ---- Column picker: arrows move columns in place instead of sending the form.
 
-function move(arrow, up) {
+function moveColumn(arrow, up) {
   const item = arrow.closest('li');
-  let beside = item;
-  // What is not chosen has no place in the order.
-  do beside = up ? beside.previousElementSibling : beside.nextElementSibling; while (beside && !$('input:checked', beside));
-  if (up) beside?.before(item);
-  else beside?.after(item);
+  let neighbor = item;
+  // Unchecked columns have no position.
+  do neighbor = up ? neighbor.previousElementSibling : neighbor.nextElementSibling; while (neighbor && !$('input:checked', neighbor));
+  if (up) neighbor?.before(item);
+  else neighbor?.after(item);
   arrow.focus();
   item.dispatchEvent(new Event('input', { bubbles: true }));
 }
 
-// ---- Rows: chosen, walked through, opened.
+// ---- Rows of a list: selection and keyboard navigation.
 
-function chosen(form) {
+function showSelection(form) {
   const count = $$('input[name="id"]:checked', form).length;
-  const told = $('[data-chosen]', form);
-  told.dataset.none ??= told.textContent;
-  told.textContent = $('[name="_all"]:checked', form) ? 'Chosen:' : count ? `${count} chosen` : told.dataset.none;
+  const label = $('[data-chosen]', form);
+  label.dataset.none ??= label.textContent;
+  label.textContent = $('[name="_all"]:checked', form) ? 'All selected' : count ? `${count} selected` : label.dataset.none;
 }
 
 let row = -1;
-function walk(step) {
+function moveToRow(step) {
   const rows = $$('[data-row]');
   if (!rows.length) return;
   row = Math.min(Math.max(row + step, 0), rows.length - 1);
@@ -54,10 +54,10 @@ function walk(step) {
   $('[data-open]', rows[row])?.focus({ preventScroll: true });
 }
 
-// ---- Uploads, with how far they are.
+// ---- Uploads with progress bars.
 
 function upload(form, files) {
-  const left = [...files].map((file) => new Promise((done) => {
+  const uploads = [...files].map((file) => new Promise((done) => {
     const item = document.createElement('li');
     const bar = document.createElement('progress');
     bar.max = 1;
@@ -70,22 +70,22 @@ function upload(form, files) {
     body.append('file', file);
     const request = new XMLHttpRequest();
     request.open('POST', form.dataset.upload);
-    request.setRequestHeader('X-Panel-Token', token);
+    request.setRequestHeader('X-Panel-Token', csrfToken);
     request.upload.onprogress = (event) => { bar.value = event.loaded / event.total; };
     request.onloadend = () => {
       if (request.status === 201) { item.textContent = `${file.name}: done`; done(true); return; }
-      let told = 'it failed';
-      try { told = JSON.parse(request.responseText).message; } catch { /* no JSON: the connection broke */ }
-      item.textContent = `${file.name}: ${told}`;
+      let message = 'upload failed';
+      try { message = JSON.parse(request.responseText).message; } catch { /* no JSON: the connection broke */ }
+      item.textContent = `${file.name}: ${message}`;
       item.className = 'error';
       done(false);
     };
     request.send(body);
   }));
-  Promise.all(left).then((all) => { if (all.every(Boolean)) location.reload(); });
+  Promise.all(uploads).then((all) => { if (all.every(Boolean)) location.reload(); });
 }
 
-// ---- What is copied and exported.
+// ---- Copy and export.
 
 async function copy(text) {
   try { await navigator.clipboard.writeText(text); } catch {
@@ -96,76 +96,76 @@ async function copy(text) {
     document.execCommand('copy');
     area.remove();
   }
-  say('Copied');
+  showStatus('Copied');
 }
 
-async function exported(button) {
-  const answer = await ask(button.dataset.address, { headers: { Accept: button.dataset.export } });
-  if (!answer.ok) { say(answer.status === 401 ? 'You are signed out: load the page again' : (await answer.json()).message); return; }
+async function exportList(button) {
+  const response = await apiFetch(button.dataset.address, { headers: { Accept: button.dataset.export } });
+  if (!response.ok) { showStatus(response.status === 401 ? 'You are signed out. Reload the page.' : (await response.json()).message); return; }
   const link = document.createElement('a');
-  link.href = URL.createObjectURL(await answer.blob());
+  link.href = URL.createObjectURL(await response.blob());
   link.download = `${button.dataset.name}.${button.dataset.export === 'text/csv' ? 'csv' : 'ndjson'}`;
   link.click();
   URL.revokeObjectURL(link.href);
 }
 
-// ---- The theme, without leaving a page on which something may be written.
+// ---- Theme: changed without leaving the page, which may contain unsaved input.
 
-async function theme(form, button) {
+async function setTheme(form, button) {
   const body = new URLSearchParams(new FormData(form, button));
-  // Where it was kept the answer leads back to this page.
-  const answer = await fetch(form.action, { method: 'POST', body, redirect: 'manual', headers: { Accept: 'text/html' } }).catch(() => null);
-  if (answer?.type !== 'opaqueredirect') { say('The theme was not changed'); return; }
+  // On success the server redirects back to this page.
+  const response = await fetch(form.action, { method: 'POST', body, redirect: 'manual', headers: { Accept: 'text/html' } }).catch(() => null);
+  if (response?.type !== 'opaqueredirect') { showStatus('The theme was not changed'); return; }
   if (button.value === 'auto') delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = button.value;
   for (const one of $$('button', form)) one.setAttribute('aria-pressed', String(one === button));
 }
 
-// ---- Rows of a form that are removed: the focus stays beside them.
+// ---- Embedded records: the focus moves to the next row after one is removed.
 
 function removeRow(row) {
   const form = row.closest('form');
-  const beside = row.nextElementSibling ?? row.previousElementSibling;
+  const neighbor = row.nextElementSibling ?? row.previousElementSibling;
   row.remove();
-  if (beside) $('input:not([type="hidden"]), select, button', beside)?.focus();
+  if (neighbor) $('input:not([type="hidden"]), select, button', neighbor)?.focus();
   form.dispatchEvent(new Event('input'));
 }
 
-// ---- Everything that is pressed or changed.
+// ---- Event handlers.
 
 document.addEventListener('click', (event) => {
   const at = event.target.closest('button, summary, a, label');
   for (const menu of $$('details.menu[open], details.tool[open], .me details[open]')) if (!menu.contains(event.target)) menu.open = false;
   if (!at) return;
   if (at.matches('[data-add-condition]')) addCondition(at.form);
-  else if (at.matches('[data-remove]')) remove(at.closest('[data-condition]'));
+  else if (at.matches('[data-remove]')) removeCondition(at.closest('[data-condition]'));
   else if (at.matches('[data-remove-row]')) removeRow(at.closest('[data-embedded]'));
-  else if (at.matches('.move button')) { event.preventDefault(); move(at, at.name === '_up'); }
+  else if (at.matches('.move button')) { event.preventDefault(); moveColumn(at, at.name === '_up'); }
   else if (at.matches('[data-copy]')) copy(at.dataset.copy);
-  else if (at.matches('[data-export]')) exported(at);
+  else if (at.matches('[data-export]')) exportList(at);
   else if (at.matches('[data-keys]')) $('#keys').showModal();
 });
 
 document.addEventListener('change', (event) => {
   const at = event.target;
-  if (at.matches('[data-field]')) fit(at.closest('[data-condition]'));
+  if (at.matches('[data-field]')) fitField(at.closest('[data-condition]'));
   else if (at.matches('[data-predicate]')) fitValue(at.closest('[data-condition]'));
   else if (at.matches('[data-all]')) {
     $$('input[name="id"]', at.form).forEach((one) => { one.checked = at.checked; });
-    chosen(at.form);
-  } else if (at.matches('[data-bulk] input[name="id"], [data-bulk] [name="_all"]')) chosen(at.form);
+    showSelection(at.form);
+  } else if (at.matches('[data-bulk] input[name="id"], [data-bulk] [name="_all"]')) showSelection(at.form);
   else if (at.matches('[data-upload] input[type="file"]')) upload(at.form, at.files);
 });
 
 document.addEventListener('submit', (event) => {
   const form = event.target;
-  if (form.matches('.themes')) { event.preventDefault(); theme(form, event.submitter); return; }
-  const looking = settle(form);
-  if (looking) { event.preventDefault(); looking.then(() => form.requestSubmit(event.submitter)); return; }
+  if (form.matches('.themes')) { event.preventDefault(); setTheme(form, event.submitter); return; }
+  const resolving = resolveReferences(form);
+  if (resolving) { event.preventDefault(); resolving.then(() => form.requestSubmit(event.submitter)); return; }
   if (form.dataset.confirm && !confirm(form.dataset.confirm)) event.preventDefault();
-  if (form.matches('[data-bulk]') && !$('[name="id"]:checked, [name="_all"]:checked', form)) { event.preventDefault(); say('No row is chosen'); }
+  if (form.matches('[data-bulk]') && !$('[name="id"]:checked, [name="_all"]:checked', form)) { event.preventDefault(); showStatus('No rows selected'); }
   if (form.matches('[data-columns]')) {
-    // One parameter, in the order of the list.
+    // One parameter with the columns in their order.
     const names = $$('input[name="columns"]:checked', form).map((one) => one.value);
     $$('input[name="columns"]', form).forEach((one) => { one.disabled = true; });
     const all = document.createElement('input');
@@ -174,7 +174,7 @@ document.addEventListener('submit', (event) => {
     all.value = names.join(',');
     form.append(all);
   }
-  // A second press while the first is under way would only end it.
+  // A second submit would abort the first one.
   if (!event.defaultPrevented && form.method === 'post') {
     if (form.dataset.sent) event.preventDefault();
     form.dataset.sent = 'yes';
@@ -190,28 +190,28 @@ for (const drop of $$('[data-upload]')) {
   drop.addEventListener('drop', (event) => { over(false)(event); upload(drop, event.dataTransfer.files); });
 }
 
-// ---- Forms: what was not saved is not lost by a slip.
+// ---- Forms: the browser warns before unsaved input is lost.
 
 let unsaved = Boolean($('[data-unsaved]'));
 for (const form of $$('[data-form]')) form.addEventListener('input', () => { unsaved = true; });
 window.addEventListener('beforeunload', (event) => { if (unsaved) event.preventDefault(); });
 $$('[data-rows]').forEach(offerRows);
-$$('input[data-titles]').forEach(offerTitles);
-// What went wrong, else the first input of a new record, unless the page says what.
+$$('input[data-titles]').forEach(offerSuggestions);
+// Focus the error summary, else the first input of a new record, unless the page has an `autofocus` element.
 $(`[data-focus]${$('[autofocus]') ? '' : ', form[data-begin] :is(input:not([type="hidden"]), select, textarea)'}`)?.focus();
-// What the page says when it comes is heard where it changes.
-const arrived = $('#said')?.textContent.trim();
-if (arrived) { say(''); setTimeout(() => say(arrived), 100); }
-// Very many records take several requests.
+// Screen readers announce a flash message only when it changes.
+const flash = $('#status')?.textContent.trim();
+if (flash) { showStatus(''); setTimeout(() => showStatus(flash), 100); }
+// The next batch of a bulk operation.
 $('form[data-continue]')?.requestSubmit();
 
-// In a row that scrolls, where one is stands in its middle: many saved views.
+// Scroll the tab of the selected saved view to the center.
 for (const row of $$('.views nav')) {
   const here = $('[aria-current]', row)?.getBoundingClientRect(), all = row.getBoundingClientRect();
   if (here) row.scrollLeft += here.left - all.left - (all.width - here.width) / 2;
 }
 
-// ---- Keys.
+// ---- Keyboard shortcuts.
 
 let before = '';
 document.addEventListener('keydown', (event) => {
@@ -227,9 +227,9 @@ document.addEventListener('keydown', (event) => {
   before = event.key;
   switch (event.key) {
     case '/': $('#search')?.focus(); event.preventDefault(); break;
-    case 'j': walk(1); break;
-    case 'k': walk(-1); break;
-    case 'x': { const box = $('tr.at input[name="id"]'); if (box) { box.checked = !box.checked; chosen(box.form); } break; }
+    case 'j': moveToRow(1); break;
+    case 'k': moveToRow(-1); break;
+    case 'x': { const box = $('tr.at input[name="id"]'); if (box) { box.checked = !box.checked; showSelection(box.form); } break; }
     case 'n': follow('[data-new]'); break;
     case 'e': follow('[data-edit]'); break;
     case 'f': { const filter = $('#filter'); if (filter) { filter.open = true; filter.dataset.begin = 'yes'; $('select', filter)?.focus(); event.preventDefault(); } break; }

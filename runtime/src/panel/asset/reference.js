@@ -1,33 +1,33 @@
-// References: searched as one types a title, stored by id. What was typed and is none is sent as it is, so that it is refused beside
-// its field and never taken for nothing.
+// Inputs of references: a combobox that suggests records by title and sends the id of the chosen one. Text that matches no record is
+// sent as it is, so that the server reports an error instead of clearing the field.
 
-import { $, $$, ask, box, say } from './page.js';
+import { $, $$, apiFetch, checkbox, showStatus } from './page.js';
 
-/** Inputs with a text for which no record is chosen yet, each with what looks for one. */
-const unsettled = new Map();
+/** Inputs whose text has no chosen record yet, each with the function that looks for one. */
+const unresolved = new Map();
 
 const isId = (text) => /^\d+$/.test(text);
 
-/** Ends when nothing that is typed in a form is looked for any more; nothing where that is so already. */
-export function settle(form) {
-  const open = [...unsettled].filter(([input]) => input.form === form);
-  return open.length ? Promise.all(open.map(([, settled]) => settled())) : null;
+/** A promise for the unresolved inputs of a form; null if there are none. */
+export function resolveReferences(form) {
+  const open = [...unresolved].filter(([input]) => input.form === form);
+  return open.length ? Promise.all(open.map(([, resolve]) => resolve())) : null;
 }
 
-/** Makes the input of an id one of a title. */
-export function offerTitles(input) {
+/** Turns the input of an id into a combobox. */
+export function offerSuggestions(input) {
   if (!input.dataset.titles || input.type === 'hidden') return;
-  const kept = input.cloneNode();
+  const hidden = input.cloneNode();
   const holder = document.createElement('span');
   holder.className = 'reference';
   const list = document.createElement('ul');
   list.className = 'offered';
   list.role = 'listbox';
   list.id = `offered-${Math.random().toString(36).slice(2)}`;
-  list.setAttribute('aria-label', 'Found');
+  list.setAttribute('aria-label', 'Suggestions');
   list.hidden = true;
-  kept.type = 'hidden';
-  for (const name of ['id', 'data-titles', 'data-titles-of', 'data-title', 'autofocus', 'aria-label']) kept.removeAttribute(name);
+  hidden.type = 'hidden';
+  for (const name of ['id', 'data-titles', 'data-titles-of', 'data-title', 'autofocus', 'aria-label']) hidden.removeAttribute(name);
   input.removeAttribute('name');
   input.removeAttribute('inputmode');
   input.type = 'text';
@@ -38,48 +38,48 @@ export function offerTitles(input) {
   input.setAttribute('aria-controls', list.id);
   const focused = document.activeElement === input;
   input.replaceWith(holder);
-  holder.append(input, kept, list);
+  holder.append(input, hidden, list);
   if (focused) input.focus();
 
-  // What is chosen, what was found for which text, and where one is in it.
-  let last = { id: kept.value, title: input.value }, found = [], looked = null, at = -1, asking;
+  // The chosen record, the suggestions and the text that they are for, and the index of the highlighted one.
+  let chosen = { id: hidden.value, title: input.value }, suggestions = [], searched = null, at = -1, timer;
   const typed = () => input.value.trim();
   const close = () => { list.hidden = true; at = -1; input.setAttribute('aria-expanded', 'false'); input.removeAttribute('aria-activedescendant'); };
-  const keep = (one) => {
-    clearTimeout(asking);
-    unsettled.delete(input);
-    last = one;
-    kept.value = one.id;
+  const setChosen = (one) => {
+    clearTimeout(timer);
+    unresolved.delete(input);
+    chosen = one;
+    hidden.value = one.id;
     input.value = one.title;
     close();
   };
   const choose = (one) => {
     const several = input.closest('[data-several]');
-    keep(several ? { id: '', title: '' } : one);
+    setChosen(several ? { id: '', title: '' } : one);
     if (several) {
-      const there = $$('input[type="checkbox"]', several).find((other) => other.value === String(one.id));
-      if (there) there.checked = true;
-      else several.lastElementChild.before(box(kept.name, one.id, one.title, true));
+      const existing = $$('input[type="checkbox"]', several).find((other) => other.value === String(one.id));
+      if (existing) existing.checked = true;
+      else several.lastElementChild.before(checkbox(hidden.name, one.id, one.title, true));
     }
-    kept.dispatchEvent(new Event('change', { bubbles: true }));
+    hidden.dispatchEvent(new Event('change', { bubbles: true }));
   };
-  const mark = () => $$('li', list).forEach((item, index) => {
+  const highlight = () => $$('li', list).forEach((item, index) => {
     item.setAttribute('aria-selected', String(index === at));
     if (index === at) { input.setAttribute('aria-activedescendant', item.id); item.scrollIntoView({ block: 'nearest' }); }
   });
-  const places = () => (input.dataset.titlesOf
+  const searchUrl = () => (input.dataset.titlesOf
     ? JSON.parse(input.dataset.titles)[input.form.elements[input.dataset.titlesOf]?.value]
     : input.dataset.titles);
-  const look = async () => {
-    clearTimeout(asking);
-    const text = typed(), place = places();
-    if (!place) return;
-    const answer = await ask(`${place}?q=${encodeURIComponent(text)}`).catch(() => null);
-    const offered = answer?.ok ? await answer.json() : null;
-    if (!offered || typed() !== text || places() !== place) return;
-    found = offered;
-    looked = text;
-    list.replaceChildren(...found.map((one, index) => {
+  const search = async () => {
+    clearTimeout(timer);
+    const text = typed(), url = searchUrl();
+    if (!url) return;
+    const response = await apiFetch(`${url}?q=${encodeURIComponent(text)}`).catch(() => null);
+    const found = response?.ok ? await response.json() : null;
+    if (!found || typed() !== text || searchUrl() !== url) return;
+    suggestions = found;
+    searched = text;
+    list.replaceChildren(...suggestions.map((one, index) => {
       const item = document.createElement('li');
       item.role = 'option';
       item.id = `${list.id}-${index}`;
@@ -87,52 +87,52 @@ export function offerTitles(input) {
       item.addEventListener('mousedown', (event) => { event.preventDefault(); choose(one); });
       return item;
     }));
-    at = text && found.length ? 0 : -1;
-    list.hidden = found.length === 0 || document.activeElement !== input;
+    at = text && suggestions.length ? 0 : -1;
+    list.hidden = suggestions.length === 0 || document.activeElement !== input;
     input.setAttribute('aria-expanded', String(!list.hidden));
-    if (text && !found.length && !isId(text)) say('Nothing found');
-    mark();
+    if (text && !suggestions.length && !isId(text)) showStatus('Nothing found');
+    highlight();
   };
-  // Without a choice there is one where exactly one title is what was typed.
-  const settled = async () => {
+  // Chooses the record whose title is the text, if there is exactly one.
+  const resolve = async () => {
     const text = typed();
-    if (looked !== text) await look();
-    const same = looked === text ? found.filter((one) => one.title.trim().toLowerCase() === text.toLowerCase()) : [];
-    if (unsettled.has(input) && typed() === text && same.length === 1) choose(same[0]);
-    unsettled.delete(input);
+    if (searched !== text) await search();
+    const same = searched === text ? suggestions.filter((one) => one.title.trim().toLowerCase() === text.toLowerCase()) : [];
+    if (unresolved.has(input) && typed() === text && same.length === 1) choose(same[0]);
+    unresolved.delete(input);
   };
   input.addEventListener('input', () => {
-    const text = typed(), same = text === last.title.trim();
+    const text = typed(), same = text === chosen.title.trim();
     // An id can be typed too.
-    kept.value = same ? last.id : text;
-    if (!text || same || isId(text)) unsettled.delete(input);
-    else unsettled.set(input, settled);
-    clearTimeout(asking);
-    asking = setTimeout(look, 120);
+    hidden.value = same ? chosen.id : text;
+    if (!text || same || isId(text)) unresolved.delete(input);
+    else unresolved.set(input, resolve);
+    clearTimeout(timer);
+    timer = setTimeout(search, 120);
   });
   input.addEventListener('keydown', (event) => {
-    if (event.key === 'ArrowDown' && list.hidden) { look(); event.preventDefault(); }
+    if (event.key === 'ArrowDown' && list.hidden) { search(); event.preventDefault(); }
     else if ((event.key === 'ArrowDown' || event.key === 'ArrowUp') && !list.hidden) {
-      at = (at + (event.key === 'ArrowDown' ? 1 : -1) + found.length) % found.length;
-      mark();
+      at = (at + (event.key === 'ArrowDown' ? 1 : -1) + suggestions.length) % suggestions.length;
+      highlight();
       event.preventDefault();
-    } else if (event.key === 'Enter' && !list.hidden && at >= 0 && looked === typed()) { choose(found[at]); event.preventDefault(); }
-    else if (event.key === 'Enter' && !event.ctrlKey && !event.metaKey && unsettled.has(input) && looked !== typed()) {
+    } else if (event.key === 'Enter' && !list.hidden && at >= 0 && searched === typed()) { choose(suggestions[at]); event.preventDefault(); }
+    else if (event.key === 'Enter' && !event.ctrlKey && !event.metaKey && unresolved.has(input) && searched !== typed()) {
       event.preventDefault();
-      look().then(() => { if (at >= 0 && unsettled.has(input)) choose(found[at]); });
+      search().then(() => { if (at >= 0 && unresolved.has(input)) choose(suggestions[at]); });
     } else if (event.key === 'Escape' && !list.hidden) { close(); event.stopPropagation(); }
   });
   input.addEventListener('blur', () => {
-    if (unsettled.has(input)) settled();
+    if (unresolved.has(input)) resolve();
     setTimeout(close, 150);
   });
   if (!input.dataset.titlesOf) return;
-  // The id of one type is another record of the next.
+  // An id has no meaning for another type.
   const hint = () => { input.placeholder = input.form.elements[input.dataset.titlesOf]?.value ? '' : 'Choose the type first'; };
   input.form.addEventListener('change', (event) => {
     if (event.target.name !== input.dataset.titlesOf) return;
-    keep({ id: '', title: '' });
-    looked = null;
+    setChosen({ id: '', title: '' });
+    searched = null;
     hint();
   });
   hint();

@@ -1,15 +1,15 @@
-// Rows of a form: as soon as the blank one is begun there is another, so that any number is saved at once.
+// Rows of embedded records in a form: a new blank row is added as soon as the last one has input.
 
 import { $$ } from './page.js';
-import { offerTitles } from './reference.js';
+import { offerSuggestions } from './reference.js';
 
-/** Keeps a blank row at the end of these. Called before anything in them is made another input. */
+/** Keeps a blank row at the end. Must run before the inputs of references are replaced, because it clones the blank row. */
 export function offerRows(rows) {
   const blank = $$('[data-embedded]', rows).at(-1)?.cloneNode(true);
   if (!blank) return;
   let number = $$('[data-embedded]', rows).length - 1;
   const first = number;
-  const begun = (event) => {
+  const addRow = (event) => {
     const last = $$('[data-embedded]', rows).at(-1);
     if (!last?.contains(event.target)) return;
     const made = blank.cloneNode(true);
@@ -17,7 +17,7 @@ export function offerRows(rows) {
     for (const element of $$('*', made)) {
       for (const name of ['name', 'id', 'for', 'aria-describedby']) {
         const value = element.getAttribute(name);
-        // `participants[0][member_id]` is called `field-participants-0-member_id`.
+        // The id of `participants[0][member_id]` is `field-participants-0-member_id`.
         if (value) element.setAttribute(name, value.replace(`[${first}]`, `[${number}]`).replace(`-${first}-`, `-${number}-`));
       }
     }
@@ -26,8 +26,8 @@ export function offerRows(rows) {
     remove.dataset.removeRow = '';
     last.append(remove);
     last.after(made);
-    $$('input[data-titles]', made).forEach(offerTitles);
+    $$('input[data-titles]', made).forEach(offerSuggestions);
   };
-  rows.addEventListener('input', begun);
-  rows.addEventListener('change', begun);
+  rows.addEventListener('input', addRow);
+  rows.addEventListener('change', addRow);
 }

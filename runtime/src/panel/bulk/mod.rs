@@ -1,0 +1,279 @@
+//! Bulk operations on selected records: edit a field, delete or restore, each with a preview.
+
+mod edit_field;
+mod job;
+mod preview;
+
+use maud::{Markup, html};
+use salvo::http::StatusCode;
+use serde_json::{Value, json};
+
+use crate::error::{Error, Result};
+use crate::panel::format::labels;
+use crate::panel::request::{PanelRequest, form_value, return_path};
+use crate::panel::target::Target;
+use crate::panel::{layout, redirect};
+use crate::query::Pair;
+use crate::server::Response;
+use edit_field::EditableField;
+use job::BulkJob;
+
+/// Records that can be selected by their checkboxes: the largest page.
+const MAX_SELECTED: usize = 100;
+
+/// Handles a step: choose a field, enter its value, preview, apply.
+pub async fn handle(request: &PanelRequest<'_>, target: &Target<'_>, form: &[Pair]) -> Result<Response> {
+    let sent = |name: &str| form_value(form, name);
+    let back = return_path(form).map_or_else(|| target.collection(), String::from);
+    let selection = match sent("_all") {
+        Some(_) => {
+            let query = sent("_query").unwrap_or_default();
+            Selection::AllMatching(Box::new(BulkJob::start_or_resume(request, target, query, sent("_progress")).await?))
+        }
+        None => Selection::Ids(
+            form.iter().filter(|pair| pair.name == "id").filter_map(|pair| pair.value.parse().ok()).collect(),
+        ),
+    };
+    match &selection {
+        Selection::Ids(ids) if ids.is_empty() => return Ok(redirect(&back)),
+        Selection::Ids(ids) if ids.len() > MAX_SELECTED => {
+            return Err(Error::Malformed(format!("Select at most {MAX_SELECTED} records.")));
+        }
+        _ => {}
+    }
+    let mut fields = edit_field::editable_fields(request, target).await?;
+    let index = sent("_field").and_then(|name| fields.iter().position(|field| field.name() == name));
+    let field = index.map(|index| fields.swap_remove(index));
+    let mut bulk = BulkRequest { request, target, selection, return_path: &back };
+    match (sent("_step").unwrap_or_default(), field) {
+        ("delete", _) => bulk.preview_delete().await,
+        ("restore", _) => bulk.preview_restore().await,
+        ("edit", None) => Ok(bulk.page("Choose a field to change", &bulk.field_form(&fields))),
+        ("edit", Some(field)) => Ok(bulk.value_form(&field, &Value::Null, None)),
+        ("preview", Some(field)) => bulk.preview_edit(&field, form).await,
+        ("apply", Some(field)) => bulk.apply_edit(&field, form).await,
+        ("apply-delete", _) => bulk.apply_delete().await,
+        ("apply-restore", _) => bulk.apply_restore().await,
+        _ => Err(Error::NotFound),
+    }
+}
+
+/// The selected records.
+pub enum Selection {
+    Ids(Vec<i64>),
+    /// All records that match the conditions of the list.
+    AllMatching(Box<BulkJob>),
+}
+
+/// A step of a bulk operation.
+pub struct BulkRequest<'b> {
+    pub request: &'b PanelRequest<'b>,
+    pub target: &'b Target<'b>,
+    pub selection: Selection,
+    return_path: &'b str,
+}
+
+impl BulkRequest<'_> {
+    pub fn page(&self, title: &str, content: &Markup) -> Response {
+        self.page_with_status(StatusCode::OK, title, content)
+    }
+
+    fn page_with_status(&self, status: StatusCode, title: &str, content: &Markup) -> Response {
+        let entry = self.target.entry;
+        let content = html! {
+            (layout::header(&[(self.return_path.to_string(), labels::plural(entry.meta))], &html! { (title) }, &html! {}))
+            (content)
+        };
+        layout::page_with_status(self.request, status, title, &content)
+    }
+
+    pub fn cancel_link(&self) -> Markup {
+        html! { a .button href=(self.return_path) { "Cancel" } }
+    }
+
+    /// Hidden inputs that every step passes to the next.
+    pub fn state_inputs(&self, step: &str) -> Markup {
+        html! {
+            (layout::csrf_input(self.request))
+            input type="hidden" name="_back" value=(self.return_path);
+            input type="hidden" name="_step" value=(step);
+            @match &self.selection {
+                Selection::Ids(ids) => { @for id in ids { input type="hidden" name="id" value=(id); } }
+                Selection::AllMatching(job) => {
+                    input type="hidden" name="_all" value="1";
+                    input type="hidden" name="_query" value=(job.query);
+                }
+            }
+        }
+    }
+
+    pub fn action_path(&self) -> String {
+        format!("{}/bulk", self.target.collection())
+    }
+
+    fn count(&self) -> i64 {
+        match &self.selection {
+            Selection::Ids(ids) => ids.len() as i64,
+            Selection::AllMatching(job) => job.progress.total,
+        }
+    }
+
+    pub fn count_label(&self) -> String {
+        self.request.locale.numbers.records(self.target.entry.meta, self.count())
+    }
+
+    fn field_form(&self, fields: &[EditableField]) -> Markup {
+        let option = |field: &EditableField| html! { option value=(field.name()) { (field.label()) } };
+        html! {
+            form .record method="post" action=(self.action_path()) {
+                (self.state_inputs("edit"))
+                div .field { label for="_field" { "Field to change in " (self.count_label()) }
+                    select #_field name="_field" {
+                        @for field in fields.iter().filter(|field| field.declared().is_some()) { (option(field)) }
+                        @if fields.iter().any(|field| field.declared().is_none()) {
+                            optgroup label="Custom fields" { @for field in fields.iter().filter(|field| field.declared().is_none()) { (option(field)) } }
+                        }
+                    } }
+                div .buttons { button .primary { "Next" } (self.cancel_link()) }
+            }
+        }
+    }
+
+    /// The page with the input of the new value, and the error if the entered value is invalid.
+    pub fn value_form(&self, field: &EditableField, value: &Value, problem: Option<&str>) -> Response {
+        let label = field.label();
+        let content = html! {
+            form .record method="post" action=(self.action_path()) novalidate {
+                (self.state_inputs("preview"))
+                input type="hidden" name="_field" value=(field.name());
+                div .field .invalid[problem.is_some()] { label for="value" { (label) }
+                    (field.render_input(self.request, self.target, value, problem.is_some()))
+                    @if let Some(message) = problem { p .error #value-error { (label) " " (message) } }
+                    p .help { "The new value for " (self.count_label()) "." @if field.is_clearable() { " Leave the field empty to clear it." } } }
+                div .buttons { button .primary { "Preview" } (self.cancel_link()) }
+            }
+        };
+        let status = if problem.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
+        self.page_with_status(status, &format!("Change {label}"), &content)
+    }
+
+    /// The progress of a job, with which the next batch starts.
+    pub fn progress_input(&self) -> Markup {
+        match &self.selection {
+            Selection::Ids(_) => html! {},
+            Selection::AllMatching(job) => html! { input type="hidden" name="_progress" value=(json!(job.progress)); },
+        }
+    }
+
+    async fn apply_edit(&mut self, field: &EditableField, form: &[Pair]) -> Result<Response> {
+        let (patch, name) = (field.patch(field.decode(self.request, self.target, form)?), self.target.entry.meta.name);
+        let operation = |id: i64| json!({ "method": "update", "id": id, name: patch });
+        self.apply(operation, "changed", "apply", field.value_inputs(form)).await
+    }
+
+    async fn apply_delete(&mut self) -> Result<Response> {
+        let operation = |id: i64| json!({ "method": "delete", "id": id });
+        self.apply(operation, "deleted", "apply-delete", html! {}).await
+    }
+
+    async fn apply_restore(&mut self) -> Result<Response> {
+        let operation = |id: i64| json!({ "method": "restore", "id": id });
+        self.apply(operation, "restored", "apply-restore", html! {}).await
+    }
+
+    async fn apply(
+        &mut self,
+        operation: impl Fn(i64) -> Value,
+        verb: &str,
+        step: &str,
+        value_inputs: Markup,
+    ) -> Result<Response> {
+        let ids = match &mut self.selection {
+            Selection::Ids(ids) => ids.clone(),
+            Selection::AllMatching(job) => {
+                let outcome = job.run_batch(self.request, self.target, operation).await;
+                return self.progress_page(outcome, verb, step, &value_inputs);
+            }
+        };
+        let operations: Vec<Value> = ids.iter().map(|id| operation(*id)).collect();
+        let body = json!({ "operations": operations });
+        let response = self.request.send("POST", &self.action_path(), &[], Some(&body)).await?;
+        if response.is_success() {
+            let content = html! {
+                div .notice role="status" { p { (self.request.locale.numbers.records_were(self.target.entry.meta, self.count())) " " (verb) "." } }
+                p { a .button.primary href=(self.return_path) { "Back to the list" } }
+            };
+            return Ok(self.page("Done", &content));
+        }
+        if response.status.as_u16() == 403 {
+            return Err(response.error());
+        }
+        let problem = response.problem();
+        let record = |name: &str| {
+            let index: Option<usize> = name.strip_prefix("operations.")?.split('.').next()?.parse().ok();
+            index.and_then(|index| ids.get(index))
+        };
+        let content = html! {
+            div .problem role="alert" {
+                p { strong { "Nothing was changed." } @if problem.errors.is_empty() { " " (problem.message) } }
+                ul { @for (name, messages) in &problem.errors {
+                    li { @if let Some(id) = record(name) { a href=(self.target.record(*id).path()) { (self.target.entry.meta.label) " " (id) } ": " } (messages.join("; ")) }
+                } }
+            }
+            p { a .button href=(self.return_path) { "Back to the list" } }
+        };
+        Ok(self.page("Nothing was changed", &content))
+    }
+}
+
+impl BulkRequest<'_> {
+    /// The page after a batch. A script submits its form for the next batch; without scripts the user presses the
+    /// button.
+    fn progress_page(&self, outcome: Result<()>, verb: &str, step: &str, value_inputs: &Markup) -> Result<Response> {
+        let Selection::AllMatching(job) = &self.selection else { return Err(Error::NotFound) };
+        let progress = &job.progress;
+        let error = match outcome {
+            Err(error @ (Error::Forbidden(_) | Error::NotFound)) => return Err(error),
+            Err(error) => Some(error.message(self.request.raw.request_id.as_deref().unwrap_or("-"))),
+            Ok(()) => None,
+        };
+        let processed = progress.succeeded + progress.rejected;
+        if progress.has_view_changed {
+            return Ok(self.page("The view has changed", &self.view_changed_notice(verb)));
+        }
+        let continues = error.is_none() && !progress.is_finished;
+        let title = if progress.is_finished {
+            "Done".to_string()
+        } else {
+            format!("{} of {}", self.request.locale.numbers.count(processed), self.count_label())
+        };
+        let content = html! {
+            @if !progress.is_finished { progress max=(progress.total) value=(processed) aria-label="Progress" {} }
+            @if let Some(error) = &error { div .problem role="alert" { p { strong { "The operation was interrupted: " } (error) } } }
+            (progress.summary(&self.request.locale.numbers, self.target, verb))
+            @if progress.is_finished { p { a .button.primary href=(self.return_path) { "Back to the list" } } } @else {
+                form method="post" action=(self.action_path()) data-continue[continues] {
+                    (self.state_inputs(step))
+                    (self.progress_input())
+                    (value_inputs)
+                    div .buttons { button .primary { "Continue" } a .button href=(self.return_path) { "Stop" } }
+                }
+            }
+        };
+        Ok(self.page(&title, &content))
+    }
+}
+
+impl BulkRequest<'_> {
+    /// The notice that the list's saved view changed after the preview.
+    fn view_changed_notice(&self, verb: &str) -> Markup {
+        let Selection::AllMatching(job) = &self.selection else { return html! {} };
+        html! {
+            div .problem role="alert" {
+                p { strong { "Somebody changed the view, or its first record, after the preview." } " The remaining records were left unchanged." }
+            }
+            (job.progress.summary(&self.request.locale.numbers, self.target, verb))
+            p { a .button.primary href=(self.return_path) { "Reload the list" } }
+        }
+    }
+}

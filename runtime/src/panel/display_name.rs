@@ -1,0 +1,194 @@
+//! Display names of records: the text that stands for a record in links, titles and references.
+
+use std::borrow::Cow;
+use std::collections::{BTreeSet, HashMap};
+
+use salvo::http::StatusCode;
+use serde_json::{Value, json};
+
+use super::format::{labels, value};
+use super::list::columns::Column;
+use super::list::filter_row::FilterRow;
+use super::list::response::Fields;
+use super::request::PanelRequest;
+use super::target::Target;
+use super::{fetch_many, url};
+use crate::catalog::Entry;
+use crate::error::{Error, Result};
+use crate::meta::{Access, FieldMeta, Kind, Operation, Shown};
+use crate::query::{MOST_ELEMENTS, Predicate};
+use crate::server::Response;
+
+/// Fields that name a record, in order of preference.
+const NAME_FIELDS: &[&str] = &["name", "title", "subject", "label", "original_name", "code", "email", "url"];
+/// Suggestions that an input of a reference offers.
+const MAX_SUGGESTIONS: usize = 10;
+
+/// The field that names the records of a resource; else its first required string field.
+pub fn name_field(entry: &Entry) -> Option<&'static FieldMeta> {
+    let shown = |field: &&FieldMeta| field.shown == Shown::Always && field.access != Access::Secret;
+    let named = NAME_FIELDS.iter().filter_map(|name| entry.field(name).filter(shown)).next();
+    named.or_else(|| {
+        entry.meta.fields.iter().filter(shown).find(|f| matches!(f.kind, Kind::String { .. }) && f.required)
+    })
+}
+
+/// The display name of a record: `Product 7` if it has no name.
+pub fn of(entry: &Entry, record: &Value) -> String {
+    from_field(name_field(entry), entry, record).into_owned()
+}
+
+/// [`of`] with a known field.
+pub fn from_field<'r>(field: Option<&'static FieldMeta>, entry: &Entry, record: &'r impl Fields) -> Cow<'r, str> {
+    let named = field.and_then(|field| record.value(field.name).as_str()).filter(|text| !text.trim().is_empty());
+    match (named, record.value("id").as_i64()) {
+        (Some(text), _) => text.into(),
+        (None, Some(id)) => format!("{} {id}", entry.meta.label).into(),
+        (None, None) => entry.meta.label.into(),
+    }
+}
+
+/// The display names of referenced records, by resource and id.
+#[derive(Debug, Default)]
+pub struct DisplayNames(HashMap<(&'static str, i64), String>);
+
+impl DisplayNames {
+    /// Reads the names of the records that these fields refer to, with one API request for each resource. Records that
+    /// the user may not read have none.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn load_for_fields(
+        request: &PanelRequest<'_>,
+        entry: &Entry,
+        fields: &[&'static FieldMeta],
+        records: &[impl Fields],
+    ) -> Result<DisplayNames> {
+        let mut wanted: HashMap<&'static str, BTreeSet<i64>> = HashMap::new();
+        for field in fields {
+            for record in records {
+                let referenced = match value::kind_of(entry, field) {
+                    Kind::Ref { resource } | Kind::RefList { resource } => Some(resource),
+                    Kind::PolymorphicRef { type_field } => record
+                        .value(type_field)
+                        .as_str()
+                        .and_then(|t| request.state.catalog.by_type(t))
+                        .map(|e| e.meta.name),
+                    _ => None,
+                };
+                let Some(referenced) = referenced else { continue };
+                let value = record.value(field.name);
+                let ids = value.as_array().into_iter().flatten().filter_map(Value::as_i64);
+                wanted.entry(referenced).or_default().extend(ids.chain(value.as_i64()));
+            }
+        }
+        DisplayNames::load(request, wanted).await
+    }
+
+    /// Reads the names of the records that conditions refer to, at most [`MOST_ELEMENTS`]: a query string may contain
+    /// more, which the API rejects.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn load_for_filters(
+        request: &PanelRequest<'_>,
+        rows: impl IntoIterator<Item = &FilterRow>,
+        columns: &[Column],
+    ) -> Result<DisplayNames> {
+        let mut wanted: HashMap<&'static str, BTreeSet<i64>> = HashMap::new();
+        let ids = rows.into_iter().flat_map(|row| {
+            let column = columns.iter().find(|column| column.name == row.field);
+            let referenced = column.and_then(|column| match column.kind {
+                Kind::Ref { resource } | Kind::RefList { resource } => Some(resource),
+                _ => None,
+            });
+            row.value.split(',').filter_map(move |id| Some((referenced?, id.trim().parse::<i64>().ok()?)))
+        });
+        for (referenced, id) in ids.take(MOST_ELEMENTS) {
+            wanted.entry(referenced).or_default().insert(id);
+        }
+        DisplayNames::load(request, wanted).await
+    }
+
+    async fn load(request: &PanelRequest<'_>, wanted: HashMap<&'static str, BTreeSet<i64>>) -> Result<DisplayNames> {
+        let mut display_names = DisplayNames::default();
+        for (referenced, ids) in wanted {
+            display_names.add(request, request.state.catalog.linked(referenced), &ids).await?;
+        }
+        Ok(display_names)
+    }
+
+    async fn add(&mut self, request: &PanelRequest<'_>, entry: &Entry, ids: &BTreeSet<i64>) -> Result<()> {
+        let Some(field) = name_field(entry).filter(|_| is_listable(request, entry)) else { return Ok(()) };
+        let ids: Vec<i64> = ids.iter().copied().collect();
+        let parameters = format!("&fields=id,{}", field.name);
+        for response in fetch_many::fetch(request, entry, &format!("/{}", entry.meta.path), &ids, &parameters).await? {
+            // Permissions may have changed meanwhile. The ids are shown instead.
+            if response.status != StatusCode::OK {
+                continue;
+            }
+            for record in fetch_many::records(entry, &response)? {
+                if let Some(id) = record["id"].as_i64() {
+                    self.0.insert((entry.meta.name, id), of(entry, &record));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub fn extend(&mut self, other: DisplayNames) {
+        self.0.extend(other.0);
+    }
+
+    pub fn get(&self, resource: &'static str, id: i64) -> Option<&str> {
+        self.0.get(&(resource, id)).map(String::as_str)
+    }
+}
+
+/// The display name of a record with this id.
+///
+/// # Errors
+/// When the database fails.
+pub async fn by_id(request: &PanelRequest<'_>, entry: &Entry, id: i64) -> Result<String> {
+    let mut display_names = DisplayNames::default();
+    display_names.add(request, entry, &BTreeSet::from([id])).await?;
+    Ok(display_names.get(entry.meta.name, id).map_or_else(|| format!("{} {id}", entry.meta.label), String::from))
+}
+
+/// Links to the list and the page of the parent record; empty for a top-level resource.
+///
+/// # Errors
+/// When the database fails.
+pub async fn parent_breadcrumbs(request: &PanelRequest<'_>, target: &Target<'_>) -> Result<Vec<(String, String)>> {
+    let Some((parent, id)) = target.parent else { return Ok(Vec::new()) };
+    let list = format!("/{}", parent.meta.path);
+    let one = format!("{list}/{id}");
+    Ok(vec![(list, labels::plural(parent.meta)), (one, by_id(request, parent, id).await?)])
+}
+
+/// Returns true if a resource has a top-level list that the user may read.
+pub fn is_listable(request: &PanelRequest<'_>, entry: &Entry) -> bool {
+    entry.is_listed() && entry.meta.under.is_none() && !entry.is_attached() && request.may(entry, Operation::List)
+}
+
+/// Suggestions for an input of a reference, as JSON: the records whose name contains the parameter `q`, as
+/// `[{"id", "title"}]`.
+pub async fn search(request: &PanelRequest<'_>, plural: &str) -> Result<Response> {
+    let entry =
+        request.state.catalog.by_plural(plural).filter(|entry| is_listable(request, entry)).ok_or(Error::NotFound)?;
+    let typed = request.raw.query_pairs()?.into_iter().find(|pair| pair.name == "q").map(|pair| pair.value);
+    let typed = typed.unwrap_or_default();
+    let typed = typed.trim();
+    let mut query = format!("per_page={MAX_SUGGESTIONS}&count=none");
+    if let Some(field) = name_field(entry) {
+        query.push_str(&format!("&fields=id,{0}&sort={0}", field.name));
+        if !typed.is_empty() && Predicate::Cont.allowed(field, field.kind) {
+            query.push_str(&format!("&q[{}_cont]={}", field.name, url::encode(typed)));
+        }
+    }
+    let body = request.get_json(&format!("/{}?{query}", entry.meta.path)).await?;
+    let found = body[entry.meta.plural].as_array().into_iter().flatten();
+    let suggestions: Vec<Value> =
+        found.map(|record| json!({ "id": record["id"], "title": of(entry, record) })).collect();
+    Ok(Response::json(StatusCode::OK, json!(suggestions).to_string().into_bytes()))
+}

@@ -1,0 +1,109 @@
+//! Labels of resources, fields and actions, from the declaration or derived from their names.
+
+use maud::{Markup, html};
+
+use crate::meta::{ActionMeta, FieldMeta, Kind, ResourceMeta};
+use crate::openapi::english;
+
+/// `Exchange rates`
+pub fn plural(meta: &ResourceMeta) -> String {
+    english::tag(meta)
+}
+
+/// `exchange rate`
+pub fn singular(meta: &ResourceMeta) -> String {
+    english::noun(meta)
+}
+
+/// The declared label; else `Product group` for `product_group_id`, `Active` for `is_active`.
+pub fn field(field: &FieldMeta) -> String {
+    if !field.label.is_empty() {
+        return field.label.to_string();
+    }
+    let name = match field.kind {
+        Kind::Ref { .. } | Kind::PolymorphicRef { .. } | Kind::Code { .. } => {
+            field.name.strip_suffix("_id").unwrap_or(field.name)
+        }
+        Kind::Integer => field.name.strip_suffix("_id").unwrap_or(field.name),
+        Kind::RefList { .. } => {
+            return from_name(&field.name.strip_suffix("_ids").map_or(field.name.into(), pluralize));
+        }
+        // `product_group_name` is labelled like the reference that it comes from.
+        Kind::Derived { via, field: "name" } => via.strip_suffix("_id").unwrap_or(via),
+        Kind::Boolean => field.name.strip_prefix("is_").unwrap_or(field.name),
+        _ => field.name,
+    };
+    from_name(name)
+}
+
+/// `roles` from `role`, `companies` from `company`
+fn pluralize(noun: &str) -> String {
+    match noun.strip_suffix('y').filter(|stem| !stem.ends_with(['a', 'e', 'o', 'u'])) {
+        Some(stem) => format!("{stem}ies"),
+        None => format!("{noun}s"),
+    }
+}
+
+/// `Loss and damage` from `loss_and_damage`
+pub fn from_name(name: &str) -> String {
+    match name {
+        "id" => "ID".into(),
+        "sku" | "url" | "uuid" => name.to_uppercase(),
+        _ => english::capital(&english::words(name)),
+    }
+}
+
+/// The label for a field name in the API's errors: `Weight` for `weight`, `Power` for `custom_fields.power`.
+pub fn error_field(meta: &ResourceMeta, name: &str) -> String {
+    let (first, rest) = name.split_once('.').unwrap_or((name, ""));
+    match meta.fields.iter().find(|known| known.name == first) {
+        Some(known) if known.kind == Kind::CustomFields && !rest.is_empty() => from_name(rest),
+        Some(known) => field(known),
+        None => from_name(name),
+    }
+}
+
+/// `Rotate secret`
+pub fn action(action: &ActionMeta) -> String {
+    from_name(action.name)
+}
+
+/// The help below an input; the field's description if it has no help of its own.
+pub fn help(field: &FieldMeta) -> &'static str {
+    if field.help.is_empty() { field.description } else { field.help }
+}
+
+/// Fields by their declared group. Those without one come first, in a group with an empty name.
+pub fn group_fields(fields: impl Iterator<Item = &'static FieldMeta>) -> Vec<(&'static str, Vec<&'static FieldMeta>)> {
+    let mut groups: Vec<(&'static str, Vec<&'static FieldMeta>)> = vec![("", Vec::new())];
+    for field in fields {
+        match groups.iter_mut().find(|(group, _)| *group == field.group) {
+            Some((_, fields)) => fields.push(field),
+            None => groups.push((field.group, vec![field])),
+        }
+    }
+    groups
+}
+
+/// A description as HTML, with what is between backticks as `<code>`.
+pub fn render_code(text: &str) -> Markup {
+    html! {
+        @for (index, part) in text.split('`').enumerate() {
+            @if index % 2 == 1 { code { (part) } } @else { (part) }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_of_references_has_a_plural_label() {
+        for (name, label) in
+            [("role_ids", "Roles"), ("company_ids", "Companies"), ("day_ids", "Days"), ("tags", "Tags")]
+        {
+            assert_eq!(field(&FieldMeta::new(name, Kind::RefList { resource: "role" })), label);
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! Page layout: document head, navigation, page header, keyboard help, and error pages.
+
+use std::sync::Arc;
+
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+use salvo::Request;
+use salvo::http::StatusCode;
+
+use super::asset;
+use super::format::labels;
+use super::request::PanelRequest;
+use super::session::cookie;
+use crate::catalog::Entry;
+use crate::context::State;
+use crate::error::Error;
+use crate::server::Response;
+
+/// Built-in resources that the navigation lists under "Administration", with all singletons.
+const ADMINISTRATION: &[&str] = &["user", "role", "token", "webhook", "custom_field", "custom_view", "audit_entry"];
+
+/// A page of a signed-in user, with status 200.
+pub fn page(request: &PanelRequest<'_>, title: &str, content: &Markup) -> Response {
+    page_with_status(request, StatusCode::OK, title, content)
+}
+
+pub fn page_with_status(request: &PanelRequest<'_>, status: StatusCode, title: &str, content: &Markup) -> Response {
+    let frame = Frame {
+        theme: request.raw.theme,
+        title,
+        application_name: &request.state.name_for_people(),
+        request: Some(request),
+    };
+    html_response(status, document(&frame, content))
+}
+
+/// A page without navigation, for clients without a session.
+pub fn signed_out_page(
+    state: &State,
+    theme: Option<&str>,
+    status: StatusCode,
+    title: &str,
+    content: &Markup,
+) -> Response {
+    html_response(
+        status,
+        document(&Frame { theme, title, application_name: &state.name_for_people(), request: None }, content),
+    )
+}
+
+fn html_response(status: StatusCode, page: Markup) -> Response {
+    Response::html(status, page.0.into_bytes())
+}
+
+/// The parts of a page around its content.
+struct Frame<'f> {
+    theme: Option<&'f str>,
+    title: &'f str,
+    application_name: &'f str,
+    request: Option<&'f PanelRequest<'f>>,
+}
+
+fn document(frame: &Frame<'_>, content: &Markup) -> Markup {
+    html! {
+        (DOCTYPE)
+        html lang="en" data-theme=[frame.theme] {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                @if let Some(request) = frame.request {
+                    meta name="panel-token" content=(request.csrf_token.masked);
+                    // Rendering waits for the whole page. Otherwise the columns of a long table change their widths.
+                    link rel="expect" href="#status" blocking="render";
+                }
+                title { (frame.title) " · " (frame.application_name) }
+                link rel="icon" href=(asset::url("icon.svg"));
+                link rel="stylesheet" href=(asset::url("panel.css"));
+                script type="module" src=(asset::url("panel.js")) {}
+            }
+            body {
+                @if let Some(request) = frame.request {
+                    a .skip href="#main" { "Skip to content" }
+                    div .frame {
+                        (navigation(request))
+                        main #main tabindex="-1" { (content) }
+                    }
+                    (keyboard_help())
+                    div #status .status role="status" aria-live="polite" { @if let Some(flash) = request.raw.flash { (flash.text()) } }
+                } @else { main #main .alone tabindex="-1" { (content) } }
+            }
+        }
+    }
+}
+
+fn navigation(request: &PanelRequest<'_>) -> Markup {
+    let shown = |entry: &&Entry| {
+        let listed = entry.is_listed() && entry.meta.under.is_none() && !entry.is_attached();
+        (listed || entry.meta.singleton) && request.may_read(entry)
+    };
+    let (administration, records): (Vec<&Entry>, Vec<&Entry>) = request
+        .state
+        .catalog
+        .entries()
+        .iter()
+        .filter(shown)
+        .partition(|entry| entry.meta.singleton || ADMINISTRATION.contains(&entry.meta.name));
+    let here = request.raw.segments.first().map(String::as_str).unwrap_or_default();
+    let link = |entry: &Entry| {
+        let current = (entry.meta.path == here).then_some("page");
+        html! { li { a href={ "/" (entry.meta.path) } aria-current=[current] { (labels::plural(entry.meta)) } } }
+    };
+    html! {
+        nav .side aria-label="Main" {
+            a .brand href="/" aria-current=[here.is_empty().then_some("page")] {
+                (logo()) span { (request.state.name_for_people()) }
+            }
+            // A popover on narrow screens; the style sheet shows it permanently on wide ones.
+            button .opens type="button" popovertarget="links" { "Menu" }
+            div .links #links popover {
+                ul { @for entry in records { (link(entry)) } }
+                @if !administration.is_empty() {
+                    h2 { "Administration" }
+                    ul { @for entry in administration { (link(entry)) } }
+                }
+            }
+            div .me {
+                details {
+                    summary { span .who { (request.user.name) } }
+                    p .faint { (request.user.email) }
+                    ul {
+                        li { a href="/panel/password" { "Change password" } }
+                        li { a href="/docs" { "API reference" } }
+                        li { button type="button" .plain data-keys { "Keyboard shortcuts" } }
+                    }
+                    form method="post" action="/panel/theme" .themes {
+                        (csrf_input(request))
+                        input type="hidden" name="back" value=(request.raw.path_and_query());
+                        @for (value, label) in [("auto", "Auto"), ("light", "Light"), ("dark", "Dark")] {
+                            @let pressed = request.raw.theme.unwrap_or("auto") == value;
+                            button name="theme" value=(value) aria-pressed=(pressed) { (label) }
+                        }
+                    }
+                    form method="post" action="/panel/sign-out" { (csrf_input(request)) button .wide { "Sign out" } }
+                }
+            }
+        }
+    }
+}
+
+/// The hidden CSRF field of a form.
+pub fn csrf_input(request: &PanelRequest<'_>) -> Markup {
+    html! { input type="hidden" name="_token" value=(request.csrf_token.masked); }
+}
+
+/// The dialog of keyboard shortcuts, opened by `?`.
+fn keyboard_help() -> Markup {
+    let rows = [
+        ("/", "Search this list"),
+        ("j / k", "Next or previous row"),
+        ("Enter", "Open the row"),
+        ("x", "Select the row"),
+        ("n", "New record"),
+        ("e", "Edit this record"),
+        ("f", "Open the filter"),
+        ("[ / ]", "Previous or next page"),
+        ("g then h", "Go to the overview"),
+        ("Ctrl + Enter", "Save the form"),
+        ("?", "Show this help"),
+    ];
+    html! {
+        dialog #keys aria-labelledby="keys-title" {
+            h2 #keys-title { "Keyboard shortcuts" }
+            dl .keys { @for (key, action) in rows { div { dt { kbd { (key) } } dd { (action) } } } }
+            form method="dialog" { button { "Close" } }
+        }
+    }
+}
+
+pub fn logo() -> Markup {
+    PreEscaped(
+        r#"<svg class="mark" viewBox="0 0 20 20" aria-hidden="true"><path d="M4 2h9l3 3v13H4z" fill="none" stroke="currentColor" stroke-width="1.6"/><path d="M7 8h6M7 11h6M7 14h3" stroke="currentColor" stroke-width="1.6"/></svg>"#
+            .into(),
+    )
+}
+
+/// The header of a page: breadcrumb, title and buttons.
+pub fn header(trail: &[(String, String)], title: &Markup, actions: &Markup) -> Markup {
+    html! {
+        header .head {
+            @if !trail.is_empty() {
+                nav .trail aria-label="Breadcrumb" {
+                    @for (index, (href, label)) in trail.iter().enumerate() {
+                        @if index > 0 { span aria-hidden="true" { "/" } }
+                        a href=(href) { (label) }
+                    }
+                }
+            }
+            div .headline { h1 { (title) } div .actions { (actions) } }
+        }
+    }
+}
+
+/// The error for a page or an operation that the user's roles do not allow.
+pub fn not_permitted() -> Error {
+    Error::Forbidden("Your roles do not allow this. Ask an administrator for access.".into())
+}
+
+/// The response to an error: a page for browsers, else the API's JSON.
+pub fn error_page(state: &Arc<State>, http_request: &Request, error: &Error, is_page: bool) -> Response {
+    let request_id = crate::server::headers::request_id(http_request).unwrap_or_else(|| "-".into());
+    if let Error::Internal(cause) = error {
+        tracing::error!(%request_id, cause = cause.to_string(), "panel page failed");
+    }
+    if !is_page {
+        return Response::error(error, &request_id);
+    }
+    let (title, message) = match error {
+        Error::NotFound => ("Not found", "This page does not exist, or you may not see it.".to_string()),
+        Error::Forbidden(_) | Error::PermissionMissing(_) | Error::AbilityMissing(_) | Error::AdministratorsOnly => {
+            ("Not permitted", error.message(&request_id))
+        }
+        Error::RateLimited(_) => ("Too many attempts", error.message(&request_id)),
+        Error::Internal(_) => ("Something went wrong", error.message(&request_id)),
+        _ => ("The request failed", error.message(&request_id)),
+    };
+    let content = html! {
+        (logo())
+        h1 { (title) }
+        p { (message) }
+        p { a .button href="/" { "Go to the overview" } }
+    };
+    signed_out_page(state, cookie::read_theme(http_request.headers()), error.status(), title, &content)
+}

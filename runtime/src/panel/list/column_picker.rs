@@ -1,0 +1,123 @@
+//! Column picker of a list and of the saved view form. A script moves columns in place. Without scripts an arrow button
+//! sends the form, and the page is rendered again with the column moved and the arrow focused.
+
+use maud::{Markup, html};
+
+use super::columns::Column;
+use super::filter_form;
+use super::params::ListParams;
+use crate::panel::format::labels;
+use crate::panel::target::Target;
+use crate::query::Pair;
+
+/// The arrow buttons: form field, direction, symbol, and offset.
+const ARROWS: [(&str, &str, &str, isize); 2] = [("_up", "up", "↑", -1), ("_down", "down", "↓", 1)];
+
+/// Moves a column by one position.
+#[derive(Debug)]
+pub struct ColumnMove<'p> {
+    column: &'p str,
+    direction: &'static str,
+    offset: isize,
+}
+
+impl<'p> ColumnMove<'p> {
+    /// The move that a form field requests.
+    pub fn from_pair(pair: &'p Pair) -> Option<ColumnMove<'p>> {
+        let (_, direction, _, offset) = ARROWS.into_iter().find(|(name, ..)| *name == pair.name)?;
+        Some(ColumnMove { column: &pair.value, direction, offset })
+    }
+
+    /// The id of the arrow button.
+    pub fn arrow_id(&self) -> String {
+        format!("{}-{}", self.direction, self.column)
+    }
+
+    /// Moves the column. A column at the end stays where it is.
+    pub fn apply(&self, names: &mut [String]) {
+        let at = names.iter().position(|name| name == self.column);
+        let to = at.and_then(|at| at.checked_add_signed(self.offset)).filter(|to| *to < names.len());
+        if let (Some(at), Some(to)) = (at, to) {
+            names.swap(at, to);
+        }
+    }
+}
+
+/// The form of a list: columns, their order, and the page size. `default_per_page` is the page size of the saved view.
+pub fn render(
+    target: &Target<'_>,
+    params: &ListParams,
+    columns: &[Column],
+    shown: &[&Column],
+    default_per_page: Option<String>,
+) -> Markup {
+    let rest = ListParams { columns: None, per_page: None, page: None, ..params.clone() };
+    let per_page = params.per_page.as_deref().or(default_per_page.as_deref()).unwrap_or("20");
+    let counts = ["10", "20", "50", "100"];
+    let unlisted = Some(per_page).filter(|count| !counts.contains(count));
+    let chosen: Vec<&str> = shown.iter().map(|column| column.name.as_str()).collect();
+    html! {
+        form method="get" action=(target.collection()) data-columns {
+            (filter_form::hidden_inputs(&rest.pairs()))
+            (inputs("columns", columns, &chosen, None))
+            label .field { span { "Rows per page" }
+                select name="per_page" {
+                    @for count in unlisted.into_iter().chain(counts) { option value=(count) selected[count == per_page] { (count) } }
+                }
+            }
+            div .buttons { button .primary { "Apply" } }
+        }
+    }
+}
+
+/// A checkbox for each column, the chosen ones first and in their order. `focused_arrow` is the id of an arrow button.
+pub fn inputs(name: &str, columns: &[Column], chosen: &[&str], focused_arrow: Option<&str>) -> Markup {
+    let label = |name: &str| {
+        let column = columns.iter().find(|column| column.name == name);
+        // A stored column that no longer exists is kept.
+        column.map_or_else(|| labels::from_name(name), |column| column.label.clone())
+    };
+    let others = columns.iter().map(|column| column.name.as_str()).filter(|name| !chosen.contains(name));
+    let all = chosen.iter().map(|name| (*name, true)).chain(others.map(|name| (name, false)));
+    html! {
+        // Enter presses the first button of a form, which must not be an arrow.
+        button .hidden tabindex="-1" aria-hidden="true" {}
+        ul .choose {
+            @for (column, checked) in all {
+                @let label = label(column);
+                li {
+                    label { input type="checkbox" name=(name) value=(column) checked[checked]; " " (label) }
+                    span .move {
+                        @for (input, direction, symbol, _) in ARROWS {
+                            @let is_focused = focused_arrow.is_some_and(|arrow| arrow == format!("{direction}-{column}"));
+                            button .quiet autofocus[is_focused] id={ (direction) "-" (column) } name=(input) value=(column)
+                                aria-label={ "Move " (label) " " (direction) } { (symbol) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_column_moves_by_one_position_and_stays_at_the_end() {
+        for (name, value, expected) in [
+            ("_up", "b", "b,a,c"),
+            ("_down", "b", "a,c,b"),
+            ("_up", "a", "a,b,c"),
+            ("_down", "c", "a,b,c"),
+            ("_down", "other", "a,b,c"),
+        ] {
+            let mut names = ["a", "b", "c"].map(String::from);
+            let pair = Pair { name: name.into(), value: value.into() };
+            ColumnMove::from_pair(&pair).expect("a move").apply(&mut names);
+            assert_eq!(names.join(","), expected, "{name} {value}");
+        }
+        assert!(ColumnMove::from_pair(&Pair { name: "up".into(), value: "a".into() }).is_none());
+    }
+}

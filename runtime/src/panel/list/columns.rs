@@ -1,0 +1,195 @@
+//! Columns of a list: the resource's fields and its custom fields, with their predicates and sort order.
+
+use std::sync::Arc;
+
+use crate::catalog::{Catalog, Entry};
+use crate::custom_field::{self, CustomFieldType, Definition};
+use crate::error::Result;
+use crate::meta::{FieldMeta, Kind, Operation, Shown};
+use crate::query::{Predicate, TABLE, asked};
+
+use super::filter_form;
+use crate::panel::display_name;
+use crate::panel::format::{labels, value};
+use crate::panel::request::PanelRequest;
+
+/// Columns that a list shows by default.
+const MAX_DEFAULT_COLUMNS: usize = 7;
+
+#[derive(Debug, Clone)]
+pub struct Column {
+    /// The name in the API: a field, or `cf.` and the name of a custom field.
+    pub name: String,
+    pub label: String,
+    /// The kind of the values.
+    pub kind: Kind,
+    pub field: Option<&'static FieldMeta>,
+    pub custom_field: Option<Definition>,
+    /// Predicates that can be applied to the column.
+    pub predicates: Vec<Predicate>,
+    pub sortable: bool,
+    /// The column as an unclosed JSON object for the scripts, without the part that depends on the user.
+    pub script_json: String,
+}
+
+impl Column {
+    fn with_script_json(self, catalog: &Catalog) -> Column {
+        Column { script_json: filter_form::column_json(catalog, &self), ..self }
+    }
+}
+
+/// All columns of a resource, cached.
+///
+/// # Errors
+/// When the database fails.
+pub async fn load(request: &PanelRequest<'_>, entry: &Entry) -> Result<Arc<Vec<Column>>> {
+    let catalog = &request.state.catalog;
+    let read = async {
+        let mut columns: Vec<Column> = entry
+            .meta
+            .fields
+            .iter()
+            .filter(|field| is_column(field))
+            .map(|field| of_field(catalog, entry, field))
+            .collect();
+        if entry.meta.custom_fields {
+            let definitions = custom_field::load(request.state.db.reader(), entry.meta.plural).await?;
+            let filterable = entry.asks_custom_fields();
+            columns.extend(
+                definitions.into_iter().filter_map(|definition| of_custom_field(catalog, definition, filterable)),
+            );
+        }
+        disambiguate_labels(&mut columns);
+        Ok(columns)
+    };
+    request
+        .cache
+        .columns
+        .get(entry.meta.plural, request.state.custom_fields_changed.version(), &request.state.clock, read)
+        .await
+}
+
+/// A reference and the name derived from it have the same label. The reference gets a suffix.
+fn disambiguate_labels(columns: &mut [Column]) {
+    let labels: Vec<String> = columns.iter().map(|column| column.label.clone()).collect();
+    for column in columns.iter_mut().filter(|column| matches!(column.kind, Kind::Ref { .. })) {
+        if labels.iter().filter(|label| **label == column.label).count() > 1 {
+            column.label.push_str(" (record)");
+        }
+    }
+}
+
+/// The column with the time of deletion.
+pub fn deleted_at(request: &PanelRequest<'_>, entry: &Entry, field: &'static FieldMeta) -> Column {
+    let predicates = TABLE.iter().filter(|row| row.0.fits(field.kind)).map(|row| row.0).collect();
+    let catalog = &request.state.catalog;
+    Column { label: "Deleted".into(), predicates, sortable: true, ..of_field(catalog, entry, field) }
+        .with_script_json(catalog)
+}
+
+fn is_column(field: &FieldMeta) -> bool {
+    field.shown != Shown::Never && field.kind != Kind::CustomFields
+}
+
+fn of_field(catalog: &Catalog, entry: &Entry, field: &'static FieldMeta) -> Column {
+    let kind = value::kind_of(entry, field);
+    let predicates = match asked(field) {
+        true => TABLE.iter().filter(|row| row.0.allowed(field, kind)).map(|row| row.0).collect(),
+        false => Vec::new(),
+    };
+    let sortable = field.sortable && !matches!(kind, Kind::StringList { .. } | Kind::RefList { .. } | Kind::Json);
+    let sortable = sortable && !matches!(kind, Kind::Embedded { .. } | Kind::Computed { .. });
+    Column {
+        name: field.name.into(),
+        label: labels::field(field),
+        kind,
+        field: Some(field),
+        custom_field: None,
+        predicates,
+        sortable,
+        script_json: String::new(),
+    }
+    .with_script_json(catalog)
+}
+
+fn of_custom_field(catalog: &Catalog, definition: Definition, filterable: bool) -> Option<Column> {
+    let kind = CustomFieldType::from_name(&definition.field_type)?.kind();
+    let column = Column {
+        name: format!("cf.{}", definition.name),
+        label: definition.label.clone(),
+        kind,
+        field: None,
+        predicates: TABLE.iter().filter(|row| filterable && row.0.fits(kind)).map(|row| row.0).collect(),
+        custom_field: Some(definition),
+        sortable: filterable,
+        script_json: String::new(),
+    };
+    Some(column.with_script_json(catalog))
+}
+
+/// Returns true if the API cannot create records of a resource: its list is a log, and shows the newest record first.
+pub fn is_log(entry: &Entry) -> bool {
+    !entry.meta.operations.contains(&Operation::Create)
+}
+
+/// The columns that a list shows by default: the name field, then short fields that distinguish records.
+pub fn default_names(entry: &Entry) -> Vec<String> {
+    let name_field = display_name::name_field(entry);
+    let derived =
+        |via: &str| entry.meta.fields.iter().any(|f| matches!(f.kind, Kind::Derived { via: of, .. } if of == via));
+    let is_distinguishing = |field: &&'static FieldMeta| match field.kind {
+        _ if field.shown != Shown::Always || ["id", "created_at", "updated_at"].contains(&field.name) => false,
+        Kind::Text | Kind::Json | Kind::CustomFields | Kind::Uuid | Kind::PolymorphicType { .. } => false,
+        Kind::Derived { .. } => entry.source(field).labels.is_none(),
+        Kind::Ref { .. } => !derived(field.name),
+        _ => true,
+    };
+    let mut names: Vec<String> = name_field.iter().map(|field| field.name.to_string()).collect();
+    let others = entry
+        .meta
+        .fields
+        .iter()
+        .filter(is_distinguishing)
+        .filter(|f| name_field.is_none_or(|name_field| name_field.name != f.name));
+    names.extend(others.map(|field| field.name.to_string()));
+    if names.is_empty() {
+        names.push("id".into());
+    }
+    names.truncate(MAX_DEFAULT_COLUMNS);
+    // Records without a name are distinguished by their creation time. In a log it comes first.
+    if name_field.is_none() && entry.field("created_at").is_some() {
+        match is_log(entry) {
+            true => names.insert(0, "created_at".into()),
+            false if names.len() < MAX_DEFAULT_COLUMNS => names.push("created_at".into()),
+            false => {}
+        }
+    }
+    names.truncate(MAX_DEFAULT_COLUMNS);
+    names
+}
+
+/// The API's parameter `fields` for these columns.
+pub fn api_fields(entry: &Entry, columns: &[&Column]) -> String {
+    let mut names = vec!["id"];
+    for column in columns {
+        let Some(field) = column.field else {
+            names.push("custom_fields");
+            continue;
+        };
+        names.push(field.name);
+        match field.kind {
+            Kind::PolymorphicRef { type_field } => names.push(type_field),
+            Kind::Derived { via, .. } if entry.field(via).is_some_and(|via| via.shown != Shown::Never) => {
+                names.push(via)
+            }
+            _ => {}
+        }
+    }
+    let mut unique: Vec<&str> = Vec::new();
+    names.into_iter().filter(|name| entry.field(name).is_some()).for_each(|name| {
+        if !unique.contains(&name) {
+            unique.push(name);
+        }
+    });
+    unique.join(",")
+}

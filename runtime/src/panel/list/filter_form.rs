@@ -1,0 +1,215 @@
+//! Filter form of a list, and its conditions in words.
+
+use maud::{Markup, html};
+use serde_json::{Value, json};
+
+use super::columns::Column;
+use super::filter_row::{FilterRow, LOGIC_WORDS};
+use super::params::ListParams;
+use crate::catalog::Catalog;
+use crate::meta::Kind;
+use crate::panel::display_name::DisplayNames;
+use crate::panel::format::labels;
+use crate::panel::record::{choices, input};
+use crate::panel::request::PanelRequest;
+use crate::panel::target::Target;
+use crate::query::{Pair, Predicate, read_boolean};
+
+/// The words for a predicate, between the label of a field and a value of this kind.
+pub fn predicate_label(predicate: Predicate, kind: Kind) -> &'static str {
+    let time = matches!(kind, Kind::Timestamp { .. } | Kind::Date);
+    match predicate {
+        Predicate::Eq => "is",
+        Predicate::NotEq => "is not",
+        Predicate::Lt if time => "is before",
+        Predicate::Lteq if time => "is not after",
+        Predicate::Gt if time => "is after",
+        Predicate::Gteq if time => "is not before",
+        Predicate::Lt => "is less than",
+        Predicate::Lteq => "is at most",
+        Predicate::Gt => "is more than",
+        Predicate::Gteq => "is at least",
+        Predicate::Cont => "contains",
+        Predicate::NotCont => "does not contain",
+        Predicate::Start => "begins with",
+        Predicate::End => "ends with",
+        Predicate::Null => "is not set",
+        Predicate::NotNull => "is set",
+        Predicate::Present => "is filled in",
+        Predicate::Blank => "is blank",
+        Predicate::In => "is one of",
+        Predicate::NotIn => "is none of",
+        Predicate::True => "is yes",
+        Predicate::False => "is no",
+    }
+}
+
+fn logic_label(logic: &str, is_first: bool) -> &'static str {
+    match (logic, is_first) {
+        ("nand" | "nor", true) => "not where",
+        (_, true) => "where",
+        ("or", _) => "or",
+        ("nand", _) => "and not",
+        ("nor", _) => "or not",
+        _ => "and",
+    }
+}
+
+/// Conditions in words: `Name contains “lamp”`, `or Weight is less than “3”`.
+pub fn describe_all(
+    request: &PanelRequest<'_>,
+    rows: &[FilterRow],
+    columns: &[Column],
+    display_names: &DisplayNames,
+) -> Vec<String> {
+    let describe = |(index, row): (usize, &FilterRow)| {
+        let condition = describe(request, row, columns, display_names);
+        match logic_label(&row.logic, index == 0) {
+            "where" => condition,
+            logic => format!("{logic} {condition}"),
+        }
+    };
+    rows.iter().enumerate().map(describe).collect()
+}
+
+fn describe(request: &PanelRequest<'_>, row: &FilterRow, columns: &[Column], display_names: &DisplayNames) -> String {
+    let column = columns.iter().find(|column| column.name == row.field);
+    let label = column.map_or_else(|| labels::from_name(&row.field), |column| column.label.clone());
+    let kind = column.map_or(Kind::Text, |column| column.kind);
+    let Some(predicate) = Predicate::from_name(&row.predicate) else { return label };
+    let words = predicate_label(predicate, kind);
+    if predicate.is_switch() {
+        let is_negated = read_boolean(&row.value) == Ok(false);
+        return if is_negated { format!("{label}: not “{words}”") } else { format!("{label} {words}") };
+    }
+    format!("{label} {words} {}", choices::describe_value(request, column, row, display_names))
+}
+
+/// The filter form of a list.
+pub fn render(
+    request: &PanelRequest<'_>,
+    target: &Target<'_>,
+    params: &ListParams,
+    columns: &[Column],
+    display_names: &DisplayNames,
+) -> Markup {
+    let rest = ListParams { rows: Vec::new(), page: None, ..params.clone() };
+    // With a saved view `filters` and `q[...]` differ. The form remembers which conditions came from `filters`.
+    let from_filters = params.rows.iter().filter(|row| row.is_from_filters).count();
+    html! {
+        form #filter-form method="get" action=(target.collection()) data-filter {
+            input type="hidden" name="apply" value="1";
+            (hidden_inputs(&rest.pairs()))
+            @if from_filters > 0 && params.view_id.is_some() { input type="hidden" name="listed" value=(from_filters); }
+            (inputs(request, &params.rows, columns, display_names))
+            div .buttons {
+                button .primary { "Apply" }
+                button type="button" data-add-condition { "Add condition" }
+                a .button href=(rest.page_url(target)) { "Clear" }
+            }
+        }
+    }
+}
+
+/// The inputs of these conditions and a blank one, with the columns as JSON for the scripts.
+pub fn inputs(
+    request: &PanelRequest<'_>,
+    rows: &[FilterRow],
+    columns: &[Column],
+    display_names: &DisplayNames,
+) -> Markup {
+    let empty = String::new;
+    let blank =
+        FilterRow { logic: "and".into(), field: empty(), predicate: empty(), value: empty(), is_from_filters: false };
+    html! {
+        ol .conditions {
+            @for (index, row) in rows.iter().chain([&blank]).enumerate() { (condition_inputs(request, index, row, columns, display_names)) }
+        }
+        script type="application/json" #filter-fields { (maud::PreEscaped(columns_json(request, columns))) }
+    }
+}
+
+fn condition_inputs(
+    request: &PanelRequest<'_>,
+    index: usize,
+    row: &FilterRow,
+    columns: &[Column],
+    display_names: &DisplayNames,
+) -> Markup {
+    let column = columns.iter().find(|column| column.name == row.field);
+    let all: Vec<Predicate> = Predicate::names().filter_map(Predicate::from_name).collect();
+    let predicates = column.map_or(&all, |column| &column.predicates);
+    let kind = column.map_or(Kind::Text, |column| column.kind);
+    let number = index + 1;
+    html! {
+        li .condition data-condition {
+            select name={ "f" (index) ".logic" } aria-label={ "Operator of condition " (number) } {
+                @for logic in LOGIC_WORDS.iter().filter(|logic| index > 0 || matches!(**logic, "and" | "nand")) {
+                    option value=(logic) selected[row.logic == **logic] { (logic_label(logic, index == 0)) }
+                }
+            }
+            select name={ "f" (index) ".field" } aria-label={ "Field of condition " (number) } data-field {
+                option value="" { "Choose a field" }
+                @for column in columns.iter().filter(|column| !column.predicates.is_empty()) {
+                    option value=(column.name) selected[column.name == row.field] { (column.label) }
+                }
+            }
+            select name={ "f" (index) ".predicate" } aria-label={ "Comparison of condition " (number) } data-predicate {
+                @for predicate in predicates {
+                    option value=(predicate.name()) selected[predicate.name() == row.predicate] { (predicate_label(*predicate, kind)) }
+                }
+            }
+            div .value data-value data-of=[column.map(|column| format!("{} {}", column.name, reads_of(row)))] {
+                (input::condition_value(request, &format!("f{index}.value"), column, row, &format!("Value of condition {number}"), display_names))
+            }
+            button type="button" .quiet data-remove aria-label={ "Remove condition " (number) } { "×" }
+        }
+    }
+}
+
+/// How a condition reads its value, in the word that the scripts use.
+fn reads_of(row: &FilterRow) -> String {
+    Predicate::from_name(&row.predicate).map(reads_word).unwrap_or_default()
+}
+
+fn reads_word(predicate: Predicate) -> String {
+    format!("{:?}", predicate.reads()).to_lowercase()
+}
+
+/// The filterable columns as JSON for the scripts, which offer the predicates and the input of each column.
+fn columns_json(request: &PanelRequest<'_>, columns: &[Column]) -> String {
+    let mut json = String::from("[");
+    for column in columns.iter().filter(|column| !column.predicates.is_empty()) {
+        if json.len() > 1 {
+            json.push(',');
+        }
+        json.push_str(&column.script_json);
+        // Depends on the permissions of the user.
+        if let Some(url) = input::suggestion_url(request, column.field) {
+            json.push_str(&format!(",\"titles\":{}", Value::from(url)));
+        }
+        json.push('}');
+    }
+    json + "]"
+}
+
+/// A column as an unclosed JSON object, safe inside `<script>`.
+pub fn column_json(catalog: &Catalog, column: &Column) -> String {
+    let predicate = |predicate: &Predicate| {
+        json!([predicate.name(), predicate_label(*predicate, column.kind), reads_word(*predicate)])
+    };
+    let json = json!({
+        "name": column.name,
+        "input": input::script_type(column.kind),
+        "predicates": column.predicates.iter().map(predicate).collect::<Vec<_>>(),
+        "choices": choices::for_column(catalog, column),
+    });
+    let mut json = json.to_string().replace('<', "\\u003c");
+    json.pop();
+    json
+}
+
+/// Query parameters as hidden inputs.
+pub fn hidden_inputs(pairs: &[Pair]) -> Markup {
+    html! { @for pair in pairs { input type="hidden" name=(pair.name) value=(pair.value); } }
+}

@@ -1,0 +1,356 @@
+//! List page of a collection: toolbar, table, pages, export, and the bulk operations on selected rows.
+
+pub mod column_picker;
+pub mod columns;
+pub mod filter_form;
+pub mod filter_row;
+pub mod params;
+pub mod response;
+pub mod saved_view_form;
+pub mod saved_views;
+mod table;
+mod toolbar;
+pub mod trash;
+
+use std::borrow::Cow;
+
+use maud::{Markup, html};
+use serde_json::Value;
+
+use crate::crud::{API, Format};
+use crate::error::Result;
+use crate::meta::{FieldMeta, Operation};
+use crate::panel::api::ApiResponse;
+use crate::panel::dashboard::chart;
+use crate::panel::display_name::{self, DisplayNames};
+use crate::panel::format::labels;
+use crate::panel::request::PanelRequest;
+use crate::panel::target::Target;
+use crate::panel::{layout, redirect, url};
+use crate::query::{Pair, Predicate};
+use crate::server::Answer;
+use columns::Column;
+use params::ListParams;
+use response::{ListBody, ListRecord};
+use saved_views::SavedViews;
+use table::Table;
+use toolbar::Tool;
+
+/// Value of `per_page` for line charts, which show the latest records.
+const CHART_RECORDS: &str = "100";
+
+pub async fn show(request: &PanelRequest<'_>, target: &Target<'_>) -> Result<Response> {
+    let entry = target.entry;
+    let all = columns::load(request, entry).await?;
+    let deleted_at =
+        trash::deleted_at_field(entry).filter(|_| trash::is_requested(&request.raw.query_pairs().unwrap_or_default()));
+    let columns = match deleted_at {
+        Some(field) => Cow::Owned([&all[..], &[columns::deleted_at(request, entry, field)]].concat()),
+        None => Cow::Borrowed(&all[..]),
+    };
+    let mut params = ListParams::parse(request.raw.query_pairs()?, &columns, request.locale.zone)?;
+    if params.needs_redirect {
+        // After an arrow button, the column picker is open and the button focused.
+        let canonical = ListParams { needs_redirect: false, page: None, ..params };
+        let Some(arrow) = &canonical.pressed_arrow else { return Ok(redirect(&canonical.page_url(target))) };
+        return Ok(redirect(&format!(
+            "{}#{}",
+            toolbar::url_with_open_tool(target, &canonical, Tool::Columns),
+            url::encode(arrow)
+        )));
+    }
+    if deleted_at.is_some() && params.sort.is_none() && params.view_id.is_none() {
+        params.sort = Some("-deleted_at".into());
+    }
+    let views = SavedViews::load(request, target, params.view_id).await?;
+    // A log shows the newest record first.
+    if params.sort.is_none() && params.view_id.is_none() && columns::is_log(entry) {
+        params.sort = Some("-id".into());
+    }
+    let column = |name: &String| columns.iter().find(|column| column.name == *name);
+    let is_known = |names: &Vec<String>| names.iter().any(|name| column(name).is_some());
+    // Without a known column the default ones are shown.
+    let chosen = params.columns.clone().filter(is_known);
+    let mut names =
+        chosen.clone().or_else(|| views.columns().filter(is_known)).unwrap_or_else(|| columns::default_names(entry));
+    // The list of deleted records shows the time of deletion.
+    names.extend(deleted_at.filter(|_| chosen.is_none()).map(|field| field.name.to_string()));
+    let shown: Vec<&Column> = names.iter().filter_map(column).collect();
+    let api_path = params.api_path(target, Some(&columns::api_fields(entry, &shown)));
+    let response = request.get(&api_path).await?;
+    let title = if deleted_at.is_some() { trash::heading(entry) } else { labels::plural(entry.meta) };
+    let parents = display_name::parent_breadcrumbs(request, target).await?;
+    let charts = if deleted_at.is_none() && response.is_success() {
+        line_charts(request, target, &params).await?
+    } else {
+        html! {}
+    };
+    let page = ListPage {
+        request,
+        target,
+        parents: &parents,
+        params: &params,
+        columns: &columns,
+        shown: &shown,
+        views: &views,
+        charts,
+    };
+    let view_conditions = views.conditions();
+    let mut display_names =
+        DisplayNames::load_for_filters(request, view_conditions.iter().chain(&params.rows), &columns).await?;
+    if !response.is_success() {
+        if !response.status.is_client_error() || [403, 404].contains(&response.status.as_u16()) {
+            return Err(response.error());
+        }
+        return Ok(layout::page_with_status(
+            request,
+            response.status,
+            &title,
+            &page.render_error(&response, &display_names),
+        ));
+    }
+    let body = response.list_body()?;
+    let fields: Vec<&'static FieldMeta> = shown.iter().filter_map(|column| column.field).collect();
+    display_names.extend(DisplayNames::load_for_fields(request, entry, &fields, &body.records).await?);
+    let content = page.render(&body, &display_names, &api_path);
+    Ok(layout::page(request, &title, &content))
+}
+
+/// The parts of a list page.
+struct ListPage<'l> {
+    request: &'l PanelRequest<'l>,
+    target: &'l Target<'l>,
+    parents: &'l [(String, String)],
+    params: &'l ListParams,
+    columns: &'l [Column],
+    shown: &'l [&'l Column],
+    views: &'l SavedViews,
+    /// Charts above the table.
+    charts: Markup,
+}
+
+/// Line charts of the latest records that match the conditions, whatever the page and the sort order of the list.
+async fn line_charts(request: &PanelRequest<'_>, target: &Target<'_>, params: &ListParams) -> Result<Markup> {
+    let Some((fields, sort)) = chart::time_series_query(target.entry) else { return Ok(html! {}) };
+    let latest = ListParams { sort: Some(sort), page: None, per_page: Some(CHART_RECORDS.into()), ..params.clone() };
+    let response = request.get(&latest.api_path(target, Some(&fields))).await?;
+    Ok(chart::line_charts(request, target.entry, &response.list_body()?.records))
+}
+
+impl ListPage<'_> {
+    fn render(
+        &self,
+        ListBody { records, meta }: &ListBody<'_>,
+        display_names: &DisplayNames,
+        api_path: &str,
+    ) -> Markup {
+        let total = meta["total"].as_i64();
+        html! {
+            (self.header(total, api_path))
+            @if !self.params.shows_trash() { (self.views.render(self.request, self.target, self.params, self.shown)) }
+            (toolbar::render(self.request, self.target, self.params, self.columns, self.shown, self.views, display_names))
+            @if records.is_empty() { (self.empty()) } @else {
+                (self.charts)
+                (self.table(records, display_names, total))
+                (self.pager(meta, records.len()))
+            }
+        }
+    }
+
+    fn render_error(&self, response: &ApiResponse, display_names: &DisplayNames) -> Markup {
+        let problem = response.problem();
+        html! {
+            (self.header(None, ""))
+            (self.views.render(self.request, self.target, self.params, self.shown))
+            div .problem role="alert" {
+                p { strong { "This list cannot be shown, because a condition or parameter is invalid." } }
+                ul { @for (name, messages) in &problem.errors { li { (self.parameter_label(name)) " " (messages.join("; ")) } } }
+                @if problem.errors.is_empty() { p { (problem.message) } }
+                p { a href=(self.target.collection()) { "Show all" } }
+            }
+            (toolbar::render(self.request, self.target, self.params, self.columns, self.shown, self.views, display_names))
+        }
+    }
+
+    /// The words for an invalid parameter: `Weight is more than` for `q[weight_gt]`.
+    fn parameter_label(&self, name: &str) -> Markup {
+        let key = name.strip_prefix("q[").and_then(|rest| rest.strip_suffix(']'));
+        let found = key.and_then(|key| {
+            let known = |(field, _): &(&str, Predicate)| self.columns.iter().find(|column| column.name == *field);
+            Predicate::splits(key).find_map(|split| known(&split).map(|column| (column, split.1)))
+        });
+        match found {
+            Some((column, predicate)) => {
+                html! { strong { (column.label) " " (filter_form::predicate_label(predicate, column.kind)) } ":" }
+            }
+            None => html! { code { (name) } },
+        }
+    }
+
+    fn header(&self, total: Option<i64>, api_path: &str) -> Markup {
+        let (request, target, entry) = (self.request, self.target, self.target.entry);
+        let mut breadcrumbs = self.parents.to_vec();
+        let shows_trash = self.params.shows_trash();
+        if shows_trash {
+            breadcrumbs.push((target.collection(), labels::plural(entry.meta)));
+        }
+        let title = html! {
+            @if shows_trash { (trash::heading(entry)) } @else { (labels::plural(entry.meta)) }
+            @if let Some(total) = total { " " span .count { (self.request.locale.numbers.count(total)) } }
+        };
+        let all = self.params.api_path(target, None);
+        let actions = html! {
+            @if !api_path.is_empty() {
+                details .menu {
+                    summary { "Export" }
+                    ul {
+                        @for format in Format::ALL {
+                            @let name = match format { Format::Csv => "CSV", Format::Lines => "JSON lines" };
+                            li { button type="button" data-export=(format.media_type()) data-address={ "/panel/api" (export_path(&all)) } data-name=(entry.meta.plural) { (name) } }
+                        }
+                        li { button type="button" data-copy=(curl_command(request, api_path)) { "Copy as curl" } }
+                    }
+                }
+            }
+            @if !shows_trash && trash::may_view(request, entry) {
+                a .button href=(trash::url(&target.collection())) { "Deleted" }
+            }
+            @if !shows_trash && request.may(entry, Operation::Create) {
+                a .button.primary href={ (target.collection()) "/new" } data-new { "New " (labels::singular(entry.meta)) }
+            }
+        };
+        layout::header(&breadcrumbs, &title, &actions)
+    }
+
+    fn empty(&self) -> Markup {
+        let (entry, params) = (self.target.entry, self.params);
+        let shows_trash = params.shows_trash();
+        let has_others = params.passthrough.iter().any(|pair| pair.name != "deleted");
+        let is_narrowed = !params.rows.is_empty() || params.view_id.is_some() || has_others;
+        let collection = self.target.collection();
+        let all = if shows_trash { trash::url(&collection) } else { collection };
+        let is_beyond_first_page = params.page.as_deref().is_some_and(|page| page != "1");
+        html! {
+            div .empty {
+                (layout::logo())
+                @if is_beyond_first_page {
+                    p { "This page is empty." }
+                    p { a .button href=(ListParams { page: None, ..params.clone() }.page_url(self.target)) { "Go to the first page" } }
+                } @else if is_narrowed {
+                    p { "No " @if shows_trash { "deleted " } (labels::singular(entry.meta)) " matches these conditions." }
+                    p { a .button href=(all) { "Show all" } }
+                } @else if shows_trash {
+                    p { "There are no deleted " (labels::plural(entry.meta).to_lowercase()) "." }
+                    p { a .button href=(self.target.collection()) { "Back to the list" } }
+                } @else {
+                    p { "There are no " (labels::plural(entry.meta).to_lowercase()) " yet." }
+                    @if !entry.meta.description.is_empty() { p .faint { (entry.meta.description) } }
+                    @if self.request.may(entry, Operation::Create) {
+                        p { a .button.primary href={ (self.target.collection()) "/new" } { "Create the first one" } }
+                    }
+                }
+            }
+        }
+    }
+
+    fn table(&self, records: &[ListRecord<'_>], display_names: &DisplayNames, total: Option<i64>) -> Markup {
+        let (request, target, entry) = (self.request, self.target, self.target.entry);
+        let may = |operation| request.may(entry, operation);
+        let shows_trash = self.params.shows_trash();
+        // The only operation on deleted records is to restore them.
+        let may_edit = !shows_trash && may(Operation::Update);
+        let may_delete = !shows_trash && may(Operation::Delete);
+        let may_restore = shows_trash && trash::may_view(request, entry);
+        let is_selectable = may_edit || may_delete || may_restore;
+        let mut table = Table::new(request, target, self.shown, display_names);
+        (table.is_selectable, table.shows_trash) = (is_selectable, shows_trash);
+        html! {
+            form method="post" action={ (target.collection()) "/bulk" } data-bulk {
+                (layout::csrf_input(request))
+                input type="hidden" name="_back" value=(request.raw.path_and_query());
+                input type="hidden" name="_query" value=(saved_views::query_string(self.params));
+                div .scroll tabindex="0" role="region" aria-label=(labels::plural(entry.meta)) {
+                    table .list {
+                        thead { tr {
+                            @if is_selectable { th .pick scope="col" { input type="checkbox" data-all aria-label="Select all rows on this page"; } }
+                            @for (column, class) in table.columns() { (self.heading(column, class)) }
+                        } }
+                        tbody {
+                            @for record in records { (table.render_row(record)) }
+                        }
+                    }
+                }
+                @if is_selectable {
+                    div .bulk data-bulk-bar {
+                        span data-chosen { @if shows_trash { "Select rows to restore them" } @else { "Select rows to change them" } }
+                        @if let Some(total) = total.filter(|total| *total > records.len() as i64) {
+                            label .box { input type="checkbox" name="_all" value="1"; " All " (self.request.locale.numbers.count(total)) " matching records" }
+                        }
+                        @if may_edit { button name="_step" value="edit" { "Edit…" } }
+                        @if may_delete { button .danger name="_step" value="delete" { "Delete…" } }
+                        @if may_restore { button name="_step" value="restore" { "Restore…" } }
+                    }
+                }
+            }
+        }
+    }
+
+    fn heading(&self, column: &Column, class: Option<&'static str>) -> Markup {
+        let sorted = self.params.sort.clone().or_else(|| self.views.sort()).unwrap_or_default();
+        let (ascending, descending) = (sorted == column.name, sorted.strip_prefix('-') == Some(column.name.as_str()));
+        let order = if ascending {
+            Some("ascending")
+        } else if descending {
+            Some("descending")
+        } else {
+            None
+        };
+        let next = if ascending { format!("-{}", column.name) } else { column.name.clone() };
+        let resorted = ListParams { sort: Some(next), page: None, ..self.params.clone() };
+        html! {
+            th scope="col" class=[class] aria-sort=[order] {
+                @if column.sortable {
+                    a href=(resorted.page_url(self.target)) { (column.label) @if ascending { " ↑" } @else if descending { " ↓" } }
+                } @else { (column.label) }
+            }
+        }
+    }
+
+    fn pager(&self, meta: &Value, rows: usize) -> Markup {
+        let (page, per_page) = (meta["page"].as_i64().unwrap_or(1), meta["per_page"].as_i64().unwrap_or(20));
+        let total = meta["total"].as_i64();
+        let first = (page - 1).saturating_mul(per_page) + 1;
+        let last = first + rows as i64 - 1;
+        let page_url = |page: i64| {
+            ListParams { page: (page > 1).then(|| page.to_string()), ..self.params.clone() }.page_url(self.target)
+        };
+        let has_more = total.map_or(rows as i64 == per_page, |total| last < total);
+        let number = |number: i64| self.request.locale.numbers.count(number);
+        html! {
+            nav .pager aria-label="Pages" {
+                p { (number(first)) "–" (number(last)) @if let Some(total) = total { " of " (number(total)) } }
+                div {
+                    @if page > 1 { a .button href=(page_url(page - 1)) rel="prev" { "Previous" } }
+                    @if has_more { a .button href=(page_url(page + 1)) rel="next" { "Next" } }
+                    @if let Some(total) = total.filter(|_| has_more) {
+                        a .button href=(page_url((total + per_page - 1) / per_page)) { "Last" }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The path without paging: an export contains all records.
+fn export_path(path: &str) -> String {
+    let (path, query) = path.split_once('?').unwrap_or((path, ""));
+    let mut pairs = crate::query::decode(query).unwrap_or_default();
+    pairs.retain(|Pair { name, .. }| !["page", "per_page"].contains(&name.as_str()));
+    url::with_query(path, &pairs)
+}
+
+/// A `curl` command for an API request.
+pub fn curl_command(request: &PanelRequest<'_>, path: &str) -> String {
+    let quoted = path.replace('\'', "%27");
+    format!("curl -g -H \"Authorization: Bearer $TOKEN\" '{}{API}{quoted}'", request.state.base_url())
+}

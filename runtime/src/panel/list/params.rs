@@ -1,0 +1,386 @@
+//! Query parameters of a list page: parsing, and building the URLs that change one of them.
+
+use std::collections::HashSet;
+
+use serde_json::Value;
+
+use super::column_picker::ColumnMove;
+use super::columns::Column;
+use super::filter_row::{self, FilterRow, LOGIC_WORDS};
+use super::toolbar::Tool;
+use super::trash;
+use crate::error::{Error, Result};
+use crate::meta::Kind;
+use crate::panel::format::datetime;
+use crate::panel::target::Target;
+use crate::panel::url;
+use crate::query::{Pair, Predicate, Reads};
+
+/// The parsed query parameters of a list page.
+#[derive(Debug, Clone, Default)]
+pub struct ListParams {
+    pub rows: Vec<FilterRow>,
+    pub sort: Option<String>,
+    pub page: Option<String>,
+    pub per_page: Option<String>,
+    pub view_id: Option<i64>,
+    /// The names of the chosen columns.
+    pub columns: Option<Vec<String>>,
+    /// Parameters that are passed to the API unchanged, because the filter form has no inputs for them.
+    pub passthrough: Vec<Pair>,
+    /// True if the parameters came from a form, and the browser is redirected to their canonical URL.
+    pub needs_redirect: bool,
+    /// The id of the arrow button that moved a column.
+    pub pressed_arrow: Option<String>,
+    /// The open tool. URLs that this type builds do not contain it.
+    pub open_tool: Option<Tool>,
+}
+
+impl ListParams {
+    /// Parses query parameters, or the filter form.
+    ///
+    /// # Errors
+    /// [`Error::Malformed`] for more than [`MAX_CONDITIONS`]: a page has a link for each condition that contains all
+    /// others, which makes its size quadratic.
+    pub fn parse(pairs: Vec<Pair>, columns: &[Column], zone: chrono_tz::Tz) -> Result<ListParams> {
+        let mut params = ListParams::default();
+        let mut form_parts: Vec<(usize, &str, String)> = Vec::new();
+        let mut filters: Option<String> = None;
+        let mut from_filters = 0;
+        let mut moves: Vec<Pair> = Vec::new();
+        for Pair { name, value } in pairs {
+            let blank = value.trim().is_empty();
+            if let Some((number, part)) = parse_filter_input(&name) {
+                form_parts.push((number, part, value));
+                continue;
+            }
+            match name.as_str() {
+                "apply" => params.needs_redirect = true,
+                "_up" | "_down" => {
+                    params.needs_redirect = true;
+                    moves.push(Pair { name, value });
+                }
+                "listed" => from_filters = value.parse().unwrap_or_default(),
+                "tool" => params.open_tool = Tool::from_id(&value),
+                "columns" => params.columns.get_or_insert_default().extend(value.split(',').map(String::from)),
+                "sort" | "page" | "per_page" | "view_id" if blank => params.needs_redirect = true,
+                "sort" => params.sort = Some(value),
+                "page" => params.page = Some(value),
+                "per_page" => params.per_page = Some(value),
+                // An invalid id becomes 0, for which the API reports that the view does not exist.
+                "view_id" => params.view_id = Some(value.trim().parse().unwrap_or_default()),
+                // The last one wins, as in the API.
+                "filters" => filters = Some(value),
+                _ if name.starts_with("q[") && blank => params.needs_redirect = true,
+                // The form joins list elements by commas and has no input for an element that contains one.
+                _ if name.ends_with("[]") && value.contains(',') => params.passthrough.push(Pair { name, value }),
+                _ if name.starts_with("q[") => match FilterRow::from_parameter(&name, &value, columns) {
+                    Some(row) => params.add_row(row, name.ends_with("[]")),
+                    None => params.passthrough.push(Pair { name, value }),
+                },
+                "include" | "include[]" | "count" | "deleted" => params.passthrough.push(Pair { name, value }),
+                _ => {}
+            }
+        }
+        if let Some(text) = filters {
+            let rows = serde_json::from_str(&text)
+                .ok()
+                .and_then(|filters| filter_row::from_json(&filters))
+                .map(filter_row::normalize_first);
+            match rows.filter(|rows| filter_row::are_editable(rows, columns, zone)) {
+                // Conditions of `q` follow, because they narrow the result of `filters`.
+                Some(rows) => {
+                    let rows = rows.into_iter().map(|row| FilterRow { is_from_filters: true, ..row });
+                    params.rows.splice(0..0, rows).for_each(drop);
+                }
+                None => params.passthrough.push(Pair { name: "filters".into(), value: text }),
+            }
+        }
+        params.add_form_rows(form_parts, from_filters, columns, zone);
+        if let Some(columns) = &mut params.columns {
+            columns.retain(|name| !name.is_empty());
+            for column_move in moves.iter().filter_map(ColumnMove::from_pair) {
+                column_move.apply(columns);
+                params.pressed_arrow = Some(column_move.arrow_id());
+            }
+        }
+        if params.rows.len() > MAX_CONDITIONS {
+            return Err(Error::Malformed(format!("The URL has more than {MAX_CONDITIONS} conditions.")));
+        }
+        Ok(params)
+    }
+
+    /// Adds a condition. Repeated `q[x_in][]` parameters are one condition.
+    fn add_row(&mut self, row: FilterRow, repeated: bool) {
+        let same = |other: &&mut FilterRow| other.field == row.field && other.predicate == row.predicate;
+        match self.rows.iter_mut().find(same).filter(|_| repeated) {
+            Some(other) => {
+                other.value.push(',');
+                other.value.push_str(&row.value);
+            }
+            None => self.rows.push(row),
+        }
+    }
+
+    /// Adds the conditions of the filter form, without incomplete ones. The first `from_filters` came from the
+    /// parameter `filters`. A part is the number of the condition, the name of the input and its value.
+    fn add_form_rows(
+        &mut self,
+        mut parts: Vec<(usize, &str, String)>,
+        from_filters: usize,
+        columns: &[Column],
+        zone: chrono_tz::Tz,
+    ) {
+        parts.sort_by_key(|(number, ..)| *number);
+        let numbers: Vec<usize> = parts.iter().map(|(number, ..)| *number).collect();
+        let mut done: Option<usize> = None;
+        for number in numbers {
+            if done == Some(number) {
+                continue;
+            }
+            done = Some(number);
+            let part = |name: &str| {
+                let mut found = parts.iter().filter(|(of, part, _)| *of == number && *part == name);
+                found.next_back().map(|(.., value)| value.clone()).unwrap_or_default()
+            };
+            let (field, predicate) = (part("field"), part("predicate"));
+            let Some(known) = Predicate::from_name(&predicate) else { continue };
+            let mut value = match known.reads() {
+                // One checkbox for each element.
+                Reads::List => {
+                    let all = parts.iter().filter(|(of, part, _)| *of == number && *part == "value");
+                    let all = all.flat_map(|(.., text)| text.split(',').map(str::trim));
+                    all.filter(|element| !element.is_empty()).collect::<Vec<_>>().join(",")
+                }
+                _ => part("value"),
+            };
+            if field.is_empty() || (value.trim().is_empty() && !known.is_switch()) {
+                continue;
+            }
+            let is_time = columns.iter().any(|c| c.name == field && matches!(c.kind, Kind::Timestamp { .. }));
+            if is_time && !known.is_switch() {
+                value =
+                    value.split(',').map(|time| datetime::from_input(zone, time.trim())).collect::<Vec<_>>().join(",");
+            }
+            let logic = Some(part("logic")).filter(|logic| LOGIC_WORDS.contains(&logic.as_str()));
+            let logic = logic.unwrap_or_else(|| "and".into());
+            self.rows.push(FilterRow { logic, field, predicate, value, is_from_filters: number < from_filters });
+        }
+        self.rows = filter_row::normalize_first(std::mem::take(&mut self.rows));
+    }
+
+    /// The number of leading conditions that are written as `filters`: those that came from it; all of them if the
+    /// others cannot be written as `q[...]`, which are joined by "and" and unique.
+    pub fn filters_param_rows(&self) -> usize {
+        let from_filters = self.rows.iter().take_while(|row| row.is_from_filters).count();
+        let mut seen = HashSet::with_capacity(self.rows.len());
+        let fits_q = |row: &FilterRow| row.logic == "and" && !row.is_from_filters && seen.insert(row.parameter_key());
+        if self.rows[from_filters..].iter().all(fits_q) { from_filters } else { self.rows.len() }
+    }
+
+    /// The conditions as `filters` and `q[...]`.
+    pub fn filter_pairs(&self) -> Vec<Pair> {
+        let (in_filters, in_q) = self.rows.split_at(self.filters_param_rows());
+        let filters = Some(in_filters).filter(|rows| !rows.is_empty()).map(filter_row::to_json);
+        let filters = filters.map(|filters| Pair { name: "filters".into(), value: filters.to_string() });
+        let q =
+            in_q.iter().map(|row| Pair { name: format!("q[{}]", row.parameter_key()), value: row.parameter_value() });
+        filters.into_iter().chain(q).collect()
+    }
+
+    /// The conditions that the filter form has no inputs for.
+    pub fn raw_conditions(&self) -> impl Iterator<Item = &Pair> {
+        self.passthrough.iter().filter(|pair| pair.name.starts_with("q[") || pair.name == "filters")
+    }
+
+    /// Returns true if the list shows deleted records.
+    pub fn shows_trash(&self) -> bool {
+        trash::is_requested(&self.passthrough)
+    }
+
+    /// The conditions as a saved view stores them.
+    pub fn filters_json(&self) -> Value {
+        filter_row::to_json(&self.rows)
+    }
+
+    /// All query parameters except `page`.
+    pub fn pairs(&self) -> Vec<Pair> {
+        let mut pairs = self.filter_pairs();
+        let pair = |name: &str, value: String| Pair { name: name.into(), value };
+        pairs.extend(self.view_id.map(|id| pair("view_id", id.to_string())));
+        pairs.extend(self.columns.as_ref().map(|columns| pair("columns", columns.join(","))));
+        pairs.extend(self.sort.clone().map(|sort| pair("sort", sort)));
+        pairs.extend(self.per_page.clone().map(|count| pair("per_page", count)));
+        pairs.extend(self.passthrough.iter().cloned());
+        pairs
+    }
+
+    /// The parameters without one condition, on page 1.
+    pub fn without_filter(&self, index: usize) -> ListParams {
+        let mut params = ListParams { page: None, ..self.clone() };
+        params.rows.remove(index);
+        params.rows = filter_row::normalize_first(params.rows);
+        params
+    }
+
+    /// The parameters without one of [`ListParams::raw_conditions`], on page 1.
+    pub fn without_raw_condition(&self, pair: &Pair) -> ListParams {
+        let mut params = ListParams { page: None, ..self.clone() };
+        params.passthrough.retain(|other| other != pair);
+        params
+    }
+
+    /// The URL of the page.
+    pub fn page_url(&self, target: &Target<'_>) -> String {
+        let mut pairs = self.pairs();
+        pairs.extend(self.page.clone().map(|page| Pair { name: "page".into(), value: page }));
+        url::with_query(&target.collection(), &pairs)
+    }
+
+    /// The path of the API request. `columns` is the panel's own parameter.
+    pub fn api_path(&self, target: &Target<'_>, fields: Option<&str>) -> String {
+        let mut pairs = self.pairs();
+        pairs.retain(|pair| pair.name != "columns");
+        pairs.extend(fields.map(|fields| Pair { name: "fields".into(), value: fields.into() }));
+        pairs.extend(self.page.clone().map(|page| Pair { name: "page".into(), value: page }));
+        url::with_query(&target.collection(), &pairs)
+    }
+}
+
+/// Conditions in a URL, and in the filter form: twice as many as the API accepts.
+const MAX_CONDITIONS: usize = 100;
+
+/// Returns true if a form field is an input of the filter form.
+pub fn is_filter_input(name: &str) -> bool {
+    parse_filter_input(name).is_some()
+}
+
+/// The number of the condition and the part: `(3, "value")` for `f3.value`.
+fn parse_filter_input(name: &str) -> Option<(usize, &'static str)> {
+    let (number, part) = name.strip_prefix('f')?.split_once('.')?;
+    let part = ["logic", "field", "predicate", "value"].into_iter().find(|known| *known == part)?;
+    Some((number.parse().ok().filter(|number| *number < MAX_CONDITIONS)?, part))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn columns() -> Vec<Column> {
+        let column = |name: &str, kind: Kind| Column {
+            name: name.into(),
+            label: name.into(),
+            kind,
+            field: None,
+            custom_field: None,
+            predicates: crate::query::TABLE.iter().map(|row| row.0).filter(|predicate| predicate.fits(kind)).collect(),
+            sortable: true,
+            script_json: String::new(),
+        };
+        let at = Kind::Timestamp { form: crate::meta::TimestampForm::Seconds };
+        vec![column("name", Kind::Text), column("is_not", Kind::Boolean), column("made_at", at)]
+    }
+
+    fn parse(query: &str) -> ListParams {
+        ListParams::parse(crate::query::decode(query).unwrap(), &columns(), chrono_tz::Tz::UTC).unwrap()
+    }
+
+    #[test]
+    fn parsing_and_building_a_query_string_is_lossless() {
+        for query in [
+            "q[name_cont]=a%20b&sort=-name",
+            "q[is_not_eq]=true&view_id=3&columns=name,made_at&per_page=50",
+            "q[name_in]=a,b",
+            "q[other_cont]=x",
+        ] {
+            let params = parse(query);
+            assert!(!params.needs_redirect, "{query}");
+            assert_eq!(url::with_query("", &params.pairs()), format!("?{query}"));
+        }
+        assert_eq!(parse("q[name_in][]=a&q[name_in][]=b").rows[0].value, "a,b");
+    }
+
+    #[test]
+    fn the_filter_form_is_parsed_into_conditions() {
+        let params = parse(
+            "apply=1&f0.logic=and&f0.field=name&f0.predicate=cont&f0.value=x&f1.logic=or&f1.field=made_at&f1.predicate=gt\
+             &f1.value=2026-03-21T10:00&f2.field=name&f2.predicate=eq&f2.value=&f3.field=name&f3.predicate=present&f3.value=",
+        );
+        assert!(params.needs_redirect);
+        let rows: Vec<_> =
+            params.rows.iter().map(|row| (row.logic.as_str(), row.parameter_key(), row.value.as_str())).collect();
+        let expected = [
+            ("and", "name_cont".into(), "x"),
+            ("or", "made_at_gt".into(), "2026-03-21T10:00:00Z"),
+            ("and", "name_present".into(), ""),
+        ];
+        assert_eq!(rows, expected);
+        assert_eq!(params.filter_pairs().len(), 1, "`or` needs the parameter `filters`");
+        let again = ListParams::parse(params.pairs(), &columns(), chrono_tz::Tz::UTC).unwrap();
+        assert_eq!(again.filters_json(), params.filters_json());
+    }
+
+    #[test]
+    fn an_arrow_button_moves_a_column() {
+        let params = parse("columns=name&columns=made_at&_up=made_at");
+        assert!(params.needs_redirect);
+        assert_eq!(params.pressed_arrow.as_deref(), Some("up-made_at"));
+        assert_eq!(url::with_query("", &params.pairs()), "?columns=made_at,name");
+    }
+
+    #[test]
+    fn conditions_without_inputs_are_passed_through_unchanged() {
+        for query in [
+            "filters=[{",
+            "filters={}",
+            "filters=[{\"field\":\"name\",\"predicate\":\"in\",\"value\":[\"a,b\"]}]",
+            "filters=[{\"field\":\"other.name\",\"predicate\":\"eq\",\"value\":\"a\"}]",
+            "filters=[{\"field\":\"name\",\"predicate\":\"eq\",\"value\":[\"a\"]}]",
+            "filters=[{\"field\":\"name\",\"predicate\":\"in\",\"value\":[\" a\"]}]",
+            "filters=[{\"field\":\"name\",\"predicate\":\"eq\",\"value\":\"a\"},{\"field\":\"name_or_other\",\"predicate\":\"eq\",\"value\":\"a\"}]",
+            "q[name_in][]=a,b",
+        ] {
+            let params = parse(query);
+            assert!(params.rows.is_empty() && params.raw_conditions().count() == 1, "{query}");
+            assert!(params.without_raw_condition(&params.passthrough[0]).pairs().is_empty(), "{query}");
+        }
+        let or = r#"[{"field":"name","predicate":"cont","value":"a","logic":"and"},{"field":"name","predicate":"cont","value":"b","logic":"or"}]"#;
+        let params = parse(&format!("q[is_not_true]=1&filters={or}"));
+        let fields: Vec<&str> = params.rows.iter().map(|row| row.field.as_str()).collect();
+        assert_eq!(fields, ["name", "name", "is_not"], "conditions of `q` follow those of `filters`");
+        assert_eq!(params.rows[2].logic, "and");
+    }
+
+    #[test]
+    fn conditions_stay_in_the_parameter_that_they_came_from() {
+        let plain = r#"[{"field":"name","predicate":"cont","value":"a","logic":"AND"},{"field":"is_not","predicate":"true","value":"F"}]"#;
+        let params = parse(&format!("filters={plain}&q[name_cont]=b&view_id=3"));
+        assert_eq!((params.rows.len(), params.filters_param_rows()), (3, 2));
+        let names = |params: &ListParams| params.pairs().into_iter().map(|pair| pair.name).collect::<Vec<_>>();
+        assert_eq!(names(&params), ["filters", "q[name_cont]", "view_id"]);
+        assert_eq!(names(&params.without_filter(0)), ["filters", "q[name_cont]", "view_id"]);
+        assert_eq!(names(&params.without_filter(0).without_filter(0)), ["q[name_cont]", "view_id"]);
+        // The filter form preserves it.
+        let form = "f0.field=name&f0.predicate=cont&f0.value=a&f1.field=name&f1.predicate=cont&f1.value=b";
+        assert_eq!(names(&parse(&format!("{form}&listed=1"))), ["filters", "q[name_cont]"]);
+        assert_eq!(names(&parse(&format!("{form}&listed=1&f1.logic=or"))), ["filters"]);
+        assert_eq!(names(&parse("f0.field=name&f0.predicate=cont&f0.value=a")), ["q[name_cont]"]);
+    }
+
+    #[test]
+    fn logic_words_are_case_insensitive() {
+        let written = r#"[{"field":"name","predicate":"cont","value":"a","logic":"NAND"},{"field":"name","predicate":"in","value":[1,true],"logic":"Or"}]"#;
+        let params = parse(&format!("filters={written}"));
+        let rows: Vec<_> = params.rows.iter().map(|row| (row.logic.as_str(), row.value.as_str())).collect();
+        assert_eq!(rows, [("nand", "a"), ("or", "1,true")]);
+        // The first condition keeps only its negation.
+        assert_eq!(params.without_filter(0).rows[0].logic, "and");
+        assert_eq!(parse("f1.logic=nor&f1.field=name&f1.predicate=cont&f1.value=a").rows[0].logic, "nand");
+    }
+
+    #[test]
+    fn two_conditions_with_the_same_field_and_predicate_are_both_kept() {
+        let params = parse("f0.field=name&f0.predicate=cont&f0.value=x&f1.field=name&f1.predicate=cont&f1.value=y");
+        assert_eq!(params.filter_pairs()[0].name, "filters");
+    }
+}

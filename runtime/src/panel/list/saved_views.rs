@@ -1,0 +1,286 @@
+//! Saved views of a list: the tabs, the selected view, and saving the current list as a view.
+
+use std::sync::Arc;
+
+use maud::{Markup, html};
+use salvo::http::StatusCode;
+use serde_json::{Value, json};
+
+use super::columns::{self, Column};
+use super::filter_row::{FilterRow, from_json};
+use super::params::ListParams;
+use crate::error::{Error, Result};
+use crate::panel::format::labels;
+use crate::panel::record::input;
+use crate::panel::request::{PanelRequest, form_value, if_match};
+use crate::panel::session::flash::Flash;
+use crate::panel::target::Target;
+use crate::panel::{layout, url};
+use crate::query::{Pair, decode};
+use crate::server::Response;
+
+/// Limit of a query string, in bytes. The server accepts no longer URL.
+const MAX_QUERY_BYTES: usize = 64 << 10;
+
+/// The saved views of one list that the user may see.
+#[derive(Debug)]
+pub struct SavedViews {
+    views: Arc<Vec<Value>>,
+    /// The record of the selected view.
+    selected: Option<Value>,
+    /// The `ETag` of the selected view.
+    version: Option<String>,
+}
+
+impl SavedViews {
+    /// # Errors
+    /// When the database fails.
+    pub async fn load(request: &PanelRequest<'_>, target: &Target<'_>, selected: Option<i64>) -> Result<SavedViews> {
+        let views = load_visible(request, target.entry.meta.plural).await?;
+        let (mut view, mut version) = (None, None);
+        if let Some(id) = selected {
+            let response = request.get(&format!("/custom_views/{id}")).await?;
+            if response.is_success() {
+                view = Some(response.json()?["custom_view"].clone());
+                version = response.etag().map(String::from);
+            }
+        }
+        Ok(SavedViews { views, selected: view, version })
+    }
+
+    /// The columns of the selected view, in its order.
+    pub fn columns(&self) -> Option<Vec<String>> {
+        let list = self.selected.as_ref()?["columns"].as_array()?;
+        Some(list.iter().filter_map(|name| Some(name.as_str()?.to_string())).collect())
+    }
+
+    /// The conditions of the selected view; empty if a [`FilterRow`] cannot hold them.
+    pub fn conditions(&self) -> Vec<FilterRow> {
+        self.selected.as_ref().and_then(|view| from_json(&view["filters"])).unwrap_or_default()
+    }
+
+    /// The sort order of the selected view, as the parameter `sort`.
+    pub fn sort(&self) -> Option<String> {
+        let view = self.selected.as_ref()?;
+        let column = view["sort_column"].as_str()?;
+        let sign = if view["sort_direction"] == "desc" { "-" } else { "" };
+        Some(format!("{sign}{column}"))
+    }
+
+    /// The page size of the selected view.
+    pub fn per_page(&self) -> Option<String> {
+        let view = self.selected.as_ref()?;
+        Some(input::to_text(&view["per_page"])).filter(|count| !count.is_empty())
+    }
+
+    /// The conditions of the selected view and of the list, and whether one list of conditions can express both. As in
+    /// a list, `q[...]` replaces the view's condition with the same field and predicate.
+    fn merge_conditions(&self, params: &ListParams) -> (Value, bool) {
+        let mut filters = params.filters_json().as_array().cloned().unwrap_or_default();
+        let Some(own) = self.selected.as_ref().and_then(|view| view["filters"].as_array()) else {
+            return (Value::Array(filters), true);
+        };
+        let same =
+            |one: &Value, other: &Value| one["field"] == other["field"] && one["predicate"] == other["predicate"];
+        let mut all: Vec<Value> = own.clone();
+        all.retain(|one| !filters.iter().skip(params.filters_param_rows()).any(|other| same(one, other)));
+        let is_expressible = all.is_empty() || params.rows.iter().all(|row| row.logic == "and");
+        all.append(&mut filters);
+        (Value::Array(all), is_expressible)
+    }
+
+    /// The views as tabs, and the menu that saves the current list.
+    pub fn render(
+        &self,
+        request: &PanelRequest<'_>,
+        target: &Target<'_>,
+        params: &ListParams,
+        shown: &[&Column],
+    ) -> Markup {
+        let selected = self.selected.as_ref().and_then(|view| view["id"].as_i64());
+        html! {
+            div .views {
+                nav aria-label="Saved views" {
+                    ul {
+                        li { a href=(target.collection()) aria-current=[(selected.is_none() && params.view_id.is_none()).then_some("true")] { "All" } }
+                        @for view in self.views.iter() {
+                            @let id = view["id"].as_i64();
+                            li { a href={ (target.collection()) "?view_id=" (input::to_text(&view["id"])) } aria-current=[(id == selected).then_some("true")] {
+                                (input::to_text(&view["name"]))
+                                @if view["visibility"] != "personal" { " " span .badge { (labels::from_name(&input::to_text(&view["visibility"]))) } }
+                            } }
+                        }
+                    }
+                }
+                details .menu {
+                    summary { @if self.selected.is_some() { "View" } @else { "Save view" } }
+                    div {
+                        @if let Some(view) = &self.selected { (self.render_view_menu(request, target, params, shown, view)) }
+                        (render_save_form(request, target, params, shown))
+                    }
+                }
+            }
+        }
+    }
+
+    /// Operations on the selected view.
+    fn render_view_menu(
+        &self,
+        request: &PanelRequest<'_>,
+        target: &Target<'_>,
+        params: &ListParams,
+        shown: &[&Column],
+        view: &Value,
+    ) -> Markup {
+        let caller = &request.user.principal;
+        let is_own = view["user_id"].as_i64() == caller.user_id;
+        let id = input::to_text(&view["id"]);
+        html! {
+            div .menu-part {
+                @if is_own || caller.is_admin {
+                    form method="post" action={ (target.collection()) "/views" } {
+                        (list_state_inputs(request, params, shown))
+                        input type="hidden" name="into" value=(id);
+                        input type="hidden" name="_version" value=[&self.version];
+                        button { "Update this view" }
+                    }
+                    a .button href={ "/custom_views/" (id) "/edit" } { "Edit view" }
+                }
+                form method="post" action={ (target.collection()) "/views" } {
+                    (layout::csrf_input(request))
+                    input type="hidden" name="_query" value=(query_string(params));
+                    input type="hidden" name="clone" value=(id);
+                    button { "Copy this view" }
+                }
+            }
+        }
+    }
+}
+
+/// The saved views of a resource that the user may see, cached.
+async fn load_visible(request: &PanelRequest<'_>, plural: &'static str) -> Result<Arc<Vec<Value>>> {
+    let caller = &request.user.principal;
+    let key = (caller.user_id, caller.role_ids.clone(), plural);
+    let read = async {
+        let query = "fields=id,name,visibility,user_id&sort=name&per_page=100&count=none";
+        let response = request.get(&format!("/custom_views?q[entity_type_eq]={plural}&{query}")).await?;
+        match response.status {
+            StatusCode::FORBIDDEN => Ok(Vec::new()),
+            _ => Ok(response.json()?["custom_views"].as_array().cloned().unwrap_or_default()),
+        }
+    };
+    // If the views cannot be read, the list is shown without them. Errors are not cached.
+    Ok(request
+        .cache
+        .views
+        .get(key, request.state.views_version.current(), &request.state.clock, read)
+        .await
+        .unwrap_or_default())
+}
+
+/// The current list as hidden inputs.
+fn list_state_inputs(request: &PanelRequest<'_>, params: &ListParams, shown: &[&Column]) -> Markup {
+    let names: Vec<&str> = shown.iter().map(|column| column.name.as_str()).collect();
+    html! {
+        (layout::csrf_input(request))
+        input type="hidden" name="_query" value=(query_string(params));
+        input type="hidden" name="columns" value=(names.join(","));
+    }
+}
+
+fn render_save_form(request: &PanelRequest<'_>, target: &Target<'_>, params: &ListParams, shown: &[&Column]) -> Markup {
+    let caller = &request.user.principal;
+    html! {
+        form .menu-part method="post" action={ (target.collection()) "/views" } {
+            (list_state_inputs(request, params, shown))
+            label .field { span { "Name" } input name="name" required maxlength="255" autocomplete="off"; }
+            label .field { span { "Visibility" }
+                select name="visibility" {
+                    option value="personal" { "Personal: visible to me" }
+                    @if !caller.role_ids.is_empty() { option value="shared" { "Shared: visible to my roles" } }
+                    @if caller.is_admin { option value="system" { "System: visible to everyone" } }
+                }
+            }
+            button .primary { @if params.view_id.is_some() { "Save as a new view" } @else { "Save this list" } }
+        }
+    }
+}
+
+/// The query string of a list.
+pub fn query_string(params: &ListParams) -> String {
+    url::with_query("", &params.pairs()).trim_start_matches('?').to_string()
+}
+
+/// Saves the current list as a new or an existing view, or copies a view.
+pub async fn save_or_clone(request: &PanelRequest<'_>, target: &Target<'_>, form: &[Pair]) -> Result<Response> {
+    let sent = |name: &str| form_value(form, name);
+    let entry = target.entry;
+    let response = if let Some(id) = sent("clone") {
+        let id: i64 = id.parse().map_err(|_| Error::NotFound)?;
+        request.send("POST", &format!("/custom_views/{id}/clone"), &[], None).await?
+    } else {
+        let columns = columns::load(request, entry).await?;
+        let query = sent("_query").unwrap_or_default();
+        if query.len() > MAX_QUERY_BYTES {
+            return Err(Error::Malformed("The URL of the list is too long.".into()));
+        }
+        let params = ListParams::parse(decode(query)?, &columns, request.locale.zone)?;
+        let views = SavedViews::load(request, target, params.view_id).await?;
+        let (filters, is_expressible) = views.merge_conditions(&params);
+        if !is_expressible {
+            let message = "The conditions of the view cannot be combined with conditions that contain “or”.";
+            return Err(Error::Malformed(message.into()));
+        }
+        let sort = params.sort.clone().or_else(|| views.sort()).unwrap_or_default();
+        let names: Vec<&str> = sent("columns").unwrap_or_default().split(',').filter(|name| !name.is_empty()).collect();
+        let mut view = json!({
+            "columns": names,
+            "filters": filters,
+            "sort_column": sort.trim_start_matches('-'),
+            "sort_direction": if sort.starts_with('-') { "desc" } else { "asc" },
+            "per_page": params.per_page.clone().or_else(|| views.per_page()).unwrap_or_else(|| "20".into()),
+        });
+        match sent("into") {
+            Some(id) => {
+                let id: i64 = id.parse().map_err(|_| Error::NotFound)?;
+                request
+                    .send("PUT", &format!("/custom_views/{id}"), &if_match(form), Some(&without_empty_sort(view)))
+                    .await?
+            }
+            None => {
+                view["name"] = json!(sent("name"));
+                view["entity_type"] = json!(entry.meta.plural);
+                view["visibility"] = json!(sent("visibility").unwrap_or("personal"));
+                view["role_ids"] = json!(request.user.principal.role_ids);
+                request.send("POST", "/custom_views", &[], Some(&without_empty_sort(view))).await?
+            }
+        }
+    };
+    if !response.is_success() {
+        let problem = response.problem();
+        let view_meta = request.state.catalog.linked("custom_view").meta;
+        let content = html! {
+            (layout::header(&[(target.collection(), labels::plural(entry.meta))], &html! { "The view was not saved" }, &html! {}))
+            div .problem role="alert" {
+                ul { @for (name, messages) in &problem.errors { li { (labels::error_field(view_meta, name)) " " (messages.join("; ")) } } }
+                @if response.status == StatusCode::PRECONDITION_FAILED { p { "Somebody else changed this view. Reload it and try again." } }
+                @else if problem.errors.is_empty() { p { (problem.message) } }
+            }
+            p { a .button href={ (target.collection()) "?" (sent("_query").unwrap_or_default()) } { "Back to the list" } }
+        };
+        return Ok(layout::page_with_status(request, response.status, "The view was not saved", &content));
+    }
+    let id = response.json()?["custom_view"]["id"].clone();
+    Ok(Flash::Saved.redirect(&format!("{}?view_id={}", target.collection(), input::to_text(&id))))
+}
+
+/// Removes the sort fields if the list is not sorted.
+fn without_empty_sort(mut view: Value) -> Value {
+    if view["sort_column"] == ""
+        && let Some(fields) = view.as_object_mut()
+    {
+        fields.remove("sort_column");
+        fields.remove("sort_direction");
+    }
+    view
+}

@@ -1,0 +1,146 @@
+//! Table of a list. Links and classes of its columns are computed once for all rows.
+
+use maud::{Markup, html};
+
+use super::columns::Column;
+use super::response::Fields;
+use super::trash;
+use crate::catalog::Entry;
+use crate::meta::{FieldMeta, Kind};
+use crate::panel::display_name::{self, DisplayNames};
+use crate::panel::format::value::{self, Placement};
+use crate::panel::request::PanelRequest;
+use crate::panel::target::Target;
+
+pub struct Table<'l> {
+    request: &'l PanelRequest<'l>,
+    target: &'l Target<'l>,
+    /// The path of the records.
+    collection: String,
+    columns: Vec<TableColumn<'l>>,
+    name_field: Option<&'static FieldMeta>,
+    display_names: &'l DisplayNames,
+    /// True if rows have a checkbox.
+    pub is_selectable: bool,
+    pub shows_trash: bool,
+}
+
+struct TableColumn<'l> {
+    column: &'l Column,
+    /// True if the cells link to the record.
+    links_to_record: bool,
+    class: Option<&'static str>,
+    /// The source of a derived value: the reference field, and the path of the source's list.
+    source: Option<(&'static str, &'static str)>,
+}
+
+impl<'l> Table<'l> {
+    pub fn new(
+        request: &'l PanelRequest<'l>,
+        target: &'l Target<'l>,
+        shown: &[&'l Column],
+        display_names: &'l DisplayNames,
+    ) -> Table<'l> {
+        let name_field = display_name::name_field(target.entry);
+        let link_column = link_column(name_field, shown);
+        let column = |(index, column): (usize, &&'l Column)| TableColumn {
+            column,
+            links_to_record: index == link_column,
+            class: cell_class(column, index == link_column),
+            source: column.field.and_then(|field| source_of(request, target.entry, field)),
+        };
+        let columns = shown.iter().enumerate().map(column).collect();
+        let collection = target.collection();
+        Table {
+            request,
+            target,
+            collection,
+            columns,
+            name_field,
+            display_names,
+            is_selectable: false,
+            shows_trash: false,
+        }
+    }
+
+    /// The columns, each with the class of its cells.
+    pub fn columns(&self) -> impl Iterator<Item = (&Column, Option<&'static str>)> {
+        self.columns.iter().map(|column| (column.column, column.class))
+    }
+
+    pub fn render_row(&self, record: &impl Fields) -> Markup {
+        let id = record.value("id").as_i64().unwrap_or_default();
+        let name = display_name::from_field(self.name_field, self.target.entry, record);
+        let mut href = format!("{}/{id}", self.collection);
+        if self.shows_trash {
+            href = trash::url(&href);
+        }
+        html! {
+            tr data-row {
+                @if self.is_selectable { td .pick { input type="checkbox" name="id" value=(id) aria-label={ "Select " (name) }; } }
+                @for column in &self.columns {
+                    td class=[column.class] {
+                        @if column.links_to_record {
+                            a href=(href) data-open {
+                                @let text = record.value(&column.column.name).as_str().unwrap_or_default();
+                                @if text.trim().is_empty() { (name) } @else { (self.render_link_text(column, record, text)) }
+                            }
+                        } @else { (self.render_value(column, record)) }
+                    }
+                }
+            }
+        }
+    }
+
+    /// The value inside the link to the record, without a link of its own.
+    fn render_link_text(&self, column: &TableColumn<'_>, record: &impl Fields, text: &str) -> Markup {
+        match column.column.field.map(|field| field.kind) {
+            Some(Kind::Ref { .. } | Kind::PolymorphicRef { .. } | Kind::RefList { .. } | Kind::Derived { .. })
+            | None => html! { (text) },
+            Some(_) => self.render_value(column, record),
+        }
+    }
+
+    fn render_value(&self, TableColumn { column, source, .. }: &TableColumn<'_>, record: &impl Fields) -> Markup {
+        let Some(field) = column.field else {
+            let Some(definition) = &column.custom_field else { return value::render_empty() };
+            let value = record.value("custom_fields").get(&definition.name);
+            return value::render_custom_field(self.request, Some(definition), value, Placement::Table);
+        };
+        let shown = value::render_kind(self.request, field, column.kind, record, self.display_names, Placement::Table);
+        match source.and_then(|(via, path)| Some((record.value(via).as_i64()?, path))) {
+            Some((id, path)) if record.value(field.name).as_str().is_some() => {
+                html! { a href={ "/" (path) "/" (id) } { (shown) } }
+            }
+            _ => shown,
+        }
+    }
+}
+
+/// The CSS class of a column's cells.
+fn cell_class(column: &Column, links_to_record: bool) -> Option<&'static str> {
+    match (value::is_numeric(column.kind), links_to_record) {
+        (true, true) => Some("number lead"),
+        (true, false) => Some("number"),
+        (false, true) => Some("lead"),
+        (false, false) => None,
+    }
+}
+
+/// The index of the column that links to the record: the name field, else the first one.
+fn link_column(name_field: Option<&'static FieldMeta>, shown: &[&Column]) -> usize {
+    let name = name_field.map(|field| field.name);
+    shown.iter().position(|column| Some(column.name.as_str()) == name).unwrap_or(0)
+}
+
+/// See [`TableColumn::source`]; `None` if the user may not read the source's list.
+fn source_of(
+    request: &PanelRequest<'_>,
+    entry: &Entry,
+    field: &'static FieldMeta,
+) -> Option<(&'static str, &'static str)> {
+    let Kind::Derived { via, .. } = field.kind else { return None };
+    let Kind::Ref { resource } = entry.field(via)?.kind else { return None };
+    let referenced = request.state.catalog.linked(resource);
+    display_name::is_listable(request, referenced).then_some((via, referenced.meta.path))
+}

@@ -1,0 +1,116 @@
+//! Toolbar of a list: search box, filter, columns, and the active conditions.
+
+use maud::{Markup, html};
+
+use super::columns::Column;
+use super::filter_row::FilterRow;
+use super::params::ListParams;
+use super::saved_views::SavedViews;
+use super::{column_picker, filter_form};
+use crate::panel::display_name::{self, DisplayNames};
+use crate::panel::format::labels;
+use crate::panel::request::PanelRequest;
+use crate::panel::target::Target;
+use crate::query::{Pair, Predicate};
+
+/// A form above a list, loaded lazily: a closed tool is a link to the page with the tool open. A script fetches that
+/// page and takes the form out of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tool {
+    Filter,
+    Columns,
+}
+
+impl Tool {
+    /// The value of the parameter `tool`, and the id of the element.
+    fn id(self) -> &'static str {
+        match self {
+            Tool::Filter => "filter",
+            Tool::Columns => "columns",
+        }
+    }
+
+    pub fn from_id(id: &str) -> Option<Tool> {
+        [Tool::Filter, Tool::Columns].into_iter().find(|tool| tool.id() == id)
+    }
+}
+
+/// The URL of the list with a tool open.
+pub fn url_with_open_tool(target: &Target<'_>, params: &ListParams, tool: Tool) -> String {
+    let list = params.page_url(target);
+    format!("{list}{}tool={}", if list.contains('?') { '&' } else { '?' }, tool.id())
+}
+
+/// The toolbar, and the active conditions with a link to remove each.
+pub fn render(
+    request: &PanelRequest<'_>,
+    target: &Target<'_>,
+    params: &ListParams,
+    columns: &[Column],
+    shown: &[&Column],
+    views: &SavedViews,
+    display_names: &DisplayNames,
+) -> Markup {
+    let count = params.rows.len();
+    let describe = |rows: &[FilterRow]| filter_form::describe_all(request, rows, columns, display_names);
+    let (of_view, of_list) = (describe(&views.conditions()), describe(&params.rows));
+    html! {
+        div .tools {
+            (search_box(target, params))
+            (render_tool(target, params, Tool::Filter, &html! { "Filter" @if count > 0 { " " span .count { (count) } } },
+                || filter_form::render(request, target, params, columns, display_names)))
+            (render_tool(target, params, Tool::Columns, &html! { "Columns" }, || column_picker::render(target, params, columns, shown, views.per_page())))
+        }
+        @if count > 0 || !of_view.is_empty() || params.raw_conditions().next().is_some() {
+            ul .chips aria-label="Conditions" {
+                @for condition in &of_view { li .faint { (condition) " (from the view)" } }
+                @for (index, condition) in of_list.iter().enumerate() {
+                    li { (condition) " " a href=(params.without_filter(index).page_url(target)) aria-label={ "Remove: " (condition) } { "×" } }
+                }
+                @for pair in params.raw_conditions() {
+                    li { code { (pair.name) "=" (pair.value) } " " a href=(params.without_raw_condition(pair).page_url(target)) aria-label={ "Remove: " (pair.name) } { "×" } }
+                }
+            }
+        }
+    }
+}
+
+fn render_tool(
+    target: &Target<'_>,
+    params: &ListParams,
+    tool: Tool,
+    summary: &Markup,
+    form: impl FnOnce() -> Markup,
+) -> Markup {
+    let is_open = params.open_tool == Some(tool);
+    html! {
+        details .tool id=(tool.id()) open[is_open] {
+            summary { (summary) }
+            @if is_open { (form()) } @else { a data-tool href=(url_with_open_tool(target, params, tool)) { "Open the " (tool.id()) } }
+        }
+    }
+}
+
+/// The search box, if the name field can be searched by `cont`.
+fn search_box(target: &Target<'_>, params: &ListParams) -> Markup {
+    let Some(field) = display_name::name_field(target.entry).filter(|field| Predicate::Cont.allowed(field, field.kind))
+    else {
+        return Markup::default();
+    };
+    let name = format!("q[{}_cont]", field.name);
+    // The search is a condition joined by "and" after all others: one of `q[...]`, or the last one of `filters`.
+    let in_filters = params.filters_param_rows();
+    let is_last = |index: usize| index >= in_filters || index + 1 == params.rows.len();
+    let is_search = |row: &FilterRow| row.field == field.name && row.predicate == "cont" && row.logic == "and";
+    let at = params.rows.iter().enumerate().rposition(|(index, row)| is_search(row) && is_last(index));
+    let row = at.map(|at| &params.rows[at]);
+    let rest = ListParams { page: None, ..at.map_or_else(|| params.clone(), |at| params.without_filter(at)) };
+    let rest: Vec<Pair> = rest.pairs().into_iter().filter(|pair| pair.name != name).collect();
+    let label = format!("Search by {}", labels::field(field).to_lowercase());
+    html! {
+        form .search method="get" action=(target.collection()) role="search" {
+            (filter_form::hidden_inputs(&rest))
+            input #search type="search" name=(name) value=(row.map_or("", |row| row.value.as_str())) placeholder=(label) aria-label=(label);
+        }
+    }
+}

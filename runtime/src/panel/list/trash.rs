@@ -1,0 +1,120 @@
+//! Soft-deleted records: URLs of their list, the page of a deleted record, and restoring it.
+
+use maud::{Markup, html};
+use serde_json::json;
+
+use crate::catalog::Entry;
+use crate::error::Result;
+use crate::meta::{FieldMeta, Operation, Shown};
+use crate::panel::api::ApiResponse;
+use crate::panel::display_name::{self, DisplayNames};
+use crate::panel::format::labels;
+use crate::panel::format::value::{self, Placement};
+use crate::panel::record::{self, history};
+use crate::panel::request::{PanelRequest, if_match};
+use crate::panel::session::flash::Flash;
+use crate::panel::target::Target;
+use crate::panel::{layout, redirect};
+use crate::query::Pair;
+use crate::server::Response;
+
+/// Query string of deleted records, the same as the API's.
+const QUERY_STRING: &str = "?deleted=only";
+
+/// [`QUERY_STRING`] as a further parameter.
+pub const QUERY_PARAMETER: &str = "&deleted=only";
+
+/// Returns true if the user may see and restore deleted records.
+pub fn may_view(request: &PanelRequest<'_>, entry: &Entry) -> bool {
+    entry.meta.keeps_deleted() && request.may(entry, Operation::Delete)
+}
+
+/// Returns true if query parameters request deleted records.
+pub fn is_requested(pairs: &[Pair]) -> bool {
+    pairs.iter().any(|pair| pair.name == "deleted")
+}
+
+/// The URL of the deleted records of a collection, or of one deleted record.
+pub fn url(path: &str) -> String {
+    format!("{path}{QUERY_STRING}")
+}
+
+/// `Deleted products`
+pub fn heading(entry: &Entry) -> String {
+    format!("Deleted {}", labels::plural(entry.meta).to_lowercase())
+}
+
+pub fn deleted_at_field(entry: &Entry) -> Option<&'static FieldMeta> {
+    entry.field("deleted_at")
+}
+
+/// The API's response with a deleted record, if there is one that the user may see.
+pub async fn find(request: &PanelRequest<'_>, target: &Target<'_>) -> Result<Option<ApiResponse>> {
+    if !may_view(request, target.entry) {
+        return Ok(None);
+    }
+    let response = request.get(&url(&target.path())).await?;
+    Ok(response.is_success().then_some(response))
+}
+
+/// The page of a deleted record.
+pub async fn show(request: &PanelRequest<'_>, target: &Target<'_>) -> Result<Response> {
+    let entry = target.entry;
+    let response = request.get(&url(&target.path())).await?;
+    // The record was restored after the link was made.
+    if response.status.as_u16() == 404 && request.get(&target.path()).await?.is_success() {
+        return Ok(redirect(&target.path()));
+    }
+    let record = response.json()?[entry.meta.name].clone();
+    let fields: Vec<&'static FieldMeta> =
+        entry.meta.fields.iter().filter(|field| field.shown != Shown::Never).collect();
+    let display_names = DisplayNames::load_for_fields(request, entry, &fields, std::slice::from_ref(&record)).await?;
+    let name = display_name::of(entry, &record);
+    let version = response.etag().unwrap_or_default().to_string();
+    let deleted_at = deleted_at_field(entry)
+        .map(|field| value::render_field(request, entry, field, &record, &display_names, Placement::Page));
+    let breadcrumbs = [(target.collection(), labels::plural(entry.meta)), (url(&target.collection()), heading(entry))];
+    let actions = html! { @if may_view(request, entry) { (restore_menu(request, target, &name, &version)) } };
+    let content = html! {
+        (layout::header(&breadcrumbs, &html! { (name) }, &actions))
+        div .notice role="status" {
+            p { strong { "This " (labels::singular(entry.meta)) " is deleted" } @if let Some(deleted_at) = deleted_at { " since " (deleted_at) } "." }
+            p { "It is hidden from all lists and cannot be changed until it is restored." }
+        }
+        div .columns {
+            div .main-column {
+                (record::field_list(request, entry, &record, &display_names))
+                (record::custom_fields(request, target, &record).await?)
+            }
+            div .side-column { (history::render_recent(request, target).await?) }
+        }
+    };
+    Ok(layout::page(request, &name, &content))
+}
+
+/// The menu that asks for confirmation.
+fn restore_menu(request: &PanelRequest<'_>, target: &Target<'_>, name: &str, version: &str) -> Markup {
+    html! {
+        details .menu {
+            summary { "Restore" }
+            div .menu-part {
+                form method="post" action={ (target.path()) "/restore" } {
+                    (layout::csrf_input(request))
+                    input type="hidden" name="_version" value=(version);
+                    p { "It appears in all lists again, with everything that belongs to it." }
+                    button .primary { "Restore " (name) }
+                }
+            }
+        }
+    }
+}
+
+/// Restores a deleted record.
+pub async fn restore(request: &PanelRequest<'_>, target: &Target<'_>, form: &[Pair]) -> Result<Response> {
+    let response =
+        request.send("POST", &format!("{}/restore", target.path()), &if_match(form), Some(&json!({}))).await?;
+    if response.is_success() {
+        return Ok(Flash::Restored.redirect(&target.path()));
+    }
+    record::error_page(request, target, "The record was not restored", &response)
+}

@@ -1,0 +1,190 @@
+//! Actions of a resource: buttons, the form of an action with input, and its result.
+
+use maud::{Markup, html};
+use salvo::http::StatusCode;
+use serde_json::{Map, Value};
+
+use super::{choices, form_decode, input};
+use crate::error::{Error, Result};
+use crate::meta::{ActionMeta, ActionMethod, ActionOn, ActionOutput, FieldMeta};
+use crate::panel::api::ApiResponse;
+use crate::panel::display_name::{self, DisplayNames};
+use crate::panel::format::labels;
+use crate::panel::format::value::{self, Placement};
+use crate::panel::request::{PanelRequest, if_match, return_path};
+use crate::panel::session::flash::Flash;
+use crate::panel::target::Target;
+use crate::panel::{layout, record, redirect, url};
+use crate::query::Pair;
+use crate::server::Response;
+
+/// Returns true if the result of an action is shown on the page of its record: a GET without input.
+pub fn is_shown_inline(action: &ActionMeta) -> bool {
+    let is_get = action.on == ActionOn::Record && action.method == ActionMethod::Get && action.input.is_empty();
+    is_get && matches!(action.output, ActionOutput::Fields { .. })
+}
+
+/// The results of the inline actions, such as the request of a delivery attempt.
+pub async fn render_inline(request: &PanelRequest<'_>, target: &Target<'_>) -> Result<Markup> {
+    let mut results = Vec::new();
+    for action in target.entry.meta.actions.iter().filter(|action| is_shown_inline(action)) {
+        let ActionOutput::Fields { key, fields } = action.output else { continue };
+        if !may_run(request, target, action) {
+            continue;
+        }
+        let response = request.get(&format!("{}/{}", target.path(), action.name)).await?;
+        if response.is_success() {
+            results.push((labels::action(action), render_result(request, fields, &response.json()?[key])));
+        }
+    }
+    Ok(html! { @for (label, values) in results { section .card { h2 { (label) } (values) } } })
+}
+
+/// Returns true if the user may run an action.
+pub fn may_run(request: &PanelRequest<'_>, target: &Target<'_>, action: &ActionMeta) -> bool {
+    // The only action that is limited to administrators.
+    if target.entry.meta.name == "user" && action.name == "invite" && !request.user.principal.is_admin {
+        return false;
+    }
+    match action.method {
+        ActionMethod::Get if !action.needs_write => request.may_read(target.entry),
+        ActionMethod::Get | ActionMethod::Post => request.may_write(target.entry),
+    }
+}
+
+/// Returns true if an action with `until` was already run, by the value of its field.
+pub fn is_done(action: &ActionMeta, record: &Value) -> bool {
+    let Some((until, value)) = action.until.and_then(|until| Some((until, record.get(until.field)?))) else {
+        return false;
+    };
+    let is_set = match value {
+        Value::Null => false,
+        Value::Bool(flag) => *flag,
+        Value::String(text) => !text.is_empty(),
+        Value::Array(list) => !list.is_empty(),
+        _ => true,
+    };
+    is_set == until.is
+}
+
+/// The button that runs an action, or the link to its form.
+pub fn button(request: &PanelRequest<'_>, target: &Target<'_>, action: &'static ActionMeta, version: &str) -> Markup {
+    let label = labels::action(action);
+    if action.input.is_empty() && action.method == ActionMethod::Post {
+        return html! {
+            form .one method="post" action={ (target.path()) "/" (action.name) } {
+                (layout::csrf_input(request))
+                @if matches!(action.output, ActionOutput::Record) { input type="hidden" name="_version" value=(version); }
+                button title=[(!action.description.is_empty()).then_some(action.description)] { (label) }
+            }
+        };
+    }
+    html! { a .button href={ (target.path()) "/" (action.name) } { (label) "…" } }
+}
+
+/// Runs an action, or shows its form.
+pub async fn run(request: &PanelRequest<'_>, target: &Target<'_>, name: &str, form: &[Pair]) -> Result<Response> {
+    let on = if target.is_list() { ActionOn::Collection } else { ActionOn::Record };
+    let action = target.entry.meta.actions.iter().find(|action| action.name == name && action.on == on);
+    let action = action.ok_or(Error::NotFound)?;
+    if !may_run(request, target, action) {
+        return Err(layout::not_permitted());
+    }
+    if is_shown_inline(action) {
+        return Ok(redirect(&target.path()));
+    }
+    let path = format!("{}/{name}", target.path());
+    let is_get = action.method == ActionMethod::Get;
+    let sent = if is_get { request.raw.query_pairs()? } else { form.to_vec() };
+    let catalog = &request.state.catalog;
+    let values = form_decode::decode(catalog, action.input, &[], request.locale.zone, &sent, true)?;
+    if form.is_empty() && values.is_empty() {
+        return action_page(request, target, action, &values, None, &html! {}, StatusCode::OK).await;
+    }
+    let response = match is_get {
+        true => {
+            let pairs: Vec<Pair> =
+                values.iter().map(|(name, value)| Pair { name: name.clone(), value: input::to_text(value) }).collect();
+            request.get(&url::with_query(&path, &pairs)).await?
+        }
+        false => request.send("POST", &path, &if_match(&sent), Some(&Value::Object(values.clone()))).await?,
+    };
+    if !response.is_success() {
+        if response.status.as_u16() == 422 && !action.input.is_empty() {
+            return action_page(request, target, action, &values, Some(&response), &html! {}, response.status).await;
+        }
+        return record::error_page(request, target, &format!("{} failed", labels::action(action)), &response);
+    }
+    let body = response.json()?;
+    match action.output {
+        ActionOutput::Fields { key, fields } => {
+            let result = html! { section .card role="status" { (render_result(request, fields, &body[key])) } };
+            action_page(request, target, action, &values, None, &result, StatusCode::OK).await
+        }
+        ActionOutput::Record | ActionOutput::Created => {
+            let record = &body[target.entry.meta.name];
+            let target = record["id"].as_i64().map_or(*target, |id| target.record(id));
+            let back = return_path(form).map_or_else(|| target.path(), String::from);
+            if record::has_secrets(target.entry, record) {
+                Ok(record::secrets_page(request, &target, record))
+            } else {
+                Ok(Flash::Done.redirect(&back))
+            }
+        }
+    }
+}
+
+/// The page of an action: its result, and its form.
+async fn action_page(
+    request: &PanelRequest<'_>,
+    target: &Target<'_>,
+    action: &'static ActionMeta,
+    values: &Map<String, Value>,
+    error: Option<&ApiResponse>,
+    result: &Markup,
+    status: StatusCode,
+) -> Result<Response> {
+    let entry = target.entry;
+    let problem = error.map(ApiResponse::problem).unwrap_or_default();
+    let label = labels::action(action);
+    let mut breadcrumbs = vec![(target.collection(), labels::plural(entry.meta))];
+    if let Some(id) = target.id {
+        breadcrumbs.push((target.path(), display_name::by_id(request, entry, id).await?));
+    }
+    let display_names = DisplayNames::default();
+    let content = html! {
+        (layout::header(&breadcrumbs, &html! { (label) }, &html! {}))
+        @if !action.description.is_empty() { p .lead-text { (labels::render_code(action.description)) } }
+        (result)
+        form .record method=(if action.method == ActionMethod::Get { "get" } else { "post" }) action={ (target.path()) "/" (action.name) } novalidate {
+            @if action.method == ActionMethod::Post { (layout::csrf_input(request)) }
+            @for field in action.input {
+                @let errors = problem.errors.get(field.name);
+                @let id = format!("field-{}", field.name);
+                @let value = values.get(field.name).cloned().unwrap_or_default();
+                @let options = input::InputOptions {
+                    id: id.clone(), name: field.name.into(), required: field.required, clearable: !field.required, value: &value,
+                    choices: choices::for_kind(&request.state.catalog, field.kind), described_by: errors.map(|_| format!("{id}-error")),
+                    invalid: errors.is_some(), display_names: &display_names, suggestion_url: input::suggestion_url(request, Some(field)), referenced_name: None, widget: None,
+                };
+                div .field .invalid[errors.is_some()] {
+                    label for=(id) { (labels::field(field)) @if field.required { " " span .required { "*" } } }
+                    (input::render(request, field.kind, field.rules, &options))
+                    @if let Some(messages) = errors { p .error id={ (id) "-error" } { (labels::field(field)) " " (input::describe_errors(field.kind, &value, messages)) } }
+                    @if !labels::help(field).is_empty() { p .help { (labels::render_code(labels::help(field))) } }
+                }
+            }
+            div .buttons { button .primary { (label) } a .button href=(target.path()) { "Back" } }
+        }
+    };
+    Ok(layout::page_with_status(request, status, &label, &content))
+}
+
+/// The fields of a result.
+fn render_result(request: &PanelRequest<'_>, fields: &'static [FieldMeta], result: &Value) -> Markup {
+    html! {
+        dl .facts { @for field in fields {
+            div .wide[value::is_full_width(field.kind, &result[field.name])] { dt { (labels::field(field)) } dd { (value::render_unlinked(request, field, field.kind, &result[field.name], Placement::Page)) } }
+        } }
+    }
+}

@@ -1,0 +1,389 @@
+//! Form inputs by the kind of a value, for record forms and for the conditions of a list.
+
+use maud::{Markup, html};
+use serde_json::Value;
+
+use super::choices::{self, Choice};
+use super::form_roundtrip::{self, InputKind};
+use crate::catalog::Entry;
+use crate::meta::{FieldMeta, Kind, Rule, Widget};
+use crate::panel::display_name::{self, DisplayNames};
+use crate::panel::format::{datetime, labels};
+use crate::panel::list::columns::Column;
+use crate::panel::list::filter_row::FilterRow;
+use crate::panel::request::PanelRequest;
+use crate::query::{Predicate, Reads};
+
+/// The type of an input, in the word that the scripts use.
+pub fn script_type(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Date => "date",
+        Kind::Timestamp { .. } => "datetime-local",
+        Kind::Integer | Kind::BigInt | Kind::Decimal { .. } => "number",
+        Kind::Ref { .. } | Kind::PolymorphicRef { .. } => "reference",
+        _ => "text",
+    }
+}
+
+/// The URL of the suggestions for a reference field, if the user may list the referenced resource.
+pub fn suggestion_url(request: &PanelRequest<'_>, field: Option<&'static FieldMeta>) -> Option<String> {
+    match field?.kind {
+        Kind::Ref { resource } | Kind::RefList { resource } => {
+            let referenced = request.state.catalog.linked(resource);
+            display_name::is_listable(request, referenced).then(|| format!("/panel/titles/{}", referenced.meta.plural))
+        }
+        _ => None,
+    }
+}
+
+/// The URLs of the suggestions for a polymorphic reference, as a JSON object by type name.
+fn suggestion_urls_by_type(request: &PanelRequest<'_>) -> String {
+    let listable = request.state.catalog.entries().iter().filter(|entry| display_name::is_listable(request, entry));
+    let url = |entry: &Entry| (entry.meta.type_name.to_string(), format!("/panel/titles/{}", entry.meta.plural).into());
+    Value::Object(listable.map(url).collect()).to_string()
+}
+
+/// The input for the value of a condition.
+pub fn condition_value(
+    request: &PanelRequest<'_>,
+    name: &str,
+    column: Option<&Column>,
+    row: &FilterRow,
+    label: &str,
+    display_names: &DisplayNames,
+) -> Markup {
+    let reads = Predicate::from_name(&row.predicate).map(Predicate::reads);
+    let kind = column.map_or(Kind::Text, |column| column.kind);
+    let choices = column.and_then(|column| choices::for_column(&request.state.catalog, column));
+    let suggestion_url = suggestion_url(request, column.and_then(|column| column.field));
+    let referenced = match kind {
+        Kind::Ref { resource } | Kind::RefList { resource } => Some(resource),
+        _ => None,
+    };
+    match (reads, choices) {
+        (Some(Reads::Switch), _) => html! { input type="hidden" name=(name) value=(row.value); },
+        (Some(Reads::Value), Some(choices)) => select(name, None, &choices, &row.value, true, label),
+        (Some(Reads::Value), None) => {
+            let (input_type, local) = match script_type(kind) {
+                "datetime-local" => match datetime::to_input(request.locale.zone, &row.value) {
+                    None if !row.value.trim().is_empty() => ("text", None),
+                    local => ("datetime-local", local),
+                },
+                "date" => ("date", None),
+                _ => ("text", None),
+            };
+            let name_of_value = referenced
+                .zip(row.value.trim().parse().ok())
+                .and_then(|(referenced, id)| display_names.get(referenced, id));
+            let input_mode = column.is_some_and(|column| script_type(column.kind) == "number").then_some("decimal");
+            html! { input type=(input_type) inputmode=[input_mode] name=(name) value=(local.as_ref().unwrap_or(&row.value)) aria-label=(label) step=[(input_type == "datetime-local").then_some("1")] data-titles=[suggestion_url] data-title=[name_of_value] autocomplete="off"; }
+        }
+        (Some(Reads::List), Some(choices)) => checkbox_group(name, &choices, &row.value, label),
+        (Some(Reads::List), None) if suggestion_url.is_some() && referenced.is_some() => {
+            let name_of = |id: &str| {
+                referenced.zip(id.parse().ok()).and_then(|(referenced, id)| display_names.get(referenced, id))
+            };
+            html! {
+                div .several data-several role="group" aria-label=(label) {
+                    @for id in split_list(&row.value) { (checkbox(name, id, name_of(id).unwrap_or(id), true)) }
+                    span .reference data-reference {
+                        input type="text" name=(name) aria-label=(label) data-titles=[suggestion_url] autocomplete="off" placeholder="Add another";
+                    }
+                }
+            }
+        }
+        _ => html! { input type="text" name=(name) value=(row.value) aria-label=(label) autocomplete="off"; },
+    }
+}
+
+/// The elements of a comma-separated list.
+fn split_list(value: &str) -> impl Iterator<Item = &str> {
+    value.split(',').map(str::trim).filter(|text| !text.is_empty())
+}
+
+/// A checkbox for each choice. The chosen ones come first, in their spelling and order, so that an untouched condition
+/// stays the same. A choice that contains a comma cannot be a list element.
+fn checkbox_group(name: &str, choices: &[Choice], value: &str, label: &str) -> Markup {
+    let chosen: Vec<&str> = split_list(value).collect();
+    let label_of =
+        |one: &str| choices.iter().find(|(word, _)| word.eq_ignore_ascii_case(one)).map(|(_, label)| label.as_str());
+    let is_unchosen = |word: &str| !word.contains(',') && !chosen.iter().any(|one| one.eq_ignore_ascii_case(word));
+    html! {
+        div .boxes role="group" aria-label=(label) {
+            @for one in &chosen { (checkbox(name, one, label_of(one).unwrap_or(one), true)) }
+            @for (word, label) in choices.iter().filter(|(word, _)| is_unchosen(word)) { (checkbox(name, word, label, false)) }
+        }
+    }
+}
+
+fn checkbox(name: &str, value: &str, label: &str, checked: bool) -> Markup {
+    html! { label .box { input type="checkbox" name=(name) value=(value) checked[checked]; " " (label) } }
+}
+
+/// A `<select>` with one of the choices.
+pub fn select(name: &str, id: Option<&str>, choices: &[Choice], value: &str, blank: bool, label: &str) -> Markup {
+    let known = choices.iter().any(|(known, _)| known.eq_ignore_ascii_case(value));
+    html! {
+        select name=(name) id=[id] aria-label=[id.is_none().then_some(label)] {
+            @if blank || !known { option value="" selected[value.is_empty()] { "–" } }
+            @if !known && !value.is_empty() { option value=(value) selected { (value) } }
+            @for (word, choice_label) in choices { option value=(word) selected[word.eq_ignore_ascii_case(value)] { (choice_label) } }
+        }
+    }
+}
+
+pub struct InputOptions<'o> {
+    pub id: String,
+    pub name: String,
+    pub required: bool,
+    /// True if the value can be cleared.
+    pub clearable: bool,
+    /// The value as the API returned it or as a form sent it.
+    pub value: &'o Value,
+    pub choices: Option<Vec<Choice>>,
+    /// Ids of the help and error elements.
+    pub described_by: Option<String>,
+    pub invalid: bool,
+    pub display_names: &'o DisplayNames,
+    pub suggestion_url: Option<String>,
+    /// Display name of the record that a polymorphic reference refers to.
+    pub referenced_name: Option<String>,
+    pub widget: Option<Widget>,
+}
+
+impl InputOptions<'_> {
+    /// Returns true if the input is a group of radio buttons.
+    pub fn is_radio(&self) -> bool {
+        self.widget == Some(Widget::Radio) && self.choices.is_some()
+    }
+
+    /// Returns true if the input is a checkbox. A nullable boolean is a `<select>` with three options.
+    pub fn is_checkbox(&self, kind: Kind) -> bool {
+        kind == Kind::Boolean && !self.clearable
+    }
+}
+
+/// The input for a value of this kind.
+pub fn render(request: &PanelRequest<'_>, kind: Kind, rules: &[Rule], options: &InputOptions<'_>) -> Markup {
+    let text = to_text(options.value);
+    let (id, name, described_by) = (&options.id, &options.name, &options.described_by);
+    let invalid = options.invalid.then_some("true");
+    let required = options.required.then_some("true");
+    let (is_monospace, is_multiline) =
+        (options.widget == Some(Widget::Monospace), options.widget == Some(Widget::Textarea));
+    match (kind, &options.choices) {
+        (_, Some(choices)) if options.is_radio() => radio_group(options, choices, &text),
+        (Kind::Boolean, _) if options.is_checkbox(kind) => html! {
+            input type="hidden" name=(name) value="false";
+            input type="checkbox" id=(id) name=(name) value="true" checked[text == "true"] aria-describedby=[described_by];
+        },
+        (Kind::StringList { .. }, Some(choices)) => checkbox_matrix(options, choices),
+        (Kind::StringList { .. }, None) => html! {
+            (form_roundtrip::original_input(InputKind::Lines, &format!("{name}[lines]"), options.value))
+            textarea id=(id) name={ (name) "[lines]" } rows="3" aria-describedby=[described_by] aria-invalid=[invalid] { "\n" (to_lines(options.value)) }
+        },
+        (Kind::RefList { resource }, _) => reference_list(request, resource, options),
+        (_, Some(choices)) => {
+            html! {
+                select id=(id) name=(name) aria-describedby=[described_by] aria-invalid=[invalid] aria-required=[required] {
+                    @if options.clearable || text.is_empty() { option value="" selected[text.is_empty()] { "–" } }
+                    // A stored value that is no longer declared is kept.
+                    @if !text.is_empty() && !choices.iter().any(|(word, _)| word.eq_ignore_ascii_case(&text)) { option value=(text) selected { (text) } }
+                    @for (word, label) in choices { option value=(word) selected[word.eq_ignore_ascii_case(&text)] { (label) } }
+                }
+            }
+        }
+        (Kind::Ref { resource }, _) => {
+            let referenced_name = options
+                .value
+                .as_i64()
+                .or_else(|| text.parse().ok())
+                .and_then(|id| options.display_names.get(resource, id));
+            html! {
+                span .reference data-reference {
+                    input type="text" id=(id) name=(name) value=(text) inputmode="numeric" autocomplete="off"
+                        data-titles=[&options.suggestion_url] data-title=[referenced_name] aria-describedby=[described_by] aria-invalid=[invalid] aria-required=[required];
+                }
+            }
+        }
+        (Kind::PolymorphicRef { type_field }, _) => html! {
+            span .reference data-reference {
+                input type="text" id=(id) name=(name) value=(text) inputmode="numeric" autocomplete="off"
+                    data-titles=(suggestion_urls_by_type(request)) data-titles-of=(type_field) data-title=[options.referenced_name.as_ref()]
+                    aria-describedby=[described_by] aria-invalid=[invalid] aria-required=[required];
+            }
+        },
+        (Kind::String { max }, _) if is_multiline => html! {
+            (form_roundtrip::original_input(InputKind::Textarea, name, options.value))
+            textarea id=(id) name=(name) rows="3" maxlength=(max) aria-describedby=[described_by] aria-invalid=[invalid] aria-required=[required] { "\n" (text) }
+        },
+        (Kind::Text, _) => html! {
+            (form_roundtrip::original_input(InputKind::Textarea, name, options.value))
+            textarea .code[is_monospace] id=(id) name=(name) rows="4" aria-describedby=[described_by] aria-invalid=[invalid] aria-required=[required] { "\n" (text) }
+        },
+        (Kind::Json, _) => html! {
+            textarea .code id=(id) name={ (name) "[json]" } rows="6" spellcheck="false" aria-describedby=[described_by] aria-invalid=[invalid] { "\n" (to_pretty_json(options.value)) }
+        },
+        (Kind::Timestamp { .. }, _) => {
+            // A `datetime-local` input would drop a value outside its range: such a value gets a text input.
+            let local = datetime::to_input(request.locale.zone, &text);
+            let input_type = if local.is_some() || text.is_empty() { "datetime-local" } else { "text" };
+            html! { (form_roundtrip::original_input(InputKind::Timestamp, name, options.value)) input type=(input_type) step=[(input_type != "text").then_some("any")] id=(id) name=(name) value=(local.as_ref().unwrap_or(&text)) aria-describedby=[described_by] aria-invalid=[invalid] aria-required=[required]; }
+        }
+        (Kind::Date, _) => {
+            html! { input type="date" id=(id) name=(name) value=(text) aria-describedby=[described_by] aria-invalid=[invalid] aria-required=[required]; }
+        }
+        (kind, _) => {
+            let (input_type, mode) = match kind {
+                Kind::Integer | Kind::BigInt | Kind::PolymorphicRef { .. } => ("text", Some("numeric")),
+                Kind::Decimal { .. } => ("text", Some("decimal")),
+                _ if rules.contains(&Rule::Email) => ("email", None),
+                _ if rules.contains(&Rule::Url) => ("url", None),
+                _ => ("text", None),
+            };
+            let max_length = if let Kind::String { max } = kind { Some(max) } else { None };
+            let input_kind =
+                if matches!(input_type, "email" | "url") { InputKind::Trimmed } else { InputKind::SingleLine };
+            let input = html! {
+                (form_roundtrip::original_input(input_kind, name, options.value))
+                input .code[is_monospace] type=(input_type) id=(id) name=(name) value=(text) inputmode=[mode] maxlength=[max_length] autocomplete="off"
+                    aria-describedby=[described_by] aria-invalid=[invalid] aria-required=[required];
+            };
+            match options.widget {
+                Some(Widget::Money) => request.locale.numbers.money_input(input),
+                _ => input,
+            }
+        }
+    }
+}
+
+/// A radio button for each choice, and for a stored value that is no longer declared.
+fn radio_group(options: &InputOptions<'_>, choices: &[Choice], value: &str) -> Markup {
+    let none: Choice = (String::new(), "None".into());
+    let stored: Choice = (value.into(), value.into());
+    let known = choices.iter().any(|(word, _)| word.eq_ignore_ascii_case(value));
+    let none = Some(&none).filter(|_| options.clearable || value.is_empty());
+    let stored = Some(&stored).filter(|_| !known && !value.is_empty());
+    html! {
+        div .choices {
+            @for (word, label) in choices.iter().chain(stored).chain(none) {
+                label .box {
+                    input type="radio" name=(options.name) value=(word) checked[word.eq_ignore_ascii_case(value)];
+                    " " (label)
+                }
+            }
+        }
+    }
+}
+
+/// A checkbox for each choice, in rows by the part before the colon or the dot.
+fn checkbox_matrix(options: &InputOptions<'_>, choices: &[Choice]) -> Markup {
+    let checked: Vec<&str> = options.value.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let group = |word: &str| word.split([':', '.']).next().unwrap_or_default().to_string();
+    let mut groups: Vec<(String, Vec<&Choice>)> = Vec::new();
+    let unknown: Vec<Choice> = checked
+        .iter()
+        .filter(|word| !choices.iter().any(|(known, _)| known == *word))
+        .map(|word| ((*word).to_string(), (*word).to_string()))
+        .collect();
+    for choice in choices.iter().chain(&unknown) {
+        let group_name = group(&choice.0);
+        match groups.iter_mut().find(|(name, _)| *name == group_name) {
+            Some((_, list)) => list.push(choice),
+            None => groups.push((group_name, vec![choice])),
+        }
+    }
+    let label_in_group =
+        |word: &str| word.split_once([':', '.']).map_or_else(|| word.to_string(), |(_, rest)| labels::from_name(rest));
+    html! {
+        (form_roundtrip::original_input(InputKind::Checkboxes, &format!("{}[]", options.name), options.value))
+        input type="hidden" name={ (options.name) "[]" } value="";
+        table .matrix id=(options.id) tabindex="-1" aria-describedby=[&options.described_by] {
+            tbody {
+                @for (name, list) in &groups {
+                    tr {
+                        th scope="row" { @if name == "*" { "Everything" } @else { (labels::from_name(name)) } }
+                        td {
+                            @for (word, _) in list {
+                                label .box {
+                                    input type="checkbox" name={ (options.name) "[]" } value=(word) checked[checked.contains(&word.as_str())];
+                                    " " @if word == "*" { "All" } @else { (label_in_group(word)) }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A list of references: a checkbox for each, and an input to add another.
+fn reference_list(request: &PanelRequest<'_>, resource: &'static str, options: &InputOptions<'_>) -> Markup {
+    let referenced = request.state.catalog.linked(resource);
+    let ids = options
+        .value
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|id| id.as_i64().or_else(|| id.as_str()?.parse().ok()));
+    let text = unmatched_name(Kind::RefList { resource }, options.value).unwrap_or_default();
+    let name = format!("{}[]", options.name);
+    html! {
+        input type="hidden" name=(name) value="";
+        div .several data-several {
+            @for id in ids {
+                @let record_name = options.display_names.get(resource, id).map_or_else(|| format!("{} {id}", referenced.meta.label), String::from);
+                (checkbox(&name, &id.to_string(), &record_name, true))
+            }
+            span .reference data-reference {
+                input type="text" id=(options.id) name=(name) value=(text) aria-invalid=[options.invalid.then_some("true")] inputmode="numeric" autocomplete="off"
+                    data-titles=[&options.suggestion_url] aria-describedby=[&options.described_by] placeholder={ "Add " (labels::singular(referenced.meta)) };
+            }
+        }
+    }
+}
+
+/// The error messages of a field, joined. Text in a reference is a name that matches no record, for which the API only
+/// reports a wrong type.
+pub fn describe_errors(kind: Kind, value: &Value, messages: &[String]) -> String {
+    match unmatched_name(kind, value) {
+        Some(name) => format!("“{name}” was not found"),
+        None => messages.join("; "),
+    }
+}
+
+/// The text in a reference that is no id.
+pub fn unmatched_name(kind: Kind, value: &Value) -> Option<&str> {
+    let is_name = |text: &&str| !text.trim().is_empty() && text.trim().parse::<i64>().is_err();
+    match kind {
+        Kind::Ref { .. } | Kind::PolymorphicRef { .. } => value.as_str().filter(is_name),
+        Kind::RefList { .. } => value.as_array()?.iter().filter_map(Value::as_str).filter(is_name).next_back(),
+        _ => None,
+    }
+}
+
+/// A value as the text of an input.
+pub fn to_text(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// A list as the text of an input with a line for each element.
+pub fn to_lines(value: &Value) -> String {
+    match value {
+        Value::Array(list) => list.iter().map(to_text).collect::<Vec<_>>().join("\n"),
+        other => to_text(other),
+    }
+}
+
+fn to_pretty_json(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        other => serde_json::to_string_pretty(other).unwrap_or_default(),
+    }
+}

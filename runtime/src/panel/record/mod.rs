@@ -1,0 +1,277 @@
+//! Page of a record: its fields, actions, attachments, related records and history.
+
+pub mod action;
+pub mod attachments;
+pub mod choices;
+mod conflict;
+pub mod form;
+pub mod form_decode;
+mod form_fields;
+mod form_roundtrip;
+pub mod history;
+pub mod input;
+mod related;
+
+use maud::{Markup, html};
+use serde_json::Value;
+
+use crate::catalog::Entry;
+use crate::custom_field;
+use crate::error::Result;
+use crate::meta::{ActionMeta, ActionOn, ActionOutput, FieldMeta, Kind, Operation, Shown};
+use crate::panel::api::ApiResponse;
+use crate::panel::dashboard::chart;
+use crate::panel::display_name::{self, DisplayNames};
+use crate::panel::format::labels;
+use crate::panel::format::value::{self, Placement};
+use crate::panel::list::{self, trash};
+use crate::panel::request::{PanelRequest, if_match, return_path};
+use crate::panel::session::flash::Flash;
+use crate::panel::target::Target;
+use crate::panel::{layout, redirect};
+use crate::query::Pair;
+use crate::server::Response;
+
+/// Actions with a button in the page header. The menu contains the others, unless it would contain only one.
+const MAX_HEADER_ACTIONS: usize = 3;
+
+/// Fields that every record has; they are shown last.
+const SYSTEM_FIELDS: [&str; 3] = ["id", "created_at", "updated_at"];
+
+pub async fn show(request: &PanelRequest<'_>, target: &Target<'_>) -> Result<Response> {
+    let entry = target.entry;
+    if trash::is_requested(&request.raw.query_pairs()?) {
+        return trash::show(request, target).await;
+    }
+    let response = request.get(&target.path()).await?;
+    // The page of a deleted record has another URL.
+    if response.status.as_u16() == 404 && trash::find(request, target).await?.is_some() {
+        return Ok(redirect(&trash::url(&target.path())));
+    }
+    let record = response.json()?[entry.meta.name].clone();
+    let fields: Vec<&'static FieldMeta> = entry.meta.fields.iter().filter(|f| f.shown != Shown::Never).collect();
+    let display_names = DisplayNames::load_for_fields(request, entry, &fields, std::slice::from_ref(&record)).await?;
+    let name = display_name::of(entry, &record);
+    let version = response.etag().unwrap_or_default().to_string();
+    let content = html! {
+        (header(request, target, display_name::parent_breadcrumbs(request, target).await?, &name, &record, &version))
+        div .columns {
+            div .main-column {
+                (field_list(request, entry, &record, &display_names))
+                (custom_fields(request, target, &record).await?)
+                @for field in fields.iter().filter(|field| matches!(field.kind, Kind::Embedded { .. })) {
+                    (embedded_records(request, field, &record).await?)
+                }
+                (action::render_inline(request, target).await?)
+                (related::render(request, target, &record).await?)
+            }
+            div .side-column {
+                (attachments::render(request, target).await?)
+                (chart::deliveries(request, target).await?)
+                (history::render_recent(request, target).await?)
+            }
+        }
+    };
+    Ok(layout::page(request, &name, &content))
+}
+
+/// The fields of a record with their values, a card for each group.
+pub fn field_list(request: &PanelRequest<'_>, entry: &Entry, record: &Value, display_names: &DisplayNames) -> Markup {
+    let is_shown = |field: &&'static FieldMeta| {
+        field.shown != Shown::Never
+            && !matches!(field.kind, Kind::CustomFields | Kind::Embedded { .. })
+            && !is_redundant(entry, field)
+    };
+    let (system, own): (Vec<_>, Vec<_>) =
+        entry.meta.fields.iter().filter(is_shown).partition(|field| SYSTEM_FIELDS.contains(&field.name));
+    html! {
+        @for (group, fields) in labels::group_fields(own.into_iter().chain(system)) {
+            @if !fields.is_empty() {
+                section .card aria-label=(if group.is_empty() { "Fields" } else { group }) {
+                    @if !group.is_empty() { h2 { (group) } }
+                    dl .facts {
+                        @for field in fields {
+                            div .wide[value::is_full_width(field.kind, &record[field.name])] {
+                                dt title=[(!field.description.is_empty()).then_some(field.description)] { (labels::field(field)) }
+                                dd { (value::render_field(request, entry, field, record, display_names, Placement::Page)) }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Returns true if a derived field repeats what its reference or code field shows: the name or the label.
+fn is_redundant(entry: &Entry, field: &'static FieldMeta) -> bool {
+    let Kind::Derived { via, field: of } = field.kind else { return false };
+    let through = entry.field(via).filter(|via| via.shown != Shown::Never).map(|via| via.kind);
+    matches!(through, Some(Kind::Code { .. })) || (matches!(through, Some(Kind::Ref { .. })) && of == "name")
+}
+
+fn header(
+    request: &PanelRequest<'_>,
+    target: &Target<'_>,
+    mut breadcrumbs: Vec<(String, String)>,
+    name: &str,
+    record: &Value,
+    version: &str,
+) -> Markup {
+    let entry = target.entry;
+    let may_change = request.may_change_record(entry, record);
+    let may = |operation| may_change && request.may(entry, operation);
+    let is_offered = |action: &ActionMeta| {
+        // An action that creates another record does not change this one.
+        (may_change || matches!(action.output, ActionOutput::Created))
+            && action::may_run(request, target, action)
+            && !action::is_shown_inline(action)
+            && !action::is_done(action, record)
+    };
+    breadcrumbs.push((target.collection(), labels::plural(entry.meta)));
+    let offered: Vec<&'static ActionMeta> =
+        entry.meta.actions.iter().filter(|action| action.on == ActionOn::Record && is_offered(action)).collect();
+    let (first, others) =
+        offered.split_at(if offered.len() <= MAX_HEADER_ACTIONS + 1 { offered.len() } else { MAX_HEADER_ACTIONS });
+    let actions = html! {
+        @for action in first { (action::button(request, target, action, version)) }
+        @if may(Operation::Update) { a .button.primary href={ (target.path()) "/edit" } data-edit { "Edit" } }
+        details .menu {
+            summary { "More" }
+            div .menu-part {
+                @for action in others { (action::button(request, target, action, version)) }
+                button type="button" data-copy=(list::curl_command(request, &target.path())) { "Copy as curl" }
+                @if may(Operation::Delete) {
+                    form method="post" action={ (target.path()) "/delete" } {
+                        (layout::csrf_input(request))
+                        input type="hidden" name="_version" value=(version);
+                        p { @if entry.meta.soft_delete { "The record is removed from all lists and can be restored. References to it stay." } @else { "This cannot be undone." } }
+                        button .danger { "Delete " (name) }
+                    }
+                }
+            }
+        }
+    };
+    layout::header(&breadcrumbs, &html! { (name) }, &actions)
+}
+
+/// The custom fields of a record with their values.
+pub async fn custom_fields(request: &PanelRequest<'_>, target: &Target<'_>, record: &Value) -> Result<Markup> {
+    if !target.entry.meta.custom_fields {
+        return Ok(html! {});
+    }
+    let definitions = custom_field::load(request.state.db.reader(), target.entry.meta.plural).await?;
+    if definitions.is_empty() {
+        return Ok(html! {});
+    }
+    Ok(html! {
+        section .card {
+            h2 { "Custom fields" }
+            dl .facts {
+                @for definition in &definitions {
+                    @let value = &record["custom_fields"][definition.name.as_str()];
+                    div { dt { (definition.label) } dd { (value::render_custom_field(request, Some(definition), value, Placement::Page)) } }
+                }
+            }
+        }
+    })
+}
+
+/// The records of an embedded field as a table.
+async fn embedded_records(request: &PanelRequest<'_>, field: &'static FieldMeta, record: &Value) -> Result<Markup> {
+    let Kind::Embedded { resource, by } = field.kind else { return Ok(html! {}) };
+    let referenced = request.state.catalog.linked(resource);
+    let rows = record[field.name].as_array().cloned().unwrap_or_default();
+    let is_shown = |field: &&'static FieldMeta| {
+        let has_value = rows.iter().any(|row| row.get(field.name).is_some());
+        has_value && field.name != "id" && field.name != by && !is_redundant(referenced, field)
+    };
+    let shown: Vec<&'static FieldMeta> = referenced.meta.fields.iter().filter(is_shown).collect();
+    let display_names = DisplayNames::load_for_fields(request, referenced, &shown, &rows).await?;
+    Ok(html! {
+        section .card {
+            h2 { (labels::field(field)) " " span .count { (rows.len()) } }
+            @if rows.is_empty() { p .faint { "None." } } @else {
+                div .scroll tabindex="0" role="region" aria-label=(labels::field(field)) {
+                    table {
+                        thead { tr { @for field in &shown { th scope="col" { (labels::field(field)) } } } }
+                        tbody { @for row in &rows { tr { @for field in &shown { td { (value::render_field(request, referenced, field, row, &display_names, Placement::Table)) } } } } }
+                    }
+                }
+            }
+        }
+    })
+}
+
+/// Deletes a record.
+pub async fn delete(request: &PanelRequest<'_>, target: &Target<'_>, form: &[Pair]) -> Result<Response> {
+    let response = request.send("DELETE", &target.path(), &if_match(form), None).await?;
+    if response.is_success() {
+        Ok(Flash::Deleted.redirect(return_path(form).unwrap_or(&target.collection())))
+    } else {
+        error_page(request, target, "The record was not deleted", &response)
+    }
+}
+
+/// The page for an error response of the API, with a link back.
+pub fn error_page(
+    request: &PanelRequest<'_>,
+    target: &Target<'_>,
+    title: &str,
+    response: &ApiResponse,
+) -> Result<Response> {
+    if [403, 404].contains(&response.status.as_u16()) || !response.status.is_client_error() {
+        return Err(response.error());
+    }
+    let problem = response.problem();
+    let message = match response.status.as_u16() {
+        412 => "Somebody else changed this record. Reload it and try again.".to_string(),
+        _ => problem.message.clone(),
+    };
+    let content = html! {
+        (layout::header(&[(target.collection(), labels::plural(target.entry.meta))], &html! { (title) }, &html! {}))
+        div .problem role="alert" {
+            p { (message) }
+            ul { @for (name, messages) in &problem.errors { li { (labels::error_field(target.entry.meta, name)) " " (messages.join("; ")) } } }
+        }
+        p { a .button href=(target.path()) { "Back" } }
+    };
+    Ok(layout::page_with_status(request, response.status, title, &content))
+}
+
+/// Returns true if a response contains a secret, which no later response contains.
+pub fn has_secrets(entry: &Entry, record: &Value) -> bool {
+    secrets(entry, record).next().is_some()
+}
+
+/// Name, label and value of each secret: a string that is not a shown field of the resource.
+fn secrets<'r>(entry: &'r Entry, record: &'r Value) -> impl Iterator<Item = (&'r str, &'r str, &'r str)> {
+    let declared = || entry.meta.reveals.iter().chain(entry.meta.actions.iter().flat_map(|action| action.reveals));
+    let label = move |name: &str| declared().find(|(known, _)| *known == name).map(|(_, label)| *label);
+    let others = record
+        .as_object()
+        .into_iter()
+        .flatten()
+        .filter(|(name, _)| entry.field(name).is_none_or(|field| field.shown == Shown::Never));
+    others.filter_map(move |(name, secret)| Some((name.as_str(), label(name).unwrap_or_default(), secret.as_str()?)))
+}
+
+/// The page that shows secrets once.
+pub fn secrets_page(request: &PanelRequest<'_>, target: &Target<'_>, record: &Value) -> Response {
+    let entry = target.entry;
+    let content = html! {
+        (layout::header(&[(target.collection(), labels::plural(entry.meta))], &html! { (display_name::of(entry, record)) }, &html! {}))
+        @for (name, label, secret) in secrets(entry, record) {
+            div .notice role="status" {
+                p { strong { "Copy it now. It is shown only once." } }
+                label .field for={ "secret-" (name) } { @if label.is_empty() { (labels::from_name(name)) } @else { (label) } }
+                div .copy {
+                    input #{ "secret-" (name) } readonly value=(secret) spellcheck="false";
+                    button type="button" data-copy=(secret) { "Copy" }
+                }
+            }
+        }
+        p { a .button.primary href=(target.path()) { "Continue" } }
+    };
+    layout::page(request, "Shown once", &content)
+}

@@ -1,0 +1,214 @@
+//! Related records on the page of a record: a short list for each reference to it, with a link to all of them.
+
+use maud::{Markup, html};
+use serde_json::Value;
+
+use super::action;
+use crate::catalog::Entry;
+use crate::error::Result;
+use crate::meta::{ActionMeta, ActionMethod, ActionOn, ActionOutput, FieldMeta, Kind, Operation};
+use crate::panel::display_name::{self, DisplayNames};
+use crate::panel::format::labels;
+use crate::panel::format::value::{self, Placement};
+use crate::panel::list::columns::{self, Column};
+use crate::panel::request::PanelRequest;
+use crate::panel::target::Target;
+use crate::panel::{layout, url};
+use crate::query::asked;
+
+/// Records in each list.
+const MAX_RECORDS: usize = 8;
+/// Columns of each list.
+const MAX_COLUMNS: usize = 5;
+/// Actions shown in a row. Its menu contains the others, unless it would contain only one.
+const MAX_ROW_ACTIONS: usize = 2;
+
+pub async fn render(request: &PanelRequest<'_>, target: &Target<'_>, record: &Value) -> Result<Markup> {
+    let Some(id) = record["id"].as_i64().filter(|_| target.parent.is_none()) else { return Ok(html! {}) };
+    let entry = target.entry;
+    let catalog = &request.state.catalog;
+    let mut lists = Vec::new();
+    let nested = |child: &&Entry| child.meta.under.is_some_and(|under| under.resource == entry.meta.name);
+    for child in catalog.entries().iter().filter(nested) {
+        let children = Target { entry: child, parent: Some((entry, id)), id: None };
+        let all = children.collection();
+        let by = child.meta.under.map_or("", |under| under.field);
+        lists.push(related_list(request, &children, by, &all, &format!("{all}/new")).await?);
+    }
+    for child in catalog.entries().iter().filter(|child| display_name::is_listable(request, child)) {
+        let children = Target { entry: child, parent: None, id: None };
+        let path = children.collection();
+        for field in child.meta.fields.iter().filter(|field| is_indexed_reference(child, field)) {
+            let type_condition = match field.kind {
+                Kind::Ref { resource } if resource == entry.meta.name => Vec::new(),
+                Kind::PolymorphicRef { type_field } if may_reference(child, type_field, entry) => {
+                    vec![(type_field, entry.meta.type_name.to_string())]
+                }
+                _ => continue,
+            };
+            let conditions: Vec<(&str, String)> =
+                type_condition.into_iter().chain([(field.name, id.to_string())]).collect();
+            let query = |pair: &dyn Fn(&str, &str) -> String| {
+                conditions.iter().map(|(name, value)| pair(name, value)).collect::<Vec<_>>().join("&")
+            };
+            let all = format!("{path}?{}", query(&|name, value| format!("q[{name}_eq]={value}")));
+            let new = format!("{path}/new?{}", query(&|name, value| format!("{name}={value}")));
+            lists.push(related_list(request, &children, field.name, &all, &new).await?);
+        }
+    }
+    Ok(html! { @for list in lists { (list) } })
+}
+
+/// Returns true if records can be filtered by a reference field with an index, which bounds the cost of the list.
+fn is_indexed_reference(entry: &Entry, field: &FieldMeta) -> bool {
+    let leads_index = |set: &&[&str]| match field.kind {
+        Kind::PolymorphicRef { type_field } => set.starts_with(&[type_field, field.name]),
+        _ => set.starts_with(&[field.name]),
+    };
+    let is_indexed = entry.meta.indexes.iter().any(leads_index) || entry.meta.ordered.contains(&field.name);
+    asked(field) && is_indexed
+}
+
+/// Returns true if a polymorphic reference accepts records of a resource.
+fn may_reference(entry: &Entry, type_field: &str, referenced: &Entry) -> bool {
+    let kind = entry.field(type_field).map(|field| field.kind);
+    matches!(kind, Some(Kind::PolymorphicType { type_names }) if type_names.contains(&referenced.meta.type_name))
+}
+
+/// The first records of the list `all`. `by` is the reference to the shown record, and `new` the URL of the form.
+async fn related_list(
+    request: &PanelRequest<'_>,
+    target: &Target<'_>,
+    by: &str,
+    all: &str,
+    new: &str,
+) -> Result<Markup> {
+    let entry = target.entry;
+    if !request.may(entry, Operation::List) {
+        return Ok(html! {});
+    }
+    let columns = columns::load(request, entry).await?;
+    let names = columns::default_names(entry);
+    let shown: Vec<&Column> = names
+        .iter()
+        .filter(|name| *name != by && !is_derived_via(entry, name, by))
+        .filter_map(|name| columns.iter().find(|column| column.name == *name))
+        .take(MAX_COLUMNS)
+        .collect();
+    // Actions that need no further input, such as sending a delivery again.
+    let is_one_click = |action: &&ActionMeta| {
+        action.on == ActionOn::Record
+            && action.method == ActionMethod::Post
+            && action.input.is_empty()
+            && !matches!(action.output, ActionOutput::Created)
+            && action::may_run(request, target, action)
+    };
+    let actions: Vec<&ActionMeta> = entry.meta.actions.iter().filter(is_one_click).collect();
+    // The label of the link to the record differs from an action named `open`.
+    let open_label = if actions.iter().any(|action| action.name == "open") { "View" } else { "Open" };
+    let mut fields = columns::api_fields(entry, &shown);
+    for until in actions.iter().filter_map(|action| action.until) {
+        if !fields.split(',').any(|name| name == until.field) {
+            fields.push(',');
+            fields.push_str(until.field);
+        }
+    }
+    let join = if all.contains('?') { '&' } else { '?' };
+    let sort = if columns::is_log(entry) { "&sort=-id" } else { "" };
+    let query = format!("{all}{join}per_page={MAX_RECORDS}{sort}&fields={fields}");
+    let response = request.get(&query).await?;
+    if !response.is_success() {
+        return Ok(html! {});
+    }
+    let body = response.json()?;
+    let empty = Vec::new();
+    let records = body[entry.meta.plural].as_array().unwrap_or(&empty);
+    let shown_fields: Vec<&'static FieldMeta> = shown.iter().filter_map(|column| column.field).collect();
+    let display_names = DisplayNames::load_for_fields(request, entry, &shown_fields, records).await?;
+    let total = body["meta"]["total"].as_i64().unwrap_or_default();
+    // Forms and actions return to this page.
+    let here = format!("_back={}", url::encode(&request.raw.path_and_query()));
+    let new = format!("{new}{}{here}", if new.contains('?') { '&' } else { '?' });
+    Ok(html! {
+        section .card {
+            div .card-head {
+                h2 { a href=(all) { (labels::plural(entry.meta)) } " " span .count { (request.locale.numbers.count(total)) } }
+                @if request.may(entry, Operation::Create) { a .button.small href=(new) { "Add" } }
+            }
+            @if records.is_empty() { p .faint { "None yet." } } @else {
+                div .scroll tabindex="0" role="region" aria-label=(labels::plural(entry.meta)) {
+                    table {
+                        thead { tr {
+                            @for column in &shown { th scope="col" .number[value::is_numeric(column.kind)] { (column.label) } }
+                            th scope="col" { span .hidden { "Actions" } }
+                        } }
+                        tbody { @for record in records { tr {
+                            @let row_target = target.record(record["id"].as_i64().unwrap_or_default());
+                            @for column in &shown {
+                                td .number[value::is_numeric(column.kind)] {
+                                    @if let Some(field) = column.field { (value::render_field(request, entry, field, record, &display_names, Placement::Table)) }
+                                }
+                            }
+                            td .row-actions {
+                                a href=(row_target.path()) aria-label={ (open_label) " " (display_name::of(entry, record)) } { (open_label) }
+                                @let row_actions = row_actions(request, &row_target, entry, record, &actions);
+                                @let (first, others) = row_actions.split_at(if row_actions.len() <= MAX_ROW_ACTIONS + 1 { row_actions.len() } else { MAX_ROW_ACTIONS });
+                                @for action in first { " " (action) }
+                                @if !others.is_empty() {
+                                    " " details .menu {
+                                        summary aria-label={ "More actions for " (display_name::of(entry, record)) } { "More" }
+                                        ul { @for action in others { li { (action) } } }
+                                    }
+                                }
+                            }
+                        } } }
+                    }
+                }
+                @if total > records.len() as i64 { p { a href=(all) { "All " (request.locale.numbers.records(entry.meta, total)) } } }
+            }
+        }
+    })
+}
+
+/// Buttons and links for the operations on a row.
+fn row_actions(
+    request: &PanelRequest<'_>,
+    row_target: &Target<'_>,
+    entry: &Entry,
+    record: &Value,
+    actions: &[&ActionMeta],
+) -> Vec<Markup> {
+    let back = request.raw.path_and_query();
+    let title = display_name::of(entry, record);
+    let button = |action: &&ActionMeta| {
+        html! {
+            form .one method="post" action={ (row_target.path()) "/" (action.name) } {
+                (layout::csrf_input(request))
+                input type="hidden" name="_back" value=(back);
+                button .link .plain title=[(!action.description.is_empty()).then_some(action.description)]
+                    aria-label={ (labels::action(action)) " " (title) } { (labels::action(action)) }
+            }
+        }
+    };
+    let mut row_actions: Vec<Markup> =
+        actions.iter().filter(|action| !action::is_done(action, record)).map(button).collect();
+    if request.may(entry, Operation::Update) {
+        let to = format!("{}/edit?_back={}", row_target.path(), url::encode(&back));
+        row_actions.push(html! { a href=(to) aria-label={ "Edit " (title) } { "Edit" } });
+    }
+    if row_target.parent.is_some() && request.may(entry, Operation::Delete) {
+        row_actions.push(html! {
+            form .one method="post" action={ (row_target.path()) "/delete" } data-confirm={ "Delete " (title) "?" } {
+                (layout::csrf_input(request))
+                input type="hidden" name="_back" value=(back);
+                button .link aria-label={ "Delete " (title) } { "Delete" }
+            }
+        });
+    }
+    row_actions
+}
+
+/// Returns true if a field is derived from the shown record, and therefore the same in all rows.
+fn is_derived_via(entry: &Entry, name: &str, by: &str) -> bool {
+    entry.field(name).is_some_and(|field| matches!(field.kind, Kind::Derived { via, .. } if via == by))
+}

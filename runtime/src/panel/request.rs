@@ -1,0 +1,314 @@
+//! A request to the panel: the parsed path, cookies and headers, the signed-in user, and that user's permissions.
+
+use std::sync::Arc;
+
+use futures_util::StreamExt;
+use percent_encoding::percent_decode_str;
+use salvo::Request;
+use salvo::http::header::CONTENT_TYPE;
+use salvo::http::{StatusCode, Version};
+use serde_json::Value;
+
+use super::api::{self, ApiClient, ApiResponse};
+use super::cache::PageCache;
+use super::format::locale::Locale;
+use super::session::cookie;
+use super::session::csrf::CsrfToken;
+use super::session::flash::Flash;
+use super::{Panel, url};
+use crate::auth::SignedIn;
+use crate::catalog::Entry;
+use crate::context::State;
+use crate::error::{Error, Result};
+use crate::header;
+use crate::meta::{FieldMeta, Operation};
+use crate::query::{Pair, decode};
+use crate::server::{Response, headers, read_body};
+use crate::trace::TRACEPARENT;
+
+/// Limit of a form of a signed-in user, in bytes.
+const MAX_FORM_BYTES: usize = 4 << 20;
+
+const MAX_FORM_FIELDS: usize = 10_000;
+
+/// A parsed request, before its session is looked up.
+#[derive(Debug, Default)]
+pub struct RawRequest {
+    pub path: String,
+    pub segments: Vec<String>,
+    pub query: String,
+    /// The secret in the session cookie, valid or not.
+    pub session_secret: Option<String>,
+    pub theme: Option<&'static str>,
+    /// Message that the page shows once, set by the request before.
+    pub flash: Option<Flash>,
+    /// See [`accepts_html`].
+    pub wants_html: bool,
+    pub request_id: Option<String>,
+    /// The `traceparent` header, passed on to the API.
+    pub traceparent: Option<String>,
+}
+
+/// A request of a signed-in user.
+pub struct PanelRequest<'r> {
+    pub state: &'r Arc<State>,
+    pub raw: RawRequest,
+    pub user: Arc<SignedIn>,
+    pub locale: Arc<Locale>,
+    pub csrf_token: CsrfToken,
+    api: &'r ApiClient,
+    pub cache: &'r PageCache,
+}
+
+/// The percent-decoded segments of a path, without empty ones.
+///
+/// # Errors
+/// [`Error::NotFound`] if a segment is not UTF-8.
+pub fn path_segments(path: &str) -> Result<Vec<String>> {
+    let parts = path.split('/').filter(|part| !part.is_empty());
+    parts.map(|part| Ok(percent_decode_str(part).decode_utf8().map_err(|_| Error::NotFound)?.into_owned())).collect()
+}
+
+/// Returns true if the client accepts HTML, as browsers do for a page. The panel's scripts do not.
+pub fn accepts_html(request: &Request) -> bool {
+    let accepts = request.headers().get(header::ACCEPT).and_then(|value| value.to_str().ok());
+    accepts.is_some_and(|accepts| accepts.contains("text/html"))
+}
+
+impl RawRequest {
+    /// # Errors
+    /// [`Error::NotFound`] if a path segment is not UTF-8.
+    pub fn parse(state: &State, request: &Request) -> Result<RawRequest> {
+        let path = request.uri().path().to_string();
+        Ok(RawRequest {
+            segments: path_segments(&path)?,
+            query: request.uri().query().unwrap_or_default().to_string(),
+            session_secret: cookie::read_session(state, request.headers()),
+            theme: cookie::read_theme(request.headers()),
+            flash: Flash::from_cookie(request.headers()),
+            wants_html: accepts_html(request),
+            request_id: headers::request_id(request),
+            traceparent: headers::trace(request).and_then(|_| headers::text(request, TRACEPARENT)),
+            path,
+        })
+    }
+
+    /// The path with its query string.
+    pub fn path_and_query(&self) -> String {
+        if self.query.is_empty() { self.path.clone() } else { format!("{}?{}", self.path, self.query) }
+    }
+
+    /// The decoded query parameters.
+    ///
+    /// # Errors
+    /// [`Error::Malformed`].
+    pub fn query_pairs(&self) -> Result<Vec<Pair>> {
+        decode(&self.query)
+    }
+}
+
+impl<'r> PanelRequest<'r> {
+    pub async fn new(
+        panel: &'r Panel,
+        state: &'r Arc<State>,
+        raw: RawRequest,
+        user: Arc<SignedIn>,
+    ) -> Result<PanelRequest<'r>> {
+        let csrf_token = CsrfToken::for_session(state, &user.session_key())?;
+        let locale = panel.locales.get(state).await?;
+        Ok(PanelRequest { state, raw, user, locale, csrf_token, api: &panel.api, cache: &panel.cache })
+    }
+
+    /// Returns true if the user has the read permission of a resource.
+    pub fn may_read(&self, entry: &Entry) -> bool {
+        entry.meta.read_permission.is_none_or(|permission| self.user.principal.need_permission(permission).is_ok())
+    }
+
+    /// Returns true if the resource has this operation and the user has the permission for it.
+    pub fn may(&self, entry: &Entry, operation: Operation) -> bool {
+        let served =
+            entry.meta.operations.contains(&operation) && !(entry.meta.singleton && operation == Operation::Create);
+        let permitted = match operation {
+            Operation::List | Operation::Show => self.may_read(entry),
+            _ => self.may_write(entry),
+        };
+        served && permitted
+    }
+
+    /// Returns true if the user has the read and the write permission of a resource.
+    pub fn may_write(&self, entry: &Entry) -> bool {
+        let permission = entry.meta.write_permission;
+        self.may_read(entry)
+            && permission.is_none_or(|permission| self.user.principal.need_permission(permission).is_ok())
+    }
+
+    /// Returns true if the rules beyond permissions let the user change this record: a saved view is changed by its
+    /// owner, a system view and an administrator by administrators.
+    pub fn may_change_record(&self, entry: &Entry, record: &Value) -> bool {
+        let caller = &self.user.principal;
+        caller.is_admin
+            || match entry.meta.name {
+                "custom_view" => record["user_id"].as_i64() == caller.user_id && record["visibility"] != "system",
+                "user" => record["is_admin"] != true,
+                _ => true,
+            }
+    }
+
+    /// Returns true if the rules beyond permissions let the user set this field: only administrators set `is_admin`.
+    pub fn may_set_field(&self, entry: &Entry, field: &FieldMeta) -> bool {
+        self.user.principal.is_admin || (entry.meta.name, field.name) != ("user", "is_admin")
+    }
+
+    /// Sends GET to the API.
+    pub async fn get(&self, path: &str) -> Result<ApiResponse> {
+        self.send("GET", path, &[], None).await
+    }
+
+    /// Sends GET to the API and parses the JSON body.
+    ///
+    /// # Errors
+    /// The API's error.
+    pub async fn get_json(&self, path: &str) -> Result<Value> {
+        self.get(path).await?.json()
+    }
+
+    /// Sends a request to the API, with a JSON body if there is one.
+    pub async fn send(
+        &self,
+        method: &str,
+        path: &str,
+        more_headers: &[(&str, &str)],
+        body: Option<&Value>,
+    ) -> Result<ApiResponse> {
+        let mut headers = more_headers.to_vec();
+        headers.extend(self.raw.request_id.as_deref().map(|id| (header::REQUEST_ID, id)));
+        headers.extend(self.raw.traceparent.as_deref().map(|parent| (TRACEPARENT, parent)));
+        if body.is_some() {
+            headers.push(("content-type", "application/json"));
+        }
+        let body = body.map(api::json).unwrap_or_default();
+        // The response is buffered here, whichever HTTP version the browser uses.
+        let response = self.api.send(&self.user.principal, method, path, &headers, body, Version::HTTP_11).await?;
+        ApiResponse::read(response).await
+    }
+
+    /// Forwards a request of the panel's scripts to the API. Both bodies are streamed.
+    pub async fn forward_to_api(&self, request: &mut Request, segments: &[&str]) -> Result<Response> {
+        let encode = |part: &&str| url::encode(part);
+        let mut path = format!("/{}", segments.iter().map(encode).collect::<Vec<_>>().join("/"));
+        if let Some(query) = request.uri().query() {
+            path = format!("{path}?{query}");
+        }
+        let passed = ["accept", "content-type", "content-length", header::IF_MATCH, header::IDEMPOTENCY_KEY];
+        let value = |name: &'static str| {
+            let value = request.headers().get(name)?.to_str().ok()?;
+            Some((name, value.to_string()))
+        };
+        let mut sent: Vec<(&str, String)> = passed.into_iter().filter_map(value).collect();
+        sent.extend(self.raw.request_id.clone().map(|id| (header::REQUEST_ID, id)));
+        sent.extend(self.raw.traceparent.clone().map(|parent| (TRACEPARENT, parent)));
+        let sent: Vec<(&str, &str)> = sent.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        let (method, version, body) = (request.method().to_string(), request.version(), request.take_body());
+        let mut response = self.api.send(&self.user.principal, &method, &path, &sent, body, version).await?;
+        let status = response.status_code.unwrap_or(StatusCode::OK);
+        let stream = response.take_body().filter_map(async |frame| match frame {
+            Ok(frame) => frame.into_data().ok().map(Ok),
+            Err(error) => Some(Err(error)),
+        });
+        let mut answer = Response::stream(status, Box::pin(stream));
+        for name in ["content-type", header::DISPOSITION, header::ETAG, header::LOCATION, header::RETRY_AFTER] {
+            if let Some(value) = response.headers().get(name) {
+                answer = answer.with(name, value.clone());
+            }
+        }
+        Ok(answer)
+    }
+
+    /// Rejects a write that another site triggered, and a request to `/panel/api` without a valid CSRF token. The token
+    /// of a form is in its body: [`PanelRequest::require_csrf_token`].
+    ///
+    /// # Errors
+    /// [`Error::Conflict`].
+    pub fn require_same_origin(&self, request: &Request) -> Result<()> {
+        require_same_site(self.state, request)?;
+        let sent = request.headers().get("x-panel-token").and_then(|token| token.to_str().ok());
+        match sent {
+            Some(token) if self.csrf_token.matches(token) => Ok(()),
+            Some(_) => Err(stale_token()),
+            None => match self.raw.segments.first().map(String::as_str) {
+                Some(super::ROOT) if self.raw.segments.get(1).is_some_and(|part| part == "api") => Err(stale_token()),
+                _ => Ok(()),
+            },
+        }
+    }
+
+    /// Rejects a form without a valid CSRF token.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`].
+    pub fn require_csrf_token(&self, form: &[Pair]) -> Result<()> {
+        let is_valid = form_value(form, "_token").is_some_and(|token| self.csrf_token.matches(token));
+        if is_valid { Ok(()) } else { Err(stale_token()) }
+    }
+}
+
+fn stale_token() -> Error {
+    Error::Conflict("This page belongs to another session. Reload it and try again.".into())
+}
+
+/// The value of a form field; the first one if the field is repeated.
+pub fn form_value<'f>(form: &'f [Pair], name: &str) -> Option<&'f str> {
+    form.iter().find(|pair| pair.name == name).map(|pair| pair.value.as_str())
+}
+
+/// The local page to return to after a form is saved or canceled: its `_back` field.
+pub fn return_path(form: &[Pair]) -> Option<&str> {
+    form_value(form, "_back").filter(|back| url::is_local_path(back))
+}
+
+/// The `If-Match` header with the record version that the form was rendered from, if it has one.
+pub fn if_match(form: &[Pair]) -> Vec<(&'static str, &str)> {
+    let version = form_value(form, "_version").filter(|version| !version.is_empty());
+    version.map(|version| (header::IF_MATCH, version)).into_iter().collect()
+}
+
+/// Reads the form of a signed-in user.
+pub async fn read_form(request: &mut Request) -> Result<Vec<Pair>> {
+    read_form_limited(MAX_FORM_BYTES, request).await
+}
+
+/// Reads a URL-encoded form of at most `max_bytes`.
+pub async fn read_form_limited(max_bytes: usize, request: &mut Request) -> Result<Vec<Pair>> {
+    let bytes = match request.content_type() {
+        Some(kind) if kind.essence_str() == "application/x-www-form-urlencoded" => {
+            request.headers_mut().remove(CONTENT_TYPE);
+            read_body(request, max_bytes).await?
+        }
+        None if request.body().is_none() => Default::default(),
+        _ => return Err(Error::UnsupportedMediaType("Send the form as `application/x-www-form-urlencoded`.")),
+    };
+    let pairs = decode(std::str::from_utf8(&bytes).map_err(|_| Error::Malformed("The form is not UTF-8.".into()))?)?;
+    if pairs.len() > MAX_FORM_FIELDS {
+        return Err(Error::Malformed(format!("The form has more than {MAX_FORM_FIELDS} fields.")));
+    }
+    Ok(pairs)
+}
+
+/// Rejects a request that another site triggered: by `Sec-Fetch-Site` (Fetch Metadata, section 2.4), else by `Origin`.
+///
+/// # Errors
+/// [`Error::Conflict`].
+pub fn require_same_site(state: &State, request: &Request) -> Result<()> {
+    let text = |name: &str| request.headers().get(name).and_then(|value| value.to_str().ok());
+    let is_same_site = match (text("sec-fetch-site"), text("origin")) {
+        (Some(site), _) => site == "same-origin" || site == "none",
+        (None, Some(origin)) => {
+            let host = text("host").unwrap_or_default();
+            let origin = origin.split_once("://").map_or(origin, |(_, host)| host);
+            origin == host || state.base_url().ends_with(&format!("://{origin}"))
+        }
+        // Current browsers send at least one of the two with a form.
+        (None, None) => true,
+    };
+    if is_same_site { Ok(()) } else { Err(Error::Conflict("This form was sent by another site.".into())) }
+}

@@ -1,0 +1,134 @@
+//! Pages of an account: setting a password by an invitation link, changing it, the theme, and signing out.
+
+use std::sync::Arc;
+
+use maud::{Markup, html};
+use salvo::Request;
+use salvo::http::StatusCode;
+
+use super::cookie;
+use super::flash::Flash;
+use super::sign_in::check_rate_limit;
+use crate::auth::{SignedIn, invitation, password, session};
+use crate::context::State;
+use crate::error::{Error, Result};
+use crate::panel::request::{PanelRequest, RawRequest, form_value, read_form};
+use crate::panel::{layout, redirect, url};
+use crate::query::Pair;
+use crate::server::Answer;
+
+/// Handles the paths below `/panel` of a signed-in user.
+pub async fn handle(http_request: &mut Request, request: &PanelRequest<'_>, rest: &[&str]) -> Result<Answer> {
+    let post = http_request.method().as_str() == "POST";
+    let form = if post { read_form(http_request).await? } else { Vec::new() };
+    if post {
+        request.require_csrf_token(&form)?;
+    }
+    let sent = |name: &str| form_value(&form, name);
+    match (post, rest) {
+        (true, ["sign-out"]) => {
+            session::end(request.state, &request.user).await?;
+            Ok(redirect("/panel/sign-in").with_text(cookie::SET_COOKIE, &cookie::clear_session(request.state)))
+        }
+        (true, ["theme"]) => {
+            let back = sent("back").filter(|back| url::is_local_path(back)).unwrap_or("/");
+            let theme = cookie::set_theme(sent("theme").unwrap_or_default());
+            Ok(redirect(back).with_text(cookie::SET_COOKIE, &theme))
+        }
+        (false, ["password"]) => Ok(password_page(request, None)),
+        (true, ["password"]) => {
+            check_rate_limit(request.state, http_request, Some(&request.user.email))?;
+            change_password(request, sent("old").unwrap_or_default(), sent("password").unwrap_or_default()).await
+        }
+        _ => Err(Error::NotFound),
+    }
+}
+
+async fn change_password(request: &PanelRequest<'_>, current: &str, new: &str) -> Result<Answer> {
+    let (state, user) = (request.state, &request.user);
+    let incorrect = || password_page(request, Some(("old", "is incorrect".into())));
+    let current = password::find(state, &user.email, current).await?;
+    let Some(current) = current.filter(|current| Some(current.user_id) == user.principal.user_id) else {
+        return Ok(incorrect());
+    };
+    match password::change(state, &current, new).await {
+        Ok(Some(secret)) => {
+            let home = redirect("/").with_text(cookie::SET_COOKIE, &cookie::set_session(state, &secret));
+            Ok(Flash::Saved.add_to(home))
+        }
+        // Another request changed the password or deactivated the user meanwhile.
+        Ok(None) => Ok(incorrect()),
+        Err(Error::Invalid(errors)) => Ok(password_page(request, Some(("password", errors.messages("password"))))),
+        Err(error) => Err(error),
+    }
+}
+
+/// `problem` is a field of the form and its message.
+fn password_page(request: &PanelRequest<'_>, problem: Option<(&str, String)>) -> Answer {
+    let user: &SignedIn = &request.user;
+    let message =
+        |field: &str| problem.as_ref().filter(|(known, _)| *known == field).map(|(_, message)| message.as_str());
+    let content = html! {
+        (layout::header(&[], &html! { "Change your password" }, &html! {}))
+        form .record method="post" action="/panel/password" {
+            (layout::csrf_input(request))
+            div .field .invalid[message("old").is_some()] { label for="old" { "Current password" }
+                input #old type="password" name="old" required autocomplete="current-password";
+                @if let Some(message) = message("old") { p .error { "Current password " (message) } } }
+            (new_password_field(&user.email, message("password")))
+            p .help { "Your other sessions are signed out." }
+            div .buttons { button .primary { "Change password" } a .button href="/" { "Cancel" } }
+        }
+    };
+    let status = if problem.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
+    layout::page_with_status(request, status, "Change your password", &content)
+}
+
+/// The page of an invitation link.
+pub async fn invitation_page(state: &State, raw: &RawRequest, secret: &str, problem: Option<String>) -> Result<Answer> {
+    let Some((_, name, email)) = invitation::find(state, secret).await? else {
+        return Ok(expired_link_page(state, raw));
+    };
+    let content = html! {
+        (layout::logo())
+        h1 { "Welcome, " (name) }
+        p { "Choose a password for " strong { (email) } "." }
+        form method="post" action={ "/panel/invitation/" (secret) } {
+            (new_password_field(&email, problem.as_deref()))
+            button .primary.wide { "Set password and sign in" }
+        }
+    };
+    let status = if problem.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
+    Ok(layout::signed_out_page(state, raw.theme, status, "Choose a password", &content))
+}
+
+/// Sets the password of an invited user and signs the user in.
+pub async fn accept_invitation(state: &Arc<State>, raw: &RawRequest, secret: &str, form: &[Pair]) -> Result<Answer> {
+    match invitation::accept(state, secret, form_value(form, "password").unwrap_or_default()).await {
+        Ok(Some(session)) => Ok(redirect("/").with_text(cookie::SET_COOKIE, &cookie::set_session(state, &session))),
+        Ok(None) => Ok(expired_link_page(state, raw)),
+        Err(Error::Invalid(errors)) => invitation_page(state, raw, secret, Some(errors.messages("password"))).await,
+        Err(error) => Err(error),
+    }
+}
+
+fn expired_link_page(state: &State, raw: &RawRequest) -> Answer {
+    let content = html! {
+        (layout::logo())
+        h1 { "This link has expired" }
+        p { "A link works once and expires after a week. Ask an administrator for a new one." }
+        p { a .button href="/panel/sign-in" { "Sign in" } }
+    };
+    layout::signed_out_page(state, raw.theme, StatusCode::GONE, "This link has expired", &content)
+}
+
+fn new_password_field(email: &str, problem: Option<&str>) -> Markup {
+    let min_chars = password::CHARACTERS.start();
+    html! {
+        input type="text" name="username" value=(email) autocomplete="username" hidden;
+        div .field .invalid[problem.is_some()] { label for="password" { "New password" }
+            input #password type="password" name="password" required minlength=(min_chars) autocomplete="new-password" aria-describedby="password-help" aria-invalid=[problem.map(|_| "true")];
+            @if let Some(problem) = problem { p .error { "New password " (problem) } }
+            p .help #password-help { "At least " (min_chars) " characters. Several words are easy to remember and hard to guess." } }
+    }
+}

@@ -1,0 +1,76 @@
+//! Cookies of the panel: session, theme, and flash message.
+
+use salvo::http::header::{COOKIE, HeaderMap};
+
+use crate::context::State;
+
+pub const SET_COOKIE: &str = "set-cookie";
+const THEME: &str = "charter_theme";
+const FLASH: &str = "charter_said";
+/// `Max-Age` of a flash message, in seconds.
+const FLASH_MAX_AGE: u32 = 20;
+/// `Max-Age` of a session, in seconds: its longest lifetime.
+const SESSION_MAX_AGE: u32 = 30 * 24 * 60 * 60;
+
+/// Over HTTPS the name has the `__Host-` prefix: browsers refuse it from other hosts and paths (RFC 6265bis, section
+/// 4.1.3.2).
+fn session_name(state: &State) -> &'static str {
+    if is_secure(state) { "__Host-charter_session" } else { "charter_session" }
+}
+
+fn is_secure(state: &State) -> bool {
+    state.base_url().starts_with("https://")
+}
+
+/// The session secret that a browser sent.
+pub fn read_session(state: &State, headers: &HeaderMap) -> Option<String> {
+    read(headers, session_name(state)).filter(|secret| !secret.is_empty())
+}
+
+/// The chosen theme, `light` or `dark`; `None` to follow the browser.
+pub fn read_theme(headers: &HeaderMap) -> Option<&'static str> {
+    let theme = read(headers, THEME)?;
+    ["light", "dark"].into_iter().find(|known| *known == theme)
+}
+
+/// The code of the flash message.
+pub fn read_flash(headers: &HeaderMap) -> Option<String> {
+    read(headers, FLASH)
+}
+
+/// Sets the flash message of the next page; an empty code removes it.
+pub fn set_flash(code: &str) -> String {
+    let max_age = if code.is_empty() { 0 } else { FLASH_MAX_AGE };
+    format!("{FLASH}={code}; Path=/; HttpOnly; SameSite=Lax; Max-Age={max_age}")
+}
+
+fn read(headers: &HeaderMap, name: &str) -> Option<String> {
+    let lines = headers.get_all(COOKIE).iter().filter_map(|line| line.to_str().ok());
+    let pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
+    pairs.filter(|(known, _)| *known == name).map(|(_, value)| value.to_string()).next()
+}
+
+/// Sets the session. `SameSite=Lax` lets a link from an email open its page; writes are also protected by the CSRF
+/// token.
+pub fn set_session(state: &State, secret: &str) -> String {
+    let secure = if is_secure(state) { "; Secure" } else { "" };
+    format!("{}={secret}; Path=/; HttpOnly; SameSite=Lax; Max-Age={SESSION_MAX_AGE}{secure}", session_name(state))
+}
+
+/// Returns true if a `Set-Cookie` header sets or removes the session.
+pub fn sets_session(set_cookie: &str) -> bool {
+    set_cookie.contains("charter_session=")
+}
+
+pub fn clear_session(state: &State) -> String {
+    let secure = if is_secure(state) { "; Secure" } else { "" };
+    format!("{}=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0{secure}", session_name(state))
+}
+
+/// Sets the theme; any other value than `light` and `dark` removes the cookie.
+pub fn set_theme(theme: &str) -> String {
+    match theme {
+        "light" | "dark" => format!("{THEME}={theme}; Path=/; SameSite=Lax; Max-Age=31536000"),
+        _ => format!("{THEME}=; Path=/; SameSite=Lax; Max-Age=0"),
+    }
+}

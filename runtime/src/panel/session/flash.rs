@@ -1,0 +1,57 @@
+//! Flash message: what the last request did, shown once on the next page.
+
+use salvo::http::header::HeaderMap;
+
+use super::cookie;
+use crate::panel::redirect;
+use crate::server::Response;
+
+/// The known messages. The cookie holds a code and no text, so that nobody can make a page show other words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Flash {
+    Created,
+    Saved,
+    Deleted,
+    Restored,
+    Done,
+    Stale,
+}
+
+/// Each message with its code in the cookie and its text.
+const ALL: [(Flash, &str, &str); 6] = [
+    (Flash::Created, "created", "Created"),
+    (Flash::Saved, "saved", "Saved"),
+    (Flash::Deleted, "deleted", "Deleted"),
+    (Flash::Restored, "restored", "Restored"),
+    (Flash::Done, "done", "Done"),
+    (
+        Flash::Stale,
+        "stale",
+        "Nothing was done, because you signed in again after this page was loaded. Press the button again.",
+    ),
+];
+
+impl Flash {
+    pub fn from_cookie(headers: &HeaderMap) -> Option<Flash> {
+        let code = cookie::read_flash(headers)?;
+        ALL.iter().find(|(_, known, _)| *known == code).map(|(flash, ..)| *flash)
+    }
+
+    fn row(self) -> &'static (Flash, &'static str, &'static str) {
+        ALL.iter().find(|(flash, ..)| *flash == self).unwrap_or(&ALL[0])
+    }
+
+    pub fn text(self) -> &'static str {
+        self.row().2
+    }
+
+    /// Redirects to a page that shows the message.
+    pub fn redirect(self, path: &str) -> Response {
+        self.add_to(redirect(path))
+    }
+
+    /// Adds the cookie to a redirect.
+    pub fn add_to(self, answer: Response) -> Response {
+        answer.with_text(cookie::SET_COOKIE, &cookie::set_flash(self.row().1))
+    }
+}

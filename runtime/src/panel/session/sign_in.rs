@@ -1,0 +1,251 @@
+//! Sign-in page, its rate limits, and the draft: a form that was sent without a session is kept until the user signs
+//! in.
+
+use std::sync::Arc;
+
+use maud::{Markup, html};
+use salvo::Request;
+use salvo::http::StatusCode;
+
+use super::csrf::CsrfToken;
+use super::flash::Flash;
+use super::{account, cookie};
+use crate::auth::session::Found;
+use crate::auth::{password, session};
+use crate::context::State;
+use crate::error::{Error, Result};
+use crate::header;
+use crate::panel::record::form as record_form;
+use crate::panel::request::{
+    PanelRequest, RawRequest, form_value, path_segments, read_form_limited, require_same_site, return_path,
+};
+use crate::panel::target::Target;
+use crate::panel::{Panel, ROOT, layout, redirect, url};
+use crate::query::{Pair, decode};
+use crate::server::{Response, client_ip};
+
+const DRAFT_PRESERVED: &str = "You are signed out. Your input is preserved. Sign in to continue.";
+
+const DRAFT_TOO_LONG: &str = "You are signed out, and your input is too long to preserve. Sign in in another tab, then go \
+                              back in this tab and save again.";
+
+/// Limit of a form that is kept as a draft, in bytes. Anybody may send it.
+const MAX_DRAFT_BYTES: usize = 64 << 10;
+/// Limit of the sign-in form, in bytes. It contains the draft, percent-encoded.
+const MAX_SIGN_IN_FORM_BYTES: usize = 1 << 20;
+
+const MAX_EMAIL_CHARS: usize = 255;
+
+/// Handles the paths below `/panel` that need no session; `None` for other paths.
+pub async fn handle_signed_out(
+    panel: &Panel,
+    state: &Arc<State>,
+    http_request: &mut Request,
+    raw: &RawRequest,
+    rest: &[&str],
+    session: Option<&Found>,
+) -> Result<Option<Response>> {
+    let post = http_request.method().as_str() == "POST";
+    if post && matches!(rest, ["sign-in"] | ["invitation", _]) {
+        require_same_site(state, http_request)?;
+    }
+    Ok(Some(match (post, rest) {
+        (false, ["sign-in"]) if session.is_some() => redirect(&redirect_target(raw)),
+        (false, ["sign-in"]) => sign_in_page(state, raw, StatusCode::OK, &SignInForm::leading_to(redirect_target(raw))),
+        (true, ["sign-in"]) => sign_in(panel, state, http_request, raw).await?,
+        (false, ["invitation", secret]) => account::invitation_page(state, raw, secret, None).await?,
+        (true, ["invitation", secret]) => {
+            check_rate_limit(state, http_request, None)?;
+            let form = read_form_limited(MAX_SIGN_IN_FORM_BYTES, http_request).await?;
+            account::accept_invitation(state, raw, secret, &form).await?
+        }
+        _ => return Ok(None),
+    }))
+}
+
+/// Sends a client without a session to the sign-in page, which keeps the form that the client sent.
+pub async fn require_sign_in(state: &Arc<State>, http_request: &mut Request, raw: &RawRequest) -> Result<Response> {
+    if !raw.wants_html || raw.segments.first().is_some_and(|first| first == ROOT) {
+        return if raw.wants_html { Ok(redirect("/panel/sign-in")) } else { Err(Error::Unauthenticated) };
+    }
+    if http_request.method().as_str() != "POST" {
+        let to = raw.path_and_query();
+        let query = if to == "/" { String::new() } else { format!("?to={}", url::encode(&to)) };
+        return Ok(redirect(&format!("/panel/sign-in{query}")));
+    }
+    require_same_site(state, http_request)?;
+    let draft = match read_form_limited(MAX_DRAFT_BYTES, http_request).await {
+        Ok(form) => {
+            let pairs = form.iter().filter(|pair| pair.name != "_token");
+            let draft = url::with_query("", &pairs.cloned().collect::<Vec<_>>());
+            Some(draft.trim_start_matches('?').to_string())
+        }
+        Err(Error::PayloadTooLarge(_)) => None,
+        Err(error) => return Err(error),
+    };
+    let notice = if draft.is_some() { DRAFT_PRESERVED } else { DRAFT_TOO_LONG };
+    let form = SignInForm {
+        draft,
+        notice: is_record_form(state, &raw.path).then(|| notice.into()),
+        ..SignInForm::leading_to(raw.path.clone())
+    };
+    Ok(sign_in_page(state, raw, StatusCode::UNAUTHORIZED, &form))
+}
+
+/// Returns true if a POST to this path sends the form of a record, not just a button.
+fn is_record_form(state: &State, path: &str) -> bool {
+    let segments = path_segments(path).unwrap_or_default();
+    let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
+    Target::resolve(&state.catalog, &segments).is_some_and(|(_, rest)| rest.is_empty())
+}
+
+/// The local page to open after signing in.
+fn redirect_target(raw: &RawRequest) -> String {
+    let pairs = decode(&raw.query).unwrap_or_default();
+    let to = pairs.into_iter().find(|pair| pair.name == "to").map(|pair| pair.value);
+    to.filter(|to| url::is_local_path(to)).unwrap_or_else(|| "/".into())
+}
+
+#[derive(Default)]
+struct SignInForm {
+    to: String,
+    email: String,
+    draft: Option<String>,
+    notice: Option<String>,
+    problem: Option<String>,
+}
+
+impl SignInForm {
+    fn leading_to(to: String) -> SignInForm {
+        SignInForm { to, ..SignInForm::default() }
+    }
+}
+
+fn sign_in_page(state: &State, raw: &RawRequest, status: StatusCode, form: &SignInForm) -> Response {
+    let content = html! {
+        (layout::logo())
+        h1 { "Sign in to " (state.name_for_people()) }
+        @if let Some(notice) = &form.notice { div .notice role="status" { p { (notice) } } }
+        @if let Some(problem) = &form.problem { div .problem role="alert" { p { (problem) } } }
+        form method="post" action="/panel/sign-in" {
+            input type="hidden" name="to" value=(form.to);
+            @if let Some(draft) = &form.draft { input type="hidden" name="draft" value=(draft); }
+            div .field { label for="email" { "Email" }
+                input #email type="email" name="email" value=(form.email) required autocomplete="username" autofocus[form.email.is_empty()]; }
+            div .field { label for="password" { "Password" }
+                input #password type="password" name="password" required autocomplete="current-password" autofocus[!form.email.is_empty()]; }
+            button .primary.wide { "Sign in" }
+        }
+        p .faint { "No password yet, or forgotten? Ask an administrator for a link: “Invite” on your user’s page, or " code { (state.name) " user invite" } "." }
+    };
+    layout::signed_out_page(state, raw.theme, status, "Sign in", &content)
+}
+
+/// Counts an attempt and rejects it beyond a rate limit: per client address, per account from one address, and per
+/// account from all addresses. A rejected attempt is not counted by the limits that follow, which is why one address
+/// alone cannot lock the owner of an account out.
+pub fn check_rate_limit(state: &State, http_request: &Request, account: Option<&str>) -> Result<()> {
+    let address = client_ip(http_request, &state.config.trusted_proxies);
+    let limits = &state.sign_ins;
+    limits.addresses.admit(address)?;
+    if let Some(account) = account.map(str::to_lowercase) {
+        limits.accounts_from_addresses.admit((account.clone(), address))?;
+        limits.accounts.admit(account)?;
+    }
+    Ok(())
+}
+
+async fn sign_in(panel: &Panel, state: &Arc<State>, http_request: &mut Request, raw: &RawRequest) -> Result<Response> {
+    let form = read_form_limited(MAX_SIGN_IN_FORM_BYTES, http_request).await?;
+    let sent = |name: &str| form_value(&form, name).map(String::from);
+    let email = sent("email").unwrap_or_default();
+    // No account has such an email address, and PostgreSQL rejects NUL in a parameter.
+    let is_plausible = email.trim().chars().count() <= MAX_EMAIL_CHARS && !email.contains('\0');
+    let to = sent("to").filter(|to| url::is_local_path(to)).unwrap_or_else(|| "/".into());
+    let draft = sent("draft").filter(|draft| !draft.is_empty());
+    let notice = (draft.is_some() && is_record_form(state, &to)).then(|| DRAFT_PRESERVED.to_string());
+    if let Err(error) = check_rate_limit(state, http_request, is_plausible.then(|| email.trim())) {
+        let problem = Some(error.message(""));
+        let page = sign_in_page(state, raw, error.status(), &SignInForm { to, email, draft, notice, problem });
+        return Ok(match error {
+            Error::RateLimited(seconds) => page.with_text(header::RETRY_AFTER, &seconds.to_string()),
+            _ => page,
+        });
+    }
+    let password = match is_plausible {
+        true => password::find(state, &email, &sent("password").unwrap_or_default()).await?,
+        false => None,
+    };
+    // Each sign-in gets a new secret, which prevents session fixation.
+    let secret = match password {
+        Some(password) => session::begin(state, &password).await?,
+        None => None,
+    };
+    let Some(secret) = secret else {
+        let problem = Some("The email or password is incorrect.".into());
+        let form = SignInForm { to, email, draft, notice, problem };
+        return Ok(sign_in_page(state, raw, StatusCode::UNPROCESSABLE_ENTITY, &form));
+    };
+    let set_session = cookie::set_session(state, &secret);
+    if let Some(draft) = draft
+        && let Some(answer) = restore_draft(panel, state, raw, &secret, &to, &draft).await?
+    {
+        return Ok(answer.with_text(cookie::SET_COOKIE, &set_session));
+    }
+    Ok(redirect(&to).with_text(cookie::SET_COOKIE, &set_session))
+}
+
+/// The form of a draft, filled in again. A button that was pressed without a session is not pressed again: its page
+/// says so.
+async fn restore_draft(
+    panel: &Panel,
+    state: &Arc<State>,
+    raw: &RawRequest,
+    secret: &str,
+    to: &str,
+    draft: &str,
+) -> Result<Option<Response>> {
+    let Some(session) = session::find(state, secret, true).await? else { return Ok(None) };
+    let Ok(segments) = path_segments(to) else { return Ok(None) };
+    let parts: Vec<&str> = segments.iter().map(String::as_str).collect();
+    let Some((target, rest)) = Target::resolve(&state.catalog, &parts) else { return Ok(None) };
+    if !rest.is_empty() {
+        let form = decode(draft)?;
+        return Ok(Some(Flash::Stale.redirect(return_path(&form).unwrap_or(&target.path()))));
+    }
+    let raw = RawRequest {
+        path: to.to_string(),
+        query: String::new(),
+        session_secret: Some(secret.to_string()),
+        segments: segments.clone(),
+        theme: raw.theme,
+        wants_html: true,
+        ..RawRequest::default()
+    };
+    let request = PanelRequest::new(panel, state, raw, session.user).await?;
+    record_form::show_again(&request, &target, &decode(draft)?, Some(unsaved_notice()), StatusCode::OK).await.map(Some)
+}
+
+fn unsaved_notice() -> Markup {
+    html! { p { strong { "The form was not saved, because your session had ended." } " Your input is below. Check it and save again." } }
+}
+
+/// Answers a form with the CSRF token of another session: nothing is saved, and the form is shown again with a valid
+/// token. A button is not pressed again: its page says so.
+///
+/// # Errors
+/// [`Error::Conflict`] if the token is malformed, and those of rendering the form.
+pub async fn reject_stale_form(
+    request: &PanelRequest<'_>,
+    target: &Target<'_>,
+    rest: &[&str],
+    form: &[Pair],
+) -> Result<Response> {
+    let Err(stale) = request.require_csrf_token(form) else { return Err(Error::NotFound) };
+    let is_panel_form = form_value(form, "_token").is_some_and(CsrfToken::is_well_formed);
+    match rest {
+        _ if !is_panel_form || !request.raw.wants_html => Err(stale),
+        [] => record_form::show_again(request, target, form, Some(unsaved_notice()), StatusCode::CONFLICT).await,
+        _ => Ok(Flash::Stale.redirect(&target.path())),
+    }
+}
