@@ -1,4 +1,4 @@
-//! How PostgreSQL folds text and finds substrings; on SQLite the runtime brings the same function.
+//! Case folding and substring search on PostgreSQL. On SQLite, the runtime registers the same function in each connection.
 
 use sea_orm_migration::sea_orm::{ConnectionTrait, DbBackend};
 
@@ -7,12 +7,12 @@ use crate::prelude::*;
 #[derive(DeriveMigrationName)]
 pub struct Migration;
 
-/// What `charter_fold(text)` is: text without regard to case, for every script, in the order of its code points.
+/// `charter_fold(text)`: text in lower case, for every script, compared by code point.
 ///
-/// - `und-x-icu` lowers by Unicode's rules whatever the locale of the database; a final sigma is a sigma, as it is for
-///   `str::to_lowercase` followed by the same replacement in Rust.
-/// - The collation of the result makes `LIKE`, `=` and `ORDER BY` on it compare bytes.
-/// - SQL, immutable, strict and without side effects, so that the planner writes it into the query and its indexes.
+/// - `und-x-icu` applies Unicode's rules whatever the locale of the database. Final sigma becomes sigma, as in Rust, where
+///   the runtime does the same after `str::to_lowercase`.
+/// - The result has the collation `C`, so that `LIKE`, `=` and `ORDER BY` compare bytes.
+/// - It is an immutable, strict SQL function, so that the planner inlines it and indexes can contain it.
 const FOLD: &str = r#"
 CREATE FUNCTION charter_fold(text) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE STRICT
@@ -30,7 +30,7 @@ impl MigrationTrait for Migration {
         Ok(())
     }
 
-    /// Leaves the extension: it may have been there before, and others in the database may use it.
+    /// Keeps the extension, because other applications in the database may use it.
     async fn down(&self, manager: &SchemaManager) -> Result<(), DbErr> {
         if manager.get_database_backend() == DbBackend::Postgres {
             manager.get_connection().execute_unprepared("DROP FUNCTION charter_fold(text)").await?;

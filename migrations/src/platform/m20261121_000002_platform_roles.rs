@@ -1,4 +1,4 @@
-//! The roles: named sets of permissions that users have.
+//! The roles: named sets of permissions, which are assigned to users.
 
 use crate::prelude::*;
 

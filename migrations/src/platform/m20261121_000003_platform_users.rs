@@ -1,4 +1,4 @@
-//! The users: who calls, and what they may do.
+//! The users and their roles.
 
 use crate::prelude::*;
 

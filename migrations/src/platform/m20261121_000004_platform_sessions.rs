@@ -1,5 +1,4 @@
-//! Signing in to the panel: passwords, the sessions of browsers, and the links by which a password is set for the first
-//! time.
+//! Sign-in to the panel: password hashes, browser sessions, and invitations, with which a user sets a password.
 
 use crate::prelude::*;
 

@@ -1,4 +1,4 @@
-//! The tokens: what a caller shows to be let in, by its SHA-256 alone.
+//! The API tokens, stored as SHA-256 hashes.
 
 use crate::prelude::*;
 
@@ -14,7 +14,7 @@ impl MigrationTrait for Migration {
                 id(),
                 string("name", 255),
                 reference("user_id", "users").cascade(),
-                // 64 hexadecimal digits, and not char(64): PostgreSQL does not use its index for a text parameter.
+                // 64 hexadecimal digits. With char(64), PostgreSQL would not use the index for a text parameter.
                 string("token_hash", 64),
                 list("abilities"),
                 timestamp("expires_at").nullable(),

@@ -1,4 +1,4 @@
-//! The definitions of the custom fields of each entity type.
+//! The definitions of custom fields, by entity type.
 
 use crate::prelude::*;
 

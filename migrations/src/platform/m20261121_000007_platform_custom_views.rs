@@ -1,4 +1,4 @@
-//! The saved views of lists: columns, filters and order, for oneself, for roles or for all.
+//! The saved views: columns, filters and order of a list, visible to their owner, to roles or to all users.
 
 use crate::prelude::*;
 

@@ -1,4 +1,4 @@
-//! The webhooks: who is told of which events, what is to be delivered to whom, and every attempt at it.
+//! The webhooks, their deliveries, and the log of delivery attempts.
 
 use crate::prelude::*;
 
@@ -28,24 +28,20 @@ impl MigrationTrait for Migration {
             .await?;
         webhooks.index(&["user_id"]).await?;
 
-        let events = Table::on(manager, "events");
-        events.add(timestamp("fanned_out_at").nullable()).await?;
-        events.index_where("id", "pending", "\"fanned_out_at\" IS NULL").await?;
-
         let deliveries = Table::on(manager, "webhook_deliveries");
         deliveries
             .create([
                 id(),
-                // What the receiver knows it by: the header `webhook-id`.
+                // The header `webhook-id`.
                 string("uid", 64),
                 reference("webhook_id", "webhooks").cascade(),
                 reference("event_id", "events"),
                 // `pending`, `delivered`, `failed` or `cancelled`.
                 enumeration("status").default("pending"),
-                // Asked for by a person: its failures start no streak.
+                // A redelivery that a user requested: its failures start no failure streak.
                 boolean("manual").default(false),
-                // Attempts that were made, and how many of them count in the schedule.
                 integer("attempts").default(0),
+                // The attempts that count for the retry schedule.
                 integer("retries").default(0),
                 timestamp("due_at"),
                 string("lease_owner", 64).nullable(),
@@ -56,17 +52,18 @@ impl MigrationTrait for Migration {
             .await?;
         deliveries.unique(&["uid"]).await?;
         deliveries.unique(&["event_id", "webhook_id"]).await?;
-        // What is due is asked for by webhook, first attempts apart from retries: a long backlog of one webhook, or of
-        // retries, is never read through to find the rest.
+        // Due deliveries are read by webhook, first attempts and retries apart, because a scan must not pass over the
+        // backlog of one webhook, or of retries, to find the other rows.
         deliveries.index_where("webhook_id, due_at", "first", "\"status\" = 'pending' AND \"retries\" = 0").await?;
         deliveries.index_where("webhook_id, due_at", "retry", "\"status\" = 'pending' AND \"retries\" > 0").await?;
+        deliveries.index(&["webhook_id"]).await?;
 
         let logs = Table::on(manager, "webhook_logs");
         logs.create([
             id(),
             reference("webhook_id", "webhooks").cascade(),
             string("event", 255),
-            // The `uid` of the delivery, which may be pruned before.
+            // The `uid` of the delivery, which may be pruned before the log.
             string("delivery_id", 64),
             integer("attempt"),
             integer("response_status").nullable(),
@@ -75,17 +72,17 @@ impl MigrationTrait for Migration {
             integer("duration_ms"),
             timestamp("next_attempt_at").nullable(),
             timestamp("created_at"),
+            string("url", 2048).nullable(),
+            timestamp("sent_at").nullable(),
         ])
         .await?;
         logs.index(&["webhook_id", "id"]).await
     }
 
     async fn down(&self, manager: &SchemaManager) -> Result<(), DbErr> {
-        Table::on(manager, "webhook_logs").drop().await?;
-        Table::on(manager, "webhook_deliveries").drop().await?;
-        let events = Table::on(manager, "events");
-        events.drop_index("events_pending_idx").await?;
-        events.remove("fanned_out_at").await?;
-        Table::on(manager, "webhooks").drop().await
+        for table in ["webhook_logs", "webhook_deliveries", "webhooks"] {
+            Table::on(manager, table).drop().await?;
+        }
+        Ok(())
     }
 }

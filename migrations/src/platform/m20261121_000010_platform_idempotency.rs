@@ -1,4 +1,4 @@
-//! The keys of requests that were carried out, with their answers, for as long as they are replayed.
+//! The idempotency keys of executed requests, with the stored responses.
 
 use crate::prelude::*;
 

@@ -1,4 +1,4 @@
-//! The audit trail: who changed what. It refers to nothing, because it outlives what it tells of.
+//! The audit log. It has no foreign keys, because entries outlive the records and users that they name.
 
 use crate::prelude::*;
 

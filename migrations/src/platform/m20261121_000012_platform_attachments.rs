@@ -1,4 +1,4 @@
-//! The files that are attached to records, and those in storage that no attachment has.
+//! The attachments of records, and the stored files that no attachment uses and that are due for deletion.
 
 use crate::prelude::*;
 
@@ -29,14 +29,14 @@ impl MigrationTrait for Migration {
         attachments.unique(&["uuid"]).await?;
         attachments.index(&["attachable_type", "attachable_id"]).await?;
         attachments.index(&["uploaded_by"]).await?;
-        let leftovers = Table::on(manager, "attachment_leftovers");
-        leftovers.create([id(), uuid("uuid"), timestamp("due_at")]).await?;
-        leftovers.index(&["uuid"]).await?;
-        leftovers.index(&["due_at"]).await
+        let pending_deletions = Table::on(manager, "attachment_pending_deletions");
+        pending_deletions.create([id(), uuid("uuid"), timestamp("due_at")]).await?;
+        pending_deletions.index(&["uuid"]).await?;
+        pending_deletions.index(&["due_at"]).await
     }
 
     async fn down(&self, manager: &SchemaManager) -> Result<(), DbErr> {
-        Table::on(manager, "attachment_leftovers").drop().await?;
+        Table::on(manager, "attachment_pending_deletions").drop().await?;
         Table::on(manager, "attachments").drop().await
     }
 }
