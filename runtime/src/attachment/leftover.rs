@@ -16,21 +16,21 @@ const AGAIN: TimeDelta = TimeDelta::minutes(15);
 
 /// Promises that the files of this UUID are deleted when the time has come.
 pub async fn add(connection: &Connection, dialect: Dialect, uuid: Uuid, due_at: DateTime<Utc>) -> Result<()> {
-    let mut sql = Sql::new(dialect, "INSERT INTO \"attachment_leftovers\" (\"uuid\", \"due_at\") VALUES (");
+    let mut sql = Sql::new(dialect, "INSERT INTO \"attachment_pending_deletions\" (\"uuid\", \"due_at\") VALUES (");
     sql.bind(uuid).push(", ").bind(due_at).push(")");
     sql.run(connection).await.map(drop)
 }
 
 /// Takes a promise back in the transaction that makes the owner; `false` when it is too late for that.
 pub async fn adopt(connection: &Connection, dialect: Dialect, uuid: Uuid, now: DateTime<Utc>) -> Result<bool> {
-    let mut sql = Sql::new(dialect, "DELETE FROM \"attachment_leftovers\" WHERE \"uuid\" = ");
+    let mut sql = Sql::new(dialect, "DELETE FROM \"attachment_pending_deletions\" WHERE \"uuid\" = ");
     sql.bind(uuid).push(" AND \"due_at\" > ").bind(now + KEPT - ADOPTED);
     Ok(sql.run(connection).await? > 0)
 }
 
 /// Some of those whose time has come.
 pub async fn due(connection: &Connection, dialect: Dialect, now: DateTime<Utc>, most: u32) -> Result<Vec<Uuid>> {
-    let mut sql = Sql::new(dialect, "SELECT \"uuid\" FROM \"attachment_leftovers\" WHERE \"due_at\" <= ");
+    let mut sql = Sql::new(dialect, "SELECT \"uuid\" FROM \"attachment_pending_deletions\" WHERE \"due_at\" <= ");
     sql.bind(now).push(" ORDER BY \"due_at\" LIMIT ").push(&most.to_string());
     let rows = sql.all(connection).await?;
     Ok(rows.iter().map(|row| row.try_get("", "uuid")).collect::<Result<_, _>>()?)
@@ -38,14 +38,14 @@ pub async fn due(connection: &Connection, dialect: Dialect, now: DateTime<Utc>, 
 
 /// The files could not be deleted now.
 pub async fn put_off(connection: &Connection, dialect: Dialect, uuid: Uuid, now: DateTime<Utc>) -> Result<()> {
-    let mut sql = Sql::new(dialect, "UPDATE \"attachment_leftovers\" SET \"due_at\" = ");
+    let mut sql = Sql::new(dialect, "UPDATE \"attachment_pending_deletions\" SET \"due_at\" = ");
     sql.bind(now + AGAIN).push(" WHERE \"uuid\" = ").bind(uuid);
     sql.run(connection).await.map(drop)
 }
 
 /// The files are gone, and so is the promise.
 pub async fn kept(connection: &Connection, dialect: Dialect, uuid: Uuid) -> Result<()> {
-    let mut sql = Sql::new(dialect, "DELETE FROM \"attachment_leftovers\" WHERE \"uuid\" = ");
+    let mut sql = Sql::new(dialect, "DELETE FROM \"attachment_pending_deletions\" WHERE \"uuid\" = ");
     sql.bind(uuid);
     sql.run(connection).await.map(drop)
 }

@@ -1,7 +1,7 @@
 //! Files attached to records: uploaded, described, listed below the record that they hang on, and gone with it.
 //!
 //! The bytes are in a [`Storage`], under the attachment's UUID; a row of `attachments` owns them. Whatever is in storage
-//! without an owner stands in `attachment_leftovers` since before its first byte, so that [`sweep`] finds it.
+//! without an owner stands in `attachment_pending_deletions` since before its first byte, so that [`sweep`] finds it.
 
 mod access;
 mod bucket;
