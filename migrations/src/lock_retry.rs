@@ -1,65 +1,62 @@
-//! Locks: on PostgreSQL a migration that has to wait for one gives way, and tries again; on SQLite it has the only one from its
-//! beginning.
+//! Lock timeout and retry of migrations on PostgreSQL, and the write lock of SQLite.
 //!
-//! On PostgreSQL whoever waits for a whole table makes all those wait that come later, and whoever holds some tables and waits for
-//! another may be in a circle with one who writes, of which PostgreSQL ends either. So a migration waits for less than
-//! PostgreSQL takes to look for circles (`deadlock_timeout`, a second), lets go of what it has, and begins again.
+//! A statement that waits for a table lock blocks all later statements on that table, and can deadlock with transactions
+//! that write. A migration therefore waits 500 ms for a lock, which is less than `deadlock_timeout` (one second), then
+//! rolls back and starts again.
 
 use sea_orm_migration::SchemaManager;
 use sea_orm_migration::sea_orm::{ConnectionTrait, DbErr, RuntimeErr};
 
-/// Milliseconds for which a lock is waited for.
-const WAIT: u32 = 500;
-/// How often it is tried, about five minutes in all.
-const TRIES: u32 = 100;
-/// Milliseconds between two tries: as many times the number of the try, and at most [`PAUSE_MOST`].
-const PAUSE: u32 = 50;
-const PAUSE_MOST: u32 = 2500;
+const LOCK_TIMEOUT_MS: u32 = 500;
+/// With the waits between them, about five minutes.
+const MAX_ATTEMPTS: u32 = 100;
+/// The wait after attempt `n` is `n` times as long, up to [`MAX_BACKOFF_MS`].
+const BACKOFF_STEP_MS: u32 = 50;
+const MAX_BACKOFF_MS: u32 = 2500;
 
-/// The tries of one transaction, or of a part of one.
+/// The attempts to run one transaction or savepoint.
 #[derive(Default)]
-pub struct Patience {
-    tries: u32,
+pub struct LockRetry {
+    attempts: u32,
 }
 
-impl Patience {
-    /// What a transaction begins with.
-    pub async fn begin(&self, connection: &impl ConnectionTrait) -> Result<(), DbErr> {
-        // It takes as long as it takes, also where the role has a limit.
-        let limits = format!("SET LOCAL lock_timeout = {WAIT}; SET LOCAL statement_timeout = 0");
-        connection.execute_unprepared(&limits).await.map(|_| ())
+impl LockRetry {
+    /// Sets the lock timeout of a transaction, and lifts a statement timeout that the role may have.
+    pub async fn set_timeouts(&self, connection: &impl ConnectionTrait) -> Result<(), DbErr> {
+        let timeouts = format!("SET LOCAL lock_timeout = {LOCK_TIMEOUT_MS}; SET LOCAL statement_timeout = 0");
+        connection.execute_unprepared(&timeouts).await.map(|_| ())
     }
 
-    /// Waits before the next try, after a lock was not to be had and the transaction was rolled back.
+    /// Waits before the next attempt. The caller has rolled back the transaction.
     ///
     /// # Errors
-    /// The problem itself, where it is another one, or where this was the last try.
-    pub async fn pause(&mut self, connection: &impl ConnectionTrait, problem: DbErr) -> Result<(), DbErr> {
-        self.tries += 1;
-        if !is_locked(&problem) || self.tries == TRIES {
-            return Err(problem);
+    /// Returns `error` if it is no lock conflict, or if this was the last attempt.
+    pub async fn back_off(&mut self, connection: &impl ConnectionTrait, error: DbErr) -> Result<(), DbErr> {
+        self.attempts += 1;
+        if !is_lock_conflict(&error) || self.attempts == MAX_ATTEMPTS {
+            return Err(error);
         }
-        let pause = (self.tries * PAUSE).min(PAUSE_MOST);
-        // Asleep on the server, so that it needs no clock of a runtime.
-        let sleep = format!("SELECT pg_sleep({}.{:03})", pause / 1000, pause % 1000);
+        let wait = (self.attempts * BACKOFF_STEP_MS).min(MAX_BACKOFF_MS);
+        // The server sleeps, because this crate does not depend on an async runtime.
+        let sleep = format!("SELECT pg_sleep({}.{:03})", wait / 1000, wait % 1000);
         connection.execute_unprepared(&sleep).await.map(|_| ())
     }
 }
 
-/// Has a transaction of SQLite begin with the right to write, waiting for whoever has it. One that begins by reading is refused it
-/// at once where another has written since.
+/// Acquires the write lock of SQLite at the start of a transaction, waiting for the current writer.
 ///
-/// Of all statements the pragma alone asks for it whatever tables there are, and does nothing: no file of ours keeps account of
-/// what it would give back.
-pub async fn claim(manager: &SchemaManager<'_>) -> Result<(), DbErr> {
+/// A transaction that starts with a read fails with `SQLITE_BUSY` at its first write if another connection has written
+/// since. This pragma acquires the lock without naming a table, and changes nothing: the databases of Charter do not use
+/// incremental vacuum.
+pub async fn acquire_write_lock(manager: &SchemaManager<'_>) -> Result<(), DbErr> {
     manager.get_connection().execute_unprepared("PRAGMA incremental_vacuum(1)").await.map(|_| ())
 }
 
-/// Whether somebody else had the lock (`lock_not_available`), or was in a circle with us (`deadlock_detected`).
-fn is_locked(problem: &DbErr) -> bool {
-    let (DbErr::Exec(RuntimeErr::SqlxError(problem)) | DbErr::Query(RuntimeErr::SqlxError(problem))) = problem else {
+/// Returns true for the SQLSTATEs of `lock_not_available` and `deadlock_detected`.
+fn is_lock_conflict(error: &DbErr) -> bool {
+    let (DbErr::Exec(RuntimeErr::SqlxError(error)) | DbErr::Query(RuntimeErr::SqlxError(error))) = error else {
         return false;
     };
-    let code = problem.as_database_error().and_then(|problem| problem.code());
+    let code = error.as_database_error().and_then(|error| error.code());
     code.is_some_and(|code| code == "55P03" || code == "40P01")
 }

@@ -1,48 +1,48 @@
-//! The order of a list as an index: the column, and the id behind it, which tells equal values apart.
+//! Sort index of a list: one column, with the id as the tiebreaker.
 
 use sea_orm_migration::sea_orm::DbBackend;
 
-/// The order of one column, up or down.
+/// A sort index over one column. It serves both directions.
 #[derive(Debug, Clone, Copy)]
-pub struct Order<'c> {
+pub struct OrderIndex<'c> {
     pub(crate) column: &'c str,
     pub(crate) live: bool,
     text: bool,
     nullable: bool,
 }
 
-/// The order of this column, whose values are numbers, times or the like, and never null.
-pub fn by(column: &str) -> Order<'_> {
-    Order { column, live: false, text: false, nullable: false }
+/// The sort index of a column that is not text and not nullable.
+pub fn by(column: &str) -> OrderIndex<'_> {
+    OrderIndex { column, live: false, text: false, nullable: false }
 }
 
-impl Order<'_> {
-    /// The values are text: it is ordered without regard to case, then by code point. It may have 255 characters, so that
-    /// it fits into a page of the index twice.
+impl OrderIndex<'_> {
+    /// The column is text, ordered without regard to case, then by code point. It may have at most 255 characters,
+    /// because an index entry contains it twice.
     ///
-    /// PostgreSQL alone has such an index: one of SQLite may not depend on a function that the application brings, or no
-    /// other tool could write to the table.
+    /// Only PostgreSQL gets this index. On SQLite, it would depend on a function of the application, and other tools could
+    /// no longer write to the table.
     pub fn text(self) -> Self {
-        Order { text: true, ..self }
+        OrderIndex { text: true, ..self }
     }
 
-    /// Rows may have no value, and those come first.
+    /// The column is nullable. NULL comes first.
     pub fn nullable(self) -> Self {
-        Order { nullable: true, ..self }
+        OrderIndex { nullable: true, ..self }
     }
 
-    /// Of the rows that are not deleted, for which alone every list of a resource with soft deletes asks.
+    /// The index contains only rows that are not soft-deleted.
     pub fn live(self) -> Self {
-        Order { live: true, ..self }
+        OrderIndex { live: true, ..self }
     }
 
-    /// The keys of the index; none where the database has no such index.
+    /// The keys of the index as SQL, or `None` if the database does not get this index.
     pub(crate) fn keys(&self, database: DbBackend) -> Option<String> {
         let (column, nulls) = (self.column, if self.nullable { " NULLS FIRST" } else { "" });
         match (self.text, database) {
             (true, DbBackend::Sqlite) => None,
             (true, _) => Some(format!("charter_fold(\"{column}\"){nulls}, \"{column}\"{nulls}, \"id\"")),
-            // Null is the smallest value there.
+            // SQLite sorts NULL first by default.
             (false, DbBackend::Sqlite) => Some(format!("\"{column}\", \"id\"")),
             (false, _) => Some(format!("\"{column}\"{nulls}, \"id\"")),
         }

@@ -1,38 +1,37 @@
-//! The wrapper that runs a migration in one transaction on SQLite too, and lets those who write go first on PostgreSQL.
+//! Wrapper that runs a migration in one transaction on both databases, and retries it on PostgreSQL after lock conflicts.
 
 use sea_orm_migration::prelude::{DbErr, MigrationName, MigrationTrait, SchemaManager, async_trait};
 use sea_orm_migration::sea_orm::{DbBackend, TransactionTrait};
 
-use crate::patience::{Patience, claim};
+use crate::lock_retry::{LockRetry, acquire_write_lock};
 
-/// A migration that is applied as a whole or not at all, unless it says that it has no transaction around it.
+/// A migration that is applied as a whole or not at all, unless its `use_transaction` returns `Some(false)`.
 ///
-/// SeaORM does so on PostgreSQL only; on SQLite, which could, a migration that fails half-way would leave its first
-/// tables behind and stumble over them when it is tried again. On PostgreSQL a migration that waits for a lock gives back
-/// those that it has, and begins again: nobody who writes meanwhile fails because of it.
-pub struct Atomic<M>(pub M);
+/// SeaORM opens a transaction on PostgreSQL only. On SQLite, a migration that fails half-way would leave its first tables
+/// behind, and the next attempt would fail on them.
+pub struct Transactional<M>(pub M);
 
-impl<M: MigrationTrait + 'static> Atomic<M> {
+impl<M: MigrationTrait + 'static> Transactional<M> {
     /// The migration as an element of a list of migrations.
     pub fn boxed(migration: M) -> Box<dyn MigrationTrait> {
-        Box::new(Atomic(migration))
+        Box::new(Transactional(migration))
     }
 }
 
-impl<M: MigrationName> MigrationName for Atomic<M> {
+impl<M: MigrationName> MigrationName for Transactional<M> {
     fn name(&self) -> &str {
         self.0.name()
     }
 }
 
 #[async_trait::async_trait]
-impl<M: MigrationTrait> MigrationTrait for Atomic<M> {
+impl<M: MigrationTrait> MigrationTrait for Transactional<M> {
     async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
-        self.take(manager, Way::Up).await
+        self.run(manager, Direction::Up).await
     }
 
     async fn down(&self, manager: &SchemaManager) -> Result<(), DbErr> {
-        self.take(manager, Way::Down).await
+        self.run(manager, Direction::Down).await
     }
 
     fn use_transaction(&self) -> Option<bool> {
@@ -41,40 +40,40 @@ impl<M: MigrationTrait> MigrationTrait for Atomic<M> {
 }
 
 #[derive(Clone, Copy)]
-enum Way {
+enum Direction {
     Up,
     Down,
 }
 
-impl<M: MigrationTrait> Atomic<M> {
-    async fn take(&self, manager: &SchemaManager<'_>, way: Way) -> Result<(), DbErr> {
+impl<M: MigrationTrait> Transactional<M> {
+    async fn run(&self, manager: &SchemaManager<'_>, direction: Direction) -> Result<(), DbErr> {
         if self.use_transaction() == Some(false) {
-            return self.go(manager, way).await;
+            return self.run_once(manager, direction).await;
         }
         if manager.get_database_backend() == DbBackend::Sqlite {
-            claim(manager).await?;
-            return self.go(manager, way).await;
+            acquire_write_lock(manager).await?;
+            return self.run_once(manager, direction).await;
         }
         let connection = manager.get_connection();
-        let mut patience = Patience::default();
+        let mut retry = LockRetry::default();
         loop {
-            // A savepoint, because a transaction is around all of it: going back to it gives back its locks.
-            let inner = connection.begin().await?;
-            patience.begin(&inner).await?;
-            match self.go(&SchemaManager::new(&inner), way).await {
-                Ok(()) => return inner.commit().await,
-                Err(problem) => {
-                    inner.rollback().await?;
-                    patience.pause(connection, problem).await?;
+            // A savepoint in SeaORM's transaction: rolling back to it releases the locks.
+            let savepoint = connection.begin().await?;
+            retry.set_timeouts(&savepoint).await?;
+            match self.run_once(&SchemaManager::new(&savepoint), direction).await {
+                Ok(()) => return savepoint.commit().await,
+                Err(error) => {
+                    savepoint.rollback().await?;
+                    retry.back_off(connection, error).await?;
                 }
             }
         }
     }
 
-    async fn go(&self, manager: &SchemaManager<'_>, way: Way) -> Result<(), DbErr> {
-        match way {
-            Way::Up => self.0.up(manager).await,
-            Way::Down => self.0.down(manager).await,
+    async fn run_once(&self, manager: &SchemaManager<'_>, direction: Direction) -> Result<(), DbErr> {
+        match direction {
+            Direction::Up => self.0.up(manager).await,
+            Direction::Down => self.0.down(manager).await,
         }
     }
 }

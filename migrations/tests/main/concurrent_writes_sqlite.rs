@@ -1,4 +1,4 @@
-//! Migrations on SQLite beside another process that writes all the time: either waits for the other, and none fails.
+//! Migrations on SQLite while another connection writes: each waits for the other, and none fails.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,7 +13,7 @@ struct Migrator;
 
 impl MigratorTrait for Migrator {
     fn migrations() -> Vec<Box<dyn MigrationTrait>> {
-        vec![Atomic::boxed(Begin), Atomic::boxed(Change)]
+        vec![Transactional::boxed(Begin), Transactional::boxed(Change)]
     }
 }
 
@@ -33,7 +33,7 @@ impl MigrationTrait for Begin {
     }
 }
 
-/// It looks at the rows before it writes.
+/// A migration that reads rows before it writes.
 struct Change;
 
 impl MigrationName for Change {
@@ -58,7 +58,7 @@ impl MigrationTrait for Change {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn who_migrates_waits_for_who_writes() {
+async fn migration_waits_for_concurrent_writes() {
     let database = Database::sqlite().await;
     database.run("PRAGMA journal_mode = WAL").await.unwrap();
     Migrator::up(&database.connection, Some(1)).await.unwrap();
@@ -66,10 +66,10 @@ async fn who_migrates_waits_for_who_writes() {
                 INSERT INTO things (name) SELECT 'thing ' || n FROM n";
     database.run(fill).await.unwrap();
     let done = Arc::new(AtomicBool::new(false));
-    let (connection, told) = (database.another().await, done.clone());
+    let (connection, stop) = (database.another_connection().await, done.clone());
     let writer = tokio::spawn(async move {
         let mut count = 0;
-        while !told.load(Ordering::Relaxed) {
+        while !stop.load(Ordering::Relaxed) {
             let mode = TransactionOptions {
                 sqlite_transaction_mode: Some(SqliteTransactionMode::Immediate),
                 ..TransactionOptions::default()

@@ -1,4 +1,4 @@
-//! Migrations as `cargo charter migration new` prints them: compiled, run, and compared with their steps.
+//! Migrations as `cargo charter migration new` writes them: compiled, run, and compared with their steps.
 
 use charter_codegen::migration::Plan;
 use charter_codegen::migration::checks::checks;
@@ -18,52 +18,52 @@ mod m20261121_000002_change;
 mod m20261121_000003_change_online;
 
 on_both! {
-    what_is_printed_does_what_its_steps_do
-    what_stops_a_migration_is_found_before
+    generated_migration_does_the_same_as_its_steps
+    dry_run_checks_find_the_rows_that_fail_a_migration
 }
 
-struct Printed;
+struct Generated;
 
-impl MigratorTrait for Printed {
+impl MigratorTrait for Generated {
     fn migrations() -> Vec<Box<dyn MigrationTrait>> {
         let mut migrations = charter_migrations::platform();
         migrations.truncate(1);
-        migrations.push(Atomic::boxed(m20261121_000001_begin::Migration));
-        migrations.push(Atomic::boxed(m20261121_000002_change::Migration));
-        migrations.push(Atomic::boxed(m20261121_000003_change_online::Migration));
+        migrations.push(Transactional::boxed(m20261121_000001_begin::Migration));
+        migrations.push(Transactional::boxed(m20261121_000002_change::Migration));
+        migrations.push(Transactional::boxed(m20261121_000003_change_online::Migration));
         migrations
     }
 }
 
-fn taken(yaml: &str) -> Snapshot {
+fn parse(yaml: &str) -> Snapshot {
     snapshot(Sources::from_example(yaml)).unwrap_or_else(|report| panic!("{}", report.render()))
 }
 
-async fn what_is_printed_does_what_its_steps_do(database: Database) {
-    let before = taken(include_str!("../../../codegen/tests/migrations/before.yaml"));
-    let after = taken(include_str!("../../../codegen/tests/migrations/after.yaml"));
+async fn generated_migration_does_the_same_as_its_steps(database: Database) {
+    let before = parse(include_str!("../../../codegen/tests/migrations/before.yaml"));
+    let after = parse(include_str!("../../../codegen/tests/migrations/after.yaml"));
     let (begin, change) = (Plan::between(&Snapshot::default(), &before), Plan::between(&before, &after));
-    Printed::up(&database.connection, None).await.unwrap();
-    let printed = database.tables().await;
+    Generated::up(&database.connection, None).await.unwrap();
+    let generated = database.tables().await;
 
-    Printed::down(&database.connection, Some(3)).await.unwrap();
+    Generated::down(&database.connection, Some(3)).await.unwrap();
     let manager = SchemaManager::new(&database.connection);
     steps::up(&manager, &begin).await.unwrap();
-    let begun = database.tables().await;
+    let first = database.tables().await;
     steps::up(&manager, &change).await.unwrap();
-    assert_eq!(database.tables().await, printed);
+    assert_eq!(database.tables().await, generated);
 
-    // Down by what is printed, from what the steps made.
+    // The generated migration undoes the tables that the steps created.
     steps::down(&manager, &change).await.unwrap();
-    assert_eq!(database.tables().await, begun);
+    assert_eq!(database.tables().await, first);
     steps::down(&manager, &begin).await.unwrap();
-    Printed::up(&database.connection, None).await.unwrap();
-    Printed::down(&database.connection, Some(2)).await.unwrap();
-    assert_eq!(database.tables().await, begun);
+    Generated::up(&database.connection, None).await.unwrap();
+    Generated::down(&database.connection, Some(2)).await.unwrap();
+    assert_eq!(database.tables().await, first);
 }
 
-/// Ways that not every value goes, and on each database a value that does not.
-const STOPPED: &[(&str, &str, &str, &str)] = &[
+/// Type changes that some values do not fit: old type, new type, and such a value on SQLite and on PostgreSQL.
+const MISFITS: &[(&str, &str, &str, &str)] = &[
     ("string(40)", "string(3)", "'long'", "'long'"),
     ("text", "string(3)", "'long'", "'long'"),
     ("text", "enum, values: [a]", "printf('%065d', 0)", "repeat('x', 65)"),
@@ -76,14 +76,14 @@ const STOPPED: &[(&str, &str, &str, &str)] = &[
     ("decimal(9, 2)", "decimal(8, 2)", "100000000", "1000000.00"),
 ];
 
-/// What `--dry-run` prints to be looked at finds the rows that stop the migration, and no others.
-async fn what_stops_a_migration_is_found_before(database: Database) {
+/// The queries that `--dry-run` prints find the rows that fail the migration, and no others.
+async fn dry_run_checks_find_the_rows_that_fail_a_migration(database: Database) {
     let manager = SchemaManager::new(&database.connection);
     let dialect = if database.is_postgres() { Dialect::Postgres } else { Dialect::Sqlite };
-    for (number, (from, to, on_sqlite, on_postgres)) in STOPPED.iter().enumerate() {
+    for (number, (from, to, on_sqlite, on_postgres)) in MISFITS.iter().enumerate() {
         let thing = |kind: &str| {
             let head = format!("# resources/thing_{number}.yaml\nresource: thing_{number}\ntable: things_{number}\n");
-            taken(&format!("{head}fields:\n  value: {{ type: {kind}, nullable: true }}\n"))
+            parse(&format!("{head}fields:\n  value: {{ type: {kind}, nullable: true }}\n"))
         };
         let (before, after) = (thing(from), thing(to));
         steps::up(&manager, &Plan::between(&Snapshot::default(), &before)).await.unwrap();
@@ -97,7 +97,8 @@ async fn what_stops_a_migration_is_found_before(database: Database) {
         let value = if database.is_postgres() { on_postgres } else { on_sqlite };
         database.run(&format!("{insert} ({value}, NOW, NOW)")).await.unwrap();
         assert_eq!(database.text(&found).await, "1", "{found}");
-        let refused = steps::up(&manager, &plan).await.unwrap_err().to_string();
-        assert!(refused.contains(&format!("in 1 row things_{number}.value does not fit")), "{from} to {to}: {refused}");
+        let error = steps::up(&manager, &plan).await.unwrap_err().to_string();
+        let expected = format!("the value of things_{number}.value does not fit the new type in 1 row");
+        assert!(error.contains(&expected), "{from} to {to}: {error}");
     }
 }

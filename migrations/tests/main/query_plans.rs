@@ -1,10 +1,10 @@
-//! The indexes fit: PostgreSQL's plans for the queries that the runtime writes.
+//! PostgreSQL's plans for queries of the runtime: each uses its index.
 
 use charter_migrations::prelude::*;
 
 use crate::database::{Database, Migrator};
 
-/// Rows whose names, groups and tokens differ, without going through the application.
+/// Rows with different names, groups and tokens.
 const ROWS: [&str; 4] = [
     "INSERT INTO product_groups (name, created_at, updated_at)
         SELECT 'Group ' || i, NOW, NOW FROM generate_series(1, 100) i",
@@ -20,7 +20,7 @@ const ROWS: [&str; 4] = [
         SELECT 'Token', id, encode(sha256(email::bytea), 'hex'), NOW, NOW FROM users",
 ];
 
-/// What the runtime asks, and the index that must answer it.
+/// Queries of the runtime, and the index that each must use.
 const QUERIES: [(&str, &str); 9] = [
     (
         "SELECT * FROM products t WHERE t.deleted_at IS NULL AND charter_fold(t.name) LIKE '%lamp 12%'",
@@ -58,18 +58,18 @@ async fn every_query_uses_its_index() {
         database.run(statement).await.unwrap();
     }
     database.run("ANALYZE").await.unwrap();
-    // Whether an index can answer, not whether it is cheaper: that would depend on what else runs on the server.
+    // The test checks that the index can serve the query. Without this setting, costs would decide.
     database.run("SET enable_seqscan = off").await.unwrap();
     for (number, (query, index)) in QUERIES.into_iter().enumerate() {
-        // Prepared with a parameter of type text, as the driver binds one.
+        // Prepared with a text parameter, as the driver binds it.
         database.run(&format!("PREPARE query_{number}(text) AS {query}")).await.unwrap();
         let plan = database.texts(&format!("EXPLAIN EXECUTE query_{number}('x')")).await.join("\n");
-        assert!(plan.contains(index), "{query}\nis answered without {index}:\n{plan}");
+        assert!(plan.contains(index), "{query}\ndoes not use {index}:\n{plan}");
     }
 }
 
 #[tokio::test]
-async fn text_is_folded_as_in_rust() {
+async fn charter_fold_matches_lower_case_in_rust() {
     let Some(database) = Database::postgres().await else { return };
     Migrator::up(&database.connection, None).await.unwrap();
     for text in ["Lamp", "ÄÖÜ ẞ", "ΣΊΣΥΦΟΣ", "ΟΔΟΣ Σ", "İstanbul", "ДЛЯ", "Ǆ", "Ⅷ", "ＦＵＬＬ", "日本"]

@@ -1,21 +1,21 @@
-//! What a server keeps on the tables beside what migrations make, in the random walk: triggers that count and that search, and
-//! the indexes of deleted records and of custom fields. A migration finds them there, and takes away what it must.
+//! Objects that a server creates on the tables, for the random walk: count triggers, search triggers, and the indexes of
+//! deleted records and of custom fields. A migration must drop those that its change makes invalid.
 
 use charter_codegen::migration::table::Table;
 use charter_codegen::snapshot::Snapshot;
 
 use crate::database::Database;
 
-/// Puts them on every table of a snapshot. What the triggers do is of no account, but what they name is.
-pub async fn keep(database: &Database, snapshot: &Snapshot) {
+/// Creates them on every table of a snapshot. The triggers do nothing useful, but name the columns that real ones name.
+pub async fn create(database: &Database, snapshot: &Snapshot) {
     if database.is_postgres() {
-        let nothing = "CREATE OR REPLACE FUNCTION charter_count_nothing() RETURNS trigger LANGUAGE plpgsql \
+        let function = "CREATE OR REPLACE FUNCTION charter_count_nothing() RETURNS trigger LANGUAGE plpgsql \
                        AS 'BEGIN RETURN NULL; END'";
-        database.run(nothing).await.unwrap();
+        database.run(function).await.unwrap();
     }
     for (number, resource) in snapshot.resources.values().enumerate() {
         let (table, soft) = (Table::of(snapshot, resource).name, resource.soft_delete);
-        let mut made = match database.is_postgres() {
+        let mut statements = match database.is_postgres() {
             true => vec![format!(
                 "CREATE TRIGGER charter_count_update AFTER UPDATE ON \"{table}\" REFERENCING OLD TABLE AS old_rows \
                  NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION charter_count_nothing()"
@@ -35,7 +35,7 @@ pub async fn keep(database: &Database, snapshot: &Snapshot) {
         };
         if soft {
             let over = format!("ON \"{table}\" (\"id\", \"deleted_at\") WHERE \"deleted_at\" IS NOT NULL");
-            made.push(format!("CREATE INDEX \"deleted_of_{table}_00000000\" {over}"));
+            statements.push(format!("CREATE INDEX \"deleted_of_{table}_00000000\" {over}"));
         }
         if resource.fields.contains_key("custom_fields") {
             let over = match (database.is_postgres(), soft) {
@@ -43,17 +43,17 @@ pub async fn keep(database: &Database, snapshot: &Snapshot) {
                 (false, true) => "(json_extract(\"custom_fields\", '$.size')) WHERE \"deleted_at\" IS NULL",
                 (false, false) => "(json_extract(\"custom_fields\", '$.size'))",
             };
-            made.push(format!("CREATE INDEX cf_{number}_a_00000000 ON \"{table}\" {over}"));
+            statements.push(format!("CREATE INDEX cf_{number}_a_00000000 ON \"{table}\" {over}"));
         }
-        for statement in made {
+        for statement in statements {
             database.run(&statement).await.unwrap_or_else(|problem| panic!("{statement}: {problem}"));
         }
     }
 }
 
-/// Takes away those that are left.
-pub async fn clear(database: &Database) {
-    let left = match database.is_postgres() {
+/// Drops the remaining ones.
+pub async fn drop_all(database: &Database) {
+    let drops = match database.is_postgres() {
         true => {
             "SELECT format('DROP TRIGGER %I ON %s', tgname, tgrelid::regclass) FROM pg_trigger WHERE NOT tgisinternal
              UNION ALL SELECT format('DROP INDEX %I', indexname) FROM pg_indexes
@@ -64,12 +64,12 @@ pub async fn clear(database: &Database) {
              WHERE type = 'trigger' OR type = 'index' AND name LIKE '%\\_00000000' ESCAPE '\\'"
         }
     };
-    for statement in database.texts(left).await {
+    for statement in database.texts(drops).await {
         database.run(&statement).await.unwrap();
     }
 }
 
-/// The tables without them.
-pub fn without(tables: Vec<String>) -> Vec<String> {
+/// Removes their lines from a list of [`Database::tables`].
+pub fn without_server_objects(tables: Vec<String>) -> Vec<String> {
     tables.into_iter().filter(|line| !line.contains("_00000000")).collect()
 }

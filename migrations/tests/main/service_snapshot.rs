@@ -1,4 +1,4 @@
-//! What the snapshot of the service says was reached, its migrations have made.
+//! The migrations of the service create the tables that its snapshot describes.
 
 use std::path::Path;
 
@@ -10,23 +10,23 @@ use crate::database::{Database, Migrator, on_both};
 use crate::steps;
 
 on_both! {
-    the_tables_are_those_of_the_snapshot
+    migrations_create_the_tables_of_the_snapshot
 }
 
-/// What was written by hand in another way: an index that goes on with the key serves every question of the shorter one.
-const OTHERWISE: &[&str] = &["products_product_group_id_idx"];
+/// Indexes that a migration replaces by a longer one, which serves the same queries.
+const REPLACED_INDEXES: &[&str] = &["products_product_group_id_idx"];
 
-async fn the_tables_are_those_of_the_snapshot(database: Database) {
+async fn migrations_create_the_tables_of_the_snapshot(database: Database) {
     let snapshot = Snapshot::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src/service/snapshot")).unwrap();
     assert!(snapshot.resources.len() >= 10);
     Migrator::up(&database.connection, None).await.unwrap();
-    let reached = database.tables().await;
+    let migrated = database.tables().await;
 
     Migrator::down(&database.connection, Some(charter_migrations::service().len() as u32)).await.unwrap();
     let plan = Plan::between(&Snapshot::default(), &snapshot);
     steps::up(&SchemaManager::new(&database.connection), &plan).await.unwrap();
-    let missing: Vec<String> = database.tables().await.into_iter().filter(|line| !reached.contains(line)).collect();
-    let otherwise = |line: &&String| OTHERWISE.iter().any(|name| line.contains(name));
-    assert_eq!(missing.iter().filter(otherwise).count(), OTHERWISE.len(), "{missing:#?}");
-    assert_eq!(missing.len(), OTHERWISE.len(), "the snapshot has what no migration made: {missing:#?}");
+    let missing: Vec<String> = database.tables().await.into_iter().filter(|line| !migrated.contains(line)).collect();
+    let is_replaced = |line: &&String| REPLACED_INDEXES.iter().any(|name| line.contains(name));
+    assert_eq!(missing.iter().filter(is_replaced).count(), REPLACED_INDEXES.len(), "{missing:#?}");
+    assert_eq!(missing.len(), REPLACED_INDEXES.len(), "no migration creates: {missing:#?}");
 }

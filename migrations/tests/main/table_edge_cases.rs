@@ -1,4 +1,4 @@
-//! Tables whose own text, or whose own rows, would stand in the way of a change: on SQLite, which has no statement for it.
+//! Tables with unusual defaults, with rows that reference each other, or with very many columns.
 
 use charter_codegen::migration::Plan;
 use charter_codegen::migration::sql::{Dialect, statements};
@@ -10,12 +10,12 @@ use crate::database::{Database, on_both};
 use crate::steps;
 
 on_both! {
-    a_default_may_have_the_words_of_a_constraint
-    a_table_goes_whose_rows_refer_to_each_other
-    the_longest_row_that_the_check_takes_can_be_stored
+    default_may_contain_the_text_of_a_constraint
+    table_whose_rows_reference_each_other_is_dropped
+    widest_table_that_the_yaml_check_accepts_can_be_stored
 }
 
-async fn a_default_may_have_the_words_of_a_constraint(database: Database) {
+async fn default_may_contain_the_text_of_a_constraint(database: Database) {
     let manager = SchemaManager::new(&database.connection);
     Table::on(&manager, "owners").create([id()]).await.unwrap();
     let things = Table::on(&manager, "things");
@@ -39,8 +39,8 @@ async fn a_default_may_have_the_words_of_a_constraint(database: Database) {
     database.run("INSERT INTO items (keeper_id) VALUES (2)").await.unwrap_err();
 }
 
-/// SQLite deletes the rows of a table that goes, one by one.
-async fn a_table_goes_whose_rows_refer_to_each_other(database: Database) {
+/// SQLite deletes the rows of a dropped table one by one.
+async fn table_whose_rows_reference_each_other_is_dropped(database: Database) {
     let manager = SchemaManager::new(&database.connection);
     let things = Table::on(&manager, "things");
     things.create([id(), reference("parent_id", "things").nullable()]).await.unwrap();
@@ -49,7 +49,7 @@ async fn a_table_goes_whose_rows_refer_to_each_other(database: Database) {
     Table::on(&manager, "items").drop().await.unwrap();
     assert_eq!(database.tables().await, Vec::<String>::new());
 
-    // And so it does by the SQL that is shown.
+    // The SQL of `--dry-run` does the same.
     let yaml = "# resources/item.yaml\nresource: item\nfields:\n  of_id: { type: ref(item), nullable: true }\n";
     let item = snapshot(Sources::from_example(yaml)).unwrap();
     steps::up(&manager, &Plan::between(&Snapshot::default(), &item)).await.unwrap();
@@ -64,20 +64,20 @@ async fn a_table_goes_whose_rows_refer_to_each_other(database: Database) {
     assert_eq!(database.tables().await, Vec::<String>::new());
 }
 
-/// So many fields of a type the check takes, and PostgreSQL no more.
-const LONGEST: &[(&str, usize, &str)] =
+/// A type, the largest number of fields of it that the check accepts and PostgreSQL can store, and a value.
+const WIDEST: &[(&str, usize, &str)] =
     &[("bigint", 1_013, "1"), ("uuid", 506, "'00000000-0000-0000-0000-000000000001'")];
 
-async fn the_longest_row_that_the_check_takes_can_be_stored(database: Database) {
+async fn widest_table_that_the_yaml_check_accepts_can_be_stored(database: Database) {
     let manager = SchemaManager::new(&database.connection);
-    for (number, (kind, most, value)) in LONGEST.iter().enumerate() {
-        let fields: String = (0..*most).map(|at| format!("  c{at}: {{ type: {kind}, nullable: true }}\n")).collect();
+    for (number, (kind, count, value)) in WIDEST.iter().enumerate() {
+        let fields: String = (0..*count).map(|at| format!("  c{at}: {{ type: {kind}, nullable: true }}\n")).collect();
         let head = format!("# resources/wide_{number}.yaml\nresource: wide_{number}\nplural: wides_{number}\n");
         let yaml = format!("{head}fields:\n  name: {{ type: text, nullable: true }}\n{fields}");
         let wide = snapshot(Sources::from_example(&yaml)).unwrap_or_else(|report| panic!("{}", report.render()));
         steps::up(&manager, &Plan::between(&Snapshot::default(), &wide)).await.unwrap();
-        let names: String = (0..*most).map(|at| format!(", c{at}")).collect();
-        let values = format!(", {value}").repeat(*most);
+        let names: String = (0..*count).map(|at| format!(", c{at}")).collect();
+        let values = format!(", {value}").repeat(*count);
         let insert = format!("INSERT INTO wides_{number} (created_at, updated_at, name{names}");
         database.run(&format!("{insert}) VALUES (NOW, NOW, ''{values})")).await.unwrap();
         database.run(&format!("ALTER TABLE wides_{number} ADD COLUMN more {kind}")).await.unwrap();
