@@ -152,7 +152,12 @@ impl ModelField {
 impl ModelResource {
     /// A free name for a field of this type, and the removed field that had it. `renamed` is the field that gets the name;
     /// sometimes the name is one that a kept field must not reuse.
-    pub fn field_name(&self, dice: &mut Dice, kind: &str, renamed: Option<usize>) -> Option<(String, Option<Gone>)> {
+    pub fn field_name(
+        &self,
+        dice: &mut Dice,
+        kind: &str,
+        renamed: Option<usize>,
+    ) -> Option<(String, Option<RemovedField>)> {
         let name = format!("f{}", 1 + dice.below(14));
         let is_used = self.fields.iter().enumerate().any(|(number, field)| {
             let before = field.before.as_ref().is_some_and(|(before, _)| *before == name);

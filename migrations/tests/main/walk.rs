@@ -51,7 +51,8 @@ async fn walk([walked, fresh, dry_run]: [Database; 3]) {
     for database in [&walked, &fresh, &dry_run] {
         let manager = SchemaManager::new(&database.connection);
         // `charter_fold`, which indexes depend on, and `users`, which fields reference.
-        for migration in charter_migrations::platform().into_iter().take(3) {
+        let needed = |name: &str| name.ends_with("_text_search") || name.ends_with("_users");
+        for migration in charter_migrations::platform().into_iter().filter(|migration| needed(migration.name())) {
             migration.up(&manager).await.unwrap();
         }
         database.insert_user("a@example.com").await.unwrap();

@@ -143,7 +143,9 @@ async fn a_deletion_that_stands_is_carried_out_at_the_next_start(server: Server)
     let member = member(&server).await;
     attach(&server, &member, "a.txt", "a").await;
     // The deletion without its process: as the hook of the transaction leaves it.
-    server.sql("INSERT INTO attachment_pending_deletions (uuid, due_at) SELECT uuid, created_at FROM attachments").await;
+    server
+        .sql("INSERT INTO attachment_pending_deletions (uuid, due_at) SELECT uuid, created_at FROM attachments")
+        .await;
     server.sql("DELETE FROM attachments").await;
     assert_eq!(stored(&server).len(), 1);
     let again = server.beside().await;
