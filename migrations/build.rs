@@ -1,6 +1,6 @@
-//! Lists the service's migrations as every application does: a change to its tables is one new file.
+//! List of the service's migrations, in the order of their file names.
 
-/// The generator's own, which needs nothing but the standard library: this package is linked with none of ours.
+/// The generator's module, included by path because this crate has no dependency on the other crates of the workspace.
 #[path = "../codegen/src/migrations.rs"]
 mod list;
 

@@ -61,7 +61,7 @@ fn list(files: &[PathBuf]) -> Result<String, String> {
     text.push_str("\n/// The application's own migrations, oldest first. They stand on those of the platform.\n");
     text.push_str("pub fn migrations() -> Vec<Box<dyn charter_migrations::prelude::MigrationTrait>> {\n    vec![\n");
     for name in names {
-        text.push_str(&format!("        charter_migrations::Atomic::boxed({name}::Migration),\n"));
+        text.push_str(&format!("        charter_migrations::Transactional::boxed({name}::Migration),\n"));
     }
     text.push_str("    ]\n}\n");
     Ok(text)
@@ -92,7 +92,7 @@ mod tests {
         let files = ["/app/m20261121_000001_books.rs", "/app/m20261121_000002_loans.rs"].map(PathBuf::from);
         let text = list(&files).unwrap();
         assert!(text.contains("#[path = \"/app/m20261121_000001_books.rs\"]\nmod m20261121_000001_books;"), "{text}");
-        let at = |what: &str| text.find(&format!("Atomic::boxed({what}::Migration)")).unwrap();
+        let at = |what: &str| text.find(&format!("Transactional::boxed({what}::Migration)")).unwrap();
         assert!(at("m20261121_000001_books") < at("m20261121_000002_loans"));
         assert!(syn::parse_file(&text).is_ok());
     }

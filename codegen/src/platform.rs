@@ -27,7 +27,7 @@ const SERVED: &[&str] = &["attachment", "audit_entry", "event", "webhook", "webh
 
 /// Its tables. A test of the migrations holds the list to theirs.
 pub const TABLES: &[&str] = &[
-    "attachment_leftovers",
+    "attachment_pending_deletions",
     "attachments",
     "audit_entries",
     "custom_fields",

@@ -1,7 +1,7 @@
-//! Changes to tables that hold rows: names, columns and values.
+//! Changes to tables that contain rows: names, columns and values.
 //!
-//! On PostgreSQL a table opened with [`Table::online`] is changed beside those who write to it: rows are filled in
-//! batches, what rows must satisfy is checked without keeping writers out, and each step can be taken again.
+//! On PostgreSQL, a table opened with [`Table::online`] is changed without blocking writers: rows are updated in batches,
+//! constraints are added as `NOT VALID` and validated later, and each step can be repeated.
 
 use std::collections::HashMap;
 
@@ -10,63 +10,63 @@ use sea_orm_migration::sea_orm::{ConnectionTrait, DbBackend, DbErr, Statement, T
 use sea_orm_migration::sea_query::{Alias, Expr, ExprTrait, PostgresQueryBuilder, Query, SqliteQueryBuilder};
 
 use crate::column::{Column, Literal};
-use crate::patience::{Patience, claim};
-use crate::table::{foreign_key, owned};
-use crate::{Table, sqlite};
+use crate::lock_retry::{LockRetry, acquire_write_lock};
+use crate::table::{foreign_key_name, implicit_name};
+use crate::{Table, sqlite_ddl};
 
-/// What the names of the triggers begin with that count the records of a table.
-pub(crate) const COUNT: &str = "charter_count_";
+/// Prefix of the triggers that count the records of a table.
+pub(crate) const COUNT_TRIGGER_PREFIX: &str = "charter_count_";
 
-/// What the names of the triggers begin with that keep an index of substrings, on SQLite.
-pub(crate) const SEARCH: &str = "charter_search_";
+/// Prefix of the triggers that update the substring index (FTS5) of a table on SQLite.
+pub(crate) const SEARCH_TRIGGER_PREFIX: &str = "charter_search_";
 
-/// The rows that are filled at once.
-const BATCH: u32 = 1000;
+/// The rows that one `UPDATE` of [`Table::fill`] covers.
+const FILL_BATCH_ROWS: u32 = 1000;
 
 impl Table<'_> {
-    /// Calls the table otherwise, and with it the constraints and the sequence that are named after it.
+    /// Renames the table, with the constraints and the sequence that are named after it.
     pub async fn rename(&self, to: &str) -> Result<(), DbErr> {
         let from = self.name;
-        self.forget(COUNT, "").await?;
-        self.forget(SEARCH, "").await?;
+        self.drop_triggers(COUNT_TRIGGER_PREFIX, "").await?;
+        self.drop_triggers(SEARCH_TRIGGER_PREFIX, "").await?;
         self.run(&format!("ALTER TABLE \"{from}\" RENAME TO \"{to}\"")).await?;
         let renamed = Table { name: to, ..*self };
         let columns = match self.database() {
             DbBackend::Sqlite => format!("SELECT name FROM pragma_table_info('{to}')"),
             _ => format!("SELECT attname::text FROM pg_attribute WHERE attrelid = to_regclass('\"{to}\"')"),
         };
-        // What a reference is called cannot be told from its beginning alone: a long name ends in a fingerprint.
-        let of_column = |column: String| (foreign_key(from, &column), foreign_key(to, &column));
+        // A foreign key is found by its full name, because a long one ends in a hash.
+        let of_column = |column: String| (foreign_key_name(from, &column), foreign_key_name(to, &column));
         let mut keys: HashMap<String, String> = self.texts(&columns).await?.into_iter().map(of_column).collect();
-        keys.extend(["_pkey", "_id_check"].map(|ending| (owned(from, ending), owned(to, ending))));
-        let called = |name: &str| match (keys.get(name), name.strip_prefix(&format!("{from}_"))) {
+        keys.extend(["_pkey", "_id_check"].map(|ending| (implicit_name(from, ending), implicit_name(to, ending))));
+        let new_name = |name: &str| match (keys.get(name), name.strip_prefix(&format!("{from}_"))) {
             (Some(key), _) => Some(key.clone()),
             (None, rest) => rest.map(|rest| format!("{to}_{rest}")),
         };
         if self.database() == DbBackend::Sqlite {
-            return renamed.edit(|text| sqlite::with_constraints(text, called)).await;
+            return renamed.edit_ddl(|text| sqlite_ddl::with_renamed_constraints(text, new_name)).await;
         }
         let names = format!("SELECT conname::text FROM pg_constraint WHERE conrelid = to_regclass('\"{to}\"')");
         for name in self.texts(&names).await? {
-            if let Some(now) = called(&name).filter(|now| *now != name) {
-                self.run(&format!("ALTER TABLE \"{to}\" RENAME CONSTRAINT \"{name}\" TO \"{now}\"")).await?;
+            if let Some(new) = new_name(&name).filter(|new| *new != name) {
+                self.run(&format!("ALTER TABLE \"{to}\" RENAME CONSTRAINT \"{name}\" TO \"{new}\"")).await?;
             }
         }
-        let (from, to) = (owned(from, "_id_seq"), owned(to, "_id_seq"));
+        let (from, to) = (implicit_name(from, "_id_seq"), implicit_name(to, "_id_seq"));
         match from == to {
             true => Ok(()),
             false => self.run(&format!("ALTER SEQUENCE IF EXISTS \"{from}\" RENAME TO \"{to}\"")).await,
         }
     }
 
-    /// Calls a column otherwise, and with it the constraint of what it refers to.
+    /// Renames a column and its foreign key.
     pub async fn rename_column(&self, from: &str, to: &str) -> Result<(), DbErr> {
         let table = self.name;
         self.run(&format!("ALTER TABLE \"{table}\" RENAME COLUMN \"{from}\" TO \"{to}\"")).await?;
-        let (before, after) = (foreign_key(table, from), foreign_key(table, to));
+        let (before, after) = (foreign_key_name(table, from), foreign_key_name(table, to));
         if self.database() == DbBackend::Sqlite {
-            let called = |name: &str| (name == before).then(|| after.clone());
-            return self.edit(|text| sqlite::with_constraints(text, called)).await;
+            let new_name = |name: &str| (name == before).then(|| after.clone());
+            return self.edit_ddl(|text| sqlite_ddl::with_renamed_constraints(text, new_name)).await;
         }
         match self.has_constraint(&before).await? {
             true => self.run(&format!("ALTER TABLE \"{table}\" RENAME CONSTRAINT \"{before}\" TO \"{after}\"")).await,
@@ -74,12 +74,12 @@ impl Table<'_> {
         }
     }
 
-    /// Calls an index otherwise. One that this database does not have is none.
+    /// Renames an index, if it exists.
     pub async fn rename_index(&self, from: &str, to: &str) -> Result<(), DbErr> {
         if self.database() != DbBackend::Sqlite {
             return self.run(&format!("ALTER INDEX IF EXISTS \"{from}\" RENAME TO \"{to}\"")).await;
         }
-        // SQLite makes it anew from its own words.
+        // SQLite cannot rename an index.
         let query = format!("SELECT sql FROM sqlite_schema WHERE type = 'index' AND name = '{from}'");
         for text in self.texts(&query).await? {
             self.run(&format!("DROP INDEX \"{from}\"")).await?;
@@ -88,79 +88,77 @@ impl Table<'_> {
         Ok(())
     }
 
-    /// Makes a column another: its type, whether it may be null, its default, what it refers to.
-    ///
-    /// Values stay what they are: texts as texts, numbers as numbers, a decimal with other places as the same number.
+    /// Changes the type, nullability, default or foreign key of a column. Values are converted to the new type.
     ///
     /// # Errors
-    /// When a row holds a value that the new column cannot: nothing is cut or rounded.
+    /// Fails if a row contains a value that does not fit the new column. No value is cut or rounded.
     pub async fn change(&self, from: Column, to: Column) -> Result<(), DbErr> {
         if self.database() == DbBackend::Sqlite {
             return self.change_on_sqlite(&from, &to).await;
         }
         self.change_on_postgres(&from, &to).await?;
-        self.refer(&from, &to).await
+        self.add_foreign_key(&from, &to).await
     }
 
     async fn change_on_sqlite(&self, from: &Column, to: &Column) -> Result<(), DbErr> {
-        self.look_for_misfits(from, to).await?;
-        self.look_for_dangling(to).await?;
-        // Before the text, from which a row that is older than the column has its value.
-        if let Some(value) = to.written_on_sqlite(from) {
+        self.check_values(from, to).await?;
+        self.check_references(to).await?;
+        // Before the definition changes, because a row that is older than the column reads its default.
+        if let Some(value) = to.rewritten_value_on_sqlite(from) {
             self.run(&format!("UPDATE \"{}\" SET \"{}\" = {value}", self.name, to.name)).await?;
         }
-        let definition = to.text(self.name, DbBackend::Sqlite);
-        self.edit(|text| sqlite::with_column(text, &to.name, |_| definition.clone())).await
+        let definition = to.definition_text(self.name, DbBackend::Sqlite);
+        self.edit_ddl(|text| sqlite_ddl::with_column(text, &to.name, |_| definition.clone())).await
     }
 
-    /// Everything but what the column refers to. What may not fit is looked for under the lock that the change needs: what
-    /// somebody wrote in between would be rounded.
+    /// Changes everything but the foreign key. If values may not fit, they are checked under the lock of the change:
+    /// PostgreSQL would round a value that is written after the check.
     async fn change_on_postgres(&self, from: &Column, to: &Column) -> Result<(), DbErr> {
-        if to.misfits(from, DbBackend::Postgres).is_none() {
-            return self.look_and_change(from, to).await;
+        if to.misfit_condition(from, DbBackend::Postgres).is_none() {
+            return self.check_and_change(from, to).await;
         }
         let connection = self.manager.get_connection();
-        let mut patience = Patience::default();
+        let mut retry = LockRetry::default();
         loop {
             let inner = connection.begin().await?;
             if self.online {
-                patience.begin(&inner).await?;
+                retry.set_timeouts(&inner).await?;
             }
             let manager = SchemaManager::new(&inner);
             let table = Table { manager: &manager, name: self.name, online: false };
             let changed = match table.run(&format!("LOCK TABLE \"{}\" IN ACCESS EXCLUSIVE MODE", self.name)).await {
-                Ok(()) => table.look_and_change(from, to).await,
-                Err(problem) => Err(problem),
+                Ok(()) => table.check_and_change(from, to).await,
+                Err(error) => Err(error),
             };
-            let Err(problem) = changed else { return inner.commit().await };
+            let Err(error) = changed else { return inner.commit().await };
             inner.rollback().await?;
             if !self.online {
-                // The whole migration gives back its locks, and begins again.
-                return Err(problem);
+                // The whole migration releases its locks and is retried.
+                return Err(error);
             }
-            patience.pause(connection, problem).await?;
+            retry.back_off(connection, error).await?;
         }
     }
 
-    async fn look_and_change(&self, from: &Column, to: &Column) -> Result<(), DbErr> {
-        self.look_for_misfits(from, to).await?;
-        for statement in changes_on_postgres(self.name, from, to) {
+    async fn check_and_change(&self, from: &Column, to: &Column) -> Result<(), DbErr> {
+        self.check_values(from, to).await?;
+        for statement in postgres_changes(self.name, from, to) {
             self.run(&statement).await?;
         }
         Ok(())
     }
 
-    /// Gives each row that has no value in this column one, batch by batch.
+    /// Sets a value in all rows where the column is NULL, in batches.
     pub async fn fill(&self, column: Column, value: impl Into<Literal>) -> Result<(), DbErr> {
         let value = match (value.into(), self.database()) {
-            // A bare TRUE would be the column of that name, where the table has one.
+            // SQLite resolves TRUE to a column of that name, if the table has one.
             (Literal::Boolean(value), DbBackend::Sqlite) => Expr::val(i32::from(value)),
-            (value, database) => column.stored(&value, database),
+            (value, database) => column.stored_value(&value, database),
         };
         self.fill_with(&column, value).await
     }
 
-    /// Gives each row that has no value in this column the time, or the day, of the migration.
+    /// Sets the current time or date in all rows where the column is NULL, in batches.
     pub async fn fill_now(&self, column: Column) -> Result<(), DbErr> {
         let now = match (self.database(), column.is_date()) {
             (DbBackend::Sqlite, true) => "strftime('%Y-%m-%d', 'now')",
@@ -175,7 +173,8 @@ impl Table<'_> {
         let (table, name) = (Alias::new(self.name), Alias::new(&column.name));
         let mut last = i64::MIN;
         loop {
-            let batch = format!("SELECT id FROM \"{}\" WHERE id > {last} ORDER BY id LIMIT {BATCH}", self.name);
+            let batch =
+                format!("SELECT id FROM \"{}\" WHERE id > {last} ORDER BY id LIMIT {FILL_BATCH_ROWS}", self.name);
             let Some(end) = self.number(&format!("SELECT max(id) FROM ({batch}) AS batch")).await? else {
                 return Ok(());
             };
@@ -195,20 +194,21 @@ impl Table<'_> {
         }
     }
 
-    /// No row may be without a value in this column any more.
+    /// Makes a column `NOT NULL`.
     ///
     /// # Errors
-    /// When one is.
+    /// Fails if a row contains NULL.
     pub async fn require(&self, column: Column) -> Result<(), DbErr> {
         let (table, name) = (self.name, &column.name);
         if self.database() == DbBackend::Sqlite {
             return self.change(column.clone().nullable(), column).await;
         }
-        self.no_row(&format!("\"{name}\" IS NULL"), &format!("{table}.{name} is null: fill them first")).await?;
-        if let Some(default) = column.default_text(DbBackend::Postgres) {
+        self.check_no_row(&format!("\"{name}\" IS NULL"), &format!("set a value in {table}.{name} first: it is NULL"))
+            .await?;
+        if let Some(default) = column.default_sql(DbBackend::Postgres) {
             self.run(&format!("ALTER TABLE \"{table}\" ALTER COLUMN \"{name}\" SET DEFAULT {default}")).await?;
         }
-        // With a constraint that was validated, PostgreSQL need not look at the rows while it locks the table.
+        // With a validated constraint, SET NOT NULL does not scan the rows while it locks the table.
         let check = format!("\"charter_required\" CHECK (\"{name}\" IS NOT NULL) NOT VALID");
         for statement in [
             "DROP CONSTRAINT IF EXISTS \"charter_required\"".to_owned(),
@@ -222,53 +222,59 @@ impl Table<'_> {
         Ok(())
     }
 
-    /// Lets a column that was changed refer on PostgreSQL: first for rows to come, then for those that are there.
-    async fn refer(&self, from: &Column, to: &Column) -> Result<(), DbErr> {
+    /// Adds the foreign key of a changed column on PostgreSQL: first for new rows, then for existing ones.
+    async fn add_foreign_key(&self, from: &Column, to: &Column) -> Result<(), DbErr> {
         let Some((other, action)) = to.reference().filter(|reference| from.reference().as_ref() != Some(reference))
         else {
             return Ok(());
         };
         let (table, name) = (self.name, &to.name);
-        let key = foreign_key(table, name);
+        let key = foreign_key_name(table, name);
         if !self.has_constraint(&key).await? {
-            let leads = format!("REFERENCES \"{other}\" (\"id\") ON DELETE {action} NOT VALID");
-            let foreign = format!("ADD CONSTRAINT \"{key}\" FOREIGN KEY (\"{name}\") {leads}");
+            let references = format!("REFERENCES \"{other}\" (\"id\") ON DELETE {action} NOT VALID");
+            let foreign = format!("ADD CONSTRAINT \"{key}\" FOREIGN KEY (\"{name}\") {references}");
             self.run(&format!("ALTER TABLE \"{table}\" {foreign}")).await?;
         }
         self.run(&format!("ALTER TABLE \"{table}\" VALIDATE CONSTRAINT \"{key}\"")).await
     }
 
-    /// Fails where a row holds a value that the new column cannot.
-    async fn look_for_misfits(&self, from: &Column, to: &Column) -> Result<(), DbErr> {
+    /// Fails if a row contains a value that does not fit the new column.
+    async fn check_values(&self, from: &Column, to: &Column) -> Result<(), DbErr> {
         let place = format!("{}.{}", self.name, to.name);
         if from.is_nullable() && !to.is_nullable() {
-            self.no_row(&format!("\"{}\" IS NULL", to.name), &format!("{place} is null: fill them first")).await?;
+            self.check_no_row(
+                &format!("\"{}\" IS NULL", to.name),
+                &format!("set a value in {place} first: it is NULL"),
+            )
+            .await?;
         }
-        match to.misfits(from, self.database()) {
-            Some(condition) => self.no_row(&condition, &format!("{place} does not fit the new type")).await,
+        match to.misfit_condition(from, self.database()) {
+            Some(condition) => {
+                self.check_no_row(&condition, &format!("the value of {place} does not fit the new type")).await
+            }
             None => Ok(()),
         }
     }
 
-    /// Fails on SQLite where a row refers to a record that is not there, which it does not look at by itself.
-    async fn look_for_dangling(&self, to: &Column) -> Result<(), DbErr> {
+    /// Fails if a row references a missing record. Only SQLite needs this: it does not check existing rows itself.
+    async fn check_references(&self, to: &Column) -> Result<(), DbErr> {
         let Some((other, _)) = to.reference() else { return Ok(()) };
         let found = format!("\"{0}\" IS NOT NULL AND \"{0}\" NOT IN (SELECT id FROM \"{other}\")", to.name);
-        self.no_row(&found, &format!("{}.{} refers to no record", self.name, to.name)).await
+        self.check_no_row(&found, &format!("{}.{} references no record", self.name, to.name)).await
     }
 
-    async fn no_row(&self, condition: &str, problem: &str) -> Result<(), DbErr> {
+    async fn check_no_row(&self, condition: &str, problem: &str) -> Result<(), DbErr> {
         let count = format!("SELECT count(*) FROM \"{}\" WHERE {condition}", self.name);
         match self.number(&count).await?.unwrap_or(0) {
             0 => Ok(()),
-            1 => Err(DbErr::Custom(format!("in 1 row {problem}"))),
-            count => Err(DbErr::Custom(format!("in {count} rows {problem}"))),
+            1 => Err(DbErr::Custom(format!("{problem} in 1 row"))),
+            count => Err(DbErr::Custom(format!("{problem} in {count} rows"))),
         }
     }
 
-    /// Drops the triggers of a kind whose text has this word: they know the table by its name, deleted records by their
-    /// mark, texts by their columns. The next start puts others in their place, and makes anew what they kept.
-    pub(crate) async fn forget(&self, kind: &str, word: &str) -> Result<(), DbErr> {
+    /// Drops the triggers whose names have this prefix, and on SQLite only those whose SQL contains `word`: the change makes
+    /// them invalid. The server recreates them at its next start, with the data that they maintain.
+    pub(crate) async fn drop_triggers(&self, prefix: &str, word: &str) -> Result<(), DbErr> {
         let table = self.name;
         let (query, on) = match self.database() {
             DbBackend::Sqlite => (
@@ -285,7 +291,7 @@ impl Table<'_> {
                 format!(" ON \"{table}\""),
             ),
         };
-        for name in self.texts(&query).await?.iter().filter(|name| name.starts_with(kind)) {
+        for name in self.texts(&query).await?.iter().filter(|name| name.starts_with(prefix)) {
             self.run(&format!("DROP TRIGGER \"{name}\"{on}")).await?;
         }
         Ok(())
@@ -299,21 +305,21 @@ impl Table<'_> {
         Ok(!self.texts(&query).await?.is_empty())
     }
 
-    /// Changes the text of a SQLite table, as a whole or not at all.
-    pub(crate) async fn edit(&self, edit: impl Fn(&str) -> String) -> Result<(), DbErr> {
+    /// Edits the `CREATE TABLE` statement of a SQLite table in one transaction.
+    pub(crate) async fn edit_ddl(&self, edit: impl Fn(&str) -> String) -> Result<(), DbErr> {
         let inner = self.manager.begin().await?;
-        claim(&inner).await?;
+        acquire_write_lock(&inner).await?;
         let table = Table { manager: &inner, name: self.name, online: false };
-        let edited = table.edit_in_transaction(edit).await;
+        let edited = table.edit_ddl_in_transaction(edit).await;
         if edited.is_ok() {
             return inner.commit().await;
         }
-        // The pragma belongs to the connection, and is not rolled back with the rest when `inner` goes.
+        // The pragma is a setting of the connection, which the rollback of `inner` does not reset.
         table.run("PRAGMA writable_schema = OFF").await?;
         edited
     }
 
-    async fn edit_in_transaction(&self, edit: impl Fn(&str) -> String) -> Result<(), DbErr> {
+    async fn edit_ddl_in_transaction(&self, edit: impl Fn(&str) -> String) -> Result<(), DbErr> {
         let name = self.name;
         let query = format!("SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = '{name}'");
         let Some(text) = self.texts(&query).await?.pop() else {
@@ -327,7 +333,7 @@ impl Table<'_> {
         self.run("PRAGMA writable_schema = ON").await?;
         self.run(&format!("UPDATE sqlite_schema SET sql = '{quoted}' WHERE type = 'table' AND name = '{name}'"))
             .await?;
-        // Every other connection reads the schema anew, and this one at once.
+        // The new version makes other connections reload the schema; RESET reloads it here.
         let version = self.number("SELECT schema_version FROM pragma_schema_version").await?.unwrap_or(0);
         self.run(&format!("PRAGMA schema_version = {}", version + 1)).await?;
         self.run("PRAGMA writable_schema = RESET").await?;
@@ -347,30 +353,30 @@ impl Table<'_> {
     }
 }
 
-/// Everything but what the column refers to.
-fn changes_on_postgres(table: &str, from: &Column, to: &Column) -> Vec<String> {
+/// The statements that change everything but the foreign key.
+fn postgres_changes(table: &str, from: &Column, to: &Column) -> Vec<String> {
     let name = &to.name;
-    let alter = |what: String| format!("ALTER TABLE \"{table}\" {what}");
+    let alter = |action: String| format!("ALTER TABLE \"{table}\" {action}");
     let mut statements = Vec::new();
     if from.reference().is_some() && from.reference() != to.reference() {
-        statements.push(alter(format!("DROP CONSTRAINT IF EXISTS \"{}\"", foreign_key(table, name))));
+        statements.push(alter(format!("DROP CONSTRAINT IF EXISTS \"{}\"", foreign_key_name(table, name))));
     }
-    let (then, now) = (from.default_text(DbBackend::Postgres), to.default_text(DbBackend::Postgres));
-    let (kind, old) = (to.type_text(), from.type_text());
-    let another = kind != old || then != now;
-    if then.is_some() && another {
-        // Before the type: the old default may be no value of the new one.
+    let (old_default, new_default) = (from.default_sql(DbBackend::Postgres), to.default_sql(DbBackend::Postgres));
+    let (old_type, new_type) = (from.sql_type(), to.sql_type());
+    let differs = old_type != new_type || old_default != new_default;
+    if old_default.is_some() && differs {
+        // Before the type, because the old default may not fit the new type.
         statements.push(alter(format!("ALTER COLUMN \"{name}\" DROP DEFAULT")));
     }
-    if kind != old {
-        // Through text, because a cast to a shorter text cuts what an assignment refuses. To a longer one without, because
-        // any expression makes PostgreSQL write the table anew.
-        let through = to.is_text() && !to.lengthens(from);
-        let using = if through { format!(" USING \"{name}\"::text") } else { String::new() };
-        statements.push(alter(format!("ALTER COLUMN \"{name}\" TYPE {kind}{using}")));
+    if new_type != old_type {
+        // Cast to `text` first, because a cast to a shorter `varchar` cuts values that an assignment rejects. Not for a
+        // longer type, because any expression makes PostgreSQL rewrite the table.
+        let casts = to.is_text() && !to.is_widening_of(from);
+        let using = if casts { format!(" USING \"{name}\"::text") } else { String::new() };
+        statements.push(alter(format!("ALTER COLUMN \"{name}\" TYPE {new_type}{using}")));
     }
-    if let Some(now) = now.filter(|_| another) {
-        statements.push(alter(format!("ALTER COLUMN \"{name}\" SET DEFAULT {now}")));
+    if let Some(default) = new_default.filter(|_| differs) {
+        statements.push(alter(format!("ALTER COLUMN \"{name}\" SET DEFAULT {default}")));
     }
     if from.is_nullable() != to.is_nullable() {
         let verb = if to.is_nullable() { "DROP" } else { "SET" };

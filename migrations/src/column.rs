@@ -1,35 +1,35 @@
-//! Columns: how each kind of field is stored on PostgreSQL and on SQLite.
+//! Column types, and the SQL type of each on PostgreSQL and SQLite.
 //!
-//! | Kind | PostgreSQL | SQLite | |
+//! | Type | PostgreSQL | SQLite | Note |
 //! |---|---|---|---|
-//! | [`id`] | `bigint` identity | `integer` autoincrement | an id is never used again |
-//! | [`string`] | `varchar(n) COLLATE "C"` | `varchar(n)` | text compares by code point on both |
+//! | [`id`] | `bigint` identity | `integer` autoincrement | ids are never reused |
+//! | [`string`] | `varchar(n) COLLATE "C"` | `varchar(n)` | text is compared by code point on both |
 //! | [`text`] | `text COLLATE "C"` | `text` | |
-//! | [`enumeration`] | `varchar(64) COLLATE "C"` | `varchar(64)` | the word itself |
+//! | [`enumeration`] | `varchar(64) COLLATE "C"` | `varchar(64)` | the value's name |
 //! | [`integer`], codes | `integer` | `integer` | |
 //! | [`bigint`], [`reference()`] | `bigint` | `bigint` | |
 //! | [`boolean`] | `boolean` | `boolean` | |
-//! | [`decimal`] | `numeric(p, s)` | `bigint`: the value × 10^s | exact, also when compared and sorted |
-//! | [`timestamp`] | `timestamp with time zone` | text | bound as `DateTime<Utc>` of whole milliseconds |
+//! | [`decimal`] | `numeric(p, s)` | `bigint`: the value × 10^s | comparison and sorting are exact |
+//! | [`timestamp`] | `timestamp with time zone` | text | bound as `DateTime<Utc>` with millisecond precision |
 //! | [`date`] | `date` | text | |
 //! | [`uuid`] | `uuid` | 16 bytes | |
 //! | [`json`], [`list`], [`custom_fields`] | `jsonb` | text | |
 //!
-//! A column is not null unless it says [`Column::nullable`], and has a default where the resource gives a literal one,
-//! so that rows loaded past the application are valid too. Times have none: SQLite's own `CURRENT_TIMESTAMP` is
-//! written in a form that does not compare with the one that the application writes.
+//! A column is `NOT NULL` unless it is [`Column::nullable`]. A literal default of a field is also the default of its column,
+//! so that rows inserted without the application are valid. Timestamps have no default, because the text format of SQLite's
+//! `CURRENT_TIMESTAMP` does not compare with the format that the application writes.
 
 mod storage;
 
 use sea_orm_migration::sea_orm::DbBackend;
 use sea_orm_migration::sea_query::{Alias, ColumnDef, Expr};
 
-use crate::table::{foreign_key, owned};
+use crate::table::{foreign_key_name, implicit_name};
 
-/// The most characters that a word of an enumeration has.
-const WORD: u32 = 64;
+/// The length of an enumeration column, in characters.
+const ENUM_LENGTH: u32 = 64;
 
-/// One column of a table, as data: what it is stored as is decided when the database is known.
+/// A column definition, independent of the database.
 #[derive(Debug, Clone)]
 pub struct Column {
     pub(crate) name: String,
@@ -39,7 +39,6 @@ pub struct Column {
     references: Option<Reference>,
 }
 
-/// What a column holds.
 #[derive(Debug, Clone, Copy)]
 enum Kind {
     Id,
@@ -56,25 +55,25 @@ enum Kind {
     Timestamp,
     Date,
     Uuid,
-    /// JSON that is `empty` where a row does not give it.
+    /// `empty` is the default of a column that is not nullable.
     Json {
         empty: &'static str,
     },
 }
 
-/// The record that a column refers to.
+/// A foreign key to the `id` of `table`.
 #[derive(Debug, Clone)]
 struct Reference {
     table: String,
     cascade: bool,
 }
 
-/// The value that a row gets when it does not give one.
+/// A column default.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Literal {
     Boolean(bool),
     Integer(i64),
-    /// Also the value of a decimal, `"0.25"`, so that it is exact, and of JSON.
+    /// Also an exact decimal, as `"0.25"`, or JSON.
     Text(String),
 }
 
@@ -96,17 +95,17 @@ impl From<&str> for Literal {
     }
 }
 
-/// The primary key of every table but a singleton's.
+/// The primary key of a table.
 pub fn id() -> Column {
     Column::new("id", Kind::Id)
 }
 
-/// The primary key of a table that holds one row at most: it is always 1.
+/// The primary key of a singleton's table, which has at most one row. It is always 1.
 pub fn singleton_id() -> Column {
     Column::new("id", Kind::SingletonId)
 }
 
-/// One line of at most `max` characters.
+/// Text of at most `max` characters.
 pub fn string(name: &str, max: u32) -> Column {
     Column::new(name, Kind::String(max))
 }
@@ -116,17 +115,17 @@ pub fn text(name: &str) -> Column {
     Column::new(name, Kind::Text)
 }
 
-/// One word of a list that the application knows. The database does not, so that the list can grow without a migration.
+/// An enumeration. The database does not check the values, so that new values need no migration.
 pub fn enumeration(name: &str) -> Column {
-    Column::new(name, Kind::String(WORD))
+    Column::new(name, Kind::String(ENUM_LENGTH))
 }
 
-/// A number of 32 bits, or a code.
+/// A 32-bit integer, or the code of an enumeration.
 pub fn integer(name: &str) -> Column {
     Column::new(name, Kind::Integer)
 }
 
-/// A number of 64 bits.
+/// A 64-bit integer.
 pub fn bigint(name: &str) -> Column {
     Column::new(name, Kind::BigInt)
 }
@@ -135,21 +134,21 @@ pub fn boolean(name: &str) -> Column {
     Column::new(name, Kind::Boolean)
 }
 
-/// An exact number of at most `precision` digits, `places` of them behind the point.
+/// An exact number of at most `precision` digits, of which `places` are decimal places.
 ///
 /// # Panics
-/// Above 18 digits, which an integer of 64 bits cannot hold.
+/// Panics above 18 digits, which do not fit a 64-bit integer.
 pub fn decimal(name: &str, precision: u32, places: u32) -> Column {
     assert!(places <= precision && precision <= 18, "{name}: decimal({precision}, {places}) has no exact form");
     Column::new(name, Kind::Decimal { precision, places })
 }
 
-/// A moment. What is bound is a `DateTime<Utc>` of whole milliseconds, so that on SQLite the texts compare as the times.
+/// A point in time. It is bound as a `DateTime<Utc>` with millisecond precision, so that SQLite's texts sort by time.
 pub fn timestamp(name: &str) -> Column {
     Column::new(name, Kind::Timestamp)
 }
 
-/// A calendar day.
+/// A calendar date.
 pub fn date(name: &str) -> Column {
     Column::new(name, Kind::Date)
 }
@@ -158,22 +157,22 @@ pub fn uuid(name: &str) -> Column {
     Column::new(name, Kind::Uuid)
 }
 
-/// An object; empty, or null where that may be, by default.
+/// A JSON object. The default is `{}`, or NULL if the column is nullable.
 pub fn json(name: &str) -> Column {
     Column::new(name, Kind::Json { empty: "{}" })
 }
 
-/// A list of strings or of ids; empty, or null where that may be, by default.
+/// A JSON array of strings or ids. The default is `[]`, or NULL if the column is nullable.
 pub fn list(name: &str) -> Column {
     Column::new(name, Kind::Json { empty: "[]" })
 }
 
-/// The values of a record's custom fields by name; empty by default.
+/// The values of a record's custom fields, as a JSON object keyed by field name.
 pub fn custom_fields() -> Column {
     json("custom_fields")
 }
 
-/// The id of a record in `table`, which cannot be deleted while it is referred to.
+/// A foreign key to `table`, `ON DELETE RESTRICT`.
 pub fn reference(name: &str, table: &str) -> Column {
     let references = Reference { table: table.to_owned(), cascade: false };
     Column { references: Some(references), ..Column::new(name, Kind::BigInt) }
@@ -184,38 +183,38 @@ impl Column {
         Column { name: name.to_owned(), kind, nullable: false, default: None, references: None }
     }
 
-    /// The column may be null, and is when a row does not give it and it has no default.
+    /// Allows NULL, which is the value of new rows if the column has no default.
     pub fn nullable(self) -> Column {
         Column { nullable: true, ..self }
     }
 
-    /// The value of a row that does not give one. That of a decimal is the number itself on either database.
+    /// Sets the default. The default of a decimal is given as the number, not scaled.
     pub fn default(self, value: impl Into<Literal>) -> Column {
         Column { default: Some(value.into()), ..self }
     }
 
-    /// The row goes when the record goes that this column refers to.
+    /// Makes a foreign key `ON DELETE CASCADE`.
     pub fn cascade(mut self) -> Column {
         let references = self.references.as_mut().expect("only a reference cascades");
         references.cascade = true;
         self
     }
 
-    /// The definition of the column in a statement that makes or changes `table`.
+    /// The definition of the column in a statement that creates or alters `table`.
     pub(crate) fn definition(&self, table: &str, database: DbBackend) -> ColumnDef {
         let mut definition = ColumnDef::new(Alias::new(&self.name));
         match self.kind {
             Kind::Id => definition.big_integer().auto_increment().primary_key(),
-            // The check stands on the key itself, so that no second row can be made whoever makes it.
+            // The check constraint on the key prevents a second row.
             Kind::SingletonId => {
-                let check = format!("CONSTRAINT \"{}\" CHECK (\"id\" = 1)", owned(table, "_id_check"));
+                let check = format!("CONSTRAINT \"{}\" CHECK (\"id\" = 1)", implicit_name(table, "_id_check"));
                 let kind = if database == DbBackend::Sqlite { "integer" } else { "bigint" };
                 definition.custom(Alias::new(kind)).default(1).primary_key().extra(check)
             }
             Kind::String(max) => definition.custom(Alias::new(collated(&format!("varchar({max})"), database))),
             Kind::Text => definition.custom(Alias::new(collated("text", database))),
             Kind::Integer => definition.integer(),
-            // SeaORM writes `integer` on SQLite, which holds 64 bits as well but hides the difference from a reader.
+            // SeaORM would write `integer` on SQLite, which also holds 64 bits but hides the difference from the reader.
             Kind::BigInt => definition.custom(Alias::new("bigint")),
             Kind::Boolean => definition.boolean(),
             Kind::Decimal { .. } if database == DbBackend::Sqlite => definition.custom(Alias::new("bigint")),
@@ -233,21 +232,21 @@ impl Column {
             definition.not_null();
         }
         if let Some(literal) = &self.default {
-            definition.default(self.stored(literal, database));
+            definition.default(self.stored_value(literal, database));
         } else if let (Kind::Json { empty }, false) = (self.kind, self.nullable) {
             definition.default(empty);
         }
         if let Some(Reference { table: other, cascade }) = &self.references {
             let action = if *cascade { "CASCADE" } else { "RESTRICT" };
-            let key = foreign_key(table, &self.name);
-            // Beside the column and not behind all of them: SQLite can add a column that refers only in this form.
+            let key = foreign_key_name(table, &self.name);
+            // A column constraint, because SQLite cannot add a table constraint with a new column.
             definition.extra(format!("CONSTRAINT \"{key}\" REFERENCES \"{other}\" (\"id\") ON DELETE {action}"));
         }
         definition
     }
 
-    /// A default as this database stores it.
-    pub(crate) fn stored(&self, literal: &Literal, database: DbBackend) -> Expr {
+    /// A default value as the database stores it.
+    pub(crate) fn stored_value(&self, literal: &Literal, database: DbBackend) -> Expr {
         match (self.kind, literal) {
             (Kind::Decimal { places, .. }, literal) => {
                 let number = match literal {
@@ -259,7 +258,7 @@ impl Column {
                     .unwrap_or_else(|| panic!("{}: {number} is not a number of {places} places", self.name));
                 if database == DbBackend::Sqlite { Expr::val(scaled) } else { Expr::cust(number) }
             }
-            // SQLite keeps the bytes.
+            // SQLite stores a UUID as 16 bytes.
             (Kind::Uuid, Literal::Text(value)) if database == DbBackend::Sqlite => {
                 Expr::cust(format!("X'{}'", value.replace('-', "")))
             }
@@ -274,13 +273,13 @@ impl Column {
     }
 }
 
-/// A kind of text whose order is that of the code points, whatever the locale of the database.
+/// A text type that is compared by code point, whatever the locale of the database.
 fn collated(kind: &str, database: DbBackend) -> String {
-    // SQLite compares text by its bytes unless told otherwise; UTF-8 puts them in the order of the code points.
+    // SQLite compares the bytes of UTF-8 by default, which is the order of code points.
     if database == DbBackend::Sqlite { kind.to_owned() } else { format!("{kind} COLLATE \"C\"") }
 }
 
-/// A decimal number times 10^places, if it is one and has no more places.
+/// `number` × 10^`places`, or `None` if it is no decimal number or has more decimal places.
 fn scaled(number: &str, places: u32) -> Option<i64> {
     let (sign, digits) = number.strip_prefix('-').map_or((1, number), |digits| (-1, digits));
     let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
@@ -295,7 +294,7 @@ mod tests {
     use super::scaled;
 
     #[test]
-    fn a_default_is_scaled_exactly_or_refused() {
+    fn decimal_default_is_scaled_exactly_or_rejected() {
         assert_eq!(scaled("0", 4), Some(0));
         assert_eq!(scaled("-0.25", 2), Some(-25));
         assert_eq!(scaled("12.5", 8), Some(1_250_000_000));

@@ -1,7 +1,8 @@
-//! The migrations: how each kind of field is stored on either database, and the tables made so far.
+//! Migrations of Charter: the database columns of each field type, and the tables of the runtime and of the records service.
 //!
-//! There are two lists. [`platform`] makes the tables of the runtime's own resources, which every application on
-//! Charter needs; [`service`] makes those of the records service. An application runs the platform's, then its own:
+//! There are two lists of migrations. [`platform`] creates the tables of the runtime's own resources, which every
+//! application needs; [`service`] creates those of the records service. An application runs the platform's list, then its
+//! own:
 //!
 //! ```
 //! use charter_migrations::prelude::*;
@@ -15,41 +16,41 @@
 //! }
 //! ```
 //!
-//! A migration that has been released is history: it is never edited, and it names neither entities nor YAML, so that
-//! it does the same tomorrow. A change is a new file, named `m<date>_<number>_<what>`, at the end of its list.
+//! A released migration is never edited. It depends on no entity and no YAML file, so that its effect stays the same. A
+//! change is a new file at the end of its list, named `m<date>_<number>_<what>`.
 
-// So that the service's migrations read like those of any application.
+// The service's migrations import `charter_migrations::prelude`, as those of every application do.
 extern crate self as charter_migrations;
 
 mod alter;
-mod atomic;
 pub mod column;
-mod order;
-mod patience;
+mod lock_retry;
+mod order_index;
 mod platform;
-mod sqlite;
+mod sqlite_ddl;
 mod table;
+mod transactional;
 
-/// The tables of the records service, one for each file in `resources/`: `build.rs` lists the folder.
+/// Migrations of the records service. `build.rs` lists the folder.
 mod service {
     include!(concat!(env!("OUT_DIR"), "/migrations.rs"));
 }
 
-pub use atomic::Atomic;
 pub use column::Column;
-pub use order::Order;
+pub use order_index::OrderIndex;
 pub use platform::migrations as platform;
 pub use service::migrations as service;
 pub use table::Table;
+pub use transactional::Transactional;
 
-/// What a migration's file imports: the framework's traits, [`Table`] and the columns.
+/// Imports of a migration file: SeaORM's traits, [`Table`], and the column types.
 pub mod prelude {
     pub use crate::column::{
         Column, bigint, boolean, custom_fields, date, decimal, enumeration, id, integer, json, list, reference,
         singleton_id, string, text, timestamp, uuid,
     };
-    pub use crate::order::by;
-    pub use crate::{Atomic, Table};
+    pub use crate::order_index::by;
+    pub use crate::{Table, Transactional};
     pub use sea_orm_migration::prelude::{
         DbErr, DeriveMigrationName, MigrationName, MigrationTrait, MigratorTrait, SchemaManager, async_trait,
     };

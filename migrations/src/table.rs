@@ -1,28 +1,28 @@
-//! Tables and their indexes: what a migration does, in statements that both databases take.
+//! Tables and indexes: the operations of a migration, in SQL for both databases.
 //!
-//! Names follow from what they name: `<table>_<columns>_idx`, `_key` when it is unique, `_trgm` for substrings, `_sort`
-//! for the order of text; `<table>_<column>_fkey` for a foreign key. A longer name than PostgreSQL takes is cut, and a
-//! fingerprint of the whole stands before its ending.
+//! An index is named `<table>_<columns>_idx`, with the ending `_key` if it is unique, `_trgm` for substring search, and
+//! `_sort` for a sort index. A foreign key is named `<table>_<column>_fkey`. A name above PostgreSQL's limit of 63 bytes is
+//! cut, with a hash of the full name before its ending.
 
 use sea_orm_migration::SchemaManager;
 use sea_orm_migration::sea_orm::{ConnectionTrait, DbBackend, DbErr, TransactionTrait};
 use sea_orm_migration::sea_query::{self, Alias};
 
-use crate::alter::{COUNT, SEARCH};
-use crate::patience::Patience;
-use crate::{Column, Order, sqlite};
+use crate::alter::{COUNT_TRIGGER_PREFIX, SEARCH_TRIGGER_PREFIX};
+use crate::lock_retry::LockRetry;
+use crate::{Column, OrderIndex, sqlite_ddl};
 
-/// The column that is set when a record of a resource with soft deletes is deleted.
+/// The time of a soft delete.
 const DELETED_AT: &str = "deleted_at";
 
-/// The column that a table has whose rows are changed.
+/// The time of the last update, in every table whose rows are updated.
 const UPDATED_AT: &str = "updated_at";
 
 /// A table in the database that is being migrated.
 pub struct Table<'m> {
     pub(crate) manager: &'m SchemaManager<'m>,
     pub(crate) name: &'m str,
-    /// On PostgreSQL, indexes are made and dropped beside those who write.
+    /// On PostgreSQL, indexes are created and dropped concurrently, and each statement has its own transaction.
     pub(crate) online: bool,
 }
 
@@ -31,66 +31,66 @@ impl<'m> Table<'m> {
         Table { manager, name, online: false }
     }
 
-    /// A table that others write to meanwhile. The migration must have no transaction around it, which
-    /// `use_transaction` says; each call stands by itself, and can be made again when the next one failed.
+    /// A table that other connections write to during the migration. The migration's `use_transaction` must return
+    /// `Some(false)`. Each call commits, and can be repeated after a later call failed.
     pub fn online(manager: &'m SchemaManager<'m>, name: &'m str) -> Table<'m> {
         Table { manager, name, online: true }
     }
 
-    /// Makes the table with these columns and the foreign keys that they declare.
+    /// Creates the table.
     ///
-    /// On PostgreSQL the pages of a table whose rows are changed stay a tenth empty: an update that finds room beside the old
-    /// row, and changes no indexed column, touches no index.
+    /// On PostgreSQL, a table with an `updated_at` gets the fill factor 90. The free space allows heap-only tuple updates,
+    /// which write to no index.
     pub async fn create(&self, columns: impl IntoIterator<Item = Column>) -> Result<(), DbErr> {
         let mut statement = sea_query::Table::create();
         statement.table(Alias::new(self.name));
-        let mut changes = false;
+        let mut is_updated = false;
         for column in columns {
-            changes |= column.name == UPDATED_AT;
+            is_updated |= column.name == UPDATED_AT;
             statement.col(column.definition(self.name, self.database()));
         }
-        if changes && self.database() == DbBackend::Postgres {
+        if is_updated && self.database() == DbBackend::Postgres {
             statement.extra("WITH (fillfactor = 90)");
         }
         self.manager.create_table(statement).await
     }
 
-    /// Drops the table and with it its indexes.
+    /// Drops the table and its indexes.
     pub async fn drop(&self) -> Result<(), DbErr> {
         if self.database() == DbBackend::Sqlite {
-            // It deletes the rows first, one by one, and none to which another of them refers.
-            self.edit(sqlite::without_references).await?;
+            // SQLite deletes the rows first, and fails at a row that another row of the table references.
+            self.edit_ddl(sqlite_ddl::without_references).await?;
         }
         self.manager.drop_table(sea_query::Table::drop().table(Alias::new(self.name)).to_owned()).await
     }
 
-    /// Adds a column to a table that may hold rows: it must be nullable or have a default.
+    /// Adds a column, which must be nullable or have a default.
     pub async fn add(&self, column: Column) -> Result<(), DbErr> {
         let mut definition = column.definition(self.name, self.database());
         let statement = sea_query::Table::alter().table(Alias::new(self.name)).add_column(&mut definition).to_owned();
         self.manager.alter_table(statement).await
     }
 
-    /// Drops a column, and with it the indexes that it is in.
+    /// Drops a column and the indexes that contain it.
     pub async fn remove(&self, column: &str) -> Result<(), DbErr> {
         if column == DELETED_AT {
-            self.forget(COUNT, "").await?;
+            self.drop_triggers(COUNT_TRIGGER_PREFIX, "").await?;
         }
         if self.database() == DbBackend::Sqlite {
-            self.forget(SEARCH, &format!("\"{column}\"")).await?;
-            // SQLite refuses to drop a column that an index or a constraint names.
+            self.drop_triggers(SEARCH_TRIGGER_PREFIX, &format!("\"{column}\"")).await?;
+            // SQLite cannot drop a column that an index or a constraint contains.
             for index in self.indexes_with(column).await? {
                 self.run(&format!("DROP INDEX \"{index}\"")).await?;
             }
-            self.edit(|text| sqlite::with_column(text, column, sqlite::without_reference)).await?;
+            self.edit_ddl(|text| sqlite_ddl::with_column(text, column, sqlite_ddl::without_reference)).await?;
         }
         let statement =
             sea_query::Table::alter().table(Alias::new(self.name)).drop_column(Alias::new(column)).to_owned();
         self.manager.alter_table(statement).await
     }
 
-    /// The indexes of SQLite that a column is in, also by an expression or the condition of their rows, which no pragma
-    /// tells. Those that the server makes are such, and its next start makes anew what is then wanted.
+    /// The indexes of SQLite that contain a column as a key, in an expression or in their condition. Pragmas list the keys
+    /// only. The server recreates its own indexes at its next start.
     async fn indexes_with(&self, column: &str) -> Result<Vec<String>, DbErr> {
         let table = self.name;
         let query = format!(
@@ -102,63 +102,63 @@ impl<'m> Table<'m> {
         self.texts(&query).await
     }
 
-    /// An index over these columns in this order.
+    /// Creates an index.
     pub async fn index(&self, columns: &[&str]) -> Result<(), DbErr> {
         self.btree(columns, Rows::All, false).await
     }
 
-    /// An index over the rows that are not deleted: every list of a resource with soft deletes asks for those alone.
+    /// Creates an index over the rows that are not soft-deleted, which are those that lists return.
     pub async fn index_live(&self, columns: &[&str]) -> Result<(), DbErr> {
         self.btree(columns, Rows::Live, false).await
     }
 
-    /// No two rows have the same values in these columns.
+    /// Creates a unique index.
     pub async fn unique(&self, columns: &[&str]) -> Result<(), DbErr> {
         self.btree(columns, Rows::All, true).await
     }
 
-    /// No two rows that are not deleted have the same values in these columns.
+    /// Creates a unique index over the rows that are not soft-deleted.
     pub async fn unique_live(&self, columns: &[&str]) -> Result<(), DbErr> {
         self.btree(columns, Rows::Live, true).await
     }
 
-    /// An index over these columns, as SQL, that holds only the rows for which a condition holds: of a queue, what waits.
-    pub async fn index_where(&self, columns: &str, what: &str, condition: &str) -> Result<(), DbErr> {
-        let (table, name) = (self.name, self.index_name(&[what], "idx"));
+    /// Creates a partial index. `columns` and `condition` are SQL; the index is named `<table>_<rows>_idx`.
+    pub async fn index_where(&self, columns: &str, rows: &str, condition: &str) -> Result<(), DbErr> {
+        let (table, name) = (self.name, self.index_name(&[rows], "idx"));
         self.run(&format!("CREATE INDEX \"{name}\" ON \"{table}\" ({columns}) WHERE {condition}")).await
     }
 
-    /// No two rows have the same text in this column, without regard to case.
+    /// Creates a unique index without regard to case.
     ///
-    /// On SQLite that holds for ASCII alone: an index there may not depend on a function that the application brings,
-    /// or no other tool could write to the table. The application checks the other scripts before it writes.
+    /// On SQLite, only ASCII letters are folded. An index that depends on a function of the application would prevent other
+    /// tools from writing to the table. The application checks other scripts before it writes.
     pub async fn unique_folded(&self, column: &str) -> Result<(), DbErr> {
         let (table, name) = (self.name, self.index_name(&[column], "key"));
         let folded = match self.database() {
             DbBackend::Sqlite => format!("\"{column}\" COLLATE NOCASE"),
             _ => format!("charter_fold(\"{column}\")"),
         };
-        self.make_index(true, &name, &format!("ON \"{table}\" ({folded})"), None).await
+        self.create_index(true, &name, &format!("ON \"{table}\" ({folded})"), None).await
     }
 
-    /// An index that finds substrings of this column without regard to case, on PostgreSQL.
+    /// Creates a trigram index on PostgreSQL, for substring search without regard to case.
     ///
-    /// It serves `charter_fold(column) LIKE '%…%'` for three characters and more.
+    /// It serves `charter_fold(column) LIKE '%…%'` with at least three characters.
     pub async fn search(&self, column: &str) -> Result<(), DbErr> {
         let (table, name) = (self.name, self.index_name(&[column], "trgm"));
         let over = format!("ON \"{table}\" USING gin (charter_fold(\"{column}\") gin_trgm_ops)");
-        self.make_index_on_postgres(&name, &over).await
+        self.create_index_on_postgres(&name, &over).await
     }
 
-    /// An index that lists the rows in an order.
-    pub async fn order(&self, order: Order<'_>) -> Result<(), DbErr> {
+    /// Creates a sort index.
+    pub async fn order(&self, order: OrderIndex<'_>) -> Result<(), DbErr> {
         let Some(keys) = order.keys(self.database()) else { return Ok(()) };
         let (table, name) = (self.name, self.index_name(&[order.column], "sort"));
         let rows = if order.live { Rows::Live } else { Rows::All };
-        self.make_index(false, &name, &format!("ON \"{table}\" ({keys}){}", rows.condition()), None).await
+        self.create_index(false, &name, &format!("ON \"{table}\" ({keys}){}", rows.condition()), None).await
     }
 
-    /// Drops the index of this name, where there is one: those for substrings are PostgreSQL's alone.
+    /// Drops an index, if it exists: some are created on PostgreSQL only.
     pub async fn drop_index(&self, name: &str) -> Result<(), DbErr> {
         let concurrently = self.concurrently();
         self.run(&format!("DROP INDEX {concurrently}IF EXISTS \"{name}\"")).await
@@ -168,41 +168,41 @@ impl<'m> Table<'m> {
         let name = self.index_name(columns, if unique { "key" } else { "idx" });
         let quoted: Vec<String> = columns.iter().map(|column| format!("\"{column}\"")).collect();
         let over = format!("ON \"{}\" ({}){}", self.name, quoted.join(", "), rows.condition());
-        self.make_index(unique, &name, &over, Some(columns)).await
+        self.create_index(unique, &name, &over, Some(columns)).await
     }
 
-    async fn make_index_on_postgres(&self, name: &str, over: &str) -> Result<(), DbErr> {
-        if self.database() == DbBackend::Postgres { self.make_index(false, name, over, None).await } else { Ok(()) }
+    async fn create_index_on_postgres(&self, name: &str, over: &str) -> Result<(), DbErr> {
+        if self.database() == DbBackend::Postgres { self.create_index(false, name, over, None).await } else { Ok(()) }
     }
 
-    async fn make_index(&self, unique: bool, name: &str, over: &str, columns: Option<&[&str]>) -> Result<(), DbErr> {
+    async fn create_index(&self, unique: bool, name: &str, over: &str, columns: Option<&[&str]>) -> Result<(), DbErr> {
         let concurrently = self.concurrently();
         if !concurrently.is_empty() {
-            // One that was given up half-way stays and is of no use.
-            let left = format!(
+            // A failed concurrent build leaves an invalid index.
+            let invalid = format!(
                 "SELECT indexrelid::regclass::text FROM pg_index
                  WHERE indexrelid = to_regclass('\"{name}\"') AND NOT indisvalid"
             );
-            if !self.texts(&left).await?.is_empty() {
+            if !self.texts(&invalid).await?.is_empty() {
                 self.drop_index(name).await?;
             }
         }
         let kind = if unique { "UNIQUE INDEX" } else { "INDEX" };
-        if self.online && self.is_made(name, kind, over, columns).await? {
+        if self.online && self.index_exists(name, kind, over, columns).await? {
             return Ok(());
         }
         self.run(&format!("CREATE {kind} {concurrently}\"{name}\" {over}")).await
     }
 
-    /// Whether the index is there already, from a run that failed behind it.
+    /// Returns true if an earlier attempt, which failed later, created the index.
     ///
     /// # Errors
-    /// When something else has the name: two indexes would have one.
-    async fn is_made(&self, name: &str, kind: &str, over: &str, columns: Option<&[&str]>) -> Result<bool, DbErr> {
+    /// Fails if another index or table has this name.
+    async fn index_exists(&self, name: &str, kind: &str, over: &str, columns: Option<&[&str]>) -> Result<bool, DbErr> {
         let unique = kind != "INDEX";
-        let (question, expected) = match self.database() {
+        let (query, expected) = match self.database() {
             DbBackend::Postgres => {
-                let question = format!(
+                let query = format!(
                     "SELECT concat_ws(' ', i.indrelid = to_regclass('\"{}\"'), i.indisunique, (
                          SELECT string_agg(a.attname, ' ' ORDER BY k.position)
                          FROM unnest(i.indkey) WITH ORDINALITY AS k (number, position)
@@ -212,20 +212,20 @@ impl<'m> Table<'m> {
                     self.name
                 );
                 let rows = if unique { "t t" } else { "t f" };
-                // Of expressions, the table and whether they are unique is what can be compared.
-                (question, columns.map_or_else(|| rows.to_owned(), |columns| format!("{rows} {}", columns.join(" "))))
+                // The keys of an expression index are not compared.
+                (query, columns.map_or_else(|| rows.to_owned(), |columns| format!("{rows} {}", columns.join(" "))))
             }
             _ => {
-                let question = format!("SELECT sql FROM sqlite_master WHERE name = '{name}'");
-                (question, format!("CREATE {kind} \"{name}\" {over}"))
+                let query = format!("SELECT sql FROM sqlite_master WHERE name = '{name}'");
+                (query, format!("CREATE {kind} \"{name}\" {over}"))
             }
         };
         let exactly = columns.is_some() || self.database() == DbBackend::Sqlite;
-        match self.texts(&question).await?.first() {
+        match self.texts(&query).await?.first() {
             None => Ok(false),
             Some(found) if *found == expected || !exactly && found.starts_with(&expected) => Ok(true),
             Some(_) => Err(DbErr::Custom(format!(
-                "there is something else called \"{name}\", which is to be an index {over}: call a column something else"
+                "\"{name}\" exists and is not the index {over}: rename a column, so that the index gets another name"
             ))),
         }
     }
@@ -235,7 +235,7 @@ impl<'m> Table<'m> {
     }
 
     fn index_name(&self, columns: &[&str], ending: &str) -> String {
-        named(self.name, columns, ending)
+        object_name(self.name, columns, ending)
     }
 
     pub(crate) fn database(&self) -> DbBackend {
@@ -244,26 +244,26 @@ impl<'m> Table<'m> {
 
     pub(crate) async fn run(&self, statement: &str) -> Result<(), DbErr> {
         let connection = self.manager.get_connection();
-        // An index that is made beside others has no transaction, and waits for theirs without keeping anybody out.
+        // A concurrent index build cannot run in a transaction. It waits for open transactions without blocking writers.
         if !self.online || self.database() != DbBackend::Postgres || statement.contains(" CONCURRENTLY ") {
             return connection.execute_unprepared(statement).await.map(|_| ());
         }
-        let mut patience = Patience::default();
+        let mut retry = LockRetry::default();
         loop {
             let transaction = connection.begin().await?;
-            patience.begin(&transaction).await?;
+            retry.set_timeouts(&transaction).await?;
             match transaction.execute_unprepared(statement).await {
                 Ok(_) => return transaction.commit().await,
-                Err(problem) => {
+                Err(error) => {
                     transaction.rollback().await?;
-                    patience.pause(connection, problem).await?;
+                    retry.back_off(connection, error).await?;
                 }
             }
         }
     }
 }
 
-/// The rows that an index holds.
+/// The rows that an index contains.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Rows {
     All,
@@ -276,41 +276,41 @@ impl Rows {
     }
 }
 
-/// The length from which a name is cut: with a fingerprint and an ending it has the 63 bytes that PostgreSQL takes.
-const LONGEST: usize = 49;
+/// A longer name is cut to this length, so that it has at most 63 bytes with the hash and the ending.
+const CUT_NAME_BYTES: usize = 49;
 
-/// What an index or a constraint over these columns is called. PostgreSQL would cut a longer name without a word, and then
-/// take two with one beginning for the same.
-fn named(table: &str, columns: &[&str], ending: &str) -> String {
+/// The name of an index or constraint over these columns. PostgreSQL would cut a name above 63 bytes silently, and two
+/// names with the same beginning would collide.
+fn object_name(table: &str, columns: &[&str], ending: &str) -> String {
     let name = format!("{table}_{}", columns.join("_"));
-    match name.get(..LONGEST) {
-        Some(beginning) => format!("{beginning}_{:08x}_{ending}", fingerprint(&name)),
+    match name.get(..CUT_NAME_BYTES) {
+        Some(beginning) => format!("{beginning}_{:08x}_{ending}", fnv1a(&name)),
         None => format!("{name}_{ending}"),
     }
 }
 
-/// What a table makes by itself is called: of a long name PostgreSQL leaves out the end, and never that of the ending.
-pub(crate) fn owned(table: &str, ending: &str) -> String {
+/// The name that PostgreSQL gives a sequence or constraint of a table: it cuts a long table name, not the ending.
+pub(crate) fn implicit_name(table: &str, ending: &str) -> String {
     format!("{}{ending}", table.get(..63 - ending.len()).unwrap_or(table))
 }
 
-/// What a foreign key is called.
-pub(crate) fn foreign_key(table: &str, column: &str) -> String {
-    named(table, &[column], "fkey")
+/// The name of the foreign key of a column.
+pub(crate) fn foreign_key_name(table: &str, column: &str) -> String {
+    object_name(table, &[column], "fkey")
 }
 
-/// FNV-1a of a name: the same for ever, unlike the standard library's hashes.
-fn fingerprint(name: &str) -> u32 {
+/// FNV-1a hash. Unlike the standard library's hashes, it is the same in every version.
+fn fnv1a(name: &str) -> u32 {
     name.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::fingerprint;
+    use super::fnv1a;
 
     #[test]
-    fn the_fingerprint_is_that_of_the_published_algorithm() {
-        assert_eq!(fingerprint(""), 0x811c_9dc5);
-        assert_eq!(fingerprint("foobar"), 0xbf9c_f968);
+    fn hash_matches_the_published_fnv1a_values() {
+        assert_eq!(fnv1a(""), 0x811c_9dc5);
+        assert_eq!(fnv1a("foobar"), 0xbf9c_f968);
     }
 }

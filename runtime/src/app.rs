@@ -258,9 +258,19 @@ fn migrate<M: MigratorTrait>(db: &Db, direction: Direction) -> BoxFuture<'_, Res
     })
 }
 
+/// Returns true if SeaORM's message names a platform migration of an unreleased build, as `m20261121_000007_platform_events`.
+/// The migrations of releases have other names.
+fn names_unreleased_migration(message: &str) -> bool {
+    let mut ends = message.split('\'').filter_map(|name| name.strip_prefix("m20261121_0000")?.get(2..));
+    ends.any(|end| end.starts_with("_platform_"))
+}
+
 /// All migrations, and whether each is applied. It writes nothing.
 async fn status<M: MigratorTrait>(connection: &DatabaseConnection) -> Result<Vec<(String, bool)>> {
     let migrations = M::get_migration_with_status_read_only(connection).await.map_err(|error| match error {
+        DbErr::Custom(message) if names_unreleased_migration(&message) => Error::internal(
+            "the database was created by an unreleased build of Charter and cannot be migrated: create a new database",
+        ),
         // A migration is applied that this program does not have.
         DbErr::Custom(what) => Error::internal(format!(
             "the database was migrated by a newer version of this program, or by another program: {what}"

@@ -20,6 +20,7 @@ on_both!(
     concurrent_migrations_apply_each_migration_once,
     migrate_status_writes_nothing,
     database_of_a_newer_version_is_refused,
+    database_of_an_unreleased_build_is_rejected_with_one_error,
     commands_migrate_a_database_of_an_older_version,
 );
 
@@ -202,6 +203,26 @@ fn database_of_a_newer_version_is_refused(program: Program) {
             message.contains("migrated by a newer version") && message.contains("m20990101_000001_later"),
             "{said:?}"
         );
+    }
+}
+
+/// The platform migrations of unreleased builds have other names than those of a release.
+fn database_of_an_unreleased_build_is_rejected_with_one_error(program: Program) {
+    program.done(&["migrate"]);
+    blocking(async {
+        let database = Database::connect(program.url()).await.expect("it is there");
+        let unreleased = "DELETE FROM seaql_migrations;
+            INSERT INTO seaql_migrations (version, applied_at)
+            VALUES ('m20261121_000001_platform_text', 0), ('m20261121_000016_platform_together', 0)";
+        database.execute_unprepared(unreleased).await.expect("it is written");
+        database.close().await.expect("it closes");
+    });
+    for arguments in [&["serve"][..], &["migrate"], &["migrate", "status"], &["doctor"]] {
+        let said = program.run(arguments);
+        assert_eq!(said.code, 1, "{said:?}");
+        let error = said.err.lines().last().unwrap_or_default();
+        assert!(error.contains("created by an unreleased build of Charter"), "{said:?}");
+        assert!(error.contains("create a new database"), "{said:?}");
     }
 }
 

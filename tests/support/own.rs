@@ -18,7 +18,7 @@ struct Migrator<M>(PhantomData<M>);
 impl<M: MigrationTrait + Default + 'static> MigratorTrait for Migrator<M> {
     fn migrations() -> Vec<Box<dyn MigrationTrait>> {
         let mut migrations = <charter::Migrator as MigratorTrait>::migrations();
-        migrations.push(Atomic::boxed(M::default()));
+        migrations.push(Transactional::boxed(M::default()));
         migrations
     }
 }

@@ -10,7 +10,7 @@ use super::{Index, Table, Tables};
 /// Tables that belong to no resource: the files that no attachment has, the outbox, what is to be delivered, the answers
 /// that are kept for a repeated request, the numbers that triggers keep, and the list of the migrations that were applied.
 const OTHERS: &[&str] = &[
-    "attachment_leftovers",
+    "attachment_pending_deletions",
     "events",
     "idempotency_keys",
     "record_blocks",

@@ -1,4 +1,4 @@
-//! The exchange rates between two currencies from a moment on.
+//! The exchange rates between two currencies, each with the time from which it is effective.
 
 use charter_migrations::prelude::*;
 

@@ -1,4 +1,4 @@
-//! The settings: one row.
+//! The settings, a table with one row.
 
 use charter_migrations::prelude::*;
 

@@ -1,4 +1,4 @@
-//! The groups that products are sorted into.
+//! The product groups.
 
 use charter_migrations::prelude::*;
 

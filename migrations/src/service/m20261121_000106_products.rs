@@ -1,4 +1,4 @@
-//! The products, which stay as rows when they are deleted.
+//! The products, with soft delete.
 
 use charter_migrations::prelude::*;
 

@@ -1,4 +1,4 @@
-//! The stock of the products.
+//! The stock levels of products, by location.
 
 use charter_migrations::prelude::*;
 

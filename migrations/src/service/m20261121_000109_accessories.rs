@@ -1,4 +1,4 @@
-//! The products that go with a product.
+//! The accessories of products, which are products too.
 
 use charter_migrations::prelude::*;
 

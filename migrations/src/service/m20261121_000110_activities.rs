@@ -1,4 +1,4 @@
-//! The activities, and the members that take part in them.
+//! The activities and their participants.
 
 use charter_migrations::prelude::*;
 

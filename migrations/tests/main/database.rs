@@ -1,4 +1,4 @@
-//! A fresh database of either kind, and the questions that the tests put to it.
+//! Temporary databases of both kinds, and the queries of the tests.
 
 use charter_migrations::prelude::*;
 use sea_orm_migration::sea_orm::{
@@ -42,12 +42,12 @@ impl MigratorTrait for Migrator {
     }
 }
 
-/// One migration that fails behind its first table.
-pub struct Failing;
+/// One migration, which fails after its first table.
+pub struct FailingMigrator;
 
-impl MigratorTrait for Failing {
+impl MigratorTrait for FailingMigrator {
     fn migrations() -> Vec<Box<dyn MigrationTrait>> {
-        vec![Atomic::boxed(HalfWay)]
+        vec![Transactional::boxed(HalfWay)]
     }
 }
 
@@ -69,12 +69,12 @@ impl MigrationTrait for HalfWay {
 
 pub async fn connect(url: &str) -> DatabaseConnection {
     let mut options = ConnectOptions::new(url);
-    // What was asked before is asked of other columns now, which a kept statement refuses.
+    // The tests repeat a query after its columns changed, which a cached prepared statement rejects.
     options.max_connections(1).map_sqlx_postgres_opts(|options| options.statement_cache_capacity(0));
     Connector::connect(options).await.unwrap()
 }
 
-/// A database that goes when this is dropped.
+/// A temporary database. Its SQLite file is deleted on drop.
 pub struct Database {
     pub connection: DatabaseConnection,
     file: Option<std::path::PathBuf>,
@@ -86,13 +86,13 @@ impl Database {
         static COUNT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
         let number = COUNT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         let file = std::env::temp_dir().join(format!("charter-migrations-{}-{number}.sqlite", std::process::id()));
-        // One connection, as the application writes by one.
+        // One connection, like the writer of the application.
         Database::open(format!("sqlite://{}?mode=rwc", file.display()), Some(file)).await
     }
 
     pub async fn postgres() -> Option<Database> {
         let url = postgres::server()?.create_database(None);
-        // One connection, on which a test may prepare a statement and then ask for its plan.
+        // One connection, on which a test can prepare a statement and then explain it.
         Some(Database::open(url, None).await)
     }
 
@@ -105,8 +105,8 @@ impl Database {
         &self.url
     }
 
-    /// Another connection to it.
-    pub async fn another(&self) -> DatabaseConnection {
+    /// Opens another connection.
+    pub async fn another_connection(&self) -> DatabaseConnection {
         connect(&self.url).await
     }
 
@@ -114,14 +114,14 @@ impl Database {
         self.connection.get_database_backend() == DbBackend::Postgres
     }
 
-    /// Runs a statement in which `NOW` stands for a time, written as the application would.
+    /// Runs a statement. `NOW` is replaced by a timestamp in the format of the application.
     pub async fn run(&self, statement: &str) -> Result<(), DbErr> {
         let statement = statement.replace("NOW", "'2026-11-21T10:00:00+00:00'");
         self.connection.execute_unprepared(&statement).await.map(|_| ())
     }
 
-    /// Inserts a user with this address.
-    pub async fn user(&self, email: &str) -> Result<(), DbErr> {
+    /// Inserts a user with this email address.
+    pub async fn insert_user(&self, email: &str) -> Result<(), DbErr> {
         let insert = "INSERT INTO users (name, email, created_at, updated_at)";
         self.run(&format!("{insert} VALUES ('x', '{email}', NOW, NOW)")).await
     }
@@ -133,8 +133,8 @@ impl Database {
         rows.iter().map(|row| row.try_get_by_index(0).unwrap()).collect()
     }
 
-    /// The steps of one of SQLite's plans.
-    pub async fn details(&self, explain: &str) -> Vec<String> {
+    /// The steps of a query plan of SQLite.
+    pub async fn plan_details(&self, explain: &str) -> Vec<String> {
         let statement = Statement::from_string(self.connection.get_database_backend(), explain.to_owned());
         let rows = self.connection.query_all_raw(statement).await.unwrap();
         rows.iter().map(|row| row.try_get("", "detail").unwrap()).collect()
@@ -147,18 +147,18 @@ impl Database {
         texts.remove(0)
     }
 
-    /// The names of the migrations that are not applied.
+    /// The names of the pending migrations.
     pub async fn pending(&self) -> Vec<String> {
         let pending = Migrator::get_pending_migrations(&self.connection).await.unwrap();
         pending.iter().map(|migration| migration.name().to_owned()).collect()
     }
 
-    /// Runs a statement that the other database does not know.
-    pub async fn run_quietly(&self, statement: &str) {
+    /// Runs a statement and ignores its error: the other database does not support it.
+    pub async fn run_ignoring_errors(&self, statement: &str) {
         let _ = self.connection.execute_unprepared(statement).await;
     }
 
-    /// The tables as each database understands them, whatever words they were made with and in whatever order.
+    /// The tables, columns, indexes and constraints, independent of their order and of the SQL that created them.
     pub async fn tables(&self) -> Vec<String> {
         let query = if self.is_postgres() {
             "SELECT 'table ' || tablename FROM pg_tables WHERE schemaname = 'public'
@@ -187,9 +187,9 @@ impl Database {
         };
         let mut lines = self.texts(query).await;
         if !self.is_postgres() {
-            // No pragma tells how a constraint is called.
+            // No pragma returns the names of constraints.
             for text in self.texts("SELECT sql FROM sqlite_master WHERE type = 'table'").await {
-                // A default may have any words.
+                // A default may contain any words.
                 let text: String = text.split('\'').step_by(2).collect();
                 let constraints = text.split("CONSTRAINT \"").skip(1).filter_map(|rest| rest.split('"').next());
                 lines.extend(constraints.map(|name| format!("constraint {name}")));
@@ -199,7 +199,7 @@ impl Database {
         lines
     }
 
-    /// Everything that a migration can make, but what belongs to an extension.
+    /// Every object that a migration can create, except those of extensions.
     pub async fn schema(&self) -> Vec<String> {
         let query = if self.is_postgres() {
             "SELECT 'table ' || tablename FROM pg_tables WHERE schemaname = 'public'

@@ -1,7 +1,7 @@
-//! A process that migrates is killed, again and again, at moments all over its way: the next one goes on, ends in the tables
-//! that the YAML says, and finds every row as it was.
+//! Crash recovery: a migrating process is killed at many points, and the next process completes the migration without
+//! losing a row.
 //!
-//! `CHARTER_TEST_KILLS=40 cargo test -p charter-migrations killed` is the long form.
+//! `CHARTER_TEST_KILLS=40 cargo test -p charter-migrations killed` runs the long form.
 
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -12,11 +12,11 @@ use charter_codegen::{Sources, snapshot};
 use charter_migrations::prelude::*;
 
 use crate::database::{Database, connect, on_both};
-use crate::rows::{Way, compare, values};
+use crate::rows::{AppliedMigration, compare, values};
 use crate::steps;
 
 on_both! {
-    who_comes_after_one_that_was_killed_goes_on
+    migration_completes_after_its_process_was_killed
 }
 
 const BEFORE: &str = "\
@@ -39,7 +39,7 @@ fields:
   of_id: { type: ref(gone), nullable: true }
 ";
 
-/// Something of everything: names, types, rows that are written and filled, what is required, references and indexes.
+/// Every kind of change: names, types, converted and filled values, required fields, foreign keys and indexes.
 const AFTER: &str = "\
 # resources/shelf.yaml
 resource: shelf
@@ -62,17 +62,17 @@ search: [title]
 ";
 
 const ROWS: usize = 10_000;
-/// The kills of every run of the tests.
-const SHORT: u32 = 4;
-/// Where the child finds what it is to do.
+/// The kills of a default run.
+const DEFAULT_KILLS: u32 = 4;
+/// Environment variables of the child: the database, and whether it migrates down.
 const URL: &str = "CHARTER_TEST_MIGRATED";
-const BACK: &str = "CHARTER_TEST_MIGRATED_BACK";
+const DOWN: &str = "CHARTER_TEST_MIGRATED_DOWN";
 
 struct Migrator;
 
 impl MigratorTrait for Migrator {
     fn migrations() -> Vec<Box<dyn MigrationTrait>> {
-        let (before, after) = (taken(BEFORE), taken(AFTER));
+        let (before, after) = (parse(BEFORE), parse(AFTER));
         let (begin, change) = (Plan::between(&Snapshot::default(), &before), Plan::between(&before.kept(), &after));
         assert!(change.refused.is_empty(), "{:?}", change.refused);
         let mut migrations = charter_migrations::platform();
@@ -84,90 +84,92 @@ impl MigratorTrait for Migrator {
     }
 }
 
-/// The migrations before the change.
-const BEGUN: usize = 2;
+/// The number of migrations before the change.
+const BEFORE_CHANGE: usize = 2;
 
-fn taken(yaml: &str) -> Snapshot {
+fn parse(yaml: &str) -> Snapshot {
     snapshot(Sources::from_example(yaml)).unwrap_or_else(|report| panic!("{}", report.render()))
 }
 
-/// What the child does: this test again, in a process of its own. Where nobody tells it where, there is nothing to do.
+/// The child process: this test binary with [`URL`] set. Without it, the test does nothing.
 #[tokio::test]
-async fn migrates_what_it_is_told() {
+async fn child_process_migrates_the_given_database() {
     let Ok(url) = std::env::var(URL) else { return };
     let connection = connect(&url).await;
-    if std::env::var(BACK).is_err() {
+    if std::env::var(DOWN).is_err() {
         return Migrator::up(&connection, None).await.unwrap();
     }
     let applied = Migrator::get_applied_migrations(&connection).await.unwrap().len();
-    Migrator::down(&connection, Some((applied - BEGUN) as u32)).await.unwrap();
+    Migrator::down(&connection, Some((applied - BEFORE_CHANGE) as u32)).await.unwrap();
 }
 
-fn child(database: &Database, back: bool) -> Child {
+fn spawn_child(database: &Database, down: bool) -> Child {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["killed::migrates_what_it_is_told", "--exact", "--nocapture"]).env(URL, database.url());
-    if back {
-        command.env(BACK, "1");
+    command
+        .args(["killed::child_process_migrates_the_given_database", "--exact", "--nocapture"])
+        .env(URL, database.url());
+    if down {
+        command.env(DOWN, "1");
     }
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
-/// How long it takes to the end.
-fn done(database: &Database, back: bool) -> Duration {
-    let begun = Instant::now();
-    let output = child(database, back).wait_with_output().unwrap();
-    let said = [output.stdout, output.stderr].concat();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&said));
-    begun.elapsed()
+/// Runs the child to its end, and returns its duration.
+fn run_child(database: &Database, down: bool) -> Duration {
+    let start = Instant::now();
+    let output = spawn_child(database, down).wait_with_output().unwrap();
+    let printed = [output.stdout, output.stderr].concat();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&printed));
+    start.elapsed()
 }
 
-/// Whether it was still at it.
-fn killed(database: &Database, back: bool, after: Duration) -> bool {
-    let mut child = child(database, back);
+/// Kills the child after a time. Returns true if it had not ended.
+fn kill_child(database: &Database, down: bool, after: Duration) -> bool {
+    let mut child = spawn_child(database, down);
     std::thread::sleep(after);
     child.kill().unwrap();
     !child.wait().unwrap().success()
 }
 
-async fn who_comes_after_one_that_was_killed_goes_on(database: Database) {
-    let (before, after) = (taken(BEFORE), taken(AFTER));
+async fn migration_completes_after_its_process_was_killed(database: Database) {
+    let (before, after) = (parse(BEFORE), parse(AFTER));
     let plan = Plan::between(&before.kept(), &after);
-    Migrator::up(&database.connection, Some(BEGUN as u32)).await.unwrap();
+    Migrator::up(&database.connection, Some(BEFORE_CHANGE as u32)).await.unwrap();
     fill(&database).await;
-    let begun = database.tables().await;
-    // The first goes there and back undisturbed, and tells how long that takes and where it leads.
-    let there = done(&database, false);
-    let wanted = database.tables().await;
-    let back = done(&database, true);
-    assert_eq!(database.tables().await, begun);
+    let before_change = database.tables().await;
+    // The first run is not killed. It gives the durations and the expected tables.
+    let up_time = run_child(&database, false);
+    let expected = database.tables().await;
+    let down_time = run_child(&database, true);
+    assert_eq!(database.tables().await, before_change);
 
-    let kills = std::env::var("CHARTER_TEST_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(SHORT);
-    let mut hit = 0;
+    let kills = std::env::var("CHARTER_TEST_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(DEFAULT_KILLS);
+    let mut hits = 0;
     for kill in 1..=kills {
         let rows = values(&database, &before.kept()).await;
-        // And at once again, so that one is killed that goes on.
-        hit += u32::from(killed(&database, false, there * kill / (kills + 1)));
-        hit += u32::from(killed(&database, false, there / 2));
-        done(&database, false);
+        // The second kill hits a process that continues an interrupted migration.
+        hits += u32::from(kill_child(&database, false, up_time * kill / (kills + 1)));
+        hits += u32::from(kill_child(&database, false, up_time / 2));
+        run_child(&database, false);
         let what = format!("killed at {kill} of {kills}");
-        assert_eq!(database.tables().await, wanted, "{what}");
+        assert_eq!(database.tables().await, expected, "{what}");
         compare(
-            &Way { database: &database, plan: &plan, before: &before, after: &after, what: &what },
+            &AppliedMigration { database: &database, plan: &plan, before: &before, after: &after, what: &what },
             &rows,
             &values(&database, &after).await,
         );
-        hit += u32::from(killed(&database, true, back * kill / (kills + 1)));
-        done(&database, true);
-        assert_eq!(database.tables().await, begun, "back, {what}");
+        hits += u32::from(kill_child(&database, true, down_time * kill / (kills + 1)));
+        run_child(&database, true);
+        assert_eq!(database.tables().await, before_change, "down, {what}");
         if !database.is_postgres() {
             assert_eq!(database.texts("PRAGMA integrity_check").await, ["ok"], "{what}");
         }
     }
-    assert!(hit > kills / 2, "of {kills} kills {hit} came in time");
+    assert!(hits > kills / 2, "{hits} of {kills} kills came before the end");
 }
 
 async fn fill(database: &Database) {
-    database.run_quietly("PRAGMA journal_mode = WAL").await;
+    database.run_ignoring_errors("PRAGMA journal_mode = WAL").await;
     let numbers = |count: usize| match database.is_postgres() {
         true => format!("generate_series(1, {count}) AS n(n)"),
         false => {

@@ -1,22 +1,22 @@
-//! The migrations against real databases: SQLite, and PostgreSQL where it is installed.
+//! Tests of the migrations on SQLite, and on PostgreSQL where it is installed.
 
-mod beside;
-mod busy;
+mod concurrent_writes_postgres;
+mod concurrent_writes_sqlite;
 mod database;
-mod declared;
-mod history;
-mod kept;
+mod default_changes;
+mod generated_migrations;
 mod killed;
 mod model;
-mod names;
-mod plans;
+mod model_resource;
+mod name_conflicts;
 #[path = "../../../tests/support/postgres.rs"]
 mod postgres;
-mod printed;
-mod reached;
+mod query_plans;
 mod rows;
+mod server_objects;
+mod service_snapshot;
 mod steps;
+mod table_edge_cases;
 mod tables;
-mod texts;
-mod values;
+mod up_and_down;
 mod walk;

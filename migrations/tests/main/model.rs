@@ -1,11 +1,11 @@
-//! A model that changes at random, several declarations at a time, and is always valid YAML. Its names are few, so that one
-//! that was given up is soon taken by something else.
+//! Random model, which changes several declarations at a time and is always valid YAML. It has few names, so that a name is
+//! soon reused.
 
 use std::fmt::Write;
 
-use crate::declared::{Declared, KINDS, Property};
+use crate::model_resource::{KINDS, ModelField, ModelResource};
 
-/// A small generator of numbers (xorshift64*): the same walk for the same seed, everywhere.
+/// Random number generator (xorshift64*), with the same sequence for a seed on every machine.
 pub struct Dice(u64);
 
 impl Dice {
@@ -13,7 +13,7 @@ impl Dice {
         Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
     }
 
-    /// A number below `end`.
+    /// A random number below `end`.
     pub fn below(&mut self, end: usize) -> usize {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
@@ -28,22 +28,23 @@ impl Dice {
 
 #[derive(Debug, Clone, Default)]
 pub struct Model {
-    pub resources: Vec<Declared>,
-    /// The names of resources that the last migration had and this one removes.
-    gone: Vec<String>,
-    /// How many resources there have been: one refers by need only to one that is older, so that a first can be made.
-    made: usize,
+    pub resources: Vec<ModelResource>,
+    /// The names of the resources that this migration removes.
+    removed: Vec<String>,
+    /// The number of resources ever created. A required foreign key references an older resource only, so that a first row
+    /// can be inserted.
+    created: usize,
 }
 
-/// The most changes that one migration holds.
-const AT_ONCE: usize = 4;
-/// So many names there are of each sort, and so many resources and fields at most.
+/// The most changes of one migration.
+const MAX_CHANGES: usize = 4;
+/// The number of names for resources, and for tables.
 const NAMES: usize = 14;
-const RESOURCES: usize = 6;
-const FIELDS: usize = 10;
+const MAX_RESOURCES: usize = 6;
+const MAX_FIELDS: usize = 10;
 
 impl Model {
-    /// The YAML, each file under a comment with its path.
+    /// The YAML files, each after a comment with its path.
     pub fn yaml(&self) -> String {
         let mut text = String::new();
         for resource in &self.resources {
@@ -55,11 +56,11 @@ impl Model {
             text.push_str(if resource.soft { "delete: soft\n" } else { "" });
             text.push_str(if resource.custom { "custom_fields: true\n" } else { "" });
             text.push_str(if resource.attachments { "attachments: true\n" } else { "" });
-            text.push_str(if resource.held_by.is_some() { "operations: []\n" } else { "" });
+            text.push_str(if resource.parent.is_some() { "operations: []\n" } else { "" });
             text.push_str("fields:\n");
             resource.fields.iter().for_each(|field| writeln!(text, "  {}", field.yaml()).unwrap());
             for part in &self.resources {
-                let by = part.held_by.as_ref().filter(|(holder, _)| *holder == resource.name);
+                let by = part.parent.as_ref().filter(|(parent, _)| *parent == resource.name);
                 by.iter().for_each(|(_, by)| writeln!(text, "  m_{0}: {{ many: {0}, by: {by} }}", part.name).unwrap());
             }
             for (key, sets) in [("unique", &resource.unique), ("indexes", &resource.indexes)] {
@@ -72,19 +73,19 @@ impl Model {
         text
     }
 
-    /// The changes of one migration, and what they are; some need several throws to find one that is possible.
+    /// Makes the changes of one migration, and returns their description. An impossible change is tried again.
     pub fn change(&mut self, dice: &mut Dice) -> String {
-        self.gone.clear();
+        self.removed.clear();
         for resource in &mut self.resources {
             resource.before = Some(resource.name.clone());
-            resource.gone.clear();
+            resource.removed.clear();
             for field in &mut resource.fields {
                 (field.before, field.backfill) = (Some((field.name.clone(), field.kind.clone())), None);
                 field.was_unique = field.unique;
             }
         }
         let mut done = Vec::new();
-        let count = 1 + dice.below(AT_ONCE);
+        let count = 1 + dice.below(MAX_CHANGES);
         while done.len() < count {
             done.extend(self.try_change(dice));
         }
@@ -92,7 +93,7 @@ impl Model {
     }
 
     fn try_change(&mut self, dice: &mut Dice) -> Option<String> {
-        if self.resources.len() < 2 || dice.below(16) == 0 && self.resources.len() < RESOURCES {
+        if self.resources.len() < 2 || dice.below(16) == 0 && self.resources.len() < MAX_RESOURCES {
             return self.add_resource(dice);
         }
         let at = dice.below(self.resources.len());
@@ -102,8 +103,8 @@ impl Model {
             1 => self.rename_resource(dice, at),
             2 => {
                 let table = format!("t{}", 1 + dice.below(NAMES));
-                let is_taken = self.resources.iter().any(|other| other.table.as_ref() == Some(&table));
-                self.resources[at].table = (!is_taken).then(|| table.clone());
+                let is_used = self.resources.iter().any(|other| other.table.as_ref() == Some(&table));
+                self.resources[at].table = (!is_used).then(|| table.clone());
                 Some(format!("the table of {name} is {:?}", self.resources[at].table))
             }
             3 => {
@@ -112,20 +113,20 @@ impl Model {
             }
             4 => {
                 let resource = &mut self.resources[at];
-                resource.custom ^= resource.held_by.is_none();
-                resource.attachments ^= resource.held_by.is_none() && dice.below(2) == 0;
+                resource.custom ^= resource.parent.is_none();
+                resource.attachments ^= resource.parent.is_none() && dice.below(2) == 0;
                 Some(format!("custom fields of {name}"))
             }
-            5..=8 if self.resources[at].fields.len() < FIELDS => {
+            5..=8 if self.resources[at].fields.len() < MAX_FIELDS => {
                 let field = self.field(dice, at, true)?;
                 let what = format!("add {name}.{}", field.yaml());
                 self.resources[at].fields.push(field);
                 Some(what)
             }
             9 | 10 if self.resources[at].fields.len() > 1 => {
-                let gone = dice.below(self.resources[at].fields.len());
-                let gone = self.resources[at].remove(gone);
-                Some(format!("remove {name}.{gone}"))
+                let removed = dice.below(self.resources[at].fields.len());
+                let removed = self.resources[at].remove(removed);
+                Some(format!("remove {name}.{removed}"))
             }
             11 | 12 => self.rename_field(dice, at),
             13 | 14 => self.resources[at].change_type(dice),
@@ -139,7 +140,7 @@ impl Model {
             22 => self.resources[at].change_search(dice),
             23 => self.resources[at].change_ordered(dice),
             24 => self.resources[at].change_owner(dice),
-            25 => self.change_holder(dice, at),
+            25 => self.change_parent(dice, at),
             26 => self.resources[at].change_null(dice),
             _ => None,
         }
@@ -147,9 +148,14 @@ impl Model {
 
     fn add_resource(&mut self, dice: &mut Dice) -> Option<String> {
         let name = self.resource_name(dice)?;
-        self.made += 1;
+        self.created += 1;
         let at = self.resources.len();
-        self.resources.push(Declared { name, soft: dice.below(3) == 0, made: self.made, ..Declared::default() });
+        self.resources.push(ModelResource {
+            name,
+            soft: dice.below(3) == 0,
+            number: self.created,
+            ..ModelResource::default()
+        });
         for _ in 0..1 + dice.below(4) {
             if let Some(field) = self.field(dice, at, false) {
                 self.resources[at].fields.push(field);
@@ -162,13 +168,13 @@ impl Model {
         Some(format!("add {}", self.resources[at].name))
     }
 
-    /// Those that refer to it refer no more, or keep the id as a number.
+    /// A foreign key to the resource is removed, or becomes a number.
     fn remove_resource(&mut self, dice: &mut Dice, at: usize) -> String {
         let removed = self.resources.remove(at);
-        self.gone.extend(removed.before);
+        self.removed.extend(removed.before);
         let kind = format!("ref({})", removed.name);
         for resource in &mut self.resources {
-            resource.held_by.take_if(|(holder, _)| *holder == removed.name);
+            resource.parent.take_if(|(parent, _)| *parent == removed.name);
             for number in (0..resource.fields.len()).rev() {
                 if resource.fields[number].kind != kind {
                     continue;
@@ -189,40 +195,44 @@ impl Model {
         let old = std::mem::replace(&mut self.resources[at].name, new.clone());
         let (from, to) = (format!("ref({old})"), format!("ref({new})"));
         for resource in &mut self.resources {
-            resource.held_by.iter_mut().filter(|(holder, _)| *holder == old).for_each(|held| held.0.clone_from(&new));
+            resource
+                .parent
+                .iter_mut()
+                .filter(|(parent, _)| *parent == old)
+                .for_each(|parent| parent.0.clone_from(&new));
             resource.fields.iter_mut().filter(|field| field.kind == from).for_each(|field| field.kind.clone_from(&to));
             for (_, kind) in resource.fields.iter_mut().filter_map(|field| field.before.as_mut()) {
                 if *kind == from {
                     kind.clone_from(&to);
                 }
             }
-            resource.gone.iter_mut().filter(|gone| gone.kind == from).for_each(|gone| gone.kind.clone_from(&to));
+            resource.removed.iter_mut().filter(|field| field.kind == from).for_each(|field| field.kind.clone_from(&to));
         }
         Some(format!("rename {old} to {new}"))
     }
 
     fn resource_name(&self, dice: &mut Dice) -> Option<String> {
         let name = format!("r{}", 1 + dice.below(NAMES));
-        let has = |resource: &Declared| resource.name == name || resource.before.as_ref() == Some(&name);
-        (!self.resources.iter().any(has) && !self.gone.contains(&name)).then_some(name)
+        let has = |resource: &ModelResource| resource.name == name || resource.before.as_ref() == Some(&name);
+        (!self.resources.iter().any(has) && !self.removed.contains(&name)).then_some(name)
     }
 
     fn rename_field(&mut self, dice: &mut Dice, at: usize) -> Option<String> {
         let which = dice.below(self.resources[at].fields.len());
         let resource = &mut self.resources[at];
-        let (new, taken) = resource.field_name(dice, &resource.fields[which].kind, Some(which))?;
+        let (new, reused) = resource.field_name(dice, &resource.fields[which].kind, Some(which))?;
         let field = &mut resource.fields[which];
         let old = std::mem::replace(&mut field.name, new.clone());
-        if let Some(gone) = taken.filter(|_| field.before.is_none()) {
+        if let Some(removed) = reused.filter(|_| field.before.is_none()) {
             field.unique = false;
-            field.take_up(gone);
-            resource.gone.retain(|gone| gone.name != new);
+            field.reuse(removed);
+            resource.removed.retain(|field| field.name != new);
         }
-        self.resources[at].call(&old, &new);
+        self.resources[at].rename_in_sets(&old, &new);
         Some(format!("rename {}.{old} to {new}", self.resources[at].name))
     }
 
-    /// A number that refers, a reference that leads elsewhere, or one that is a number.
+    /// Turns a number into a foreign key or back, or changes the referenced resource.
     fn change_reference(&mut self, dice: &mut Dice, at: usize) -> Option<String> {
         let target = dice.pick(&self.resources)?;
         let resource = &mut self.resources[at];
@@ -240,26 +250,26 @@ impl Model {
         let is_free = field.nullable && !field.unique && !field.was_unique && field.default.is_none();
         if refers && stored.starts_with("ref") && dice.below(2) == 0 {
             resource.become_number(number);
-            return Some(format!("{what} refers no more"));
+            return Some(format!("{what} is a number"));
         }
         if !refers && (!is_free || stored != "bigint" || target.before.is_none()) {
             return None;
         }
-        // One that led elsewhere is a column made anew.
+        // A column with another target is removed and added.
         (field.nullable, field.backfill, field.filled) = (true, None, true);
         let name = field.name.clone();
         field.kind = format!("ref({})", target.name);
         if refers {
-            resource.forget(&name);
+            resource.remove_from_sets(&name);
         } else {
             resource.unique.retain(|set| !set.contains(&name));
         }
-        Some(format!("{what} refers to {}", target.name))
+        Some(format!("{what} references {}", target.name))
     }
 
-    /// A reference that must be given: rows without one get the first record.
+    /// Makes a foreign key required. Rows without a value reference the first record.
     fn require_reference(&mut self, dice: &mut Dice, at: usize) -> Option<String> {
-        let older = |field: &Property| field.target() == Some("user") || self.is_older(field.target(), at);
+        let older = |field: &ModelField| field.target() == Some("user") || self.is_older(field.target(), at);
         let resource = &self.resources[at];
         let fit = |number: &usize| {
             let field = &resource.fields[*number];
@@ -274,43 +284,43 @@ impl Model {
         Some(what)
     }
 
-    /// Whether a resource was there in the last migration, before that at this place was made.
+    /// Returns true if `target` existed in the last migration and is older than the resource at `at`.
     fn is_older(&self, target: Option<&str>, at: usize) -> bool {
         let target = self.resources.iter().find(|one| Some(one.name.as_str()) == target);
-        target.is_some_and(|target| target.made < self.resources[at].made && target.before.is_some())
+        target.is_some_and(|target| target.number < self.resources[at].number && target.before.is_some())
     }
 
-    /// Whether a field that goes on takes the name of one that goes, which is refused.
-    pub fn takes_a_name(&self) -> bool {
+    /// Returns true if a kept field takes the name of a removed one, which the plan rejects.
+    pub fn reuses_a_name(&self) -> bool {
         self.resources.iter().any(|resource| {
-            let goes = |field: &Property| resource.gone.iter().any(|gone| gone.name == field.name);
-            resource.fields.iter().any(|field| field.before.is_some() && goes(field))
+            let is_reused = |field: &ModelField| resource.removed.iter().any(|removed| removed.name == field.name);
+            resource.fields.iter().any(|field| field.before.is_some() && is_reused(field))
         })
     }
 
-    /// Records are read and written with those that they refer to, or stand by themselves again.
-    fn change_holder(&mut self, dice: &mut Dice, at: usize) -> Option<String> {
+    /// Makes a resource the child records of another one, or independent again.
+    fn change_parent(&mut self, dice: &mut Dice, at: usize) -> Option<String> {
         let part = &self.resources[at];
         let name = part.name.clone();
-        if part.held_by.is_some() {
-            self.resources[at].held_by = None;
-            return Some(format!("{name} stands by itself"));
+        if part.parent.is_some() {
+            self.resources[at].parent = None;
+            return Some(format!("{name} has no parent"));
         }
-        let is_held = |name: &str| self.resources.iter().any(|one| one.name == name && one.held_by.is_some());
-        let holds = self.resources.iter().any(|one| one.held_by.as_ref().is_some_and(|(holder, _)| *holder == name));
-        if part.custom || part.attachments || part.owner.is_some() || holds {
+        let is_child = |name: &str| self.resources.iter().any(|one| one.name == name && one.parent.is_some());
+        let is_parent = self.resources.iter().any(|one| one.parent.as_ref().is_some_and(|(parent, _)| *parent == name));
+        if part.custom || part.attachments || part.owner.is_some() || is_parent {
             return None;
         }
-        let leads = part.fields.iter().filter_map(|field| Some((field.target()?.to_owned(), field.name.clone())));
-        let leads: Vec<_> = leads.filter(|(to, _)| *to != name && to != "user" && !is_held(to)).collect();
-        let held = dice.pick(&leads)?;
-        let what = format!("{} holds {name} by {}", held.0, held.1);
-        self.resources[at].held_by = Some(held);
+        let references = part.fields.iter().filter_map(|field| Some((field.target()?.to_owned(), field.name.clone())));
+        let references: Vec<_> = references.filter(|(to, _)| *to != name && to != "user" && !is_child(to)).collect();
+        let parent = dice.pick(&references)?;
+        let what = format!("{} is the parent of {name} by {}", parent.0, parent.1);
+        self.resources[at].parent = Some(parent);
         Some(what)
     }
 
-    /// A field that is new in a resource, whose table may hold rows.
-    fn field(&mut self, dice: &mut Dice, at: usize, with_rows: bool) -> Option<Property> {
+    /// A new field of a resource. `with_rows`: its table may contain rows.
+    fn field(&mut self, dice: &mut Dice, at: usize, with_rows: bool) -> Option<ModelField> {
         let target = dice.pick(&self.resources).filter(|_| dice.below(5) == 0);
         let is_older = self.is_older(target.as_ref().map(|target| target.name.as_str()), at);
         let kind = match target {
@@ -318,26 +328,28 @@ impl Model {
             Some(target) => format!("ref({})", target.name),
             None => KINDS[dice.below(KINDS.len())].to_owned(),
         };
-        let (name, taken) = self.resources[at].field_name(dice, &kind, None)?;
-        let mut field = Property { name, kind, ..Property::default() };
-        if let Some(gone) = taken {
-            self.resources[at].gone.retain(|one| one.name != gone.name);
-            field.take_up(gone);
+        let (name, reused) = self.resources[at].field_name(dice, &kind, None)?;
+        let mut field = ModelField { name, kind, ..ModelField::default() };
+        if let Some(removed) = reused {
+            self.resources[at].removed.retain(|one| one.name != removed.name);
+            field.reuse(removed);
         }
-        let must = field.kind == "uuid" || field.target().is_some_and(|to| to != "user") && !is_older;
+        let must_be_nullable = field.kind == "uuid" || field.target().is_some_and(|to| to != "user") && !is_older;
         match dice.below(4) {
-            _ if field.is_empty_by_itself() => {}
-            0 if !must && field.target().is_none() => field.default = Some(field.literal(1 + dice.below(3))),
-            1 if !must && with_rows => field.fill(dice),
-            1 if !must => {}
-            2 if !must && with_rows && field.target().is_none() => {
-                field.fill(dice);
+            _ if field.defaults_to_empty() => {}
+            0 if !must_be_nullable && field.target().is_none() => {
+                field.default = Some(field.literal(1 + dice.below(3)))
+            }
+            1 if !must_be_nullable && with_rows => field.set_backfill(dice),
+            1 if !must_be_nullable => {}
+            2 if !must_be_nullable && with_rows && field.target().is_none() => {
+                field.set_backfill(dice);
                 field.default = Some(field.literal(dice.below(3)));
             }
             _ => field.nullable = true,
         }
         if with_rows && field.default.as_deref() == Some("now") {
-            // The rows that are there have no time of their own.
+            // Existing rows need a value too.
             field.backfill = Some("now".to_owned());
         }
         field.filled |= field.default.is_some();

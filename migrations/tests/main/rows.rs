@@ -1,4 +1,4 @@
-//! The rows of the random walk: what is put into the tables, and what a migration is to leave there.
+//! Rows of the random walk: inserted into the tables, and compared after a migration.
 
 use std::collections::BTreeMap;
 
@@ -9,14 +9,14 @@ use charter_codegen::snapshot::{Default, Field, Snapshot};
 
 use crate::database::Database;
 
-/// The most rows that the walk puts into a table.
-const ROWS: usize = 5;
+/// The walk inserts at most this many rows into a table.
+const MAX_ROWS: usize = 5;
 
-/// The values of all columns, by table, column and id; numbers in one form, whatever their type.
+/// The values of all columns, by table, column and id. Numbers have one format, whatever their type.
 pub type Values = BTreeMap<(String, String, i64), Option<String>>;
 
-/// A migration that was taken.
-pub struct Way<'w> {
+/// A migration that was applied.
+pub struct AppliedMigration<'w> {
     pub database: &'w Database,
     pub plan: &'w Plan,
     pub before: &'w Snapshot,
@@ -51,86 +51,89 @@ fn as_text(column: &Column, postgres: bool) -> String {
     };
     match postgres {
         true => format!("round({name}::numeric, 4)::text"),
-        // Null stays null, which printf would make a 0.
+        // printf would format NULL as 0.
         false => format!("CASE WHEN {name} IS NOT NULL THEN printf('%.4f', {name} / {unit}.0) END"),
     }
 }
 
-/// Every value of a column that goes on is what it was, and what had none has what is declared for it.
-pub fn compare(way: &Way<'_>, then: &Values, now: &Values) {
+/// Checks that the values of kept columns are unchanged, and that rows without a value got the declared one.
+pub fn compare(migration: &AppliedMigration<'_>, old_values: &Values, new_values: &Values) {
     let removed = |table: &str, name: &str| {
-        way.plan
+        migration
+            .plan
             .whole
             .iter()
             .any(|step| matches!(step, Step::Remove { table: of, column } if of == table && column.name == name))
     };
-    for pair in resources(way.before, way.after) {
+    for pair in resources(migration.before, migration.after) {
         let (Some(old), Some(new)) = (pair.before, pair.after) else { continue };
-        let table = Table::of(way.after, new);
+        let table = Table::of(migration.after, new);
         let is_of = |(table, column, _): &&(String, String, i64)| *table == old.table && column == "id";
-        let ids: Vec<i64> = then.keys().filter(is_of).map(|(_, _, id)| *id).collect();
+        let ids: Vec<i64> = old_values.keys().filter(is_of).map(|(_, _, id)| *id).collect();
         for field in fields(&old.fields, &new.fields) {
             let Some((to, column)) = field.after.and_then(|field| Some((field, table.column(&field.name)?))) else {
                 continue;
             };
             let from = field.before.filter(|from| from.is_column() && !removed(&old.table, &from.name));
             for id in &ids {
-                let arrived = now.get(&(new.table.clone(), to.name.clone(), *id));
-                let value = from.and_then(|from| then[&(old.table.clone(), from.name.clone(), *id)].clone());
+                let found = new_values.get(&(new.table.clone(), to.name.clone(), *id));
+                let value = from.and_then(|from| old_values[&(old.table.clone(), from.name.clone(), *id)].clone());
                 let fits = match (&value, from) {
-                    (Some(_), _) => arrived == Some(&value),
-                    (None, Some(_)) if to.nullable => arrived == Some(&None),
-                    (None, _) => arrived.is_some_and(|arrived| given(to, column, way.database).is(arrived.as_deref())),
+                    (Some(_), _) => found == Some(&value),
+                    (None, Some(_)) if to.nullable => found == Some(&None),
+                    (None, _) => {
+                        found.is_some_and(|found| backfilled(to, column, migration.database).is(found.as_deref()))
+                    }
                 };
-                let what = way.what;
+                let what = migration.what;
                 assert!(
                     fits,
-                    "{}.{} of {id} was {value:?} and is {arrived:?}, {what}\n{:#?}",
-                    table.name, to.name, way.plan
+                    "{}.{} of {id} was {value:?} and is {found:?}, {what}\n{:#?}",
+                    table.name, to.name, migration.plan
                 );
             }
         }
     }
 }
 
-/// What a row has that was given no value.
-enum Given {
+/// The expected value of a row that was inserted without one.
+enum Expected {
     Null,
     Text(String),
-    /// The time at which it was given.
+    /// The current time of the migration or the insert.
     Time,
 }
 
-impl Given {
+impl Expected {
     fn is(&self, value: Option<&str>) -> bool {
         match self {
-            Given::Null => value.is_none(),
-            Given::Text(text) => value == Some(text),
-            Given::Time => value.is_some(),
+            Expected::Null => value.is_none(),
+            Expected::Text(text) => value == Some(text),
+            Expected::Time => value.is_some(),
         }
     }
 }
 
-/// What rows get that were there before the field, or before it had to be given.
-fn given(field: &Field, column: &Column, database: &Database) -> Given {
+/// The value of rows that existed before the field, or before it was required.
+fn backfilled(field: &Field, column: &Column, database: &Database) -> Expected {
     match &field.backfill {
-        Some(Default::Now) => Given::Time,
-        Some(Default::Literal { value }) => Given::Text(stored(column, value, database.is_postgres())),
+        Some(Default::Now) => Expected::Time,
+        Some(Default::Literal { value }) => Expected::Text(stored(column, value, database.is_postgres())),
         _ => by_default(column, database.is_postgres()),
     }
 }
 
-/// What a new row gets that does not give the column.
-fn by_default(column: &Column, postgres: bool) -> Given {
+/// The value of a new row that is inserted without the column.
+fn by_default(column: &Column, postgres: bool) -> Expected {
     match (&column.default, &column.kind) {
-        (Some(value), _) => Given::Text(stored(column, value, postgres)),
-        (None, ColumnKind::Json) if !column.nullable => Given::Text("{}".to_owned()),
-        (None, ColumnKind::List) if !column.nullable => Given::Text("[]".to_owned()),
-        _ => Given::Null,
+        (Some(value), _) => Expected::Text(stored(column, value, postgres)),
+        (None, ColumnKind::Json) if !column.nullable => Expected::Text("{}".to_owned()),
+        (None, ColumnKind::List) if !column.nullable => Expected::Text("[]".to_owned()),
+        _ => Expected::Null,
     }
 }
 
-/// A literal in the form in which values are compared.
+/// A literal in the format of [`Values`].
 fn stored(column: &Column, value: &str, postgres: bool) -> String {
     match column.kind {
         ColumnKind::Boolean if !postgres => if value == "true" { "1" } else { "0" }.to_owned(),
@@ -141,50 +144,50 @@ fn stored(column: &Column, value: &str, postgres: bool) -> String {
     }
 }
 
-/// Two rows more in each table that has room: one with values that no other row of it has, and one that gives no more than
-/// it must.
+/// Inserts two rows into each table with fewer than [`MAX_ROWS`]: one with unique values, and one with the required columns
+/// only.
 pub async fn insert(database: &Database, snapshot: &Snapshot, step: usize, what: &str) {
     let tables: Vec<Table> = snapshot.resources.values().map(|resource| Table::of(snapshot, resource)).collect();
-    // What is referred to comes first: rows that must refer wait for it.
+    // A table with a required foreign key waits for rows of the referenced table.
     let mut waiting: Vec<&Table> = tables.iter().collect();
     while !waiting.is_empty() {
         let count = waiting.len();
         let mut later = Vec::new();
         for table in waiting {
             let needs = |column: &Column| column.reference.clone().filter(|_| !column.nullable).map(|to| to.table);
-            let mut lacks = false;
+            let mut is_empty = false;
             for needed in table.columns.iter().filter_map(needs) {
-                lacks |= rows(database, &needed).await == 0;
+                is_empty |= row_count(database, &needed).await == 0;
             }
-            if lacks {
+            if is_empty {
                 later.push(table);
                 continue;
             }
             for (number, whole) in [(2 * step, true), (2 * step + 1, false)] {
-                if rows(database, &table.name).await < ROWS {
+                if row_count(database, &table.name).await < MAX_ROWS {
                     insert_one(database, table, number, whole, what).await;
                 }
             }
         }
-        assert!(later.len() < count, "{what}: nobody can make the first record");
+        assert!(later.len() < count, "{what}: no table can get its first row");
         waiting = later;
     }
 }
 
-async fn rows(database: &Database, table: &str) -> usize {
+async fn row_count(database: &Database, table: &str) -> usize {
     database.text(&format!("SELECT CAST(count(*) AS text) FROM \"{table}\"")).await.parse().unwrap()
 }
 
 async fn insert_one(database: &Database, table: &Table, number: usize, whole: bool, what: &str) {
     let postgres = database.is_postgres();
     let columns = table.columns.iter().filter(|column| column.name != "id");
-    let (given, left): (Vec<&Column>, Vec<&Column>) = columns.partition(|column| whole || !column.fills_itself());
+    let (given, omitted): (Vec<&Column>, Vec<&Column>) = columns.partition(|column| whole || !column.fills_itself());
     let names: Vec<String> = given.iter().map(|column| format!("\"{}\"", column.name)).collect();
     let values: Vec<String> = given.iter().map(|column| literal(column, number, postgres)).collect();
     let (names, values) = (names.join(", "), values.join(", "));
     let insert = format!("INSERT INTO \"{}\" ({names}) VALUES ({values})", table.name);
     database.run(&insert).await.unwrap_or_else(|problem| panic!("{what}\n{insert}: {problem}"));
-    for column in left {
+    for column in omitted {
         let text = as_text(column, postgres);
         let query = format!("SELECT coalesce('=' || {text}, '') FROM \"{}\" ORDER BY id DESC LIMIT 1", table.name);
         let found = database.text(&query).await;
@@ -207,7 +210,7 @@ fn literal(column: &Column, number: usize, postgres: bool) -> String {
         _ if column.nullable && number.is_multiple_of(3) => "NULL".to_owned(),
         ColumnKind::String(_) | ColumnKind::Text | ColumnKind::Word => format!("'it''s {number} ä'"),
         ColumnKind::Boolean => ["TRUE", "FALSE"][number / 2 % 2].to_owned(),
-        // Whole, so that one with other places or none can hold it.
+        // A whole number, which fits every number type.
         ColumnKind::Decimal(_, places) if !postgres => format!("{number} * {}", 10i64.pow((*places).into())),
         ColumnKind::Timestamp => format!("'{}T10:00:00+00:00'", day(number)),
         ColumnKind::Date => format!("'{}'", day(number)),
@@ -219,7 +222,7 @@ fn literal(column: &Column, number: usize, postgres: bool) -> String {
     }
 }
 
-/// A day of its own for each number.
+/// A different day for each number.
 fn day(number: usize) -> String {
     format!("{}-{:02}-{:02}", 2000 + number / 300, 1 + number / 25 % 12, 1 + number % 25)
 }

@@ -1,30 +1,30 @@
-//! Steps taken on a database, by the calls that a migration's file has for them.
+//! Runs the steps of a plan on a database, with the calls that a generated migration makes.
 
 use charter_codegen::migration::table::{Column as Declared, ColumnKind, Index, IndexKind};
 use charter_codegen::migration::{Plan, Step, Value};
 use charter_migrations::column::Literal;
 use charter_migrations::prelude::*;
 
-/// A plan, as its two migrations would take it.
+/// Applies a plan, like its two migrations.
 pub async fn up(manager: &SchemaManager<'_>, plan: &Plan) -> Result<(), DbErr> {
-    take(manager, plan.whole.clone(), false).await?;
+    run(manager, plan.whole.clone(), false).await?;
     online(manager, plan).await
 }
 
-/// The second of them.
+/// Applies the online migration of a plan.
 pub async fn online(manager: &SchemaManager<'_>, plan: &Plan) -> Result<(), DbErr> {
-    take(manager, plan.online.clone(), true).await
+    run(manager, plan.online.clone(), true).await
 }
 
-/// And back.
+/// Undoes a plan.
 pub async fn down(manager: &SchemaManager<'_>, plan: &Plan) -> Result<(), DbErr> {
-    take(manager, Plan::undo(&plan.online), true).await?;
-    take(manager, Plan::undo(&plan.whole), false).await
+    run(manager, Plan::undo(&plan.online), true).await?;
+    run(manager, Plan::undo(&plan.whole), false).await
 }
 
-/// One migration, in a transaction where it is not online.
-async fn take(manager: &SchemaManager<'_>, steps: Vec<Step>, online: bool) -> Result<(), DbErr> {
-    let migration = Atomic(Steps { name: "steps", steps, online });
+/// Runs one migration, in a transaction unless it is online.
+async fn run(manager: &SchemaManager<'_>, steps: Vec<Step>, online: bool) -> Result<(), DbErr> {
+    let migration = Transactional(Steps { name: "steps", steps, online });
     if online {
         return migration.up(manager).await;
     }
@@ -33,12 +33,12 @@ async fn take(manager: &SchemaManager<'_>, steps: Vec<Step>, online: bool) -> Re
     transaction.commit().await
 }
 
-/// Steps as a migration in a list.
+/// Steps as an element of a list of migrations.
 pub fn migration(name: &'static str, steps: Vec<Step>, online: bool) -> Box<dyn MigrationTrait> {
-    Atomic::boxed(Steps { name, steps, online })
+    Transactional::boxed(Steps { name, steps, online })
 }
 
-/// Steps as the migration that is written for them.
+/// The migration that is generated for the steps.
 struct Steps {
     name: &'static str,
     steps: Vec<Step>,
@@ -54,11 +54,11 @@ impl MigrationName for Steps {
 #[async_trait::async_trait]
 impl MigrationTrait for Steps {
     async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
-        take_all(manager, &self.steps, self.online).await
+        run_all(manager, &self.steps, self.online).await
     }
 
     async fn down(&self, manager: &SchemaManager) -> Result<(), DbErr> {
-        take_all(manager, &Plan::undo(&self.steps), self.online).await
+        run_all(manager, &Plan::undo(&self.steps), self.online).await
     }
 
     fn use_transaction(&self) -> Option<bool> {
@@ -66,18 +66,18 @@ impl MigrationTrait for Steps {
     }
 }
 
-async fn take_all(manager: &SchemaManager<'_>, steps: &[Step], online: bool) -> Result<(), DbErr> {
+async fn run_all(manager: &SchemaManager<'_>, steps: &[Step], online: bool) -> Result<(), DbErr> {
     for step in steps {
         let table = step.table();
         let table = if online { Table::online(manager, table) } else { Table::on(manager, table) };
-        take_one(&table, step).await.inspect_err(|problem| eprintln!("{step:?}: {problem}"))?;
+        run_one(&table, step).await.inspect_err(|problem| eprintln!("{step:?}: {problem}"))?;
     }
     Ok(())
 }
 
-async fn take_one(table: &Table<'_>, step: &Step) -> Result<(), DbErr> {
+async fn run_one(table: &Table<'_>, step: &Step) -> Result<(), DbErr> {
     match step {
-        Step::Create(made) => table.create(made.columns.iter().map(column)).await,
+        Step::Create(new) => table.create(new.columns.iter().map(column)).await,
         Step::Drop(_) => table.drop().await,
         Step::RenameTable { to, .. } => table.rename(to).await,
         Step::RenameColumn { from, to, .. } => table.rename_column(from, to).await,

@@ -1,4 +1,4 @@
-//! What the columns are stored as, and the changes that later migrations make to a table that holds rows.
+//! Column types on both databases, and changes to a table that contains rows.
 
 use charter_migrations::prelude::*;
 use sea_orm_migration::sea_orm::prelude::DateTimeUtc;
@@ -7,20 +7,20 @@ use sea_orm_migration::sea_orm::{ConnectionTrait, Statement};
 use crate::database::{Database, on_both};
 
 on_both! {
-    every_kind_is_stored_as_documented
-    a_table_with_rows_can_be_changed
-    the_time_of_a_migration_compares_with_those_of_the_application
-    what_stands_around_a_changed_column_stays
-    triggers_that_count_go_before_what_they_know
-    triggers_that_keep_substrings_go_before_what_they_know
-    indexes_of_expressions_go_before_what_they_know
-    longer_text_writes_no_row_anew
-    long_names_of_indexes_stay_apart
-    long_names_of_references_stay_apart
-    the_order_of_a_list_is_read_from_its_index
+    every_column_type_is_stored_as_documented
+    table_with_rows_can_be_changed
+    migration_timestamp_sorts_with_those_of_the_application
+    changed_column_keeps_rows_indexes_triggers_and_foreign_keys
+    count_triggers_are_dropped_before_the_change_that_breaks_them
+    search_triggers_are_dropped_before_the_change_that_breaks_them
+    expression_indexes_are_dropped_before_the_change_that_breaks_them
+    longer_text_type_rewrites_no_row
+    long_index_names_do_not_collide
+    long_foreign_key_names_do_not_collide
+    sorted_list_reads_its_order_index
 }
 
-/// The type, the nullability and the default of each column, as the database itself tells them.
+/// The type, nullability and default of each column, from the catalog of the database.
 async fn columns(database: &Database, table: &str) -> Vec<String> {
     let query = if database.is_postgres() {
         "SELECT attname || ': ' || format_type(atttypid, atttypmod)
@@ -35,9 +35,9 @@ async fn columns(database: &Database, table: &str) -> Vec<String> {
     database.texts(&query.replace("TABLE", table)).await
 }
 
-async fn every_kind_is_stored_as_documented(database: Database) {
+async fn every_column_type_is_stored_as_documented(database: Database) {
     let manager = SchemaManager::new(&database.connection);
-    let every_kind = [
+    let every_type = [
         id(),
         string("string", 40).default("it's"),
         text("text").nullable(),
@@ -53,7 +53,7 @@ async fn every_kind_is_stored_as_documented(database: Database) {
         json("json_or_null").nullable(),
         list("list"),
     ];
-    Table::on(&manager, "things").create(every_kind).await.unwrap();
+    Table::on(&manager, "things").create(every_type).await.unwrap();
     let expected = if database.is_postgres() {
         [
             "id: bigint",
@@ -92,7 +92,7 @@ async fn every_kind_is_stored_as_documented(database: Database) {
     assert_eq!(columns(&database, "things").await, expected);
 }
 
-async fn a_table_with_rows_can_be_changed(database: Database) {
+async fn table_with_rows_can_be_changed(database: Database) {
     let manager = SchemaManager::new(&database.connection);
     Table::on(&manager, "owners").create([id()]).await.unwrap();
     let things = Table::on(&manager, "things");
@@ -118,8 +118,8 @@ async fn a_table_with_rows_can_be_changed(database: Database) {
     assert!(names.iter().all(|column| !column.starts_with("price")), "{names:?}");
 }
 
-/// SQLite compares times as texts.
-async fn the_time_of_a_migration_compares_with_those_of_the_application(database: Database) {
+/// SQLite compares timestamps as text.
+async fn migration_timestamp_sorts_with_those_of_the_application(database: Database) {
     let manager = SchemaManager::new(&database.connection);
     let things = Table::on(&manager, "things");
     things.create([id(), timestamp("at").nullable()]).await.unwrap();
@@ -144,7 +144,7 @@ async fn the_time_of_a_migration_compares_with_those_of_the_application(database
     );
 }
 
-async fn what_stands_around_a_changed_column_stays(database: Database) {
+async fn changed_column_keeps_rows_indexes_triggers_and_foreign_keys(database: Database) {
     let manager = SchemaManager::new(&database.connection);
     let owners = Table::on(&manager, "owners");
     owners.create([id(), string("name", 40).nullable()]).await.unwrap();
@@ -169,7 +169,7 @@ async fn what_stands_around_a_changed_column_stays(database: Database) {
     things.change(string("name", 40), string("name", 80).nullable()).await.unwrap();
     owners.change(string("name", 40).nullable(), text("name").nullable()).await.unwrap();
     database.run("INSERT INTO things (name, owner_id) VALUES ('b', 1)").await.unwrap();
-    // The row, the last id that was given, what refers, the index, the trigger.
+    // The rows, the id sequence, the foreign key, the index, the trigger.
     let rows = "SELECT CAST(id AS varchar(9)) || name FROM things ORDER BY id";
     assert_eq!(database.texts(rows).await, ["1a", "4b"]);
     database.run("INSERT INTO things (name, owner_id) VALUES ('c', 9)").await.unwrap_err();
@@ -178,7 +178,7 @@ async fn what_stands_around_a_changed_column_stays(database: Database) {
     assert_eq!(database.texts("SELECT name FROM owners ORDER BY id").await, ["o", "a", "a", "a", "b"]);
 }
 
-async fn triggers_that_count_go_before_what_they_know(database: Database) {
+async fn count_triggers_are_dropped_before_the_change_that_breaks_them(database: Database) {
     let manager = SchemaManager::new(&database.connection);
     for migration in charter_migrations::platform() {
         migration.up(&manager).await.unwrap();
@@ -211,7 +211,7 @@ async fn triggers_that_count_go_before_what_they_know(database: Database) {
     database.run(row).await.unwrap();
 }
 
-async fn long_names_of_indexes_stay_apart(database: Database) {
+async fn long_index_names_do_not_collide(database: Database) {
     let manager = SchemaManager::new(&database.connection);
     let things = Table::on(&manager, "things_with_a_long_name");
     let names = ["a_column_with_a_very_long_name_a", "a_column_with_a_very_long_name_b", "c"];
@@ -227,8 +227,8 @@ async fn long_names_of_indexes_stay_apart(database: Database) {
     );
 }
 
-/// PostgreSQL would cut both to the same 63 letters, and refuse the second.
-async fn long_names_of_references_stay_apart(database: Database) {
+/// PostgreSQL would cut both names to the same 63 bytes, and reject the second.
+async fn long_foreign_key_names_do_not_collide(database: Database) {
     let manager = SchemaManager::new(&database.connection);
     Table::on(&manager, "others").create([id()]).await.unwrap();
     let things = Table::on(&manager, "things_with_a_long_name");
@@ -241,7 +241,7 @@ async fn long_names_of_references_stay_apart(database: Database) {
     for what in ["here", "far"] {
         assert!(database.run(&wrong(what)).await.is_err(), "{what}");
     }
-    // A table that is called otherwise has references of other names too, and they are found by those.
+    // A renamed table has renamed foreign keys, which later changes find.
     things.rename("things_of_another_name").await.unwrap();
     let things = Table::on(&manager, "things_of_another_name");
     let wrong = |what: &str| wrong(what).replace("things_with_a_long_name", "things_of_another_name");
@@ -254,8 +254,8 @@ async fn long_names_of_references_stay_apart(database: Database) {
     }
 }
 
-/// In both directions, where rows have no value too. SQLite keeps no order of text.
-async fn the_order_of_a_list_is_read_from_its_index(database: Database) {
+/// In both directions, with NULL too. SQLite has no order index of text.
+async fn sorted_list_reads_its_order_index(database: Database) {
     let manager = SchemaManager::new(&database.connection);
     charter_migrations::platform().remove(0).up(&manager).await.unwrap();
     let things = Table::on(&manager, "things");
@@ -272,7 +272,7 @@ async fn the_order_of_a_list_is_read_from_its_index(database: Database) {
     things.order(by("code").text().nullable().live()).await.unwrap();
     things.order(by("size").live()).await.unwrap();
     things.order(by("place").nullable().live()).await.unwrap();
-    database.run_quietly("SET enable_seqscan = off; SET enable_sort = off").await;
+    database.run_ignoring_errors("SET enable_seqscan = off; SET enable_sort = off").await;
     let (explain, folded) = match database.is_postgres() {
         true => ("EXPLAIN", ["charter_fold(name), name", "charter_fold(code) NULLS, code NULLS"]),
         false => ("EXPLAIN QUERY PLAN", ["", ""]),
@@ -288,7 +288,7 @@ async fn the_order_of_a_list_is_read_from_its_index(database: Database) {
             let plan = match database.is_postgres() {
                 true => database.texts(&query).await.join("\n"),
                 false if index == "name" || index == "code" => continue,
-                false => database.details(&query).await.join("\n"),
+                false => database.plan_details(&query).await.join("\n"),
             };
             assert!(plan.contains(&format!("things_{index}_sort")), "{query}\n{plan}");
         }
@@ -296,7 +296,7 @@ async fn the_order_of_a_list_is_read_from_its_index(database: Database) {
     assert_eq!(database.tables().await.iter().any(|line| line.contains("things_name_sort")), database.is_postgres());
 }
 
-async fn triggers_that_keep_substrings_go_before_what_they_know(database: Database) {
+async fn search_triggers_are_dropped_before_the_change_that_breaks_them(database: Database) {
     if database.is_postgres() {
         return;
     }
@@ -323,8 +323,8 @@ async fn triggers_that_keep_substrings_go_before_what_they_know(database: Databa
     assert_eq!(database.texts(triggers).await, Vec::<String>::new());
 }
 
-/// As the server makes them for custom fields; the table has the name of a column, which is not in all of them.
-async fn indexes_of_expressions_go_before_what_they_know(database: Database) {
+/// As the server creates them for custom fields. The table has the name of a column that not all indexes contain.
+async fn expression_indexes_are_dropped_before_the_change_that_breaks_them(database: Database) {
     if database.is_postgres() {
         return;
     }
@@ -350,7 +350,7 @@ async fn indexes_of_expressions_go_before_what_they_know(database: Database) {
     assert_eq!(database.texts(indexes).await, Vec::<String>::new());
 }
 
-async fn longer_text_writes_no_row_anew(database: Database) {
+async fn longer_text_type_rewrites_no_row(database: Database) {
     if !database.is_postgres() {
         return;
     }

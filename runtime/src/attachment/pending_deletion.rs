@@ -16,21 +16,21 @@ const RETRY_DELAY: TimeDelta = TimeDelta::minutes(15);
 
 /// Schedules the deletion of the files of a UUID.
 pub async fn schedule(connection: &Connection, dialect: Dialect, uuid: Uuid, due_at: DateTime<Utc>) -> Result<()> {
-    let mut sql = Sql::new(dialect, "INSERT INTO \"attachment_leftovers\" (\"uuid\", \"due_at\") VALUES (");
+    let mut sql = Sql::new(dialect, "INSERT INTO \"attachment_pending_deletions\" (\"uuid\", \"due_at\") VALUES (");
     sql.bind(uuid).push(", ").bind(due_at).push(")");
     sql.run(connection).await.map(drop)
 }
 
 /// Cancels a deletion in the transaction that creates the attachment; returns false if it is too late.
 pub async fn cancel(connection: &Connection, dialect: Dialect, uuid: Uuid, now: DateTime<Utc>) -> Result<bool> {
-    let mut sql = Sql::new(dialect, "DELETE FROM \"attachment_leftovers\" WHERE \"uuid\" = ");
+    let mut sql = Sql::new(dialect, "DELETE FROM \"attachment_pending_deletions\" WHERE \"uuid\" = ");
     sql.bind(uuid).push(" AND \"due_at\" > ").bind(now + DELETE_AFTER - ADOPTION_WINDOW);
     Ok(sql.run(connection).await? > 0)
 }
 
 /// UUIDs whose deletion is due, at most `limit`.
 pub async fn due(connection: &Connection, dialect: Dialect, now: DateTime<Utc>, limit: u32) -> Result<Vec<Uuid>> {
-    let mut sql = Sql::new(dialect, "SELECT \"uuid\" FROM \"attachment_leftovers\" WHERE \"due_at\" <= ");
+    let mut sql = Sql::new(dialect, "SELECT \"uuid\" FROM \"attachment_pending_deletions\" WHERE \"due_at\" <= ");
     sql.bind(now).push(" ORDER BY \"due_at\" LIMIT ").push(&limit.to_string());
     let rows = sql.all(connection).await?;
     Ok(rows.iter().map(|row| row.try_get("", "uuid")).collect::<Result<_, _>>()?)
@@ -38,14 +38,14 @@ pub async fn due(connection: &Connection, dialect: Dialect, now: DateTime<Utc>, 
 
 /// Postpones a deletion that failed.
 pub async fn postpone(connection: &Connection, dialect: Dialect, uuid: Uuid, now: DateTime<Utc>) -> Result<()> {
-    let mut sql = Sql::new(dialect, "UPDATE \"attachment_leftovers\" SET \"due_at\" = ");
+    let mut sql = Sql::new(dialect, "UPDATE \"attachment_pending_deletions\" SET \"due_at\" = ");
     sql.bind(now + RETRY_DELAY).push(" WHERE \"uuid\" = ").bind(uuid);
     sql.run(connection).await.map(drop)
 }
 
 /// Removes a deletion that was carried out.
 pub async fn remove(connection: &Connection, dialect: Dialect, uuid: Uuid) -> Result<()> {
-    let mut sql = Sql::new(dialect, "DELETE FROM \"attachment_leftovers\" WHERE \"uuid\" = ");
+    let mut sql = Sql::new(dialect, "DELETE FROM \"attachment_pending_deletions\" WHERE \"uuid\" = ");
     sql.bind(uuid);
     sql.run(connection).await.map(drop)
 }

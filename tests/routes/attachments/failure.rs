@@ -90,7 +90,7 @@ async fn schedule_deletion(server: &Server, uuid: &str, after: TimeDelta, fill: 
         Dialect::Sqlite => format!("x'{}'", uuid.replace('-', "")),
     };
     let due = (Utc::now() + after).format("%Y-%m-%dT%H:%M:%S%.3f+00:00");
-    server.sql(&format!("INSERT INTO attachment_leftovers (uuid, due_at) VALUES ({blob}, '{due}')")).await;
+    server.sql(&format!("INSERT INTO attachment_pending_deletions (uuid, due_at) VALUES ({blob}, '{due}')")).await;
     folder
 }
 
@@ -145,7 +145,9 @@ async fn committed_deletion_is_carried_out_at_the_next_start(server: Server) {
     let member = member(&server).await;
     attach(&server, &member, "a.txt", "a").await;
     // As after a crash between committing the deletion and deleting the file.
-    server.sql("INSERT INTO attachment_leftovers (uuid, due_at) SELECT uuid, created_at FROM attachments").await;
+    server
+        .sql("INSERT INTO attachment_pending_deletions (uuid, due_at) SELECT uuid, created_at FROM attachments")
+        .await;
     server.sql("DELETE FROM attachments").await;
     assert_eq!(stored(&server).len(), 1);
     let again = server.beside().await;

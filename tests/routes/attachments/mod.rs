@@ -94,7 +94,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 
 /// Number of scheduled deletions.
 pub async fn pending_deletions(state: &State) -> i64 {
-    let sql = Sql::new(state.db.dialect(), "SELECT COUNT(*) AS \"count\" FROM \"attachment_leftovers\"");
+    let sql = Sql::new(state.db.dialect(), "SELECT COUNT(*) AS \"count\" FROM \"attachment_pending_deletions\"");
     let row = sql.one(state.db.reader()).await.expect("the table is there").expect("a row");
     row.try_get("", "count").expect("a number")
 }
