@@ -29,7 +29,7 @@ impl CookieClient {
 
     /// A client with this loopback address.
     pub fn at(base: &str, address: [u8; 4]) -> CookieClient {
-        let http = http().redirect(UrlPolicy::none()).local_address(IpAddr::from(address)).build().expect("a client");
+        let http = http().redirect(Policy::none()).local_address(IpAddr::from(address)).build().expect("a client");
         let mut headers = HeaderMap::new();
         headers.insert("accept", HeaderValue::from_static("text/html"));
         headers.insert("sec-fetch-site", HeaderValue::from_static("same-origin"));

@@ -216,7 +216,7 @@ async fn a_flash_message_is_shown_once(server: Server) {
     let with = |said: &str| {
         let mut panel = CookieClient::new(&server.url());
         panel.cookie = Some(format!("{session}; charter_said={said}"));
-        client
+        panel
     };
     let page = with("created").get("/product_groups/1").await;
     page.status(200).says("aria-live=\"polite\">Created</div>");

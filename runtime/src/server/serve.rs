@@ -24,7 +24,7 @@ use crate::context::State;
 use crate::crud;
 use crate::error::{Error, Result};
 use crate::idempotency;
-use crate::lasting::kept;
+use crate::online_indexes;
 use crate::openapi;
 use crate::panel;
 use crate::search;

@@ -28,7 +28,7 @@ use crate::panel::request::PanelRequest;
 use crate::panel::target::Target;
 use crate::panel::{layout, redirect, url};
 use crate::query::{Pair, Predicate};
-use crate::server::Answer;
+use crate::server::Response;
 use columns::Column;
 use params::ListParams;
 use response::{ListBody, ListRecord};

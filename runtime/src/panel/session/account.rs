@@ -15,10 +15,10 @@ use crate::error::{Error, Result};
 use crate::panel::request::{PanelRequest, RawRequest, form_value, read_form};
 use crate::panel::{layout, redirect, url};
 use crate::query::Pair;
-use crate::server::Answer;
+use crate::server::Response;
 
 /// Handles the paths below `/panel` of a signed-in user.
-pub async fn handle(http_request: &mut Request, request: &PanelRequest<'_>, rest: &[&str]) -> Result<Answer> {
+pub async fn handle(http_request: &mut Request, request: &PanelRequest<'_>, rest: &[&str]) -> Result<Response> {
     let post = http_request.method().as_str() == "POST";
     let form = if post { read_form(http_request).await? } else { Vec::new() };
     if post {
@@ -44,7 +44,7 @@ pub async fn handle(http_request: &mut Request, request: &PanelRequest<'_>, rest
     }
 }
 
-async fn change_password(request: &PanelRequest<'_>, current: &str, new: &str) -> Result<Answer> {
+async fn change_password(request: &PanelRequest<'_>, current: &str, new: &str) -> Result<Response> {
     let (state, user) = (request.state, &request.user);
     let incorrect = || password_page(request, Some(("old", "is incorrect".into())));
     let current = password::find(state, &user.email, current).await?;
@@ -64,7 +64,7 @@ async fn change_password(request: &PanelRequest<'_>, current: &str, new: &str) -
 }
 
 /// `problem` is a field of the form and its message.
-fn password_page(request: &PanelRequest<'_>, problem: Option<(&str, String)>) -> Answer {
+fn password_page(request: &PanelRequest<'_>, problem: Option<(&str, String)>) -> Response {
     let user: &SignedIn = &request.user;
     let message =
         |field: &str| problem.as_ref().filter(|(known, _)| *known == field).map(|(_, message)| message.as_str());
@@ -85,7 +85,7 @@ fn password_page(request: &PanelRequest<'_>, problem: Option<(&str, String)>) ->
 }
 
 /// The page of an invitation link.
-pub async fn invitation_page(state: &State, raw: &RawRequest, secret: &str, problem: Option<String>) -> Result<Answer> {
+pub async fn invitation_page(state: &State, raw: &RawRequest, secret: &str, problem: Option<String>) -> Result<Response> {
     let Some((_, name, email)) = invitation::find(state, secret).await? else {
         return Ok(expired_link_page(state, raw));
     };
@@ -103,7 +103,7 @@ pub async fn invitation_page(state: &State, raw: &RawRequest, secret: &str, prob
 }
 
 /// Sets the password of an invited user and signs the user in.
-pub async fn accept_invitation(state: &Arc<State>, raw: &RawRequest, secret: &str, form: &[Pair]) -> Result<Answer> {
+pub async fn accept_invitation(state: &Arc<State>, raw: &RawRequest, secret: &str, form: &[Pair]) -> Result<Response> {
     match invitation::accept(state, secret, form_value(form, "password").unwrap_or_default()).await {
         Ok(Some(session)) => Ok(redirect("/").with_text(cookie::SET_COOKIE, &cookie::set_session(state, &session))),
         Ok(None) => Ok(expired_link_page(state, raw)),
@@ -112,7 +112,7 @@ pub async fn accept_invitation(state: &Arc<State>, raw: &RawRequest, secret: &st
     }
 }
 
-fn expired_link_page(state: &State, raw: &RawRequest) -> Answer {
+fn expired_link_page(state: &State, raw: &RawRequest) -> Response {
     let content = html! {
         (layout::logo())
         h1 { "This link has expired" }
@@ -123,7 +123,7 @@ fn expired_link_page(state: &State, raw: &RawRequest) -> Answer {
 }
 
 fn new_password_field(email: &str, problem: Option<&str>) -> Markup {
-    let min_chars = password::CHARACTERS.start();
+    let min_chars = password::LENGTH.start();
     html! {
         input type="text" name="username" value=(email) autocomplete="username" hidden;
         div .field .invalid[problem.is_some()] { label for="password" { "New password" }
