@@ -6,23 +6,20 @@ pub mod date;
 mod diagnostic;
 pub mod diff;
 mod emit;
+mod keywords;
 mod lower;
 pub mod migration;
 mod migrations;
 mod model;
-mod names;
-mod number;
+mod notation;
 mod output;
 mod platform;
-mod predicate;
 pub mod reference;
 mod revision;
 pub mod scaffold;
 pub mod snapshot;
 mod source;
 mod syntax;
-mod types;
-mod words;
 
 use std::path::{Path, PathBuf};
 
@@ -33,7 +30,6 @@ use snapshot::Snapshot;
 pub use diagnostic::{Code, Diagnostic, Entry, Problems, Report, entry};
 pub use migrations::{is_migration, migrations};
 pub use output::{Generated, Output};
-pub use predicate::table as predicate_table;
 pub use source::Sources;
 
 /// From a folder of resources to Rust, with its warnings, or to all problems in them.
@@ -83,16 +79,9 @@ pub fn platform_paths() -> &'static [&'static str] {
     platform::PATHS
 }
 
-/// What the server and the panel have beside the API, which nothing else may be called: at the top, behind a collection,
-/// and behind a record.
-pub fn platform_pages() -> [&'static [&'static str]; 3] {
-    [platform::PAGES, check::paths::COLLECTION_PAGES, check::paths::RECORD_PAGES]
-}
-
-/// Whether the check takes a text for a URL, and whether for an e-mail address, to compare with the server.
-pub fn formats_of(text: &str) -> (bool, bool) {
-    use crate::check::patterns::has_format;
-    (has_format(words::Format::Url, text), has_format(words::Format::Email, text))
+/// Whether the check takes a text for a URL, to compare with the server.
+pub fn is_url(text: &str) -> bool {
+    check::patterns::is_url(text)
 }
 
 /// The passes, in their order. What is right may come with warnings.

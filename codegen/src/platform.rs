@@ -1,17 +1,18 @@
 //! The runtime's own resources, as far as YAML may refer to them, and the names that they take.
 
-use crate::model::{Field, Filters, Kind, Name, Resource, Sorts};
-use crate::names;
+use charter_model::naming;
+
+use crate::model::{Field, Filters, Name, Resource, Sorts, Type};
 use crate::source::{Span, Spanned};
 use crate::syntax::resource::KeySpans;
 
 /// A field that YAML may name, and what it holds.
-type PlatformField = (&'static str, fn() -> Kind);
+type PlatformField = (&'static str, fn() -> Type);
 
-const STRING: fn() -> Kind = || Kind::String { max: 255 };
-const FLAG: fn() -> Kind = || Kind::Boolean;
-const TEXT: fn() -> Kind = || Kind::Text;
-const USER: fn() -> Kind = || Kind::Ref(nowhere("user"));
+const STRING: fn() -> Type = || Type::String { max: 255 };
+const FLAG: fn() -> Type = || Type::Boolean;
+const TEXT: fn() -> Type = || Type::Text;
+const USER: fn() -> Type = || Type::Ref { resource: nowhere("user") };
 
 /// What may stand in `ref(...)`, and which of its fields in `from` and `include`.
 const RESOURCES: &[(&str, &[PlatformField])] = &[
@@ -196,9 +197,6 @@ pub const GROUPS: &[&str] = &[
 pub const PATHS: &[&str] =
     &["attachments", "audit_entries", "custom_fields", "custom_views", "roles", "tokens", "users", "webhooks"];
 
-/// What stands at the top beside the API: pages, files, and what monitors ask for.
-pub const PAGES: &[&str] = &["api", "docs", "files", "health", "panel"];
-
 /// How tables begin that are somebody else's, and which those are.
 pub const PREFIXES: &[(&str, &str)] =
     &[("pg_", "those of PostgreSQL"), ("record_", "those by which the server counts"), ("sqlite_", "those of SQLite")];
@@ -211,7 +209,7 @@ pub fn is_served(name: &str) -> bool {
 /// The resource of the runtime whose type clients may write as this one.
 pub fn of_type(type_name: &str) -> Option<&'static str> {
     let mut all = RESOURCES.iter().map(|(name, _)| *name).chain(SERVED.iter().copied());
-    all.find(|name| names::same_type(&names::upper_camel(name), type_name))
+    all.find(|name| naming::same_type(&naming::upper_camel(name), type_name))
 }
 
 /// Whether its lists, or its tables, are called so: a plural is the name of a table where that says nothing else.
@@ -229,14 +227,14 @@ fn nowhere(text: &str) -> Name {
 }
 
 fn resource(name: &str, fields: &[PlatformField]) -> Resource {
-    let plural = nowhere(&names::plural(name));
-    let id = Field::new(nowhere("id"), Kind::BigInt);
+    let plural = nowhere(&naming::plural(name));
+    let id = Field::new(nowhere("id"), Type::BigInt);
     let fields = fields.iter().map(|(name, kind)| Field::new(nowhere(name), kind()));
     Resource {
         name: nowhere(name),
-        label: nowhere(&names::label(name)),
+        label: nowhere(&naming::label(name)),
         description: None,
-        type_name: names::upper_camel(name),
+        type_name: naming::upper_camel(name),
         table: plural.clone(),
         path: plural.clone(),
         ability: plural.clone(),

@@ -1,7 +1,7 @@
 //! The YAML of a new resource from its fields in short: `name:string!`, `price:decimal(2)`, `group:ref(product_group)`.
 
-use crate::names;
-pub use crate::names::singular;
+use charter_model::naming;
+pub use charter_model::naming::singular;
 
 /// A field as it is written in short: `name:type`, `!` behind it where it is required, `=value` for its default.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -130,7 +130,7 @@ fn value_behind(text: &str) -> Option<usize> {
 ///
 /// `schema`: where an editor finds the schema, from the file's folder.
 pub fn file(resource: &str, fields: &[Short], schema: Option<&str>) -> String {
-    let plural = names::plural(resource);
+    let plural = naming::plural(resource);
     let mut text = String::new();
     if let Some(schema) = schema {
         text.push_str(&format!("# yaml-language-server: $schema={schema}\n"));
@@ -157,7 +157,7 @@ fn more(plural: &str, fields: &[Short]) -> Vec<(String, String)> {
     let include = |field: &Short| {
         let name = field.name.strip_suffix("_id")?;
         (field.kind.starts_with("ref(") && !field.kind.contains('|'))
-            .then(|| format!("{}: {}", lower_camel(name), field.name))
+            .then(|| format!("{}: {}", naming::lower_camel(name), field.name))
     };
     let includes: Vec<String> = fields.iter().filter_map(include).collect();
     let mut more = vec![
@@ -179,13 +179,6 @@ fn more(plural: &str, fields: &[Short]) -> Vec<(String, String)> {
         say("What a client may ask for along with a record.", format!("includes: {{ {} }}", includes.join(", ")));
     }
     more
-}
-
-/// `product_group` is `productGroup`, as clients ask for it.
-fn lower_camel(name: &str) -> String {
-    let upper = names::upper_camel(name);
-    let end = upper.chars().next().map_or(0, char::len_utf8);
-    upper[..end].to_lowercase() + &upper[end..]
 }
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
 //! Actions: names that something else has already, answers without fields, and events of nothing.
 
+use charter_model::{ActionMethod, ActionOn, Hook, Operation, reserved};
+
 use super::queries;
 use crate::diagnostic::{Code, Diagnostic, Problems};
-use crate::model::{Access, Action, ActionOutput, Field, Kind, Name, Resource, Schema, Shown};
-use crate::names;
-use crate::words::{ActionMethod, ActionOn, Hook, Operation};
+use crate::model::{Access, Action, ActionOutput, Field, Kind, Name, Resource, Schema, Shown, Type};
 
 /// What the plain operations emit.
 const PLAIN: &[&str] = &["created", "updated", "deleted"];
@@ -50,7 +50,7 @@ fn in_the_query(action: &Action, problems: &mut Problems) {
     if action.method != ActionMethod::Get {
         return;
     }
-    for field in action.input.iter().filter(|field| matches!(field.kind, Kind::Json)) {
+    for field in action.input.iter().filter(|field| field.kind == Kind::Known(Type::Json)) {
         let message = format!("`{}` is json, and the query of a `get` cannot give it", field.name.value);
         let problem = Diagnostic::new(Code::Contradiction, field.name.span, message, "never given");
         problems.push(problem.help("drop `method: get`, or take its parts as parameters of their own"));
@@ -105,7 +105,7 @@ fn until(resource: &Resource, action: &Action, problems: &mut Problems) {
 /// Whether every record has a value in it. The words of a text that need not be given may be none.
 fn is_always_there(field: &Field) -> bool {
     match &field.kind {
-        Kind::Boolean | Kind::Derived(_) | Kind::Embedded { .. } | Kind::Unknown => false,
+        Kind::Unknown | Kind::Known(Type::Boolean | Type::Derived { .. } | Type::Embedded { .. }) => false,
         kind if kind.is_list() => false,
         kind if kind.is_text() => field.required,
         _ => !field.nullable,
@@ -121,7 +121,7 @@ pub fn reserved(name: &str) -> Option<&'static str> {
     } else if Hook::WORDS.contains(&name) {
         Some("is the name of a hook")
     } else {
-        names::is_keyword(name).then_some("is a word of Rust, and cannot name a function")
+        reserved::is_keyword(name).then_some("is a word of Rust, and cannot name a function")
     }
 }
 

@@ -2,17 +2,18 @@
 
 use std::cmp::Ordering;
 
+use charter_model::Number;
+
 use super::rules::{least, most};
 use crate::diagnostic::{Code, Diagnostic, Problems};
-use crate::model::{Default, Field, Kind, Rule};
-use crate::number::Number;
+use crate::model::{Default, Field, Kind, Rule, Type};
 
 /// Whether two fields of which one always has a value leave any to the other.
 pub fn check(fields: &[Field], problems: &mut Problems) {
     let is_always_there = |field: &Field| !field.nullable && (field.required || field.default != Default::None);
     for field in fields {
         for rule in &field.rules {
-            let found = other(&rule.value).and_then(|name| fields.iter().find(|one| one.name.value == name));
+            let found = rule.value.other_field().and_then(|name| fields.iter().find(|one| one.name.value == name));
             // Compared with itself, which is told as that.
             let Some(other) = found.filter(|other| other.name.value != field.name.value) else { continue };
             if !is_always_there(field) && !is_always_there(other) {
@@ -29,31 +30,24 @@ pub fn check(fields: &[Field], problems: &mut Problems) {
 
 /// Why no two values keep a rule, where it is so whatever they are.
 fn nothing_left(rule: &Rule, field: &Field, other: &Field) -> Option<String> {
-    match (rule, &field.kind, &other.kind) {
-        (Rule::DiffersFrom(_), Kind::Enum(own), Kind::Enum(others)) => match (own.as_slice(), others.as_slice()) {
-            ([own], [other]) if own.value == other.value => Some(format!("both can only be `{}`", own.value)),
-            _ => None,
-        },
-        (Rule::DiffersFrom(_), Kind::Code(own), Kind::Code(others)) => match (own.as_slice(), others.as_slice()) {
-            ([own], [other]) if own.number.value == other.number.value => {
-                Some(format!("both can only be {}", own.number.value))
+    match rule {
+        Rule::DiffersFrom(_) => {
+            match (field.kind.words(), other.kind.words(), field.kind.codes(), other.kind.codes()) {
+                (Some([own]), Some([other]), ..) if own.value == other.value => {
+                    Some(format!("both can only be `{}`", own.value))
+                }
+                (_, _, Some([own]), Some([other])) if own.number.value == other.number.value => {
+                    Some(format!("both can only be {}", own.number.value))
+                }
+                _ => None,
             }
-            _ => None,
-        },
-        (Rule::After(_) | Rule::NotBefore(_), kind, _) if kind.is_number() => {
+        }
+        Rule::After(_) | Rule::NotBefore(_) if field.kind.is_number() => {
             let ((most, at_most), (least, at_least)) = (most(field)?, least(other)?);
             let is_kept = most > least || most == least && matches!(rule, Rule::NotBefore(_));
             let reason = || format!("`{}` has `{at_most}`, and `{}` has `{at_least}`", field.declared, other.declared);
             (!is_kept).then(reason)
         }
-        _ => None,
-    }
-}
-
-/// The field that a rule compares its own with.
-pub fn other(rule: &Rule) -> Option<&str> {
-    match rule {
-        Rule::DiffersFrom(other) | Rule::After(other) | Rule::NotBefore(other) => Some(other),
         _ => None,
     }
 }
@@ -64,9 +58,9 @@ pub fn keeps(rule: &Rule, kind: &Kind, own: &str, other: &str) -> bool {
         (true, Some(own), Some(other)) => own.partial_cmp(&other),
         (true, ..) => None,
         // As ISO 8601 writes them, in one length and one zone.
-        _ if matches!(kind, Kind::Date | Kind::Timestamp(_)) => {
+        _ if kind.facts().takes_now => {
             let is_alike = own.len() == other.len() && own.ends_with('Z') == other.ends_with('Z');
-            is_alike.then(|| own.cmp(other)).filter(|_| *kind == Kind::Date || own.ends_with('Z'))
+            is_alike.then(|| own.cmp(other)).filter(|_| *kind == Kind::Known(Type::Date) || own.ends_with('Z'))
         }
         _ => (own == other).then_some(Ordering::Equal),
     };

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::rules::fits;
 use crate::diagnostic::{Code, Diagnostic, Problems};
-use crate::model::{Access, Default, Field, Kind, Resource, Rule, Schema};
+use crate::model::{Access, Default, Field, Resource, Rule, Schema};
 
 pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
     let Some(way) = shortest(schema, resource) else { return };
@@ -52,10 +52,7 @@ fn shortest<'s>(schema: &'s Schema, start: &'s Resource) -> Option<Vec<(&'s Reso
 fn must<'s>(schema: &'s Schema, resource: &'s Resource) -> impl Iterator<Item = (&'s Field, &'s Resource)> {
     let fields = resource.fields.iter().filter(|field| !field.nullable);
     let named = fields.flat_map(|field| {
-        let by_id = match &field.kind {
-            Kind::Ref(target) if field.default == Default::None => Some(target),
-            _ => None,
-        };
+        let by_id = field.kind.target().filter(|_| field.default == Default::None);
         // A default is one of the values that must be there.
         let has_value = match &field.default {
             Default::None => field.required,
@@ -66,7 +63,7 @@ fn must<'s>(schema: &'s Schema, resource: &'s Resource) -> impl Iterator<Item = 
         let by_value =
             field.rules.iter().filter(move |rule| has_value && fits(&rule.value, &field.kind)).filter_map(|rule| {
                 match &rule.value {
-                    Rule::Exists(path) => Some(&path.head),
+                    Rule::Exists { resource, .. } => Some(resource),
                     _ => None,
                 }
             });

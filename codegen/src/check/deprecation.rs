@@ -1,10 +1,10 @@
 //! Deprecations: days that there are, in their order, and something that takes the place of what goes.
 
-use crate::date::is_day;
+use charter_model::date::is_day;
+use charter_model::{Keyword, Predicate};
+
 use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::model::{Default, Deprecated, Deprecation, Filter, Name, Resource, Schema};
-use crate::predicate::{self, Predicate};
-use crate::words::Word;
 
 pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
     let mut told = None;
@@ -61,7 +61,7 @@ fn filters(schema: &Schema, resource: &Resource) -> Vec<String> {
     let listed = resource.fields.iter().filter(|field| field.is_listed());
     let of_field = listed.flat_map(|field| {
         let predicates = match resource.filter(field) {
-            None | Some(Filter::All) => predicate::fitting(&schema.value_kind(resource, field)),
+            None | Some(Filter::All) => schema.value_kind(resource, field).predicates(),
             Some(Filter::Only(words)) => words.iter().map(|word| word.value).collect(),
         };
         predicates.into_iter().map(|predicate| format!("{}_{}", field.name.value, predicate.word()))

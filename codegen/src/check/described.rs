@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use charter_model::{ActionMethod, ActionOn, Operation, naming};
+
 use super::actions::PATCH;
 use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::model::{Action, ActionOutput, Resource, Schema, Shown};
-use crate::names;
 use crate::platform;
 use crate::source::Span;
-use crate::words::{ActionMethod, ActionOn, Operation};
 
 /// What a name is given to. Names of different sorts do not meet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -91,7 +91,7 @@ pub fn platforms() -> Vec<Described> {
 fn of(resource: &Resource) -> Vec<Described> {
     let mut names = Names { resource, found: Vec::new() };
     if !resource.operations.is_empty() || !resource.actions.is_empty() {
-        names.add(Sort::Group, names::label(resource.plural.as_str()), "the group of", resource.plural.span);
+        names.add(Sort::Group, naming::label(resource.plural.as_str()), "the group of", resource.plural.span);
         names.schemas();
         names.operations();
     }
@@ -133,7 +133,7 @@ impl Names<'_> {
             self.add(Sort::Schema, format!("{type_name}{end}"), what, self.resource.name.span);
         }
         for action in actions.iter().filter(|action| matches!(action.output, ActionOutput::Fields { .. })) {
-            let name = format!("{type_name}{}Answer", names::upper_camel(action.name.as_str()));
+            let name = format!("{type_name}{}Answer", naming::upper_camel(action.name.as_str()));
             self.add(Sort::Schema, name, &format!("the answer of `{}` of", action.name.value), action.name.span);
         }
     }

@@ -1,10 +1,11 @@
 //! Hooks that no operation of the resource runs, events that none emits and marks that none sets: warnings, because the
 //! application may write records itself.
 
+use charter_model::{Hook, Keyword, Operation};
+
 use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::model::{ActionOutput, Resource, Schema};
 use crate::source::Span;
-use crate::words::{Hook, Operation, Word};
 
 pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
     let name = &resource.name.value;

@@ -4,7 +4,7 @@ use super::embedded::not_referring;
 use super::queries::twice;
 use super::references::known;
 use crate::diagnostic::{Code, Diagnostic, Problems};
-use crate::model::{Access, Include, IncludeTarget, Kind, Name, Resource, Schema, Shown};
+use crate::model::{Access, Field, Include, IncludeTarget, Kind, Name, Resource, Schema, Shown, Type};
 
 pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
     for include in &resource.includes {
@@ -38,8 +38,10 @@ fn one(resource: &Resource, via: &Name, problems: &mut Problems) -> Vec<String> 
         return Vec::new();
     }
     match found.map(|field| &field.kind) {
-        Some(Kind::Ref(target)) => vec![target.value.clone()],
-        Some(Kind::PolymorphicType(targets)) => targets.iter().map(|target| target.value.clone()).collect(),
+        Some(Kind::Known(Type::Ref { resource })) => vec![resource.value.clone()],
+        Some(Kind::Known(Type::PolymorphicType { type_names })) => {
+            type_names.iter().map(|target| target.value.clone()).collect()
+        }
         Some(Kind::Unknown) => Vec::new(),
         other => {
             let message = match other {
@@ -49,8 +51,8 @@ fn one(resource: &Resource, via: &Name, problems: &mut Problems) -> Vec<String> 
                 None => format!("`{}` has no field `{}` to follow", resource.name.value, via.value),
             };
             let label = if other.is_some() { "not a `ref`" } else { "unknown field" };
-            let references =
-                resource.fields.iter().filter(|field| matches!(field.kind, Kind::Ref(_) | Kind::PolymorphicType(_)));
+            let refers = |field: &&Field| field.kind.target().is_some() || field.kind.targets().is_some();
+            let references = resource.fields.iter().filter(refers);
             let problem = Diagnostic::new(Code::IncludeTarget, via.span, message, label);
             let by_resource = format!("{}_id", via.value);
             problems.push(match resource.field(&by_resource) {

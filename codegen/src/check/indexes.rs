@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use super::queries::named;
 use crate::diagnostic::{Code, Diagnostic, Problems};
-use crate::model::{Field, Filters, Kind, MOST_INDEXED, MOST_ORDERED, Name, Resource, Rule, Schema, Shown, Sorts};
+use crate::model::{
+    Field, Filters, Kind, MOST_INDEXED, MOST_ORDERED, Name, Resource, Rule, Schema, Shown, Sorts, Type,
+};
 use crate::source::{Span, Spanned};
 
 /// So many columns has an index of PostgreSQL at most.
@@ -57,7 +59,7 @@ fn ordered(resource: &Resource, problems: &mut Problems) {
         if field.shown == Shown::Never {
             mark("`ordered`", name, &[], problems);
         }
-        if let Kind::String { max } = field.kind
+        if let Some(max) = field.kind.max_length()
             && max > MOST_ORDERED
         {
             let message =
@@ -90,10 +92,7 @@ fn unindexed(resource: &Resource, problems: &mut Problems) {
 
 /// Whether the longest values of some fields fit into an entry of an index together.
 fn short_enough(resource: &Resource, names: &[&Name], what: &str, span: Span, problems: &mut Problems) {
-    let longest = |name: &&Name| match resource.field(name.as_str()).map(|field| &field.kind) {
-        Some(Kind::String { max }) => *max,
-        _ => 0,
-    };
+    let longest = |name: &&Name| resource.field(name.as_str()).and_then(|field| field.kind.max_length()).unwrap_or(0);
     let characters = names.iter().map(longest).fold(0, u32::saturating_add);
     if characters > MOST_INDEXED {
         let message =
@@ -144,7 +143,7 @@ fn mark(what: &str, name: &Name, set: &[Name], problems: &mut Problems) {
 /// The field by a name in a list of what is indexed; one of which there can be no index is reported.
 fn column<'a>(resource: &'a Resource, name: &Name, what: &str, problems: &mut Problems) -> Option<&'a Field> {
     let field = named(resource, name, what, problems)?;
-    let Some((reason, help)) = no_index(field) else { return (field.kind != Kind::Unknown).then_some(field) };
+    let Some((reason, help)) = no_index(field) else { return (!field.kind.is_unknown()).then_some(field) };
     let message = format!("`{}` is {reason}", name.value);
     problems.push(Diagnostic::new(Code::NotIndexable, name.span, message, "cannot be indexed").help(help));
     None
@@ -154,7 +153,7 @@ fn column<'a>(resource: &'a Resource, name: &Name, what: &str, problems: &mut Pr
 fn no_index(field: &Field) -> Option<(String, &'static str)> {
     match &field.kind {
         Kind::Unknown => None,
-        Kind::Text => Some((
+        Kind::Known(Type::Text) => Some((
             "a `text`, which is too long for an index".to_owned(),
             "make it a `string(n)`; for substrings there is `search`",
         )),

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use charter_model::Storage;
+
 use crate::diagnostic::{Code, Diagnostic, Problems};
-use crate::model::{Kind, Resource, Schema};
+use crate::model::{Resource, Schema, Type};
 
 /// PostgreSQL has at most 1,600 columns in a table, and counts those that were dropped.
 const MOST_COLUMNS: usize = 1_500;
@@ -32,7 +34,7 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
         );
     }
     let longest = resource.fields.iter().filter(|field| field.is_column()).fold(HEADER, |length, field| {
-        let (width, place) = width(&field.kind);
+        let (width, place) = field.kind.known().and_then(Type::storage).map_or((1, 1), width);
         length.next_multiple_of(place) + width
     });
     if columns <= MOST_COLUMNS && longest > LONGEST_ROW {
@@ -44,14 +46,13 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
         refuse(Code::Contradiction, message, "too many fields", help);
     }
     // Derived fields by way of one reference share its join; a code has its labels without any.
-    let is_code = |name: &str| resource.field(name).is_some_and(|field| matches!(field.kind, Kind::Code(_)));
+    let is_code = |name: &str| resource.field(name).is_some_and(|field| field.kind.codes().is_some());
     let joined: BTreeSet<&str> = resource
         .fields
         .iter()
-        .filter_map(|field| match &field.kind {
-            Kind::Derived(path) if !is_code(path.head.as_str()) => Some(path.head.as_str()),
-            _ => None,
-        })
+        .filter_map(|field| field.kind.derived())
+        .map(|(via, _)| via.as_str())
+        .filter(|via| !is_code(via))
         .collect();
     if joined.len() > MOST_JOINED {
         let message = format!(
@@ -65,13 +66,13 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
 
 /// The most bytes that a value has in a row of PostgreSQL, and of what its place there is a multiple. Of what can be put away
 /// elsewhere, the least.
-fn width(kind: &Kind) -> (usize, usize) {
-    match kind {
-        Kind::BigInt | Kind::Ref(_) | Kind::PolymorphicId { .. } | Kind::Timestamp(_) => (8, 8),
-        Kind::Integer | Kind::Code(_) | Kind::Date => (4, 4),
-        Kind::Uuid => (16, 1),
+fn width(storage: Storage) -> (usize, usize) {
+    match storage {
+        Storage::BigInt | Storage::Timestamp => (8, 8),
+        Storage::Integer | Storage::Date => (4, 4),
+        Storage::Uuid => (16, 1),
         // Four digits are two bytes; those behind the point begin anew.
-        Kind::Decimal { precision, places } => {
+        Storage::Decimal(precision, places) => {
             let groups = (precision - places).div_ceil(4) + places.div_ceil(4);
             (3 + 2 * usize::from(groups), 1)
         }

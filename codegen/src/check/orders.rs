@@ -13,10 +13,10 @@ pub fn check(fields: &[Field], problems: &mut Problems) {
         for rule in &field.rules {
             let Rule::After(other) = &rule.value else { continue };
             // Compared with itself, which is told as that.
-            if *other == field.name.value {
+            if other.value == field.name.value {
                 continue;
             }
-            let Some(way) = way(fields, other, field.name.as_str()) else { continue };
+            let Some(way) = way(fields, other.as_str(), field.name.as_str()) else { continue };
             let others = way.iter().map(|(name, _)| *name);
             let names: Vec<&str> = std::iter::once(field.name.as_str()).chain(others).collect();
             if !told.insert(names.iter().copied().collect()) {
@@ -51,7 +51,7 @@ fn way<'f>(fields: &'f [Field], from: &'f str, to: &str) -> Option<Vec<(&'f str,
             if let Rule::After(other) | Rule::NotBefore(other) = &rule.value {
                 let mut further: Vec<(&str, Span)> = way.clone();
                 further.push((name, rule.span));
-                waiting.push((other, further));
+                waiting.push((other.as_str(), further));
             }
         }
     }

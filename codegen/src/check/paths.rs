@@ -1,20 +1,12 @@
 //! Paths: every one that the API and the panel have, written out, so that no two things stand at the same.
 
+use charter_model::reserved::{ATTACHMENTS_PATH, BULK_PATH, COLLECTION_PAGES, RECORD_PAGES, RESTORE_PATH, TOP_PATHS};
+use charter_model::{ActionOn, Operation};
+
 use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::model::{Resource, Schema};
 use crate::platform;
 use crate::source::Span;
-use crate::words::{ActionOn, Operation};
-
-/// What stands behind a collection for many writes, and behind a record that was deleted or has files. `tests/sound.rs`
-/// holds these to the paths that are served.
-const BULK: &str = "bulk";
-const RESTORE: &str = "restore";
-const ATTACHMENTS: &str = "attachments";
-
-/// Pages of the panel behind a collection, and behind a record, which the same tests compare with the panel's.
-pub const COLLECTION_PAGES: &[&str] = &["new", "views"];
-pub const RECORD_PAGES: &[&str] = &["delete", "edit", "history"];
 
 /// A path behind `/api/v1`, or of the panel, which has the same without it.
 #[derive(Debug)]
@@ -88,7 +80,7 @@ pub fn all(schema: &Schema) -> Vec<Path> {
 
 /// The first segments that are not free.
 fn platforms() -> impl Iterator<Item = Path> {
-    let server = platform::PAGES.iter().map(|name| (*name, "the server's own"));
+    let server = TOP_PATHS.iter().map(|name| (*name, "the server's own"));
     let served = platform::PATHS.iter().map(|name| (*name, "the platform's"));
     server.chain(served).map(|(path, what)| Path {
         path: path.to_owned(),
@@ -120,17 +112,17 @@ fn of(schema: &Schema, resource: &Resource) -> Vec<Path> {
     if !resource.singleton {
         paths.push(plain(record.clone(), "a record of"));
         if resource.serves_any(&[Operation::Create, Operation::Update, Operation::Delete]) {
-            paths.push(plain(format!("{base}/{BULK}"), "the path that writes many of"));
+            paths.push(plain(format!("{base}/{BULK_PATH}"), "the path that writes many of"));
         }
         if resource.soft_delete && resource.serves_any(&[Operation::Delete]) {
-            paths.push(plain(format!("{record}/{RESTORE}"), "the path that restores a deleted"));
+            paths.push(plain(format!("{record}/{RESTORE_PATH}"), "the path that restores a deleted"));
         }
         for page in COLLECTION_PAGES {
             paths.push(plain(format!("{base}/{page}"), "a page of the panel for"));
         }
     }
     if resource.attachments {
-        paths.push(plain(format!("{record}/{ATTACHMENTS}"), "the list of files of"));
+        paths.push(plain(format!("{record}/{ATTACHMENTS_PATH}"), "the list of files of"));
     }
     for page in RECORD_PAGES {
         paths.push(plain(format!("{record}/{page}"), "a page of the panel for a record of"));

@@ -5,8 +5,6 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use regex::Regex;
 use regex_syntax::hir::{Hir, HirKind};
 
-use crate::words::Format;
-
 /// The regular expression behind a pattern, which the whole text must match; or why there is none, and what would help.
 pub fn compile(pattern: &str) -> Result<Regex, (String, &'static str)> {
     if pattern.trim().is_empty() {
@@ -71,28 +69,11 @@ fn characters(hir: &Hir) -> (u64, Option<u64>) {
     }
 }
 
-/// The fewest characters of a text that has a format: `a@b`, `http://a`.
-pub fn least_of(format: Format) -> u64 {
-    match format {
-        Format::Email => 3,
-        Format::Url => 8,
-    }
-}
-
-/// Whether a text has a format, as far as it is the same for every text: the server reads a URL to its end.
-pub fn has_format(format: Format, text: &str) -> bool {
-    match format {
-        Format::Url => {
-            let (scheme, rest) = text.split_once("://").unwrap_or_default();
-            let is_web = ["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known));
-            is_web && !rest.contains(is_blank) && has_host(rest)
-        }
-        Format::Email => {
-            let word = |part: &str| !part.is_empty() && !part.contains(|c: char| is_blank(c) || c == '@');
-            let parts = text.rsplit_once('@');
-            parts.is_some_and(|(local, domain)| word(local) && domain.split('.').all(word))
-        }
-    }
+/// Whether a text is a URL, as far as it is the same for every text: the server reads a URL to its end.
+pub fn is_url(text: &str) -> bool {
+    let (scheme, rest) = text.split_once("://").unwrap_or_default();
+    let is_web = ["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known));
+    is_web && !rest.contains(is_blank) && has_host(rest)
 }
 
 fn is_blank(c: char) -> bool {

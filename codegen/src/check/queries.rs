@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use charter_model::{Keyword, Predicate};
+
 use crate::diagnostic::{Code, Diagnostic, Problems};
-use crate::model::{Access, Field, Filter, Filters, Kind, Name, Resource, Schema, Sorts};
-use crate::predicate::{Predicate, fitting};
+use crate::model::{Access, Field, Filter, Filters, Kind, Name, Resource, Schema, Sorts, Type};
 use crate::source::Spanned;
-use crate::words::Word;
 
 pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
     if let Filters::Fields(named) = &resource.filters {
@@ -61,8 +61,9 @@ fn filtered(schema: &Schema, resource: &Resource, name: &Name, filter: &Filter, 
     }
     let kind = schema.value_kind(resource, field);
     // What custom fields are filtered by is decided by their definitions, which are data.
-    let fitting = fitting(&kind);
-    if fitting.is_empty() && kind != Kind::CustomFields {
+    let fitting = kind.predicates();
+    let is_custom = kind == Kind::Known(Type::CustomFields);
+    if fitting.is_empty() && !is_custom {
         let message = format!("`{}` is {}, which no predicate fits", name.value, kind.described());
         let problem =
             Diagnostic::new(Code::NotQueryable, name.span, message, "cannot be filtered").help("leave it out");
@@ -76,9 +77,9 @@ fn filtered(schema: &Schema, resource: &Resource, name: &Name, filter: &Filter, 
         if !fitting.contains(&predicate.value) {
             let message = format!("`{word}` does not fit `{}`, which is {}", name.value, kind.described());
             let known: Vec<&str> = fitting.iter().map(|predicate| predicate.word()).collect();
-            let help = match kind {
-                Kind::CustomFields => format!("their definitions say what fits each: `{}: all`", name.value),
-                _ => format!("those that fit: {}", known.join(", ")),
+            let help = match is_custom {
+                true => format!("their definitions say what fits each: `{}: all`", name.value),
+                false => format!("those that fit: {}", known.join(", ")),
             };
             let problem = Diagnostic::new(Code::PredicateMisfit, predicate.span, message, "does not fit the type");
             problems.push(problem.help(help));
@@ -115,11 +116,11 @@ pub fn twice(names: &[Name], problems: &mut Problems) {
 
 fn searched(resource: &Resource, name: &Name, problems: &mut Problems) {
     let Some(field) = named(resource, name, "`search`", problems) else { return };
-    if field.kind == Kind::Unknown {
+    if field.kind.is_unknown() {
         return;
     }
     let (message, help) = match &field.kind {
-        Kind::Derived(_) => (
+        Kind::Known(Type::Derived { .. }) => (
             format!("`{}` is derived, and has no column to search", name.value),
             "search it in the resource that holds it",
         ),

@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use charter_model::field_type::list;
+use charter_model::naming::upper_camel;
+use charter_model::{Misfit, Number};
+
 use super::beside;
 use super::defaults::own_rules;
-use super::examples::{element, value};
 use super::sown::{Sown, stands};
 use crate::diagnostic::{Code, Diagnostic, Problems, nearest};
-use crate::model::{Access, Default, Field, Kind, Resource, Rule};
-use crate::names::upper_camel;
-use crate::number::Number;
+use crate::model::{Access, Default, Field, Kind, Resource, Rule, Type};
 use crate::source::Span;
 use crate::syntax::mapping::torn_at_comma;
 use crate::syntax::tree::{Entry, Node, Value};
@@ -97,7 +98,7 @@ impl<'a> Rows<'a> {
                 });
                 continue;
             };
-            if field.kind == Kind::CustomFields {
+            if field.kind == Kind::Known(Type::CustomFields) {
                 let message = "no custom field is defined yet when rows are sown";
                 let problem = Diagnostic::new(Code::Seed, entry.key.span, message, "never there");
                 problems.push(problem.help("leave `custom_fields` out, or make it a field of the resource"));
@@ -107,9 +108,11 @@ impl<'a> Rows<'a> {
             } else if let Some(problem) = unfit(field, &entry.value) {
                 problems.push(problem);
             } else if let Value::List(items) = &entry.value.value {
-                match &field.kind {
-                    Kind::Embedded { resource, by } => self.embedded(resource.as_str(), by, items, sown, problems),
-                    _ => elements(field, items, entry.value.span, problems),
+                match field.kind.embedded() {
+                    Some((resource, by)) => {
+                        self.embedded(resource.as_str(), by.as_str(), items, sown, problems);
+                    }
+                    None => elements(field, items, entry.value.span, problems),
                 }
             } else if let Some(text) = entry.value.scalar().filter(|text| !text.value.is_empty()) {
                 own_rules(field, "value", &text.value, text.span, problems);
@@ -169,9 +172,9 @@ impl<'a> Rows<'a> {
     fn leading_nowhere(&self, field: &Field, entries: &[Entry], sown: Sown<'_>, problems: &mut Problems) {
         let Some(given) = entries.iter().find(|entry| entry.key.value == field.name.value) else { return };
         let target = match &field.kind {
-            Kind::Ref(target) | Kind::RefList(target) => Some(target.as_str()),
-            Kind::PolymorphicId { type_field } => {
-                let word = stands(self.resource, entries, type_field);
+            Kind::Known(Type::Ref { resource } | Type::RefList { resource }) => Some(resource.as_str()),
+            Kind::Known(Type::PolymorphicRef { type_field }) => {
+                let word = stands(self.resource, entries, type_field.as_str());
                 let is_it =
                     |known: &&Resource| word.as_ref().is_some_and(|word| *word == upper_camel(known.name.as_str()));
                 sown.schema.resources.iter().find(is_it).map(|known| known.name.as_str())
@@ -208,7 +211,7 @@ impl<'a> Rows<'a> {
                 continue;
             };
             for rule in &field.rules {
-                let Some(other) = beside::other(&rule.value) else { continue };
+                let Some(other) = rule.value.other_field() else { continue };
                 let Some(value) = stands(self.resource, entries, other) else { continue };
                 if !beside::keeps(&rule.value, &field.kind, &own.value, &value) {
                     let (name, key) = (&field.declared, rule.value.key());
@@ -232,7 +235,8 @@ impl<'a> Rows<'a> {
 
 /// Whether a row may give a field: what a client may create.
 pub fn is_given(field: &Field) -> bool {
-    !matches!(field.kind, Kind::Derived(_) | Kind::CustomFields) && field.access != Access::ReadOnly
+    let is_written = !matches!(field.kind, Kind::Known(Type::Derived { .. } | Type::CustomFields));
+    is_written && field.access != Access::ReadOnly
 }
 
 /// What to do about a record of the platform's own, of which no row can be sown.
@@ -244,9 +248,9 @@ fn platforms(sown: Sown<'_>, target: &str, field: &Field) -> Option<String> {
 
 /// The elements of a list, and how many they are.
 fn elements(field: &Field, items: &[Node], span: Span, problems: &mut Problems) {
-    let kind = match &field.kind {
-        Kind::StringList { max } => Kind::String { max: *max },
-        Kind::RefList(target) => Kind::Ref(target.clone()),
+    let kind: Kind = match &field.kind {
+        Kind::Known(Type::StringList { max }) => Type::String { max: *max }.into(),
+        Kind::Known(Type::RefList { resource }) => Type::Ref { resource: resource.clone() }.into(),
         _ => return,
     };
     for item in items {
@@ -255,11 +259,12 @@ fn elements(field: &Field, items: &[Node], span: Span, problems: &mut Problems) 
             problems.push(problem);
             continue;
         }
-        let refused = match item.scalar() {
-            Some(text) => element(&kind, &text.value).err(),
-            None => Some((format!("an element is {}", kind.described()), "write single values".to_owned())),
+        let refused = match (item.scalar(), kind.max_length()) {
+            (Some(text), Some(max)) => list::string(max, &text.value).err(),
+            (Some(text), None) => kind.value(&text.value).err(),
+            (None, _) => Some(Misfit::new(format!("an element is {}", kind.described()), "write single values")),
         };
-        if let Some((reason, help)) = refused {
+        if let Some(Misfit { reason, help }) = refused {
             let message = format!("an element does not fit `{name}`: {reason}");
             problems.push(Diagnostic::new(Code::Seed, item.span, message, "does not fit").help(help));
         }
@@ -281,17 +286,18 @@ fn elements(field: &Field, items: &[Node], span: Span, problems: &mut Problems) 
 fn unfit(field: &Field, node: &Node) -> Option<Diagnostic> {
     let name = &field.name.value;
     let problem = |message: String, label: &str| Diagnostic::new(Code::Seed, node.span, message, label);
-    let holds_many = field.kind.is_list() || matches!(field.kind, Kind::Json | Kind::Embedded { .. } | Kind::Unknown);
+    let (is_embedded, is_json) = (field.kind.is_embedded(), field.kind == Kind::Known(Type::Json));
+    let holds_many = field.kind.is_list() || is_json || is_embedded || field.kind.is_unknown();
     match &node.value {
         // As if it were not given.
         _ if node.is_null() => None,
         // Which clears it.
-        Value::Scalar { text, .. } if text.is_empty() && matches!(field.kind, Kind::Embedded { .. }) => None,
-        Value::Map(_) | Value::Scalar { .. } if matches!(field.kind, Kind::Embedded { .. }) => {
+        Value::Scalar { text, .. } if text.is_empty() && is_embedded => None,
+        Value::Map(_) | Value::Scalar { .. } if is_embedded => {
             let message = format!("`{name}` is a list of records, and takes a list, not {}", node.described());
             Some(problem(message, "expected a list"))
         }
-        Value::Scalar { .. } if field.kind.is_list() || field.kind == Kind::Json => {
+        Value::Scalar { .. } if field.kind.is_list() || is_json => {
             let wanted = if field.kind.is_list() { "a list" } else { "an object or a list" };
             let message = format!("`{name}` is {}, and takes {wanted}, not a single value", field.kind.described());
             Some(problem(message, &format!("expected {wanted}")))
@@ -308,7 +314,7 @@ fn unfit(field: &Field, node: &Node) -> Option<Diagnostic> {
             if let Some(problem) = read_otherwise(&field.kind, &format!("`{name}`"), node) {
                 return Some(problem);
             }
-            let (reason, help) = value(&field.kind, text).err()?;
+            let Misfit { reason, help } = field.kind.value(text).err()?;
             Some(problem(format!("the value does not fit `{name}`: {reason}"), "does not fit").help(help))
         }
         other => {
@@ -326,7 +332,7 @@ fn read_otherwise(kind: &Kind, what: &str, node: &Node) -> Option<Diagnostic> {
         kind if kind.is_text() && is_typed(text) => {
             (format!("{what} is a text, and YAML reads `{text}` as something else"), "not a text")
         }
-        Kind::Decimal { .. } => {
+        Kind::Known(Type::Decimal { .. }) => {
             // YAML has no decimals: such a number is the nearest that 64 bits of floating point have.
             let read = text.contains('.').then(|| text.parse::<f64>().ok()).flatten()?.to_string();
             if Number::read(text).is_none_or(|number| Number::read(&read) == Some(number)) {

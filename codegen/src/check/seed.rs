@@ -3,7 +3,7 @@
 use super::rows::{Rows, is_given};
 use super::sown::{Sown, later};
 use crate::diagnostic::{Code, Diagnostic, Problems};
-use crate::model::{Default, Field, Kind, Resource, Rule, Schema};
+use crate::model::{Default, Field, Resource, Rule, Schema};
 use crate::source::SEED_SUFFIX;
 use crate::syntax::tree::Value;
 
@@ -64,7 +64,7 @@ fn the_one_record(schema: &Schema, resource: &Resource, problems: &mut Problems)
 /// takes the first of these as well.
 fn tells_apart(field: &Field) -> bool {
     let is_unique = field.rules.iter().any(|rule| rule.value == Rule::Unique);
-    let is_text = matches!(field.kind, Kind::String { .. } | Kind::Text);
+    let is_text = field.kind.is_text();
     is_unique && is_text && !field.nullable && is_given(field)
 }
 

@@ -1,8 +1,9 @@
 //! What a resource names in `filters` and `sorts` and no index serves: a warning, because it works on short lists.
 
+use charter_model::Operation;
+
 use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::model::{Resource, Schema, Why};
-use crate::words::Operation;
 
 pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
     // Where there is no list, what it would be asked is told as that.

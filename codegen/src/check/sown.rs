@@ -1,8 +1,9 @@
 //! What is there when a row is sown: the rows of the files before it, and those above it in its own.
 
-use crate::model::{Default, Field, Path, Resource, Rule, Schema};
+use charter_model::Hook;
+
+use crate::model::{Default, Field, Resource, Rule, Schema};
 use crate::syntax::tree::{Entry, Node, Value};
-use crate::words::Hook;
 
 /// The moment at which a record is made.
 #[derive(Clone, Copy)]
@@ -23,11 +24,11 @@ impl<'a> Sown<'a> {
     /// What a field must name and what no record has then: `currency.code`.
     pub fn lacks(self, field: &Field, text: &str) -> Option<String> {
         let paths = field.rules.iter().filter_map(|rule| match &rule.value {
-            Rule::Exists(path) => Some(path),
+            Rule::Exists { resource, field } => Some((resource.as_str(), field.as_str())),
             _ => None,
         });
-        let mut lacking = paths.filter(|path| !text.is_empty() && !self.has(path, text));
-        lacking.next().map(|path| format!("{}.{}", path.head.value, path.tail.value))
+        let mut lacking = paths.filter(|(resource, field)| !text.is_empty() && !self.has(resource, field, text));
+        lacking.next().map(|(resource, field)| format!("{resource}.{field}"))
     }
 
     /// How many records of a resource there are at most by then, where that is too few for one of them to have an id: they are
@@ -40,15 +41,15 @@ impl<'a> Sown<'a> {
     }
 
     /// Whether a record may have the value: also where what is there cannot be told from the files.
-    fn has(self, path: &Path, text: &str) -> bool {
-        let Some(target) = self.schema.find(path.head.as_str()) else { return true };
+    fn has(self, resource: &str, field: &str, text: &str) -> bool {
+        let Some(target) = self.schema.find(resource) else { return true };
         // That it has no such field is told where it is named.
-        if target.field(path.tail.as_str()).is_none() {
+        if target.field(field).is_none() {
             return true;
         }
         let Some(rows) = self.rows(target) else { return true };
         let is_sown = rows.iter().any(|row| match &row.value {
-            Value::Map(entries) => stands(target, entries, path.tail.as_str()).is_some_and(|value| value == text),
+            Value::Map(entries) => stands(target, entries, field).is_some_and(|value| value == text),
             _ => true,
         });
         is_sown || self.may_come_otherwise(target)

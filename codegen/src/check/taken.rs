@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use charter_model::{Keyword, naming};
+
 use super::scopes;
 use crate::diagnostic::{Code, Diagnostic, Problems};
-use crate::model::{ActionOutput, Field, IncludeTarget, Kind, Name, Resource, Schema};
-use crate::names;
+use crate::model::{ActionOutput, Field, IncludeTarget, Name, Resource, Schema};
 use crate::platform;
 use crate::source::Span;
-use crate::words::Word;
 
 pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
     between_resources(schema, resource, problems);
@@ -29,7 +29,7 @@ fn between_resources(schema: &Schema, resource: &Resource, problems: &mut Proble
         if resource.table.value == other.table.value && resource.plural.value != other.plural.value {
             clash("table", &resource.table, other.table.span, problems);
         }
-        if names::same_type(&resource.type_name, &other.type_name) {
+        if naming::same_type(&resource.type_name, &other.type_name) {
             let message = format!("`{}` and `{}` make the same type name", resource.name.value, other.name.value);
             problems.push(of_one_type(resource, &other.type_name, message).related(other.name.span, "the other"));
         }
@@ -40,7 +40,7 @@ fn between_resources(schema: &Schema, resource: &Resource, problems: &mut Proble
     }
     if let Some(other) = platform::of_type(&resource.type_name) {
         let message = format!("`{}` and the platform's `{other}` make the same type name", resource.name.value);
-        problems.push(of_one_type(resource, &names::upper_camel(other), message));
+        problems.push(of_one_type(resource, &naming::upper_camel(other), message));
     }
     let table = (resource.table.value != resource.plural.value).then_some(("table", &resource.table));
     for (what, name) in std::iter::once(("plural", &resource.plural)).chain(table) {
@@ -89,7 +89,7 @@ fn within(resource: &Resource, problems: &mut Problems) {
             .into_iter()
             .filter(|(_, _, has)| *has)
         {
-            let type_name = format!("{}{end}", names::upper_camel(action.name.as_str()));
+            let type_name = format!("{}{end}", naming::upper_camel(action.name.as_str()));
             if let Some(first) = types.insert(type_name.clone(), &action.name) {
                 let message =
                     format!("the {what} of `{}` and `{}` have one name in Rust", first.value, action.name.value);
@@ -103,25 +103,25 @@ fn within(resource: &Resource, problems: &mut Problems) {
     let taken: BTreeMap<&str, Span> = fields.map(|field| (field.name.as_str(), field.name.span)).collect();
     let mut columns: BTreeMap<String, &Field> = BTreeMap::new();
     for field in resource.fields.iter().filter(|field| field.is_column()) {
-        let first = columns.insert(names::upper_camel(field.name.as_str()), field);
+        let first = columns.insert(naming::upper_camel(field.name.as_str()), field);
         if let Some(first) = first.filter(|first| first.name.value != field.name.value) {
             let message =
                 format!("as columns in Rust, `{}` and `{}` have one name", first.name.value, field.name.value);
             let problem =
-                Diagnostic::new(Code::NameTaken, field.name.span, message, names::upper_camel(&field.name.value));
+                Diagnostic::new(Code::NameTaken, field.name.span, message, naming::upper_camel(&field.name.value));
             problems.push(problem.related(first.name.span, "the other").help("choose another name for one of the two"));
         }
     }
     let mut includes: BTreeMap<String, Span> = BTreeMap::new();
     for include in &resource.includes {
-        let snake = names::snake(include.name.as_str());
+        let snake = naming::snake(include.name.as_str());
         let first = includes.insert(snake.clone(), include.name.span).or_else(|| taken.get(snake.as_str()).copied());
         if let Some(first) = first {
             let message =
                 format!("the include `{}` is written as `{snake}`, which is there already", include.name.value);
             let mut problem = Diagnostic::new(Code::NameTaken, include.name.span, message, "not free");
             problem = if first == resource.name.span { problem } else { problem.related(first, "here") };
-            let embedded = resource.field(&snake).is_some_and(|field| matches!(field.kind, Kind::Embedded { .. }));
+            let embedded = resource.field(&snake).is_some_and(|field| field.kind.is_embedded());
             if embedded && matches!(include.target, IncludeTarget::Many { .. }) {
                 problem = problem.help("embedded records are always written; leave the include out");
             }

@@ -1,8 +1,9 @@
 //! What no operation of the resource lets anybody ask or give: warnings, because the application may do it by itself.
 
+use charter_model::Operation;
+
 use crate::diagnostic::{Code, Diagnostic, Problems};
-use crate::model::{Access, Field, Filters, Kind, Name, Resource, Schema, Sorts};
-use crate::words::Operation;
+use crate::model::{Access, Field, Filters, Name, Resource, Schema, Sorts};
 
 pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
     // What a singleton cannot have is refused.
@@ -39,9 +40,8 @@ fn questions(schema: &Schema, resource: &Resource, problems: &mut Problems) {
 /// Whether another resource shows a field, and so may be filtered by it.
 fn is_shown_elsewhere(schema: &Schema, resource: &Resource, field: &str) -> bool {
     let shows = |other: &Resource, shown: &Field| {
-        let Kind::Derived(path) = &shown.kind else { return false };
-        let leads_here = other.refers_by(path.head.as_str(), resource.name.as_str());
-        leads_here && path.tail.value == field
+        let Some((via, tail)) = shown.kind.derived() else { return false };
+        other.refers_by(via.as_str(), resource.name.as_str()) && tail.value == field
     };
     schema.declared().any(|other| other.fields.iter().any(|shown| shows(other, shown)))
 }

@@ -10,7 +10,7 @@ pub fn compare(before: &Snapshot, after: &Snapshot, diff: &mut Diff) {
         let (Some(then), Some(now)) = (pair.before, pair.after) else { continue };
         for field in fields(&then.fields, &now.fields) {
             let (Some(old), Some(new)) = (field.before, field.after) else { continue };
-            let Kind::Ref(target) = &new.kind else { continue };
+            let Kind::Ref { resource: target } = &new.kind else { continue };
             let whole = pairs.iter().find(|pair| pair.after.is_some_and(|resource| resource.name == *target));
             let Some(whole) = whole.filter(|_| old.kind == new.kind) else { continue };
             let went = whole.before.is_some_and(|resource| has(resource, &now.name, &old.name));

@@ -1,8 +1,9 @@
 //! A field of a record, a parameter or a field of an answer: whether it is there, who writes it, what it must satisfy.
 
+use charter_model::Number;
+
 use super::{Changes, Effect, Pair, kind, lacking, quoted};
-use crate::number::Number;
-use crate::snapshot::{Access, Default, Field, Kind, Resource, Shown};
+use crate::snapshot::{Access, Default, Field, Resource, Shown};
 
 /// What the field belongs to.
 #[derive(Clone, Copy)]
@@ -76,14 +77,13 @@ fn added(field: &Field, role: Role<'_>, changes: &mut Changes<'_>) {
 
 /// Whether a column cannot be added or made not null without being told a value.
 pub fn needs_backfill(field: &Field) -> bool {
-    let empty = matches!(field.kind, Kind::Json | Kind::CustomFields | Kind::StringList(_) | Kind::RefList(_));
     let literal = matches!(field.default, Default::Literal { .. });
-    !field.nullable && !literal && !empty && field.backfill.is_none()
+    !field.nullable && !literal && !field.kind.facts().starts_empty && field.backfill.is_none()
 }
 
 /// Whether one value fits all the rows that have none.
 pub fn can_be_filled(field: &Field) -> bool {
-    !field.rules.contains_key("unique") && !matches!(field.kind, Kind::Uuid | Kind::AnyType(_) | Kind::AnyId)
+    !field.rules.contains_key("unique") && field.kind.facts().can_be_filled
 }
 
 fn removed(field: &Field, role: Role<'_>, changes: &mut Changes<'_>) {

@@ -40,7 +40,9 @@ pub fn followed(before: &Snapshot, after: &Snapshot) -> Snapshot {
         for field in resource.fields.values_mut().chain(parameters) {
             field.rules.get_mut("exists").into_iter().for_each(follow_path);
             match &mut field.kind {
-                Kind::Ref(name) | Kind::RefList(name) | Kind::Embedded { resource: name, .. } => follow(name),
+                Kind::Ref { resource } | Kind::RefList { resource } | Kind::Embedded { resource, .. } => {
+                    follow(resource)
+                }
                 _ => {}
             }
         }

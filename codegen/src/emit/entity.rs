@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 use super::{attributes, ident};
-use crate::model::{Field, Kind, Resource};
+use crate::model::{Field, Resource};
 
 /// The struct with its derives.
 pub fn entity(resource: &Resource) -> TokenStream {
@@ -31,20 +31,7 @@ pub fn entity(resource: &Resource) -> TokenStream {
 
 /// The type of a field in a struct: `Option` where it may be null.
 pub fn rust_type(field: &Field) -> TokenStream {
-    let plain = match &field.kind {
-        Kind::String { .. } | Kind::Text | Kind::Enum(_) | Kind::PolymorphicType(_) => quote!(String),
-        Kind::Integer | Kind::Code(_) => quote!(i32),
-        Kind::BigInt | Kind::Ref(_) | Kind::PolymorphicId { .. } => quote!(i64),
-        Kind::Boolean => quote!(bool),
-        Kind::Decimal { places, .. } => {
-            let places = proc_macro2::Literal::u8_unsuffixed(*places);
-            quote!(Decimal<#places>)
-        }
-        Kind::Timestamp(_) => quote!(DateTimeUtc),
-        Kind::Date => quote!(Date),
-        Kind::Uuid => quote!(Uuid),
-        Kind::StringList { .. } | Kind::RefList(_) | Kind::Json | Kind::CustomFields => quote!(Json),
-        Kind::Derived(_) | Kind::Embedded { .. } | Kind::Unknown => unreachable!("not a column of a checked schema"),
-    };
+    let plain = attributes::known(&field.kind).rust_type();
+    let plain: TokenStream = plain.parse().expect("the Rust type of a field type is Rust");
     if field.nullable { quote!(Option<#plain>) } else { plain }
 }

@@ -5,12 +5,12 @@ mod behaviour;
 mod entity;
 mod index;
 
+use charter_model::reserved;
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
 use crate::check::Checked;
 use crate::model::{Resource, Schema};
-use crate::names;
 use crate::output::{Generated, MARK};
 
 /// The name of the index.
@@ -46,6 +46,6 @@ fn resource(resource: &Resource) -> Generated {
 
 /// A name as Rust writes it: `type` is `r#type`.
 fn ident(name: &str) -> TokenStream {
-    let ident = if names::is_keyword(name) { format_ident!("r#{}", name) } else { format_ident!("{}", name) };
+    let ident = if reserved::is_keyword(name) { format_ident!("r#{}", name) } else { format_ident!("{}", name) };
     quote!(#ident)
 }

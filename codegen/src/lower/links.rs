@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use charter_model::naming;
+
 use crate::diagnostic::{Code, Diagnostic, Problems};
-use crate::model::{Kind, Name};
-use crate::names;
+use crate::model::{Field, Name};
 use crate::platform;
 use crate::source::{Sources, Spanned};
 use crate::syntax::Syntax;
@@ -32,10 +33,8 @@ impl Links {
     pub fn of(syntax: &Syntax, sources: &Sources) -> Links {
         let mut resources = BTreeMap::new();
         for platform in platform::resources() {
-            let references = platform.fields.iter().filter_map(|field| match &field.kind {
-                Kind::Ref(target) => Some((field.name.value.clone(), target.value.clone())),
-                _ => None,
-            });
+            let refers = |field: &Field| Some((field.name.value.clone(), field.kind.target()?.value.clone()));
+            let references = platform.fields.iter().filter_map(refers);
             let references = references.collect();
             let plural = platform.plural.value;
             let permissions = (platform.read_permission, platform.write_permission);
@@ -49,7 +48,7 @@ impl Links {
                 continue;
             }
             let plural =
-                written.plural.as_ref().map_or_else(|| names::plural(name.as_str()), |plural| plural.value.clone());
+                written.plural.as_ref().map_or_else(|| naming::plural(name.as_str()), |plural| plural.value.clone());
             let text = |name: &Option<Name>| name.as_ref().map(|name| name.value.clone());
             let link = Link {
                 parent: text(&written.under),
@@ -71,7 +70,7 @@ impl Links {
     /// The abilities of a nested resource are those of the nearest ancestor that says or has its own.
     pub fn ability(&self, name: &str) -> String {
         let said = self.line(name).find_map(|link| link.ability.clone());
-        let last = || self.line(name).last().map_or_else(|| names::plural(name), |link| link.plural.clone());
+        let last = || self.line(name).last().map_or_else(|| naming::plural(name), |link| link.plural.clone());
         said.unwrap_or_else(last)
     }
 

@@ -9,7 +9,7 @@ mod resource;
 use links::Links;
 
 use crate::diagnostic::{Code, Diagnostic, Problems, nearest};
-use crate::model::{IncludeTarget, Kind, Resource, Schema};
+use crate::model::{IncludeTarget, Resource, Schema};
 use crate::platform;
 use crate::source::{Sources, Span};
 use crate::syntax::Syntax;
@@ -33,10 +33,8 @@ fn found_by(resources: &mut [Resource]) {
     let mut asked: Vec<(String, String)> = Vec::new();
     for resource in resources.iter() {
         asked.extend(resource.under.iter().map(|under| (resource.name.value.clone(), under.field.clone())));
-        asked.extend(resource.fields.iter().filter_map(|field| match &field.kind {
-            Kind::Embedded { resource, by } => Some((resource.value.clone(), by.clone())),
-            _ => None,
-        }));
+        let embedded = resource.fields.iter().filter_map(|field| field.kind.embedded());
+        asked.extend(embedded.map(|(resource, by)| (resource.value.clone(), by.value.clone())));
         asked.extend(resource.includes.iter().filter_map(|include| match &include.target {
             IncludeTarget::Many { resource, by } => Some((resource.value.clone(), by.value.clone())),
             _ => None,
@@ -45,7 +43,7 @@ fn found_by(resources: &mut [Resource]) {
     for (name, by) in asked {
         for resource in resources.iter_mut().filter(|resource| resource.name.value == name) {
             // One that is none of its fields, or that does not refer, is told where it is named.
-            let field = resource.field(&by).filter(|field| matches!(field.kind, Kind::Ref(_)));
+            let field = resource.field(&by).filter(|field| field.kind.target().is_some());
             let Some(field) = field.map(|field| field.name.clone()) else { continue };
             if !resource.found_by.contains(&field) {
                 resource.found_by.push(field);

@@ -1,14 +1,15 @@
 //! Includes, actions and filters: what hangs on a resource and what can be asked of it.
 
+use charter_model::{ActionMethod, ActionOn, Keyword, Predicate};
+
 use super::field::{self, Surroundings};
 use crate::diagnostic::{Code, Diagnostic, Problems};
+use crate::keywords::FilterWord;
 use crate::model::{Action, ActionOutput, Filter, Filters, Include, IncludeTarget, Name, Shown, Sorts};
-use crate::predicate::Predicate;
 use crate::source::{Sources, Span, Spanned};
 use crate::syntax::foreign;
 use crate::syntax::relation::{ActionSyntax, IncludeSyntax, IncludeTargetSyntax};
 use crate::syntax::resource::{FilterSyntax, FiltersSyntax, SortsSyntax};
-use crate::words::{ActionMethod, ActionOn, FilterWord, Word};
 
 /// Includes with the field at the other end of each.
 pub fn includes(written: &[IncludeSyntax], surroundings: &Surroundings<'_>, problems: &mut Problems) -> Vec<Include> {
@@ -120,7 +121,7 @@ fn predicates(field: &Name, words: &[Name], problems: &mut Problems) -> Vec<Span
         if predicate.is_none() {
             let message = format!("there is no predicate `{}`", word.value);
             let problem = Diagnostic::new(Code::UnknownPredicate, word.span, message, "unknown predicate");
-            problems.push(match (word.as_str(), foreign::word(foreign::PREDICATE, word.as_str())) {
+            problems.push(match (word.as_str(), foreign::predicate(word.as_str())) {
                 ("all", _) => problem.help(format!("all that fit the field: `{}: all`, without brackets", field.value)),
                 (_, Some(help)) => problem.help(help),
                 _ => problem.did_you_mean(word.as_str(), Predicate::WORDS.iter().copied()),

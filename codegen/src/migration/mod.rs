@@ -7,6 +7,7 @@ mod renamed;
 pub mod rust;
 pub mod sql;
 pub mod step;
+mod storage;
 pub mod table;
 
 pub use plan::Plan;

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use charter_model::Storage;
+
 use super::refusal::{self, Refusal};
 use super::step::{Step, Value};
-use super::table::{Column, ColumnKind, Index, IndexKind, Table};
+use super::table::{Column, Index, IndexKind, Table};
 use crate::diff::{Conversion, Pair, can_be_filled, converts, fields, followed, resources};
 use crate::snapshot::{Default, Field, Resource, Snapshot};
 
@@ -85,7 +87,7 @@ fn tables(before: &Snapshot, after: &Snapshot, pair: &Pair<'_, Resource>) -> (Op
 
 /// Whether a table goes on: a singleton has another key than any other.
 fn kept(then: &Table, now: &Table) -> bool {
-    let key = |table: &Table| table.column("id").map(|column| column.kind.clone());
+    let key = |table: &Table| table.column("id").map(|column| column.storage);
     key(then) == key(now)
 }
 
@@ -348,7 +350,7 @@ impl Planner {
 
 /// The mark of a deleted record.
 fn is_mark(column: &Column) -> bool {
-    column.name == "deleted_at" && column.kind == ColumnKind::Timestamp
+    column.name == "deleted_at" && column.storage == Storage::Timestamp
 }
 
 fn is_convertible(before: &Field, after: &Field) -> bool {
@@ -358,11 +360,8 @@ fn is_convertible(before: &Field, after: &Field) -> bool {
 /// What rows get where they have no value and must have one.
 fn fill(field: &Field, column: &Column) -> Option<Value> {
     let declared = field.backfill.as_ref().and_then(value);
-    declared.or_else(|| column.default.clone().map(Value::Literal)).or_else(|| match column.kind {
-        ColumnKind::Json => Some(Value::Literal("{}".to_owned())),
-        ColumnKind::List => Some(Value::Literal("[]".to_owned())),
-        _ => None,
-    })
+    let empty = || column.storage.empty_json().map(|json| Value::Literal(json.to_owned()));
+    declared.or_else(|| column.default.clone().map(Value::Literal)).or_else(empty)
 }
 
 fn value(backfill: &Default) -> Option<Value> {

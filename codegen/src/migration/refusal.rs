@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::diff::can_be_filled;
-use crate::snapshot::{Field, Kind, Resource};
+use crate::snapshot::{Field, Kind, Resource, kind_text};
 
 /// One of them.
 #[derive(Debug, Clone, PartialEq)]
@@ -74,25 +74,25 @@ pub fn no_way(was: &Field, is: &Field) -> String {
 /// A kind as the YAML says it. A reference to several resources is two columns of one type.
 fn said(kind: &Kind) -> String {
     match kind {
-        Kind::AnyType(targets) => format!("the type of a `ref({})`", targets.join(" | ")),
-        Kind::AnyId => "the id of a `ref` to several resources".to_owned(),
+        Kind::PolymorphicType { type_names } => format!("the type of a `ref({})`", type_names.join(" | ")),
+        Kind::PolymorphicRef { .. } => "the id of a `ref` to several resources".to_owned(),
         Kind::Embedded { resource, .. } => format!("`many: {resource}`"),
-        kind => format!("`{kind}`"),
+        kind => format!("`{}`", kind_text(kind)),
     }
 }
 
 /// The keys that say a value of a field for rows that have none, as its type takes them.
 fn keys(field: &Field) -> &'static [&'static str] {
-    match field.kind {
-        Kind::Ref(_) => &["`backfill: <id>`"],
-        Kind::Timestamp | Kind::Date => &["`backfill: now`"],
+    match &field.kind {
+        Kind::Ref { .. } => &["`backfill: <id>`"],
+        kind if kind.facts().takes_now => &["`backfill: now`"],
         _ => &["`backfill: <value>`", "a literal `default`"],
     }
 }
 
 /// How a field comes by its values that `under` makes, of which nothing can be said.
 fn before_under(resource: &Resource, field: &Field) -> Option<String> {
-    let (Kind::Ref(parent), name) = (&field.kind, &field.name) else { return None };
+    let (Kind::Ref { resource: parent }, name) = (&field.kind, &field.name) else { return None };
     resource.path.contains(&format!("{{{name}}}")).then(|| {
         format!(
             "declare `{name}: {{ type: ref({parent}), nullable: true }}` without `under` first, fill it, then say `under`"

@@ -69,7 +69,7 @@ fn contradiction<'a>(
 
 /// Whether it is the field that `under` makes, which follows its parent by itself.
 fn follows_parent(field: &Field, after: &Snapshot) -> bool {
-    let Kind::Ref(target) = &field.kind else { return false };
+    let Kind::Ref { resource: target } = &field.kind else { return false };
     let parent = after.resources.get(target).and_then(|parent| parent.renamed_from.as_ref());
     parent.is_some_and(|former| field.renamed_from.as_deref() == Some(&format!("{former}_id")))
 }

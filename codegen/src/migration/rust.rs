@@ -5,10 +5,12 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use charter_model::reserved;
+
 use super::plan::Plan;
 use super::step::{Step, Value};
-use super::table::{Column, ColumnKind, Index, IndexKind, Table};
-use crate::names;
+use super::storage;
+use super::table::{Column, Index, IndexKind, Table};
 
 /// The text of a migration's file.
 ///
@@ -93,7 +95,7 @@ const TAKEN: &[&str] = &[
 /// What the table is called in the function.
 fn variable(table: &str) -> String {
     // One that ends so already gets another end, or two tables would have one name.
-    match names::is_keyword(table) || TAKEN.contains(&table) || table.ends_with("_table") {
+    match reserved::is_keyword(table) || TAKEN.contains(&table) || table.ends_with("_table") {
         true => format!("{table}_table"),
         false => table.to_owned(),
     }
@@ -143,26 +145,12 @@ fn add_index(index: &Index) -> String {
 /// The call that builds a column.
 fn builder(column: &Column) -> String {
     let name = &column.name;
-    let mut text = match (&column.kind, &column.reference) {
+    let mut text = match (&column.storage, &column.reference) {
         (_, Some(reference)) => {
             let cascade = if reference.cascade { ".cascade()" } else { "" };
             format!("reference({name:?}, {:?}){cascade}", reference.table)
         }
-        (ColumnKind::Id, _) => "id()".to_owned(),
-        (ColumnKind::SingletonId, _) => "singleton_id()".to_owned(),
-        (ColumnKind::String(max), _) => format!("string({name:?}, {max})"),
-        (ColumnKind::Text, _) => format!("text({name:?})"),
-        (ColumnKind::Word, _) => format!("enumeration({name:?})"),
-        (ColumnKind::Integer, _) => format!("integer({name:?})"),
-        (ColumnKind::BigInt, _) => format!("bigint({name:?})"),
-        (ColumnKind::Boolean, _) => format!("boolean({name:?})"),
-        (ColumnKind::Decimal(precision, places), _) => format!("decimal({name:?}, {precision}, {places})"),
-        (ColumnKind::Timestamp, _) => format!("timestamp({name:?})"),
-        (ColumnKind::Date, _) => format!("date({name:?})"),
-        (ColumnKind::Uuid, _) => format!("uuid({name:?})"),
-        (ColumnKind::Json, _) if name == "custom_fields" => "custom_fields()".to_owned(),
-        (ColumnKind::Json, _) => format!("json({name:?})"),
-        (ColumnKind::List, _) => format!("list({name:?})"),
+        (storage, None) => storage::builder(*storage, name),
     };
     if column.nullable {
         text.push_str(".nullable()");
@@ -173,11 +161,10 @@ fn builder(column: &Column) -> String {
     text
 }
 
-/// A literal as the builders take it: a decimal as text, so that it is exact.
+/// A literal as the builders take it.
 fn literal(column: &Column, value: &str) -> String {
-    match column.kind {
-        ColumnKind::Boolean | ColumnKind::Integer | ColumnKind::BigInt => value.to_owned(),
-        ColumnKind::Decimal(..) if value.parse::<i64>().is_ok() => value.to_owned(),
-        _ => format!("{value:?}"),
+    match storage::is_bare(column.storage, value) {
+        true => value.to_owned(),
+        false => format!("{value:?}"),
     }
 }

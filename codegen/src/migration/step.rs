@@ -1,6 +1,7 @@
 //! The steps of a migration: each is one call of `charter_migrations::Table`, and knows how it is undone.
 
-use super::table::{Column, ColumnKind, Index, Table};
+use super::storage;
+use super::table::{Column, Index, Table};
 
 /// One step.
 #[derive(Debug, Clone, PartialEq)]
@@ -159,13 +160,5 @@ fn stand_in(column: &Column) -> Option<Value> {
     if let Some(default) = &column.default {
         return Some(Value::Literal(default.clone()));
     }
-    Some(match column.kind {
-        ColumnKind::String(_) | ColumnKind::Text | ColumnKind::Word => Value::Literal(String::new()),
-        ColumnKind::Timestamp | ColumnKind::Date => Value::Now,
-        ColumnKind::Boolean => Value::Literal("false".to_owned()),
-        ColumnKind::Json => Value::Literal("{}".to_owned()),
-        ColumnKind::List => Value::Literal("[]".to_owned()),
-        ColumnKind::Uuid => Value::Literal("00000000-0000-0000-0000-000000000000".to_owned()),
-        _ => Value::Literal("0".to_owned()),
-    })
+    Some(storage::stand_in(column.storage))
 }

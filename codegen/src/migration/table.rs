@@ -1,8 +1,8 @@
 //! The tables of a snapshot: columns, indexes and references as a database has them.
 
-use crate::names;
+use charter_model::{Storage, naming};
+
 use crate::snapshot::{Default, Field, Kind, Resource, Snapshot};
-use crate::types::LONGEST_WORD;
 
 /// One table.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,31 +16,11 @@ pub struct Table {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Column {
     pub name: String,
-    pub kind: ColumnKind,
+    pub storage: Storage,
     pub nullable: bool,
     /// A literal as the YAML has it.
     pub default: Option<String>,
     pub reference: Option<Reference>,
-}
-
-/// How a column is stored: a builder of `charter_migrations::column` for each.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ColumnKind {
-    Id,
-    SingletonId,
-    String(u32),
-    Text,
-    /// A word of an enumeration.
-    Word,
-    Integer,
-    BigInt,
-    Boolean,
-    Decimal(u8, u8),
-    Timestamp,
-    Date,
-    Uuid,
-    Json,
-    List,
 }
 
 /// The table that a column refers to.
@@ -88,7 +68,7 @@ impl Table {
         indexes.extend(resource.indexes.iter().map(|set| index(IndexKind::Plain, set, live)));
         for name in &resource.ordered {
             let Some(field) = fields.iter().find(|field| field.name == *name) else { continue };
-            let text = matches!(field.kind, Kind::String(_) | Kind::Enum | Kind::AnyType(_));
+            let text = field.kind.facts().is_folded;
             indexes.push(index(IndexKind::Order { text, nullable: field.nullable }, std::slice::from_ref(name), live));
         }
         for name in &resource.search {
@@ -136,18 +116,7 @@ impl Column {
 
     /// Whether the column has a value where a row gives none.
     pub fn fills_itself(&self) -> bool {
-        self.nullable || self.default.is_some() || matches!(self.kind, ColumnKind::Json | ColumnKind::List)
-    }
-}
-
-impl ColumnKind {
-    /// The most characters of a text, where there is a most.
-    pub fn length(&self) -> Option<u32> {
-        match self {
-            ColumnKind::String(max) => Some(*max),
-            ColumnKind::Word => Some(LONGEST_WORD),
-            _ => None,
-        }
+        self.nullable || self.default.is_some() || self.storage.empty_json().is_some()
     }
 }
 
@@ -156,8 +125,8 @@ impl Index {
     /// stay as they are, and so does whether records are soft-deleted, which its condition may name.
     pub fn is_replaced(&self, then: &Table, now: &Table) -> bool {
         let is_new = |other: &&Index| !then.indexes.contains(other);
-        let kind = |table: &Table, name: &str| table.column(name).map(|column| column.kind.clone());
-        let stays = |name: &String| kind(now, name).is_some_and(|is| Some(is) == kind(then, name));
+        let storage = |table: &Table, name: &str| table.column(name).map(|column| column.storage);
+        let stays = |name: &String| storage(now, name).is_some_and(|is| Some(is) == storage(then, name));
         let name = self.name(&then.name);
         then.name == now.name
             && then.column("deleted_at").is_some() == now.column("deleted_at").is_some()
@@ -197,7 +166,7 @@ fn named(table: &str, columns: &[&str], ending: &str) -> String {
 
 /// What a table makes by itself is called, as in `charter_migrations::Table`.
 pub fn owned(table: &str, ending: &str) -> String {
-    format!("{}{ending}", table.get(..names::LONGEST - ending.len()).unwrap_or(table))
+    format!("{}{ending}", table.get(..naming::MAX_NAME_LENGTH - ending.len()).unwrap_or(table))
 }
 
 /// What a foreign key is called.
@@ -211,24 +180,14 @@ fn fingerprint(name: &str) -> u32 {
 }
 
 fn column(snapshot: &Snapshot, resource: &Resource, field: &Field) -> Column {
-    let kind = match &field.kind {
-        _ if field.name == "id" && resource.singleton => ColumnKind::SingletonId,
-        _ if field.name == "id" => ColumnKind::Id,
-        Kind::String(max) => ColumnKind::String(*max),
-        Kind::Text => ColumnKind::Text,
-        Kind::Enum | Kind::AnyType(_) => ColumnKind::Word,
-        Kind::Integer | Kind::Code => ColumnKind::Integer,
-        Kind::BigInt | Kind::Ref(_) | Kind::AnyId | Kind::Embedded { .. } => ColumnKind::BigInt,
-        Kind::Boolean => ColumnKind::Boolean,
-        Kind::Decimal(precision, places) => ColumnKind::Decimal(*precision, *places),
-        Kind::Timestamp => ColumnKind::Timestamp,
-        Kind::Date => ColumnKind::Date,
-        Kind::Uuid => ColumnKind::Uuid,
-        Kind::Json | Kind::CustomFields => ColumnKind::Json,
-        Kind::StringList(_) | Kind::RefList(_) => ColumnKind::List,
+    let storage = match (field.name.as_str(), resource.singleton) {
+        ("id", true) => Storage::SingletonId,
+        ("id", false) => Storage::Id,
+        // Embedded records have no column.
+        _ => field.kind.storage().unwrap_or(Storage::BigInt),
     };
     let reference = match &field.kind {
-        Kind::Ref(target) => Some(Reference {
+        Kind::Ref { resource: target } => Some(Reference {
             table: snapshot.table_of(target),
             // Records that are read and written as part of another go with it.
             cascade: snapshot.resources.get(target).is_some_and(|target| embeds(target, &resource.name, &field.name)),
@@ -239,7 +198,7 @@ fn column(snapshot: &Snapshot, resource: &Resource, field: &Field) -> Column {
         Default::Literal { value } => Some(value.clone()),
         _ => None,
     };
-    Column { name: field.name.clone(), kind, nullable: field.nullable, default, reference }
+    Column { name: field.name.clone(), storage, nullable: field.nullable, default, reference }
 }
 
 fn embeds(target: &Resource, resource: &str, field: &str) -> bool {

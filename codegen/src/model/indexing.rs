@@ -3,8 +3,9 @@
 //!
 //! `shown` names nothing: it allows every question and expects none. A column of few values is not worth an index.
 
-use super::{Access, Field, Filter, Filters, Kind, Name, Path, Resource, Rule, Schema, Sorts};
-use crate::predicate::{Predicate, fitting};
+use charter_model::Predicate;
+
+use super::{Access, Field, Filter, Filters, Name, Resource, Rule, Schema, Sorts};
 
 /// The most characters of a text in the index of its order, which holds it twice: folded and as it is. A page of
 /// PostgreSQL takes 2,704 bytes, and a character has up to 4.
@@ -71,7 +72,7 @@ impl Resource {
                     Wanted::Values if field.kind.is_text() => {
                         indexing.sets.push(vec![field.name.value.clone(), "id".to_owned()]);
                     }
-                    Wanted::Values if has_few_values(&field.kind) => {}
+                    Wanted::Values if field.kind.facts().has_few_values => {}
                     Wanted::Values | Wanted::Order => indexing.ordered.push(field.name.value.clone()),
                 }
             }
@@ -85,8 +86,8 @@ impl Resource {
         let mut found: Vec<Unserved> = Vec::new();
         for (name, wanted) in self.questions() {
             let Some(field) = self.field(name.as_str()) else { continue };
-            let why = match &field.kind {
-                Kind::Derived(path) => self.unserved_elsewhere(schema, &indexing, path, wanted),
+            let why = match field.kind.derived() {
+                Some((via, tail)) => self.unserved_elsewhere(schema, &indexing, (via, tail), wanted),
                 _ if !field.is_column() || self.serves(&indexing, field, wanted) => None,
                 _ => unserved(field, wanted),
             };
@@ -109,8 +110,8 @@ impl Resource {
                 let fits = |wanted: &[Predicate]| match filter {
                     // What does not fit the field is not asked: an `all` of a number has no substrings.
                     Filter::All => self.field(name.as_str()).is_some_and(|field| {
-                        let own = fitting(&field.kind);
-                        matches!(field.kind, Kind::Derived(_)) || own.iter().any(|one| wanted.contains(one))
+                        let own = field.kind.predicates();
+                        field.kind.derived().is_some() || own.iter().any(|one| wanted.contains(one))
                     }),
                     Filter::Only(words) => words.iter().any(|word| wanted.contains(&word.value)),
                 };
@@ -142,23 +143,28 @@ impl Resource {
         let ordered = indexing.ordered.contains(name);
         match wanted {
             Wanted::Substrings => indexing.search.contains(name),
-            Wanted::Values => values || ordered && !is_folded(&field.kind),
+            Wanted::Values => values || ordered && !field.kind.facts().is_folded,
             // Nulls come first in a list, and last in a plain index of PostgreSQL.
-            Wanted::Order => ordered || values && !field.nullable && !is_folded(&field.kind),
+            Wanted::Order => ordered || values && !field.nullable && !field.kind.facts().is_folded,
         }
     }
 
     /// A derived field is found by way of the record that holds it.
-    fn unserved_elsewhere(&self, schema: &Schema, own: &Indexing, path: &Path, wanted: Wanted) -> Option<Why> {
-        let via = self.field(path.head.as_str())?;
+    fn unserved_elsewhere(
+        &self,
+        schema: &Schema,
+        own: &Indexing,
+        (via, tail): (&Name, &Name),
+        wanted: Wanted,
+    ) -> Option<Why> {
+        let via = self.field(via.as_str())?;
         if wanted == Wanted::Order {
             return Some(Why::OrderedElsewhere);
         }
-        let Kind::Ref(target) = &via.kind else { return None };
-        let other = schema.find(target.as_str())?;
-        let shown = other.field(path.tail.as_str()).filter(|shown| shown.access != Access::Secret)?;
+        let other = schema.find(via.kind.target()?.as_str())?;
+        let shown = other.field(tail.as_str()).filter(|shown| shown.access != Access::Secret)?;
         let fits = wanted != Wanted::Substrings || shown.kind.is_text();
-        if !fits || has_few_values(&shown.kind) {
+        if !fits || shown.kind.facts().has_few_values {
             return None;
         }
         let is_served = self.serves(own, via, Wanted::Values) && other.serves(&other.indexing(), shown, wanted);
@@ -173,27 +179,17 @@ impl Resource {
 
 /// Why no index is made of a column for what is wanted of it.
 fn unserved(field: &Field, wanted: Wanted) -> Option<Why> {
-    let longest = match field.kind {
-        Kind::String { max } => max,
-        Kind::Text => u32::MAX,
-        _ => 0,
+    let longest = match field.kind.max_length() {
+        Some(max) => max,
+        None if field.kind.is_text() => u32::MAX,
+        None => 0,
     };
     match wanted {
-        Wanted::Order if has_few_values(&field.kind) => Some(Why::FewValues),
+        Wanted::Order if field.kind.facts().has_few_values => Some(Why::FewValues),
         Wanted::Order if longest > MOST_ORDERED => Some(Why::TooLong(MOST_ORDERED)),
         Wanted::Values if longest > MOST_INDEXED => Some(Why::TooLong(MOST_INDEXED)),
         _ => None,
     }
-}
-
-/// Whether records of one value are so many that an index hardly saves reading them.
-fn has_few_values(kind: &Kind) -> bool {
-    matches!(kind, Kind::Boolean | Kind::Enum(_) | Kind::Code(_) | Kind::PolymorphicType(_))
-}
-
-/// Whether lists have its values in the order of the folded text.
-fn is_folded(kind: &Kind) -> bool {
-    kind.is_text() || matches!(kind, Kind::Enum(_) | Kind::PolymorphicType(_))
 }
 
 #[cfg(test)]

@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
+use charter_model::{ActionMethod, ActionOn, Deprecated, FieldType, Hook, Operation, Predicate};
+
 use super::{Field, Kind, Rule};
-use crate::predicate::Predicate;
 use crate::source::{Span, Spanned};
 use crate::syntax::resource::KeySpans;
 use crate::syntax::tree::Node;
-use crate::words::{ActionMethod, ActionOn, Hook, Operation};
 
 /// A name and where it stands.
 pub type Name = Spanned<String>;
@@ -40,7 +40,7 @@ impl Schema {
 
     /// Whether records of a resource are held by those of another.
     pub fn is_embedded(&self, name: &str) -> bool {
-        let holds = |field: &Field| matches!(&field.kind, Kind::Embedded { resource, .. } if resource.value == name);
+        let holds = |field: &Field| field.kind.embedded().is_some_and(|(resource, _)| resource.value == name);
         self.declared().any(|other| other.fields.iter().any(holds))
     }
 
@@ -61,21 +61,18 @@ impl Schema {
 
     /// Whether a row of a resource, or a record embedded in it, may name one of `other`.
     fn needs(&self, resource: &Resource, other: &Resource) -> bool {
-        let held = resource.fields.iter().filter_map(|field| match &field.kind {
-            Kind::Embedded { resource, .. } => self.find(resource.as_str()),
-            _ => None,
-        });
+        let held = resource.fields.iter().filter_map(|field| field.kind.embedded());
+        let held = held.filter_map(|(resource, _)| self.find(resource.as_str()));
         std::iter::once(resource).chain(held).any(|row| row.refers_to(other))
     }
 
     /// What values a field holds in the end: a derived field has the type of the one it shows.
     pub fn value_kind(&self, resource: &Resource, field: &Field) -> Kind {
-        let Kind::Derived(path) = &field.kind else { return field.kind.clone() };
-        let via = resource.field(path.head.as_str());
-        match via.map(|via| &via.kind) {
-            Some(Kind::Code(_)) => Kind::String { max: 255 },
-            Some(Kind::Ref(target)) => {
-                let shown = self.find(target.as_str()).and_then(|target| target.field(path.tail.as_str()));
+        let Some((via, tail)) = field.kind.derived() else { return field.kind.clone() };
+        match resource.field(via.as_str()).map(|via| &via.kind) {
+            Some(Kind::Known(FieldType::Code { .. })) => FieldType::String { max: 255 }.into(),
+            Some(Kind::Known(FieldType::Ref { resource: target })) => {
+                let shown = self.find(target.as_str()).and_then(|target| target.field(tail.as_str()));
                 // Only columns can be shown; a chain of derived fields is refused, so this goes one step deep.
                 shown.filter(|shown| shown.is_column()).map_or(Kind::Unknown, |shown| shown.kind.clone())
             }
@@ -147,7 +144,7 @@ impl Resource {
     /// Whether one of its fields refers to a resource.
     pub fn refers_by(&self, field: &str, name: &str) -> bool {
         let kind = self.field(field).map(|field| &field.kind);
-        matches!(kind, Some(Kind::Ref(target)) if target.value == name) || kind == Some(&Kind::Unknown)
+        kind.is_some_and(|kind| kind.is_unknown() || kind.target().is_some_and(|target| target.value == name))
     }
 
     /// Whether a row of it may name one of `other`.
@@ -155,12 +152,14 @@ impl Resource {
         let name = other.name.as_str();
         self.fields.iter().any(|field| {
             let by_kind = match &field.kind {
-                Kind::Ref(target) | Kind::RefList(target) => target.value == name,
-                Kind::PolymorphicType(targets) => targets.iter().any(|target| target.value == name),
-                _ => false,
+                Kind::Known(FieldType::Ref { resource } | FieldType::RefList { resource }) => resource.value == name,
+                kind => kind.targets().is_some_and(|targets| targets.iter().any(|target| target.value == name)),
             };
             by_kind
-                || field.rules.iter().any(|rule| matches!(&rule.value, Rule::Exists(path) if path.head.value == name))
+                || field
+                    .rules
+                    .iter()
+                    .any(|rule| matches!(&rule.value, Rule::Exists { resource, .. } if resource.value == name))
         })
     }
 
@@ -314,24 +313,4 @@ pub struct Deprecation {
     pub sunset: Option<Name>,
     /// What takes its place: one of the same sort.
     pub instead: Option<Name>,
-}
-
-/// What can be deprecated.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Deprecated {
-    Field,
-    /// By the name that it has in `q`: `name_cont`.
-    Filter,
-    Action,
-}
-
-impl Deprecated {
-    /// The word for it, which is its key in attributes.
-    pub fn word(self) -> &'static str {
-        match self {
-            Deprecated::Field => "field",
-            Deprecated::Filter => "filter",
-            Deprecated::Action => "action",
-        }
-    }
 }

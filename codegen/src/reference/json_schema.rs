@@ -1,12 +1,13 @@
 //! `docs/resource.schema.json`: the grammar as a JSON Schema, by which editors complete, explain and check.
 
+use charter_model::naming::MAX_NAME_LENGTH;
+use charter_model::{Predicate, TypeWord};
 use serde_json::{Map, Value, json};
 
-use crate::names::LONGEST;
-use crate::predicate::Predicate;
+use crate::keywords::FilterWord;
+use crate::keywords::OutputWord;
+use crate::keywords::SortWord;
 use crate::syntax::keys::{self, Shape, Table};
-use crate::types::{TYPES, TypeWord};
-use crate::words::{FilterWord, OutputWord, SortWord};
 
 const NAME: &str = "^[a-z][a-z0-9]*(_[a-z0-9]+)*$";
 /// What is left of `decimal(12, 4)` behind the comma when it stands in a flow mapping.
@@ -68,9 +69,10 @@ fn any_of(keys: &[&str]) -> Value {
 }
 
 fn type_word() -> Value {
-    let patterns: Vec<String> = TYPES.iter().map(TypeWord::pattern).collect();
-    let examples: Vec<&str> = TYPES.iter().map(|known| known.example).collect();
-    let meanings: Vec<String> = TYPES.iter().map(|known| format!("`{}`: {}", known.written, known.meaning)).collect();
+    let patterns: Vec<String> = TypeWord::ALL.iter().map(|known| known.pattern()).collect();
+    let examples: Vec<&str> = TypeWord::ALL.iter().map(|known| known.example).collect();
+    let meanings: Vec<String> =
+        TypeWord::ALL.iter().map(|known| format!("`{}`: {}", known.written, known.meaning)).collect();
     json!({
         "type": "string",
         "pattern": format!("^({})$", patterns.join("|")),
@@ -81,7 +83,7 @@ fn type_word() -> Value {
 
 fn shape(of: Shape) -> Value {
     let definition = |name: &str| json!({ "$ref": format!("#/definitions/{name}") });
-    let name = || json!({ "type": "string", "pattern": NAME, "maxLength": LONGEST });
+    let name = || json!({ "type": "string", "pattern": NAME, "maxLength": MAX_NAME_LENGTH });
     match of {
         Shape::Name => name(),
         // A text without quotes may look like a number, and is read as it is written.
@@ -148,7 +150,7 @@ fn named(pattern: &str, value: Value) -> Value {
 
 /// The same with names that both databases keep whole.
 fn short_names(mut schema: Value) -> Value {
-    schema["propertyNames"]["maxLength"] = LONGEST.into();
+    schema["propertyNames"]["maxLength"] = MAX_NAME_LENGTH.into();
     schema
 }
 

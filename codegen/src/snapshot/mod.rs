@@ -10,11 +10,11 @@ mod kind;
 
 use std::collections::BTreeMap;
 
+use charter_model::naming;
 use serde::{Deserialize, Serialize};
 
-pub use kind::Kind;
-
-use crate::names;
+pub use charter_model::{Access, Shown};
+pub use kind::{Kind, text as kind_text};
 
 /// A whole application.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -102,7 +102,7 @@ pub struct Field {
     /// Its place among the fields of the declaration.
     #[serde(skip)]
     pub position: usize,
-    #[serde(rename = "type")]
+    #[serde(rename = "type", with = "kind")]
     pub kind: Kind,
     /// The words of an enum.
     #[serde(skip)]
@@ -148,25 +148,6 @@ pub enum Default {
     },
 }
 
-/// Who writes a field, and when.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Access {
-    #[default]
-    Writable,
-    ReadOnly,
-    Immutable,
-    Secret,
-}
-
-/// In which answers a field appears.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Shown {
-    #[default]
-    Always,
-    Detail,
-    Never,
-}
-
 /// What an include loads, and which fields of it are written.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Include {
@@ -200,7 +181,7 @@ pub struct Deprecation {
 impl Snapshot {
     /// The table of a resource; that of one of the platform's follows from its name.
     pub fn table_of(&self, resource: &str) -> String {
-        self.resources.get(resource).map_or_else(|| names::plural(resource), |resource| resource.table.clone())
+        self.resources.get(resource).map_or_else(|| naming::plural(resource), |resource| resource.table.clone())
     }
 }
 
@@ -217,7 +198,7 @@ impl Resource {
 impl Field {
     /// Whether the table has a column for it.
     pub fn is_column(&self) -> bool {
-        self.from.is_none() && !matches!(self.kind, Kind::Embedded { .. })
+        self.from.is_none() && self.kind.is_column()
     }
 
     /// Whether a table depends on it: also on what makes the rows of another go with its own.

@@ -1,7 +1,7 @@
 //! What most often makes a text no YAML, by where its reading stopped.
 
-use crate::names::odd_space;
-use crate::types;
+use super::spacing::odd_space;
+use super::type_word::{in_round_brackets, names_type};
 
 /// The cause, as far as it can be told from the line on which reading stopped and from those before it.
 pub fn likely(text: &str, at: usize, problem: &str) -> Option<String> {
@@ -131,7 +131,7 @@ fn brackets(text: &str, start: usize, at: usize, problem: &str) -> Option<String
 fn square(written: &str, rest: &str) -> Option<String> {
     let word = written.rsplit(|c: char| !(c.is_alphanumeric() || c == '_')).next()?;
     let end = rest.strip_prefix('[')?.find(']')? + "[]".len();
-    types::in_round_brackets(&format!("{word}{}", &rest[..end]))
+    in_round_brackets(&format!("{word}{}", &rest[..end]))
 }
 
 /// What is said of a field below its type: `name: text`, and `nullable: true` further in.
@@ -146,7 +146,7 @@ fn below(before: &str, line: &str, problem: &str) -> Option<String> {
     if !is_below || !is_value || !word(key) || !word(more) {
         return None;
     }
-    Some(match types::names_type(value) {
+    Some(match names_type(value) {
         true => format!("`{key}` has only a type on its line: write `{key}: {{ type: {value}, {more}: {said} }}`"),
         false => format!("`{key}` has a value on its line, and nothing stands below it: indent `{more}` less"),
     })

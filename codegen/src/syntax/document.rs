@@ -5,8 +5,8 @@ use granit_parser::{Event, Parser, ScalarStyle, ScanError};
 use super::cause;
 use super::tree::{Entry, Node, Value};
 use crate::diagnostic::{Code, Diagnostic, Problems};
-use crate::names::torn_colon;
 use crate::source::{FileId, SourceFile, Span, Spanned};
+use crate::syntax::spacing::torn_colon;
 
 /// Keys whose texts are sentences.
 const PROSE: [&str; 2] = ["description", "help"];

@@ -1,12 +1,16 @@
 //! Fields as they are written.
 
+use charter_model::{
+    AccessWord, DisplayOption, Format, Keyword, OptionFacts, OptionTakes, RuleArgument, RuleFacts, RuleTakes, Widget,
+};
+
 use super::keys::{self, Table};
 use super::mapping::{Mapping, in_brackets, misshapen, scalar};
 use super::tree::{Entry, Node, Value};
 use super::type_word::{self, TypeSyntax};
 use crate::diagnostic::{Code, Diagnostic, Problems};
+use crate::notation::Rule;
 use crate::source::{Span, Spanned};
-use crate::words::{AccessWord, Format, Widget};
 
 /// A field of a record, a parameter or a field of an answer.
 #[derive(Debug, Clone)]
@@ -31,24 +35,39 @@ pub struct FieldSyntax {
     pub incomplete: bool,
 }
 
-/// What people read of a field, and how they type it.
+/// The options of a field that only the panel and the OpenAPI document read: text first, then words.
 #[derive(Debug, Clone, Default)]
-pub struct Described {
-    pub label: Option<Spanned<String>>,
-    pub help: Option<Spanned<String>>,
-    pub group: Option<Spanned<String>>,
-    pub widget: Option<Spanned<Widget>>,
-    pub description: Option<Spanned<String>>,
-    pub example: Option<Spanned<String>>,
-}
+pub struct Described(Vec<(DisplayOption, Spanned<String>)>);
 
 impl Described {
     fn read(table: &Table, mapping: &mut Mapping<'_, '_>) -> Described {
-        let mut text = |name: &str| if table.key(name).is_some() { mapping.text(name) } else { None };
-        let (label, help, group) = (text("label"), text("help"), text("group"));
-        let (description, example) = (text("description"), text("example"));
-        let widget = if table.key("widget").is_some() { mapping.word("widget") } else { None };
-        Described { label, help, group, widget, description, example }
+        let is_word = |option: &DisplayOption| option.facts().takes == OptionTakes::Widget;
+        let (words, texts): (Vec<_>, Vec<_>) = DisplayOption::ALL.iter().copied().partition(is_word);
+        let known = texts.into_iter().chain(words).filter(|option| table.key(option.key()).is_some());
+        let said = known.filter_map(|option| {
+            let text = match option.facts().takes {
+                OptionTakes::Text | OptionTakes::Literal => mapping.text(option.key()),
+                OptionTakes::Widget => {
+                    let word = mapping.word::<Widget>(option.key());
+                    word.map(|word| Spanned::new(word.value.word().to_owned(), word.span))
+                }
+            };
+            Some((option, text?))
+        });
+        Described(said.collect())
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &(DisplayOption, Spanned<String>)> {
+        self.0.iter()
+    }
+
+    pub fn get(&self, option: DisplayOption) -> Option<&Spanned<String>> {
+        self.0.iter().find(|(said, _)| *said == option).map(|(_, text)| text)
+    }
+
+    /// All but one.
+    pub fn without(&self, option: DisplayOption) -> Described {
+        Described(self.0.iter().filter(|(said, _)| *said != option).cloned().collect())
     }
 }
 
@@ -111,45 +130,6 @@ pub struct DefaultSyntax {
     pub plain: bool,
 }
 
-/// What a value must satisfy beside its type. Numbers stay as they are written, so that they are exact.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Rule {
-    Min(String),
-    Max(String),
-    Above(String),
-    Below(String),
-    MinLength(u32),
-    MaxLength(u32),
-    Pattern(String),
-    Format(Format),
-    Unique,
-    Exists(PathSyntax),
-    DiffersFrom(String),
-    After(String),
-    NotBefore(String),
-}
-
-impl Rule {
-    /// The key that says it.
-    pub fn key(&self) -> &'static str {
-        match self {
-            Rule::Min(_) => "min",
-            Rule::Max(_) => "max",
-            Rule::Above(_) => "above",
-            Rule::Below(_) => "below",
-            Rule::MinLength(_) => "min_length",
-            Rule::MaxLength(_) => "max_length",
-            Rule::Pattern(_) => "pattern",
-            Rule::Format(_) => "format",
-            Rule::Unique => "unique",
-            Rule::Exists(_) => "exists",
-            Rule::DiffersFrom(_) => "differs_from",
-            Rule::After(_) => "after",
-            Rule::NotBefore(_) => "not_before",
-        }
-    }
-}
-
 /// Reads a field under its name.
 pub fn read(table: &'static Table, entry: &Entry, problems: &mut Problems) -> FieldSyntax {
     let mut field = FieldSyntax {
@@ -185,23 +165,24 @@ pub fn read(table: &'static Table, entry: &Entry, problems: &mut Problems) -> Fi
     if has("required") {
         field.required = true_flag(&mut mapping, "required");
         field.default = mapping.node("default").and_then(|node| default("default", node, mapping.problems));
-        read_rules(&mut mapping, &mut field.rules);
+        field.rules = read_rules(table, &mut mapping);
     }
     if has("access") {
         field.access = mapping.word("access");
-        field.rules.extend(true_flag(&mut mapping, "unique").map(|span| Spanned::new(Rule::Unique, span)));
         field.renamed_from = mapping.text("renamed_from");
         field.backfill = mapping.node("backfill").and_then(|node| default("backfill", node, mapping.problems));
         field.deprecated = DeprecatedSyntax::of(&mut mapping);
     }
     field.described = Described::read(table, &mut mapping);
-    let own: &[&str] = match field.source {
-        SourceSyntax::From(_) => &["from", "deprecated", "label", "group", "description", "example"],
-        SourceSyntax::Many { .. } => &["many", "by", "deprecated", "label", "description"],
-        SourceSyntax::Type(_) | SourceSyntax::Unreadable => &[],
+    let (own, has): (&[&str], fn(OptionFacts) -> bool) = match field.source {
+        SourceSyntax::From(_) => (&["from", "deprecated"], |option| option.of_derived),
+        SourceSyntax::Many { .. } => (&["many", "by", "deprecated"], |option| option.of_embedded),
+        SourceSyntax::Type(_) | SourceSyntax::Unreadable => (&[], |_| true),
     };
     if !own.is_empty() {
-        let others = table.keys.iter().map(|key| key.name).filter(|name| !own.contains(name));
+        let is_own =
+            |name: &&str| own.contains(name) || DisplayOption::read(name).is_some_and(|option| has(option.facts()));
+        let others = table.keys.iter().map(|key| key.name).filter(|name| !is_own(name));
         field.others = others.filter_map(|name| Some(Spanned::new(name, mapping.key_span(name)?))).collect();
     }
     mapping.close();
@@ -245,28 +226,37 @@ fn true_flag(mapping: &mut Mapping<'_, '_>, name: &str) -> Option<Span> {
     mapping.flag(name).filter(|flag| flag.value).map(|flag| flag.span)
 }
 
-/// Makes a rule of what stands under its key.
-type MakeRule<T> = fn(T) -> Rule;
+/// The rules whose keys a table has, those that are true or false last.
+fn read_rules(table: &Table, mapping: &mut Mapping<'_, '_>) -> Vec<Spanned<Rule>> {
+    let known = RuleFacts::ALL.iter().filter(|facts| table.key(facts.key).is_some());
+    let (flags, others): (Vec<_>, Vec<_>) = known.partition(|facts| facts.takes == RuleTakes::Flag);
+    others.into_iter().chain(flags).filter_map(|facts| read_rule(facts, mapping)).collect()
+}
 
-fn read_rules(mapping: &mut Mapping<'_, '_>, rules: &mut Vec<Spanned<Rule>>) {
-    let numbers: [(&str, MakeRule<String>); 4] =
-        [("min", Rule::Min), ("max", Rule::Max), ("above", Rule::Above), ("below", Rule::Below)];
-    for (name, rule) in numbers {
-        rules.extend(mapping.text(name).map(|text| Spanned::new(rule(text.value), text.span)));
-    }
-    let lengths: [(&str, MakeRule<u32>); 2] = [("min_length", Rule::MinLength), ("max_length", Rule::MaxLength)];
-    for (name, rule) in lengths {
-        rules.extend(mapping.count(name).map(|count| Spanned::new(rule(count.value), count.span)));
-    }
-    rules.extend(mapping.text("pattern").map(|text| Spanned::new(Rule::Pattern(text.value), text.span)));
-    rules.extend(mapping.word("format").map(|word| Spanned::new(Rule::Format(word.value), word.span)));
-    let exists = mapping.text("exists").and_then(|text| path("exists", &text, mapping.problems));
-    rules.extend(exists.map(|path| Spanned::new(Rule::Exists(path.clone()), path.span)));
-    let others: [(&str, MakeRule<String>); 3] =
-        [("differs_from", Rule::DiffersFrom), ("after", Rule::After), ("not_before", Rule::NotBefore)];
-    for (name, rule) in others {
-        rules.extend(mapping.text(name).map(|text| Spanned::new(rule(text.value), text.span)));
-    }
+fn read_rule(facts: &RuleFacts, mapping: &mut Mapping<'_, '_>) -> Option<Spanned<Rule>> {
+    let key = facts.key;
+    let (attribute, argument, span) = match facts.takes {
+        RuleTakes::Number | RuleTakes::Text | RuleTakes::Field => {
+            let text = mapping.text(key)?;
+            let span = text.span;
+            (key, RuleArgument::Text(text), span)
+        }
+        RuleTakes::Count => {
+            let count = mapping.count(key)?;
+            (key, RuleArgument::Count(count.value), count.span)
+        }
+        RuleTakes::Format => {
+            let format = mapping.word::<Format>(key)?;
+            (format.value.word(), RuleArgument::Flag, format.span)
+        }
+        RuleTakes::Flag => (key, RuleArgument::Flag, true_flag(mapping, key)?),
+        RuleTakes::Path => {
+            let text = mapping.text(key)?;
+            let PathSyntax { head, tail, span } = path(key, &text, mapping.problems)?;
+            (key, RuleArgument::Path { resource: head, field: tail }, span)
+        }
+    };
+    Rule::read(attribute, argument).map(|rule| Spanned::new(rule, span))
 }
 
 fn default(key: &str, node: &Node, problems: &mut Problems) -> Option<Spanned<DefaultSyntax>> {

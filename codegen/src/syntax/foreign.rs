@@ -1,10 +1,10 @@
 //! Keys and words that people bring along from elsewhere, and what says the same here.
 
+use charter_model::{ActionOn, Keyword, Predicate, TypeWord, date};
+
 use super::keys::Table;
 use super::tree::{Entry, Node, Value};
-use crate::date;
-use crate::types;
-use crate::words::{ActionOn, Word};
+use super::type_word::names_type;
 
 /// A key that others have: how they spell it, which key of this grammar it is, where it is one, and what to do.
 struct Foreign {
@@ -169,18 +169,12 @@ const WORDS: &[(&str, &[&str], &str)] = &[
     ("method", &["put", "patch", "delete"], "post"),
     ("access", &["hidden", "private", "write_only"], "secret"),
     ("access", &["write_once", "create_only"], "immutable"),
-    (PREDICATE, &["equals", "equal", "is"], "eq"),
-    (PREDICATE, &["not_equals", "neq", "ne"], "not_eq"),
-    (PREDICATE, &["like", "ilike", "contains", "icontains"], "cont"),
-    (PREDICATE, &["starts_with", "startswith", "prefix"], "start"),
-    (PREDICATE, &["ends_with", "endswith", "suffix"], "end"),
-    (PREDICATE, &["gte", "ge", "min"], "gteq"),
-    (PREDICATE, &["lte", "le", "max"], "lteq"),
-    (PREDICATE, &["is_null", "isnull"], "null"),
 ];
 
-/// What stands for a key where predicates do.
-pub const PREDICATE: &str = "a predicate";
+/// What to do about a word that is no predicate here.
+pub fn predicate(written: &str) -> Option<String> {
+    Predicate::elsewhere(written).map(|here| format!("here it is called `{here}`"))
+}
 
 /// What to do about a word that is none here, under its key.
 pub fn word(key: &str, written: &str) -> Option<String> {
@@ -195,7 +189,7 @@ pub fn word(key: &str, written: &str) -> Option<String> {
             "`delete: soft` keeps the row and marks it; where the key is left out the row is removed".to_owned(),
         );
     }
-    if key == "output" && types::names_type(written) {
+    if key == "output" && names_type(written) {
         return Some(format!(
             "fields have names here too, under the key of the answer: `answer: result` and `output: {{ result: {written} }}`"
         ));
@@ -235,7 +229,7 @@ pub fn shape(key: &str, node: &Node) -> Option<String> {
     let named = entries.iter().find(|entry| entry.key.value == "name").and_then(|entry| entry.value.scalar());
     // Unless a field is called so: `- name: string(5)`.
     let named =
-        named.filter(|name| entries.iter().any(|entry| entry.key.value == "type") || !types::names_type(name.as_str()));
+        named.filter(|name| entries.iter().any(|entry| entry.key.value == "type") || !names_type(name.as_str()));
     match (key, one, named) {
         ("fields" | "detail" | "input" | "output", Some(name), _) => {
             Some(format!("each name has its type: `{key}: {{ {name}: string(255) }}`"))
@@ -262,8 +256,7 @@ pub fn shape(key: &str, node: &Node) -> Option<String> {
             Some("what may be null says so beside its type: `nullable: true`".to_owned())
         }
         ("type", Some(word), _) => {
-            let example =
-                types::TYPES.iter().find(|known| known.word == word).map_or(word.as_str(), |known| known.example);
+            let example = TypeWord::find(&word).map_or(word.as_str(), |known| known.example);
             Some(format!("one type, without brackets: `type: {example}`; a list of texts is `type: list(string(50))`"))
         }
         ("deprecated", ..) => text.map(|text| match date::is_day(&text) {

@@ -2,16 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use charter_model::Keyword;
+use charter_model::number::{LEADING_ZERO, without_zeros};
+
 use super::foreign;
 use super::keys::{Key, Table};
 use super::stray;
 use super::tree::{Entry, Node, Value};
+use super::type_word::names_type;
 use crate::diagnostic::{Code, Diagnostic, Problems, nearest};
-use crate::names::{odd_space, torn_colon};
-use crate::number::{LEADING_ZERO, without_zeros};
 use crate::source::{Span, Spanned};
-use crate::types::names_type;
-use crate::words::Word;
+use crate::syntax::spacing::{odd_space, torn_colon};
 
 /// A mapping that is being read.
 pub struct Mapping<'a, 'p> {
@@ -154,7 +155,7 @@ impl<'a, 'p> Mapping<'a, 'p> {
     }
 
     /// One of a closed set of words.
-    pub fn word<T: Word>(&mut self, name: &str) -> Option<Spanned<T>> {
+    pub fn word<T: Keyword>(&mut self, name: &str) -> Option<Spanned<T>> {
         let text = self.text(name)?;
         read_word(name, &text, self.problems)
     }
@@ -166,7 +167,7 @@ impl<'a, 'p> Mapping<'a, 'p> {
     }
 
     /// A list of words of a closed set.
-    pub fn words<T: Word>(&mut self, name: &str) -> Option<Vec<Spanned<T>>> {
+    pub fn words<T: Keyword>(&mut self, name: &str) -> Option<Vec<Spanned<T>>> {
         let texts = self.texts(name)?;
         Some(texts.iter().filter_map(|text| read_word(name, text, self.problems)).collect())
     }
@@ -309,14 +310,14 @@ fn in_one_pair(name: &str, texts: &[Spanned<String>]) -> String {
 }
 
 /// A word of a closed set; anything else is reported.
-pub fn read_word<T: Word>(name: &str, text: &Spanned<String>, problems: &mut Problems) -> Option<Spanned<T>> {
+pub fn read_word<T: Keyword>(name: &str, text: &Spanned<String>, problems: &mut Problems) -> Option<Spanned<T>> {
     let value = T::read(text.as_str());
     if value.is_none() {
         let message = format!("`{name}` does not know the word `{}`", text.value);
         let problem = Diagnostic::new(Code::UnknownWord, text.span, message, "not one of the known words");
         problems.push(match foreign::word(name, text.as_str()) {
             Some(help) => problem.help(help),
-            None => problem.did_you_mean(text.as_str(), T::ALL.iter().map(|(word, _)| *word)),
+            None => problem.did_you_mean(text.as_str(), T::KEYWORDS.iter().map(|(word, _)| *word)),
         });
     }
     value.map(|value| Spanned::new(value, text.span))

@@ -11,6 +11,7 @@ pub mod keys;
 pub mod mapping;
 pub mod relation;
 pub mod resource;
+pub mod spacing;
 mod stray;
 pub mod tree;
 pub mod type_word;

@@ -1,13 +1,15 @@
 //! Includes and actions as they are written.
 
+use charter_model::{ActionMethod, ActionOn};
+
 use super::field::{DeprecatedSyntax, FieldSyntax};
 use super::keys;
 use super::mapping::{Mapping, read_word};
 use super::resource::fields;
 use super::tree::{Entry, Node, Value};
 use crate::diagnostic::{Code, Diagnostic, nearest};
+use crate::keywords::OutputWord;
 use crate::source::{Span, Spanned};
-use crate::words::{ActionMethod, ActionOn, OutputWord};
 
 type Name = Spanned<String>;
 

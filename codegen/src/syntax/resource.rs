@@ -1,5 +1,7 @@
 //! A resource as it is written.
 
+use charter_model::{Hook, Operation, TimestampForm};
+
 use super::field::{self, DeprecatedSyntax, FieldSyntax};
 use super::keys::{self, Table};
 use super::mapping::{self, Mapping, misshapen};
@@ -7,8 +9,10 @@ use super::relation::{self, ActionSyntax, IncludeSyntax};
 use super::stray::{self, Stray};
 use super::tree::{Node, Value};
 use crate::diagnostic::{Code, Diagnostic, Problems};
+use crate::keywords::Deletion;
+use crate::keywords::FilterWord;
+use crate::keywords::SortWord;
 use crate::source::{FileId, Span, Spanned};
-use crate::words::{Deletion, FilterWord, Hook, Operation, SortWord, TimestampForm};
 
 type Name = Spanned<String>;
 

@@ -1,13 +1,14 @@
 //! Keys that stand among fields and are none: one of the resource that is indented too far, or one of a field too little.
 
+use charter_model::naming::is_snake_case;
+use charter_model::{Format, Keyword, Number, TypeWord};
+
 use super::foreign;
 use super::keys::{Shape, Table};
 use super::tree::{Entry, Node, Value};
+use super::type_word::names_type;
 use crate::diagnostic::{Code, Diagnostic, nearest};
-use crate::names::is_snake_case;
-use crate::number::Number;
-use crate::types;
-use crate::words::{Format, SortWord, Word};
+use crate::keywords::SortWord;
 
 /// What a stray key belongs to.
 pub enum Stray {
@@ -60,8 +61,8 @@ fn under(field: &Entry, entry: &Entry) -> String {
 fn is_field(node: &Node) -> bool {
     match &node.value {
         Value::Scalar { text, .. } => {
-            let is_other = || types::other_word(text).is_some() || Format::read(text).is_some();
-            types::names_type(text) || text.contains('(') || is_other()
+            let is_other = || TypeWord::elsewhere(text).is_some() || Format::read(text).is_some();
+            names_type(text) || text.contains('(') || is_other()
         }
         Value::Map(entries) => entries.iter().any(|entry| matches!(entry.key.as_str(), "type" | "from" | "many")),
         // It has nothing that could be told apart.
@@ -80,7 +81,7 @@ pub fn fits(shape: Shape, node: &Node) -> bool {
             Shape::Number | Shape::Count => Number::read(text).is_some(),
             // Whatever stands there fits, also a type with a slip.
             Shape::Name | Shape::Text | Shape::Literal | Shape::Path | Shape::Permission | Shape::Right => {
-                nearest(text, types::TYPES.iter().map(|known| known.word)).is_none()
+                nearest(text, TypeWord::words()).is_none()
             }
             _ => false,
         },

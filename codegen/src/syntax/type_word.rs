@@ -1,9 +1,10 @@
 //! Types as they are written: a word, and arguments in parentheses.
 
+use charter_model::TypeWord;
+
 use crate::diagnostic::{Code, Diagnostic, Problems};
-use crate::names::torn_colon;
 use crate::source::{Span, Spanned};
-use crate::types;
+use crate::syntax::spacing::torn_colon;
 
 /// So many types stand within each other at most: more than the grammar has a use for.
 const DEEPEST: usize = 4;
@@ -36,7 +37,7 @@ pub fn read(text: &Spanned<String>, problems: &mut Problems) -> Option<TypeSynta
         None => format!("`{}` is not a type", text.value),
     };
     let problem = Diagnostic::new(Code::UnknownType, text.span, message, "cannot be read");
-    if let Some(round) = types::in_round_brackets(&text.value) {
+    if let Some(round) = in_round_brackets(&text.value) {
         problems.push(problem.help(format!("its brackets are round: `{round}`")));
         return None;
     }
@@ -49,7 +50,7 @@ pub fn read(text: &Spanned<String>, problems: &mut Problems) -> Option<TypeSynta
         return None;
     }
     // `CharField(max_length=100)`
-    if let Some(here) = text.value.split_once('(').and_then(|(word, _)| types::other_word(word)) {
+    if let Some(here) = text.value.split_once('(').and_then(|(word, _)| TypeWord::elsewhere(word)) {
         problems.push(problem.help(format!("here it is called `{here}`")));
         return None;
     }
@@ -63,6 +64,18 @@ pub fn read(text: &Spanned<String>, problems: &mut Problems) -> Option<TypeSynta
     };
     problems.push(problem);
     None
+}
+
+/// Whether a text begins with the word of a type, whatever its arguments are.
+pub fn names_type(text: &str) -> bool {
+    TypeWord::find(text.split('(').next().unwrap_or_default()).is_some()
+}
+
+/// A type with the brackets that others write, as it is written here: `string[20]` is `string(20)`.
+pub fn in_round_brackets(text: &str) -> Option<String> {
+    let (word, _) = text.split_once('[')?;
+    let is_type = TypeWord::find(word).is_some() && text.ends_with(']');
+    is_type.then(|| text.replace('[', "(").replace(']', ")"))
 }
 
 /// What is said behind a type on its line, as it is said beside one: `string(9)!`, `integer = 0`, `text | null`.

@@ -8,7 +8,7 @@ const SCALE: u32 = 18;
 /// The greatest whole part: more than any `bigint` has.
 const MOST_WHOLE: i128 = 10i128.pow(19);
 
-/// What is told of a number like `010`.
+/// The reason against a number like `010`.
 pub const LEADING_ZERO: &str = "begins with a zero, and is another number to some readers of YAML";
 
 /// A decimal number as an integer scaled by 10^18.
@@ -69,6 +69,11 @@ impl Number {
             false => floor,
         };
         Number { scaled, places }
+    }
+
+    /// Whether it is a whole number between two others.
+    pub fn is_whole_within(self, least: i128, most: i128) -> bool {
+        self.places == 0 && self.is_within(least, most)
     }
 
     /// Whether it lies between two whole numbers.

@@ -1,28 +1,7 @@
-//! How names follow from each other: plurals, labels, type names, and which names Rust keeps for itself.
+//! Names that follow from other names: plurals, labels, type names, and the forms that a name can have.
 
-/// The longest name that both databases keep whole.
-pub const LONGEST: usize = 63;
-
-/// Words that Rust reserves and that work behind `r#`.
-const KEYWORDS: &[&str] = &[
-    "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "do", "dyn", "else", "enum",
-    "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "macro", "match", "mod", "move",
-    "mut", "override", "priv", "pub", "ref", "return", "static", "struct", "trait", "true", "try", "type", "typeof",
-    "unsafe", "unsized", "use", "virtual", "where", "while", "yield",
-];
-
-/// Words that are never a name in Rust, not even behind `r#`.
-const NEVER: &[&str] = &["crate", "self", "super", "_"];
-
-/// Whether Rust reserves the word.
-pub fn is_keyword(name: &str) -> bool {
-    KEYWORDS.contains(&name) || NEVER.contains(&name)
-}
-
-/// Whether the word cannot be a name in Rust, not even behind `r#`.
-pub fn is_never_a_name(name: &str) -> bool {
-    NEVER.contains(&name)
-}
+/// The longest name, in bytes, that neither database cuts.
+pub const MAX_NAME_LENGTH: usize = 63;
 
 /// Lower-case letters, digits and single underscores between them, beginning with a letter.
 pub fn is_snake_case(name: &str) -> bool {
@@ -30,31 +9,6 @@ pub fn is_snake_case(name: &str) -> bool {
         && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
         && !name.ends_with('_')
         && !name.contains("__")
-}
-
-/// A character that looks like a space, or like nothing, and is not one to YAML: what it is called.
-pub fn odd_space(text: &str) -> Option<String> {
-    let odd = text
-        .chars()
-        .find(|&c| !c.is_ascii() && (c.is_whitespace() || matches!(c, '\u{200b}'..='\u{200d}' | '\u{feff}')))?;
-    let name = match odd {
-        '\u{a0}' | '\u{202f}' => "a no-break space",
-        '\u{200b}'..='\u{200d}' | '\u{feff}' => "a character without width",
-        _ => "a space of another width",
-    };
-    Some(format!("{name} (U+{:04X})", u32::from(odd)))
-}
-
-/// What to do about `name:text` and `name:{ … }`, which are one word to YAML, as no space stands behind the colon.
-pub fn torn_colon(text: &str) -> Option<String> {
-    let (key, rest) = text.split_once(':')?;
-    let is_key = !key.is_empty() && key.chars().all(|c| c.is_alphanumeric() || c == '_');
-    // A time and an address have such a colon too.
-    let is_other = rest.starts_with(|c: char| c.is_whitespace() || c.is_ascii_digit() || matches!(c, ':' | '/'));
-    (is_key && !rest.is_empty() && !is_other).then(|| match rest.chars().next() {
-        Some(bracket @ ('{' | '[')) => format!("a space belongs behind the colon: `{key}: {bracket}…`"),
-        _ => format!("a space belongs behind the colon: `{key}: {rest}`"),
-    })
 }
 
 /// Whether the server reads two names of types as one: in any case, with `_` between the words or not.
@@ -100,6 +54,13 @@ pub fn label(name: &str) -> String {
 /// The name of a type: `exchange_rate` is `ExchangeRate`.
 pub fn upper_camel(name: &str) -> String {
     name.split('_').map(label).collect()
+}
+
+/// `product_group` is `productGroup`, as clients ask for an include.
+pub fn lower_camel(name: &str) -> String {
+    let upper = upper_camel(name);
+    let end = upper.chars().next().map_or(0, char::len_utf8);
+    upper[..end].to_lowercase() + &upper[end..]
 }
 
 /// The form of an include's name in a record: `productGroup` is `product_group`.
@@ -170,6 +131,7 @@ mod tests {
     fn forms_of_a_name() {
         assert_eq!(label("exchange_rate"), "Exchange rate");
         assert_eq!(upper_camel("exchange_rate"), "ExchangeRate");
+        assert_eq!(lower_camel("product_group"), "productGroup");
         assert_eq!(snake("customFieldValues"), "custom_field_values");
         assert_eq!(to_snake_case("Exchange-Rate"), "exchange_rate");
         assert_eq!(to_snake_case("isActive"), "is_active");
@@ -190,11 +152,5 @@ mod tests {
     fn camel_case() {
         assert!(is_camel_case("productGroup") && is_camel_case("owner"));
         assert!(!is_camel_case("ProductGroup") && !is_camel_case("product_group") && !is_camel_case(""));
-    }
-
-    #[test]
-    fn words_of_rust() {
-        assert!(is_keyword("type") && is_keyword("self") && !is_keyword("name"));
-        assert!(is_never_a_name("self") && !is_never_a_name("type"));
     }
 }
