@@ -5,11 +5,11 @@
 
 mod action;
 mod deprecation;
-mod widget;
 
-pub use action::{ActionMeta, ActionMethod, ActionOn, ActionOutput, Until};
-pub use deprecation::{Deprecated, DeprecationMeta};
-pub use widget::Widget;
+pub use action::{ActionMeta, ActionOutput, Until};
+pub use charter_model::{Access, ActionMethod, ActionOn, Deprecated, Operation, Shown, TimestampForm, Widget};
+use charter_model::{Constant, FieldType};
+pub use deprecation::DeprecationMeta;
 
 /// One resource: its names, its fields, how it is found, what hangs on it, who may.
 #[derive(Debug)]
@@ -92,22 +92,6 @@ pub struct Under {
     pub field: &'static str,
 }
 
-/// One of the five plain operations.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Operation {
-    List,
-    Show,
-    Create,
-    Update,
-    Delete,
-}
-
-impl Operation {
-    /// All five, in the order in which the documentation lists them.
-    pub const ALL: &'static [Operation] =
-        &[Operation::List, Operation::Show, Operation::Create, Operation::Update, Operation::Delete];
-}
-
 /// One field of a record, or one parameter of an action.
 #[derive(Debug, Clone, Copy)]
 pub struct FieldMeta {
@@ -170,93 +154,15 @@ impl FieldMeta {
 
     /// Whether the table has a column for it.
     pub const fn is_column(&self) -> bool {
-        !matches!(self.kind, Kind::Derived { .. } | Kind::Embedded { .. } | Kind::Computed { .. })
+        self.kind.is_column()
     }
 }
 
-/// What values a field holds.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Kind {
-    /// One line of text of at most `max` characters (Unicode scalar values).
-    String {
-        max: u32,
-    },
-    /// Text of any length.
-    Text,
-    /// 32 bits.
-    Integer,
-    /// 64 bits. The kind of `id`.
-    BigInt,
-    Boolean,
-    /// An exact number with `places` digits behind the point and at most `precision` in all (18 at most).
-    Decimal {
-        precision: u8,
-        places: u8,
-    },
-    Timestamp {
-        form: TimestampForm,
-    },
-    /// A calendar day, `2026-03-21`.
-    Date,
-    /// One of the words; compared without regard to case.
-    Enum {
-        values: &'static [&'static str],
-    },
-    /// One of the numbers, each with a label.
-    Code {
-        values: &'static [(i32, &'static str)],
-    },
-    /// A list of strings of at most `max` characters each, stored as JSON.
-    StringList {
-        max: u32,
-    },
-    /// A list of ids of another resource, stored as JSON.
-    RefList {
-        resource: &'static str,
-    },
-    /// Any JSON object or list. Without a default it is `{}` where it cannot be null.
-    Json,
-    Uuid,
-    /// The id of a record of another resource.
-    Ref {
-        resource: &'static str,
-    },
-    /// The id in a polymorphic reference; `type_field` names the column that holds the other's type name.
-    PolymorphicRef {
-        type_field: &'static str,
-    },
-    /// The type name in a polymorphic reference: that of one of several resources, `StockLevel`.
-    PolymorphicType {
-        type_names: &'static [&'static str],
-    },
-    /// The values of the custom fields by name.
-    CustomFields,
-    /// Read-only: field `field` of the record that `via` refers to, or the label of the code `via` when `field` is `label`.
-    Derived {
-        via: &'static str,
-        field: &'static str,
-    },
-    /// The records of `resource` whose `by` is this record's id, read and written with it.
-    Embedded {
-        resource: &'static str,
-        by: &'static str,
-    },
-    /// Read-only text that the resource's own code makes of these columns each time the record is shown.
-    Computed {
-        from: &'static [&'static str],
-    },
-}
+/// The type of a field, as a constant.
+pub type Kind = FieldType<Constant>;
 
-/// How a timestamp goes out. It comes in as RFC 3339 with any offset.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TimestampForm {
-    /// `2026-03-21T10:00:00Z`
-    Seconds,
-    /// `2026-03-21T10:00:00.000Z`
-    Millis,
-    /// `2026-03-21T10:00:00+00:00`
-    Offset,
-}
+/// What a value must satisfy beside its kind, as a constant.
+pub type Rule = charter_model::Rule<Constant>;
 
 /// The value of a field that create does not give.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -272,32 +178,6 @@ pub enum DefaultValue {
     Caller,
 }
 
-/// Who writes a field, and when.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Access {
-    Writable,
-    /// Ignored when a client sends it.
-    ReadOnly,
-    /// Given on create and never changed: a different value on update is 422.
-    Immutable,
-    /// Written by the client and never shown or filtered, but no secret: the audit trail has it.
-    WriteOnly,
-    /// Written by the client, never shown, logged or filtered.
-    Secret,
-    /// Neither written nor shown: the server's own columns.
-    Internal,
-}
-
-/// In which answers a field appears.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shown {
-    /// In a list and in the single record.
-    Always,
-    /// In the single record only.
-    Detail,
-    Never,
-}
-
 /// Which predicates a field accepts in `q`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Filter {
@@ -306,41 +186,6 @@ pub enum Filter {
     /// These only, by name: `["eq", "cont"]`.
     Only(&'static [&'static str]),
     Off,
-}
-
-/// What a value must satisfy beside its kind. Numbers are decimal text, so that they are exact.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Rule {
-    /// At least.
-    Min(&'static str),
-    /// At most.
-    Max(&'static str),
-    /// More than.
-    Above(&'static str),
-    /// Less than.
-    Below(&'static str),
-    /// At least so many characters, or elements of a list.
-    MinLength(u32),
-    /// At most so many elements of a list.
-    MaxLength(u32),
-    /// Matches the regular expression as a whole.
-    Pattern(&'static str),
-    /// An absolute http or https URL.
-    Url,
-    Email,
-    /// No other record (that is not deleted) has this value.
-    Unique,
-    /// Some record of `resource` has this value in `field`.
-    Exists {
-        resource: &'static str,
-        field: &'static str,
-    },
-    /// Not equal to another field of the record.
-    DiffersFrom(&'static str),
-    /// Later, or more, than another field of the record when both are given.
-    After(&'static str),
-    /// Not earlier, or not less, than another field of the record when both are given.
-    NotBefore(&'static str),
 }
 
 /// A related record, or records, that `include` loads.

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use charter_macros::Resource;
+use charter_model::naming;
 use sea_orm::ActiveValue::Set;
 use sea_orm::PaginatorTrait;
 use sea_orm::entity::prelude::*;
@@ -135,9 +136,7 @@ impl Rules for Entity {
         if draft.model.label.is_not_set()
             && let Some(name) = draft.model.name.try_as_ref()
         {
-            // `max_power` is labelled `Max power`.
-            let spaced = name.replace('_', " ");
-            draft.model.label = Set(spaced[..1].to_ascii_uppercase() + &spaced[1..]);
+            draft.model.label = Set(naming::label(name));
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! What is declared of an action: its path, its parameters, its answer.
 
-use super::FieldMeta;
+use super::{ActionMethod, ActionOn, FieldMeta};
 
 /// A named operation on a record or on the collection.
 #[derive(Debug, Clone, Copy)]
@@ -31,22 +31,6 @@ pub struct ActionMeta {
 pub struct Until {
     pub field: &'static str,
     pub is: bool,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ActionOn {
-    /// `/<path>/{id}/<name>`
-    Record,
-    /// `/<path>/<name>`
-    Collection,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ActionMethod {
-    /// Needs the read ability, unless it says that it needs the other.
-    Get,
-    /// Needs the write ability.
-    Post,
 }
 
 /// What an action answers.

@@ -1,6 +1,6 @@
 //! What of a resource is to go: fields, filters and actions, and what their clients are told.
 
-use super::ResourceMeta;
+use super::{Deprecated, ResourceMeta};
 
 impl ResourceMeta {
     /// What is said of something that is to go.
@@ -21,12 +21,4 @@ pub struct DeprecationMeta {
     pub sunset: Option<&'static str>,
     /// What of the same sort takes its place.
     pub instead: Option<&'static str>,
-}
-
-/// What can be deprecated.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Deprecated {
-    Field,
-    Filter,
-    Action,
 }

@@ -1,11 +1,12 @@
 //! Examples: for every field a value that fits its kind and its rules, the same at every start.
 
+use charter_model::naming;
 use serde_json::{Map, Value, json};
 
 use super::given::{Write, is_given, literal};
 use super::text::{self, Length};
 use super::{digits, prose};
-use crate::catalog::{Catalog, Entry, snake_case};
+use crate::catalog::{Catalog, Entry};
 use crate::meta::{DefaultValue, FieldMeta, Kind, Rule, Shown, TimestampForm};
 use crate::number;
 
@@ -173,7 +174,7 @@ fn time(form: TimestampForm, later: bool) -> String {
 
 /// The name under which an include stands in a record.
 pub fn include_key(name: &str) -> String {
-    snake_case(name)
+    naming::snake(name)
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use crate::catalog::{Catalog, Entry};
 use crate::custom_field::{self, CustomFieldType, Definition};
 use crate::error::Result;
 use crate::meta::{FieldMeta, Kind, Operation, Shown};
-use crate::query::{Predicate, TABLE, asked};
+use crate::query::{Predicate, allows, asked};
 
 use super::visit::Visit;
 use super::{cell, filter, title, words};
@@ -78,7 +78,7 @@ fn tell_apart(columns: &mut [Column]) {
 
 /// When each record of a list was deleted.
 pub fn of_mark(visit: &Visit<'_>, entry: &Entry, field: &'static FieldMeta) -> Column {
-    let predicates = TABLE.iter().filter(|row| row.0.fits(field.kind)).map(|row| row.0).collect();
+    let predicates = field.kind.predicates().collect();
     let catalog = &visit.state.catalog;
     Column { label: "Deleted".into(), predicates, sortable: true, ..of_field(catalog, entry, field) }.told(catalog)
 }
@@ -90,7 +90,7 @@ fn is_column(field: &FieldMeta) -> bool {
 fn of_field(catalog: &Catalog, entry: &Entry, field: &'static FieldMeta) -> Column {
     let kind = cell::kind(entry, field);
     let predicates = match asked(field) {
-        true => TABLE.iter().filter(|row| row.0.allowed(field, kind)).map(|row| row.0).collect(),
+        true => Predicate::ALL.iter().copied().filter(|asked| allows(field, *asked, kind)).collect(),
         false => Vec::new(),
     };
     let sortable = field.sortable && !matches!(kind, Kind::StringList { .. } | Kind::RefList { .. } | Kind::Json);
@@ -115,7 +115,7 @@ fn of_custom(catalog: &Catalog, definition: Definition, asked: bool) -> Option<C
         label: definition.label.clone(),
         kind,
         field: None,
-        predicates: TABLE.iter().filter(|row| asked && row.0.fits(kind)).map(|row| row.0).collect(),
+        predicates: if asked { kind.predicates().collect() } else { Vec::new() },
         custom: Some(definition),
         sortable: asked,
         script: String::new(),

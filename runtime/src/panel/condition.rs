@@ -266,7 +266,7 @@ mod tests {
             kind,
             field: None,
             custom: None,
-            predicates: crate::query::TABLE.iter().map(|row| row.0).filter(|asked| asked.fits(kind)).collect(),
+            predicates: kind.predicates().collect(),
             sortable: true,
             script: String::new(),
         };

@@ -12,7 +12,7 @@ use super::{cell, page, words};
 use crate::catalog::Entry;
 use crate::error::Result;
 use crate::meta::{ActionMeta, FieldMeta, Kind, Operation};
-use crate::query::Predicate;
+use crate::query::{Predicate, allows};
 use crate::server::Answer;
 
 /// Times and dates by which a record can be due, the best first.
@@ -62,7 +62,7 @@ pub async fn answer(visit: &Visit<'_>) -> Result<Answer> {
 /// should be.
 fn dated(entry: &Entry) -> Option<(String, &'static FieldMeta)> {
     let asked =
-        |name: &str, predicate: Predicate| entry.field(name).filter(|field| predicate.allowed(field, field.kind));
+        |name: &str, predicate: Predicate| entry.field(name).filter(|field| allows(field, predicate, field.kind));
     let open = |action: &ActionMeta| {
         let done = action.until.filter(|until| until.is)?.field;
         match entry.field(done)?.kind {

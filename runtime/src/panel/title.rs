@@ -15,7 +15,7 @@ use super::{cell, several, words};
 use crate::catalog::Entry;
 use crate::error::{Error, Result};
 use crate::meta::{Access, FieldMeta, Kind, Operation, Shown};
-use crate::query::{MOST_ELEMENTS, Predicate};
+use crate::query::{MOST_ELEMENTS, Predicate, allows};
 use crate::server::Answer;
 
 /// Fields that name a record, the best first.
@@ -179,7 +179,7 @@ pub async fn search(visit: &Visit<'_>, plural: &str) -> Result<Answer> {
     let mut query = format!("per_page={OFFERED}&count=none");
     if let Some(field) = field(entry) {
         query.push_str(&format!("&fields=id,{0}&sort={0}", field.name));
-        if !typed.is_empty() && Predicate::Cont.allowed(field, field.kind) {
+        if !typed.is_empty() && allows(field, Predicate::Cont, field.kind) {
             query.push_str(&format!("&q[{}_cont]={}", field.name, words::escape(typed)));
         }
     }

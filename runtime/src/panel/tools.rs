@@ -9,7 +9,7 @@ use super::row::Row;
 use super::title::Titles;
 use super::visit::Visit;
 use super::{chooser, filter, title, views, words};
-use crate::query::{Pair, Predicate};
+use crate::query::{Pair, Predicate, allows};
 
 /// A form above a list. Most visitors open none: a closed one is not sent, but asked for when it is opened, as the page that has
 /// it open. The script takes it out of that page; without one its link leads there.
@@ -85,7 +85,7 @@ fn tool(place: &Place<'_>, wish: &Wish, tool: Tool, summary: &Markup, form: impl
 
 /// The field for a word in the title, where titles are searched.
 fn search(place: &Place<'_>, wish: &Wish) -> Markup {
-    let Some(field) = title::field(place.entry).filter(|field| Predicate::Cont.allowed(field, field.kind)) else {
+    let Some(field) = title::field(place.entry).filter(|field| allows(field, Predicate::Cont, field.kind)) else {
         return Markup::default();
     };
     let name = format!("q[{}_cont]", field.name);

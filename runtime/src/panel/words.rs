@@ -1,5 +1,6 @@
 //! What people read: labels from names, and addresses.
 
+use charter_model::naming;
 use maud::{Markup, html};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
@@ -35,21 +36,15 @@ pub fn field(field: &FieldMeta) -> String {
             field.name.strip_suffix("_id").unwrap_or(field.name)
         }
         Kind::Integer => field.name.strip_suffix("_id").unwrap_or(field.name),
-        Kind::RefList { .. } => return label(&field.name.strip_suffix("_ids").map_or(field.name.into(), several)),
+        Kind::RefList { .. } => {
+            return label(&field.name.strip_suffix("_ids").map_or(field.name.into(), naming::plural));
+        }
         // The name of a product's group is what its group is called.
         Kind::Derived { via, field: "name" } => via.strip_suffix("_id").unwrap_or(via),
         Kind::Boolean => field.name.strip_prefix("is_").unwrap_or(field.name),
         _ => field.name,
     };
     label(name)
-}
-
-/// `role` is `roles`, `company` is `companies`.
-fn several(noun: &str) -> String {
-    match noun.strip_suffix('y').filter(|stem| !stem.ends_with(['a', 'e', 'o', 'u'])) {
-        Some(stem) => format!("{stem}ies"),
-        None => format!("{noun}s"),
-    }
 }
 
 /// `loss_and_damage` is `Loss and damage`.

@@ -1,23 +1,19 @@
 //! A table as the YAML of a resource; what it does not tell, and what has no place there, as comments.
 
+use charter_model::field_type::{decimal, string};
+use charter_model::naming::{MAX_NAME_LENGTH, is_snake_case};
+use charter_model::reserved::{SERVER_FIELDS, is_never_a_name};
+
 use super::table::{Column, Index, Table};
 use crate::db::Dialect;
 
-/// What the server keeps itself, and no YAML declares.
-const SERVERS_OWN: &[&str] = &["id", "created_at", "updated_at", "deleted_at", "custom_fields"];
-/// The grammar's own limits.
-const LONGEST_STRING: u32 = 65_535;
-const MOST_DIGITS: u32 = 18;
-const LONGEST_NAME: usize = 63;
-
 /// Whether a name is one of the grammar: snake_case, and a word that Rust takes.
 pub fn is_name(name: &str) -> bool {
-    let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
-    name.split('_').all(|part| !part.is_empty() && part.bytes().all(plain))
-        && name.starts_with(|first: char| first.is_ascii_lowercase())
-        && name.len() <= LONGEST_NAME
-        && !matches!(name, "crate" | "self" | "super")
+    is_snake_case(name) && name.len() <= MAX_NAME_LENGTH && !is_never_a_name(name)
 }
+
+/// The most digits of a decimal.
+const MAX_DIGITS: u32 = decimal::MAX_DIGITS as u32;
 
 /// What is said of a column.
 enum Said {
@@ -108,7 +104,7 @@ fn said(
     resources: &[(&str, &str)],
     (name, table): (&str, &str),
 ) -> Said {
-    if SERVERS_OWN.contains(&column.name.as_str()) {
+    if SERVER_FIELDS.contains(&column.name.as_str()) {
         return Said::ServersOwn;
     }
     if !is_name(&column.name) {
@@ -157,7 +153,7 @@ fn kind(dialect: Dialect, column: &Column, notes: &mut Vec<String>) -> Option<(S
     match word {
         "varchar" | "character varying" | "nvarchar" | "char" | "character" | "nchar" | "bpchar" => {
             match arguments.first() {
-                Some(length) if (1..=LONGEST_STRING).contains(length) => plain(&format!("string({length})")),
+                Some(length) if (1..=string::MAX_LENGTH).contains(length) => plain(&format!("string({length})")),
                 _ => plain("text"),
             }
         }
@@ -175,11 +171,11 @@ fn kind(dialect: Dialect, column: &Column, notes: &mut Vec<String>) -> Option<(S
             let (digits, places) = match arguments.as_slice() {
                 [digits, places] => (*digits, *places),
                 [digits] => (*digits, 0),
-                _ => (MOST_DIGITS + 1, 4),
+                _ => (MAX_DIGITS + 1, 4),
             };
-            let (most, fits) = (digits.min(MOST_DIGITS), digits <= MOST_DIGITS && places <= digits);
+            let (most, fits) = (digits.min(MAX_DIGITS), digits <= MAX_DIGITS && places <= digits);
             if !fits {
-                notes.push(format!("{} does not say at most {MOST_DIGITS} digits; choose how many", column.kind));
+                notes.push(format!("{} does not say at most {MAX_DIGITS} digits; choose how many", column.kind));
             }
             if dialect == Dialect::Sqlite {
                 notes.push("SQLite keeps a decimal of a resource as a whole number: convert the values".to_owned());
