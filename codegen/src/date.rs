@@ -1,14 +1,14 @@
-//! The day that it is, as `2026-03-21`: text whose order is that of the days.
+//! Today's date as `2026-03-21`: text that sorts like the days.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// The day that it is, in UTC.
+/// Today, in UTC.
 pub fn today() -> String {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
     day(since.as_secs() / 86_400)
 }
 
-/// `2026-11-21`, of days since 1970 (Howard Hinnant's `civil_from_days`).
+/// `2026-11-21` from days since 1970 (Howard Hinnant's `civil_from_days`).
 fn day(days: u64) -> String {
     let shifted = days + 719_468;
     let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);

@@ -1,20 +1,20 @@
-//! Words that the grammar alone has. `charter_model` has those that resources have at run time too.
+//! Keywords that only the grammar has. `charter_model` has those that the runtime needs too.
 
 use charter_model::keywords;
 
 keywords! {
-    /// What deleting does when it does not remove the row.
+    /// The value of `delete`. Without the key, deleting removes the row.
     Deletion { Soft = "soft" }
 
-    /// The short way to say what an action answers.
+    /// The short form of `output`.
     OutputWord {
         /// A new record of the same resource.
         Created = "created",
     }
 
-    /// The short ways to say what can be filtered.
+    /// The short forms of `filters`.
     FilterWord { Shown = "shown", None = "none" }
 
-    /// The short ways to say what can be sorted by.
+    /// The short forms of `sorts`.
     SortWord { Shown = "shown", None = "none" }
 }

@@ -1,4 +1,4 @@
-//! The notation of YAML: field types and rules whose names have their place in a file.
+//! Notation of YAML: field types and rules whose names have their place in a file.
 
 use charter_model::{FieldType, Notation};
 

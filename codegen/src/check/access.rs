@@ -1,4 +1,4 @@
-//! Who may: permissions and the owner of a record.
+//! Access checks: the permissions of a resource and the owner of its records.
 
 use charter_model::naming;
 
@@ -8,7 +8,7 @@ use crate::model::{Name, Resource, Schema};
 
 pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
     let permissions = [&resource.read_permission, &resource.write_permission].into_iter().flatten();
-    // A parent's is told where the parent says it.
+    // An inherited permission is reported at the parent.
     for permission in permissions.filter(|permission| permission.span.file == resource.name.span.file) {
         well_formed(permission, problems);
     }
@@ -23,7 +23,7 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
     }
 }
 
-/// Names with points between them, `settings.manage`.
+/// A permission is two or more snake_case names joined by points: `settings.manage`.
 fn well_formed(permission: &Name, problems: &mut Problems) {
     let parts: Vec<&str> = permission.value.split('.').collect();
     if parts.len() < 2 || !parts.iter().all(|part| naming::is_snake_case(part)) {

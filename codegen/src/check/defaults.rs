@@ -1,10 +1,10 @@
-//! Defaults: whether one fits its type and its own rules.
+//! Default checks: whether a default fits its type and the rules of its field.
 
 use charter_model::field_type::list::elements;
 use charter_model::format::is_email;
 use charter_model::{Hook, Misfit, Number};
 
-use super::beside;
+use super::cross_field;
 use super::rules::fits;
 use super::{ScopeOf, patterns, scopes};
 use crate::diagnostic::{Code, Diagnostic, Problems};
@@ -48,14 +48,16 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
     }
 }
 
-/// A record that is given neither of two fields begins with both defaults, which a rule between them may refuse.
+/// A new record without either field has both defaults, which a rule between the two fields may refuse.
 fn beside_others(field: &Field, all: &[Field], problems: &mut Problems) {
     let Some(span) = field.places.default else { return };
     for rule in &field.rules {
         let Some(other) = rule.value.other_field() else { continue };
         let Some(other) = all.iter().find(|one| one.name.value == other) else { continue };
         let kept = match (&field.default, &other.default) {
-            (Default::Literal(own), Default::Literal(other)) => beside::keeps(&rule.value, &field.kind, own, other),
+            (Default::Literal(own), Default::Literal(other)) => {
+                cross_field::keeps(&rule.value, &field.kind, own, other)
+            }
             (Default::Now, Default::Now) => matches!(rule.value, Rule::NotBefore(_)),
             _ => true,
         };
@@ -76,7 +78,7 @@ fn beside_others(field: &Field, all: &[Field], problems: &mut Problems) {
     }
 }
 
-/// A list that may be left out is empty then, which its own rule refuses.
+/// A list that is left out starts empty, which `min_length` may refuse.
 fn begins_too_short(field: &Field, problems: &mut Problems) {
     let is_given = field.required || field.default != Default::None || field.access == Access::ReadOnly;
     if !field.kind.is_list() || is_given {
@@ -102,7 +104,7 @@ fn keyword_help(kind: &Kind, word: &str) -> String {
     }
 }
 
-/// A value that several records would have, of which no two may have the same.
+/// Reports a value that several records would share in a `unique` field.
 pub fn unlike_others(field: &Field, what: &str, span: Span, problems: &mut Problems) {
     if let Some(rule) = field.rules.iter().find(|rule| rule.value == Rule::Unique) {
         let message =
@@ -114,7 +116,7 @@ pub fn unlike_others(field: &Field, what: &str, span: Span, problems: &mut Probl
     }
 }
 
-/// A value that its field's own rules refuse, which a client could not send.
+/// Reports a value that the field's own rules refuse.
 pub fn own_rules(field: &Field, what: &str, text: &str, span: Span, problems: &mut Problems) {
     let value = Number::read(text).filter(|_| field.kind.is_number());
     let length = if field.kind.is_list() { elements(text).count() } else { text.chars().count() };
@@ -130,7 +132,7 @@ pub fn own_rules(field: &Field, what: &str, text: &str, span: Span, problems: &m
             Rule::Below(most) => bound(most, Number::lt),
             Rule::MinLength(least) => length >= *least as usize,
             Rule::MaxLength(most) => length <= *most as usize,
-            // One that is no regular expression is reported as such.
+            // An invalid regular expression has its own diagnostic.
             Rule::Pattern(pattern) if field.kind.is_text() => {
                 patterns::compile(pattern.as_str()).map_or(true, |regex| regex.is_match(text))
             }

@@ -1,4 +1,4 @@
-//! Derived fields: whether the way to the value that they show can be gone.
+//! Derived fields: whether the path leads to a value that can be shown.
 
 use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::model::{Access, Field, Kind, Name, Resource, Schema, Shown, Type};
@@ -20,7 +20,7 @@ fn follow(schema: &Schema, resource: &Resource, via: &Name, shown: &Name, proble
         let leading = resource.fields.iter().filter(leads);
         let candidates: Vec<&str> = leading.map(|field| field.name.as_str()).collect();
         let problem = Diagnostic::new(Code::DerivedPath, head_span, message, "unknown field");
-        // The sketch of a reader is often the name of the resource: `product_group.name`.
+        // People often write the name of the resource in place of the field: `product_group.name`.
         let by_resource = format!("{head}_id");
         return refuse(match candidates.contains(&by_resource.as_str()) {
             true => problem.help(format!("follow the field: `{by_resource}.{}`", shown.value)),
@@ -41,7 +41,7 @@ fn follow(schema: &Schema, resource: &Resource, via: &Name, shown: &Name, proble
             refuse(problem.help(format!("write `{head}.label`")));
         }
         Kind::Known(Type::Ref { resource: target }) => {
-            // An unknown target is told where the reference is declared.
+            // An unknown target is reported where the reference is declared.
             if let Some(target) = schema.find(target.as_str()) {
                 show(target, shown, problems);
             }
@@ -59,7 +59,7 @@ fn follow(schema: &Schema, resource: &Resource, via: &Name, shown: &Name, proble
     }
 }
 
-/// Whether a field of another resource can be shown here: a plain column that clients may see.
+/// Reports a field of another resource that cannot be shown here: it must be a column that clients may read.
 fn show(target: &Resource, shown: &Name, problems: &mut Problems) {
     let showable = |field: &&Field| {
         field.is_column() && field.kind.has_order() && field.access != Access::Secret && field.shown != Shown::Never

@@ -72,7 +72,7 @@ fn refusal(resource: &Resource, target: &Name, found: &Resource) -> Option<Diagn
         let help = format!("writing `{0}` emits `{0}.updated`, with what it holds", resource.name.value);
         return Some(problem.related(span, "said here").help(help));
     }
-    // A permission of a parent's is asked of what stands under it, and is said elsewhere.
+    // An inherited permission is reported at the parent.
     let permissions = [&found.read_permission, &found.write_permission].into_iter().flatten();
     if let Some(permission) = permissions.into_iter().find(|said| said.span.file == found.name.span.file) {
         let message = format!("`{name}` has a permission, which nobody is asked for embedded records");
@@ -99,7 +99,7 @@ fn refusal(resource: &Resource, target: &Name, found: &Resource) -> Option<Diagn
     })
 }
 
-/// The problem of a `by` that does not lead back.
+/// The diagnostic of a `by` field that does not refer to this resource.
 pub fn not_referring(other: &Resource, by: &str, at: &Name, resource: &Resource) -> Diagnostic {
     let name = resource.name.as_str();
     let message = format!("`{}.{by}` does not refer to `{name}`", other.name.value);

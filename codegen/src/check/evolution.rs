@@ -1,4 +1,4 @@
-//! `renamed_from` and `backfill`: what only a migration reads.
+//! `renamed_from` and `backfill`, which only migrations read.
 
 use charter_model::Misfit;
 
@@ -18,7 +18,7 @@ pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
     let mut last = "";
     let mut former: Vec<&Name> = Vec::new();
     for field in &resource.fields {
-        // A polymorphic reference has two columns and is declared once.
+        // A polymorphic reference has two columns and one declaration.
         if field.declared == last {
             continue;
         }
@@ -42,7 +42,7 @@ fn still_here(before: &Name, here: Option<&Name>, problems: &mut Problems) {
     }
 }
 
-/// One thing cannot go on as two.
+/// Two resources or fields cannot have the same former name.
 fn said_twice<'a>(before: &Name, mut earlier: impl Iterator<Item = &'a Name>, problems: &mut Problems) {
     if let Some(first) = earlier.find(|other| other.value == before.value) {
         let message = format!("two cannot both have been called `{}` before", before.value);
@@ -57,7 +57,7 @@ fn backfill(field: &Field, problems: &mut Problems) {
         (_, Kind::Unknown) => None,
         (Default::Now, kind) if kind.facts().takes_now => None,
         (Default::Literal(text), Kind::Known(known @ Type::Ref { .. })) => known.value(text, |_| false).err(),
-        // As in a migration that was told none: no one value is that of all rows.
+        // One value cannot fill all rows of such a column; a migration refuses it too.
         (Default::Literal(_), Kind::Known(Type::Uuid | Type::PolymorphicType { .. })) => {
             let reason = match field.kind {
                 Kind::Known(Type::Uuid) => "no two records have the same",

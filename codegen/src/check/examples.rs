@@ -1,4 +1,4 @@
-//! Values that somebody gives: examples, and the rows of seeds. They are what a client could send.
+//! Examples: whether each is a value that a client could send.
 
 use charter_model::{DisplayOption, Misfit};
 

@@ -1,4 +1,4 @@
-//! What a field says of itself: keys that contradict each other, values of enums and codes, and where its value comes from.
+//! Field checks: contradicting keys, empty text, the values of enums and codes, and fields that nothing gives a value.
 
 use std::collections::BTreeMap;
 
@@ -60,7 +60,7 @@ fn contradictions(field: &Field, problems: &mut Problems) {
     }
 }
 
-/// Words for people that say nothing.
+/// Reports text for people that is only white space.
 fn says_something(key: &str, of: &str, text: Option<&Name>, problems: &mut Problems) {
     if let Some(text) = text.filter(|text| text.value.trim().is_empty()) {
         let message = format!("the `{key}` of `{of}` says nothing");
@@ -69,7 +69,7 @@ fn says_something(key: &str, of: &str, text: Option<&Name>, problems: &mut Probl
     }
 }
 
-/// Words for people that say nothing, and an input that does not fit.
+/// Checks the display options: text that is only white space, and a widget that does not fit the type.
 fn described(field: &Field, problems: &mut Problems) {
     for (option, text) in field.described.iter().filter(|(option, _)| option.facts().takes == OptionTakes::Text) {
         says_something(option.key(), field.declared.as_str(), Some(text), problems);
@@ -127,7 +127,7 @@ fn values(field: &Field, problems: &mut Problems) {
     }
 }
 
-/// Create and an action's call must end with a value in every field.
+/// Every field has a value after create, and every parameter when the action runs.
 fn has_a_value(resource: &Resource, scope: &Scope<'_>, field: &Field, problems: &mut Problems) {
     let starts_empty = field.kind.facts().starts_empty || !field.is_column();
     let is_given = field.nullable || field.required || field.default != Default::None;

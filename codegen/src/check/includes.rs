@@ -1,4 +1,4 @@
-//! Includes: whether there is something at the other end, and whether it has the fields that are asked for.
+//! Includes: whether the target exists and has the listed fields.
 
 use super::embedded::not_referring;
 use super::queries::twice;
@@ -30,7 +30,7 @@ pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
     }
 }
 
-/// The names of the resources that a reference field may lead to.
+/// The names of the resources that a reference field can refer to.
 fn one(resource: &Resource, via: &Name, problems: &mut Problems) -> Vec<String> {
     let found = resource.fields.iter().find(|field| field.declared == via.value);
     if found.is_some_and(|field| field.access == Access::Secret) {
@@ -64,7 +64,7 @@ fn one(resource: &Resource, via: &Name, problems: &mut Problems) -> Vec<String> 
     }
 }
 
-/// The problem of a reference that nobody may see, and that an include would tell.
+/// The diagnostic of an include by a secret reference.
 fn secret(holder: &Resource, field: &Name) -> Diagnostic {
     let message =
         format!("`{}.{}` is secret, and an include by it would tell what it holds", holder.name.value, field.value);

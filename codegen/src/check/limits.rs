@@ -1,4 +1,4 @@
-//! What a database takes of one table: so many columns, so long a row, and so many tables in one question.
+//! Limits of the databases for one table: columns, bytes in a row, and joins in a query.
 
 use std::collections::BTreeSet;
 
@@ -7,16 +7,16 @@ use charter_model::Storage;
 use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::model::{Resource, Schema, Type};
 
-/// PostgreSQL has at most 1,600 columns in a table, and counts those that were dropped.
+/// PostgreSQL allows 1,600 columns in a table and counts dropped columns.
 const MOST_COLUMNS: usize = 1_500;
 
-/// PostgreSQL keeps a row on a page of 8 kB, and puts away elsewhere what texts and objects hold.
+/// The most bytes of a row. PostgreSQL stores a row in a page of 8 kB and moves long text and JSON out of it (TOAST).
 const LONGEST_ROW: usize = 8_160;
 
-/// What stands before the values of a row.
+/// The row header of PostgreSQL.
 const HEADER: usize = 24;
 
-/// SQLite joins at most 64 tables.
+/// The most joins of one query. SQLite joins at most 64 tables.
 const MOST_JOINED: usize = 60;
 
 pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
@@ -45,7 +45,7 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
         let help = "divide it into several resources, keep some of it as `json`, or use smaller types";
         refuse(Code::Contradiction, message, "too many fields", help);
     }
-    // Derived fields by way of one reference share its join; a code has its labels without any.
+    // Derived fields through one reference share a join; the labels of a code need none.
     let is_code = |name: &str| resource.field(name).is_some_and(|field| field.kind.codes().is_some());
     let joined: BTreeSet<&str> = resource
         .fields
@@ -64,14 +64,14 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
     }
 }
 
-/// The most bytes that a value has in a row of PostgreSQL, and of what its place there is a multiple. Of what can be put away
-/// elsewhere, the least.
+/// The most bytes of a value in a row of PostgreSQL, and its alignment. For types that can be moved out of the row, the
+/// least.
 fn width(storage: Storage) -> (usize, usize) {
     match storage {
         Storage::BigInt | Storage::Timestamp => (8, 8),
         Storage::Integer | Storage::Date => (4, 4),
         Storage::Uuid => (16, 1),
-        // Four digits are two bytes; those behind the point begin anew.
+        // PostgreSQL stores four digits in two bytes, counted from the decimal point.
         Storage::Decimal(precision, places) => {
             let groups = (precision - places).div_ceil(4) + places.div_ceil(4);
             (3 + 2 * usize::from(groups), 1)

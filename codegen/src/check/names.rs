@@ -1,4 +1,4 @@
-//! Names: their form, those that are not free, and file names.
+//! Names: their form, reserved names, and file names.
 
 use charter_model::naming::{self, MAX_NAME_LENGTH};
 use charter_model::reserved::{CUSTOM_FIELD_RELATION, LIST_META, SERVER_FIELDS, STATEMENT_PREFIX, SYSTEM_COLUMNS};
@@ -18,7 +18,7 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
         for field in scope.fields.iter().filter(|field| field.is_declared()) {
             field_name(resource, field, scope.what, problems);
         }
-        // `under` and a polymorphic reference give fields that are called after something else, and longer.
+        // `under` and polymorphic references add fields whose names are longer than their source.
         let derived = |field: &&Field| {
             field.name.value != field.declared && field.declared.len() <= MAX_NAME_LENGTH
                 || resource.under.as_ref().is_some_and(|under| under.field == field.name.value && !field.is_declared())
@@ -75,7 +75,7 @@ fn resource_names(resource: &Resource, problems: &mut Problems) {
         ("an ability", &resource.ability),
     ];
     for (what, other) in others {
-        // What only follows from the name is of its form, and may be longer.
+        // A name that follows from the resource's name has its form, and can be longer.
         if other.span != name.span {
             snake_case(what, other, problems);
         }
@@ -159,7 +159,7 @@ pub fn snake_case(what: &str, name: &Name, problems: &mut Problems) {
         let message = format!("`{}` is not a name in snake_case, as {what} has", name.value);
         let problem = Diagnostic::new(Code::BadName, name.span, message, "not in snake_case");
         let better = naming::to_snake_case(name.as_str());
-        // What is not free either is no advice.
+        // A suggestion that is reserved too would not help.
         if !is_free(what, &better) {
             problems.push(problem.help(format!("choose another name: `{better}` is not free either")));
             return;
@@ -168,12 +168,12 @@ pub fn snake_case(what: &str, name: &Name, problems: &mut Problems) {
             problems.push(problem.help(format!("it has {odd} in it: put a plain space there, or nothing")));
             return;
         }
-        // `name:{ type: integer }` is read as far as to the next colon that has its space.
+        // YAML reads `name:{ type: integer }` as a key up to the next colon with a space.
         if let Some(torn) = torn_colon(name.as_str()) {
             problems.push(problem.help(torn));
             return;
         }
-        // Letters that are left out would make another word.
+        // Dropping letters that are not ASCII would make another word.
         problems.push(match name.value.is_ascii() && naming::is_snake_case(&better) {
             true => problem.help(format!("write `{better}`")),
             false => problem.help("lower-case letters, digits and `_` between words, beginning with a letter"),
@@ -186,7 +186,7 @@ pub fn snake_case(what: &str, name: &Name, problems: &mut Problems) {
     }
 }
 
-/// Whether something that is called so in a report may have the name.
+/// True if a name is not reserved. `what` is the subject of the diagnostic, such as `a field`.
 fn is_free(what: &str, name: &str) -> bool {
     match what {
         "a field" => {
@@ -198,7 +198,7 @@ fn is_free(what: &str, name: &str) -> bool {
     }
 }
 
-/// A name that follows from another, which is where it can be made shorter.
+/// Reports a name that follows from a shorter name, at the place where the shorter name is declared.
 fn not_too_long(what: &str, name: &Name, problems: &mut Problems) {
     if name.value.len() > MAX_NAME_LENGTH {
         let message = format!("{what} that follows, `{}`, is longer than {MAX_NAME_LENGTH} characters", name.value);
@@ -207,7 +207,7 @@ fn not_too_long(what: &str, name: &Name, problems: &mut Problems) {
     }
 }
 
-/// What stands under the name of the resource is a whole record to who reads a body.
+/// A body may hold the whole record under the name of its resource, so no field can have that name.
 fn named_as_its_resource(name: &Name, resource: &Resource) -> Diagnostic {
     let message = format!("`{}` is the key under which a whole `{}` stands in a body", name.value, resource.name.value);
     Diagnostic::new(Code::ReservedName, name.span, message, "named as its resource")
@@ -226,7 +226,7 @@ fn include_name(name: &Name, problems: &mut Problems) {
     }
 }
 
-/// `q` names a field and a predicate in one word. Two fields must not be meant by the same word.
+/// `q` joins a field and a predicate into one word. Two fields must not yield the same word.
 fn ambiguous(resource: &Resource, problems: &mut Problems) {
     let find = |name: &str| resource.fields.iter().find(|field| field.name.value == name);
     for field in resource.fields.iter().filter(|field| field.is_declared()) {

@@ -1,4 +1,4 @@
-//! Paths: every one that the API and the panel have, written out, so that no two things stand at the same.
+//! Paths of the API and the panel, each of which must be unique.
 
 use charter_model::reserved::{ATTACHMENTS_PATH, BULK_PATH, COLLECTION_PAGES, RECORD_PAGES, RESTORE_PATH, TOP_PATHS};
 use charter_model::{ActionOn, Operation};
@@ -8,7 +8,7 @@ use crate::model::{Resource, Schema};
 use crate::platform;
 use crate::source::Span;
 
-/// A path behind `/api/v1`, or of the panel, which has the same without it.
+/// A path after `/api/v1`, which the panel has too.
 #[derive(Debug)]
 pub struct Path {
     /// Every parameter is `{}`.
@@ -19,7 +19,7 @@ pub struct Path {
 }
 
 pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
-    // Its name is refused, and with it what follows from that.
+    // The check of names refuses the resource.
     if platform::is_served(resource.name.as_str()) {
         return;
     }
@@ -32,14 +32,14 @@ pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
     }
     for other in schema.declared().take_while(|other| !std::ptr::eq(*other, resource)) {
         let others = of(schema, other);
-        // Then all behind them meet as well, which is the same mistake; and so do two of one plural.
+        // All paths below clash too, which is the same mistake; equal plurals have their own diagnostic.
         if let Some(taken) = others.first().filter(|taken| taken.path == base.path) {
             if resource.plural.value != other.plural.value {
                 report(base, taken, problems);
             }
             continue;
         }
-        // What stands under a resource comes to where that has its actions and pages, whichever file is read first.
+        // The child is reported at the path of its parent's action or page, whichever file is read first.
         let is_parent = other.under.as_ref().is_some_and(|under| under.resource.value == resource.name.value);
         let (coming, there) = if is_parent { (&others, &own) } else { (&own, &others) };
         for path in coming {
@@ -47,12 +47,12 @@ pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
         }
     }
     for (index, path) in own.iter().enumerate() {
-        // Two actions of one name are one key of YAML.
+        // Two actions of one name would be one YAML key.
         meeting(path, &own[..index], problems);
     }
 }
 
-/// Reports a path that is taken already.
+/// Reports a path that is taken.
 fn meeting(path: &Path, taken: &[Path], problems: &mut Problems) {
     if let Some(taken) = taken.iter().find(|taken| taken.path == path.path) {
         report(path, taken, problems);
@@ -78,7 +78,7 @@ pub fn all(schema: &Schema) -> Vec<Path> {
     schema.declared().flat_map(|resource| of(schema, resource)).collect()
 }
 
-/// The first segments that are not free.
+/// The reserved first segments.
 fn platforms() -> impl Iterator<Item = Path> {
     let server = TOP_PATHS.iter().map(|name| (*name, "the server's own"));
     let served = platform::PATHS.iter().map(|name| (*name, "the platform's"));
@@ -90,7 +90,7 @@ fn platforms() -> impl Iterator<Item = Path> {
     })
 }
 
-/// The paths of a resource, that of the collection first; none where its parent is not known, which is told elsewhere.
+/// The paths of a resource, its collection first; none if the parent is unknown, which is reported elsewhere.
 fn of(schema: &Schema, resource: &Resource) -> Vec<Path> {
     let parent = match &resource.under {
         None => String::new(),

@@ -1,16 +1,17 @@
-//! Texts against what is said of their form: patterns, compiled as the server compiles them, and well-known formats.
+//! Patterns and URLs: regular expressions compiled as the server compiles them, and the form of a URL.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use regex::Regex;
 use regex_syntax::hir::{Hir, HirKind};
 
-/// The regular expression behind a pattern, which the whole text must match; or why there is none, and what would help.
+/// The regular expression of a pattern, which must match the whole text; or the reason why there is none, and what
+/// would help.
 pub fn compile(pattern: &str) -> Result<Regex, (String, &'static str)> {
     if pattern.trim().is_empty() {
         return Err(("it is empty".to_owned(), "leave `pattern` out: any text matches an empty one, or none does"));
     }
-    // By itself first: its places are then those of the pattern, and not of what stands around it.
+    // The pattern is parsed alone first, so that positions in the message are those of the pattern.
     if let Err(found) = regex_syntax::parse(pattern) {
         let reason = match &found {
             regex_syntax::Error::Parse(problem) => problem.kind().to_string(),
@@ -34,8 +35,8 @@ pub fn compile(pattern: &str) -> Result<Regex, (String, &'static str)> {
     })
 }
 
-/// The fewest characters of a text that matches a pattern, and the most, where there is an end to them. Within them a
-/// length may still be none that matches. Nothing of what the server could not compile.
+/// The fewest and the most characters of a text that matches a pattern. Some lengths between the two may match nothing.
+/// None for a pattern that does not compile.
 pub fn lengths(pattern: &str) -> Option<(u64, Option<u64>)> {
     compile(pattern).ok()?;
     regex_syntax::parse(pattern).ok().map(|hir| characters(&hir))
@@ -69,7 +70,7 @@ fn characters(hir: &Hir) -> (u64, Option<u64>) {
     }
 }
 
-/// Whether a text is a URL, as far as it is the same for every text: the server reads a URL to its end.
+/// True if a text looks like an http or https URL. The server also parses it to its end.
 pub fn is_url(text: &str) -> bool {
     let (scheme, rest) = text.split_once("://").unwrap_or_default();
     let is_web = ["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known));
@@ -80,7 +81,7 @@ fn is_blank(c: char) -> bool {
     c.is_whitespace() || c.is_control()
 }
 
-/// Whether what stands behind `https://` begins with a host that may be one, and a port where there is a colon.
+/// True if the text after `https://` begins with a valid host and port.
 fn has_host(rest: &str) -> bool {
     let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();
     let place = authority.rsplit_once('@').map_or(authority, |(_, place)| place);

@@ -1,4 +1,4 @@
-//! Resources that are called as several records are: a warning, because some words only look so.
+//! Resources with a plural for a name: a warning, because some singulars end like a plural.
 
 use charter_model::naming;
 
@@ -7,7 +7,7 @@ use crate::model::Resource;
 
 pub fn check(resource: &Resource, problems: &mut Problems) {
     let (name, plural) = (&resource.name, &resource.plural);
-    // Who says the plural knows which of the two the name is.
+    // An explicit `plural` shows that the name is meant.
     let follows = plural.span == name.span && !resource.singleton;
     let Some(singular) = naming::singular(name.as_str()).filter(|_| follows) else { return };
     let message =

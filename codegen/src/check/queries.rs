@@ -1,4 +1,4 @@
-//! What can be asked of a list: filters, sorts and search.
+//! List queries: `filters`, `sorts` and `search`.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
     }
 }
 
-/// A field by the name that stands in a list of names; an unknown one is reported with the nearest.
+/// The field of a name; an unknown name is reported with the nearest field.
 pub fn named<'a>(resource: &'a Resource, name: &Name, what: &str, problems: &mut Problems) -> Option<&'a Field> {
     if let Some(found) = resource.field(name.as_str()) {
         return Some(found);
@@ -41,7 +41,7 @@ pub fn named<'a>(resource: &'a Resource, name: &Name, what: &str, problems: &mut
     None
 }
 
-/// Whether a list can be asked for a field; what it does not show it does not tell either.
+/// True if a list shows a field. A field that a list does not show cannot be queried.
 fn is_listed(field: &Field, name: &Name, verb: &str, problems: &mut Problems) -> bool {
     let (message, help) = if field.access == Access::Secret {
         (format!("`{}` is secret, and cannot be {verb}", name.value), "leave it out")
@@ -60,7 +60,7 @@ fn filtered(schema: &Schema, resource: &Resource, name: &Name, filter: &Filter, 
         return;
     }
     let kind = schema.value_kind(resource, field);
-    // What custom fields are filtered by is decided by their definitions, which are data.
+    // The definitions of custom fields, which are data, decide their predicates.
     let fitting = kind.predicates();
     let is_custom = kind == Kind::Known(Type::CustomFields);
     if fitting.is_empty() && !is_custom {
@@ -102,7 +102,7 @@ fn sorted(resource: &Resource, name: &Name, problems: &mut Problems) {
     }
 }
 
-/// Names that stand in a list again.
+/// Reports names that a list has twice.
 pub fn twice(names: &[Name], problems: &mut Problems) {
     let mut seen: BTreeMap<&str, &Name> = BTreeMap::new();
     for name in names {

@@ -45,7 +45,7 @@ fn refer(schema: &Schema, target: &Name, problems: &mut Problems) {
     }
 }
 
-/// Whether a resource exists; one that does not is reported with the nearest that does.
+/// True if a resource exists; an unknown one is reported with the nearest name.
 pub fn known(schema: &Schema, name: &Name, problems: &mut Problems) -> bool {
     let known = schema.knows(name.as_str());
     if !known {

@@ -1,10 +1,10 @@
-//! Rules on values: which fit which type, and whether a value can satisfy them at all.
+//! Rules on values: the types that they fit, and whether any value satisfies them.
 
 use charter_model::field_type::{bigint, decimal, integer};
 use charter_model::number::{LEADING_ZERO, without_zeros};
 use charter_model::{Number, RuleFacts};
 
-use super::{Scope, beside, orders, patterns, scopes};
+use super::{Scope, cross_field, ordering_cycles, patterns, scopes};
 use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::model::{Field, Kind, Resource, Rule, Schema, Type};
 use crate::source::{Span, Spanned};
@@ -13,7 +13,7 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
     for scope in scopes(resource) {
         for field in scope.fields.iter().filter(|field| field.is_declared() && field.is_column()) {
             for rule in &field.rules {
-                // The two columns of a reference to several resources have the rules of one field, which has none.
+                // The two columns of a polymorphic reference share one declaration.
                 if matches!(field.kind, Kind::Known(Type::PolymorphicRef { .. })) {
                     continue;
                 }
@@ -38,12 +38,12 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
             lengths(field, problems);
             forms(field, problems);
         }
-        orders::check(scope.fields, problems);
-        beside::check(scope.fields, problems);
+        ordering_cycles::check(scope.fields, problems);
+        cross_field::check(scope.fields, problems);
     }
 }
 
-/// Whether a rule can be said of a type at all.
+/// True if a rule fits a type.
 pub fn fits(rule: &Rule, kind: &Kind) -> bool {
     kind.is_unknown() || (rule.facts().fits)(kind.facts())
 }
@@ -90,7 +90,7 @@ fn bound(field: &Field, text: &str, span: Span, problems: &mut Problems) {
     }
 }
 
-/// Whether any number of the field's places satisfies all bounds.
+/// Reports bounds that leave no number with the places of the field.
 fn range(field: &Field, problems: &mut Problems) {
     let bounds = |of: fn(&Field, &Rule) -> Option<Number>| {
         field.rules.iter().filter_map(move |rule| Some((of(field, &rule.value)?, rule)))
@@ -105,7 +105,7 @@ fn range(field: &Field, problems: &mut Problems) {
     }
 }
 
-/// The least number that a rule leaves to a field.
+/// The least number that a rule allows.
 fn lower(field: &Field, rule: &Rule) -> Option<Number> {
     match rule {
         Rule::Min(text) => Number::read(text.as_str()),
@@ -114,7 +114,7 @@ fn lower(field: &Field, rule: &Rule) -> Option<Number> {
     }
 }
 
-/// The greatest one.
+/// The greatest number that a rule allows.
 fn upper(field: &Field, rule: &Rule) -> Option<Number> {
     match rule {
         Rule::Max(text) => Number::read(text.as_str()),
@@ -130,13 +130,13 @@ fn places(field: &Field) -> u32 {
     }
 }
 
-/// The least number that all rules of a field leave to it, with the rule that says it: `min: 10`.
+/// The least number that all rules of a field allow, with its rule: `min: 10`.
 pub fn least(field: &Field) -> Option<(Number, String)> {
     let bounds = field.rules.iter().filter_map(|rule| Some((lower(field, &rule.value)?, said(&rule.value))));
     bounds.reduce(|one, other| if other.0 > one.0 { other } else { one })
 }
 
-/// The greatest one.
+/// The greatest number that all rules of a field allow, with its rule.
 pub fn most(field: &Field) -> Option<(Number, String)> {
     let bounds = field.rules.iter().filter_map(|rule| Some((upper(field, &rule.value)?, said(&rule.value))));
     bounds.reduce(|one, other| if other.0 < one.0 { other } else { one })
@@ -149,7 +149,7 @@ fn said(rule: &Rule) -> String {
     }
 }
 
-/// Whether a number of the type lies beyond a bound that is one of its values.
+/// Reports an exclusive bound at the end of the type's range.
 fn extremes(field: &Field, problems: &mut Problems) {
     let greatest = match field.kind {
         Kind::Known(Type::Integer) => i32::MAX.to_string(),
@@ -164,7 +164,7 @@ fn extremes(field: &Field, problems: &mut Problems) {
         }
         _ => return,
     };
-    // Whole numbers of so many bits have one more below zero than above.
+    // Two's complement has one more value below zero than above.
     let least = match field.kind {
         Kind::Known(Type::Integer) => i32::MIN.to_string(),
         Kind::Known(Type::BigInt) => i64::MIN.to_string(),
@@ -176,7 +176,7 @@ fn extremes(field: &Field, problems: &mut Problems) {
             Rule::Below(text) => (text, &least, "least"),
             _ => continue,
         };
-        // One that lies outside is no number of the field at all, and told as that.
+        // A bound outside the range has its own diagnostic.
         if Number::read(text.as_str()).is_some_and(|bound| Number::read(end) == Some(bound)) {
             let reason = format!("`{end}` is the {what} that its type holds");
             empty_range(field, rule.span, field.places.kind.unwrap_or(rule.span), &reason, problems);
@@ -211,7 +211,7 @@ fn lengths(field: &Field, problems: &mut Problems) {
     }
 }
 
-/// Whether a text of a length that is allowed can have the form that is asked for.
+/// Reports a pattern or format that no text of an allowed length matches.
 fn forms(field: &Field, problems: &mut Problems) {
     let asked = field.rules.iter().find_map(|rule| match rule.value {
         Rule::MinLength(least) => Some((u64::from(least), rule.span)),
@@ -238,11 +238,11 @@ fn forms(field: &Field, problems: &mut Problems) {
     }
 }
 
-/// The fewest and the most characters of a text that a rule on its form allows.
+/// The fewest and the most characters of a text that a pattern or format allows.
 fn form(rule: &Rule) -> Option<(u64, Option<u64>)> {
     match rule {
         Rule::Pattern(pattern) => patterns::lengths(pattern.as_str()),
-        // `http://a`, `a@b`
+        // The shortest ones are `http://a` and `a@b`.
         Rule::Url => Some((8, None)),
         Rule::Email => Some((3, None)),
         _ => None,

@@ -1,4 +1,4 @@
-//! Singletons: one record, always there, without id or list, so that much else cannot be said of it.
+//! Singletons: one record without id or list, which rules out many other options.
 
 use charter_model::ActionOn;
 

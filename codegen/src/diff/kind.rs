@@ -1,11 +1,11 @@
-//! The type of a field: the same, wider, narrower or another.
+//! Changes of a field's type: wider, narrower or another.
 
 use charter_model::Storage;
 
 use super::{Changes, Effect, lacking, quoted};
 use crate::snapshot::{Field, Kind, kind_text};
 
-/// `given`: clients send it. `column`: rows hold it.
+/// `given`: clients write the field. `column`: rows hold it.
 pub fn compare(before: &Field, after: &Field, given: bool, column: bool, changes: &mut Changes<'_>) {
     let data = |text: &str| column.then(|| text.to_owned());
     let (then, now) = (&before.kind, &after.kind);
@@ -20,7 +20,7 @@ pub fn compare(before: &Field, after: &Field, given: bool, column: bool, changes
         | (Kind::StringList { max: then }, Kind::StringList { max: now }) => match then < now {
             true => changes.push(Effect::Addition, format!("{was}: longer values are allowed")),
             false => {
-                // The values of a list stand in JSON, whose length no column knows.
+                // Lists are stored as JSON, so no column limits the length of their values.
                 let stop = match before.kind.facts().is_list {
                     true => data("rows that have longer values keep them"),
                     false => data("values that are longer stop the migration"),
@@ -68,7 +68,7 @@ pub fn compare(before: &Field, after: &Field, given: bool, column: bool, changes
     }
 }
 
-/// The words of an enum stand in a column of their own length.
+/// The column of an enum has its own length.
 fn longer(then: &Kind) -> String {
     let most = Storage::MAX_WORD_LENGTH;
     match then {
@@ -77,18 +77,18 @@ fn longer(then: &Kind) -> String {
     }
 }
 
-/// What becomes of the values of a column whose type changes.
+/// The effect of a change of type on the stored values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Conversion {
-    /// Every value has its place in the new type.
+    /// Every value fits the new type.
     Whole,
-    /// A value that has none stops the migration.
+    /// A value that does not fit stops the migration.
     Checked,
-    /// There is no way; the column is made anew.
+    /// No conversion exists; the column is dropped and created.
     None,
 }
 
-/// Which types have a way to which, on both databases.
+/// The conversion between two types, which both databases can do.
 pub fn converts(before: &Kind, after: &Kind) -> Conversion {
     use Conversion::{Checked, None, Whole};
     match (before, after) {
@@ -102,7 +102,7 @@ pub fn converts(before: &Kind, after: &Kind) -> Conversion {
         (Kind::Integer, Kind::Code { .. }) | (Kind::Code { .. }, Kind::Integer) => Whole,
         (Kind::Integer | Kind::Code { .. }, Kind::BigInt) => Whole,
         (Kind::BigInt, Kind::Integer | Kind::Code { .. }) => Checked,
-        // The ids stay; whether each leads to a record is seen when the constraint is made.
+        // The ids stay. The foreign key checks that each refers to a record.
         (Kind::Ref { .. }, Kind::BigInt) => Whole,
         (Kind::BigInt, Kind::Ref { .. }) => Checked,
         (Kind::Integer | Kind::Code { .. } | Kind::BigInt, Kind::Decimal { .. }) => Checked,
@@ -117,7 +117,7 @@ pub fn converts(before: &Kind, after: &Kind) -> Conversion {
     }
 }
 
-/// The words of an enum and the numbers of a code.
+/// Compares the words of an enum and the numbers of a code.
 fn words(before: &Field, after: &Field, given: bool, column: bool, changes: &mut Changes<'_>) {
     let numbers = |field: &Field| field.codes.keys().map(i32::to_string).collect::<Vec<_>>();
     let pairs = [(before.values.clone(), after.values.clone()), (numbers(before), numbers(after))];

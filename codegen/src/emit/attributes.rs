@@ -1,4 +1,4 @@
-//! What the derives read: `#[resource(…)]`, `#[field(…)]`, `#[derived(…)]` and `#[embedded(…)]`.
+//! Attributes for the derives: `#[resource(…)]`, `#[field(…)]`, `#[derived(…)]` and `#[embedded(…)]`.
 
 use charter_model::{Arguments, Keyword, Operation, RuleArgument};
 use proc_macro2::{Literal, TokenStream};
@@ -7,7 +7,7 @@ use quote::{format_ident, quote};
 use super::{behaviour, ident};
 use crate::model::{Access, Default, Field, Filter, IncludeTarget, Kind, Name, Resource, Rule, Shown, Type};
 
-/// The attributes of the struct, grouped as a reader asks: names, nature, access, order, relations.
+/// The attributes of the struct, grouped: names, nature, access, order, relations.
 pub fn resource(resource: &Resource) -> Vec<TokenStream> {
     let (name, plural, label) = (resource.name.as_str(), resource.plural.as_str(), resource.label.as_str());
     let (type_name, path) = (&resource.type_name, resource.path.as_str());
@@ -109,7 +109,7 @@ fn deprecated(resource: &Resource) -> Vec<TokenStream> {
     deprecated.collect()
 }
 
-/// The attribute of a column; none for one of which the derive knows everything by its name.
+/// The attribute of a column; none if the derive knows everything by the column's name.
 pub fn column(resource: &Resource, field: &Field) -> Option<TokenStream> {
     let implied = matches!(field.name.as_str(), "id" | "custom_fields");
     let mut items = Vec::new();
@@ -122,13 +122,13 @@ pub fn column(resource: &Resource, field: &Field) -> Option<TokenStream> {
     (!attributes.is_empty()).then_some(attributes)
 }
 
-/// What people read stands in an attribute of its own: a long one is a line for each item.
+/// Text for people has an attribute of its own: in a long attribute each item takes a line.
 fn apart(items: Vec<TokenStream>, field: &Field) -> TokenStream {
     let attributes = [items, words(field)].into_iter().filter(|items| !items.is_empty());
     attributes.map(|items| quote!(#[field(#(#items),*)])).collect()
 }
 
-/// The attribute of a parameter or of a field of an answer.
+/// The attribute of a parameter or of a field of an output.
 pub fn parameter(field: &Field) -> TokenStream {
     apart([kind(&field.kind)].into_iter().chain(writing(field)).collect(), field)
 }
@@ -144,7 +144,7 @@ pub fn virtual_field(resource: &Resource, field: &Field) -> TokenStream {
             quote!(#[derived(#name, from = #path #(, #items)*)])
         }
         Type::Embedded { resource, by } => {
-            // Never filtered or sorted by, so that it is only said where they are shown.
+            // Embedded records are never filtered or sorted, so only `detail` is said.
             let (resource, by) = (resource.as_str(), by.as_str());
             let detail = (field.shown == Shown::Detail).then(|| quote!(, detail));
             quote!(#[embedded(#name, resource = #resource, by = #by #detail #(, #words)*)])
@@ -199,7 +199,7 @@ pub fn known(kind: &Kind) -> &Type {
     kind.known().expect("a checked schema has no unknown types")
 }
 
-/// Who writes it, what it is when nobody does, and what a value must satisfy.
+/// Access, default and rules.
 fn writing(field: &Field) -> Vec<TokenStream> {
     let mut items = Vec::new();
     if field.required {
@@ -208,7 +208,7 @@ fn writing(field: &Field) -> Vec<TokenStream> {
     let access = if field.shown == Shown::Never { Access::Internal } else { field.access };
     items.extend(access.word().map(ident));
     match &field.default {
-        // A hook sets it: the record has nothing of its own to start from.
+        // A hook sets it, so the record starts without a default.
         Default::None | Default::Hook => {}
         Default::Literal(text) => items.push(quote!(default = #text)),
         Default::Now => items.push(quote!(default_now)),
@@ -233,20 +233,20 @@ fn rule(rule: &Rule) -> TokenStream {
     }
 }
 
-/// What people read of it.
+/// The display options.
 fn words(field: &Field) -> Vec<TokenStream> {
     let said = field.described.iter().map(|(option, text)| (format_ident!("{}", option.key()), text.as_str()));
     said.map(|(key, text)| quote!(#key = #text)).collect()
 }
 
-/// Where it is shown, and how it is found.
+/// True if the field is shown in lists, filtered and sorted.
 fn querying(resource: &Resource, field: &Field) -> Vec<TokenStream> {
     let mut items = Vec::new();
     if field.shown == Shown::Detail {
         items.push(quote!(detail));
     }
     if !field.is_listed() {
-        // Only what a list item shows can be filtered and sorted; the derive knows that too.
+        // The derive knows that only fields of a list item are filtered and sorted.
         return items;
     }
     match resource.filter(field) {

@@ -1,4 +1,4 @@
-//! What the application implements by hand: the inputs and outputs of actions, the trait, and the route that ties them.
+//! Behaviour that the application implements: the inputs and outputs of actions, the trait, and the route.
 
 use charter_model::{ActionOn, Hook, Keyword, naming};
 use proc_macro2::TokenStream;
@@ -9,7 +9,7 @@ use super::{attributes, ident};
 use crate::model::{Action, ActionOutput, Field, Resource};
 use crate::output::PLACE;
 
-/// The items behind the struct.
+/// The items after the struct.
 pub fn behaviour(resource: &Resource) -> TokenStream {
     if !resource.has_behaviour() {
         return quote! {
@@ -22,7 +22,7 @@ pub fn behaviour(resource: &Resource) -> TokenStream {
     quote! { #(#parameters)* #behaviour #route }
 }
 
-/// `action(…)` of `#[resource]`, one for each.
+/// One `action(…)` of `#[resource]` for each action.
 pub fn attributes(resource: &Resource) -> Vec<TokenStream> {
     let attribute = |action: &Action| {
         let name = action.name.as_str();

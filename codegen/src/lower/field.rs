@@ -1,4 +1,4 @@
-//! Fields: one as written to one, or for a polymorphic reference two, as meant.
+//! Lowering of fields: each written field becomes one, or two for a polymorphic reference.
 
 use charter_model::{DisplayOption, TimestampForm};
 
@@ -9,14 +9,14 @@ use crate::model::{Access, Default, Field, FieldPlaces, Kind, Name, Shown, Type}
 use crate::source::Spanned;
 use crate::syntax::field::{DefaultSyntax, FieldSyntax, SourceSyntax};
 
-/// What the fields of one resource have in common.
+/// The context that the fields of a resource share.
 pub struct Surroundings<'a> {
     pub resource: &'a Name,
     pub timestamps: TimestampForm,
     pub links: &'a Links,
 }
 
-/// All fields of a section.
+/// Lowers all fields of a section.
 pub fn lower_all(
     written: &[FieldSyntax],
     shown: Shown,
@@ -59,7 +59,7 @@ fn lower(written: &FieldSyntax, shown: Shown, surroundings: &Surroundings<'_>, p
     }
     let column = |end: &str| Spanned::new(format!("{}_{end}", field.name.value), field.name.span);
     let id = Type::PolymorphicRef { type_field: column("type") };
-    // An example is one of an id: types are words, of which each is one.
+    // The example is one of an id. The example of a type follows from its words.
     let described = field.described.without(DisplayOption::Example);
     let type_column = Field { name: column("type"), described, ..field.clone() };
     vec![type_column, Field { name: column("id"), kind: id.into(), ..field }]
@@ -78,7 +78,7 @@ fn lower_kind(written: &FieldSyntax, surroundings: &Surroundings<'_>, problems: 
             kind::lower(found, &context, problems)
         }
         SourceSyntax::From(path) => Type::Derived { via: path.head.clone(), field: path.tail.clone() }.into(),
-        // By whichever field: what holds itself is refused.
+        // The field does not matter: a resource that embeds itself is refused.
         SourceSyntax::Many { resource, .. } if resource.value == surroundings.resource.value => {
             Type::Embedded { resource: resource.clone(), by: Spanned::new(String::new(), resource.span) }.into()
         }
@@ -90,7 +90,7 @@ fn lower_kind(written: &FieldSyntax, surroundings: &Surroundings<'_>, problems: 
     }
 }
 
-/// `now` is the word only without quotes, so that a text may be `"now"`.
+/// `now` is the keyword only without quotes, so that a text can be `"now"`.
 fn default(written: &Spanned<DefaultSyntax>) -> Default {
     match (written.value.text.as_str(), written.value.plain) {
         ("now", true) => Default::Now,

@@ -1,4 +1,4 @@
-//! Types: the word and its arguments as written, to what values a field holds.
+//! Lowering of types: a written type with its arguments becomes a field type.
 
 use std::str::FromStr;
 
@@ -14,7 +14,7 @@ use crate::source::{Span, Spanned};
 use crate::syntax::field::ValuesSyntax;
 use crate::syntax::type_word::TypeSyntax;
 
-/// Everything that a type needs beside itself.
+/// The context of a type.
 pub struct Context<'a> {
     pub field: &'a Name,
     pub values: Option<&'a Spanned<ValuesSyntax>>,
@@ -24,7 +24,7 @@ pub struct Context<'a> {
     pub links: &'a Links,
 }
 
-/// The kind of a type; a polymorphic reference gives that of its type column.
+/// Lowers a type; a polymorphic reference gives the type of its type column.
 pub fn lower(written: &TypeSyntax, context: &Context<'_>, problems: &mut Problems) -> Kind {
     let mut lowering = Lowering { written, context, problems };
     let kind = lowering.kind();
@@ -69,7 +69,7 @@ impl Lowering<'_> {
         Type::read(known.facts, arguments)
     }
 
-    /// Reports a word that is no type, with what may have been meant.
+    /// Reports an unknown word, with a suggestion.
     fn unknown(&mut self) {
         let unknown = self.written.word.as_str();
         let message = format!("there is no type `{unknown}`");
@@ -91,9 +91,9 @@ impl Lowering<'_> {
         self.problems.push(Diagnostic::new(Code::TypeArguments, span, message, label).help(help));
     }
 
-    /// Whether a type that takes no arguments has none, which is reported otherwise.
+    /// True if a type that takes no arguments has none. Arguments are reported.
     fn is_alone(&mut self) -> bool {
-        // Between `text()` nothing stands, which is no argument and no type.
+        // `text()` has neither an argument nor the plain form.
         let is_alone = self.written.span == self.written.word.span;
         if !is_alone {
             let message = format!("`{}` takes no arguments", self.written.word.value);
@@ -206,7 +206,7 @@ impl Lowering<'_> {
         };
         let mut values = Vec::new();
         for (number, label) in codes {
-            // As one writes it: neither `+5` nor `05`, which is another number to some readers of YAML.
+            // Some YAML readers take `+5` and `05` for other numbers.
             match number.value.parse::<i32>().ok().filter(|value| value.to_string() == number.value) {
                 Some(value) => {
                     values.push(CodeValue { number: Spanned::new(value, number.span), label: label.clone() });
@@ -224,7 +224,7 @@ impl Lowering<'_> {
                 }
             }
         }
-        // What of them could not be read is reported; what is said of the field may be about that.
+        // Unreadable numbers are reported, and may be what the field means.
         (values.len() == codes.len()).then_some(values)
     }
 
@@ -234,7 +234,7 @@ impl Lowering<'_> {
     }
 }
 
-/// A type of another system as it is written here, with its length or digits where it has any.
+/// The type that another system's type is here, with its length or digits.
 fn other_type(word: &str, arguments: &[&str]) -> Option<String> {
     let here = TypeWord::elsewhere(word)?;
     let (kind, _) = here.split_once('(').unwrap_or((here, ""));
@@ -250,7 +250,7 @@ fn other_type(word: &str, arguments: &[&str]) -> Option<String> {
     })
 }
 
-/// A number as one writes it: neither `+5` nor `05`.
+/// A plain number: neither `+5` nor `05`.
 fn number<T: FromStr + ToString>(written: &TypeSyntax) -> Option<T> {
     let text = written.word.as_str();
     text.parse().ok().filter(|number: &T| written.arguments.is_empty() && number.to_string() == text)

@@ -1,4 +1,4 @@
-//! A whole resource: the names that follow from its name, and the fields that every record has.
+//! Lowering of a resource: derived names, and the fields that every record has.
 
 use charter_model::{Operation, TimestampForm, naming};
 
@@ -87,7 +87,7 @@ fn is_on(flag: &Option<Spanned<bool>>) -> bool {
     flag.as_ref().is_some_and(|flag| flag.value)
 }
 
-/// Every field in the order of the single record. The server's own carry the place of the resource's name.
+/// Every field in the order of the single record. Server fields have the place of the resource's name.
 fn fields(written: &ResourceSyntax, surroundings: &Surroundings<'_>, problems: &mut Problems) -> Vec<Field> {
     let own = |name: &str, kind: Type| {
         let name = Spanned::new(name.to_owned(), surroundings.resource.span);
@@ -113,7 +113,7 @@ fn fields(written: &ResourceSyntax, surroundings: &Surroundings<'_>, problems: &
     fields
 }
 
-/// All that is to go, gathered from where it is said: fields, filters, actions.
+/// All deprecations of fields, filters and actions.
 fn deprecated(written: &ResourceSyntax, fields: &[Field]) -> Vec<Deprecation> {
     let entry = |of, name: &Name, said: &DeprecatedSyntax| Deprecation {
         of,
@@ -125,7 +125,7 @@ fn deprecated(written: &ResourceSyntax, fields: &[Field]) -> Vec<Deprecation> {
     let mut found = Vec::new();
     for field in written.fields.iter().chain(&written.detail) {
         let Some(said) = &field.deprecated else { continue };
-        // A polymorphic reference has two columns, and both go.
+        // A polymorphic reference has two columns, and both are deprecated.
         let columns = fields.iter().filter(|column| column.is_declared() && column.declared == field.name.value);
         found.extend(columns.map(|column| entry(Deprecated::Field, &column.name, said)));
     }

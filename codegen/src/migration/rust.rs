@@ -1,4 +1,4 @@
-//! Steps as a migration's file: the calls of `charter_migrations::Table` that a developer would write.
+//! Migration file: steps as calls of `charter_migrations::Table`.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -12,9 +12,9 @@ use super::step::{Step, Value};
 use super::storage;
 use super::table::{Column, Index, IndexKind, Table};
 
-/// The text of a migration's file.
+/// The text of a migration file.
 ///
-/// `online`: beside a server that is serving, without a transaction around all of it.
+/// `online`: for a database in use, without a transaction around all steps.
 pub fn file(title: &str, steps: &[Step], online: bool) -> String {
     let mut text = format!("//! {title}\n");
     if online {
@@ -34,13 +34,13 @@ pub fn file(title: &str, steps: &[Step], online: bool) -> String {
     text
 }
 
-/// The text as `rustfmt` lays it out under the settings that hold in a folder; as it is where there is no `rustfmt`.
+/// The text formatted by `rustfmt` with the settings of a folder; unchanged if there is no `rustfmt`.
 pub fn formatted(text: &str, folder: &Path) -> String {
     let mut rustfmt = Command::new("rustfmt");
     rustfmt.args(["--edition", "2024"]).current_dir(folder);
     let child = rustfmt.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
     let laid_out = child.and_then(|mut child| {
-        // It reads everything before it writes.
+        // It reads all input before it writes.
         child.stdin.take().map_or(Ok(()), |mut input| input.write_all(text.as_bytes()))?;
         child.wait_with_output()
     });
@@ -48,7 +48,7 @@ pub fn formatted(text: &str, folder: &Path) -> String {
     laid_out.and_then(|output| String::from_utf8(output.stdout).ok()).unwrap_or_else(|| text.to_owned())
 }
 
-/// The steps in a line each: `products.add(integer("size").nullable())`.
+/// The steps, one line each: `products.add(integer("size").nullable())`.
 pub fn lines(steps: &[Step]) -> Vec<String> {
     steps.iter().map(|step| format!("{}.{}", variable(step.table()), call(step))).collect()
 }
@@ -70,7 +70,7 @@ fn function(name: &str, steps: &[Step], online: bool) -> String {
     text
 }
 
-/// What the prelude of a migration and its parameter are called: a table of such a name would hide them.
+/// Names of the migrations' prelude and parameter, which a variable of a table must not shadow.
 const TAKEN: &[&str] = &[
     "bigint",
     "boolean",
@@ -92,9 +92,9 @@ const TAKEN: &[&str] = &[
     "uuid",
 ];
 
-/// What the table is called in the function.
+/// The name of the table's variable.
 fn variable(table: &str) -> String {
-    // One that ends so already gets another end, or two tables would have one name.
+    // A table with this suffix gets another, so that two variables differ.
     match reserved::is_keyword(table) || TAKEN.contains(&table) || table.ends_with("_table") {
         true => format!("{table}_table"),
         false => table.to_owned(),
@@ -161,7 +161,7 @@ fn builder(column: &Column) -> String {
     text
 }
 
-/// A literal as the builders take it.
+/// A literal as an argument of a builder.
 fn literal(column: &Column, value: &str) -> String {
     match storage::is_bare(column.storage, value) {
         true => value.to_owned(),

@@ -1,8 +1,9 @@
-//! Steps as SQL, to be read before a migration is run: what `charter_migrations::Table` makes of them.
+//! SQL of the steps, as `charter_migrations::Table` runs them, to read before a migration is run.
 //!
-//! On SQLite a column is changed in the table's own text in `sqlite_schema`, as SQLite's documentation of `ALTER TABLE`
-//! has it for changes that leave the rows alone: nothing is copied, and indexes and references stay. What a migration
-//! looks at first (values that do not fit, rows without one) is in [`checks`](super::checks::checks).
+//! On SQLite a column is changed in the text of its table in `sqlite_schema`, as SQLite's documentation of `ALTER
+//! TABLE` recommends for changes that leave the rows alone: no row is copied, and indexes and references stay. The
+//! queries that a migration runs first (values that do not fit, rows without a value) are in
+//! [`checks`](super::checks::checks).
 
 use charter_model::Storage;
 
@@ -18,12 +19,12 @@ pub enum Dialect {
 
 use Dialect::{Postgres, Sqlite};
 
-/// The statements of a step. `online`: on PostgreSQL without locking writers out.
+/// The statements of a step. `online`: on PostgreSQL without locking out writers.
 pub fn statements(step: &Step, dialect: Dialect, online: bool) -> Vec<String> {
     match step {
         Step::Create(table) => vec![create(table, dialect)],
         Step::Drop(table) => {
-            // SQLite deletes the rows first, one by one, and none to which another of them refers.
+            // SQLite deletes the rows first, one by one, and refuses a row that another refers to.
             let own = table.columns.iter().filter(|column| dialect == Sqlite && column.refers_to(&table.name));
             let released = own.flat_map(|column| rewrite(&table.name, column, &column.released()));
             released.chain([format!("DROP TABLE \"{}\"", table.name)]).collect()
@@ -54,7 +55,7 @@ pub fn statements(step: &Step, dialect: Dialect, online: bool) -> Vec<String> {
         Step::Fill { table, column, value } => {
             let name = &column.name;
             let value = match (value, column.storage, dialect) {
-                // A bare TRUE would be the column of that name, where the table has one.
+                // A bare TRUE would be a column of that name.
                 (Value::Literal(value), Storage::Boolean, Sqlite) => u8::from(value == "true").to_string(),
                 _ => storage::sql(column.storage, value, dialect),
             };
@@ -74,7 +75,7 @@ pub fn statements(step: &Step, dialect: Dialect, online: bool) -> Vec<String> {
     }
 }
 
-/// A table or a column under another name, and what is named after it.
+/// Renames a table or a column, with the constraints named after it.
 fn rename(step: &Step, dialect: Dialect) -> Vec<String> {
     let (first, table, mut named) = match step {
         Step::RenameTable { from, to, singleton, referring } => {
@@ -117,7 +118,7 @@ fn rename(step: &Step, dialect: Dialect) -> Vec<String> {
 
 fn create(table: &Table, dialect: Dialect) -> String {
     let columns = table.columns.iter().map(|column| definition(&table.name, column, dialect));
-    // Room beside each row, where rows are changed.
+    // Free space in each page, for updates of rows (HOT).
     let changes = dialect == Postgres && table.column("updated_at").is_some();
     let room = if changes { " WITH (fillfactor = 90)" } else { "" };
     format!("CREATE TABLE \"{}\" ( {} ){room}", table.name, columns.collect::<Vec<_>>().join(", "))
@@ -148,7 +149,7 @@ fn add_index(table: &str, index: &Index, name: &str, dialect: Dialect, online: b
     })
 }
 
-/// A column as it stands in the text of its table.
+/// The definition of a column.
 fn definition(table: &str, column: &Column, dialect: Dialect) -> String {
     match (column.storage, dialect) {
         (Storage::Id, Sqlite) => return "\"id\" integer NOT NULL PRIMARY KEY AUTOINCREMENT".to_owned(),
@@ -205,7 +206,7 @@ fn require(table: &str, column: &Column, dialect: Dialect) -> Vec<String> {
     .collect()
 }
 
-/// What a list or an object that may not be null begins with.
+/// The default of a list or an object that is not null.
 fn empty_default(table: &str, column: &Column, dialect: Dialect) -> Option<String> {
     let default = default(column, dialect).filter(|_| dialect == Postgres && column.default.is_none())?;
     Some(format!("ALTER TABLE \"{table}\" ALTER COLUMN \"{}\" SET DEFAULT {default}", column.name))
@@ -225,8 +226,8 @@ fn change_on_postgres(table: &str, from: &Column, to: &Column) -> Vec<String> {
     }
     if from.storage != to.storage {
         let name_of_type = storage::type_name(to.storage, Postgres);
-        // Through text, because a cast to a shorter text cuts what an assignment refuses. To a longer one without, because
-        // any expression makes PostgreSQL write the table anew.
+        // A cast to a shorter text truncates, an assignment fails: so the value goes through text. A longer one needs
+        // no expression, with which PostgreSQL would rewrite the table.
         let through =
             to.storage.max_length().is_some_and(|now| from.storage.max_length().is_none_or(|then| then > now));
         let using = if through { format!(" USING \"{name}\"::text") } else { String::new() };
@@ -249,7 +250,7 @@ fn change_on_postgres(table: &str, from: &Column, to: &Column) -> Vec<String> {
     statements
 }
 
-/// Rows are written before the text is: one that is older than the column does not hold it, and has its value from there.
+/// Rows are updated before the text: a row older than the column does not store it, and takes its value from the text.
 fn change_on_sqlite(table: &str, from: &Column, to: &Column) -> Vec<String> {
     let mut statements = Vec::new();
     let name = &to.name;
@@ -269,13 +270,13 @@ fn change_on_sqlite(table: &str, from: &Column, to: &Column) -> Vec<String> {
     statements
 }
 
-/// Puts one text of a column in the place of another.
+/// Replaces the definition of a column.
 fn rewrite(table: &str, from: &Column, to: &Column) -> Vec<String> {
     let (from, to) = (definition(table, from, Sqlite), definition(table, to, Sqlite));
     if from == to { Vec::new() } else { edit(table, &from, &to).into() }
 }
 
-/// Puts one piece of a table's text in the place of another.
+/// Replaces a part of a table's text.
 fn edit(table: &str, from: &str, to: &str) -> [String; 3] {
     let (from, to) = (from.replace('\'', "''"), to.replace('\'', "''"));
     [

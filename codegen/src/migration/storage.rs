@@ -1,4 +1,4 @@
-//! Storage types: what each is called in SQL and in a migration, and how its values are written.
+//! Storage types in SQL and in migrations, with the form of their literals.
 
 use charter_model::Storage;
 
@@ -44,7 +44,7 @@ pub fn builder(storage: Storage, name: &str) -> String {
     }
 }
 
-/// Whether a builder takes a literal without quotes. It takes a decimal with a fraction as text, so that it is exact.
+/// True if a builder takes a literal without quotes. A decimal with a fraction is text, so that it is exact.
 pub fn is_bare(storage: Storage, value: &str) -> bool {
     match storage {
         Storage::Boolean | Storage::Integer | Storage::BigInt => true,
@@ -53,7 +53,7 @@ pub fn is_bare(storage: Storage, value: &str) -> bool {
     }
 }
 
-/// A value for rows that have none and must have one again: something empty.
+/// An empty value for rows without one.
 pub fn stand_in(storage: Storage) -> Value {
     match storage {
         Storage::String(_) | Storage::Text | Storage::Word => Value::Literal(String::new()),
@@ -67,7 +67,7 @@ pub fn stand_in(storage: Storage) -> Value {
     }
 }
 
-/// A value in SQL, as this database stores it.
+/// A value in SQL, in the form that the database stores.
 pub fn sql(storage: Storage, value: &Value, dialect: Dialect) -> String {
     let text = match value {
         Value::Literal(text) => text,

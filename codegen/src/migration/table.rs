@@ -1,4 +1,4 @@
-//! The tables of a snapshot: columns, indexes and references as a database has them.
+//! Tables of a snapshot: columns, indexes and references.
 
 use charter_model::{Storage, naming};
 
@@ -18,7 +18,7 @@ pub struct Column {
     pub name: String,
     pub storage: Storage,
     pub nullable: bool,
-    /// A literal as the YAML has it.
+    /// A literal as in YAML.
     pub default: Option<String>,
     pub reference: Option<Reference>,
 }
@@ -27,16 +27,16 @@ pub struct Column {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reference {
     pub table: String,
-    /// The row goes when the record goes that it refers to.
+    /// Deleting the referenced record deletes the row.
     pub cascade: bool,
 }
 
-/// An index over some columns.
+/// An index over columns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Index {
     pub kind: IndexKind,
     pub columns: Vec<String>,
-    /// It holds only the rows that are not deleted.
+    /// It holds only rows that are not deleted.
     pub live: bool,
 }
 
@@ -46,10 +46,10 @@ pub enum IndexKind {
     Unique,
     /// For substrings, on PostgreSQL.
     Search,
-    /// For lists in the order of a column; that of text on PostgreSQL alone.
+    /// For sorted lists. Over text it exists on PostgreSQL alone.
     Order {
         text: bool,
-        /// Rows without a value stand first.
+        /// Rows without a value come first.
         nullable: bool,
     },
 }
@@ -74,7 +74,7 @@ impl Table {
         for name in &resource.search {
             indexes.push(index(IndexKind::Search, std::slice::from_ref(name), false));
         }
-        // One order kept once, however often it was asked for.
+        // Equal indexes are created once.
         let mut kept: Vec<Index> = Vec::new();
         for index in indexes {
             if !kept.contains(&index) {
@@ -89,12 +89,12 @@ impl Table {
         self.columns.iter().find(|column| column.name == name)
     }
 
-    /// Whether this column refers to a table.
+    /// True if the column refers to a table.
     pub fn references(&self, column: &str) -> bool {
         self.column(column).is_some_and(|column| column.reference.is_some())
     }
 
-    /// Whether a column of it refers to another table.
+    /// True if a column refers to the table.
     pub fn refers_to(&self, table: &str) -> bool {
         self.columns.iter().any(|column| column.refers_to(table))
     }
@@ -105,7 +105,7 @@ impl Column {
         self.reference.as_ref().is_some_and(|reference| reference.table == table)
     }
 
-    /// The same without the reference: a plain number.
+    /// The column without its reference: a plain number.
     pub fn released(&self) -> Column {
         Column { reference: None, ..self.clone() }
     }
@@ -114,15 +114,15 @@ impl Column {
         Column { nullable: true, ..self.clone() }
     }
 
-    /// Whether the column has a value where a row gives none.
+    /// True if the column has a value in a row that gives none.
     pub fn fills_itself(&self) -> bool {
         self.nullable || self.default.is_some() || self.storage.empty_json().is_some()
     }
 }
 
 impl Index {
-    /// Whether an index that is to go can serve until others of its table are made: none of those has its name, its columns
-    /// stay as they are, and so does whether records are soft-deleted, which its condition may name.
+    /// True if a dropped index can serve until the new ones of its table exist: none of them has its name, its columns
+    /// stay, and so does soft deletion, which its condition may name.
     pub fn is_replaced(&self, then: &Table, now: &Table) -> bool {
         let is_new = |other: &&Index| !then.indexes.contains(other);
         let storage = |table: &Table, name: &str| table.column(name).map(|column| column.storage);
@@ -135,7 +135,7 @@ impl Index {
             && now.indexes.iter().all(|other| other.name(&now.name) != name)
     }
 
-    /// Its name, which follows from what it is over.
+    /// The name, which follows from its columns.
     pub fn name(&self, table: &str) -> String {
         let ending = match self.kind {
             IndexKind::Plain => "idx",
@@ -147,13 +147,13 @@ impl Index {
         named(table, &columns, ending)
     }
 
-    /// Whether SQLite has it too.
+    /// True if SQLite has it too.
     pub fn is_everywhere(&self) -> bool {
         matches!(self.kind, IndexKind::Plain | IndexKind::Unique | IndexKind::Order { text: false, .. })
     }
 }
 
-/// The length from which a name is cut, as in `charter_migrations::Table`.
+/// The length at which a name is cut, as in `charter_migrations::Table`.
 const LONGEST: usize = 49;
 
 fn named(table: &str, columns: &[&str], ending: &str) -> String {
@@ -164,17 +164,17 @@ fn named(table: &str, columns: &[&str], ending: &str) -> String {
     }
 }
 
-/// What a table makes by itself is called, as in `charter_migrations::Table`.
+/// The name of an object that belongs to a table, as in `charter_migrations::Table`.
 pub fn owned(table: &str, ending: &str) -> String {
     format!("{}{ending}", table.get(..naming::MAX_NAME_LENGTH - ending.len()).unwrap_or(table))
 }
 
-/// What a foreign key is called.
+/// The name of a foreign key.
 pub fn foreign_key(table: &str, column: &str) -> String {
     named(table, &[column], "fkey")
 }
 
-/// FNV-1a, as the migrations have it.
+/// FNV-1a, as in `charter_migrations`.
 fn fingerprint(name: &str) -> u32 {
     name.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
@@ -189,7 +189,7 @@ fn column(snapshot: &Snapshot, resource: &Resource, field: &Field) -> Column {
     let reference = match &field.kind {
         Kind::Ref { resource: target } => Some(Reference {
             table: snapshot.table_of(target),
-            // Records that are read and written as part of another go with it.
+            // Embedded records are deleted with the record that holds them.
             cascade: snapshot.resources.get(target).is_some_and(|target| embeds(target, &resource.name, &field.name)),
         }),
         _ => None,

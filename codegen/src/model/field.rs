@@ -1,4 +1,4 @@
-//! One field: what it holds, who writes it, where it is shown.
+//! Field of a resource: its type, access, default and rules.
 
 use charter_model::literal::no_nul;
 use charter_model::{Access, FieldType, Group, Misfit, Predicate, Shown, TypeFacts};
@@ -7,12 +7,12 @@ use super::{Described, Name};
 use crate::notation::{CodeValue, Rule, Type};
 use crate::source::{Span, Spanned};
 
-/// A field of a record, a parameter of an action or a field of its answer.
+/// A field of a record, a parameter of an action or a field of its output.
 #[derive(Debug, Clone)]
 pub struct Field {
-    /// Its name everywhere: in the table, in JSON and in `q`.
+    /// The name in the table, in JSON and in `q`.
     pub name: Name,
-    /// Its name in the YAML, which differs for the two columns of a polymorphic reference.
+    /// The name in YAML, which differs for the two columns of a polymorphic reference.
     pub declared: String,
     pub kind: Kind,
     pub nullable: bool,
@@ -21,17 +21,17 @@ pub struct Field {
     pub access: Access,
     pub shown: Shown,
     pub rules: Vec<Spanned<Rule>>,
-    /// Its name before, for migrations.
+    /// The former name, for migrations.
     pub renamed_from: Option<Name>,
-    /// What rows that are there get, for migrations.
+    /// The value for existing rows, for migrations.
     pub backfill: Option<Spanned<Default>>,
-    /// What people read of it, and how they type it.
+    /// The display options.
     pub described: Described,
     pub places: FieldPlaces,
 }
 
 impl Field {
-    /// A plain, writable, shown field: what lowering starts from.
+    /// A plain, writable, shown field.
     pub fn new(name: Name, kind: impl Into<Kind>) -> Field {
         Field {
             declared: name.value.clone(),
@@ -50,23 +50,23 @@ impl Field {
         }
     }
 
-    /// Whether the YAML declares it; the others are the server's own, or come with `under`.
+    /// True if the YAML declares it. Other fields belong to the server, or follow from `under`.
     pub fn is_declared(&self) -> bool {
         self.places.kind.is_some()
     }
 
-    /// Whether the table has a column for it.
+    /// True if the table has a column for it.
     pub fn is_column(&self) -> bool {
         self.kind.is_column()
     }
 
-    /// Whether a list item shows it to clients.
+    /// True if a list item shows it to clients.
     pub fn is_listed(&self) -> bool {
         self.shown == Shown::Always && self.access != Access::Secret
     }
 }
 
-/// Where the parts of a field stand that a rule may object to.
+/// The places of the keys of a field.
 #[derive(Debug, Clone, Default)]
 pub struct FieldPlaces {
     pub kind: Option<Span>,
@@ -75,21 +75,21 @@ pub struct FieldPlaces {
     pub required: Option<Span>,
     pub default: Option<Span>,
     pub access: Option<Span>,
-    /// Keys beside `from` or `many`, which allow none.
+    /// Keys next to `from` or `many`, which allow none.
     pub others: Vec<Spanned<&'static str>>,
-    /// Something in it could not be read, so that what it lacks may be what was meant there.
+    /// Something in it could not be read, which may be what seems to be missing.
     pub incomplete: bool,
 }
 
-/// What values a field holds.
+/// The type of a field.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Kind {
     Known(Type),
-    /// The type was not understood, which is reported where it stands; no checked schema has one.
+    /// The type was not understood, which is reported. No checked schema has one.
     Unknown,
 }
 
-/// What is true of a type that was not understood: nothing follows from it, so that it fits everything.
+/// The properties of a type that was not understood: it fits everything, so that no other problem follows.
 static UNKNOWN: TypeFacts = TypeFacts {
     word: "unknown",
     predicates: &[Group::Every, Group::Ordered, Group::Text, Group::Boolean],
@@ -120,7 +120,7 @@ impl Kind {
         self.known().map_or(&UNKNOWN, FieldType::facts)
     }
 
-    /// The word of the grammar for it.
+    /// The word of the grammar.
     pub fn word(&self) -> &'static str {
         self.facts().word
     }
@@ -144,12 +144,12 @@ impl Kind {
         self.facts().is_list
     }
 
-    /// Whether its values have an order that `sort` and an index can use.
+    /// True if its values have an order, for `sort` and indexes.
     pub fn has_order(&self) -> bool {
         self.facts().has_order
     }
 
-    /// Whether the table has a column for it.
+    /// True if the table has a column for it.
     pub fn is_column(&self) -> bool {
         self.known().is_none_or(FieldType::is_column)
     }
@@ -158,7 +158,7 @@ impl Kind {
         matches!(self, Kind::Known(FieldType::Embedded { .. }))
     }
 
-    /// The resource that a `ref` to one resource refers to.
+    /// The resource of a `ref` to one resource.
     pub fn target(&self) -> Option<&Name> {
         match self {
             Kind::Known(FieldType::Ref { resource }) => Some(resource),
@@ -166,7 +166,7 @@ impl Kind {
         }
     }
 
-    /// The resources that a `ref` to several refers to, at the column of the type.
+    /// The resources of a polymorphic `ref`, at the column of the type.
     pub fn targets(&self) -> Option<&[Name]> {
         match self {
             Kind::Known(FieldType::PolymorphicType { type_names }) => Some(type_names),
@@ -174,7 +174,7 @@ impl Kind {
         }
     }
 
-    /// The field and the field of its record that a derived field shows.
+    /// The field that a derived field follows, and the field that it shows.
     pub fn derived(&self) -> Option<(&Name, &Name)> {
         match self {
             Kind::Known(FieldType::Derived { via, field }) => Some((via, field)),
@@ -214,13 +214,13 @@ impl Kind {
         }
     }
 
-    /// The predicates that fit it, in the order of the grammar; none for a type that cannot be filtered.
+    /// The predicates of the type, in the order of the grammar; none if it cannot be filtered.
     pub fn predicates(&self) -> Vec<Predicate> {
         let groups = self.facts().predicates;
         Predicate::ALL.iter().copied().filter(|predicate| groups.contains(&predicate.group())).collect()
     }
 
-    /// Whether values of the two can be compared with each other.
+    /// True if values of the two can be compared.
     pub fn is_comparable_with(&self, other: &Kind) -> bool {
         match (self, other) {
             (Kind::Known(one), Kind::Known(other)) => one.is_comparable_with(other),
@@ -228,12 +228,12 @@ impl Kind {
         }
     }
 
-    /// Why a text is no literal of the kind; `key` gives it.
+    /// The reason why a text is not a literal of the type; `key` is the key that gives it.
     pub fn literal(&self, key: &str, text: &str) -> Result<(), Misfit> {
         self.known().map_or_else(|| no_nul(text), |known| known.literal(key, text))
     }
 
-    /// Why a text is no value that a client could send.
+    /// The reason why a text is not a value of the type.
     pub fn value(&self, text: &str) -> Result<(), Misfit> {
         let is_document = |text: &str| {
             let read = serde_json::from_str::<serde_json::Value>(text);
@@ -243,7 +243,7 @@ impl Kind {
     }
 }
 
-/// What a field is when create does not give it.
+/// The value of a field that create does not give.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Default {
     None,
@@ -253,6 +253,6 @@ pub enum Default {
     Now,
     /// The id of the calling user.
     Caller,
-    /// What the `before_save` hook sets.
+    /// A value that the `before_save` hook sets.
     Hook,
 }

@@ -1,35 +1,35 @@
-//! Which indexes a resource needs: those that it names, those that the filters and sorts which it names ask for, and those
-//! by which other resources find its records.
+//! Indexes of a resource: those that it names, those that its named filters and sorts need, and those by which other
+//! resources find its records.
 //!
-//! `shown` names nothing: it allows every question and expects none. A column of few values is not worth an index.
+//! `shown` names nothing, so it creates no index. Neither does a column of few values.
 
 use charter_model::Predicate;
 
 use super::{Access, Field, Filter, Filters, Name, Resource, Rule, Schema, Sorts};
 
-/// The most characters of a text in the index of its order, which holds it twice: folded and as it is. A page of
-/// PostgreSQL takes 2,704 bytes, and a character has up to 4.
+/// The most characters of a text in an ordered index, which holds it twice: folded and unchanged. An index entry of
+/// PostgreSQL has at most 2,704 bytes, and a character up to 4.
 pub const MOST_ORDERED: u32 = 255;
 
 /// The most characters of a text in an index of values.
 pub const MOST_INDEXED: u32 = 650;
 
-/// The indexes of a table, beside those that keep values apart.
+/// The indexes of a table, without unique ones.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Indexing {
-    /// Columns in order.
+    /// Sets of columns in order.
     pub sets: Vec<Vec<String>>,
-    /// Columns whose order a list may have, each with the id behind it.
+    /// Columns for `sort`, each followed by the id.
     pub ordered: Vec<String>,
-    /// Columns of text that are searched for substrings.
+    /// Text columns for substring search.
     pub search: Vec<String>,
 }
 
-/// A filter or a sort that a resource names, and that no index serves.
+/// A filter or sort that a resource names and no index serves.
 #[derive(Debug)]
 pub struct Unserved {
     pub name: Name,
-    /// It is sorted by, not filtered.
+    /// True if it is a sort, not a filter.
     pub sorts: bool,
     pub why: Why,
 }
@@ -38,25 +38,25 @@ pub struct Unserved {
 pub enum Why {
     /// A text too long for an index of this kind, which takes so many characters.
     TooLong(u32),
-    /// The order is that of another table's column, or of labels.
+    /// The order of a column of another table, or of labels.
     OrderedElsewhere,
-    /// The value stands in this field of another resource, and one of the two lacks an index.
+    /// The value is in this field of another resource, and one of the two lacks an index.
     FoundElsewhere { via: String, resource: String, field: String },
-    /// It has so few values that an index is made only where it is asked for.
+    /// It has so few values that an index is created only on request.
     FewValues,
 }
 
-/// What a question wants of a column.
+/// The use of a column in a query.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Wanted {
-    /// Records by its value, or by a stretch of values.
+    /// Equality or a range.
     Values,
     Substrings,
     Order,
 }
 
 impl Resource {
-    /// The indexes of its table: those that are named first.
+    /// The indexes of the table: the named ones first.
     pub fn indexing(&self) -> Indexing {
         let text = |names: &[Name]| names.iter().map(|name| name.value.clone()).collect::<Vec<_>>();
         let mut indexing = Indexing {
@@ -80,7 +80,7 @@ impl Resource {
         indexing
     }
 
-    /// What it names and no index serves, in the order in which it is named.
+    /// The named filters and sorts that no index serves, in the order in which they are named.
     pub fn unserved(&self, schema: &Schema) -> Vec<Unserved> {
         let indexing = self.indexing();
         let mut found: Vec<Unserved> = Vec::new();
@@ -101,14 +101,14 @@ impl Resource {
         found
     }
 
-    /// What is asked of its fields: by the filters and sorts that name them, and by the resources that find its records by
-    /// them. Nothing of those for which it wants no index.
+    /// The uses of its fields: in named filters and sorts, and by resources that find its records. Without fields in
+    /// `unindexed`.
     fn questions(&self) -> Vec<(&Name, Wanted)> {
         let mut questions = Vec::new();
         if let Filters::Fields(named) = &self.filters {
             for (name, filter) in named {
                 let fits = |wanted: &[Predicate]| match filter {
-                    // What does not fit the field is not asked: an `all` of a number has no substrings.
+                    // A predicate that does not fit the field is not used: `all` of a number has no substrings.
                     Filter::All => self.field(name.as_str()).is_some_and(|field| {
                         let own = field.kind.predicates();
                         field.kind.derived().is_some() || own.iter().any(|one| wanted.contains(one))
@@ -132,7 +132,7 @@ impl Resource {
         questions.into_iter().filter(wanted).collect()
     }
 
-    /// Whether an index of its table serves a column.
+    /// True if an index serves a use of a column.
     fn serves(&self, indexing: &Indexing, field: &Field, wanted: Wanted) -> bool {
         let name = &field.name.value;
         let unique = field.rules.iter().any(|rule| rule.value == Rule::Unique);
@@ -144,12 +144,12 @@ impl Resource {
         match wanted {
             Wanted::Substrings => indexing.search.contains(name),
             Wanted::Values => values || ordered && !field.kind.facts().is_folded,
-            // Nulls come first in a list, and last in a plain index of PostgreSQL.
+            // Lists sort nulls first; a plain index of PostgreSQL sorts them last.
             Wanted::Order => ordered || values && !field.nullable && !field.kind.facts().is_folded,
         }
     }
 
-    /// A derived field is found by way of the record that holds it.
+    /// The reason why no index serves a derived field, which is found through its record.
     fn unserved_elsewhere(
         &self,
         schema: &Schema,
@@ -177,7 +177,7 @@ impl Resource {
     }
 }
 
-/// Why no index is made of a column for what is wanted of it.
+/// The reason why a column cannot have the index for a use.
 fn unserved(field: &Field, wanted: Wanted) -> Option<Why> {
     let longest = match field.kind.max_length() {
         Some(max) => max,
@@ -244,7 +244,7 @@ mod tests {
         assert_eq!(indexing("filters: { sku: [eq] }\nsorts: [created_at]\n"), texts("", "created_at", ""));
         let kept = "indexes: [[weight, name]]\nfilters: { weight: [eq] }\nsorts: [weight]\n";
         assert_eq!(indexing(kept), texts("weight+name", "", ""));
-        // Nulls stand at the other end of a plain index, and text in another order.
+        // Nulls sort differently in a plain index, and so does text.
         let other = indexing("indexes: [[bought_on]]\nsorts: [bought_on, sku]\n");
         assert_eq!(other, texts("bought_on", "bought_on sku", ""));
     }

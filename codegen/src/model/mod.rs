@@ -1,4 +1,4 @@
-//! Resources resolved: every default filled in, every type a type, both ends of every relation known.
+//! Resources resolved: every default filled in, every type known, both ends of every relation found.
 
 mod field;
 mod indexing;

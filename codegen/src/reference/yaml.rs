@@ -1,4 +1,4 @@
-//! `docs/yaml-reference.md`: every key, every type, every predicate.
+//! Generator of `docs/yaml-reference.md`: every key, every type, every predicate.
 
 use charter_model::{Predicate, TypeWord};
 

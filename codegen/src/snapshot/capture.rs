@@ -1,4 +1,4 @@
-//! A snapshot of a checked schema.
+//! Snapshot of a checked schema.
 
 use std::collections::BTreeMap;
 
@@ -10,13 +10,13 @@ use crate::model::{self, ActionOutput, Filter, IncludeTarget, Name, Schema, Type
 use crate::source::Span;
 
 impl Snapshot {
-    /// The state of a checked schema.
+    /// The snapshot of a checked schema.
     pub fn of(schema: &Checked<Schema>) -> Snapshot {
         let resources = schema.declared().map(|resource| (resource.name.value.clone(), capture(schema, resource)));
         Snapshot { resources: resources.collect() }
     }
 
-    /// The same with where each resource and field is declared; the server's own fields stand where the resource does.
+    /// The snapshot with the place of each resource and field. Server fields have the place of the resource.
     pub fn located(mut self, schema: &Checked<Schema>, place: impl Fn(Span) -> String) -> Snapshot {
         for declared in schema.declared() {
             let Some(resource) = self.resources.get_mut(declared.name.as_str()) else { continue };
@@ -85,14 +85,14 @@ fn deprecation(said: &model::Deprecation) -> (String, Deprecation) {
     (place, Deprecation { since: said.since.value.clone(), sunset: text(&said.sunset), instead: text(&said.instead) })
 }
 
-/// The spellings of words, each in its place among all of them.
+/// Keywords in the order of their set.
 fn words<T: Keyword + Ord>(words: &[T]) -> Vec<String> {
     let mut words = words.to_vec();
     words.sort();
     words.into_iter().map(|word| word.word().to_owned()).collect()
 }
 
-/// The address behind `/api/v1/`.
+/// The path after `/api/v1/`.
 fn path(schema: &Schema, resource: &model::Resource) -> String {
     match &resource.under {
         None => resource.path.value.clone(),
@@ -104,7 +104,7 @@ fn path(schema: &Schema, resource: &model::Resource) -> String {
     }
 }
 
-/// How its timestamps go out: every record has some.
+/// The form of its timestamps, which every record has.
 fn timestamps(resource: &model::Resource) -> TimestampForm {
     let form = resource.fields.iter().find_map(|field| match field.kind {
         model::Kind::Known(Type::Timestamp { form }) => Some(form),
@@ -158,19 +158,19 @@ fn default(written: &model::Default) -> Default {
     }
 }
 
-/// The name before of a column: a polymorphic reference has two, which are renamed alike.
+/// The former name of a column. The two columns of a polymorphic reference are renamed alike.
 fn renamed(field: &model::Field, before: &Name) -> String {
     let end = field.name.value.strip_prefix(&field.declared).unwrap_or_default();
     format!("{}{end}", before.value)
 }
 
-/// The name before of the field that `under` makes, which is called after its parent.
+/// The former name of the field that follows from `under`, if its parent is renamed.
 fn after_parent(schema: &Schema, resource: &model::Resource, field: &model::Field) -> Option<String> {
     let under = resource.under.as_ref().filter(|under| under.field == field.name.value)?;
     schema.find(under.resource.as_str())?.renamed_from.as_ref().map(|former| format!("{}_id", former.value))
 }
 
-/// What `q` accepts for a field: what fits its type, unless `filters` says less.
+/// The predicates that `q` accepts: those of the type, unless `filters` limits them.
 fn predicates(schema: &Schema, resource: &model::Resource, field: &model::Field) -> Vec<String> {
     let only = match resource.filter(field) {
         _ if !field.is_listed() => Vec::new(),
@@ -198,7 +198,7 @@ fn action(schema: &Schema, resource: &model::Resource, action: &model::Action) -
     };
     let (answer, output) = match &action.output {
         ActionOutput::Fields { key, fields: output } => (Some(key.value.clone()), fields(output)),
-        // No key has a space.
+        // A key has no spaces.
         ActionOutput::Created => (Some("the new record".to_owned()), BTreeMap::new()),
         ActionOutput::Record | ActionOutput::Unknown => (None, BTreeMap::new()),
     };

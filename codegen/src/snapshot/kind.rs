@@ -1,11 +1,11 @@
-//! The type of a field as text, `decimal(12, 2)` or `ref(product)`, and back.
+//! Field types of a snapshot as text: `decimal(12, 2)`, `ref(product)`.
 
 use charter_model::field_type::virtual_field;
 use charter_model::{Arguments, FieldType, Notation, Parameters, TimestampForm, TypeFacts};
 use serde::{Deserialize, Deserializer, Serializer};
 
-/// The type of a field without what a snapshot has in other places: the words of an enum, the numbers of a code, the form
-/// of timestamps and the column that names a type.
+/// The type of a field, without the parts that a snapshot stores elsewhere: the words of an enum, the numbers of a
+/// code, the form of timestamps and the column of a polymorphic type.
 pub type Kind = FieldType<Stored>;
 
 /// Owned text without the words of an enum and the numbers of a code.
@@ -30,7 +30,7 @@ impl Notation for Stored {
     }
 }
 
-/// The same type without what a snapshot has in other places; that of another field for a field without a type.
+/// The type without those parts; the default for a field without a column.
 pub fn bare<N: Notation>(of: &FieldType<N>) -> Kind {
     let text = |name: &N::Name| N::text(name).to_owned();
     let texts = |names: &N::Names| N::texts(names).into_iter().map(str::to_owned).collect();
@@ -50,7 +50,7 @@ pub fn bare<N: Notation>(of: &FieldType<N>) -> Kind {
     }
 }
 
-/// The arguments that a snapshot has in other places.
+/// The empty arguments of a type whose arguments are stored elsewhere.
 fn nothing(parameters: Parameters) -> Arguments<Stored> {
     match parameters {
         Parameters::Form => Arguments::Form(TimestampForm::Seconds),
@@ -77,7 +77,7 @@ pub fn text(kind: &Kind) -> String {
 /// The type of a text.
 ///
 /// # Errors
-/// A sentence that quotes a text which is none.
+/// A sentence that quotes the text.
 pub fn read(text: &str) -> Result<Kind, String> {
     let embedded = || {
         let (resource, by) = inner(&virtual_field::EMBEDDED, text)?.split_once('.')?;
@@ -88,7 +88,7 @@ pub fn read(text: &str) -> Result<Kind, String> {
     found.ok_or_else(|| format!("`{text}` is not a type of a snapshot"))
 }
 
-/// The part of a text between the parentheses of a signature; empty for one without.
+/// The text between the parentheses of a signature; empty for a signature without arguments.
 fn inner<'t>(facts: &TypeFacts, text: &'t str) -> Option<&'t str> {
     match facts.signature.split_once("{}") {
         Some((before, behind)) => text.strip_prefix(before)?.strip_suffix(behind),

@@ -1,4 +1,4 @@
-//! Fields as they are written.
+//! Fields as written.
 
 use charter_model::{
     AccessWord, DisplayOption, Format, Keyword, OptionFacts, OptionTakes, RuleArgument, RuleFacts, RuleTakes, Widget,
@@ -12,11 +12,11 @@ use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::notation::Rule;
 use crate::source::{Span, Spanned};
 
-/// A field of a record, a parameter or a field of an answer.
+/// A field of a record, a parameter or a field of an output.
 #[derive(Debug, Clone)]
 pub struct FieldSyntax {
     pub name: Spanned<String>,
-    /// The whole declaration behind the name.
+    /// The whole declaration after the name.
     pub span: Span,
     pub source: SourceSyntax,
     pub values: Option<Spanned<ValuesSyntax>>,
@@ -29,13 +29,13 @@ pub struct FieldSyntax {
     pub backfill: Option<Spanned<DefaultSyntax>>,
     pub deprecated: Option<DeprecatedSyntax>,
     pub described: Described,
-    /// Keys beside `from` or `many`, which allow none.
+    /// Keys next to `from` or `many`, which allow none.
     pub others: Vec<Spanned<&'static str>>,
-    /// Something in it could not be read, so that what it lacks may be what was meant there.
+    /// Something in it could not be read, which may be what seems to be missing.
     pub incomplete: bool,
 }
 
-/// The options of a field that only the panel and the OpenAPI document read: text first, then words.
+/// The display options of a field: text first, then words.
 #[derive(Debug, Clone, Default)]
 pub struct Described(Vec<(DisplayOption, Spanned<String>)>);
 
@@ -65,13 +65,13 @@ impl Described {
         self.0.iter().find(|(said, _)| *said == option).map(|(_, text)| text)
     }
 
-    /// All but one.
+    /// All options but one.
     pub fn without(&self, option: DisplayOption) -> Described {
         Described(self.0.iter().filter(|(said, _)| *said != option).cloned().collect())
     }
 }
 
-/// `deprecated:`, of anything that can be.
+/// `deprecated:`, of a field, filter or action.
 #[derive(Debug, Clone)]
 pub struct DeprecatedSyntax {
     pub since: Spanned<String>,
@@ -80,7 +80,7 @@ pub struct DeprecatedSyntax {
 }
 
 impl DeprecatedSyntax {
-    /// Reads one, whose `since` must be there.
+    /// Reads one. `since` is required.
     pub fn read(node: &Node, problems: &mut Problems) -> Option<DeprecatedSyntax> {
         let mut mapping = Mapping::open(&keys::DEPRECATED, node, problems);
         mapping.require("since");
@@ -89,14 +89,14 @@ impl DeprecatedSyntax {
         Some(DeprecatedSyntax { since: since?, sunset, instead })
     }
 
-    /// What stands under the key of a mapping.
+    /// Reads the value of the key `deprecated`.
     pub fn of(mapping: &mut Mapping<'_, '_>) -> Option<DeprecatedSyntax> {
         let node = mapping.node("deprecated")?;
         DeprecatedSyntax::read(node, mapping.problems)
     }
 }
 
-/// Where a field's value comes from.
+/// The source of a field's value.
 #[derive(Debug, Clone)]
 pub enum SourceSyntax {
     Type(TypeSyntax),
@@ -105,7 +105,7 @@ pub enum SourceSyntax {
         resource: Spanned<String>,
         by: Option<Spanned<String>>,
     },
-    /// Reported already.
+    /// The source could not be read, which is reported.
     Unreadable,
 }
 
@@ -126,11 +126,11 @@ pub enum ValuesSyntax {
 #[derive(Debug, Clone, PartialEq)]
 pub struct DefaultSyntax {
     pub text: String,
-    /// It stands without quotes, so that `now` is the word and not the text.
+    /// It has no quotes, so that `now` is the keyword and not the text.
     pub plain: bool,
 }
 
-/// Reads a field under its name.
+/// Reads a field.
 pub fn read(table: &'static Table, entry: &Entry, problems: &mut Problems) -> FieldSyntax {
     let mut field = FieldSyntax {
         name: entry.key.clone(),
@@ -151,7 +151,7 @@ pub fn read(table: &'static Table, entry: &Entry, problems: &mut Problems) -> Fi
     };
     let before = problems.count();
     if let Some(text) = entry.value.scalar() {
-        // Just the type, because nothing else is to be said.
+        // The short form: just the type.
         if let Some(found) = type_word::read(&text, problems) {
             field.source = SourceSyntax::Type(found);
         }
@@ -200,7 +200,7 @@ fn source(mapping: &mut Mapping<'_, '_>, of_record: bool, name: &Spanned<String>
         let message = "`by` belongs to `many`";
         mapping.problems.push(Diagnostic::new(Code::Contradiction, by.span, message, "there is no `many` here"));
     }
-    // One that is written and cannot be read is reported already.
+    // A key with an unreadable value is reported already.
     let keys: &[&str] = if of_record { &["type", "from", "many"] } else { &["type"] };
     let may_lack_type = keys.iter().all(|key| mapping.may_lack(key) && mapping.node(key).is_none());
     let problems = &mut *mapping.problems;
@@ -226,7 +226,7 @@ fn true_flag(mapping: &mut Mapping<'_, '_>, name: &str) -> Option<Span> {
     mapping.flag(name).filter(|flag| flag.value).map(|flag| flag.span)
 }
 
-/// The rules whose keys a table has, those that are true or false last.
+/// The rules whose keys a table has, flags last.
 fn read_rules(table: &Table, mapping: &mut Mapping<'_, '_>) -> Vec<Spanned<Rule>> {
     let known = RuleFacts::ALL.iter().filter(|facts| table.key(facts.key).is_some());
     let (flags, others): (Vec<_>, Vec<_>) = known.partition(|facts| facts.takes == RuleTakes::Flag);
@@ -277,12 +277,12 @@ fn default(key: &str, node: &Node, problems: &mut Problems) -> Option<Spanned<De
     }
 }
 
-/// All of them, or none where one could not be read; each is read, so that each is reported.
+/// All items, or none if one could not be read. Each is read, so that each is reported.
 fn all<T>(items: impl Iterator<Item = Option<T>>) -> Option<Vec<T>> {
     items.collect::<Vec<_>>().into_iter().collect()
 }
 
-/// One of the values. A null is none.
+/// One of the values. A null is refused.
 fn word(node: &Node, what: &str, problems: &mut Problems) -> Option<Spanned<String>> {
     if let (true, Some(word)) = (node.is_null_word(), node.scalar()) {
         let help = format!("put the word in quotes: `\"{}\"`", word.value);
@@ -319,7 +319,7 @@ fn values(node: &Node, problems: &mut Problems) -> Option<Spanned<ValuesSyntax>>
     Some(Spanned::new(values, node.span))
 }
 
-/// Two names with a point between them.
+/// Reads two names with a point between them.
 fn path(key: &str, text: &Spanned<String>, problems: &mut Problems) -> Option<PathSyntax> {
     let parts = text.value.split_once('.').filter(|(head, tail)| !head.is_empty() && !tail.is_empty());
     let Some((head, tail)) = parts.filter(|(_, tail)| !tail.contains('.')) else {

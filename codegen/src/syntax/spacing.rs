@@ -1,6 +1,6 @@
-//! Spaces that YAML needs, and characters that only look like them.
+//! Spaces that YAML needs, and characters that only look like spaces.
 
-/// A character that looks like a space, or like nothing, and is not one to YAML: what it is called.
+/// The name of a character in a text that looks like a space, or is invisible, and is no space to YAML.
 pub fn odd_space(text: &str) -> Option<String> {
     let odd = text
         .chars()
@@ -13,11 +13,11 @@ pub fn odd_space(text: &str) -> Option<String> {
     Some(format!("{name} (U+{:04X})", u32::from(odd)))
 }
 
-/// What to do about `name:text` and `name:{ … }`, which are one word to YAML, as no space stands behind the colon.
+/// The help for `name:text` and `name:{ … }`, which YAML reads as one word because no space follows the colon.
 pub fn torn_colon(text: &str) -> Option<String> {
     let (key, rest) = text.split_once(':')?;
     let is_key = !key.is_empty() && key.chars().all(|c| c.is_alphanumeric() || c == '_');
-    // A time and an address have such a colon too.
+    // Times and URLs have such a colon too.
     let is_other = rest.starts_with(|c: char| c.is_whitespace() || c.is_ascii_digit() || matches!(c, ':' | '/'));
     (is_key && !rest.is_empty() && !is_other).then(|| match rest.chars().next() {
         Some(bracket @ ('{' | '[')) => format!("a space belongs behind the colon: `{key}: {bracket}…`"),

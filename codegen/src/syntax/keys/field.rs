@@ -1,4 +1,4 @@
-//! The keys of fields, parameters and answers.
+//! Keys of fields, parameters and outputs.
 
 use charter_model::{AccessWord, DisplayOption, Format, OptionFacts, OptionTakes, RuleFacts, RuleTakes, Widget};
 
@@ -81,7 +81,7 @@ const fn rule(facts: RuleFacts) -> Key {
     key(facts.key, shape, default, facts.example, facts.meaning)
 }
 
-/// The key of an option that passes through to the panel and the OpenAPI document.
+/// The key of a display option.
 const fn option(name: &'static str, option: DisplayOption) -> Key {
     let OptionFacts { takes, default, example, meaning, .. } = option.facts();
     let shape = match takes {
@@ -218,6 +218,6 @@ pub static INPUT: Table = Table {
     ],
 };
 
-/// A field of an action's answer.
+/// A field of an action's output.
 pub static OUTPUT: Table =
     Table { what: "a field of an answer", keys: &[TYPE, VALUES, NULLABLE, LABEL, DESCRIPTION, EXAMPLE] };

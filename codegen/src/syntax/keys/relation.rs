@@ -1,4 +1,4 @@
-//! The keys of includes and actions.
+//! Keys of includes and actions.
 
 use charter_model::{ActionMethod, ActionOn};
 

@@ -1,4 +1,4 @@
-//! The keys of the top level of a file.
+//! Keys of the top level of a file.
 
 use charter_model::{Hook, Operation, TimestampForm};
 

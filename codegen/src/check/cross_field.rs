@@ -1,4 +1,4 @@
-//! Rules between two fields of one record: whether two values that are known keep them, and whether any two could.
+//! Rules between two fields of one record: whether two literals satisfy them, and whether any values could.
 
 use std::cmp::Ordering;
 
@@ -8,13 +8,13 @@ use super::rules::{least, most};
 use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::model::{Default, Field, Kind, Rule, Type};
 
-/// Whether two fields of which one always has a value leave any to the other.
+/// Reports rules that no two values can satisfy, for pairs of fields of which one always has a value.
 pub fn check(fields: &[Field], problems: &mut Problems) {
     let is_always_there = |field: &Field| !field.nullable && (field.required || field.default != Default::None);
     for field in fields {
         for rule in &field.rules {
             let found = rule.value.other_field().and_then(|name| fields.iter().find(|one| one.name.value == name));
-            // Compared with itself, which is told as that.
+            // A field that is compared with itself has its own diagnostic.
             let Some(other) = found.filter(|other| other.name.value != field.name.value) else { continue };
             if !is_always_there(field) && !is_always_there(other) {
                 continue;
@@ -28,7 +28,7 @@ pub fn check(fields: &[Field], problems: &mut Problems) {
     }
 }
 
-/// Why no two values keep a rule, where it is so whatever they are.
+/// The reason why no two values can satisfy a rule.
 fn nothing_left(rule: &Rule, field: &Field, other: &Field) -> Option<String> {
     match rule {
         Rule::DiffersFrom(_) => {
@@ -52,12 +52,12 @@ fn nothing_left(rule: &Rule, field: &Field, other: &Field) -> Option<String> {
     }
 }
 
-/// Whether a value of this kind keeps the rule beside the other; also where nobody can tell from their texts.
+/// True if two literals satisfy a rule; true where their texts do not tell.
 pub fn keeps(rule: &Rule, kind: &Kind, own: &str, other: &str) -> bool {
     let order = match (kind.is_number(), Number::read(own), Number::read(other)) {
         (true, Some(own), Some(other)) => own.partial_cmp(&other),
         (true, ..) => None,
-        // As ISO 8601 writes them, in one length and one zone.
+        // ISO 8601 text of one length in one zone sorts like the times.
         _ if kind.facts().takes_now => {
             let is_alike = own.len() == other.len() && own.ends_with('Z') == other.ends_with('Z');
             is_alike.then(|| own.cmp(other)).filter(|_| *kind == Kind::Known(Type::Date) || own.ends_with('Z'))

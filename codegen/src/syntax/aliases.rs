@@ -1,4 +1,4 @@
-//! Keys and words that people bring along from elsewhere, and what says the same here.
+//! Keys and words of other systems, with what to write here.
 
 use charter_model::{ActionOn, Keyword, Predicate, TypeWord, date};
 
@@ -6,19 +6,19 @@ use super::keys::Table;
 use super::tree::{Entry, Node, Value};
 use super::type_word::names_type;
 
-/// A key that others have: how they spell it, which key of this grammar it is, where it is one, and what to do.
+/// A key of other systems: its spellings, the key of this grammar if there is one, and the help.
 struct Foreign {
     keys: &'static [&'static str],
     means: Option<&'static str>,
     help: &'static str,
 }
 
-/// What is one key there and one here.
+/// A key that has another name here.
 const fn same(keys: &'static [&'static str], means: &'static str, help: &'static str) -> Foreign {
     Foreign { keys, means: Some(means), help }
 }
 
-/// What is said in another way here, or not at all.
+/// A key that has no counterpart here.
 const fn other(keys: &'static [&'static str], help: &'static str) -> Foreign {
     Foreign { keys, means: None, help }
 }
@@ -29,7 +29,7 @@ const NEVER_NULL: &str =
 const RULES: &str = "rules stand at their field, beside its type: `required: true`, `unique: true`, `min: 0`, `min_length: 1`, \
                      `pattern: \"[A-Z]+\"`";
 
-/// What other tools have at a column.
+/// Keys that other systems have at a column.
 const AT_A_FIELD: &[Foreign] = &[
     other(
         &["on_delete", "cascade"],
@@ -96,7 +96,7 @@ const AT_A_FIELD: &[Foreign] = &[
     ),
 ];
 
-/// What other tools have at a table.
+/// Keys that other systems have at a table.
 const AT_A_RESOURCE: &[Foreign] = &[
     same(&["soft_delete", "soft_deletes", "paranoid"], "delete", "it is called `delete: soft` here"),
     other(&["primary_key"], "every record has an `id` by itself"),
@@ -147,12 +147,12 @@ const AT_A_RESOURCE: &[Foreign] = &[
     ),
 ];
 
-/// A key without what spellings differ in: `soft_delete`, `softDelete` and `soft-delete` are one.
+/// A key without differences of spelling: `soft_delete`, `softDelete` and `soft-delete` are equal.
 fn folded(key: &str) -> String {
     key.chars().filter(|c| !matches!(c, '_' | '-' | '?')).flat_map(char::to_lowercase).collect()
 }
 
-/// Words that others have where this grammar has some of its own: under which key, and which it is here.
+/// Words of other systems, with their key and the word of this grammar.
 const WORDS: &[(&str, &[&str], &str)] = &[
     ("operations", &["index", "all", "browse"], "list"),
     ("operations", &["read", "get", "retrieve"], "show"),
@@ -171,12 +171,12 @@ const WORDS: &[(&str, &[&str], &str)] = &[
     ("access", &["write_once", "create_only"], "immutable"),
 ];
 
-/// What to do about a word that is no predicate here.
+/// The help for an unknown predicate.
 pub fn predicate(written: &str) -> Option<String> {
     Predicate::elsewhere(written).map(|here| format!("here it is called `{here}`"))
 }
 
-/// What to do about a word that is none here, under its key.
+/// The help for an unknown word of a key.
 pub fn word(key: &str, written: &str) -> Option<String> {
     let lower = written.to_lowercase();
     if key == "timestamps" && ["true", "false", "yes", "no"].contains(&lower.as_str()) {
@@ -198,7 +198,7 @@ pub fn word(key: &str, written: &str) -> Option<String> {
     here.map(|(_, _, here)| format!("here it is called `{here}`"))
 }
 
-/// How something is said here that has another key elsewhere, and which key of the table that is.
+/// The help for an unknown key, with the key that was meant.
 pub fn help(table: &Table, entry: &Entry) -> Option<(&'static str, Option<&'static str>)> {
     let known = match table.key("fields") {
         _ if table.key("type").is_some() => AT_A_FIELD,
@@ -214,7 +214,7 @@ pub fn help(table: &Table, entry: &Entry) -> Option<(&'static str, Option<&'stat
     Some((found.help, found.means))
 }
 
-/// How something of another shape is said here: a list where names have their fields, a word where more is to be said.
+/// The help for a value of another shape, such as a list in place of a mapping.
 pub fn shape(key: &str, node: &Node) -> Option<String> {
     let first = match &node.value {
         Value::List(items) => items.first(),
@@ -227,7 +227,7 @@ pub fn shape(key: &str, node: &Node) -> Option<String> {
         _ => &[],
     };
     let named = entries.iter().find(|entry| entry.key.value == "name").and_then(|entry| entry.value.scalar());
-    // Unless a field is called so: `- name: string(5)`.
+    // Unless a field is called `name`: `- name: string(5)`.
     let named =
         named.filter(|name| entries.iter().any(|entry| entry.key.value == "type") || !names_type(name.as_str()));
     match (key, one, named) {
@@ -276,7 +276,7 @@ fn is_or_null(node: &Node) -> bool {
     matches!(&node.value, Value::List(items) if items.iter().any(|item| item.is_null() || item.scalar().is_some_and(|text| text.value == "null")))
 }
 
-/// Whether true or false was meant.
+/// The boolean that a value was meant to be.
 pub fn flag(node: &Node) -> Option<bool> {
     let Value::Scalar { text, .. } = &node.value else { return None };
     match text.to_lowercase().as_str() {

@@ -1,27 +1,27 @@
-//! What is there when a row is sown: the rows of the files before it, and those above it in its own.
+//! The records that exist when a seed row is inserted: rows of earlier files and earlier rows of the same file.
 
 use charter_model::Hook;
 
 use crate::model::{Default, Field, Resource, Rule, Schema};
 use crate::syntax::tree::{Entry, Node, Value};
 
-/// The moment at which a record is made.
+/// The state of the database when a row is inserted.
 #[derive(Clone, Copy)]
 pub struct Sown<'a> {
     pub schema: &'a Schema,
-    /// The resource whose file is being sown, and its rows that are there already; none once all files are.
+    /// The resource whose file is being read, and its rows so far; none after the last file.
     pub file: Option<(&'a Resource, &'a [Node])>,
-    /// The resources whose files come later. In a circle there is no right order.
+    /// The resources whose files come later. In a cycle no order is right.
     pub later: &'a [&'a str],
 }
 
 impl<'a> Sown<'a> {
-    /// The moment after these rows of the same file.
+    /// The state after these rows of the same file.
     pub fn with(self, rows: &'a [Node]) -> Sown<'a> {
         Sown { file: self.file.map(|(resource, _)| (resource, rows)), ..self }
     }
 
-    /// What a field must name and what no record has then: `currency.code`.
+    /// The path of a value that a field asks for with `exists` and that no record has: `currency.code`.
     pub fn lacks(self, field: &Field, text: &str) -> Option<String> {
         let paths = field.rules.iter().filter_map(|rule| match &rule.value {
             Rule::Exists { resource, field } => Some((resource.as_str(), field.as_str())),
@@ -31,8 +31,7 @@ impl<'a> Sown<'a> {
         lacking.next().map(|(resource, field)| format!("{resource}.{field}"))
     }
 
-    /// How many records of a resource there are at most by then, where that is too few for one of them to have an id: they are
-    /// counted from 1.
+    /// The number of records of a resource, if that is too few for one with this id. Ids count from 1.
     pub fn too_few(self, target: &str, id: &str) -> Option<usize> {
         let (target, id) = (self.schema.find(target)?, id.parse::<i64>().ok()?);
         let rows = self.rows(target)?.len();
@@ -40,10 +39,10 @@ impl<'a> Sown<'a> {
         (!may_be && !self.may_come_otherwise(target)).then_some(rows)
     }
 
-    /// Whether a record may have the value: also where what is there cannot be told from the files.
+    /// True if a record may have a value; true where the files do not tell.
     fn has(self, resource: &str, field: &str, text: &str) -> bool {
         let Some(target) = self.schema.find(resource) else { return true };
-        // That it has no such field is told where it is named.
+        // An unknown field is reported where it is named.
         if target.field(field).is_none() {
             return true;
         }
@@ -55,8 +54,8 @@ impl<'a> Sown<'a> {
         is_sown || self.may_come_otherwise(target)
     }
 
-    /// The rows of a resource that are there, none of the platform's own: its first user is made behind all rows. Nothing where
-    /// its file could not be read.
+    /// The rows of a resource so far. Platform resources have none: the first user is created after all seeds. None if
+    /// the file could not be read.
     fn rows(self, target: &'a Resource) -> Option<&'a [Node]> {
         let name = target.name.as_str();
         match self.file {
@@ -70,7 +69,7 @@ impl<'a> Sown<'a> {
         }
     }
 
-    /// Whether hooks may set what no row says, or records come with those of others.
+    /// True if hooks or other records may create records that no seed row declares.
     fn may_come_otherwise(self, target: &Resource) -> bool {
         target.singleton
             || target.has_hook(Hook::BeforeSave)
@@ -79,13 +78,13 @@ impl<'a> Sown<'a> {
     }
 }
 
-/// The resources whose files are sown after that of one.
+/// The resources that are seeded after another.
 pub fn later<'s>(schema: &'s Schema, resource: &Resource) -> Vec<&'s str> {
     let order = schema.seeded().into_iter().map(|(resource, _)| resource.name.as_str());
     order.skip_while(|name| *name != resource.name.value).skip(1).collect()
 }
 
-/// What a row has in a field: the value as it is written, or the default of one that it leaves out. Numbers are written in one way.
+/// The value of a field in a row, or its default if the row leaves it out. Numbers are normalised.
 pub fn stands(resource: &Resource, entries: &[Entry], name: &str) -> Option<String> {
     let field = resource.field(name)?;
     let given = entries.iter().find(|entry| entry.key.value == name).filter(|entry| !entry.value.is_null());

@@ -1,5 +1,5 @@
-//! Hooks that no operation of the resource runs, events that none emits and marks that none sets: warnings, because the
-//! application may write records itself.
+//! Hooks, events and soft deletion that no served operation triggers: warnings, because application code may write
+//! records.
 
 use charter_model::{Hook, Keyword, Operation};
 
@@ -23,7 +23,7 @@ pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
         never(spans.events, "events", "writes a record", "serve what they tell of");
     }
     let is_deleted = resource.serves_any(&[Operation::Delete]) || !resource.actions.is_empty();
-    // Records that another holds go with it, and when a write leaves them out.
+    // Embedded records are deleted with the record that holds them, or when a write leaves them out.
     if resource.soft_delete && !is_deleted && !schema.is_embedded(name) {
         never(spans.delete, "delete", "deletes a record", "serve `delete`");
     }
@@ -31,7 +31,7 @@ pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
 }
 
 fn hooks(resource: &Resource, problems: &mut Problems) {
-    // An action may save and delete.
+    // An action can save and delete records.
     let acts = !resource.actions.is_empty();
     let saves = acts
         || resource.singleton

@@ -1,4 +1,4 @@
-//! Fields of which each must come behind the next, until the last must come behind the first: no values are so.
+//! Cycles of `after` and `not_before` rules, which no values can satisfy.
 
 use std::collections::BTreeSet;
 
@@ -6,13 +6,13 @@ use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::model::{Field, Rule};
 use crate::source::Span;
 
-/// Tells each circle once, at the first `after` in it: where all are `not_before`, they may be the same.
+/// Reports each cycle once, at its first `after`. A cycle of `not_before` alone allows equal values.
 pub fn check(fields: &[Field], problems: &mut Problems) {
     let mut told: BTreeSet<BTreeSet<&str>> = BTreeSet::new();
     for field in fields {
         for rule in &field.rules {
             let Rule::After(other) = &rule.value else { continue };
-            // Compared with itself, which is told as that.
+            // A field that is compared with itself has its own diagnostic.
             if other.value == field.name.value {
                 continue;
             }
@@ -35,7 +35,7 @@ pub fn check(fields: &[Field], problems: &mut Problems) {
     }
 }
 
-/// The fields by which one must come behind another, each with the place of the rule that leads on from it.
+/// The fields from one to another along `after` and `not_before` rules, each with the place of its rule.
 fn way<'f>(fields: &'f [Field], from: &'f str, to: &str) -> Option<Vec<(&'f str, Span)>> {
     let mut reached: BTreeSet<&str> = BTreeSet::new();
     let mut waiting = vec![(from, Vec::new())];

@@ -1,4 +1,4 @@
-//! What a resource names in `filters` and `sorts` and no index serves: a warning, because it works on short lists.
+//! Filters and sorts that no index serves: a warning, because they work on short lists.
 
 use charter_model::Operation;
 
@@ -6,7 +6,7 @@ use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::model::{Resource, Schema, Why};
 
 pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
-    // Where there is no list, what it would be asked is told as that.
+    // A resource without a list has its own warning.
     if !resource.serves_any(&[Operation::List]) {
         return;
     }

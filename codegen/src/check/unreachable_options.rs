@@ -1,4 +1,4 @@
-//! What no operation of the resource lets anybody ask or give: warnings, because the application may do it by itself.
+//! Options that no served operation uses: warnings, because application code may use them.
 
 use charter_model::Operation;
 
@@ -6,7 +6,7 @@ use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::model::{Access, Field, Filters, Name, Resource, Schema, Sorts};
 
 pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
-    // What a singleton cannot have is refused.
+    // A singleton refuses these options.
     if resource.singleton {
         return;
     }
@@ -21,7 +21,7 @@ pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
     }
 }
 
-/// What is asked of a list alone. An index by which others find its records is of use without one.
+/// Reports options of a list that the resource does not serve. Other resources may still use an index.
 fn questions(schema: &Schema, resource: &Resource, problems: &mut Problems) {
     let filters = resource.key_spans.filters.filter(|_| !matches!(resource.filters, Filters::None));
     let allows_none = matches!(&resource.sorts, Sorts::Fields(names) if names.is_empty());
@@ -37,7 +37,7 @@ fn questions(schema: &Schema, resource: &Resource, problems: &mut Problems) {
     }
 }
 
-/// Whether another resource shows a field, and so may be filtered by it.
+/// True if another resource shows a field, and so may be filtered by it.
 fn is_shown_elsewhere(schema: &Schema, resource: &Resource, field: &str) -> bool {
     let shows = |other: &Resource, shown: &Field| {
         let Some((via, tail)) = shown.kind.derived() else { return false };
@@ -55,7 +55,7 @@ fn includes(resource: &Resource, problems: &mut Problems) {
     }
 }
 
-/// Whether anything that is declared makes records: clients, an action, a seed, or a record that holds these.
+/// True if anything declared creates records: clients, an action, a seed, or a record that embeds these.
 fn is_created(schema: &Schema, resource: &Resource) -> bool {
     resource.serves_any(&[Operation::Create])
         || !resource.actions.is_empty()
@@ -63,12 +63,12 @@ fn is_created(schema: &Schema, resource: &Resource) -> bool {
         || schema.is_embedded(resource.name.as_str())
 }
 
-/// What must be given on create and cannot be given later.
+/// Reports immutable required fields of a resource that nothing creates.
 fn given_once(resource: &Resource, problems: &mut Problems) {
     let is_given_once = |field: &&Field| field.is_declared() && field.required && field.access == Access::Immutable;
     let mut told = "";
     for field in resource.fields.iter().filter(is_given_once) {
-        // A reference to several resources has two columns and is declared once.
+        // A polymorphic reference has two columns and one declaration.
         if std::mem::replace(&mut told, &field.declared) == field.declared {
             continue;
         }

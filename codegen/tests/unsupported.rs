@@ -17,7 +17,7 @@ fn plan(before: &str, after: &str) -> Plan {
 }
 
 fn refused(before: &str, after: &str) -> Vec<String> {
-    plan(before, after).refused.iter().map(ToString::to_string).collect()
+    plan(before, after).unsupported.iter().map(ToString::to_string).collect()
 }
 
 const PRODUCT: &str = "# resources/product.yaml\nresource: product\nfields:\n  size: { type: integer, required: true }\n  \
@@ -72,7 +72,7 @@ fn a_type_without_a_way_to_the_next_is_told_as_that() {
                 `default` or `nullable: true`\n --> resources/product.yaml:4:3";
     assert_eq!(refused(PRODUCT, &text), [told]);
     let filled = plan(PRODUCT, &text.replace("required: true", "required: true, backfill: none"));
-    assert!(filled.refused.is_empty(), "{filled:?}");
+    assert!(filled.unsupported.is_empty(), "{filled:?}");
     let lost = "product.size: the column `size` and its values: its type was `integer` and is `string(20)`, and there is no \
                 way from the one to the other";
     assert_eq!(filled.lost, [lost]);

@@ -1,4 +1,4 @@
-//! References that must be given and lead in a circle: nobody could make the first record.
+//! Cycles of required references, in which the first record could never be created.
 
 use std::collections::BTreeSet;
 
@@ -8,12 +8,12 @@ use crate::model::{Access, Default, Field, Resource, Rule, Schema};
 
 pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
     let Some(way) = shortest(schema, resource) else { return };
-    // Told once, at the first of those that stand in the circle.
+    // Reported once, at the first resource of the cycle.
     let first = schema.declared().find(|one| way.iter().any(|(other, _)| std::ptr::eq(*one, *other)));
     if first.is_none_or(|first| !std::ptr::eq(first, resource)) {
         return;
     }
-    // Parents alone are refused as such.
+    // A cycle of parents has its own diagnostic.
     let Some((_, field)) = way.iter().find(|(_, field)| field.is_declared()) else { return };
     let steps: Vec<String> =
         way.iter().map(|(resource, field)| format!("`{}.{}`", resource.name.value, field.name.value)).collect();
@@ -24,7 +24,7 @@ pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
     problems.push(problem.help(format!("let one of them be empty: `nullable: true` in place of {key}")));
 }
 
-/// The fewest references that lead from a resource back to it, each with the resource that has it.
+/// The shortest cycle of required references through a resource, each with the resource that has it.
 fn shortest<'s>(schema: &'s Schema, start: &'s Resource) -> Option<Vec<(&'s Resource, &'s Field)>> {
     let mut reached: BTreeSet<&str> = BTreeSet::new();
     let mut waiting = vec![(start, Vec::new())];
@@ -47,19 +47,18 @@ fn shortest<'s>(schema: &'s Schema, start: &'s Resource) -> Option<Vec<(&'s Reso
     None
 }
 
-/// What no record of a resource is made without, because it must name a record that is there already: by its id, or by a
-/// value that `exists` asks for.
+/// The required references of a resource: by id, or by a value that `exists` asks for.
 fn must<'s>(schema: &'s Schema, resource: &'s Resource) -> impl Iterator<Item = (&'s Field, &'s Resource)> {
     let fields = resource.fields.iter().filter(|field| !field.nullable);
     let named = fields.flat_map(|field| {
         let by_id = field.kind.target().filter(|_| field.default == Default::None);
-        // A default is one of the values that must be there.
+        // A default must exist in the other table too.
         let has_value = match &field.default {
             Default::None => field.required,
             Default::Literal(text) => !text.is_empty() && field.access != Access::ReadOnly,
             _ => false,
         };
-        // A rule that does not fit is told as that.
+        // A rule that does not fit its type has its own diagnostic.
         let by_value =
             field.rules.iter().filter(move |rule| has_value && fits(&rule.value, &field.kind)).filter_map(|rule| {
                 match &rule.value {

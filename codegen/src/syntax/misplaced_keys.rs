@@ -1,25 +1,26 @@
-//! Keys that stand among fields and are none: one of the resource that is indented too far, or one of a field too little.
+//! Keys among the fields that belong to the resource, indented too far, or to a field, indented too little.
 
 use charter_model::naming::is_snake_case;
 use charter_model::{Format, Keyword, Number, TypeWord};
 
-use super::foreign;
+use super::aliases;
 use super::keys::{Shape, Table};
 use super::tree::{Entry, Node, Value};
 use super::type_word::names_type;
 use crate::diagnostic::{Code, Diagnostic, nearest};
 use crate::keywords::SortWord;
 
-/// What a stray key belongs to.
-pub enum Stray {
-    /// To what has the fields.
+/// The owner of a misplaced key.
+pub enum Misplaced {
+    /// The mapping that has the fields.
     Outer(Diagnostic),
-    /// To the field before it.
+    /// The field before it.
     Field(Diagnostic),
 }
 
-/// Tells an entry that is no field but a key of `outer`, which has the fields, or of `inner`, the field `before` it.
-pub fn find(outer: &Table, inner: &Table, before: Option<&Entry>, entry: &Entry) -> Option<Stray> {
+/// Finds an entry among the fields that is a key of `outer`, which has the fields, or of `inner`, the field `before`
+/// it.
+pub fn find(outer: &Table, inner: &Table, before: Option<&Entry>, entry: &Entry) -> Option<Misplaced> {
     let key = entry.key.as_str();
     let is_key = |table: &Table| table.key(key).is_some_and(|found| fits(found.shape, &entry.value));
     let before = before.filter(|_| is_key(inner));
@@ -34,7 +35,7 @@ pub fn find(outer: &Table, inner: &Table, before: Option<&Entry>, entry: &Entry)
     if before.is_some() && is_key(outer) {
         help.push_str(&format!("; or one of the {what}: indent it less"));
     }
-    // A field may be called so too, and what it refers to be taken for its type.
+    // A field may have the same name, and the value may be meant as its type.
     let table = if before.is_some() { inner } else { outer };
     if let (Some(Shape::Name), Some(text)) = (table.key(key).map(|found| found.shape), entry.value.scalar())
         && is_snake_case(text.as_str())
@@ -43,10 +44,10 @@ pub fn find(outer: &Table, inner: &Table, before: Option<&Entry>, entry: &Entry)
     }
     let message = format!("`{key}` stands among the fields, and is none");
     let problem = Diagnostic::new(Code::WrongShape, entry.key.span, message, "not a field").help(help);
-    Some(if before.is_some() { Stray::Field(problem) } else { Stray::Outer(problem) })
+    Some(if before.is_some() { Misplaced::Field(problem) } else { Misplaced::Outer(problem) })
 }
 
-/// How a key is said of a field, which may be just its type.
+/// The key within its field, which may be just a type.
 fn under(field: &Entry, entry: &Entry) -> String {
     let (name, key) = (&field.key.value, &entry.key.value);
     match (field.value.scalar(), entry.value.scalar()) {
@@ -57,7 +58,7 @@ fn under(field: &Entry, entry: &Entry) -> String {
     }
 }
 
-/// Whether it was written as a field, with a mistake perhaps: as its type, or as a mapping that says where it comes from.
+/// True if an entry was written as a field: as a type, or as a mapping with its source.
 fn is_field(node: &Node) -> bool {
     match &node.value {
         Value::Scalar { text, .. } => {
@@ -65,21 +66,21 @@ fn is_field(node: &Node) -> bool {
             names_type(text) || text.contains('(') || is_other()
         }
         Value::Map(entries) => entries.iter().any(|entry| matches!(entry.key.as_str(), "type" | "from" | "many")),
-        // It has nothing that could be told apart.
+        // An empty value tells nothing.
         Value::Null => true,
         Value::List(_) => false,
     }
 }
 
-/// Whether a value has the shape that a key asks for.
+/// True if a value has the shape of a key.
 pub fn fits(shape: Shape, node: &Node) -> bool {
     match &node.value {
         Value::Scalar { text, .. } => match shape {
-            Shape::Flag => foreign::flag(node).is_some(),
+            Shape::Flag => aliases::flag(node).is_some(),
             Shape::Word(words) => words.contains(&text.as_str()),
             Shape::Filters | Shape::Sorts => SortWord::WORDS.contains(&text.as_str()),
             Shape::Number | Shape::Count => Number::read(text).is_some(),
-            // Whatever stands there fits, also a type with a slip.
+            // Any value fits, but a misspelt type.
             Shape::Name | Shape::Text | Shape::Literal | Shape::Path | Shape::Permission | Shape::Right => {
                 nearest(text, TypeWord::words()).is_none()
             }

@@ -1,9 +1,9 @@
-//! What most often makes a text no YAML, by where its reading stopped.
+//! Hints for invalid YAML: the likely cause, by the place where the parser stopped.
 
 use super::spacing::odd_space;
 use super::type_word::{in_round_brackets, names_type};
 
-/// The cause, as far as it can be told from the line on which reading stopped and from those before it.
+/// The likely cause, from the line at which the parser stopped and the lines before it.
 pub fn likely(text: &str, at: usize, problem: &str) -> Option<String> {
     let at = (0..=at.min(text.len())).rev().find(|&byte| text.is_char_boundary(byte))?;
     let start = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
@@ -11,7 +11,7 @@ pub fn likely(text: &str, at: usize, problem: &str) -> Option<String> {
     if line.trim_start_matches(' ').starts_with('\t') {
         return Some("indent with spaces".to_owned());
     }
-    // Within quotes it is text.
+    // A quoted text may have any space.
     if let Some(odd) = odd_space(line.split(['"', '\'']).next()?) {
         return Some(format!("{odd} stands where YAML wants a space"));
     }
@@ -31,7 +31,7 @@ pub fn likely(text: &str, at: usize, problem: &str) -> Option<String> {
         .or_else(|| of_the_line(line, problem))
 }
 
-/// A `#` in a text without quotes: it begins a comment behind a space, and stands nowhere else outside of quotes.
+/// A `#` in an unquoted text: after a space it begins a comment.
 fn comment(text: &str, start: usize, problem: &str) -> Option<String> {
     if problem.contains("comments must be separated") {
         return Some("a text with a `#` stands in quotes: `\"…#…\"`".to_owned());
@@ -65,7 +65,7 @@ fn lacks_colon(line: &str) -> Option<String> {
     is_name.then(|| format!("a colon belongs behind `{name}`: `{name}: {bracket}…`"))
 }
 
-/// A text that begins with a sign that means something to YAML: `pattern: [A-Z]{3}`, `label: @home`.
+/// A text that begins with an indicator of YAML: `pattern: [A-Z]{3}`, `label: @home`.
 fn begins_oddly(text: &str, at: usize, problem: &str) -> Option<String> {
     let goes_on = |c: char| !c.is_whitespace() && !matches!(c, ',' | ']' | '}' | '#');
     let sign = match problem.strip_prefix("unexpected character: `") {
@@ -75,7 +75,7 @@ fn begins_oddly(text: &str, at: usize, problem: &str) -> Option<String> {
     Some(format!("a text that begins with `{sign}` stands in quotes: `\"{sign}…\"`"))
 }
 
-/// `resource:thing`, which is a text, so that reading stops at the key of the next line.
+/// `resource:thing`, a text, so that the parser stops at the key of the next line.
 fn colon_before(before: &str, problem: &str) -> Option<String> {
     let says = |(_, line): &(usize, &str)| !line.trim().is_empty() && !line.trim_start().starts_with('#');
     let (number, line) = before.lines().enumerate().filter(says).last()?;
@@ -85,7 +85,7 @@ fn colon_before(before: &str, problem: &str) -> Option<String> {
     is_torn.then(|| format!("a space belongs behind the colon of line {}: `{key}: {rest}`", number + 1))
 }
 
-/// A comma or a bracket that is missing, or one too many.
+/// A missing or extra comma or bracket.
 fn brackets(text: &str, start: usize, at: usize, problem: &str) -> Option<String> {
     if let Some(bracket) = problem.strip_prefix("unclosed bracket '").and_then(|rest| rest.chars().next()) {
         return Some(format!("its `{}` is missing", closing(bracket)));
@@ -127,14 +127,14 @@ fn brackets(text: &str, start: usize, at: usize, problem: &str) -> Option<String
     (!key.is_empty()).then(|| format!("a comma belongs before `{key}`"))
 }
 
-/// `string[20]` between braces: YAML reads the bracket as the beginning of a list.
+/// `string[20]` in a flow mapping: YAML reads the bracket as a list.
 fn square(written: &str, rest: &str) -> Option<String> {
     let word = written.rsplit(|c: char| !(c.is_alphanumeric() || c == '_')).next()?;
     let end = rest.strip_prefix('[')?.find(']')? + "[]".len();
     in_round_brackets(&format!("{word}{}", &rest[..end]))
 }
 
-/// What is said of a field below its type: `name: text`, and `nullable: true` further in.
+/// Options below a type: `name: text`, then an indented `nullable: true`.
 fn below(before: &str, line: &str, problem: &str) -> Option<String> {
     let says = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
     let above = before.lines().rfind(says)?;
@@ -152,7 +152,7 @@ fn below(before: &str, line: &str, problem: &str) -> Option<String> {
     })
 }
 
-/// A key that is indented as no line above is that it could stand beside.
+/// A key whose indentation matches no line above.
 fn beside_none(before: &str, line: &str, problem: &str) -> Option<String> {
     let indent = |line: &str| line.len() - line.trim_start_matches(' ').len();
     let (key, _) = line.trim().split_once(':')?;
@@ -160,7 +160,7 @@ fn beside_none(before: &str, line: &str, problem: &str) -> Option<String> {
     for above in before.lines().filter(|line| !line.trim().is_empty() && !line.trim_start().starts_with('#')) {
         open.retain(|column| *column < indent(above));
         open.push(indent(above));
-        // An element's own keys stand behind its `- `.
+        // The keys of a list element begin after its `- `.
         if let Some(element) = above.trim_start().strip_prefix('-') {
             open.push(above.len() - element.trim_start().len());
         }
@@ -176,12 +176,12 @@ fn beside_none(before: &str, line: &str, problem: &str) -> Option<String> {
     Some(format!("`{key}` is indented by {spaces} spaces, and the lines above that it could stand beside by {columns}"))
 }
 
-/// What closes a bracket.
+/// The closing bracket.
 fn closing(bracket: char) -> char {
     if bracket == '[' { ']' } else { '}' }
 }
 
-/// The line of the last bracket that a text opens and does not close. One may well be closed on a later line.
+/// The line of the last bracket that is opened and not closed. A later line may close it.
 fn left_open(text: &str) -> Option<usize> {
     let mut open = Vec::new();
     for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim_start().starts_with('#')) {
@@ -196,7 +196,7 @@ fn left_open(text: &str) -> Option<usize> {
     open.last().copied()
 }
 
-/// A text in quotes with more behind it, or with an escape that is none.
+/// A quoted text followed by more text, or with an invalid escape.
 fn in_quotes(problem: &str) -> Option<String> {
     if problem.contains("unknown escape character") {
         return Some(
@@ -210,7 +210,7 @@ fn in_quotes(problem: &str) -> Option<String> {
     })
 }
 
-/// A colon without its space, or a text that has one.
+/// A colon without a space, or a text with a colon.
 fn of_the_line(line: &str, problem: &str) -> Option<String> {
     let (key, rest) = line.trim().split_once(':')?;
     if key.is_empty() || key.contains(char::is_whitespace) {

@@ -1,48 +1,48 @@
-//! What a migration cannot do as it is declared: a sentence, and where in the YAML it is asked for.
+//! Changes that no migration can make as declared: a sentence, and the place in the YAML.
 
 use std::fmt;
 
 use crate::diff::can_be_filled;
 use crate::snapshot::{Field, Kind, Resource, kind_text};
 
-/// One of them.
+/// An unsupported change.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Refusal {
+pub struct Unsupported {
     pub message: String,
     /// `resources/product.yaml:14:3`
     pub places: Vec<String>,
 }
 
-impl Refusal {
-    /// What concerns a resource as a whole.
-    pub fn of_resource(resource: &Resource, message: impl Into<String>) -> Refusal {
-        Refusal { message: message.into(), places: resource.place.iter().cloned().collect() }
+impl Unsupported {
+    /// A change of a resource as a whole.
+    pub fn of_resource(resource: &Resource, message: impl Into<String>) -> Unsupported {
+        Unsupported { message: message.into(), places: resource.place.iter().cloned().collect() }
     }
 
-    /// What concerns one of its fields.
-    pub fn of_field(field: &Field, message: impl Into<String>) -> Refusal {
-        Refusal { message: message.into(), places: field.place.iter().cloned().collect() }
+    /// A change of a field.
+    pub fn of_field(field: &Field, message: impl Into<String>) -> Unsupported {
+        Unsupported { message: message.into(), places: field.place.iter().cloned().collect() }
     }
 
-    /// Names that wait for each other: what each of them is called.
-    pub fn of_circle(names: Vec<Refusal>) -> Refusal {
+    /// Renames that wait for each other.
+    pub fn of_circle(names: Vec<Unsupported>) -> Unsupported {
         let called: Vec<&str> = names.iter().map(|name| name.message.as_str()).collect();
         let message = format!("{}: they take each other's names; rename them in two migrations", called.join(", "));
-        Refusal { message, places: names.into_iter().flat_map(|name| name.places).collect() }
+        Unsupported { message, places: names.into_iter().flat_map(|name| name.places).collect() }
     }
 }
 
-/// The sentence, and each place on a line of its own, as the check tells them.
-impl fmt::Display for Refusal {
+/// The sentence, then each place on its own line, as in reports.
+impl fmt::Display for Unsupported {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(&self.message)?;
         self.places.iter().try_for_each(|place| write!(out, "\n --> {place}"))
     }
 }
 
-/// A column that no row has a value for, as it is new or made anew: `was` is what stood there in a type from which no way
-/// leads to the present one.
-pub fn no_value(resource: &Resource, field: &Field, was: Option<&Field>) -> Refusal {
+/// A column without a value for existing rows, because it is new or created again. `was` is the former field, if its
+/// type cannot be converted.
+pub fn no_value(resource: &Resource, field: &Field, was: Option<&Field>) -> Unsupported {
     let help = match can_be_filled(field) {
         true => before_under(resource, field)
             .unwrap_or_else(|| format!("say {} or `nullable: true`", keys(field).join(", "))),
@@ -55,23 +55,23 @@ pub fn no_value(resource: &Resource, field: &Field, was: Option<&Field>) -> Refu
         field.name,
         made_anew.unwrap_or_default()
     );
-    Refusal::of_field(field, message)
+    Unsupported::of_field(field, message)
 }
 
-/// A column that may be null no more, where rows may be.
-pub fn still_null(resource: &Resource, field: &Field) -> Refusal {
+/// A column that becomes not null while rows may be null.
+pub fn still_null(resource: &Resource, field: &Field) -> Unsupported {
     let help = before_under(resource, field).unwrap_or_else(|| format!("say {}", keys(field).join(", or ")));
     let message = format!("{}.{}: rows where it is null need a value: {help}", resource.name, field.name);
-    Refusal::of_field(field, message)
+    Unsupported::of_field(field, message)
 }
 
-/// Why the values of a column cannot stay.
+/// The reason why the values of a column cannot stay.
 pub fn no_way(was: &Field, is: &Field) -> String {
     let (was, is) = (said(&was.kind), said(&is.kind));
     format!("its type was {was} and is {is}, and there is no way from the one to the other")
 }
 
-/// A kind as the YAML says it. A reference to several resources is two columns of one type.
+/// A type as YAML writes it. A polymorphic reference has two columns.
 fn said(kind: &Kind) -> String {
     match kind {
         Kind::PolymorphicType { type_names } => format!("the type of a `ref({})`", type_names.join(" | ")),
@@ -81,7 +81,7 @@ fn said(kind: &Kind) -> String {
     }
 }
 
-/// The keys that say a value of a field for rows that have none, as its type takes them.
+/// The keys that give existing rows a value, by the type of the field.
 fn keys(field: &Field) -> &'static [&'static str] {
     match &field.kind {
         Kind::Ref { .. } => &["`backfill: <id>`"],
@@ -90,7 +90,7 @@ fn keys(field: &Field) -> &'static [&'static str] {
     }
 }
 
-/// How a field comes by its values that `under` makes, of which nothing can be said.
+/// The help for a field that follows from `under`, to which no key can be added.
 fn before_under(resource: &Resource, field: &Field) -> Option<String> {
     let (Kind::Ref { resource: parent }, name) = (&field.kind, &field.name) else { return None };
     resource.path.contains(&format!("{{{name}}}")).then(|| {

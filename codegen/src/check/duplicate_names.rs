@@ -1,4 +1,4 @@
-//! Names that are given twice: to two resources, to two fields, to two includes.
+//! Duplicate names: of resources, plurals, tables, fields, includes and generated Rust types.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
     within(resource, problems);
 }
 
-/// Each resource is compared with those before it, so that a clash is told once, and with the platform's tables.
+/// Compares a resource with the resources before it, so that a clash is reported once, and with the platform's tables.
 fn between_resources(schema: &Schema, resource: &Resource, problems: &mut Problems) {
     for other in schema.declared().take_while(|other| !std::ptr::eq(*other, resource)) {
         if resource.name.value == other.name.value {
@@ -25,7 +25,7 @@ fn between_resources(schema: &Schema, resource: &Resource, problems: &mut Proble
         if resource.plural.value == other.plural.value {
             clash("plural", &resource.plural, other.plural.span, problems);
         }
-        // Equal plurals are told already, and make equal tables.
+        // Equal plurals are reported above and imply equal tables.
         if resource.table.value == other.table.value && resource.plural.value != other.plural.value {
             clash("table", &resource.table, other.table.span, problems);
         }
@@ -34,7 +34,7 @@ fn between_resources(schema: &Schema, resource: &Resource, problems: &mut Proble
             problems.push(of_one_type(resource, &other.type_name, message).related(other.name.span, "the other"));
         }
     }
-    // A resource of the platform's name is refused as a whole by the check of names.
+    // The check of names refuses a resource that has the name of a platform resource.
     if platform::is_served(resource.name.as_str()) {
         return;
     }
@@ -143,11 +143,11 @@ fn within(resource: &Resource, problems: &mut Problems) {
     }
 }
 
-/// Fields that stand together and have one name.
+/// Reports two fields of one scope that have the same name.
 fn twice(resource: &Resource, fields: &[Field], problems: &mut Problems) {
     let mut taken: BTreeMap<&str, Span> = BTreeMap::new();
     for field in fields {
-        // The server's own names are not free at all, which the check of names says.
+        // The check of names reports the names of server fields.
         let first = taken.insert(field.name.as_str(), field.name.span).filter(|first| *first != resource.name.span);
         let Some(first) = first.filter(|_| field.name.span != resource.name.span) else { continue };
         let message = format!("the field `{}` is there twice", field.name.value);

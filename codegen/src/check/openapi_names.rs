@@ -1,4 +1,4 @@
-//! The names that the API's description gives, written out: of schemas, operations and groups, of which no two may be one.
+//! Names in the OpenAPI document: schemas, operations and groups, each of which must be unique.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,14 +10,14 @@ use crate::model::{Action, ActionOutput, Resource, Schema, Shown};
 use crate::platform;
 use crate::source::Span;
 
-/// What a name is given to. Names of different sorts do not meet.
+/// The kind of a name. Names of different kinds do not clash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Sort {
-    /// Clients make a type of it.
+    /// Client generators make a type of it.
     Schema,
-    /// Clients make a function of it: an operation, or an event that is sent to them.
+    /// An operation or a webhook event. Client generators make a function of it.
     Operation,
-    /// The heading over the operations of a resource.
+    /// The tag of the operations of a resource.
     Group,
 }
 
@@ -31,7 +31,7 @@ impl Sort {
     }
 }
 
-/// A name in the description. `tests/sound.rs` holds all of them to those that are served.
+/// A name in the OpenAPI document. `tests/sound.rs` compares all of them with the served document.
 #[derive(Debug)]
 pub struct Described {
     pub sort: Sort,
@@ -52,7 +52,7 @@ pub fn check(schema: &Schema, problems: &mut Problems) {
                 given.insert(key, (owner, described));
                 continue;
             };
-            // One is enough of what two resources share: it follows from one name, and goes with it.
+            // One report for each pair of resources: their other clashes follow from the same name.
             if *other == owner || told.insert(*other) {
                 problems.push(problem(described, taken));
             }
@@ -71,12 +71,12 @@ fn problem(described: &Described, taken: &Described) -> Diagnostic {
     }
 }
 
-/// Every name that the declared resources give.
+/// Every name that the declared resources add.
 pub fn all(schema: &Schema) -> Vec<Described> {
     schema.declared().flat_map(of).collect()
 }
 
-/// Those of the service itself.
+/// The names of the platform's own resources.
 pub fn platforms() -> Vec<Described> {
     let sorts =
         [(Sort::Schema, platform::SCHEMAS), (Sort::Operation, platform::OPERATIONS), (Sort::Group, platform::GROUPS)];
@@ -87,7 +87,7 @@ pub fn platforms() -> Vec<Described> {
         .collect()
 }
 
-/// The names that follow from one resource.
+/// The names of one resource.
 fn of(resource: &Resource) -> Vec<Described> {
     let mut names = Names { resource, found: Vec::new() };
     if !resource.operations.is_empty() || !resource.actions.is_empty() {
@@ -95,7 +95,7 @@ fn of(resource: &Resource) -> Vec<Described> {
         names.schemas();
         names.operations();
     }
-    // Files hang on records although nothing else of them is served.
+    // Attachments have operations even where no other operation is served.
     if resource.attachments {
         let id = format!("list_attachments_of_{}", resource.path.value);
         names.add(Sort::Operation, id, "the list of files of", resource.path.span);
@@ -106,7 +106,7 @@ fn of(resource: &Resource) -> Vec<Described> {
     names.found
 }
 
-/// The names of a resource, as they are gathered.
+/// The names of one resource, while they are collected.
 struct Names<'r> {
     resource: &'r Resource,
     found: Vec<Described>,
@@ -178,7 +178,7 @@ impl Names<'_> {
         let plain = plain.into_iter().filter(|(_, is_emitted)| *is_emitted).map(|(event, _)| (event, name.span));
         let mut events: Vec<(&str, Span)> = plain.collect();
         for event in actions.iter().filter_map(|action| action.event.as_ref()) {
-            // Several actions may have one event.
+            // Several actions can share one event.
             if !events.iter().any(|(known, _)| *known == event.value) {
                 events.push((event.as_str(), event.span));
             }

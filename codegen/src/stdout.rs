@@ -1,15 +1,15 @@
-//! What the command says on its standard output. One who reads no further, as `head`, ends nothing: neither with a panic,
-//! nor before everything is written and the code tells what came of it.
+//! Standard output of the command. A closed pipe, as of `head`, neither panics nor ends the command before it has done
+//! its work.
 
 use std::fmt::Display;
 use std::io::{ErrorKind, Write};
 
-/// A line.
+/// Prints a line.
 pub fn line(text: impl Display) {
     self::text(format_args!("{text}\n"));
 }
 
-/// A text as it is.
+/// Prints a text.
 pub fn text(text: impl Display) {
     let mut out = std::io::stdout().lock();
     match write!(out, "{text}").and_then(|()| out.flush()) {
