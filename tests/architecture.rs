@@ -5,14 +5,15 @@ mod workspace;
 use std::collections::BTreeSet;
 use std::fs;
 
-use charter_runtime::meta::{Kind, TimestampForm};
-use charter_runtime::query::Predicate;
 use workspace::{Packages, Source, root, sources};
 
 /// The packages of this workspace, the examples left out.
-const OURS: &[&str] = &["charter", "charter-codegen", "charter-macros", "charter-migrations", "charter-runtime"];
+const OURS: &[&str] =
+    &["charter", "charter-codegen", "charter-macros", "charter-migrations", "charter-model", "charter-runtime"];
 /// The folders of their code.
-const FOLDERS: &[&str] = &["src", "codegen/src", "macros/src", "migrations/src", "runtime/src"];
+const FOLDERS: &[&str] = &["src", "codegen/src", "macros/src", "migrations/src", "runtime/model/src", "runtime/src"];
+/// The package that codegen, the macros and the runtime share.
+const MODEL: &str = "charter-model";
 
 /// Fails with every line, so that all is told at once.
 fn none(found: Vec<String>) {
@@ -29,19 +30,25 @@ fn naming(folder: &str, paths: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn codegen_is_linked_with_none_of_ours_nor_with_seaorm_nor_with_salvo() {
+fn the_vocabulary_depends_on_nothing() {
+    let packages = Packages::read();
+    assert!(packages.linked(packages.member(MODEL)).is_empty());
+}
+
+#[test]
+fn codegen_is_linked_with_the_vocabulary_and_neither_with_seaorm_nor_with_salvo() {
     let packages = Packages::read();
     let linked = packages.linked(packages.member("charter-codegen"));
-    let wrong =
-        |name: &&str| OURS.contains(name) || ["sea-", "salvo", "sqlx"].iter().any(|start| name.starts_with(start));
+    let is_other = |name: &str| OURS.contains(&name) && name != MODEL;
+    let wrong = |name: &&str| is_other(name) || ["sea-", "salvo", "sqlx"].iter().any(|start| name.starts_with(start));
     assert_eq!(linked.into_iter().filter(wrong).collect::<Vec<_>>(), Vec::<&str>::new());
 }
 
 #[test]
-fn the_macros_are_linked_with_none_of_ours_and_look_at_nothing_but_their_tokens() {
+fn the_macros_are_linked_with_the_vocabulary_and_look_at_nothing_but_their_tokens() {
     let packages = Packages::read();
     let linked = packages.linked(packages.member("charter-macros"));
-    assert!(OURS.iter().all(|name| !linked.contains(name)), "{linked:?}");
+    assert!(OURS.iter().all(|name| !linked.contains(name) || *name == MODEL), "{linked:?}");
     none(naming("macros/src", &["std::fs", "std::env", "std::net", "std::process"]));
 }
 
@@ -50,7 +57,7 @@ fn the_runtime_is_not_linked_with_codegen_or_the_migrations() {
     let packages = Packages::read();
     let linked = packages.linked(packages.member("charter-runtime"));
     let ours: Vec<&&str> = OURS.iter().filter(|name| linked.contains(*name)).collect();
-    assert_eq!(ours, [&"charter-macros"]);
+    assert_eq!(ours, [&"charter-macros", &MODEL]);
 }
 
 #[test]
@@ -263,28 +270,4 @@ fn no_room_is_called_utils() {
     let stem = |part: &str| part.trim_end_matches(".rs").to_string();
     let vague = |source: &Source| source.path.split('/').any(|part| names.contains(&stem(part).as_str()));
     none(everything().into_iter().filter(vague).map(|source| source.path).collect());
-}
-
-/// The table of predicates stands in the runtime, which applies it, and in codegen, which depends on nothing of ours.
-#[test]
-fn codegen_and_the_runtime_have_the_same_predicates_for_each_type() {
-    for (word, predicates) in charter_codegen::predicate_table() {
-        let kind = match word {
-            "string" => Kind::String { max: 255 },
-            "text" => Kind::Text,
-            "integer" => Kind::Integer,
-            "bigint" => Kind::BigInt,
-            "boolean" => Kind::Boolean,
-            "decimal" => Kind::Decimal { precision: 12, places: 2 },
-            "timestamp" => Kind::Timestamp { form: TimestampForm::Seconds },
-            "date" => Kind::Date,
-            "enum" => Kind::Enum { values: &["word"] },
-            "code" => Kind::Code { values: &[(1, "One")] },
-            "uuid" => Kind::Uuid,
-            "ref" => Kind::Ref { resource: "other" },
-            other => panic!("this test does not know the type `{other}`"),
-        };
-        let fits = |name: &&str| Predicate::from_name(name).is_some_and(|predicate| predicate.fits(kind));
-        assert_eq!(Predicate::names().filter(fits).collect::<Vec<_>>(), predicates, "{word}");
-    }
 }

@@ -1,17 +1,17 @@
-//! The files of a new application, beside its first resource: a package that generates, migrates and serves.
+//! Template of a new application: a package that generates, migrates and serves its resources.
 
 use std::path::Path;
 
-/// The manifest of Charter's own workspace, for the versions and the profiles that it is tested with.
+/// The manifest of Charter's workspace, with the dependency versions and profiles that it is tested with.
 const WORKSPACE: &str = include_str!("../../Cargo.toml");
 
-/// The folder of Charter's crates, which is where this command was built: they are in no registry.
+/// The folder of Charter's crates. They are in no registry, so it is the folder in which this command was built.
 pub fn checkout() -> &'static Path {
     let own = Path::new(env!("CARGO_MANIFEST_DIR"));
     own.parent().unwrap_or(own)
 }
 
-/// A name for the package, made of the name of its folder: in snake_case, and none that a package cannot have.
+/// A package name made of the name of a folder: snake_case, and valid for cargo.
 pub fn package_name(folder: &str) -> String {
     let lower = folder.to_lowercase();
     let words = lower.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
@@ -21,7 +21,7 @@ pub fn package_name(folder: &str) -> String {
     if begins_well && is_free(&name) && syn::parse_str::<syn::Ident>(&name).is_ok() { name } else { "app".to_owned() }
 }
 
-/// Every file with its path, in the folder of the application.
+/// Every file of the application with its path.
 pub fn files(name: &str) -> Vec<(&'static str, String)> {
     vec![
         ("Cargo.toml", manifest(name, checkout())),
@@ -48,7 +48,7 @@ fn manifest(name: &str, checkout: &Path) -> String {
     )
 }
 
-/// The line of the workspace that names a package and its features: one of another version would be a second one.
+/// The line of the workspace manifest for a dependency, so that the application uses the same version.
 fn dependency(name: &str) -> String {
     let is_it = |line: &&str| line.strip_prefix(name).is_some_and(|rest| rest.starts_with(" ="));
     WORKSPACE.lines().find(is_it).map(|line| format!("{line}\n")).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! Reads the resources of a Charter application from YAML, checks them and writes their Rust.
+//! Compiler of resources: reads the YAML of a Charter application, checks it and writes Rust.
 
 pub mod application;
 mod check;
@@ -6,23 +6,20 @@ pub mod date;
 mod diagnostic;
 pub mod diff;
 mod emit;
+mod keywords;
 mod lower;
 pub mod migration;
 mod migrations;
 mod model;
-mod names;
-mod number;
+mod notation;
 mod output;
 mod platform;
-mod predicate;
 pub mod reference;
 mod revision;
 pub mod scaffold;
 pub mod snapshot;
 mod source;
 mod syntax;
-mod types;
-mod words;
 
 use std::path::{Path, PathBuf};
 
@@ -33,69 +30,62 @@ use snapshot::Snapshot;
 pub use diagnostic::{Code, Diagnostic, Entry, Problems, Report, entry};
 pub use migrations::{is_migration, migrations};
 pub use output::{Generated, Output};
-pub use predicate::table as predicate_table;
 pub use source::Sources;
 
-/// From a folder of resources to Rust, with its warnings, or to all problems in them.
+/// Compiles a folder of resources. Returns the generated files with warnings, or the report of all problems.
 pub fn compile(folder: &Path) -> Result<Output, Report> {
     compile_sources(Sources::load(folder))
 }
 
-/// The same from sources that were read already.
+/// Compiles sources that are already read.
 pub fn compile_sources(sources: Sources) -> Result<Output, Report> {
     checked(sources).map(|(schema, warnings)| Output::new(emit::emit(&schema), warnings))
 }
 
-/// What the resources promise and store, to compare with another time.
+/// The contract and the tables of the resources, to compare with another revision.
 pub fn snapshot(sources: Sources) -> Result<Snapshot, Report> {
     let (schema, warnings) = checked(sources)?;
     Ok(Snapshot::of(&schema).located(&schema, |span| warnings.place(span)))
 }
 
-/// The paths that the resources have behind `/api/v1` and in the panel, each parameter as `{}`: what the check compares.
+/// The paths of the resources, after `/api/v1` and in the panel, with `{}` for each parameter. A test compares them
+/// with the served paths.
 pub fn paths(sources: Sources) -> Result<Vec<String>, Report> {
     checked(sources).map(|(schema, _)| check::paths(&schema).collect())
 }
 
-/// The names that the resources give in the description of the API, each behind what has it: a `schema`, an `operation`
-/// (or an event), a `group`.
+/// The names that the resources add to the OpenAPI document, each with its kind: `schema`, `operation` (also for
+/// events) or `group`.
 pub fn described(sources: Sources) -> Result<Vec<(&'static str, String)>, Report> {
     checked(sources).map(|(schema, _)| check::described(&schema).collect())
 }
 
-/// Those that the runtime's own resources and the service itself give, which no resource may.
+/// The same names of the platform's own resources and of the service, which no resource may have.
 pub fn platform_described() -> Vec<(&'static str, String)> {
     check::described_by_platform().collect()
 }
 
-/// The tables of the runtime's own, which no resource may have.
+/// The tables of the platform, which no resource may have.
 pub fn platform_tables() -> &'static [&'static str] {
     platform::TABLES
 }
 
-/// The plurals of the runtime's own resources, which no resource may have.
+/// The plurals of the platform's resources, which no resource may have.
 pub fn platform_plurals() -> &'static [&'static str] {
     platform::PLURALS
 }
 
-/// The runtime's own paths at the top of the API, which no resource may have.
+/// The first path segments of the platform's resources, which no resource may have.
 pub fn platform_paths() -> &'static [&'static str] {
     platform::PATHS
 }
 
-/// What the server and the panel have beside the API, which nothing else may be called: at the top, behind a collection,
-/// and behind a record.
-pub fn platform_pages() -> [&'static [&'static str]; 3] {
-    [platform::PAGES, check::paths::COLLECTION_PAGES, check::paths::RECORD_PAGES]
+/// True if the check accepts a text as a URL, to compare with the server.
+pub fn is_url(text: &str) -> bool {
+    check::patterns::is_url(text)
 }
 
-/// Whether the check takes a text for a URL, and whether for an e-mail address, to compare with the server.
-pub fn formats_of(text: &str) -> (bool, bool) {
-    use crate::check::patterns::has_format;
-    (has_format(words::Format::Url, text), has_format(words::Format::Email, text))
-}
-
-/// The passes, in their order. What is right may come with warnings.
+/// Runs the passes in order. A valid schema may come with warnings.
 fn checked(sources: Sources) -> Result<(Checked<Schema>, Report), Report> {
     let mut problems = Problems::default();
     let syntax = syntax::read(&sources, &mut problems);
@@ -108,11 +98,11 @@ fn checked(sources: Sources) -> Result<(Checked<Schema>, Report), Report> {
     }
 }
 
-/// For `build.rs`: compiles `folder` into `OUT_DIR`, tells cargo when to run it again and what it warns of, and ends the
-/// build with the report when there are problems.
+/// For `build.rs`: compiles `folder` into `OUT_DIR` and prints cargo's `rerun-if-changed` and `warning` lines. Ends the
+/// build with the report if there are problems.
 pub fn build(folder: impl AsRef<Path>) {
     let folder = folder.as_ref();
-    // The folder for files that come and go, each file for its text.
+    // The folder for files that are added or removed, each file for its text.
     println!("cargo:rerun-if-changed={}", folder.display());
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     for entry in entries.filter(|entry| !source::is_hidden(&entry.file_name().to_string_lossy())) {

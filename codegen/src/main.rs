@@ -1,7 +1,8 @@
-//! `cargo charter`: checks, shows and compares resources, and writes their migrations; it works while the application does not compile.
+//! `cargo charter`: checks, shows and compares resources, and writes their migrations. It works while the application
+//! does not compile.
 
 mod command;
-mod say;
+mod stdout;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -10,11 +11,11 @@ use charter_codegen::{Code, Output, Report, compile, entry, reference};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde_json::{Value, json};
 
-/// Done.
+/// Exit code for success.
 const DONE: u8 = 0;
-/// There are problems, or what was to be done failed.
+/// Exit code for problems in the resources, or a failed command.
 const PROBLEMS: u8 = 1;
-/// The command was not understood.
+/// Exit code for a command line that was not understood.
 const USAGE: u8 = 2;
 
 /// The developer command of Charter
@@ -33,7 +34,7 @@ enum Command {
         folder: Folder,
         #[arg(long, value_enum, default_value = "text")]
         format: Format,
-        /// Fail where there is a warning, too
+        /// Fail on warnings too
         #[arg(long)]
         deny_warnings: bool,
     },
@@ -41,9 +42,9 @@ enum Command {
     Diff(command::diff::Arguments),
     New(command::new::Arguments),
     FromDb(command::from_db::Arguments),
-    /// Write migrations from what changed
+    /// Write migrations from changes of the YAML
     Migration(command::migration::Arguments),
-    /// Print the Rust that is generated for a resource (`resources` is the index)
+    /// Print the generated Rust of a resource (`resources` is the index)
     Expand {
         /// The name of a resource
         resource: String,
@@ -52,19 +53,19 @@ enum Command {
     },
     /// Print the JSON Schema of the YAML
     Schema,
-    /// Explain a code of a report, or list all codes
+    /// Explain a diagnostic code, or list all codes
     Explain {
         /// For example C0002
         code: Option<String>,
         #[arg(long, value_enum, default_value = "text")]
         format: Format,
     },
-    /// Compare the generated documents with what they would be now
+    /// Compare the generated documents with their current content
     Docs {
-        /// Write those that differ
+        /// Write the documents that differ
         #[arg(long)]
         write: bool,
-        /// Fail when one differs (the default)
+        /// Fail if one differs (the default)
         #[arg(long, conflicts_with = "write")]
         check: bool,
         /// The folder of the documents
@@ -87,7 +88,7 @@ enum Format {
 }
 
 fn main() -> ExitCode {
-    // Cargo passes the name of a subcommand that is found in the path as its first argument; the alias does not.
+    // Cargo passes the name of an external subcommand as its first argument; the alias does not.
     let repeated = std::env::args_os().nth(1).is_some_and(|first| first == "charter");
     let arguments =
         std::env::args_os().enumerate().filter(|(at, _)| !(repeated && *at == 1)).map(|(_, argument)| argument);
@@ -102,7 +103,7 @@ fn main() -> ExitCode {
         Command::Dev(arguments) => command::dev::run(&arguments),
         Command::Diff(arguments) => command::diff::run(&arguments),
         Command::Schema => {
-            say::text(reference::schema());
+            stdout::text(reference::schema());
             DONE
         }
         Command::Explain { code: None, format } => list_codes(format),
@@ -138,7 +139,7 @@ fn check(result: Result<Output, Report>, format: Format, deny_warnings: bool) ->
         Err(report) => (format!("{}{}", report.render(), report.summary()), report.to_json(), PROBLEMS),
     };
     match format {
-        Format::Text => say::line(&text),
+        Format::Text => stdout::line(&text),
         Format::Json => print_json(&problems),
     }
     code
@@ -152,7 +153,7 @@ fn expand(result: Result<Output, Report>, resource: &str) -> u8 {
         }
         Ok(output) => match output.file(resource) {
             Some(file) => {
-                say::text(file.text());
+                stdout::text(file.text());
                 DONE
             }
             None => {
@@ -166,7 +167,7 @@ fn expand(result: Result<Output, Report>, resource: &str) -> u8 {
 
 fn list_codes(format: Format) -> u8 {
     match format {
-        Format::Text => Code::ALL.iter().for_each(|code| say::line(format_args!("{code}  {}", entry(*code).title))),
+        Format::Text => Code::ALL.iter().for_each(|code| stdout::line(format_args!("{code}  {}", entry(*code).title))),
         Format::Json => {
             let codes = Code::ALL.iter().map(|code| json!({ "code": code.as_str(), "title": entry(*code).title }));
             print_json(&codes.collect());
@@ -181,7 +182,7 @@ fn explain(code: &str, format: Format) -> u8 {
         return USAGE;
     };
     match format {
-        Format::Text => say::text(reference::explanation(code)),
+        Format::Text => stdout::text(reference::explanation(code)),
         Format::Json => {
             let entry = entry(code);
             print_json(&json!({
@@ -198,8 +199,10 @@ fn explain(code: &str, format: Format) -> u8 {
 
 fn write_documents(folder: &Path) -> u8 {
     match reference::write(folder) {
-        Ok(written) if written.is_empty() => say::line("all documents are as they should be"),
-        Ok(written) => written.iter().for_each(|name| say::line(format_args!("wrote {}", folder.join(name).display()))),
+        Ok(written) if written.is_empty() => stdout::line("all documents are as they should be"),
+        Ok(written) => {
+            written.iter().for_each(|name| stdout::line(format_args!("wrote {}", folder.join(name).display())))
+        }
         Err(problem) => {
             eprintln!("{} cannot be written: {problem}", folder.display());
             return PROBLEMS;
@@ -211,7 +214,7 @@ fn write_documents(folder: &Path) -> u8 {
 fn check_documents(folder: &Path) -> u8 {
     let stale = reference::stale(folder);
     for name in &stale {
-        say::line(format_args!(
+        stdout::line(format_args!(
             "{} is not what it would be now; `cargo charter docs --write` writes it",
             folder.join(name).display()
         ));
@@ -220,5 +223,5 @@ fn check_documents(folder: &Path) -> u8 {
 }
 
 fn print_json(value: &Value) {
-    say::line(serde_json::to_string_pretty(value).expect("values are JSON"));
+    stdout::line(serde_json::to_string_pretty(value).expect("values are JSON"));
 }

@@ -1,14 +1,13 @@
-//! For `build.rs`: the list of the migrations in a folder, so that a change to the tables is one new file and no line
-//! elsewhere.
+//! List of the migrations in a folder, for `build.rs`: a change of the tables is one new file and no other line.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Writes `migrations.rs` into `OUT_DIR`: a module for each file of `folder` and `migrations()`, which lists them in the
-/// order of their names. Ends the build when a file is not named `m<date>_<number>_<what>.rs`.
+/// Writes `migrations.rs` into `OUT_DIR`: a module for each file of `folder`, and `migrations()`, which lists them by
+/// name. Ends the build if a file is not named `m<date>_<number>_<what>.rs`.
 ///
-/// The application includes it in a module of its own. Each file has a `Migration` and imports
-/// `charter_migrations::prelude::*`; the list makes it atomic.
+/// The application includes the file in a module of its own. Each migration file has a `Migration` and imports
+/// `charter_migrations::prelude::*`; the list wraps it in a transaction.
 pub fn migrations(folder: impl AsRef<Path>) {
     let folder = folder.as_ref();
     println!("cargo:rerun-if-changed={}", folder.display());
@@ -19,13 +18,12 @@ pub fn migrations(folder: impl AsRef<Path>) {
     }
 }
 
-/// The files of a folder in the order of their names. The list names them by their full paths, because it is compiled
-/// from another folder.
+/// The files of a folder, sorted by name. The list has their absolute paths, because it is compiled in another folder.
 fn found(folder: &Path) -> Result<Vec<PathBuf>, String> {
     let problem = |problem: std::io::Error| format!("{} cannot be read: {problem}", folder.display());
     let entries = folder.canonicalize().and_then(fs::read_dir).map_err(problem)?;
     let paths = entries.map(|entry| entry.map(|entry| entry.path())).collect::<Result<Vec<_>, _>>().map_err(problem)?;
-    // What an editor leaves begins with a point.
+    // Temporary files of editors begin with a point.
     let is_shown = |path: &PathBuf| path.file_name().is_some_and(|name| !name.to_string_lossy().starts_with('.'));
     let is_rust = |path: &PathBuf| path.extension().is_some_and(|end| end == "rs");
     let mut files: Vec<_> = paths.into_iter().filter(|path| is_rust(path) && is_shown(path)).collect();
@@ -67,7 +65,7 @@ fn list(files: &[PathBuf]) -> Result<String, String> {
     Ok(text)
 }
 
-/// `m20261121_000001_books`: the date and the number give the order, and never change once others have applied it.
+/// `m20261121_000001_books`: the date and the number give the order, and never change after the migration was applied.
 pub fn is_migration(name: &str) -> bool {
     let parts: Vec<&str> = name.splitn(3, '_').collect();
     let digits = |text: &str, count: usize| text.len() == count && text.bytes().all(|byte| byte.is_ascii_digit());

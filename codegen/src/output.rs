@@ -1,4 +1,4 @@
-//! Generated files: formatted, and written only where something changed, so that nothing is compiled again for nothing.
+//! Generated files: formatted, and written only if their text changed, so that cargo compiles nothing again.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,13 +9,13 @@ use proc_macro2::TokenStream;
 
 use crate::diagnostic::Report;
 
-/// The end of the name of every generated file.
+/// The file extension.
 const SUFFIX: &str = ".rs";
 
-/// The beginning of every generated file: what begins otherwise is somebody else's, and stays.
+/// The beginning of every generated file. A file that begins otherwise is never removed.
 pub const MARK: &str = "// Generated ";
 
-/// Everything generated from a folder of resources.
+/// All files generated from a folder of resources.
 #[derive(Debug)]
 pub struct Output {
     files: Vec<Generated>,
@@ -27,7 +27,7 @@ impl Output {
         Output { files, warnings }
     }
 
-    /// What its developer should know, and what stops nothing.
+    /// The warnings of the resources.
     pub fn warnings(&self) -> &Report {
         &self.warnings
     }
@@ -42,8 +42,8 @@ impl Output {
         self.files.iter().find(|file| file.name == name)
     }
 
-    /// Writes what changed into a folder, and removes from it what no resource stands for any more.
-    /// Answers the names of the files that were written.
+    /// Writes the changed files into a folder and removes generated files without a resource. Returns the names of the
+    /// files that were written.
     pub fn write(&self, folder: &Path) -> io::Result<Vec<String>> {
         fs::create_dir_all(folder)?;
         let mut written = Vec::new();
@@ -92,9 +92,9 @@ impl Generated {
 
     /// The whole text: the header, and each item after an empty line, except between modules.
     ///
-    /// A build script is compiled without optimisation, and formats everything again each time. Measured so, 100
-    /// resources of 30 fields cost 0.33 CPU-seconds: 0.22 for reading, checking and tokens, 0.11 for formatting. Keeping
-    /// a fingerprint to save the latter was tried, and is not worth its place in every file.
+    /// A build script is compiled without optimisation and formats all files each time. Measured so, 100 resources of
+    /// 30 fields cost 0.33 CPU-seconds: 0.22 for reading, checking and tokens, 0.11 for formatting. A fingerprint in
+    /// every file would save the latter, which is not worth it.
     pub fn text(&self) -> String {
         let file: syn::File = syn::parse2(self.tokens.clone()).expect("emitted tokens are Rust");
         let mut text = format!("{}\n", self.header);
@@ -112,11 +112,11 @@ impl Generated {
     }
 }
 
-/// What an item's documentation begins with that says where its function is declared.
+/// The beginning of a doc comment that says where a function is declared.
 pub(crate) const PLACE: &str = "declared at ";
 
-/// Puts the place of a function from its documentation behind its declaration: the compiler shows that line, and not the
-/// documentation, where the function is missing.
+/// Moves the place of a function from its doc comment behind its declaration, because the compiler shows that line if
+/// the implementation is missing.
 fn with_places(text: &str) -> String {
     let (mut placed, mut place) = (String::with_capacity(text.len()), None);
     for line in text.lines() {

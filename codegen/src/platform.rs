@@ -1,19 +1,20 @@
-//! The runtime's own resources, as far as YAML may refer to them, and the names that they take.
+//! Resources of the platform: the fields that YAML may refer to, and the names that no resource may have.
 
-use crate::model::{Field, Filters, Kind, Name, Resource, Sorts};
-use crate::names;
+use charter_model::naming;
+
+use crate::model::{Field, Filters, Name, Resource, Sorts, Type};
 use crate::source::{Span, Spanned};
 use crate::syntax::resource::KeySpans;
 
-/// A field that YAML may name, and what it holds.
-type PlatformField = (&'static str, fn() -> Kind);
+/// A field that YAML may refer to, with its type.
+type PlatformField = (&'static str, fn() -> Type);
 
-const STRING: fn() -> Kind = || Kind::String { max: 255 };
-const FLAG: fn() -> Kind = || Kind::Boolean;
-const TEXT: fn() -> Kind = || Kind::Text;
-const USER: fn() -> Kind = || Kind::Ref(nowhere("user"));
+const STRING: fn() -> Type = || Type::String { max: 255 };
+const FLAG: fn() -> Type = || Type::Boolean;
+const TEXT: fn() -> Type = || Type::Text;
+const USER: fn() -> Type = || Type::Ref { resource: nowhere("user") };
 
-/// What may stand in `ref(...)`, and which of its fields in `from` and `include`.
+/// The resources that `ref(...)` may name, with the fields that `from` and `includes` may name.
 const RESOURCES: &[(&str, &[PlatformField])] = &[
     ("user", &[("name", STRING), ("email", STRING), ("is_active", FLAG), ("is_admin", FLAG)]),
     ("role", &[("name", STRING), ("description", TEXT)]),
@@ -22,10 +23,10 @@ const RESOURCES: &[(&str, &[PlatformField])] = &[
     ("custom_view", &[("name", STRING), ("entity_type", STRING), ("visibility", STRING), ("user_id", USER)]),
 ];
 
-/// Names that the runtime serves itself, although nothing may refer to them.
+/// Resources that nothing may refer to.
 const SERVED: &[&str] = &["attachment", "audit_entry", "event", "webhook", "webhook_log"];
 
-/// Its tables. A test of the migrations holds the list to theirs.
+/// The platform's tables. A test in `migrations` compares them.
 pub const TABLES: &[&str] = &[
     "attachment_pending_deletions",
     "attachments",
@@ -49,12 +50,12 @@ pub const TABLES: &[&str] = &[
     "webhooks",
 ];
 
-/// The plurals of its resources: keys of lists, and entity types.
+/// The plurals of the platform's resources: keys of lists, and entity types.
 pub const PLURALS: &[&str] =
     &["attachments", "audit_entries", "custom_fields", "custom_views", "logs", "roles", "tokens", "users", "webhooks"];
 
-/// What the description of the API has of it. A test holds these to the description that is served: first schemas,
-/// then the ids of operations and of events, then groups.
+/// The names of the platform in the OpenAPI document, which `tests/sound.rs` compares: schemas, then the ids of
+/// operations and events, then tags.
 pub const SCHEMAS: &[&str] = &[
     "Error",
     "Meta",
@@ -192,34 +193,31 @@ pub const GROUPS: &[&str] = &[
     "Service",
 ];
 
-/// Its paths at the top of the API.
+/// The platform's first path segments.
 pub const PATHS: &[&str] =
     &["attachments", "audit_entries", "custom_fields", "custom_views", "roles", "tokens", "users", "webhooks"];
 
-/// What stands at the top beside the API: pages, files, and what monitors ask for.
-pub const PAGES: &[&str] = &["api", "docs", "files", "health", "panel"];
-
-/// How tables begin that are somebody else's, and which those are.
+/// Prefixes of tables that belong to others, with the owner.
 pub const PREFIXES: &[(&str, &str)] =
     &[("pg_", "those of PostgreSQL"), ("record_", "those by which the server counts"), ("sqlite_", "those of SQLite")];
 
-/// Whether a resource of that name is the runtime's.
+/// True if the platform has a resource of this name.
 pub fn is_served(name: &str) -> bool {
     SERVED.contains(&name) || RESOURCES.iter().any(|(known, _)| *known == name)
 }
 
-/// The resource of the runtime whose type clients may write as this one.
+/// The platform resource whose type name clients may write like this one.
 pub fn of_type(type_name: &str) -> Option<&'static str> {
     let mut all = RESOURCES.iter().map(|(name, _)| *name).chain(SERVED.iter().copied());
-    all.find(|name| names::same_type(&names::upper_camel(name), type_name))
+    all.find(|name| naming::same_type(&naming::upper_camel(name), type_name))
 }
 
-/// Whether its lists, or its tables, are called so: a plural is the name of a table where that says nothing else.
+/// True if the platform has this plural or table. A plural is the default name of the table.
 pub fn has_plural(name: &str) -> bool {
     PLURALS.contains(&name) || TABLES.contains(&name)
 }
 
-/// The platform's resources in the same form as those of the files.
+/// The platform's resources in the form of declared ones.
 pub fn resources() -> Vec<Resource> {
     RESOURCES.iter().map(|(name, fields)| resource(name, fields)).collect()
 }
@@ -229,14 +227,14 @@ fn nowhere(text: &str) -> Name {
 }
 
 fn resource(name: &str, fields: &[PlatformField]) -> Resource {
-    let plural = nowhere(&names::plural(name));
-    let id = Field::new(nowhere("id"), Kind::BigInt);
+    let plural = nowhere(&naming::plural(name));
+    let id = Field::new(nowhere("id"), Type::BigInt);
     let fields = fields.iter().map(|(name, kind)| Field::new(nowhere(name), kind()));
     Resource {
         name: nowhere(name),
-        label: nowhere(&names::label(name)),
+        label: nowhere(&naming::label(name)),
         description: None,
-        type_name: names::upper_camel(name),
+        type_name: naming::upper_camel(name),
         table: plural.clone(),
         path: plural.clone(),
         ability: plural.clone(),

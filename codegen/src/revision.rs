@@ -1,4 +1,4 @@
-//! The resources of a git revision, read without touching the working tree.
+//! Resources of a git revision, read without touching the working tree.
 
 use std::path::Path;
 use std::process::Command;
@@ -6,12 +6,12 @@ use std::process::Command;
 use crate::source::{Sources, is_hidden};
 
 impl Sources {
-    /// The files of a folder as they were at a revision; none where the folder was not there yet.
+    /// The files of a folder at a revision; none if the folder did not exist.
     ///
     /// # Errors
-    /// What git says: that there is no repository, or no such revision.
+    /// The message of git: there is no repository, or no such revision.
     pub fn at_revision(folder: &Path, revision: &str) -> Result<Sources, String> {
-        // The revision first: an unknown one would otherwise be told as an unknown path.
+        // The revision first, because git would report an unknown one as an unknown path.
         git(folder, &["rev-parse", "--verify", "--quiet", "--end-of-options", &format!("{revision}^{{commit}}")])
             .map_err(|problem| match problem.is_empty() {
                 true => format!("there is no revision `{revision}`"),
@@ -19,7 +19,7 @@ impl Sources {
             })?;
         let prefix = git(folder, &["rev-parse", "--show-prefix"])?;
         let tree = format!("{revision}:{}", prefix.trim_end());
-        // Fails where there was no such folder.
+        // Fails if the folder did not exist.
         let names = git(folder, &["ls-tree", "--name-only", "--full-tree", "-z", &tree]).unwrap_or_default();
         let shown = folder.to_string_lossy();
         let mut texts = Vec::new();

@@ -1,21 +1,21 @@
-//! The YAML of a new resource from its fields in short: `name:string!`, `price:decimal(2)`, `group:ref(product_group)`.
+//! YAML of a new resource from a short notation: `name:string!`, `price:decimal(2)`, `group:ref(product_group)`.
 
-use crate::names;
-pub use crate::names::singular;
+use charter_model::naming;
+pub use charter_model::naming::singular;
 
-/// A field as it is written in short: `name:type`, `!` behind it where it is required, `=value` for its default.
+/// A field in short notation: `name:type`, with `!` if it is required and `=value` for a default.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Short {
     name: String,
     kind: String,
-    /// The words of an `enum`, or the numbers of a `code` with their labels, as YAML has them.
+    /// The words of an `enum`, or the numbers of a `code` with their labels, as YAML.
     values: Option<String>,
     required: bool,
     default: Option<String>,
 }
 
 impl Short {
-    /// Reads one. Whether there is such a type is for the check of the YAML to tell, which knows all of them.
+    /// Reads a field. The check of the YAML reports unknown types.
     ///
     /// # Errors
     /// A sentence that says what is missing.
@@ -58,7 +58,8 @@ impl Short {
             ("ref", Some(targets)) => (format!("ref({})", list(targets, " | ")), None),
             _ => (word.to_owned(), None),
         };
-        // A reference holds an id, and says so; one of several resources has two columns and says so by itself.
+        // A reference holds an id, which its name should say; a polymorphic one has two columns with their own
+        // suffixes.
         let short = kind.starts_with("ref(") && !kind.contains('|') && !name.ends_with("_id");
         let name = if short { format!("{name}_id") } else { name.to_owned() };
         Ok(Short { name, kind, values, required, default })
@@ -76,7 +77,7 @@ impl Short {
         format!("  {name:width$} {{ {} }}\n", keys.join(", "))
     }
 
-    /// What a record has that does not give the field.
+    /// The key for a record that does not give the field.
     fn when_left_out(&self) -> Option<String> {
         if let Some(default) = &self.default {
             let plain = match self.kind.as_str() {
@@ -105,13 +106,13 @@ impl Short {
         self.kind == "text" || self.kind.starts_with("string(")
     }
 
-    /// Whether the database can keep its order.
+    /// True if the database can index the field.
     fn has_index(&self) -> bool {
         !matches!(self.kind.as_str(), "text" | "json") && !self.kind.starts_with("list(") && !self.kind.contains('|')
     }
 }
 
-/// Where the `=` of a default stands: one within parentheses belongs to the type.
+/// The position of the `=` before a default: outside of parentheses.
 fn value_behind(text: &str) -> Option<usize> {
     let mut depth = 0i32;
     text.char_indices().find_map(|(at, c)| {
@@ -125,12 +126,12 @@ fn value_behind(text: &str) -> Option<usize> {
     })
 }
 
-/// The file of a resource: what was given, and behind it, as comments that hold once their mark is taken away, what else
-/// can be said of these very fields.
+/// The file of a resource: the given fields, and as comments, further options for these fields, which work once `#:` is
+/// removed.
 ///
-/// `schema`: where an editor finds the schema, from the file's folder.
+/// `schema`: the path of the JSON Schema, from the folder of the file.
 pub fn file(resource: &str, fields: &[Short], schema: Option<&str>) -> String {
-    let plural = names::plural(resource);
+    let plural = naming::plural(resource);
     let mut text = String::new();
     if let Some(schema) = schema {
         text.push_str(&format!("# yaml-language-server: $schema={schema}\n"));
@@ -148,7 +149,7 @@ pub fn file(resource: &str, fields: &[Short], schema: Option<&str>) -> String {
     text
 }
 
-/// What else can be said: why, and the line.
+/// Further options, each with its purpose.
 fn more(plural: &str, fields: &[Short]) -> Vec<(String, String)> {
     let names = |fits: fn(&Short) -> bool| -> Vec<&str> {
         fields.iter().filter(|field| fits(field)).map(|field| field.name.as_str()).collect()
@@ -157,7 +158,7 @@ fn more(plural: &str, fields: &[Short]) -> Vec<(String, String)> {
     let include = |field: &Short| {
         let name = field.name.strip_suffix("_id")?;
         (field.kind.starts_with("ref(") && !field.kind.contains('|'))
-            .then(|| format!("{}: {}", lower_camel(name), field.name))
+            .then(|| format!("{}: {}", naming::lower_camel(name), field.name))
     };
     let includes: Vec<String> = fields.iter().filter_map(include).collect();
     let mut more = vec![
@@ -179,13 +180,6 @@ fn more(plural: &str, fields: &[Short]) -> Vec<(String, String)> {
         say("What a client may ask for along with a record.", format!("includes: {{ {} }}", includes.join(", ")));
     }
     more
-}
-
-/// `product_group` is `productGroup`, as clients ask for it.
-fn lower_camel(name: &str) -> String {
-    let upper = names::upper_camel(name);
-    let end = upper.chars().next().map_or(0, char::len_utf8);
-    upper[..end].to_lowercase() + &upper[end..]
 }
 
 #[cfg(test)]

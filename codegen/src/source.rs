@@ -1,18 +1,18 @@
-//! The files of a folder of resources, and where in them something stands.
+//! Files of a folder of resources, and places in them.
 
 use std::fs;
 use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// The end of the name of a file with rows to seed; such files stand beside the resources and are not resources.
+/// The suffix of seed files, which are next to the resources.
 pub const SEED_SUFFIX: &str = ".seed.yaml";
 
-/// Which of the loaded files.
+/// The index of a loaded file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FileId(usize);
 
-/// A stretch of bytes in one of the loaded files.
+/// A range of bytes in a loaded file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Span {
     pub file: FileId,
@@ -21,16 +21,16 @@ pub struct Span {
 }
 
 impl Span {
-    /// The place of what no file declares: the platform's own resources. Nothing is ever reported there.
+    /// The place of platform resources, which no file declares. Nothing is reported there.
     pub const NOWHERE: Span = Span { file: FileId(usize::MAX), start: 0, end: 0 };
 
-    /// The bytes it covers.
+    /// The range of bytes.
     pub fn range(self) -> Range<usize> {
         self.start..self.end
     }
 }
 
-/// Something as written, and where.
+/// A value with its place.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Spanned<T> {
     pub value: T,
@@ -49,13 +49,13 @@ impl Spanned<String> {
     }
 }
 
-/// One file, as it was read.
+/// A file with its text.
 #[derive(Debug)]
 pub struct SourceFile {
-    /// How reports and generated code name it: `resources/product.yaml`.
+    /// The path in reports and generated code: `resources/product.yaml`.
     pub path: String,
     pub text: String,
-    /// Why its text could not be read, if so.
+    /// The reason why its text could not be read.
     pub unreadable: Option<String>,
     line_starts: Vec<usize>,
 }
@@ -71,13 +71,13 @@ impl SourceFile {
         self.path.rsplit('/').next().unwrap_or(&self.path)
     }
 
-    /// The same without its ending: `product`.
+    /// The name without its extension: `product`.
     pub fn stem(&self) -> &str {
         let name = self.name();
         name.split_once('.').map_or(name, |(stem, _)| stem)
     }
 
-    /// Whether it holds rows to seed.
+    /// True if the file holds seed rows.
     pub fn is_seed(&self) -> bool {
         self.path.ends_with(SEED_SUFFIX)
     }
@@ -94,13 +94,13 @@ impl SourceFile {
 /// Every file of the folder.
 #[derive(Debug, Default)]
 pub struct Sources {
-    /// Those of the resources, and the seed files beside them.
+    /// The files of resources and the seed files.
     files: Vec<SourceFile>,
-    /// The folder, absolute where it exists: generated code includes seed files from there.
+    /// The folder, absolute if it exists: generated code includes seed files from there.
     pub folder: PathBuf,
 }
 
-/// The text of a file, or where it is none.
+/// The text of a file, or the place of its first invalid byte.
 fn decoded(bytes: Vec<u8>) -> Result<String, String> {
     if bytes.starts_with(&[0xFF, 0xFE]) || bytes.starts_with(&[0xFE, 0xFF]) {
         return Err("it is UTF-16: save it as UTF-8".to_owned());
@@ -113,8 +113,8 @@ fn decoded(bytes: Vec<u8>) -> Result<String, String> {
 }
 
 impl Sources {
-    /// Reads every `*.yaml` of a folder, in the order of their names. What cannot be read is kept with the reason, to be
-    /// reported like every other problem.
+    /// Reads every `*.yaml` of a folder, sorted by name. An unreadable file is kept with the reason, which is reported
+    /// like other problems.
     pub fn load(folder: &Path) -> Sources {
         let folder_shown = shown_path(folder);
         let mut sources = Sources { folder: folder.to_owned(), ..Sources::default() };
@@ -147,13 +147,13 @@ impl Sources {
         }
     }
 
-    /// The same with one more file, which need not be there.
+    /// The same files and one more, which need not exist.
     pub fn with(mut self, path: &str, text: &str) -> Sources {
         self.files.push(SourceFile::new(path.to_owned(), text.to_owned(), None));
         self
     }
 
-    /// The same from texts in memory: pairs of path and text.
+    /// Files from memory: pairs of path and text.
     pub fn from_texts<'a>(texts: impl IntoIterator<Item = (&'a str, &'a str)>) -> Sources {
         let mut sources = Sources::default();
         for (path, text) in texts {
@@ -162,8 +162,8 @@ impl Sources {
         sources
     }
 
-    /// The same from one text that holds several files, each under a comment with its path: `# resources/product.yaml`.
-    /// Examples and test cases are written so.
+    /// Several files from one text, each after a comment with its path: `# resources/product.yaml`. Examples and test
+    /// cases have this form.
     pub fn from_example(text: &str) -> Sources {
         let mut files: Vec<(&str, String)> = Vec::new();
         for line in text.lines() {
@@ -179,7 +179,7 @@ impl Sources {
         Sources::from_texts(files.iter().map(|(path, text)| (*path, text.as_str())))
     }
 
-    /// Every file of a resource with its id.
+    /// Every resource file with its id.
     pub fn iter(&self) -> impl Iterator<Item = (FileId, &SourceFile)> {
         self.all().filter(|(_, file)| !file.is_seed())
     }
@@ -193,7 +193,7 @@ impl Sources {
         self.files.iter().enumerate().map(|(index, file)| (FileId(index), file))
     }
 
-    /// How many files there are.
+    /// The number of files.
     pub fn count(&self) -> usize {
         self.files.len()
     }
@@ -210,7 +210,7 @@ impl Sources {
     }
 }
 
-/// The folder as a developer would write it: relative to the current one where it is inside, with `/` everywhere.
+/// The folder relative to the current one if it is inside, with `/` as the separator.
 fn shown_path(folder: &Path) -> String {
     let current = std::env::current_dir().unwrap_or_default();
     let shown = folder.strip_prefix(&current).unwrap_or(folder);
@@ -218,13 +218,13 @@ fn shown_path(folder: &Path) -> String {
     shown.trim_end_matches('/').trim_start_matches("./").to_owned()
 }
 
-/// Whether somebody will have meant it to be read.
+/// True if a file looks as if it was meant to be read.
 fn is_yaml(name: &str) -> bool {
     let lower = name.to_lowercase();
     lower.ends_with(".yaml") || lower.ends_with(".yml")
 }
 
-/// The YAML files in a folder and below it, which nobody reads.
+/// The YAML files in the subfolders of a folder, which are not read.
 fn yaml_within(folder: &Path) -> Vec<String> {
     let mut found = Vec::new();
     for name in file_names(folder).unwrap_or_default() {
@@ -237,7 +237,7 @@ fn yaml_within(folder: &Path) -> Vec<String> {
     found
 }
 
-/// Whether a file is an editor's own, or somebody's who would not have it seen: `.#product.yaml`.
+/// True if a file is hidden or a temporary file of an editor: `.#product.yaml`.
 pub fn is_hidden(name: &str) -> bool {
     name.starts_with('.')
 }

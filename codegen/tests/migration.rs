@@ -29,7 +29,7 @@ fn read(name: &str) -> Snapshot {
 
 /// What a migration refuses, without where.
 fn refused(before: &Snapshot, after: &Snapshot) -> Vec<String> {
-    Plan::between(before, after).refused.into_iter().map(|refusal| refusal.message).collect()
+    Plan::between(before, after).unsupported.into_iter().map(|refusal| refusal.message).collect()
 }
 
 fn sql(plan: &Plan, dialect: Dialect) -> String {
@@ -47,7 +47,7 @@ fn the_written_files_are_those_of_the_folder() {
     let (before, after) = (read("before.yaml"), read("after.yaml"));
     let begin = Plan::between(&Snapshot::default(), &before);
     let plan = Plan::between(&before.kept(), &after);
-    assert!(plan.refused.is_empty() && begin.online.is_empty() && begin.lost.is_empty());
+    assert!(plan.unsupported.is_empty() && begin.online.is_empty() && begin.lost.is_empty());
     assert_eq!(
         plan.lost,
         ["thing.old: the column `old` and its values", "gone: the table `gones` and every row in it"]
@@ -126,7 +126,7 @@ fn what_needs_a_value_or_a_turn_is_refused() {
         "# resources/a.yaml\nresource: a\nfields:\n  b: { type: uuid, default: hook }\n  c: { type: ref(a | user), required: true }\nhooks: [before_save]\n",
     );
     let plan = Plan::between(&before, &after);
-    assert!(plan.refused.is_empty(), "{:?}", plan.refused);
+    assert!(plan.unsupported.is_empty(), "{:?}", plan.unsupported);
     assert!(plan.online.iter().all(|step| matches!(step, Step::Require { .. })) && plan.online.len() == 3, "{plan:?}");
 }
 
@@ -156,7 +156,7 @@ fn what_says_a_value_is_what_the_type_takes() {
     assert_eq!(refused(before, &under), format!("a.cat_id: rows that are there need a value: {help}"));
     let declared = |end: &str| format!("{before}fields:\n  cat_id: {{ type: ref(cat), {end}: true }}\n");
     for filled in ["nullable", "required"] {
-        assert!(Plan::between(&taken(&declared(filled)).kept(), &taken(&under)).refused.is_empty(), "{filled}");
+        assert!(Plan::between(&taken(&declared(filled)).kept(), &taken(&under)).unsupported.is_empty(), "{filled}");
     }
 }
 
@@ -218,7 +218,7 @@ fn what_stands_under_a_resource_follows_it_to_another_name() {
     let part = part.replace("fields:", "under: sum\nfields:").replace("whole_id", "sum_id");
     let after = taken(&format!("{renamed}{part}"));
     let plan = Plan::between(&before.kept(), &after);
-    assert!(plan.refused.is_empty() && plan.lost.is_empty(), "{plan:?}");
+    assert!(plan.unsupported.is_empty() && plan.lost.is_empty(), "{plan:?}");
     let lines = plan.lines();
     assert!(lines.contains(&"parts.rename_column(\"whole_id\", \"sum_id\")".to_owned()), "{lines:?}");
     assert!(Plan::between(&after.kept(), &after).is_empty());

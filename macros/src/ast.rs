@@ -1,13 +1,21 @@
 //! What a struct says once its attributes are read: names and values with the places where they stand.
 
+use charter_model::{Access, Deprecated, DisplayOption, FieldType, Notation};
 use proc_macro2::{Ident, Span};
 use syn::Type;
 
 /// Text with its place.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct Word {
     pub text: String,
     pub span: Span,
+}
+
+/// Words are equal where their texts are, wherever they stand.
+impl PartialEq for Word {
+    fn eq(&self, other: &Word) -> bool {
+        self.text == other.text
+    }
 }
 
 /// A struct `Model` with its attributes.
@@ -68,8 +76,7 @@ pub struct Settings {
 
 /// Something that is to go.
 pub struct Deprecation {
-    /// `field`, `filter` or `action`.
-    pub of: &'static str,
+    pub of: Deprecated,
     pub name: Word,
     pub since: Word,
     pub sunset: Option<Word>,
@@ -143,7 +150,8 @@ pub struct Field {
     pub known_type: bool,
     /// The type is an `Option`.
     pub nullable: bool,
-    pub kind: Kind,
+    /// None for a misuse that was reported; it fits everything, so that nothing follows from it.
+    pub kind: Option<Kind>,
     pub flags: Flags,
     pub default: Option<Fill>,
     pub rules: Vec<Rule>,
@@ -153,24 +161,23 @@ pub struct Field {
 #[derive(Default)]
 pub struct Flags {
     pub required: Option<Span>,
-    pub read_only: Option<Span>,
-    pub immutable: Option<Span>,
-    pub write_only: Option<Span>,
-    pub secret: Option<Span>,
-    pub internal: Option<Span>,
+    /// Each access that is given, with its place; more than one is a misuse.
+    pub access: Vec<(Access, Span)>,
     pub detail: Option<Span>,
     pub no_sort: Option<Span>,
     pub no_filter: Option<Span>,
     pub filter: Option<Vec<Word>>,
-    /// What people read of it, and how they type it.
-    pub label: Option<Word>,
-    pub help: Option<Word>,
-    pub group: Option<Word>,
-    pub widget: Option<Word>,
-    pub description: Option<Word>,
-    pub example: Option<Word>,
+    /// The options that only the panel and the OpenAPI document read.
+    pub display: Vec<(DisplayOption, Word)>,
     /// A function that answers the JSON Schema of its values.
     pub schema: Option<Type>,
+}
+
+impl Flags {
+    /// The place of an access.
+    pub fn access(&self, wanted: Access) -> Option<Span> {
+        self.access.iter().find(|(access, _)| *access == wanted).map(|(_, span)| *span)
+    }
 }
 
 pub struct Derived {
@@ -193,32 +200,29 @@ pub struct Computed {
     pub nullable: Option<Span>,
 }
 
-/// The kinds of `charter_runtime::meta::Kind` that a column can have.
-#[derive(Clone)]
-pub enum Kind {
-    String(u32),
-    Text,
-    Integer,
-    BigInt,
-    Boolean,
-    Decimal {
-        precision: u8,
-        places: u8,
-    },
-    Timestamp(&'static str),
-    Date,
-    Enum(Vec<Word>),
-    Code(Vec<(i32, Word)>),
-    StringList(u32),
-    RefList(Word),
-    Json,
-    Uuid,
-    Ref(Word),
-    PolymorphicRef(Word),
-    PolymorphicType(Vec<Word>),
-    CustomFields,
-    /// A misuse that was reported; it fits everything, so that nothing follows from it.
-    Unknown,
+/// A field type as it is written in an attribute.
+pub type Kind = FieldType<Tokens>;
+
+/// Names with their place in the tokens.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tokens;
+
+impl Notation for Tokens {
+    type Name = Word;
+    type Names = Vec<Word>;
+    type Codes = Vec<(i32, Word)>;
+
+    fn text(name: &Word) -> &str {
+        &name.text
+    }
+
+    fn texts(names: &Vec<Word>) -> Vec<&str> {
+        names.iter().map(|name| name.text.as_str()).collect()
+    }
+
+    fn codes(codes: &Vec<(i32, Word)>) -> Vec<(i32, &str)> {
+        codes.iter().map(|(number, label)| (*number, label.text.as_str())).collect()
+    }
 }
 
 /// The value of a field that create does not give.
@@ -240,22 +244,5 @@ impl Fill {
 /// A rule with the place of its key.
 pub struct Rule {
     pub span: Span,
-    pub says: Says,
-}
-
-pub enum Says {
-    Min(Word),
-    Max(Word),
-    Above(Word),
-    Below(Word),
-    MinLength(u32),
-    MaxLength(u32),
-    Pattern(Word),
-    Url,
-    Email,
-    Unique,
-    Exists { resource: String, field: String },
-    DiffersFrom(Word),
-    After(Word),
-    NotBefore(Word),
+    pub says: charter_model::Rule<Tokens>,
 }

@@ -1,16 +1,6 @@
-//! How names are derived from names, and what somebody may have meant by one.
+//! Names of fields, and what somebody may have meant by one.
 
 use proc_macro2::Ident;
-
-/// `exchange_rate` as `ExchangeRate`.
-pub fn upper_camel(name: &str) -> String {
-    name.split('_').map(capitalise).collect()
-}
-
-/// `exchange_rate` as `Exchange rate`.
-pub fn label(name: &str) -> String {
-    capitalise(&name.replace('_', " "))
-}
 
 /// The name of a field without the `r#` that a keyword needs.
 pub fn plain(ident: &Ident) -> String {
@@ -43,20 +33,9 @@ pub fn listed(names: &[&str]) -> String {
     }
 }
 
-fn capitalise(word: &str) -> String {
-    let mut letters = word.chars();
-    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn names_follow_from_the_singular() {
-        assert_eq!(upper_camel("exchange_rate"), "ExchangeRate");
-        assert_eq!(label("exchange_rate"), "Exchange rate");
-    }
 
     #[test]
     fn a_near_name_is_suggested_and_otherwise_all_are_listed() {

@@ -9,6 +9,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt::Write;
 use std::sync::Arc;
 
+use charter_model::naming::snake;
 use sha2::{Digest, Sha256};
 pub use standing::Standing;
 
@@ -270,13 +271,13 @@ impl Entry {
 
     /// The include that a client's name means, camelCase or snake_case.
     pub fn include(&self, name: &str) -> Option<&'static IncludeMeta> {
-        self.meta.includes.iter().find(|i| i.name == name || snake_case(i.name) == name)
+        self.meta.includes.iter().find(|i| i.name == name || snake(i.name) == name)
     }
 
     /// The reference field that a relation name in a path means: `product_group` and `productGroup` lead to
     /// `product_group_id`, and so does the public name of an include that goes through it.
     pub fn reference(&self, relation: &str) -> Option<&'static FieldMeta> {
-        let snake = snake_case(relation);
+        let snake = snake(relation);
         let by_include = self.include(relation).and_then(|include| match include.target {
             IncludeTarget::One { via } => Some(via),
             _ => None,
@@ -350,16 +351,4 @@ impl Source {
             standing.write(text, &alias);
         }
     }
-}
-
-/// `productGroup` is `product_group`.
-pub fn snake_case(name: &str) -> String {
-    let mut snake = String::with_capacity(name.len() + 4);
-    for c in name.chars() {
-        if c.is_ascii_uppercase() {
-            snake.push('_');
-        }
-        snake.push(c.to_ascii_lowercase());
-    }
-    snake
 }

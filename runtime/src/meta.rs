@@ -1,82 +1,82 @@
-//! Metadata of resources, as constants that `#[derive(Resource)]` generates.
+//! What a resource is, as constant data: filled in by `#[derive(Resource)]`, read by every part of the runtime.
 //!
-//! The derive writes one [`ResourceMeta`] per resource. `catalog` links them into a graph when the application starts, which queries,
-//! writes, router and OpenAPI document use.
+//! Nothing here decides anything. The derive writes one [`ResourceMeta`] per resource; `catalog` links them into a
+//! graph when the application starts; the query engine, the writes, the router and the OpenAPI description read that.
 
 mod action;
 mod deprecation;
-mod widget;
 
-pub use action::{ActionMeta, ActionMethod, ActionOn, ActionOutput, Until};
-pub use deprecation::{Deprecated, DeprecationMeta};
-pub use widget::Widget;
+pub use action::{ActionMeta, ActionOutput, Until};
+pub use charter_model::{Access, ActionMethod, ActionOn, Deprecated, Operation, Shown, TimestampForm, Widget};
+use charter_model::{Constant, FieldType};
+pub use deprecation::DeprecationMeta;
 
-/// A resource.
+/// One resource: its names, its fields, how it is found, what hangs on it, who may.
 #[derive(Debug)]
 pub struct ResourceMeta {
     /// Singular name in snake_case: `exchange_rate`. The key of a single record and the prefix of its events.
     pub name: &'static str,
     /// Plural name: `exchange_rates`. The key of a list and the entity type of saved views and custom fields.
     pub plural: &'static str,
-    /// The display name: `Exchange rate`.
+    /// The name people read: `Exchange rate`. In a polymorphic reference it is [`ResourceMeta::type_name`].
     pub label: &'static str,
-    /// The description for people; empty if there is none.
+    /// What a record is, for people; empty where its fields say it.
     pub description: &'static str,
     /// The value that names this resource in a polymorphic reference: `StockLevel`.
     pub type_name: &'static str,
-    /// The table.
+    /// The table that holds it.
     pub table: &'static str,
     /// The last segment of its collection's path: `exchange_rates`.
     pub path: &'static str,
-    /// The parent in the path: `/products/{product_id}/accessories`.
+    /// The resource whose path stands before this one's: `/products/{product_id}/accessories`.
     pub under: Option<Under>,
     /// The prefix of its abilities: `products` gives `products:read` and `products:write`.
     pub ability: &'static str,
-    /// The permission for reading, in addition to the ability.
+    /// The permission that reading needs beside the ability.
     pub read_permission: Option<&'static str>,
-    /// The permission for writing, in addition to the ability.
+    /// The permission that writing needs beside the ability.
     pub write_permission: Option<&'static str>,
-    /// The column with the id of the owner. Other users than the owner and administrators do not see the record.
+    /// The column that holds the id of the user a record belongs to; others, unless administrators, do not see it.
     pub owner: Option<&'static str>,
-    /// The served operations.
+    /// Which of the five plain operations are served.
     pub operations: &'static [Operation],
-    /// Has a single record without an id, at `/<path>`, such as the settings.
+    /// There is one record only, without an id, at `/<path>`: the settings.
     pub singleton: bool,
-    /// Deleting sets `deleted_at`. Deleted records do not appear in lists, includes and references.
+    /// Deleting sets `deleted_at`; deleted records vanish from every list, show, include and reference.
     pub soft_delete: bool,
-    /// Records have an object `custom_fields`, validated by the definitions of this entity type.
+    /// Records carry a `custom_fields` object, checked against the definitions of this entity type.
     pub custom_fields: bool,
-    /// Files can be attached to its records. They are listed at `/<path>/{id}/attachments`, with its abilities.
+    /// Files can be attached to its records: they are listed at `/<path>/{id}/attachments`, under its abilities.
     pub attachments: bool,
-    /// Writes emit `<name>.created`, `.updated` and `.deleted`, and the events of its actions.
+    /// Writing emits `<name>.created`, `.updated` and `.deleted`, and what its actions name.
     pub events: bool,
-    /// All fields, in the order of a single record.
+    /// Every field in the order of the single record; [`FieldMeta::shown`] says where it appears.
     pub fields: &'static [FieldMeta],
-    /// Sets of fields whose combined values are unique among the records that are not deleted.
+    /// Sets of fields whose values must be unique together, among the records that are not deleted.
     pub unique: &'static [&'static [&'static str]],
     /// Declared indexes: the columns of each, in order.
     pub indexes: &'static [&'static [&'static str]],
-    /// Fields with a substring index.
+    /// Fields that are searched for substrings and deserve an index for it.
     pub search: &'static [&'static str],
-    /// Fields with an index for sorting, followed by the id. Text is sorted case-insensitively, and indexed on PostgreSQL only.
+    /// Fields whose order the database keeps, with the id behind it: text without regard to case, and on PostgreSQL alone.
     pub ordered: &'static [&'static str],
-    /// Related records for `include`.
+    /// Related records that a client may ask for.
     pub includes: &'static [IncludeMeta],
-    /// Additional named operations.
+    /// Named operations beside the five plain ones.
     pub actions: &'static [ActionMeta],
-    /// Secrets that only the response to a create shows: names and descriptions.
+    /// Secrets that the answer to a create shows this once: the name of each, and what it is.
     pub reveals: &'static [(&'static str, &'static str)],
-    /// Deprecated fields, filters and actions.
+    /// What is to go: clients that use it are told.
     pub deprecated: &'static [DeprecationMeta],
 }
 
 impl ResourceMeta {
-    /// True if clients can list and restore deleted records.
+    /// Whether what clients delete of it is kept, so that they can ask for it and restore it.
     pub fn keeps_deleted(&self) -> bool {
         self.soft_delete && !self.singleton && self.operations.contains(&Operation::Delete)
     }
 
-    /// All unique fields and sets of fields.
+    /// The fields whose values no two records share, one alone or several together.
     pub fn unique_sets(&self) -> impl Iterator<Item = &'static [&'static str]> + use<> {
         let alone = self.fields.iter().filter(|field| field.rules.contains(&Rule::Unique));
         alone.map(|field| std::slice::from_ref(&field.name)).chain(self.unique.iter().copied())
@@ -92,60 +92,44 @@ pub struct Under {
     pub field: &'static str,
 }
 
-/// A standard operation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Operation {
-    List,
-    Show,
-    Create,
-    Update,
-    Delete,
-}
-
-impl Operation {
-    /// All operations, in the order of the documentation.
-    pub const ALL: &'static [Operation] =
-        &[Operation::List, Operation::Show, Operation::Create, Operation::Update, Operation::Delete];
-}
-
-/// A field of a record, or a parameter of an action.
+/// One field of a record, or one parameter of an action.
 #[derive(Debug, Clone, Copy)]
 pub struct FieldMeta {
-    /// The name in YAML, in the table, in JSON and in `q`.
+    /// Its name everywhere: in YAML, in the table, in JSON and in `q`.
     pub name: &'static str,
     pub kind: Kind,
-    /// The value may be null; `""` sets it to null.
+    /// The value may be null; `""` clears it.
     pub nullable: bool,
-    /// Required on create.
+    /// Create must give it.
     pub required: bool,
-    /// The value if a create does not give one.
+    /// What it is when create does not give it.
     pub default: DefaultValue,
     pub access: Access,
     pub shown: Shown,
-    /// Validation rules.
+    /// What a value must satisfy beside its kind.
     pub rules: &'static [Rule],
-    /// The accepted predicates in `q`.
+    /// Which predicates `q` accepts for it.
     pub filter: Filter,
-    /// Accepted in `sort`.
+    /// Whether `sort` accepts it.
     pub sortable: bool,
-    /// The label; empty for one from the name.
+    /// What people call it; empty where its name says it.
     pub label: &'static str,
-    /// The help text of the input; empty for the description.
+    /// What those read who fill it in; empty where that is its description.
     pub help: &'static str,
-    /// The heading of its group; empty for none.
+    /// The heading under which it stands; empty for none.
     pub group: &'static str,
-    /// The input, if it is not that of the kind.
+    /// How people type it, where its kind leaves a choice.
     pub widget: Option<Widget>,
-    /// The description for people; empty if there is none.
+    /// What it is, for people; empty where its name, kind and rules say it.
     pub description: &'static str,
-    /// An example as text; empty for a generated one.
+    /// A value for examples, as text; empty where any value that fits will do.
     pub example: &'static str,
-    /// The JSON Schema of a JSON value.
+    /// What a JSON value holds, as a JSON Schema, where `kind` does not say it.
     pub schema: Option<fn() -> serde_json::Value>,
 }
 
 impl FieldMeta {
-    /// A writable, shown field without rules.
+    /// A plain, writable, shown field without rules: what the derive starts from.
     pub const fn new(name: &'static str, kind: Kind) -> FieldMeta {
         FieldMeta {
             name,
@@ -168,102 +152,25 @@ impl FieldMeta {
         }
     }
 
-    /// True if the field is a column of the table.
+    /// Whether the table has a column for it.
     pub const fn is_column(&self) -> bool {
-        !matches!(self.kind, Kind::Derived { .. } | Kind::Embedded { .. } | Kind::Computed { .. })
+        self.kind.is_column()
     }
 }
 
-/// The type of a field's values.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Kind {
-    /// One line of text of at most `max` characters (Unicode scalar values).
-    String {
-        max: u32,
-    },
-    /// Text of any length.
-    Text,
-    /// 32 bits.
-    Integer,
-    /// 64 bits. The kind of `id`.
-    BigInt,
-    Boolean,
-    /// An exact number with `places` digits after the point and at most `precision` digits in all (at most 18).
-    Decimal {
-        precision: u8,
-        places: u8,
-    },
-    Timestamp {
-        form: TimestampForm,
-    },
-    /// A calendar day, `2026-03-21`.
-    Date,
-    /// One of these words, compared case-insensitively.
-    Enum {
-        values: &'static [&'static str],
-    },
-    /// One of these numbers, each with a label.
-    Code {
-        values: &'static [(i32, &'static str)],
-    },
-    /// A list of strings of at most `max` characters each, stored as JSON.
-    StringList {
-        max: u32,
-    },
-    /// A list of ids of another resource, stored as JSON.
-    RefList {
-        resource: &'static str,
-    },
-    /// Any JSON object or list. The default of a column that is not nullable is `{}`.
-    Json,
-    Uuid,
-    /// The id of a record of another resource.
-    Ref {
-        resource: &'static str,
-    },
-    /// The id of a polymorphic reference. The column `type_field` has the type name.
-    PolymorphicRef {
-        type_field: &'static str,
-    },
-    /// The type name of a polymorphic reference: `StockLevel`.
-    PolymorphicType {
-        type_names: &'static [&'static str],
-    },
-    /// Values of custom fields by name.
-    CustomFields,
-    /// Read-only: the field `field` of the record that `via` references, or the label of the code `via` if `field` is `label`.
-    Derived {
-        via: &'static str,
-        field: &'static str,
-    },
-    /// The records of `resource` whose field `by` is this record's id, read and written with this record.
-    Embedded {
-        resource: &'static str,
-        by: &'static str,
-    },
-    /// Read-only text that the resource's code computes from these columns when the record is shown.
-    Computed {
-        from: &'static [&'static str],
-    },
-}
+/// The type of a field, as a constant.
+pub type Kind = FieldType<Constant>;
 
-/// Output format of a timestamp. The input is RFC 3339 with any offset.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TimestampForm {
-    /// `2026-03-21T10:00:00Z`
-    Seconds,
-    /// `2026-03-21T10:00:00.000Z`
-    Millis,
-    /// `2026-03-21T10:00:00+00:00`
-    Offset,
-}
+/// What a value must satisfy beside its kind, as a constant.
+pub type Rule = charter_model::Rule<Constant>;
 
-/// The value of a field that is missing on create.
+/// The value of a field that create does not give.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum DefaultValue {
-    /// Null for a nullable field, or an empty list or object. Other fields must be set by the client or a hook.
+    /// Null where the field is nullable, an empty list or object where it is one; otherwise the field must be given
+    /// by the client or by a hook.
     None,
-    /// The value as text, parsed like a query parameter: `true`, `0`, `rental`.
+    /// The text of the value, read like a query parameter: `true`, `0`, `rental`.
     Literal(&'static str),
     /// The time of the request.
     Now,
@@ -271,91 +178,30 @@ pub enum DefaultValue {
     Caller,
 }
 
-/// Write access of clients to a field.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Access {
-    Writable,
-    /// Ignored in requests.
-    ReadOnly,
-    /// Set on create. Another value on update is 422.
-    Immutable,
-    /// Never shown or filtered, but recorded in the audit log.
-    WriteOnly,
-    /// Never shown, logged or filtered.
-    Secret,
-    /// Columns of the server that clients neither write nor see.
-    Internal,
-}
-
-/// The responses in which a field appears.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shown {
-    /// In a list and in the single record.
-    Always,
-    /// In the single record only.
-    Detail,
-    Never,
-}
-
-/// The predicates that a field accepts in `q`.
+/// Which predicates a field accepts in `q`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Filter {
-    /// All predicates that fit its kind.
+    /// Every predicate that fits its kind.
     Fitting,
-    /// These by name: `["eq", "cont"]`.
+    /// These only, by name: `["eq", "cont"]`.
     Only(&'static [&'static str]),
     Off,
 }
 
-/// A validation rule. Numbers are decimal text, so that they are exact.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Rule {
-    /// At least.
-    Min(&'static str),
-    /// At most.
-    Max(&'static str),
-    /// More than.
-    Above(&'static str),
-    /// Less than.
-    Below(&'static str),
-    /// Minimum number of characters, or of elements of a list.
-    MinLength(u32),
-    /// Maximum number of elements of a list.
-    MaxLength(u32),
-    /// The whole value matches this regular expression.
-    Pattern(&'static str),
-    /// An absolute http or https URL.
-    Url,
-    Email,
-    /// Unique among the records that are not deleted.
-    Unique,
-    /// A record of `resource` has this value in `field`.
-    Exists {
-        resource: &'static str,
-        field: &'static str,
-    },
-    /// Different from another field.
-    DiffersFrom(&'static str),
-    /// Later or greater than another field, if both are set.
-    After(&'static str),
-    /// Not earlier or less than another field, if both are set.
-    NotBefore(&'static str),
-}
-
-/// Related records for `include`.
+/// A related record, or records, that `include` loads.
 #[derive(Debug, Clone, Copy)]
 pub struct IncludeMeta {
-    /// The public name, `productGroup`. snake_case is also accepted, and is used in responses.
+    /// The public name, `productGroup`; it is also accepted, and always written, in snake_case.
     pub name: &'static str,
     pub target: IncludeTarget,
-    /// The returned fields of each related record; empty for those of its list item.
+    /// The fields of each related record that are written; empty for all of its list item.
     pub fields: &'static [&'static str],
 }
 
-/// The source of an include.
+/// Where an include's records come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IncludeTarget {
-    /// The record that this reference, possibly polymorphic, refers to.
+    /// The one record that this (possibly polymorphic) reference field names.
     One { via: &'static str },
     /// All records of `resource` whose field `by` is this record's id.
     Many { resource: &'static str, by: &'static str },

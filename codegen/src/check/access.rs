@@ -1,20 +1,21 @@
-//! Who may: permissions and the owner of a record.
+//! Access checks: the permissions of a resource and the owner of its records.
+
+use charter_model::naming;
 
 use super::queries::named;
 use crate::diagnostic::{Code, Diagnostic, Problems};
-use crate::model::{Kind, Name, Resource, Schema};
-use crate::names;
+use crate::model::{Name, Resource, Schema};
 
 pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
     let permissions = [&resource.read_permission, &resource.write_permission].into_iter().flatten();
-    // A parent's is told where the parent says it.
+    // An inherited permission is reported at the parent.
     for permission in permissions.filter(|permission| permission.span.file == resource.name.span.file) {
         well_formed(permission, problems);
     }
     let Some(owner) = &resource.owner else { return };
     let Some(field) = named(resource, owner, "`owner`", problems) else { return };
-    let refers_to_user = matches!(&field.kind, Kind::Ref(target) if target.value == "user");
-    if !refers_to_user && field.kind != Kind::Unknown {
+    let refers_to_user = field.kind.target().is_some_and(|target| target.value == "user");
+    if !refers_to_user && !field.kind.is_unknown() {
         let message = format!("`{}` is {}, and does not hold a user", owner.value, field.kind.described());
         let problem = Diagnostic::new(Code::OwnerMisfit, owner.span, message, "not a `ref(user)`")
             .help(format!("declare it as `{}: {{ type: ref(user), default: caller }}`", owner.value));
@@ -22,10 +23,10 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
     }
 }
 
-/// Names with points between them, `settings.manage`.
+/// A permission is two or more snake_case names joined by points: `settings.manage`.
 fn well_formed(permission: &Name, problems: &mut Problems) {
     let parts: Vec<&str> = permission.value.split('.').collect();
-    if parts.len() < 2 || !parts.iter().all(|part| names::is_snake_case(part)) {
+    if parts.len() < 2 || !parts.iter().all(|part| naming::is_snake_case(part)) {
         let message = format!("`{}` is not the name of a permission", permission.value);
         let problem = Diagnostic::new(Code::BadPermission, permission.span, message, "not a permission")
             .help("a permission is an area and what may be done there: `settings.manage`");

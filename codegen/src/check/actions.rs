@@ -1,18 +1,18 @@
-//! Actions: names that something else has already, answers without fields, and events of nothing.
+//! Action checks: reserved names, empty outputs, events, `until`, and the input of a `get`.
+
+use charter_model::{ActionMethod, ActionOn, Hook, Operation, reserved};
 
 use super::queries;
 use crate::diagnostic::{Code, Diagnostic, Problems};
-use crate::model::{Access, Action, ActionOutput, Field, Kind, Name, Resource, Schema, Shown};
-use crate::names;
-use crate::words::{ActionMethod, ActionOn, Hook, Operation};
+use crate::model::{Access, Action, ActionOutput, Field, Kind, Name, Resource, Schema, Shown, Type};
 
-/// What the plain operations emit.
+/// The events of the plain operations.
 const PLAIN: &[&str] = &["created", "updated", "deleted"];
 
-/// What `update` is in the description of the API where its method is `PATCH`.
+/// The name of `update` in the OpenAPI document where its method is `PATCH`.
 pub const PATCH: &str = "patch";
 
-/// What undoing a deletion by a mark emits.
+/// The event of restoring a soft-deleted record.
 const RESTORED: &str = "restored";
 
 pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
@@ -45,19 +45,19 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
     }
 }
 
-/// What a `get` takes stands in its address, where no JSON can stand.
+/// A `get` takes its input from the query string, which cannot hold JSON.
 fn in_the_query(action: &Action, problems: &mut Problems) {
     if action.method != ActionMethod::Get {
         return;
     }
-    for field in action.input.iter().filter(|field| matches!(field.kind, Kind::Json)) {
+    for field in action.input.iter().filter(|field| field.kind == Kind::Known(Type::Json)) {
         let message = format!("`{}` is json, and the query of a `get` cannot give it", field.name.value);
         let problem = Diagnostic::new(Code::Contradiction, field.name.span, message, "never given");
         problems.push(problem.help("drop `method: get`, or take its parts as parameters of their own"));
     }
 }
 
-/// An event of its own is what the change to a record is called, so there must be a change, and events at all.
+/// `event` names the event of a changed record, so the action must change one and the resource must emit events.
 fn event(resource: &Resource, action: &Action, problems: &mut Problems) {
     let Some(event) = &action.event else { return };
     let (message, help) = if !resource.events {
@@ -74,7 +74,7 @@ fn event(resource: &Resource, action: &Action, problems: &mut Problems) {
     problems.push(Diagnostic::new(Code::ActionEvent, event.span, message, "no event of its own").help(help));
 }
 
-/// What tells that an action is done is told by the record that it runs on.
+/// `until` names a shown field that can be empty, on an action that runs on a record.
 fn until(resource: &Resource, action: &Action, problems: &mut Problems) {
     let Some(until) = &action.until else { return };
     let field = until.value.strip_prefix("not ").unwrap_or(&until.value);
@@ -102,17 +102,17 @@ fn until(resource: &Resource, action: &Action, problems: &mut Problems) {
     problems.push(Diagnostic::new(Code::ActionAnswer, until.span, message, "tells nothing").help(help));
 }
 
-/// Whether every record has a value in it. The words of a text that need not be given may be none.
+/// True if every record has a value in the field. Text that is not required may be empty.
 fn is_always_there(field: &Field) -> bool {
     match &field.kind {
-        Kind::Boolean | Kind::Derived(_) | Kind::Embedded { .. } | Kind::Unknown => false,
+        Kind::Unknown | Kind::Known(Type::Boolean | Type::Derived { .. } | Type::Embedded { .. }) => false,
         kind if kind.is_list() => false,
         kind if kind.is_text() => field.required,
         _ => !field.nullable,
     }
 }
 
-/// Why no action can have a name; nothing of one that is free.
+/// The reason why an action cannot have a name; none if the name is free.
 pub fn reserved(name: &str) -> Option<&'static str> {
     if Operation::WORDS.contains(&name) {
         Some("is one of the plain operations")
@@ -121,7 +121,7 @@ pub fn reserved(name: &str) -> Option<&'static str> {
     } else if Hook::WORDS.contains(&name) {
         Some("is the name of a hook")
     } else {
-        names::is_keyword(name).then_some("is a word of Rust, and cannot name a function")
+        reserved::is_keyword(name).then_some("is a word of Rust, and cannot name a function")
     }
 }
 

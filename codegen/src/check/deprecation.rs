@@ -1,15 +1,15 @@
-//! Deprecations: days that there are, in their order, and something that takes the place of what goes.
+//! Deprecation checks: valid days in order, an existing filter, and a replacement that stays.
 
-use crate::date::is_day;
+use charter_model::date::is_day;
+use charter_model::{Keyword, Predicate};
+
 use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::model::{Default, Deprecated, Deprecation, Filter, Name, Resource, Schema};
-use crate::predicate::{self, Predicate};
-use crate::words::Word;
 
 pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
     let mut told = None;
     for deprecation in &resource.deprecated {
-        // The two columns of a polymorphic reference share what is said.
+        // The two columns of a polymorphic reference share one declaration.
         if told == Some(deprecation.since.span) {
             continue;
         }
@@ -47,7 +47,7 @@ fn days(deprecation: &Deprecation, problems: &mut Problems) {
     }
 }
 
-/// What there is of a sort.
+/// The names of all fields, actions or filters.
 fn names(schema: &Schema, resource: &Resource, of: Deprecated) -> Vec<String> {
     match of {
         Deprecated::Field => resource.fields.iter().map(|field| field.name.value.clone()).collect(),
@@ -61,7 +61,7 @@ fn filters(schema: &Schema, resource: &Resource) -> Vec<String> {
     let listed = resource.fields.iter().filter(|field| field.is_listed());
     let of_field = listed.flat_map(|field| {
         let predicates = match resource.filter(field) {
-            None | Some(Filter::All) => predicate::fitting(&schema.value_kind(resource, field)),
+            None | Some(Filter::All) => schema.value_kind(resource, field).predicates(),
             Some(Filter::Only(words)) => words.iter().map(|word| word.value).collect(),
         };
         predicates.into_iter().map(|predicate| format!("{}_{}", field.name.value, predicate.word()))
@@ -82,7 +82,7 @@ fn known(name: &Name, of: Deprecated, names: &[String], problems: &mut Problems)
     known
 }
 
-/// The filters that one of several fields is made of: `name_or_code_eq` asks `name_eq` and `code_eq`.
+/// The filters behind a filter on several fields: `name_or_code_eq` is `name_eq` and `code_eq`.
 fn of_several(name: &str) -> Option<String> {
     let ends = |word: &&&str| name.strip_suffix(*word).is_some_and(|head| head.ends_with('_'));
     let predicate = Predicate::WORDS.iter().filter(ends).max_by_key(|word| word.len())?;
@@ -111,7 +111,7 @@ fn takes_its_place(
     }
 }
 
-/// Nobody can do without what must be given.
+/// Clients cannot omit a deprecated field that is required.
 fn must_be_given(resource: &Resource, deprecation: &Deprecation, problems: &mut Problems) {
     let field = resource.field(deprecation.name.as_str()).filter(|_| deprecation.of == Deprecated::Field);
     let Some((field, required)) = field.and_then(|field| Some((field, field.places.required?))) else { return };

@@ -1,69 +1,70 @@
-//! Derived fields: whether the way to the value that they show can be gone.
+//! Derived fields: whether the path leads to a value that can be shown.
 
 use crate::diagnostic::{Code, Diagnostic, Problems};
-use crate::model::{Access, Field, Kind, Path, Resource, Schema, Shown};
+use crate::model::{Access, Field, Kind, Name, Resource, Schema, Shown, Type};
 
 pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
     for field in &resource.fields {
-        if let Kind::Derived(path) = &field.kind {
-            follow(schema, resource, path, problems);
+        if let Some((via, shown)) = field.kind.derived() {
+            follow(schema, resource, via, shown, problems);
         }
     }
 }
 
-fn follow(schema: &Schema, resource: &Resource, path: &Path, problems: &mut Problems) {
-    let head = path.head.as_str();
+fn follow(schema: &Schema, resource: &Resource, via: &Name, shown: &Name, problems: &mut Problems) {
+    let (head, head_span) = (via.as_str(), via.span);
     let mut refuse = |problem: Diagnostic| problems.push(problem);
     let Some(via) = resource.fields.iter().find(|field| field.name.value == head || field.declared == head) else {
         let message = format!("`{}` has no field `{head}` to follow", resource.name.value);
-        let leading = resource.fields.iter().filter(|field| matches!(field.kind, Kind::Ref(_) | Kind::Code(_)));
+        let leads = |field: &&Field| field.kind.target().is_some() || field.kind.codes().is_some();
+        let leading = resource.fields.iter().filter(leads);
         let candidates: Vec<&str> = leading.map(|field| field.name.as_str()).collect();
-        let problem = Diagnostic::new(Code::DerivedPath, path.head.span, message, "unknown field");
-        // The sketch of a reader is often the name of the resource: `product_group.name`.
+        let problem = Diagnostic::new(Code::DerivedPath, head_span, message, "unknown field");
+        // People often write the name of the resource in place of the field: `product_group.name`.
         let by_resource = format!("{head}_id");
         return refuse(match candidates.contains(&by_resource.as_str()) {
-            true => problem.help(format!("follow the field: `{by_resource}.{}`", path.tail.value)),
+            true => problem.help(format!("follow the field: `{by_resource}.{}`", shown.value)),
             false => problem.did_you_mean(head, candidates),
         });
     };
     if via.access == Access::Secret {
         let message = format!("`{head}` is secret, and what it leads to would tell what it holds");
-        let problem = Diagnostic::new(Code::DerivedPath, path.head.span, message, "a secret");
+        let problem = Diagnostic::new(Code::DerivedPath, head_span, message, "a secret");
         return refuse(problem.help("follow a field that clients may see"));
     }
     match &via.kind {
         Kind::Unknown => {}
-        Kind::Code(_) if path.tail.value == "label" => {}
-        Kind::Code(_) => {
+        Kind::Known(Type::Code { .. }) if shown.value == "label" => {}
+        Kind::Known(Type::Code { .. }) => {
             let message = format!("`{head}` is a `code`, of which only the `label` can be shown");
-            let problem = Diagnostic::new(Code::DerivedPath, path.tail.span, message, "not the label");
+            let problem = Diagnostic::new(Code::DerivedPath, shown.span, message, "not the label");
             refuse(problem.help(format!("write `{head}.label`")));
         }
-        Kind::Ref(target) => {
-            // An unknown target is told where the reference is declared.
+        Kind::Known(Type::Ref { resource: target }) => {
+            // An unknown target is reported where the reference is declared.
             if let Some(target) = schema.find(target.as_str()) {
-                show(target, path, problems);
+                show(target, shown, problems);
             }
         }
-        Kind::PolymorphicType(_) | Kind::PolymorphicId { .. } => {
+        Kind::Known(Type::PolymorphicType { .. } | Type::PolymorphicRef { .. }) => {
             let message = format!("`{head}` refers to several resources, so that there is no one field to show");
-            let problem = Diagnostic::new(Code::DerivedPath, path.head.span, message, "which of them?");
+            let problem = Diagnostic::new(Code::DerivedPath, head_span, message, "which of them?");
             refuse(problem.help("an include shows the record: `includes: { … }`"));
         }
         other => {
             let message = format!("`{head}` is {}, and leads nowhere", other.described());
-            let problem = Diagnostic::new(Code::DerivedPath, path.head.span, message, "neither `ref` nor `code`");
+            let problem = Diagnostic::new(Code::DerivedPath, head_span, message, "neither `ref` nor `code`");
             refuse(problem.help("follow a `ref` field to one of the other's fields, or a `code` field to its `label`"));
         }
     }
 }
 
-/// Whether a field of another resource can be shown here: a plain column that clients may see.
-fn show(target: &Resource, path: &Path, problems: &mut Problems) {
+/// Reports a field of another resource that cannot be shown here: it must be a column that clients may read.
+fn show(target: &Resource, shown: &Name, problems: &mut Problems) {
     let showable = |field: &&Field| {
         field.is_column() && field.kind.has_order() && field.access != Access::Secret && field.shown != Shown::Never
     };
-    let tail = path.tail.as_str();
+    let tail = shown.as_str();
     if target.fields.iter().filter(showable).any(|field| field.name.value == tail) {
         return;
     }
@@ -77,7 +78,7 @@ fn show(target: &Resource, path: &Path, problems: &mut Problems) {
         ),
         None => (format!("`{}` has no field `{tail}`", target.name.value), "unknown field"),
     };
-    let problem = Diagnostic::new(Code::DerivedPath, path.tail.span, message, label)
+    let problem = Diagnostic::new(Code::DerivedPath, shown.span, message, label)
         .did_you_mean(tail, target.fields.iter().filter(showable).map(|field| field.name.as_str()));
     problems.push(problem);
 }

@@ -6,7 +6,7 @@ use crate::model::{Field, Kind, Name, Resource, Schema, Shown};
 
 pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
     for field in &resource.fields {
-        let Kind::Embedded { resource: target, by } = &field.kind else { continue };
+        let Some((target, by)) = field.kind.embedded() else { continue };
         if !known(schema, target, problems) {
             continue;
         }
@@ -15,10 +15,14 @@ pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
             problems.push(problem);
             continue;
         }
-        if !found.refers_by(by, resource.name.as_str()) {
-            problems.push(not_referring(found, by, target, resource));
+        if !found.refers_by(by.as_str(), resource.name.as_str()) {
+            problems.push(not_referring(found, by.as_str(), target, resource));
         }
-        let same = |other: &&Field| matches!(&other.kind, Kind::Embedded { resource, by: other_by } if resource.value == target.value && other_by == by);
+        let holds = |kind: &Kind| {
+            let held = kind.embedded();
+            held.is_some_and(|(resource, back)| resource.value == target.value && back.value == by.value)
+        };
+        let same = |other: &&Field| holds(&other.kind);
         let first = resource.fields.iter().find(same);
         if let Some(first) = first.filter(|first| !std::ptr::eq(*first, field)) {
             let message = format!("`{}` and `{}` hold the same records", first.name.value, field.name.value);
@@ -68,7 +72,7 @@ fn refusal(resource: &Resource, target: &Name, found: &Resource) -> Option<Diagn
         let help = format!("writing `{0}` emits `{0}.updated`, with what it holds", resource.name.value);
         return Some(problem.related(span, "said here").help(help));
     }
-    // A permission of a parent's is asked of what stands under it, and is said elsewhere.
+    // An inherited permission is reported at the parent.
     let permissions = [&found.read_permission, &found.write_permission].into_iter().flatten();
     if let Some(permission) = permissions.into_iter().find(|said| said.span.file == found.name.span.file) {
         let message = format!("`{name}` has a permission, which nobody is asked for embedded records");
@@ -87,7 +91,7 @@ fn refusal(resource: &Resource, target: &Name, found: &Resource) -> Option<Diagn
         let problem = problem(message, "has `detail`");
         return Some(problem.related(detail.name.span, "this one").help("move it to `fields`"));
     }
-    let nested = found.fields.iter().find(|field| matches!(field.kind, Kind::Embedded { .. }));
+    let nested = found.fields.iter().find(|field| field.kind.is_embedded());
     nested.map(|nested| {
         problem(format!("`{name}` embeds records itself"), "one step is the most")
             .related(nested.name.span, "embedded there")
@@ -95,7 +99,7 @@ fn refusal(resource: &Resource, target: &Name, found: &Resource) -> Option<Diagn
     })
 }
 
-/// The problem of a `by` that does not lead back.
+/// The diagnostic of a `by` field that does not refer to this resource.
 pub fn not_referring(other: &Resource, by: &str, at: &Name, resource: &Resource) -> Diagnostic {
     let name = resource.name.as_str();
     let message = format!("`{}.{by}` does not refer to `{name}`", other.name.value);

@@ -1,10 +1,11 @@
-//! `renamed_from` and `backfill`: what only a migration reads.
+//! `renamed_from` and `backfill`, which only migrations read.
 
-use super::defaults::{is_whole, literal, own_rules, unlike_others};
+use charter_model::Misfit;
+
+use super::defaults::{own_rules, unlike_others};
 use super::names::snake_case;
 use crate::diagnostic::{Code, Diagnostic, Problems};
-use crate::model::{Default, Field, Kind, Name, Resource, Schema};
-use crate::number::Number;
+use crate::model::{Default, Field, Kind, Name, Resource, Schema, Type};
 
 pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
     if let Some(before) = &resource.renamed_from {
@@ -17,7 +18,7 @@ pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
     let mut last = "";
     let mut former: Vec<&Name> = Vec::new();
     for field in &resource.fields {
-        // A polymorphic reference has two columns and is declared once.
+        // A polymorphic reference has two columns and one declaration.
         if field.declared == last {
             continue;
         }
@@ -41,7 +42,7 @@ fn still_here(before: &Name, here: Option<&Name>, problems: &mut Problems) {
     }
 }
 
-/// One thing cannot go on as two.
+/// Two resources or fields cannot have the same former name.
 fn said_twice<'a>(before: &Name, mut earlier: impl Iterator<Item = &'a Name>, problems: &mut Problems) {
     if let Some(first) = earlier.find(|other| other.value == before.value) {
         let message = format!("two cannot both have been called `{}` before", before.value);
@@ -53,28 +54,25 @@ fn said_twice<'a>(before: &Name, mut earlier: impl Iterator<Item = &'a Name>, pr
 fn backfill(field: &Field, problems: &mut Problems) {
     let Some(value) = &field.backfill else { return };
     let refusal = match (&value.value, &field.kind) {
-        (_, Kind::Unknown) | (Default::Now, Kind::Timestamp(_) | Kind::Date) => None,
-        (Default::Literal(text), Kind::Ref(_)) => match Number::read(text) {
-            Some(number) if is_whole(&Kind::BigInt, number) => None,
-            _ => Some((format!("`{text}` is not the id of a record"), "for example `1`".to_owned())),
-        },
-        // As in a migration that was told none: no one value is that of all rows.
-        (Default::Literal(_), Kind::Uuid | Kind::PolymorphicType(_)) => {
+        (_, Kind::Unknown) => None,
+        (Default::Now, kind) if kind.facts().takes_now => None,
+        (Default::Literal(text), Kind::Known(known @ Type::Ref { .. })) => known.value(text, |_| false).err(),
+        // One value cannot fill all rows of such a column; a migration refuses it too.
+        (Default::Literal(_), Kind::Known(Type::Uuid | Type::PolymorphicType { .. })) => {
             let reason = match field.kind {
-                Kind::Uuid => "no two records have the same",
+                Kind::Known(Type::Uuid) => "no two records have the same",
                 _ => "a type and an id are two values",
             };
             let help = "remove `backfill`: say `nullable: true`, fill the rows, and require it in the next migration";
-            Some((reason.to_owned(), help.to_owned()))
+            Some(Misfit::new(reason, help))
         }
-        (Default::Literal(text), kind) => literal(kind, "backfill", text).err(),
-        (Default::Now, _) => Some((
-            "only a `timestamp` or a `date` has it".to_owned(),
-            "say a value; the text `now` stands in quotes".to_owned(),
-        )),
-        _ => Some(("rows that are there know neither a caller nor a hook".to_owned(), "say a value".to_owned())),
+        (Default::Literal(text), kind) => kind.literal("backfill", text).err(),
+        (Default::Now, _) => {
+            Some(Misfit::new("only a `timestamp` or a `date` has it", "say a value; the text `now` stands in quotes"))
+        }
+        _ => Some(Misfit::new("rows that are there know neither a caller nor a hook", "say a value")),
     };
-    if let Some((reason, help)) = refusal {
+    if let Some(Misfit { reason, help }) = refusal {
         let message = format!("the backfill does not fit `{}`: {reason}", field.declared);
         let label = format!("not {}", field.kind.described());
         problems.push(Diagnostic::new(Code::DefaultMisfit, value.span, message, label).help(help));

@@ -1,14 +1,14 @@
-//! What a field says of itself: keys that contradict each other, values of enums and codes, and where its value comes from.
+//! Field checks: contradicting keys, empty text, the values of enums and codes, and fields that nothing gives a value.
 
 use std::collections::BTreeMap;
 
-use super::names::SERVERS_OWN;
+use charter_model::reserved::SERVER_FIELDS;
+use charter_model::{DisplayOption, Keyword, OptionTakes, Storage, Widget};
+
 use super::{Scope, ScopeOf, scopes};
 use crate::diagnostic::{Code, Diagnostic, Problems};
-use crate::model::{Access, Default, Field, Kind, Name, Resource, Schema};
+use crate::model::{Access, Default, Field, Name, Resource, Schema};
 use crate::source::Span;
-use crate::types::LONGEST_WORD;
-use crate::words::{Widget, Word};
 
 pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
     says_something("description", resource.name.as_str(), resource.description.as_ref(), problems);
@@ -34,8 +34,8 @@ fn contradictions(field: &Field, problems: &mut Problems) {
         problems.push(Diagnostic::new(Code::Contradiction, span, message, "contradicts").help(help));
     };
     for other in &places.others {
-        let (what, help) = match field.kind {
-            Kind::Derived(_) => (
+        let (what, help) = match field.kind.derived() {
+            Some(_) => (
                 "derived",
                 "of a derived field `from` says all: its type and its rules are those of the field that it shows",
             ),
@@ -60,7 +60,7 @@ fn contradictions(field: &Field, problems: &mut Problems) {
     }
 }
 
-/// Words for people that say nothing.
+/// Reports text for people that is only white space.
 fn says_something(key: &str, of: &str, text: Option<&Name>, problems: &mut Problems) {
     if let Some(text) = text.filter(|text| text.value.trim().is_empty()) {
         let message = format!("the `{key}` of `{of}` says nothing");
@@ -69,32 +69,31 @@ fn says_something(key: &str, of: &str, text: Option<&Name>, problems: &mut Probl
     }
 }
 
-/// Words for people that say nothing, and an input that does not fit.
+/// Checks the display options: text that is only white space, and a widget that does not fit the type.
 fn described(field: &Field, problems: &mut Problems) {
-    let said = &field.described;
-    let keys =
-        [("label", &said.label), ("help", &said.help), ("group", &said.group), ("description", &said.description)];
-    for (key, text) in keys {
-        says_something(key, field.declared.as_str(), text.as_ref(), problems);
+    for (option, text) in field.described.iter().filter(|(option, _)| option.facts().takes == OptionTakes::Text) {
+        says_something(option.key(), field.declared.as_str(), Some(text), problems);
     }
-    let Some(widget) = &said.widget else { return };
-    let (fits, those) = match widget.value {
-        Widget::Textarea => (matches!(field.kind, Kind::String { .. }), "a `string`; a `text` has it already"),
-        Widget::Radio => (matches!(field.kind, Kind::Enum(_) | Kind::Code(_)), "an `enum` or a `code`"),
-        Widget::Monospace => (matches!(field.kind, Kind::String { .. } | Kind::Text), "a `string` or a `text`"),
-        Widget::Money => (matches!(field.kind, Kind::Decimal { .. }), "a `decimal`"),
+    let said = field.described.get(DisplayOption::Widget);
+    let Some((word, widget)) = said.and_then(|word| Some((word, Widget::read(word.as_str())?))) else { return };
+    let those = match widget {
+        Widget::Textarea => "a `string`; a `text` has it already",
+        Widget::Radio => "an `enum` or a `code`",
+        Widget::Monospace => "a `string` or a `text`",
+        Widget::Money => "a `decimal`",
     };
-    if !fits && field.kind != Kind::Unknown && !matches!(field.kind, Kind::Derived(_) | Kind::Embedded { .. }) {
-        let message = format!("`{}` has a type for which there is no `{}`", field.declared, widget.value.word());
-        let problem = Diagnostic::new(Code::Contradiction, widget.span, message, "does not fit");
+    let fits = field.kind.facts().widgets.contains(&widget);
+    if !fits && !field.kind.is_unknown() && field.is_column() {
+        let message = format!("`{}` has a type for which there is no `{}`", field.declared, word.value);
+        let problem = Diagnostic::new(Code::Contradiction, word.span, message, "does not fit");
         problems.push(problem.help(format!("it is for {those}: choose another, or leave `widget` out")));
     }
 }
 
 fn values(field: &Field, problems: &mut Problems) {
-    let words: Vec<&Name> = match &field.kind {
-        Kind::Enum(words) => words.iter().collect(),
-        Kind::Code(codes) => codes.iter().map(|code| &code.label).collect(),
+    let words: Vec<&Name> = match (field.kind.words(), field.kind.codes()) {
+        (Some(words), _) => words.iter().collect(),
+        (_, Some(codes)) => codes.iter().map(|code| &code.label).collect(),
         _ => return,
     };
     if let (true, Some(span)) = (words.is_empty(), field.places.values) {
@@ -108,8 +107,9 @@ fn values(field: &Field, problems: &mut Problems) {
             problems.push(Diagnostic::new(Code::Values, word.span, message, "empty, or with spaces around it"));
         }
         let length = word.value.chars().count();
-        if matches!(field.kind, Kind::Enum(_)) && length > LONGEST_WORD as usize {
-            let message = format!("a word of an `enum` has at most {LONGEST_WORD} characters, and this has {length}");
+        if field.kind.words().is_some() && length > Storage::MAX_WORD_LENGTH as usize {
+            let most = Storage::MAX_WORD_LENGTH;
+            let message = format!("a word of an `enum` has at most {most} characters, and this has {length}");
             let problem = Diagnostic::new(Code::Values, word.span, message, "too long");
             problems.push(problem.help("what people read of it may be longer: choose a shorter word"));
         }
@@ -127,12 +127,11 @@ fn values(field: &Field, problems: &mut Problems) {
     }
 }
 
-/// Create and an action's call must end with a value in every field.
+/// Every field has a value after create, and every parameter when the action runs.
 fn has_a_value(resource: &Resource, scope: &Scope<'_>, field: &Field, problems: &mut Problems) {
-    let starts_empty = field.kind.is_list()
-        || matches!(field.kind, Kind::Json | Kind::Derived(_) | Kind::Embedded { .. } | Kind::Unknown);
+    let starts_empty = field.kind.facts().starts_empty || !field.is_column();
     let is_given = field.nullable || field.required || field.default != Default::None;
-    let is_free = !SERVERS_OWN.contains(&field.declared.as_str());
+    let is_free = !SERVER_FIELDS.contains(&field.declared.as_str());
     if resource.singleton && scope.what == ScopeOf::Record && field.default == Default::Caller && !field.nullable {
         let message =
             format!("nobody calls when the one record is made, so that nothing gives `{}` a value", field.declared);

@@ -1,10 +1,10 @@
-//! Includes: whether there is something at the other end, and whether it has the fields that are asked for.
+//! Includes: whether the target exists and has the listed fields.
 
 use super::embedded::not_referring;
 use super::queries::twice;
 use super::references::known;
 use crate::diagnostic::{Code, Diagnostic, Problems};
-use crate::model::{Access, Include, IncludeTarget, Kind, Name, Resource, Schema, Shown};
+use crate::model::{Access, Field, Include, IncludeTarget, Kind, Name, Resource, Schema, Shown, Type};
 
 pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
     for include in &resource.includes {
@@ -30,7 +30,7 @@ pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
     }
 }
 
-/// The names of the resources that a reference field may lead to.
+/// The names of the resources that a reference field can refer to.
 fn one(resource: &Resource, via: &Name, problems: &mut Problems) -> Vec<String> {
     let found = resource.fields.iter().find(|field| field.declared == via.value);
     if found.is_some_and(|field| field.access == Access::Secret) {
@@ -38,8 +38,10 @@ fn one(resource: &Resource, via: &Name, problems: &mut Problems) -> Vec<String> 
         return Vec::new();
     }
     match found.map(|field| &field.kind) {
-        Some(Kind::Ref(target)) => vec![target.value.clone()],
-        Some(Kind::PolymorphicType(targets)) => targets.iter().map(|target| target.value.clone()).collect(),
+        Some(Kind::Known(Type::Ref { resource })) => vec![resource.value.clone()],
+        Some(Kind::Known(Type::PolymorphicType { type_names })) => {
+            type_names.iter().map(|target| target.value.clone()).collect()
+        }
         Some(Kind::Unknown) => Vec::new(),
         other => {
             let message = match other {
@@ -49,8 +51,8 @@ fn one(resource: &Resource, via: &Name, problems: &mut Problems) -> Vec<String> 
                 None => format!("`{}` has no field `{}` to follow", resource.name.value, via.value),
             };
             let label = if other.is_some() { "not a `ref`" } else { "unknown field" };
-            let references =
-                resource.fields.iter().filter(|field| matches!(field.kind, Kind::Ref(_) | Kind::PolymorphicType(_)));
+            let refers = |field: &&Field| field.kind.target().is_some() || field.kind.targets().is_some();
+            let references = resource.fields.iter().filter(refers);
             let problem = Diagnostic::new(Code::IncludeTarget, via.span, message, label);
             let by_resource = format!("{}_id", via.value);
             problems.push(match resource.field(&by_resource) {
@@ -62,7 +64,7 @@ fn one(resource: &Resource, via: &Name, problems: &mut Problems) -> Vec<String> 
     }
 }
 
-/// The problem of a reference that nobody may see, and that an include would tell.
+/// The diagnostic of an include by a secret reference.
 fn secret(holder: &Resource, field: &Name) -> Diagnostic {
     let message =
         format!("`{}.{}` is secret, and an include by it would tell what it holds", holder.name.value, field.value);

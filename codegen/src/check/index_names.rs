@@ -1,4 +1,4 @@
-//! Names of indexes, which follow from tables and columns and must not meet: a database has one of each name.
+//! Index names, which follow from tables and columns: a database allows each name once.
 
 use std::collections::BTreeMap;
 
@@ -9,13 +9,13 @@ use crate::model::{Resource, Schema};
 use crate::snapshot::Snapshot;
 use crate::source::Span;
 
-/// Looks at all tables together, once everything else is right.
+/// Compares the names of all tables, once everything else is valid.
 pub fn check(schema: &Checked<Schema>, problems: &mut Problems) {
     let snapshot = Snapshot::of(schema);
     let mut taken: BTreeMap<String, (String, Span)> = BTreeMap::new();
     for resource in schema.declared() {
         let (table, span) = (&resource.table.value, resource.table.span);
-        // Tables stand among them, and so do what PostgreSQL makes for the key.
+        // Tables share the namespace, and so do the primary key and the sequence that PostgreSQL creates.
         for name in [table.clone(), owned(table, "_pkey"), owned(table, "_id_seq")] {
             let what = format!("the table `{table}`");
             let Some((other, first)) = taken.insert(name.clone(), (what.clone(), span)) else { continue };
@@ -42,7 +42,7 @@ pub fn check(schema: &Checked<Schema>, problems: &mut Problems) {
     }
 }
 
-/// Where an index is asked for: by the set that names these columns, or else by the first of them.
+/// The place of the declaration that asks for an index: the set of these columns, or the first column.
 fn place(resource: &Resource, index: &Index) -> Span {
     let sets = if index.kind == IndexKind::Unique { &resource.unique } else { &resource.indexes };
     let set = sets.iter().find(|set| set.value.iter().map(|name| &name.value).eq(&index.columns));

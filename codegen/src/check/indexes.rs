@@ -1,13 +1,15 @@
-//! `unique`, `indexes` and `ordered`: fields of which the database can keep an order; and `unindexed`, of which it shall not.
+//! `unique`, `indexes`, `ordered` and `unindexed`: whether the database can index the fields.
 
 use std::collections::BTreeMap;
 
 use super::queries::named;
 use crate::diagnostic::{Code, Diagnostic, Problems};
-use crate::model::{Field, Filters, Kind, MOST_INDEXED, MOST_ORDERED, Name, Resource, Rule, Schema, Shown, Sorts};
+use crate::model::{
+    Field, Filters, Kind, MOST_INDEXED, MOST_ORDERED, Name, Resource, Rule, Schema, Shown, Sorts, Type,
+};
 use crate::source::{Span, Spanned};
 
-/// So many columns has an index of PostgreSQL at most.
+/// The most columns of an index on PostgreSQL.
 const MOST_COLUMNS: usize = 32;
 
 pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
@@ -20,7 +22,7 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
             one_set(resource, what, set, problems);
             short_enough(resource, &set.value.iter().collect::<Vec<_>>(), what, set.span, problems);
             let mut names: Vec<&str> = set.value.iter().map(Name::as_str).collect();
-            // What is unique together is so in any order.
+            // The order of the columns does not matter to uniqueness.
             if what == "`unique`" {
                 names.sort_unstable();
             }
@@ -35,7 +37,7 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
     unindexed(resource, problems);
     for set in resource.unique.iter().filter(|set| set.value.len() == 1) {
         let name = &set.value[0].value;
-        // That of which there can be no index at all is told of already.
+        // A column that cannot be indexed is reported elsewhere.
         if resource.field(name).is_some_and(|field| field.shown == Shown::Never || no_index(field).is_some()) {
             continue;
         }
@@ -50,14 +52,14 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
     }
 }
 
-/// `ordered`: each has an order, and as text fits twice into the index.
+/// Checks `ordered`: each field has an order, and text fits into the index twice.
 fn ordered(resource: &Resource, problems: &mut Problems) {
     for name in &resource.ordered {
         let Some(field) = column(resource, name, "`ordered`", problems) else { continue };
         if field.shown == Shown::Never {
             mark("`ordered`", name, &[], problems);
         }
-        if let Kind::String { max } = field.kind
+        if let Some(max) = field.kind.max_length()
             && max > MOST_ORDERED
         {
             let message =
@@ -68,8 +70,7 @@ fn ordered(resource: &Resource, problems: &mut Problems) {
     }
 }
 
-/// `unindexed` is about what `filters` and `sorts` name, and by what others find its records: of everything else there is no
-/// index to leave out.
+/// Checks `unindexed`: each field is named by `filters` or `sorts`, or other resources find records by it.
 fn unindexed(resource: &Resource, problems: &mut Problems) {
     let mut asked: Vec<&str> = Vec::new();
     if let Filters::Fields(named) = &resource.filters {
@@ -88,12 +89,9 @@ fn unindexed(resource: &Resource, problems: &mut Problems) {
     }
 }
 
-/// Whether the longest values of some fields fit into an entry of an index together.
+/// Reports text columns whose longest values do not fit into an index entry together.
 fn short_enough(resource: &Resource, names: &[&Name], what: &str, span: Span, problems: &mut Problems) {
-    let longest = |name: &&Name| match resource.field(name.as_str()).map(|field| &field.kind) {
-        Some(Kind::String { max }) => *max,
-        _ => 0,
-    };
+    let longest = |name: &&Name| resource.field(name.as_str()).and_then(|field| field.kind.max_length()).unwrap_or(0);
     let characters = names.iter().map(longest).fold(0, u32::saturating_add);
     if characters > MOST_INDEXED {
         let message =
@@ -127,8 +125,8 @@ fn one_set(resource: &Resource, what: &str, set: &Spanned<Vec<Name>>, problems: 
     }
 }
 
-/// The mark of a deleted record. Every index of a table with such marks holds the other records alone, in which it is null:
-/// it orders nothing, and as nulls are unlike each other, it would let every value of a set be there again.
+/// Reports the deletion mark in an index. Indexes of a soft-deleted resource hold only live rows, where the mark is
+/// null: it orders nothing, and because nulls are distinct, a unique index over it never refuses a row.
 fn mark(what: &str, name: &Name, set: &[Name], problems: &mut Problems) {
     let others: Vec<&str> = set.iter().map(Name::as_str).filter(|other| *other != name.as_str()).collect();
     let help = match (what, others.as_slice()) {
@@ -141,20 +139,20 @@ fn mark(what: &str, name: &Name, set: &[Name], problems: &mut Problems) {
     problems.push(Diagnostic::new(Code::NotIndexable, name.span, message, "always null here").help(help));
 }
 
-/// The field by a name in a list of what is indexed; one of which there can be no index is reported.
+/// The field of a name in a list of indexed fields; a field that cannot be indexed is reported.
 fn column<'a>(resource: &'a Resource, name: &Name, what: &str, problems: &mut Problems) -> Option<&'a Field> {
     let field = named(resource, name, what, problems)?;
-    let Some((reason, help)) = no_index(field) else { return (field.kind != Kind::Unknown).then_some(field) };
+    let Some((reason, help)) = no_index(field) else { return (!field.kind.is_unknown()).then_some(field) };
     let message = format!("`{}` is {reason}", name.value);
     problems.push(Diagnostic::new(Code::NotIndexable, name.span, message, "cannot be indexed").help(help));
     None
 }
 
-/// Why there can be no index of a field, and what to do.
+/// The reason why a field cannot be indexed, with what to do.
 fn no_index(field: &Field) -> Option<(String, &'static str)> {
     match &field.kind {
         Kind::Unknown => None,
-        Kind::Text => Some((
+        Kind::Known(Type::Text) => Some((
             "a `text`, which is too long for an index".to_owned(),
             "make it a `string(n)`; for substrings there is `search`",
         )),

@@ -1,20 +1,22 @@
-//! What a database takes of one table: so many columns, so long a row, and so many tables in one question.
+//! Limits of the databases for one table: columns, bytes in a row, and joins in a query.
 
 use std::collections::BTreeSet;
 
-use crate::diagnostic::{Code, Diagnostic, Problems};
-use crate::model::{Kind, Resource, Schema};
+use charter_model::Storage;
 
-/// PostgreSQL has at most 1,600 columns in a table, and counts those that were dropped.
+use crate::diagnostic::{Code, Diagnostic, Problems};
+use crate::model::{Resource, Schema, Type};
+
+/// PostgreSQL allows 1,600 columns in a table and counts dropped columns.
 const MOST_COLUMNS: usize = 1_500;
 
-/// PostgreSQL keeps a row on a page of 8 kB, and puts away elsewhere what texts and objects hold.
+/// The most bytes of a row. PostgreSQL stores a row in a page of 8 kB and moves long text and JSON out of it (TOAST).
 const LONGEST_ROW: usize = 8_160;
 
-/// What stands before the values of a row.
+/// The row header of PostgreSQL.
 const HEADER: usize = 24;
 
-/// SQLite joins at most 64 tables.
+/// The most joins of one query. SQLite joins at most 64 tables.
 const MOST_JOINED: usize = 60;
 
 pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
@@ -32,7 +34,7 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
         );
     }
     let longest = resource.fields.iter().filter(|field| field.is_column()).fold(HEADER, |length, field| {
-        let (width, place) = width(&field.kind);
+        let (width, place) = field.kind.known().and_then(Type::storage).map_or((1, 1), width);
         length.next_multiple_of(place) + width
     });
     if columns <= MOST_COLUMNS && longest > LONGEST_ROW {
@@ -43,15 +45,14 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
         let help = "divide it into several resources, keep some of it as `json`, or use smaller types";
         refuse(Code::Contradiction, message, "too many fields", help);
     }
-    // Derived fields by way of one reference share its join; a code has its labels without any.
-    let is_code = |name: &str| resource.field(name).is_some_and(|field| matches!(field.kind, Kind::Code(_)));
+    // Derived fields through one reference share a join; the labels of a code need none.
+    let is_code = |name: &str| resource.field(name).is_some_and(|field| field.kind.codes().is_some());
     let joined: BTreeSet<&str> = resource
         .fields
         .iter()
-        .filter_map(|field| match &field.kind {
-            Kind::Derived(path) if !is_code(path.head.as_str()) => Some(path.head.as_str()),
-            _ => None,
-        })
+        .filter_map(|field| field.kind.derived())
+        .map(|(via, _)| via.as_str())
+        .filter(|via| !is_code(via))
         .collect();
     if joined.len() > MOST_JOINED {
         let message = format!(
@@ -63,15 +64,15 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
     }
 }
 
-/// The most bytes that a value has in a row of PostgreSQL, and of what its place there is a multiple. Of what can be put away
-/// elsewhere, the least.
-fn width(kind: &Kind) -> (usize, usize) {
-    match kind {
-        Kind::BigInt | Kind::Ref(_) | Kind::PolymorphicId { .. } | Kind::Timestamp(_) => (8, 8),
-        Kind::Integer | Kind::Code(_) | Kind::Date => (4, 4),
-        Kind::Uuid => (16, 1),
-        // Four digits are two bytes; those behind the point begin anew.
-        Kind::Decimal { precision, places } => {
+/// The most bytes of a value in a row of PostgreSQL, and its alignment. For types that can be moved out of the row, the
+/// least.
+fn width(storage: Storage) -> (usize, usize) {
+    match storage {
+        Storage::BigInt | Storage::Timestamp => (8, 8),
+        Storage::Integer | Storage::Date => (4, 4),
+        Storage::Uuid => (16, 1),
+        // PostgreSQL stores four digits in two bytes, counted from the decimal point.
+        Storage::Decimal(precision, places) => {
             let groups = (precision - places).div_ceil(4) + places.div_ceil(4);
             (3 + 2 * usize::from(groups), 1)
         }

@@ -1,45 +1,45 @@
-//! Judges a completed schema. Nothing is changed here; every rule adds to one list, and none stops another.
+//! Checks of a completed schema. They change nothing, and one problem does not hide another.
 
 mod access;
 mod actions;
-mod beside;
-mod circles;
+mod cross_field;
 mod defaults;
 mod deprecation;
 mod derived;
-mod described;
+mod duplicate_names;
 mod embedded;
 mod evolution;
 mod examples;
 mod fields;
-mod idle;
 mod includes;
 mod index_names;
 mod indexes;
 mod limits;
 mod names;
 mod nesting;
-mod orders;
+mod openapi_names;
+mod ordering_cycles;
 pub mod paths;
 pub mod patterns;
 mod plurals;
 mod queries;
+mod reference_cycles;
 mod references;
 mod rows;
 mod rules;
 mod seed;
-mod served;
+mod seed_state;
 mod singleton;
-mod sown;
-mod taken;
-mod unreached;
+mod unindexed_filters;
+mod unreachable_options;
+mod unused_hooks;
 
 use std::ops::Deref;
 
 use crate::diagnostic::Problems;
 use crate::model::{ActionOutput, Field, Resource, Schema};
 
-/// Proof that a value passed every check: only [`check`] makes one, and only of it is Rust emitted.
+/// Proof that a value passed every check. Only [`check`] makes one, and Rust is emitted only from one.
 #[derive(Debug)]
 pub struct Checked<T>(T);
 
@@ -51,13 +51,13 @@ impl<T> Deref for Checked<T> {
     }
 }
 
-/// A family of rules, applied to one resource.
+/// A family of checks, applied to one resource.
 type Family = fn(&Schema, &Resource, &mut Problems);
 
-/// All families: names first, then what fields say, then what resources say of each other.
+/// All families: names first, then fields, then relations between resources.
 const FAMILIES: &[Family] = &[
     names::check,
-    taken::check,
+    duplicate_names::check,
     paths::check,
     fields::check,
     defaults::check,
@@ -66,7 +66,7 @@ const FAMILIES: &[Family] = &[
     deprecation::check,
     rules::check,
     references::check,
-    circles::check,
+    reference_cycles::check,
     derived::check,
     embedded::check,
     nesting::check,
@@ -80,7 +80,7 @@ const FAMILIES: &[Family] = &[
     seed::check,
 ];
 
-/// Applies every rule to every declared resource.
+/// Runs every check on every declared resource.
 pub fn check(schema: Schema, problems: &mut Problems) -> Option<Checked<Schema>> {
     for resource in schema.declared() {
         for family in FAMILIES {
@@ -90,44 +90,44 @@ pub fn check(schema: Schema, problems: &mut Problems) -> Option<Checked<Schema>>
     if !problems.are_warnings() {
         return None;
     }
-    // What is wrong comes first: half of these would be about it too.
+    // Warnings come last: half of them would follow from the errors.
     let schema = Checked(schema);
     index_names::check(&schema, problems);
-    described::check(&schema, problems);
+    openapi_names::check(&schema, problems);
     if !problems.are_warnings() {
         return None;
     }
     for resource in schema.declared() {
         plurals::check(resource, problems);
-        served::check(&schema, resource, problems);
-        idle::check(&schema, resource, problems);
-        unreached::check(&schema, resource, problems);
+        unindexed_filters::check(&schema, resource, problems);
+        unused_hooks::check(&schema, resource, problems);
+        unreachable_options::check(&schema, resource, problems);
     }
     Some(schema)
 }
 
-/// Every path that the declared resources have, behind `/api/v1` and in the panel.
+/// Every path of the declared resources, after `/api/v1` and in the panel.
 pub fn paths(schema: &Checked<Schema>) -> impl Iterator<Item = String> {
     paths::all(schema).into_iter().map(|path| path.path)
 }
 
-/// Every name that they give in the description of the API, and whose it is: that of a schema, an operation or a group.
+/// Every name that the declared resources add to the OpenAPI document, with its kind: `schema`, `operation` or `group`.
 pub fn described(schema: &Checked<Schema>) -> impl Iterator<Item = (&'static str, String)> {
-    described::all(schema).into_iter().map(|described| (described.sort.word(), described.name))
+    openapi_names::all(schema).into_iter().map(|described| (described.sort.word(), described.name))
 }
 
-/// The same of the service itself.
+/// The same for the platform's own resources.
 pub fn described_by_platform() -> impl Iterator<Item = (&'static str, String)> {
-    described::platforms().into_iter().map(|described| (described.sort.word(), described.name))
+    openapi_names::platforms().into_iter().map(|described| (described.sort.word(), described.name))
 }
 
-/// Fields that stand together and can name each other.
+/// Fields that can name each other.
 struct Scope<'a> {
     what: ScopeOf,
     fields: &'a [Field],
 }
 
-/// What the fields belong to.
+/// The declaration that the fields belong to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ScopeOf {
     Record,

@@ -1,27 +1,15 @@
-//! Names: their form, those that are not free, and file names.
+//! Names: their form, reserved names, and file names.
+
+use charter_model::naming::{self, MAX_NAME_LENGTH};
+use charter_model::reserved::{CUSTOM_FIELD_RELATION, LIST_META, SERVER_FIELDS, STATEMENT_PREFIX, SYSTEM_COLUMNS};
+use charter_model::{Predicate, reserved};
 
 use super::{ScopeOf, actions, scopes};
 use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::emit;
-use crate::model::{ActionOutput, Field, IncludeTarget, Kind, Name, Resource, Schema};
-use crate::names::{self, LONGEST};
+use crate::model::{ActionOutput, Field, IncludeTarget, Name, Resource, Schema};
 use crate::platform;
-use crate::predicate::Predicate;
-
-/// Fields that the server keeps itself.
-pub const SERVERS_OWN: &[&str] = &["id", "created_at", "updated_at", "deleted_at", "custom_fields"];
-
-/// The other key of a list, beside the plural.
-const LIST_META: &str = "meta";
-
-/// What leads to custom fields in `q`.
-const CUSTOM: &str = "cf";
-
-/// Columns that every table of PostgreSQL has.
-const SYSTEM: &[&str] = &["cmax", "cmin", "ctid", "tableoid", "xmax", "xmin"];
-
-/// So begins what stands beside columns and tables in the statements of the runtime.
-const OURS: &str = "charter_";
+use crate::syntax::spacing::{odd_space, torn_colon};
 
 pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
     file_name(resource, problems);
@@ -30,9 +18,9 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
         for field in scope.fields.iter().filter(|field| field.is_declared()) {
             field_name(resource, field, scope.what, problems);
         }
-        // `under` and a polymorphic reference give fields that are called after something else, and longer.
+        // `under` and polymorphic references add fields whose names are longer than their source.
         let derived = |field: &&Field| {
-            field.name.value != field.declared && field.declared.len() <= LONGEST
+            field.name.value != field.declared && field.declared.len() <= MAX_NAME_LENGTH
                 || resource.under.as_ref().is_some_and(|under| under.field == field.name.value && !field.is_declared())
         };
         for field in scope.fields.iter().filter(derived) {
@@ -42,11 +30,11 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
     for include in &resource.includes {
         include_name(&include.name, problems);
         let is_one = matches!(include.target, IncludeTarget::One { .. });
-        if is_one && names::snake(include.name.as_str()) == resource.name.value {
+        if is_one && naming::snake(include.name.as_str()) == resource.name.value {
             let help = "choose another name, such as `parent`: a record that is sent back with it would be read as this one alone";
             problems.push(named_as_its_resource(&include.name, resource).help(help));
         }
-        if is_one && include.name.value == CUSTOM {
+        if is_one && include.name.value == CUSTOM_FIELD_RELATION {
             problems.push(leads_to_custom_fields(&include.name));
         }
     }
@@ -69,7 +57,7 @@ fn file_name(resource: &Resource, problems: &mut Problems) {
     if written != wanted {
         let message = format!("`{}` stands in `{written}`", resource.name.value);
         let problem = Diagnostic::new(Code::FileName, resource.name.span, message, "another name than the file's")
-            .help(match resource.stem == resource.name.value || !names::is_snake_case(&resource.stem) {
+            .help(match resource.stem == resource.name.value || !naming::is_snake_case(&resource.stem) {
                 true => format!("call the file `{wanted}`"),
                 false => format!("call the file `{wanted}`, or the resource `{}`", resource.stem),
             });
@@ -87,12 +75,12 @@ fn resource_names(resource: &Resource, problems: &mut Problems) {
         ("an ability", &resource.ability),
     ];
     for (what, other) in others {
-        // What only follows from the name is of its form, and may be longer.
+        // A name that follows from the resource's name has its form, and can be longer.
         if other.span != name.span {
             snake_case(what, other, problems);
         }
     }
-    if resource.plural.span == name.span && name.value.len() <= LONGEST {
+    if resource.plural.span == name.span && name.value.len() <= MAX_NAME_LENGTH {
         not_too_long("the plural", &resource.plural, problems);
     }
     if resource.plural.value == LIST_META && !resource.singleton {
@@ -100,7 +88,7 @@ fn resource_names(resource: &Resource, problems: &mut Problems) {
         let problem = Diagnostic::new(Code::ReservedName, resource.plural.span, message, "not free");
         problems.push(problem.help("say another: `plural: …`"));
     }
-    if resource.table.value.starts_with(OURS) && name.value != emit::RUNTIME {
+    if resource.table.value.starts_with(STATEMENT_PREFIX) && name.value != emit::RUNTIME {
         begins_as_ours(&resource.table, problems);
     }
     if resource.label.value.trim().is_empty() {
@@ -111,7 +99,7 @@ fn resource_names(resource: &Resource, problems: &mut Problems) {
         "is a resource of the platform"
     } else if name.value == emit::RUNTIME {
         "is the crate that generated code names"
-    } else if names::is_keyword(name.as_str()) {
+    } else if reserved::is_keyword(name.as_str()) {
         "is a word of Rust, and cannot name a module"
     } else if name.value == emit::INDEX {
         "is the name of the generated index"
@@ -128,7 +116,7 @@ fn resource_names(resource: &Resource, problems: &mut Problems) {
 fn field_name(resource: &Resource, field: &Field, what: ScopeOf, problems: &mut Problems) {
     let name = Name { value: field.declared.clone(), span: field.name.span };
     snake_case("a field", &name, problems);
-    if what == ScopeOf::Record && SERVERS_OWN.contains(&name.as_str()) {
+    if what == ScopeOf::Record && SERVER_FIELDS.contains(&name.as_str()) {
         let message = format!("`{}` is a field that the server keeps itself", name.value);
         let help = match name.as_str() {
             "deleted_at" => "`delete: soft` gives the resource one",
@@ -136,95 +124,100 @@ fn field_name(resource: &Resource, field: &Field, what: ScopeOf, problems: &mut 
             _ => "every record has it; leave it out",
         };
         problems.push(Diagnostic::new(Code::ReservedName, name.span, message, "not free").help(help));
-    } else if what == ScopeOf::Record && SYSTEM.contains(&name.as_str()) {
+    } else if what == ScopeOf::Record && SYSTEM_COLUMNS.contains(&name.as_str()) {
         let message = format!("`{}` is a column that every table of PostgreSQL has", name.value);
         problems.push(Diagnostic::new(Code::ReservedName, name.span, message, "not free").help("choose another name"));
-    } else if what == ScopeOf::Record && name.value.starts_with(OURS) {
+    } else if what == ScopeOf::Record && name.value.starts_with(STATEMENT_PREFIX) {
         begins_as_ours(&name, problems);
     } else if what == ScopeOf::Record && field.name.value == resource.name.value {
         let help = "choose another name: a record that is sent back would be read as this field alone";
         problems.push(named_as_its_resource(&name, resource).help(help));
-    } else if matches!(field.kind, Kind::Ref(_)) && name.value.trim_end_matches("_id") == CUSTOM {
+    } else if field.kind.target().is_some() && name.value.trim_end_matches("_id") == CUSTOM_FIELD_RELATION {
         problems.push(leads_to_custom_fields(&name));
-    } else if names::is_never_a_name(name.as_str()) {
+    } else if reserved::is_never_a_name(name.as_str()) {
         let message = format!("`{}` cannot be the name of a field in Rust", name.value);
         problems.push(Diagnostic::new(Code::ReservedName, name.span, message, "not free").help("choose another name"));
     }
 }
 
 fn begins_as_ours(name: &Name, problems: &mut Problems) {
-    let message = format!("`{}` begins with `{OURS}`, as what Charter itself writes into statements", name.value);
+    let message =
+        format!("`{}` begins with `{STATEMENT_PREFIX}`, as what Charter itself writes into statements", name.value);
     problems.push(Diagnostic::new(Code::ReservedName, name.span, message, "not free").help("choose another name"));
 }
 
 fn leads_to_custom_fields(name: &Name) -> Diagnostic {
-    let message = format!("`q[{CUSTOM}.name_eq]` asks for a custom field, and not for what `{}` leads to", name.value);
+    let message = format!(
+        "`q[{CUSTOM_FIELD_RELATION}.name_eq]` asks for a custom field, and not for what `{}` leads to",
+        name.value
+    );
     Diagnostic::new(Code::ReservedName, name.span, message, "not free").help("choose another name")
 }
 
 pub fn snake_case(what: &str, name: &Name, problems: &mut Problems) {
-    if !names::is_snake_case(name.as_str()) {
+    if !naming::is_snake_case(name.as_str()) {
         let message = format!("`{}` is not a name in snake_case, as {what} has", name.value);
         let problem = Diagnostic::new(Code::BadName, name.span, message, "not in snake_case");
-        let better = names::to_snake_case(name.as_str());
-        // What is not free either is no advice.
+        let better = naming::to_snake_case(name.as_str());
+        // A suggestion that is reserved too would not help.
         if !is_free(what, &better) {
             problems.push(problem.help(format!("choose another name: `{better}` is not free either")));
             return;
         }
-        if let Some(odd) = names::odd_space(name.as_str()) {
+        if let Some(odd) = odd_space(name.as_str()) {
             problems.push(problem.help(format!("it has {odd} in it: put a plain space there, or nothing")));
             return;
         }
-        // `name:{ type: integer }` is read as far as to the next colon that has its space.
-        if let Some(torn) = names::torn_colon(name.as_str()) {
+        // YAML reads `name:{ type: integer }` as a key up to the next colon with a space.
+        if let Some(torn) = torn_colon(name.as_str()) {
             problems.push(problem.help(torn));
             return;
         }
-        // Letters that are left out would make another word.
-        problems.push(match name.value.is_ascii() && names::is_snake_case(&better) {
+        // Dropping letters that are not ASCII would make another word.
+        problems.push(match name.value.is_ascii() && naming::is_snake_case(&better) {
             true => problem.help(format!("write `{better}`")),
             false => problem.help("lower-case letters, digits and `_` between words, beginning with a letter"),
         });
-    } else if name.value.len() > LONGEST {
-        let message = format!("`{}` is longer than {LONGEST} characters", name.value);
+    } else if name.value.len() > MAX_NAME_LENGTH {
+        let message = format!("`{}` is longer than {MAX_NAME_LENGTH} characters", name.value);
         let problem = Diagnostic::new(Code::BadName, name.span, message, "too long")
             .help("PostgreSQL would cut it; choose a shorter one");
         problems.push(problem);
     }
 }
 
-/// Whether something that is called so in a report may have the name.
+/// True if a name is not reserved. `what` is the subject of the diagnostic, such as `a field`.
 fn is_free(what: &str, name: &str) -> bool {
     match what {
-        "a field" => !names::is_never_a_name(name) && !SERVERS_OWN.contains(&name) && !SYSTEM.contains(&name),
+        "a field" => {
+            !reserved::is_never_a_name(name) && !SERVER_FIELDS.contains(&name) && !SYSTEM_COLUMNS.contains(&name)
+        }
         "an action" => actions::reserved(name).is_none(),
-        "a resource" => !names::is_keyword(name) && !platform::is_served(name),
+        "a resource" => !reserved::is_keyword(name) && !platform::is_served(name),
         _ => true,
     }
 }
 
-/// A name that follows from another, which is where it can be made shorter.
+/// Reports a name that follows from a shorter name, at the place where the shorter name is declared.
 fn not_too_long(what: &str, name: &Name, problems: &mut Problems) {
-    if name.value.len() > LONGEST {
-        let message = format!("{what} that follows, `{}`, is longer than {LONGEST} characters", name.value);
+    if name.value.len() > MAX_NAME_LENGTH {
+        let message = format!("{what} that follows, `{}`, is longer than {MAX_NAME_LENGTH} characters", name.value);
         let problem = Diagnostic::new(Code::BadName, name.span, message, "makes a name that is too long");
         problems.push(problem.help("PostgreSQL would cut it; choose a shorter one"));
     }
 }
 
-/// What stands under the name of the resource is a whole record to who reads a body.
+/// A body may hold the whole record under the name of its resource, so no field can have that name.
 fn named_as_its_resource(name: &Name, resource: &Resource) -> Diagnostic {
     let message = format!("`{}` is the key under which a whole `{}` stands in a body", name.value, resource.name.value);
     Diagnostic::new(Code::ReservedName, name.span, message, "named as its resource")
 }
 
 fn include_name(name: &Name, problems: &mut Problems) {
-    if !names::is_camel_case(name.as_str()) {
+    if !naming::is_camel_case(name.as_str()) {
         let message = format!("`{}` is not a name in camelCase, as an include has", name.value);
-        let snake = names::to_snake_case(name.as_str());
-        let upper = names::upper_camel(&snake);
-        let better = upper[..upper.len().min(1)].to_lowercase() + upper.get(1..).unwrap_or_default();
+        let snake = naming::to_snake_case(name.as_str());
+        let better = naming::lower_camel(&snake);
         let problem = Diagnostic::new(Code::BadName, name.span, message, "not in camelCase");
         problems.push(match better.is_empty() {
             true => problem,
@@ -233,7 +226,7 @@ fn include_name(name: &Name, problems: &mut Problems) {
     }
 }
 
-/// `q` names a field and a predicate in one word. Two fields must not be meant by the same word.
+/// `q` joins a field and a predicate into one word. Two fields must not yield the same word.
 fn ambiguous(resource: &Resource, problems: &mut Problems) {
     let find = |name: &str| resource.fields.iter().find(|field| field.name.value == name);
     for field in resource.fields.iter().filter(|field| field.is_declared()) {

@@ -1,4 +1,4 @@
-//! Nested resources: whether there is a path to the parent.
+//! Nested resources: whether the parent exists and has a path.
 
 use super::references::known;
 use crate::diagnostic::{Code, Diagnostic, Problems};
@@ -31,7 +31,7 @@ pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
     problems.push(problem);
 }
 
-/// `a under b under a`, when following the parents leads back.
+/// `a under b under a`, if following the parents leads back to the resource.
 fn circle(schema: &Schema, resource: &Resource) -> Option<String> {
     let mut way = vec![resource.name.as_str()];
     let mut at = resource;
@@ -40,7 +40,7 @@ fn circle(schema: &Schema, resource: &Resource) -> Option<String> {
         if std::ptr::eq(parent, resource) {
             return Some(way.join(" under "));
         }
-        // A circle that does not come by here is told where it does.
+        // A cycle that this resource only leads into is reported at its members.
         if way.len() > schema.resources.len() {
             return None;
         }

@@ -1,22 +1,14 @@
-//! Paths: every one that the API and the panel have, written out, so that no two things stand at the same.
+//! Paths of the API and the panel, each of which must be unique.
+
+use charter_model::reserved::{ATTACHMENTS_PATH, BULK_PATH, COLLECTION_PAGES, RECORD_PAGES, RESTORE_PATH, TOP_PATHS};
+use charter_model::{ActionOn, Operation};
 
 use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::model::{Resource, Schema};
 use crate::platform;
 use crate::source::Span;
-use crate::words::{ActionOn, Operation};
 
-/// What stands behind a collection for many writes, and behind a record that was deleted or has files. `tests/sound.rs`
-/// holds these to the paths that are served.
-const BULK: &str = "bulk";
-const RESTORE: &str = "restore";
-const ATTACHMENTS: &str = "attachments";
-
-/// Pages of the panel behind a collection, and behind a record, which the same tests compare with the panel's.
-pub const COLLECTION_PAGES: &[&str] = &["new", "views"];
-pub const RECORD_PAGES: &[&str] = &["delete", "edit", "history"];
-
-/// A path behind `/api/v1`, or of the panel, which has the same without it.
+/// A path after `/api/v1`, which the panel has too.
 #[derive(Debug)]
 pub struct Path {
     /// Every parameter is `{}`.
@@ -27,7 +19,7 @@ pub struct Path {
 }
 
 pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
-    // Its name is refused, and with it what follows from that.
+    // The check of names refuses the resource.
     if platform::is_served(resource.name.as_str()) {
         return;
     }
@@ -40,14 +32,14 @@ pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
     }
     for other in schema.declared().take_while(|other| !std::ptr::eq(*other, resource)) {
         let others = of(schema, other);
-        // Then all behind them meet as well, which is the same mistake; and so do two of one plural.
+        // All paths below clash too, which is the same mistake; equal plurals have their own diagnostic.
         if let Some(taken) = others.first().filter(|taken| taken.path == base.path) {
             if resource.plural.value != other.plural.value {
                 report(base, taken, problems);
             }
             continue;
         }
-        // What stands under a resource comes to where that has its actions and pages, whichever file is read first.
+        // The child is reported at the path of its parent's action or page, whichever file is read first.
         let is_parent = other.under.as_ref().is_some_and(|under| under.resource.value == resource.name.value);
         let (coming, there) = if is_parent { (&others, &own) } else { (&own, &others) };
         for path in coming {
@@ -55,12 +47,12 @@ pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
         }
     }
     for (index, path) in own.iter().enumerate() {
-        // Two actions of one name are one key of YAML.
+        // Two actions of one name would be one YAML key.
         meeting(path, &own[..index], problems);
     }
 }
 
-/// Reports a path that is taken already.
+/// Reports a path that is taken.
 fn meeting(path: &Path, taken: &[Path], problems: &mut Problems) {
     if let Some(taken) = taken.iter().find(|taken| taken.path == path.path) {
         report(path, taken, problems);
@@ -86,9 +78,9 @@ pub fn all(schema: &Schema) -> Vec<Path> {
     schema.declared().flat_map(|resource| of(schema, resource)).collect()
 }
 
-/// The first segments that are not free.
+/// The reserved first segments.
 fn platforms() -> impl Iterator<Item = Path> {
-    let server = platform::PAGES.iter().map(|name| (*name, "the server's own"));
+    let server = TOP_PATHS.iter().map(|name| (*name, "the server's own"));
     let served = platform::PATHS.iter().map(|name| (*name, "the platform's"));
     server.chain(served).map(|(path, what)| Path {
         path: path.to_owned(),
@@ -98,7 +90,7 @@ fn platforms() -> impl Iterator<Item = Path> {
     })
 }
 
-/// The paths of a resource, that of the collection first; none where its parent is not known, which is told elsewhere.
+/// The paths of a resource, its collection first; none if the parent is unknown, which is reported elsewhere.
 fn of(schema: &Schema, resource: &Resource) -> Vec<Path> {
     let parent = match &resource.under {
         None => String::new(),
@@ -120,17 +112,17 @@ fn of(schema: &Schema, resource: &Resource) -> Vec<Path> {
     if !resource.singleton {
         paths.push(plain(record.clone(), "a record of"));
         if resource.serves_any(&[Operation::Create, Operation::Update, Operation::Delete]) {
-            paths.push(plain(format!("{base}/{BULK}"), "the path that writes many of"));
+            paths.push(plain(format!("{base}/{BULK_PATH}"), "the path that writes many of"));
         }
         if resource.soft_delete && resource.serves_any(&[Operation::Delete]) {
-            paths.push(plain(format!("{record}/{RESTORE}"), "the path that restores a deleted"));
+            paths.push(plain(format!("{record}/{RESTORE_PATH}"), "the path that restores a deleted"));
         }
         for page in COLLECTION_PAGES {
             paths.push(plain(format!("{base}/{page}"), "a page of the panel for"));
         }
     }
     if resource.attachments {
-        paths.push(plain(format!("{record}/{ATTACHMENTS}"), "the list of files of"));
+        paths.push(plain(format!("{record}/{ATTACHMENTS_PATH}"), "the list of files of"));
     }
     for page in RECORD_PAGES {
         paths.push(plain(format!("{record}/{page}"), "a page of the panel for a record of"));

@@ -1,18 +1,17 @@
-//! Texts against what is said of their form: patterns, compiled as the server compiles them, and well-known formats.
+//! Patterns and URLs: regular expressions compiled as the server compiles them, and the form of a URL.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use regex::Regex;
 use regex_syntax::hir::{Hir, HirKind};
 
-use crate::words::Format;
-
-/// The regular expression behind a pattern, which the whole text must match; or why there is none, and what would help.
+/// The regular expression of a pattern, which must match the whole text; or the reason why there is none, and what
+/// would help.
 pub fn compile(pattern: &str) -> Result<Regex, (String, &'static str)> {
     if pattern.trim().is_empty() {
         return Err(("it is empty".to_owned(), "leave `pattern` out: any text matches an empty one, or none does"));
     }
-    // By itself first: its places are then those of the pattern, and not of what stands around it.
+    // The pattern is parsed alone first, so that positions in the message are those of the pattern.
     if let Err(found) = regex_syntax::parse(pattern) {
         let reason = match &found {
             regex_syntax::Error::Parse(problem) => problem.kind().to_string(),
@@ -36,8 +35,8 @@ pub fn compile(pattern: &str) -> Result<Regex, (String, &'static str)> {
     })
 }
 
-/// The fewest characters of a text that matches a pattern, and the most, where there is an end to them. Within them a
-/// length may still be none that matches. Nothing of what the server could not compile.
+/// The fewest and the most characters of a text that matches a pattern. Some lengths between the two may match nothing.
+/// None for a pattern that does not compile.
 pub fn lengths(pattern: &str) -> Option<(u64, Option<u64>)> {
     compile(pattern).ok()?;
     regex_syntax::parse(pattern).ok().map(|hir| characters(&hir))
@@ -71,35 +70,18 @@ fn characters(hir: &Hir) -> (u64, Option<u64>) {
     }
 }
 
-/// The fewest characters of a text that has a format: `a@b`, `http://a`.
-pub fn least_of(format: Format) -> u64 {
-    match format {
-        Format::Email => 3,
-        Format::Url => 8,
-    }
-}
-
-/// Whether a text has a format, as far as it is the same for every text: the server reads a URL to its end.
-pub fn has_format(format: Format, text: &str) -> bool {
-    match format {
-        Format::Url => {
-            let (scheme, rest) = text.split_once("://").unwrap_or_default();
-            let is_web = ["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known));
-            is_web && !rest.contains(is_blank) && has_host(rest)
-        }
-        Format::Email => {
-            let word = |part: &str| !part.is_empty() && !part.contains(|c: char| is_blank(c) || c == '@');
-            let parts = text.rsplit_once('@');
-            parts.is_some_and(|(local, domain)| word(local) && domain.split('.').all(word))
-        }
-    }
+/// True if a text looks like an http or https URL. The server also parses it to its end.
+pub fn is_url(text: &str) -> bool {
+    let (scheme, rest) = text.split_once("://").unwrap_or_default();
+    let is_web = ["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known));
+    is_web && !rest.contains(is_blank) && has_host(rest)
 }
 
 fn is_blank(c: char) -> bool {
     c.is_whitespace() || c.is_control()
 }
 
-/// Whether what stands behind `https://` begins with a host that may be one, and a port where there is a colon.
+/// True if the text after `https://` begins with a valid host and port.
 fn has_host(rest: &str) -> bool {
     let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();
     let place = authority.rsplit_once('@').map_or(authority, |(_, place)| place);

@@ -1,14 +1,15 @@
-//! Resources that are called as several records are: a warning, because some words only look so.
+//! Resources with a plural for a name: a warning, because some singulars end like a plural.
+
+use charter_model::naming;
 
 use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::model::Resource;
-use crate::names;
 
 pub fn check(resource: &Resource, problems: &mut Problems) {
     let (name, plural) = (&resource.name, &resource.plural);
-    // Who says the plural knows which of the two the name is.
+    // An explicit `plural` shows that the name is meant.
     let follows = plural.span == name.span && !resource.singleton;
-    let Some(singular) = names::singular(name.as_str()).filter(|_| follows) else { return };
+    let Some(singular) = naming::singular(name.as_str()).filter(|_| follows) else { return };
     let message =
         format!("`{}` looks like several records, of which lists would be called `{}`", name.value, plural.value);
     let help = format!(

@@ -1,12 +1,12 @@
-//! What can be asked of a list: filters, sorts and search.
+//! List queries: `filters`, `sorts` and `search`.
 
 use std::collections::BTreeMap;
 
+use charter_model::{Keyword, Predicate};
+
 use crate::diagnostic::{Code, Diagnostic, Problems};
-use crate::model::{Access, Field, Filter, Filters, Kind, Name, Resource, Schema, Sorts};
-use crate::predicate::{Predicate, fitting};
+use crate::model::{Access, Field, Filter, Filters, Kind, Name, Resource, Schema, Sorts, Type};
 use crate::source::Spanned;
-use crate::words::Word;
 
 pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
     if let Filters::Fields(named) = &resource.filters {
@@ -25,7 +25,7 @@ pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
     }
 }
 
-/// A field by the name that stands in a list of names; an unknown one is reported with the nearest.
+/// The field of a name; an unknown name is reported with the nearest field.
 pub fn named<'a>(resource: &'a Resource, name: &Name, what: &str, problems: &mut Problems) -> Option<&'a Field> {
     if let Some(found) = resource.field(name.as_str()) {
         return Some(found);
@@ -41,7 +41,7 @@ pub fn named<'a>(resource: &'a Resource, name: &Name, what: &str, problems: &mut
     None
 }
 
-/// Whether a list can be asked for a field; what it does not show it does not tell either.
+/// True if a list shows a field. A field that a list does not show cannot be queried.
 fn is_listed(field: &Field, name: &Name, verb: &str, problems: &mut Problems) -> bool {
     let (message, help) = if field.access == Access::Secret {
         (format!("`{}` is secret, and cannot be {verb}", name.value), "leave it out")
@@ -60,9 +60,10 @@ fn filtered(schema: &Schema, resource: &Resource, name: &Name, filter: &Filter, 
         return;
     }
     let kind = schema.value_kind(resource, field);
-    // What custom fields are filtered by is decided by their definitions, which are data.
-    let fitting = fitting(&kind);
-    if fitting.is_empty() && kind != Kind::CustomFields {
+    // The definitions of custom fields, which are data, decide their predicates.
+    let fitting = kind.predicates();
+    let is_custom = kind == Kind::Known(Type::CustomFields);
+    if fitting.is_empty() && !is_custom {
         let message = format!("`{}` is {}, which no predicate fits", name.value, kind.described());
         let problem =
             Diagnostic::new(Code::NotQueryable, name.span, message, "cannot be filtered").help("leave it out");
@@ -76,9 +77,9 @@ fn filtered(schema: &Schema, resource: &Resource, name: &Name, filter: &Filter, 
         if !fitting.contains(&predicate.value) {
             let message = format!("`{word}` does not fit `{}`, which is {}", name.value, kind.described());
             let known: Vec<&str> = fitting.iter().map(|predicate| predicate.word()).collect();
-            let help = match kind {
-                Kind::CustomFields => format!("their definitions say what fits each: `{}: all`", name.value),
-                _ => format!("those that fit: {}", known.join(", ")),
+            let help = match is_custom {
+                true => format!("their definitions say what fits each: `{}: all`", name.value),
+                false => format!("those that fit: {}", known.join(", ")),
             };
             let problem = Diagnostic::new(Code::PredicateMisfit, predicate.span, message, "does not fit the type");
             problems.push(problem.help(help));
@@ -101,7 +102,7 @@ fn sorted(resource: &Resource, name: &Name, problems: &mut Problems) {
     }
 }
 
-/// Names that stand in a list again.
+/// Reports names that a list has twice.
 pub fn twice(names: &[Name], problems: &mut Problems) {
     let mut seen: BTreeMap<&str, &Name> = BTreeMap::new();
     for name in names {
@@ -115,11 +116,11 @@ pub fn twice(names: &[Name], problems: &mut Problems) {
 
 fn searched(resource: &Resource, name: &Name, problems: &mut Problems) {
     let Some(field) = named(resource, name, "`search`", problems) else { return };
-    if field.kind == Kind::Unknown {
+    if field.kind.is_unknown() {
         return;
     }
     let (message, help) = match &field.kind {
-        Kind::Derived(_) => (
+        Kind::Known(Type::Derived { .. }) => (
             format!("`{}` is derived, and has no column to search", name.value),
             "search it in the resource that holds it",
         ),

@@ -5,16 +5,16 @@ use std::collections::BTreeSet;
 use super::rules::fits;
 use super::scopes;
 use crate::diagnostic::{Code, Diagnostic, Problems};
-use crate::model::{Access, Field, Kind, Name, Path, Resource, Rule, Schema, Shown};
+use crate::model::{Access, Field, Kind, Name, Resource, Rule, Schema, Shown, Type};
 
 pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
     for scope in scopes(resource) {
         for field in scope.fields.iter().filter(|field| field.is_declared()) {
             match &field.kind {
-                Kind::Ref(target) | Kind::RefList(target) => refer(schema, target, problems),
-                Kind::PolymorphicType(targets) => {
+                Kind::Known(Type::Ref { resource } | Type::RefList { resource }) => refer(schema, resource, problems),
+                Kind::Known(Type::PolymorphicType { type_names }) => {
                     let mut seen = BTreeSet::new();
-                    for target in targets {
+                    for target in type_names {
                         refer(schema, target, problems);
                         if !seen.insert(target.as_str()) {
                             let message = format!("`{}` is among the alternatives twice", target.value);
@@ -25,10 +25,10 @@ pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
                 _ => {}
             }
             for rule in &field.rules {
-                if let Rule::Exists(path) = &rule.value
+                if let Rule::Exists { resource, field: other } = &rule.value
                     && fits(&rule.value, &field.kind)
                 {
-                    exists(schema, field, path, problems);
+                    exists(schema, field, (resource, other), problems);
                 }
             }
         }
@@ -45,7 +45,7 @@ fn refer(schema: &Schema, target: &Name, problems: &mut Problems) {
     }
 }
 
-/// Whether a resource exists; one that does not is reported with the nearest that does.
+/// True if a resource exists; an unknown one is reported with the nearest name.
 pub fn known(schema: &Schema, name: &Name, problems: &mut Problems) -> bool {
     let known = schema.knows(name.as_str());
     if !known {
@@ -57,15 +57,15 @@ pub fn known(schema: &Schema, name: &Name, problems: &mut Problems) -> bool {
     known
 }
 
-fn exists(schema: &Schema, field: &Field, path: &Path, problems: &mut Problems) {
-    if !known(schema, &path.head, problems) {
+fn exists(schema: &Schema, field: &Field, (resource, other): (&Name, &Name), problems: &mut Problems) {
+    if !known(schema, resource, problems) {
         return;
     }
-    let Some(target) = schema.find(path.head.as_str()) else { return };
+    let Some(target) = schema.find(resource.as_str()) else { return };
     let shown = |field: &&Field| field.is_column() && field.access != Access::Secret && field.shown != Shown::Never;
-    let (name, tail) = (&target.name.value, &path.tail.value);
+    let (name, tail) = (&target.name.value, &other.value);
     let unfit = |message: String, label: &str| {
-        Diagnostic::new(Code::ExistsPath, path.tail.span, message, label)
+        Diagnostic::new(Code::ExistsPath, other.span, message, label)
             .did_you_mean(tail, target.fields.iter().filter(shown).map(|field| field.name.as_str()))
     };
     let found = target.field(tail).filter(|found| found.shown != Shown::Never);
@@ -81,7 +81,7 @@ fn exists(schema: &Schema, field: &Field, path: &Path, problems: &mut Problems) 
         Some(found) if !field.kind.is_comparable_with(&found.kind) => {
             let message = format!("`{}` cannot be found among the values of `{name}.{tail}`", field.declared);
             let label = format!("{}, not {}", found.kind.described(), field.kind.described());
-            Diagnostic::new(Code::ExistsPath, path.tail.span, message, label).help("the two must be of the same type")
+            Diagnostic::new(Code::ExistsPath, other.span, message, label).help("the two must be of the same type")
         }
         Some(_) => return,
     };

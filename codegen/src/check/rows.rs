@@ -1,30 +1,31 @@
-//! Rows that are sown, and the records embedded in them: whether each could be created, as a client would.
+//! Seed rows and the records embedded in them: whether a client could create each.
 
 use std::collections::BTreeMap;
 
-use super::beside;
+use charter_model::field_type::list;
+use charter_model::naming::upper_camel;
+use charter_model::{Misfit, Number};
+
+use super::cross_field;
 use super::defaults::own_rules;
-use super::examples::{element, value};
-use super::sown::{Sown, stands};
+use super::seed_state::{Sown, stands};
 use crate::diagnostic::{Code, Diagnostic, Problems, nearest};
-use crate::model::{Access, Default, Field, Kind, Resource, Rule};
-use crate::names::upper_camel;
-use crate::number::Number;
+use crate::model::{Access, Default, Field, Kind, Resource, Rule, Type};
 use crate::source::Span;
 use crate::syntax::mapping::torn_at_comma;
 use crate::syntax::tree::{Entry, Node, Value};
 
-/// What rows are of: those of a file, or the records that are embedded in one of them.
+/// The rows of a seed file, or the embedded records of one row.
 pub struct Rows<'a> {
     pub resource: &'a Resource,
-    /// The field that tells the rows of a file apart.
+    /// The field that identifies a row of a file.
     pub key: Option<&'a Field>,
-    /// The field of embedded records that leads to the row which holds them, and is not theirs to give.
+    /// The field of embedded records that refers to the row that holds them. The seed does not give it.
     pub by: Option<&'a str>,
 }
 
 impl<'a> Rows<'a> {
-    /// All of them, in their order. `sown` is what is there before the first.
+    /// Checks all rows in order. `state` is the state before the first row.
     pub fn check(&self, items: &'a [Node], sown: Sown<'a>, problems: &mut Problems) {
         let mut known: BTreeMap<String, Span> = BTreeMap::new();
         let sets = self.unique_sets();
@@ -64,8 +65,7 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// The fields, and the sets of them, of which no two rows have the same values; but for the one that tells rows apart.
-    /// Records that are embedded in one row have the same row in common.
+    /// The unique fields and sets of fields, without the key of the rows. Embedded records of one row share that row.
     fn unique_sets(&self) -> Vec<Vec<&'a str>> {
         let fields = self.resource.fields.iter();
         let alone = fields.filter(|field| field.rules.iter().any(|rule| rule.value == Rule::Unique));
@@ -77,9 +77,9 @@ impl<'a> Rows<'a> {
         alone.chain(together).map(others).filter(|set| !set.is_empty()).collect()
     }
 
-    /// One row: its fields are there and can be written, its values fit, and nothing is missing.
+    /// Checks one row: its fields exist and are writable, its values fit, and nothing is missing.
     fn row(&self, item: &Node, entries: &'a [Entry], sown: Sown<'a>, problems: &mut Problems) {
-        // Fields that an unknown one may have been meant to be, so that they are not missing as well.
+        // Fields that an unknown one may stand for, so that they are not reported as missing.
         let mut meant: Vec<&str> = Vec::new();
         for (place, entry) in entries.iter().enumerate() {
             let name = entry.key.as_str();
@@ -97,7 +97,7 @@ impl<'a> Rows<'a> {
                 });
                 continue;
             };
-            if field.kind == Kind::CustomFields {
+            if field.kind == Kind::Known(Type::CustomFields) {
                 let message = "no custom field is defined yet when rows are sown";
                 let problem = Diagnostic::new(Code::Seed, entry.key.span, message, "never there");
                 problems.push(problem.help("leave `custom_fields` out, or make it a field of the resource"));
@@ -107,9 +107,11 @@ impl<'a> Rows<'a> {
             } else if let Some(problem) = unfit(field, &entry.value) {
                 problems.push(problem);
             } else if let Value::List(items) = &entry.value.value {
-                match &field.kind {
-                    Kind::Embedded { resource, by } => self.embedded(resource.as_str(), by, items, sown, problems),
-                    _ => elements(field, items, entry.value.span, problems),
+                match field.kind.embedded() {
+                    Some((resource, by)) => {
+                        self.embedded(resource.as_str(), by.as_str(), items, sown, problems);
+                    }
+                    None => elements(field, items, entry.value.span, problems),
                 }
             } else if let Some(text) = entry.value.scalar().filter(|text| !text.value.is_empty()) {
                 own_rules(field, "value", &text.value, text.span, problems);
@@ -125,7 +127,7 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// The records that a row holds.
+    /// Checks the embedded records of a row.
     fn embedded(&self, name: &str, by: &'a str, items: &'a [Node], sown: Sown<'a>, problems: &mut Problems) {
         if let Some(resource) = sown.schema.find(name) {
             Rows { resource, key: None, by: Some(by) }.check(items, sown, problems);
@@ -135,7 +137,7 @@ impl<'a> Rows<'a> {
     fn missing(&self, field: &Field, item: &Node, entries: &[Entry], problems: &mut Problems) {
         let given = entries.iter().find(|entry| entry.key.value == field.name.value);
         let is_needed = field.required && field.default == Default::None;
-        // Rows are sown at the start, when nobody calls.
+        // Seeding has no calling user.
         let no_caller = field.default == Default::Caller && !field.nullable;
         let is_key = self.key.is_some_and(|key| key.name.value == field.name.value);
         if (is_needed || no_caller || is_key) && given.is_none_or(|entry| entry.value.is_null()) {
@@ -149,7 +151,7 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// What a row names by a value that no row has which is there by then.
+    /// Reports a value that `exists` asks for and that no earlier row has.
     fn lacking(&self, field: &Field, item: &Node, entries: &[Entry], sown: Sown<'_>, problems: &mut Problems) {
         let Some(text) = stands(self.resource, entries, field.name.as_str()) else { return };
         let Some(path) = sown.lacks(field, &text) else { return };
@@ -165,13 +167,13 @@ impl<'a> Rows<'a> {
         problems.push(problem.help(help));
     }
 
-    /// References to records that cannot be there by then.
+    /// Reports references to records that do not exist yet.
     fn leading_nowhere(&self, field: &Field, entries: &[Entry], sown: Sown<'_>, problems: &mut Problems) {
         let Some(given) = entries.iter().find(|entry| entry.key.value == field.name.value) else { return };
         let target = match &field.kind {
-            Kind::Ref(target) | Kind::RefList(target) => Some(target.as_str()),
-            Kind::PolymorphicId { type_field } => {
-                let word = stands(self.resource, entries, type_field);
+            Kind::Known(Type::Ref { resource } | Type::RefList { resource }) => Some(resource.as_str()),
+            Kind::Known(Type::PolymorphicRef { type_field }) => {
+                let word = stands(self.resource, entries, type_field.as_str());
                 let is_it =
                     |known: &&Resource| word.as_ref().is_some_and(|word| *word == upper_camel(known.name.as_str()));
                 sown.schema.resources.iter().find(is_it).map(|known| known.name.as_str())
@@ -198,7 +200,7 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// The rules between two fields of a row.
+    /// Checks the rules between two fields of a row.
     fn beside_others(&self, entries: &[Entry], problems: &mut Problems) {
         for entry in entries {
             let Some(field) = self.resource.field(entry.key.as_str()).filter(|field| self.gives(field)) else {
@@ -208,9 +210,9 @@ impl<'a> Rows<'a> {
                 continue;
             };
             for rule in &field.rules {
-                let Some(other) = beside::other(&rule.value) else { continue };
+                let Some(other) = rule.value.other_field() else { continue };
                 let Some(value) = stands(self.resource, entries, other) else { continue };
-                if !beside::keeps(&rule.value, &field.kind, &own.value, &value) {
+                if !cross_field::keeps(&rule.value, &field.kind, &own.value, &value) {
                     let (name, key) = (&field.declared, rule.value.key());
                     let message = format!("the value of `{name}` breaks its own rule `{key}`: `{other}` is `{value}`");
                     let problem = Diagnostic::new(Code::Seed, own.span, message, "not allowed");
@@ -230,23 +232,24 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// Whether a row may give a field: what a client may create.
+/// True if a row may give a field: the fields that a client may create.
 pub fn is_given(field: &Field) -> bool {
-    !matches!(field.kind, Kind::Derived(_) | Kind::CustomFields) && field.access != Access::ReadOnly
+    let is_written = !matches!(field.kind, Kind::Known(Type::Derived { .. } | Type::CustomFields));
+    is_written && field.access != Access::ReadOnly
 }
 
-/// What to do about a record of the platform's own, of which no row can be sown.
+/// The help for a reference to a platform record, which no seed creates.
 fn platforms(sown: Sown<'_>, target: &str, field: &Field) -> Option<String> {
     sown.schema.find(target).filter(|target| target.is_platform())?;
     let left = if field.nullable { "" } else { ", and say `nullable: true` at the field" };
     Some(format!("no `{target}` is made before all rows are sown: leave `{}` out{left}", field.name.value))
 }
 
-/// The elements of a list, and how many they are.
+/// Checks the elements of a list and their number.
 fn elements(field: &Field, items: &[Node], span: Span, problems: &mut Problems) {
-    let kind = match &field.kind {
-        Kind::StringList { max } => Kind::String { max: *max },
-        Kind::RefList(target) => Kind::Ref(target.clone()),
+    let kind: Kind = match &field.kind {
+        Kind::Known(Type::StringList { max }) => Type::String { max: *max }.into(),
+        Kind::Known(Type::RefList { resource }) => Type::Ref { resource: resource.clone() }.into(),
         _ => return,
     };
     for item in items {
@@ -255,11 +258,12 @@ fn elements(field: &Field, items: &[Node], span: Span, problems: &mut Problems) 
             problems.push(problem);
             continue;
         }
-        let refused = match item.scalar() {
-            Some(text) => element(&kind, &text.value).err(),
-            None => Some((format!("an element is {}", kind.described()), "write single values".to_owned())),
+        let refused = match (item.scalar(), kind.max_length()) {
+            (Some(text), Some(max)) => list::string(max, &text.value).err(),
+            (Some(text), None) => kind.value(&text.value).err(),
+            (None, _) => Some(Misfit::new(format!("an element is {}", kind.described()), "write single values")),
         };
-        if let Some((reason, help)) = refused {
+        if let Some(Misfit { reason, help }) = refused {
             let message = format!("an element does not fit `{name}`: {reason}");
             problems.push(Diagnostic::new(Code::Seed, item.span, message, "does not fit").help(help));
         }
@@ -281,17 +285,18 @@ fn elements(field: &Field, items: &[Node], span: Span, problems: &mut Problems) 
 fn unfit(field: &Field, node: &Node) -> Option<Diagnostic> {
     let name = &field.name.value;
     let problem = |message: String, label: &str| Diagnostic::new(Code::Seed, node.span, message, label);
-    let holds_many = field.kind.is_list() || matches!(field.kind, Kind::Json | Kind::Embedded { .. } | Kind::Unknown);
+    let (is_embedded, is_json) = (field.kind.is_embedded(), field.kind == Kind::Known(Type::Json));
+    let holds_many = field.kind.is_list() || is_json || is_embedded || field.kind.is_unknown();
     match &node.value {
-        // As if it were not given.
+        // A null is the same as a key that is left out.
         _ if node.is_null() => None,
-        // Which clears it.
-        Value::Scalar { text, .. } if text.is_empty() && matches!(field.kind, Kind::Embedded { .. }) => None,
-        Value::Map(_) | Value::Scalar { .. } if matches!(field.kind, Kind::Embedded { .. }) => {
+        // An empty text clears embedded records.
+        Value::Scalar { text, .. } if text.is_empty() && is_embedded => None,
+        Value::Map(_) | Value::Scalar { .. } if is_embedded => {
             let message = format!("`{name}` is a list of records, and takes a list, not {}", node.described());
             Some(problem(message, "expected a list"))
         }
-        Value::Scalar { .. } if field.kind.is_list() || field.kind == Kind::Json => {
+        Value::Scalar { .. } if field.kind.is_list() || is_json => {
             let wanted = if field.kind.is_list() { "a list" } else { "an object or a list" };
             let message = format!("`{name}` is {}, and takes {wanted}, not a single value", field.kind.described());
             Some(problem(message, &format!("expected {wanted}")))
@@ -308,7 +313,7 @@ fn unfit(field: &Field, node: &Node) -> Option<Diagnostic> {
             if let Some(problem) = read_otherwise(&field.kind, &format!("`{name}`"), node) {
                 return Some(problem);
             }
-            let (reason, help) = value(&field.kind, text).err()?;
+            let Misfit { reason, help } = field.kind.value(text).err()?;
             Some(problem(format!("the value does not fit `{name}`: {reason}"), "does not fit").help(help))
         }
         other => {
@@ -319,15 +324,15 @@ fn unfit(field: &Field, node: &Node) -> Option<Diagnostic> {
     }
 }
 
-/// A value without quotes of which YAML makes another than is written.
+/// Reports an unquoted value that YAML reads as something else.
 fn read_otherwise(kind: &Kind, what: &str, node: &Node) -> Option<Diagnostic> {
     let Value::Scalar { text, plain: true } = &node.value else { return None };
     let (message, label) = match kind {
         kind if kind.is_text() && is_typed(text) => {
             (format!("{what} is a text, and YAML reads `{text}` as something else"), "not a text")
         }
-        Kind::Decimal { .. } => {
-            // YAML has no decimals: such a number is the nearest that 64 bits of floating point have.
+        Kind::Known(Type::Decimal { .. }) => {
+            // YAML has no decimals: it reads such a number as a 64-bit float.
             let read = text.contains('.').then(|| text.parse::<f64>().ok()).flatten()?.to_string();
             if Number::read(text).is_none_or(|number| Number::read(&read) == Some(number)) {
                 return None;
@@ -340,13 +345,13 @@ fn read_otherwise(kind: &Kind, what: &str, node: &Node) -> Option<Diagnostic> {
     Some(problem.help(format!("put it in quotes: \"{text}\"")))
 }
 
-/// Whether YAML reads a text without quotes as a number or a truth.
+/// True if YAML reads an unquoted text as a number or a boolean.
 fn is_typed(text: &str) -> bool {
     let digits = text.trim_start_matches(['-', '+']);
     let is_number = digits.starts_with(|first: char| first.is_ascii_digit() || first == '.')
         && (digits.parse::<f64>().is_ok() || ["0x", "0o", "0b"].iter().any(|base| digits.starts_with(base)));
     let is_none = matches!(digits, ".inf" | ".Inf" | ".INF") || matches!(text, ".nan" | ".NaN" | ".NAN");
-    // `007` is a text.
+    // YAML reads `007` as text.
     let leads_with_zero =
         digits.len() > 1 && digits.starts_with('0') && digits.bytes().all(|byte| byte.is_ascii_digit());
     let is_truth = matches!(text, "true" | "True" | "TRUE" | "false" | "False" | "FALSE");

@@ -1,18 +1,20 @@
-//! Rules on values: which fit which type, and whether a value can satisfy them at all.
+//! Rules on values: the types that they fit, and whether any value satisfies them.
 
-use super::defaults::{is_decimal, is_whole};
-use super::{Scope, beside, orders, patterns, scopes};
+use charter_model::field_type::{bigint, decimal, integer};
+use charter_model::number::{LEADING_ZERO, without_zeros};
+use charter_model::{Number, RuleFacts};
+
+use super::{Scope, cross_field, ordering_cycles, patterns, scopes};
 use crate::diagnostic::{Code, Diagnostic, Problems};
-use crate::model::{Field, Kind, Resource, Rule, Schema};
-use crate::number::{LEADING_ZERO, Number, without_zeros};
+use crate::model::{Field, Kind, Resource, Rule, Schema, Type};
 use crate::source::{Span, Spanned};
 
 pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
     for scope in scopes(resource) {
         for field in scope.fields.iter().filter(|field| field.is_declared() && field.is_column()) {
             for rule in &field.rules {
-                // The two columns of a reference to several resources have the rules of one field, which has none.
-                if matches!(field.kind, Kind::PolymorphicId { .. }) {
+                // The two columns of a polymorphic reference share one declaration.
+                if matches!(field.kind, Kind::Known(Type::PolymorphicRef { .. })) {
                     continue;
                 }
                 if !fits(&rule.value, &field.kind) {
@@ -21,13 +23,14 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
                 }
                 match &rule.value {
                     Rule::Min(text) | Rule::Max(text) | Rule::Above(text) | Rule::Below(text) => {
-                        bound(field, text, rule.span, problems);
+                        bound(field, text.as_str(), rule.span, problems);
                     }
-                    Rule::Pattern(text) => pattern(text, rule.span, problems),
-                    Rule::DiffersFrom(other) | Rule::After(other) | Rule::NotBefore(other) => {
-                        other_field(&scope, field, rule, other, problems);
+                    Rule::Pattern(text) => pattern(text.as_str(), rule.span, problems),
+                    other => {
+                        if let Some(other) = other.other_field() {
+                            other_field(&scope, field, rule, other, problems);
+                        }
                     }
-                    _ => {}
                 }
             }
             range(field, problems);
@@ -35,53 +38,29 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
             lengths(field, problems);
             forms(field, problems);
         }
-        orders::check(scope.fields, problems);
-        beside::check(scope.fields, problems);
+        ordering_cycles::check(scope.fields, problems);
+        cross_field::check(scope.fields, problems);
     }
 }
 
-/// Whether a rule can be said of a type.
-type Fits = fn(&Kind) -> bool;
-
-/// Every rule key with the types that it fits.
-const KEYS: &[(&str, Fits)] = &[
-    ("min", Kind::is_number),
-    ("max", Kind::is_number),
-    ("above", Kind::is_number),
-    ("below", Kind::is_number),
-    ("min_length", |kind| kind.is_text() || kind.is_list()),
-    ("max_length", Kind::is_list),
-    ("pattern", Kind::is_text),
-    ("format", Kind::is_text),
-    ("unique", |kind| {
-        kind.has_order()
-            && !matches!(kind, Kind::Text | Kind::Boolean | Kind::PolymorphicType(_) | Kind::PolymorphicId { .. })
-    }),
-    ("exists", |kind| matches!(kind, Kind::String { .. } | Kind::Integer | Kind::BigInt)),
-    ("differs_from", |kind| kind.is_comparable_with(kind)),
-    ("after", follows),
-    ("not_before", follows),
-];
-
-fn follows(kind: &Kind) -> bool {
-    kind.is_number() || matches!(kind, Kind::Timestamp(_) | Kind::Date)
-}
-
-/// Whether a rule can be said of a type at all.
+/// True if a rule fits a type.
 pub fn fits(rule: &Rule, kind: &Kind) -> bool {
-    *kind == Kind::Unknown || KEYS.iter().any(|(key, fits)| *key == rule.key() && fits(kind))
+    kind.is_unknown() || (rule.facts().fits)(kind.facts())
 }
 
 fn misfit(field: &Field, rule: &Spanned<Rule>, problems: &mut Problems) {
     let (key, kind) = (rule.value.key(), field.kind.described());
     let message = format!("`{key}` cannot be said of `{}`, which is {kind}", field.declared);
-    let fitting: Vec<&str> = KEYS.iter().filter(|(_, fits)| fits(&field.kind)).map(|(key, _)| *key).collect();
+    let fitting = RuleFacts::ALL.iter().filter(|facts| (facts.fits)(field.kind.facts()));
+    let fitting: Vec<&str> = fitting.map(|facts| facts.key).collect();
     let help = match (&rule.value, &field.kind) {
         (Rule::MaxLength(_), kind) if kind.is_text() => {
             "the greatest length of a text is part of its type: `string(n)`".to_owned()
         }
-        (Rule::Unique, Kind::Text) => "a text of any length has no index: make it a `string(n)`".to_owned(),
-        (_, Kind::PolymorphicType(_)) => "a `ref` to several resources has no rules".to_owned(),
+        (Rule::Unique, Kind::Known(Type::Text)) => {
+            "a text of any length has no index: make it a `string(n)`".to_owned()
+        }
+        (_, Kind::Known(Type::PolymorphicType { .. })) => "a `ref` to several resources has no rules".to_owned(),
         _ if fitting.is_empty() => format!("{kind} has no rules"),
         _ => format!("for {kind} there are: {}", fitting.join(", ")),
     };
@@ -92,8 +71,9 @@ fn bound(field: &Field, text: &str, span: Span, problems: &mut Problems) {
     let fits = match (&field.kind, Number::read(text)) {
         (Kind::Unknown, _) => true,
         (_, None) => false,
-        (Kind::Decimal { precision, places }, Some(number)) => is_decimal(*precision, *places, number),
-        (kind, Some(number)) => is_whole(kind, number),
+        (Kind::Known(Type::Decimal { precision, places }), Some(number)) => decimal::holds(*precision, *places, number),
+        (Kind::Known(Type::Integer), Some(number)) => integer::holds(number),
+        (_, Some(number)) => bigint::holds(number),
     };
     if let Some(plain) = without_zeros(text) {
         let problem = Diagnostic::new(Code::BoundMisfit, span, format!("`{text}` {LEADING_ZERO}"), "not a number");
@@ -101,7 +81,7 @@ fn bound(field: &Field, text: &str, span: Span, problems: &mut Problems) {
     } else if !fits {
         let message = format!("`{text}` is not a number that `{}` can hold", field.declared);
         let help = match &field.kind {
-            Kind::Decimal { precision, places } => {
+            Kind::Known(Type::Decimal { precision, places }) => {
                 format!("a number of at most {precision} digits with at most {places} places")
             }
             kind => format!("a whole number in the range of `{}`", kind.word()),
@@ -110,7 +90,7 @@ fn bound(field: &Field, text: &str, span: Span, problems: &mut Problems) {
     }
 }
 
-/// Whether any number of the field's places satisfies all bounds.
+/// Reports bounds that leave no number with the places of the field.
 fn range(field: &Field, problems: &mut Problems) {
     let bounds = |of: fn(&Field, &Rule) -> Option<Number>| {
         field.rules.iter().filter_map(move |rule| Some((of(field, &rule.value)?, rule)))
@@ -125,38 +105,38 @@ fn range(field: &Field, problems: &mut Problems) {
     }
 }
 
-/// The least number that a rule leaves to a field.
+/// The least number that a rule allows.
 fn lower(field: &Field, rule: &Rule) -> Option<Number> {
     match rule {
-        Rule::Min(text) => Number::read(text),
-        Rule::Above(text) => Some(Number::read(text)?.next(places(field), true)),
+        Rule::Min(text) => Number::read(text.as_str()),
+        Rule::Above(text) => Some(Number::read(text.as_str())?.next(places(field), true)),
         _ => None,
     }
 }
 
-/// The greatest one.
+/// The greatest number that a rule allows.
 fn upper(field: &Field, rule: &Rule) -> Option<Number> {
     match rule {
-        Rule::Max(text) => Number::read(text),
-        Rule::Below(text) => Some(Number::read(text)?.next(places(field), false)),
+        Rule::Max(text) => Number::read(text.as_str()),
+        Rule::Below(text) => Some(Number::read(text.as_str())?.next(places(field), false)),
         _ => None,
     }
 }
 
 fn places(field: &Field) -> u32 {
     match field.kind {
-        Kind::Decimal { places, .. } => places.into(),
+        Kind::Known(Type::Decimal { places, .. }) => places.into(),
         _ => 0,
     }
 }
 
-/// The least number that all rules of a field leave to it, with the rule that says it: `min: 10`.
+/// The least number that all rules of a field allow, with its rule: `min: 10`.
 pub fn least(field: &Field) -> Option<(Number, String)> {
     let bounds = field.rules.iter().filter_map(|rule| Some((lower(field, &rule.value)?, said(&rule.value))));
     bounds.reduce(|one, other| if other.0 > one.0 { other } else { one })
 }
 
-/// The greatest one.
+/// The greatest number that all rules of a field allow, with its rule.
 pub fn most(field: &Field) -> Option<(Number, String)> {
     let bounds = field.rules.iter().filter_map(|rule| Some((upper(field, &rule.value)?, said(&rule.value))));
     bounds.reduce(|one, other| if other.0 < one.0 { other } else { one })
@@ -164,17 +144,17 @@ pub fn most(field: &Field) -> Option<(Number, String)> {
 
 fn said(rule: &Rule) -> String {
     match rule {
-        Rule::Min(text) | Rule::Max(text) | Rule::Above(text) | Rule::Below(text) => format!("{}: {text}", rule.key()),
+        Rule::Min(_) | Rule::Max(_) | Rule::Above(_) | Rule::Below(_) => format!("{}: {}", rule.key(), rule.written()),
         rule => rule.key().to_owned(),
     }
 }
 
-/// Whether a number of the type lies beyond a bound that is one of its values.
+/// Reports an exclusive bound at the end of the type's range.
 fn extremes(field: &Field, problems: &mut Problems) {
     let greatest = match field.kind {
-        Kind::Integer => i32::MAX.to_string(),
-        Kind::BigInt => i64::MAX.to_string(),
-        Kind::Decimal { precision, places } => {
+        Kind::Known(Type::Integer) => i32::MAX.to_string(),
+        Kind::Known(Type::BigInt) => i64::MAX.to_string(),
+        Kind::Known(Type::Decimal { precision, places }) => {
             let nines = |digits: u8| "9".repeat(digits.into());
             match (precision - places, places) {
                 (whole, 0) => nines(whole),
@@ -184,10 +164,10 @@ fn extremes(field: &Field, problems: &mut Problems) {
         }
         _ => return,
     };
-    // Whole numbers of so many bits have one more below zero than above.
+    // Two's complement has one more value below zero than above.
     let least = match field.kind {
-        Kind::Integer => i32::MIN.to_string(),
-        Kind::BigInt => i64::MIN.to_string(),
+        Kind::Known(Type::Integer) => i32::MIN.to_string(),
+        Kind::Known(Type::BigInt) => i64::MIN.to_string(),
         _ => format!("-{greatest}"),
     };
     for rule in &field.rules {
@@ -196,8 +176,8 @@ fn extremes(field: &Field, problems: &mut Problems) {
             Rule::Below(text) => (text, &least, "least"),
             _ => continue,
         };
-        // One that lies outside is no number of the field at all, and told as that.
-        if Number::read(text).is_some_and(|bound| Number::read(end) == Some(bound)) {
+        // A bound outside the range has its own diagnostic.
+        if Number::read(text.as_str()).is_some_and(|bound| Number::read(end) == Some(bound)) {
             let reason = format!("`{end}` is the {what} that its type holds");
             empty_range(field, rule.span, field.places.kind.unwrap_or(rule.span), &reason, problems);
         }
@@ -219,8 +199,8 @@ fn lengths(field: &Field, problems: &mut Problems) {
         Rule::MaxLength(most) => Some((most, rule.span)),
         _ => None,
     });
-    match (&field.kind, most) {
-        (Kind::String { max }, _) if least > *max => {
+    match (field.kind.max_length(), most) {
+        (Some(max), _) if least > max => {
             let kind = field.places.kind.unwrap_or(rule.span);
             empty_range(field, rule.span, kind, &format!("no text of at most {max} characters is so long"), problems);
         }
@@ -231,7 +211,7 @@ fn lengths(field: &Field, problems: &mut Problems) {
     }
 }
 
-/// Whether a text of a length that is allowed can have the form that is asked for.
+/// Reports a pattern or format that no text of an allowed length matches.
 fn forms(field: &Field, problems: &mut Problems) {
     let asked = field.rules.iter().find_map(|rule| match rule.value {
         Rule::MinLength(least) => Some((u64::from(least), rule.span)),
@@ -240,7 +220,7 @@ fn forms(field: &Field, problems: &mut Problems) {
     for rule in field.rules.iter().filter(|_| field.kind.is_text()) {
         let Some((least, most)) = form(&rule.value) else { continue };
         let key = rule.value.key();
-        if let Kind::String { max } = field.kind
+        if let Some(max) = field.kind.max_length()
             && least > max.into()
         {
             let reason = format!("a text that fits the `{key}` has at least {least} characters, and {max} are allowed");
@@ -258,11 +238,13 @@ fn forms(field: &Field, problems: &mut Problems) {
     }
 }
 
-/// The fewest and the most characters of a text that a rule on its form allows.
+/// The fewest and the most characters of a text that a pattern or format allows.
 fn form(rule: &Rule) -> Option<(u64, Option<u64>)> {
     match rule {
-        Rule::Pattern(pattern) => patterns::lengths(pattern),
-        Rule::Format(format) => Some((patterns::least_of(*format), None)),
+        Rule::Pattern(pattern) => patterns::lengths(pattern.as_str()),
+        // The shortest ones are `http://a` and `a@b`.
+        Rule::Url => Some((8, None)),
+        Rule::Email => Some((3, None)),
         _ => None,
     }
 }

@@ -1,9 +1,9 @@
-//! Seeds: whether the file is there, and whether its rows can be recognised again.
+//! Seed files: whether the file exists and its rows can be identified again.
 
 use super::rows::{Rows, is_given};
-use super::sown::{Sown, later};
+use super::seed_state::{Sown, later};
 use crate::diagnostic::{Code, Diagnostic, Problems};
-use crate::model::{Default, Field, Kind, Resource, Rule, Schema};
+use crate::model::{Default, Field, Resource, Rule, Schema};
 use crate::source::SEED_SUFFIX;
 use crate::syntax::tree::Value;
 
@@ -47,7 +47,7 @@ pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
     }
 }
 
-/// The one record of a singleton is made after all rows are sown, of its defaults.
+/// The record of a singleton is created from its defaults, after all seeds.
 fn the_one_record(schema: &Schema, resource: &Resource, problems: &mut Problems) {
     let sown = Sown { schema, file: None, later: &[] };
     for field in &resource.fields {
@@ -60,15 +60,15 @@ fn the_one_record(schema: &Schema, resource: &Resource, problems: &mut Problems)
     }
 }
 
-/// Whether a field can tell rows apart at every start: a unique text that each record has, as its row gave it. The server
-/// takes the first of these as well.
+/// True if a field identifies rows at every start: a unique text that every row gives. The server uses the first such
+/// field.
 fn tells_apart(field: &Field) -> bool {
     let is_unique = field.rules.iter().any(|rule| rule.value == Rule::Unique);
-    let is_text = matches!(field.kind, Kind::String { .. } | Kind::Text);
+    let is_text = field.kind.is_text();
     is_unique && is_text && !field.nullable && is_given(field)
 }
 
-/// A mistake of a whole file, as a column that is called otherwise, is told at the first of the rows that have it.
+/// A mistake that every row repeats, such as a wrong column name, is reported once, at the first row.
 fn once_each(found: Problems, problems: &mut Problems) {
     let mut told: Vec<(Diagnostic, usize)> = Vec::new();
     for problem in found.into_all() {

@@ -1,9 +1,10 @@
-//! Singletons: one record, always there, without id or list, so that much else cannot be said of it.
+//! Singletons: one record without id or list, which rules out many other options.
+
+use charter_model::ActionOn;
 
 use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::model::{Access, Resource, Schema};
 use crate::source::Span;
-use crate::words::ActionOn;
 
 pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
     if !resource.singleton {

@@ -1,4 +1,4 @@
-//! `cargo charter dev`: watches the files of an application, checks the YAML at once, builds, and starts the server anew.
+//! `cargo charter dev`: watches the files of an application, checks the YAML, builds, and restarts the server.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -19,31 +19,31 @@ use crate::command::cargo;
 use crate::command::migration::{Folders, UNREACHED};
 use crate::{DONE, PROBLEMS, USAGE};
 
-/// Serve while you edit: check at once, build, start anew
+/// Serve while you edit: check, build and restart on every change
 ///
-/// YAML that has problems or lacks its migration, and Rust that does not compile, leave the server that runs as it is. Ends
-/// with Ctrl-C, and so does the server.
+/// The running server stays as it is while the YAML has problems or lacks a migration, or the Rust does not compile.
+/// Ctrl-C ends this command and the server.
 #[derive(Args)]
 pub struct Arguments {
     #[command(flatten)]
     folders: Folders,
-    /// The package of the application, where the folder has several
+    /// The package of the application, if the workspace has several
     #[arg(long, short)]
     package: Option<String>,
-    /// Another file or folder to watch, beside `resources`, `src`, `migrations`, `build.rs` and `Cargo.toml`
+    /// Another file or folder to watch, besides `resources`, `src`, `migrations`, `build.rs` and `Cargo.toml`
     #[arg(long)]
     watch: Vec<PathBuf>,
-    /// What the server is given
+    /// Arguments for the server
     #[arg(last = true)]
     server: Vec<String>,
 }
 
-/// How often the files are looked at.
+/// How often the files are compared.
 const PAUSE: Duration = Duration::from_millis(100);
-/// How long a server that is told to stop may take: longer than its own patience with requests under way.
+/// How long a server may take to stop: longer than its own timeout for requests in flight.
 const STOP: Duration = Duration::from_secs(20);
 
-/// The files and when each was written last.
+/// The files, each with its modification time and size.
 type State = BTreeMap<PathBuf, (Option<SystemTime>, u64)>;
 
 pub fn run(arguments: &Arguments) -> u8 {
@@ -73,7 +73,7 @@ pub fn run(arguments: &Arguments) -> u8 {
     DONE
 }
 
-/// Set by a signal to end, which otherwise would leave the server behind: only a terminal sends it to both.
+/// Set by SIGTERM, SIGQUIT or SIGINT. Only a terminal sends a signal to the server as well.
 fn told_to_end() -> io::Result<Arc<AtomicBool>> {
     let told = Arc::new(AtomicBool::new(false));
     let signals = TERM_SIGNALS.iter().copied();
@@ -92,12 +92,12 @@ struct Dev<'a> {
 }
 
 impl Dev<'_> {
-    /// Whether this command is to end.
+    /// True if this command must end.
     fn is_told(&self) -> bool {
         self.told.load(Ordering::Relaxed)
     }
 
-    /// The files once none of them is being written: an editor that saves several is waited for.
+    /// The files once they stop changing, because an editor may save several.
     fn settled(&self) -> State {
         let mut state = self.state();
         loop {
@@ -121,7 +121,7 @@ impl Dev<'_> {
         state
     }
 
-    /// From an edit to a server that has it; at the first problem all stays as it is.
+    /// Checks, builds and restarts. The first problem leaves the running server as it is.
     fn take(&mut self) {
         let began = Instant::now();
         match compile(&self.arguments.folders.dir) {
@@ -156,14 +156,14 @@ impl Dev<'_> {
         }
     }
 
-    /// Whether the migrations make the tables that the YAML means: every request for another would end with 500. What is
-    /// missing is told.
+    /// True if the migrations create the tables that the YAML declares; every request for another would be 500. Reports
+    /// what is missing.
     fn is_migrated(&self) -> bool {
         match self.arguments.folders.unreached() {
             Ok(None) => true,
             Ok(Some(plan)) => {
                 plan.lines().iter().for_each(|line| eprintln!("{line}"));
-                plan.refused.iter().for_each(|refused| eprintln!("{refused}"));
+                plan.unsupported.iter().for_each(|refused| eprintln!("{refused}"));
                 eprintln!("{UNREACHED}");
                 !plan.is_awaited()
             }
@@ -171,7 +171,7 @@ impl Dev<'_> {
         }
     }
 
-    /// Waits for the end of a build, which this command takes with it where it is told to end.
+    /// Waits for a build, and kills it if this command must end.
     fn waited_for(&self, mut build: Child) -> io::Result<ExitStatus> {
         loop {
             if let Some(status) = build.try_wait()? {
@@ -195,7 +195,7 @@ impl Dev<'_> {
         }
     }
 
-    /// Tells of a server that ended by itself.
+    /// Reports a server that ended by itself.
     fn look_after(&mut self) {
         if let Some(server) = &mut self.server
             && let Ok(Some(status)) = server.try_wait()
@@ -205,7 +205,7 @@ impl Dev<'_> {
         }
     }
 
-    /// Lets the server finish what is under way.
+    /// Stops the server gracefully.
     fn stop(&mut self) {
         let Some(mut server) = self.server.take() else { return };
         if let Err(problem) = end(&mut server) {
@@ -214,7 +214,7 @@ impl Dev<'_> {
     }
 }
 
-/// Tells a process to end, and ends it where it does not.
+/// Sends SIGTERM to a process, and kills it if it does not end.
 fn end(process: &mut Child) -> io::Result<()> {
     let told = Command::new("kill").args(["-TERM", &process.id().to_string()]).status();
     let began = Instant::now();
@@ -224,11 +224,11 @@ fn end(process: &mut Child) -> io::Result<()> {
         }
         sleep(PAUSE / 10);
     }
-    // Where there is no such command, or the process does not listen to it.
+    // There is no `kill` command, or the process ignores SIGTERM.
     process.kill().and_then(|()| process.wait().map(drop))
 }
 
-/// A file, or all files of a folder but hidden ones. What cannot be read is as if it were not there.
+/// Collects a file, or the files of a folder without hidden ones. Unreadable files are skipped.
 fn collect(path: &Path, state: &mut State) {
     let Ok(about) = fs::metadata(path) else { return };
     if about.is_file() {

@@ -1,4 +1,4 @@
-//! `cargo charter diff`: what changed since a revision, and what it means.
+//! `cargo charter diff`: compares the resources with a git revision.
 
 use charter_codegen::Sources;
 use charter_codegen::date;
@@ -7,12 +7,12 @@ use charter_codegen::snapshot::Snapshot;
 use clap::Args;
 
 use crate::command::{present, taken};
-use crate::{DONE, Folder, Format, PROBLEMS, USAGE, print_json, say};
+use crate::{DONE, Folder, Format, PROBLEMS, USAGE, print_json, stdout};
 
-/// Tell what changed, for clients and for data
+/// Report what changed, for clients and for data
 ///
-/// Exit codes: 0 nothing, or nothing but what is safe; 1 something breaks clients or endangers data; 2 nothing could be
-/// compared.
+/// Exit codes: 0 for no change or safe changes only; 1 if a change breaks clients or endangers data; 2 if nothing could
+/// be compared.
 #[derive(Args)]
 pub struct Arguments {
     /// The git revision to compare with
@@ -32,7 +32,7 @@ pub fn run(arguments: &Arguments) -> u8 {
         Err(code) => return code,
     };
     match arguments.format {
-        Format::Text => say::text(diff.render()),
+        Format::Text => stdout::text(diff.render()),
         Format::Json => print_json(&diff.to_json()),
     }
     let grave = diff.is_dangerous() || diff.effect() == Some(Effect::Breaking);

@@ -1,25 +1,25 @@
-//! `cargo charter from-db`: asks the application's server for the YAML of a table, and adds it to the resources.
+//! `cargo charter from-db`: adds the YAML of an existing table, which the application's server reads.
 
 use std::path::PathBuf;
 
 use clap::Args;
 
 use crate::command::{cargo, new};
-use crate::{Folder, PROBLEMS, say};
+use crate::{Folder, PROBLEMS, stdout};
 
-/// Write the YAML of a resource from a table that is there already
+/// Write the YAML of a resource from an existing table
 ///
-/// The application's server reads the table, in the database that its settings name: this command knows no database.
+/// The application's server reads the table, in the database of its settings.
 #[derive(Args)]
 pub struct Arguments {
     /// The table
     table: String,
-    /// What the resource is called; otherwise the table's name, singular
+    /// The name of the resource (by default the singular of the table's name)
     #[arg(long)]
     name: Option<String>,
     #[command(flatten)]
     folder: Folder,
-    /// The package of the application, where the folder has several
+    /// The package of the application, if the workspace has several
     #[arg(long, short)]
     package: Option<String>,
 }
@@ -34,7 +34,7 @@ fn write(arguments: &Arguments) -> Result<(), (String, u8)> {
     if let Some(name) = &arguments.name {
         server.args(["--name", name]);
     }
-    // What it has to say otherwise goes where this command's own words go.
+    // Other output of the server goes to standard error.
     let output = server.stderr(std::process::Stdio::inherit()).output();
     let output = output.map_err(|problem| (format!("cargo cannot be run: {problem}"), PROBLEMS))?;
     if !output.status.success() {
@@ -44,6 +44,6 @@ fn write(arguments: &Arguments) -> Result<(), (String, u8)> {
     let name = text.lines().find_map(|line| line.strip_prefix("resource: "));
     let name = name.ok_or_else(|| ("what the application tells is no resource".to_owned(), PROBLEMS))?.to_owned();
     let path: PathBuf = new::add(&arguments.folder.dir, &name, &text)?;
-    say::line(format_args!("wrote {}", path.display()));
+    stdout::line(format_args!("wrote {}", path.display()));
     Ok(())
 }

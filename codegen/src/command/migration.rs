@@ -1,4 +1,4 @@
-//! `cargo charter migration`: writes the migration from the last snapshot to the YAML as it is.
+//! `cargo charter migration`: writes the migration from the last snapshot to the current YAML.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,7 +12,7 @@ use charter_codegen::snapshot::Snapshot;
 use clap::{Args, Subcommand};
 
 use crate::command::{DEEPEST, any_migration, migrations, present};
-use crate::{DONE, PROBLEMS, USAGE, say};
+use crate::{DONE, PROBLEMS, USAGE, stdout};
 
 #[derive(Args)]
 pub struct Arguments {
@@ -22,24 +22,24 @@ pub struct Arguments {
 
 #[derive(Subcommand)]
 enum Action {
-    /// Write the migration from the last snapshot to the YAML as it is, and the snapshot that it reaches
+    /// Write the migration from the last snapshot to the current YAML, and the new snapshot
     New {
-        /// What it does, in snake_case: `add_colour`
+        /// The purpose of the migration, in snake_case: `add_colour`
         #[arg(required_unless_present = "check")]
         name: Option<String>,
-        /// Write it although it loses data
+        /// Write the migration although it loses data
         #[arg(long)]
         allow_destructive: bool,
         /// Write nothing, and print the SQL for both databases
         #[arg(long)]
         dry_run: bool,
-        /// Write nothing, and fail when the YAML and the snapshot differ
+        /// Write nothing, and fail if the YAML and the snapshot differ
         #[arg(long, conflicts_with_all = ["name", "dry_run", "allow_destructive"])]
         check: bool,
         #[command(flatten)]
         folders: Folders,
     },
-    /// Take the YAML as it is for what the migrations have reached, when they were written by hand
+    /// Write the snapshot of the current YAML, after migrations that were written by hand
     Snapshot {
         #[command(flatten)]
         folders: Folders,
@@ -51,7 +51,8 @@ pub struct Folders {
     /// The folder of the resources
     #[arg(long, default_value = "resources")]
     pub dir: PathBuf,
-    /// The folder of the migrations, with the snapshot in `snapshot` below it; found below `migrations` by itself
+    /// The folder of the migrations, which holds the folder `snapshot` (by default the folder below `migrations` that
+    /// has one)
     #[arg(long)]
     pub migrations: Option<PathBuf>,
 }
@@ -65,7 +66,7 @@ impl Folders {
         self.migrations().join("snapshot")
     }
 
-    /// The last snapshot and the present one.
+    /// The last snapshot and the current one.
     fn both(&self) -> Result<(Snapshot, Snapshot), u8> {
         let now = present(&self.dir)?;
         self.not_lost()?;
@@ -73,8 +74,8 @@ impl Folders {
         Ok((before, now))
     }
 
-    /// What the migrations have not reached; nothing where nothing tells what they have, as they are written by hand or stand
-    /// elsewhere.
+    /// The plan for the changes that no migration covers; none if there is no snapshot, because the migrations are
+    /// written by hand or are in another place.
     pub fn unreached(&self) -> Result<Option<Plan>, u8> {
         let folder = self.migrations();
         let is_told = self.snapshot().is_dir() || folder.is_dir() && any_migration(&folder, DEEPEST).is_none();
@@ -83,15 +84,15 @@ impl Folders {
         }
         let (before, now) = self.both()?;
         let plan = (before != now.kept()).then(|| Plan::between(&before, &now));
-        Ok(plan.filter(|plan| !plan.is_empty() || !plan.refused.is_empty()))
+        Ok(plan.filter(|plan| !plan.is_empty() || !plan.unsupported.is_empty()))
     }
 
-    /// Without a snapshot all tables would be made once more, although migrations have made them.
+    /// Fails if there are migrations without a snapshot: all tables would be created again.
     fn not_lost(&self) -> Result<(), u8> {
         let folder = self.snapshot();
         let made = any_migration(&self.migrations(), DEEPEST).filter(|_| !folder.is_dir());
         let Some(made) = made else { return Ok(()) };
-        // The snapshot stands beside the migrations, wherever these are.
+        // The snapshot is next to the migrations.
         let beside = made.parent().filter(|beside| *beside != self.migrations());
         let option = beside.map(|beside| format!(" --migrations {}", beside.display())).unwrap_or_default();
         let folder = beside.map_or(folder, |beside| beside.join("snapshot"));
@@ -105,7 +106,7 @@ impl Folders {
     }
 }
 
-/// What to do about steps that the migrations have not reached.
+/// The help for changes that no migration covers.
 pub const UNREACHED: &str =
     "the migrations have not reached this: `cargo charter migration new <name>` writes what is missing";
 
@@ -135,13 +136,13 @@ fn take_snapshot(folders: &Folders) -> Result<u8, u8> {
 fn check(folders: &Folders) -> Result<u8, u8> {
     let (before, now) = folders.both()?;
     if before == now.kept() {
-        say::line("the snapshot is that of the resources");
+        stdout::line("the snapshot is that of the resources");
         return Ok(DONE);
     }
     let plan = Plan::between(&before, &now);
-    plan.lines().iter().for_each(say::line);
-    plan.refused.iter().for_each(say::line);
-    if plan.is_empty() && plan.refused.is_empty() {
+    plan.lines().iter().for_each(stdout::line);
+    plan.unsupported.iter().for_each(stdout::line);
+    if plan.is_empty() && plan.unsupported.is_empty() {
         let behind = behind(&before, &now.kept()).join(", ");
         let help = "the tables stay as they are; `cargo charter migration snapshot` takes the YAML over";
         return Err(told(&format!("the snapshot is behind the YAML of {behind}\n{help}"), PROBLEMS));
@@ -149,7 +150,7 @@ fn check(folders: &Folders) -> Result<u8, u8> {
     Err(told(&format!("\n{UNREACHED}"), PROBLEMS))
 }
 
-/// The resources whose snapshot is not what it would be.
+/// The resources whose snapshot is out of date.
 fn behind<'s>(before: &'s Snapshot, now: &'s Snapshot) -> Vec<&'s str> {
     let names = before.resources.keys().chain(now.resources.keys()).collect::<BTreeSet<_>>().into_iter();
     names.filter(|name| before.resources.get(*name) != now.resources.get(*name)).map(String::as_str).collect()
@@ -166,24 +167,24 @@ fn new(name: &str, allow_destructive: bool, dry_run: bool, folders: &Folders) ->
     }
     let (before, now) = folders.both()?;
     if before == now.kept() {
-        say::line("nothing changed since the last migration");
+        stdout::line("nothing changed since the last migration");
         return Ok(DONE);
     }
     let plan = Plan::between(&before, &now);
-    if !plan.refused.is_empty() {
-        let refused: Vec<String> = plan.refused.iter().map(ToString::to_string).collect();
+    if !plan.unsupported.is_empty() {
+        let refused: Vec<String> = plan.unsupported.iter().map(ToString::to_string).collect();
         let refused = refused.join("\n").replace('\n', "\n  ");
         return Err(told(&format!("this cannot be migrated:\n  {refused}"), PROBLEMS));
     }
     let lost = format!("this loses data:\n  {}", plan.lost.join("\n  "));
     if dry_run {
         if !plan.lost.is_empty() {
-            say::line(format_args!("-- {}\n", lost.replace('\n', "\n-- ")));
+            stdout::line(format_args!("-- {}\n", lost.replace('\n', "\n-- ")));
         }
         if plan.is_empty() {
-            say::line("-- the tables stay as they are; the snapshot changes");
+            stdout::line("-- the tables stay as they are; the snapshot changes");
         }
-        say::text(sql(&plan));
+        stdout::text(sql(&plan));
         return Ok(DONE);
     }
     if !plan.lost.is_empty() && !allow_destructive {
@@ -193,7 +194,7 @@ fn new(name: &str, allow_destructive: bool, dry_run: bool, folders: &Folders) ->
     write(name, &plan, folders)?;
     report_written(&folders.snapshot(), now.write(&folders.snapshot()))?;
     if plan.is_empty() {
-        say::line("the tables stay as they are");
+        stdout::line("the tables stay as they are");
     }
     Ok(DONE)
 }
@@ -222,7 +223,7 @@ fn write(name: &str, plan: &Plan, folders: &Folders) -> Result<(), u8> {
         let path = folder.join(format!("{number}_{name}{ending}.rs"));
         let text = rust::formatted(&rust::file(&format!("{sentence}."), steps, online), folder);
         fs::write(&path, text).map_err(refused)?;
-        say::line(format_args!("wrote {}", path.display()));
+        stdout::line(format_args!("wrote {}", path.display()));
         number.count += 1;
     }
     Ok(())
@@ -232,12 +233,12 @@ fn report_written(folder: &Path, written: Result<Vec<String>, String>) -> Result
     for name in written.map_err(|problem| told(&problem, PROBLEMS))? {
         let path = folder.join(name);
         let verb = if path.exists() { "wrote" } else { "removed" };
-        say::line(format_args!("{verb} {}", path.display()));
+        stdout::line(format_args!("{verb} {}", path.display()));
     }
     Ok(())
 }
 
-/// The steps as SQL, for each database and both ways.
+/// The steps as SQL, up and down, for each database.
 fn sql(plan: &Plan) -> String {
     let mut text = String::new();
     for (name, dialect) in [("SQLite", Dialect::Sqlite), ("PostgreSQL", Dialect::Postgres)] {
@@ -264,17 +265,17 @@ fn sql(plan: &Plan) -> String {
     text
 }
 
-/// The greatest number that six digits have: names with more would stand in another order.
+/// The most migrations of one day. A number of seven digits would sort before one of six.
 const MOST_OF_A_DAY: u32 = 999_999;
 
-/// The beginning of a migration's name, which gives the order: `m20261121_000001`.
+/// The prefix of a migration's name, which gives the order: `m20261121_000001`.
 struct Number {
     date: String,
     count: u32,
 }
 
 impl Number {
-    /// The first one of today; behind those that are there, whatever their date.
+    /// The next number of today, or the number after the last migration if that has a later date.
     fn after(folder: &Path) -> std::io::Result<Number> {
         let mut number = Number { date: date::today().replace('-', ""), count: 1 };
         for entry in fs::read_dir(folder)? {

@@ -1,4 +1,4 @@
-//! The commands of `cargo charter` that compare and write: each in a file of its own.
+//! Commands of `cargo charter`, each in its own file.
 
 pub mod dev;
 pub mod diff;
@@ -15,7 +15,7 @@ use charter_codegen::{Sources, snapshot};
 
 use crate::USAGE;
 
-/// Cargo on the application's package: the one that runs this command, where one does.
+/// Runs cargo on the application's package. Within cargo it is the same cargo.
 pub fn cargo(command: &str, package: Option<&str>) -> Command {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo.args([command, "--quiet"]);
@@ -25,11 +25,11 @@ pub fn cargo(command: &str, package: Option<&str>) -> Command {
     cargo
 }
 
-/// So far below the folder of the migrations they are looked for.
+/// The most levels below the folder of the migrations that are searched.
 pub const DEEPEST: usize = 3;
 
-/// The folder of the application's migrations: the one at or below `migrations` that has a snapshot beside it, as where
-/// they stand in a crate of their own; `migrations` itself where none has.
+/// The folder of the application's migrations: the folder at or below `migrations` that has a snapshot, or else
+/// `migrations` itself.
 pub fn migrations() -> PathBuf {
     let folder = PathBuf::from("migrations");
     with_snapshot(&folder, DEEPEST).unwrap_or(folder)
@@ -54,7 +54,7 @@ pub fn any_migration(folder: &Path, depth: usize) -> Option<PathBuf> {
     })
 }
 
-/// What stands in a folder, in the order of the names.
+/// The entries of a folder, sorted by name.
 fn within(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
@@ -62,7 +62,7 @@ fn within(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// The snapshot of a folder of resources; a code to end with, and the report told, where it has problems.
+/// The snapshot of a folder of resources. If they have problems, reports them and returns an exit code.
 pub fn present(folder: &Path) -> Result<Snapshot, u8> {
     if !folder.is_dir() {
         eprintln!("there is no folder `{}`; `--dir` names the one with the resources", folder.display());
@@ -71,7 +71,7 @@ pub fn present(folder: &Path) -> Result<Snapshot, u8> {
     taken(Sources::load(folder))
 }
 
-/// The snapshot of sources, or a code to end with: what cannot be read cannot be compared.
+/// The snapshot of sources, or an exit code: resources with problems cannot be compared.
 pub fn taken(sources: Sources) -> Result<Snapshot, u8> {
     snapshot(sources).map_err(|report| {
         eprintln!("{}{}", report.render(), report.summary());

@@ -1,5 +1,5 @@
-//! `cargo charter new`: writes the YAML of a new resource from its fields in short, and in an empty folder an application
-//! around it.
+//! `cargo charter new`: writes the YAML of a new resource from a short notation, and in an empty folder a new
+//! application.
 
 use std::fs;
 use std::io::{BufRead, Write};
@@ -10,16 +10,17 @@ use charter_codegen::scaffold::{Short, file, singular};
 use charter_codegen::{Sources, compile_sources};
 use clap::Args;
 
-use crate::{DONE, Folder, PROBLEMS, USAGE, say};
+use crate::{DONE, Folder, PROBLEMS, USAGE, stdout};
 
 /// Write the YAML of a new resource
 ///
-/// A field is `name:type`, with `!` behind it where it is required and `=value` for a default:
-/// `name:string!` `'price:decimal(2)'` `'group:ref(product_group)'` `'size:enum(small|large)=small'`. Without fields on the
-/// line they are asked for, one a line. In an empty folder a whole application is written around the resource.
+/// A field is `name:type`, with `!` after the type if it is required and `=value` for a default: `name:string!`
+/// `'price:decimal(2)'` `'group:ref(product_group)'` `'size:enum(small|large)=small'`. Without fields on the command
+/// line, the command asks for them, one on each line. In an empty folder it writes a whole application around the
+/// resource.
 #[derive(Args)]
 pub struct Arguments {
-    /// Its name, singular and in snake_case
+    /// The name of the resource, singular and in snake_case
     resource: String,
     fields: Vec<String>,
     #[command(flatten)]
@@ -30,7 +31,7 @@ pub fn run(arguments: &Arguments) -> u8 {
     told(write(arguments))
 }
 
-/// The code to end with; what went wrong is told.
+/// The exit code of a result. Reports the problem of a failed one.
 pub fn told(result: Result<(), (String, u8)>) -> u8 {
     result.err().map_or(DONE, |(problem, code)| {
         eprintln!("{}", problem.trim_end());
@@ -59,16 +60,16 @@ fn write(arguments: &Arguments) -> Result<(), (String, u8)> {
     if begins {
         begin().map_err(|problem| (format!("the application cannot be written: {problem}"), PROBLEMS))?;
     }
-    say::line(format_args!("wrote {}", path.display()));
+    stdout::line(format_args!("wrote {}", path.display()));
     if let Some(singular) = singular(resource) {
         eprintln!("`{resource}` looks like a plural, and a resource has the name of one record: `{singular}`?");
     }
-    say::line(format_args!("next: `cargo charter migration new add_{resource}`"));
+    stdout::line(format_args!("next: `cargo charter migration new add_{resource}`"));
     Ok(())
 }
 
-/// Adds the file of a resource to the others, with which it is checked before anything is written: what it refers to must
-/// be there.
+/// Adds the file of a resource. It is checked with the others before anything is written, because its references must
+/// exist.
 pub fn add(folder: &Path, resource: &str, text: &str) -> Result<PathBuf, (String, u8)> {
     let path = folder.join(format!("{resource}.yaml"));
     if path.exists() {
@@ -84,14 +85,14 @@ pub fn add(folder: &Path, resource: &str, text: &str) -> Result<PathBuf, (String
     Ok(path)
 }
 
-/// Whether there is nothing in a folder but what is hidden, as a repository is.
+/// True if a folder has no visible files. A repository has hidden ones.
 fn is_empty(folder: &Path) -> bool {
     let hidden = |entry: fs::DirEntry| entry.file_name().to_string_lossy().starts_with('.');
     fs::read_dir(folder).is_ok_and(|entries| entries.flatten().all(hidden))
 }
 
-/// Writes the files of an application into the present folder. It begins with the versions of all packages that Charter
-/// is tested with.
+/// Writes the files of an application into the current folder, with the versions of all packages that Charter is tested
+/// with.
 fn begin() -> std::io::Result<()> {
     let here = std::env::current_dir()?;
     let folder = here.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
@@ -100,10 +101,10 @@ fn begin() -> std::io::Result<()> {
         if let Some(above) = path.parent() {
             fs::create_dir_all(above)?;
         }
-        // A repository may have its own list of what it ignores.
+        // A repository may have its own `.gitignore`.
         if !path.exists() {
             fs::write(path, text)?;
-            say::line(format_args!("wrote {}", path.display()));
+            stdout::line(format_args!("wrote {}", path.display()));
         }
     }
     fs::create_dir_all("migrations")?;
@@ -114,7 +115,7 @@ fn begin() -> std::io::Result<()> {
     Ok(())
 }
 
-/// Fields from standard input, one a line, up to an empty one.
+/// Reads fields from standard input, one on each line, up to an empty line.
 fn asked() -> std::io::Result<Vec<String>> {
     let mut fields = Vec::new();
     let mut lines = std::io::stdin().lock().lines();
@@ -128,7 +129,7 @@ fn asked() -> std::io::Result<Vec<String>> {
     }
 }
 
-/// The schema for editors, in the folder of the documents beside that of the resources or above.
+/// The path of the JSON Schema for editors, in a `docs` folder next to the folder of the resources or above it.
 fn schema(folder: &Path) -> Option<String> {
     let mut up = "..".to_owned();
     for above in folder.canonicalize().ok()?.ancestors().skip(1).take(4) {

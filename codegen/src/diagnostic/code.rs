@@ -1,16 +1,16 @@
-//! The stable codes of problems. A code keeps its meaning for ever; one that is no longer used is not given again.
+//! Stable codes of diagnostics. A code keeps its meaning; the number of a removed one is never reused.
 
 use std::fmt;
 
 macro_rules! codes {
     ($($(#[$doc:meta])* $name:ident = $code:literal),+ $(,)?) => {
-        /// Which kind of problem. `C00` reading, `C01` names, `C02` types, `C03` values and rules, `C04` relations,
-        /// `C05` queries, `C06` actions, `C07` whole resources.
+        /// A kind of problem. `C00` reading, `C01` names, `C02` types, `C03` values and rules, `C04` relations, `C05`
+        /// queries, `C06` actions, `C07` whole resources.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
         pub enum Code { $($(#[$doc])* $name),+ }
 
         impl Code {
-            /// All of them in order.
+            /// All codes in order.
             pub const ALL: &'static [Code] = &[$(Code::$name),+];
 
             /// `C0002`
@@ -84,7 +84,7 @@ codes! {
 }
 
 impl Code {
-    /// Whether it is told and stops nothing: what it is about works.
+    /// True if it is a warning, which does not stop the build.
     pub fn is_warning(self) -> bool {
         matches!(
             self,

@@ -1,4 +1,4 @@
-//! Problems found in resources: what is wrong, where, under which code, and what would help.
+//! Diagnostics: problems found in resources, each with a place, a code and help.
 
 mod catalog;
 mod code;
@@ -18,12 +18,12 @@ use crate::source::{Sources, Span};
 pub struct Diagnostic {
     pub code: Code,
     pub span: Span,
-    /// The headline: a whole sentence without its full stop.
+    /// The headline: a sentence without its full stop.
     pub message: String,
-    /// A few words beside the mark under the source.
+    /// A few words next to the marker under the source.
     pub label: String,
     pub help: Option<String>,
-    /// Other places that belong to it.
+    /// Other places that belong to the problem.
     pub related: Vec<(Span, String)>,
 }
 
@@ -32,19 +32,19 @@ impl Diagnostic {
         Diagnostic { code, span, message: message.into(), label: label.into(), help: None, related: Vec::new() }
     }
 
-    /// Says what to do.
+    /// Adds what to do.
     pub fn help(mut self, help: impl Into<String>) -> Diagnostic {
         self.help = Some(help.into());
         self
     }
 
-    /// Points at another place.
+    /// Adds another place.
     pub fn related(mut self, span: Span, label: impl Into<String>) -> Diagnostic {
         self.related.push((span, label.into()));
         self
     }
 
-    /// Names the known word that is nearest to the one written, or all of them where they are few.
+    /// Adds the known word nearest to the written one, or all known words if they are few.
     pub fn did_you_mean<'a>(self, written: &str, known: impl IntoIterator<Item = &'a str>) -> Diagnostic {
         match suggestion(written, known) {
             Some(help) => self.help(help),
@@ -53,17 +53,17 @@ impl Diagnostic {
     }
 }
 
-/// The most words that a help line lists.
+/// The most words in a help line.
 const LISTED: usize = 20;
 
-/// The known word that is near enough to the one written to be what was meant.
+/// The known word nearest to the written one, if it is near enough.
 pub fn nearest<'a>(written: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let lower = written.to_lowercase();
     let distances = known.into_iter().map(|word| (strsim::damerau_levenshtein(&lower, word), word));
     let near = distances.filter(|(distance, word)| {
         let (length, other) = (word.chars().count(), lower.chars().count());
-        // A word of which half is another is another: `put` is not a `post` with two mistakes.
-        // And one letter is any other.
+        // A distance of half a word is another word: `put` is not `post` with two mistakes. And one letter is near
+        // every other.
         *distance <= 1 + length.max(other) / 4
             && (*distance <= 1 || *distance * 2 <= length.min(other))
             && *distance < length.max(other)
@@ -83,7 +83,7 @@ fn suggestion<'a>(written: &str, known: impl IntoIterator<Item = &'a str>) -> Op
     }
 }
 
-/// The list that every pass adds to.
+/// The list to which every pass adds.
 #[derive(Debug, Default)]
 pub struct Problems {
     found: Vec<Diagnostic>,
@@ -94,7 +94,7 @@ impl Problems {
         self.found.push(problem);
     }
 
-    /// Whether there are none but warnings.
+    /// True if there are only warnings.
     pub fn are_warnings(&self) -> bool {
         self.found.iter().all(|problem| problem.code.is_warning())
     }
@@ -103,12 +103,12 @@ impl Problems {
         self.found.len()
     }
 
-    /// All of them, as they were found.
+    /// All problems in the order in which they were found.
     pub fn into_all(self) -> Vec<Diagnostic> {
         self.found
     }
 
-    /// All of them, in the order of files and lines.
+    /// All problems in the order of files and lines.
     pub fn into_report(mut self, sources: Sources) -> Report {
         self.found.sort_by_key(|problem| (problem.span.file, problem.span.start, problem.code));
         self.found.dedup();
@@ -116,7 +116,7 @@ impl Problems {
     }
 }
 
-/// Every problem of a folder of resources, ready to be shown.
+/// All problems of a folder of resources.
 #[derive(Debug)]
 pub struct Report {
     sources: Sources,
@@ -128,22 +128,23 @@ impl Report {
         &self.problems
     }
 
-    /// `resources/product.yaml:14:7`, where a problem begins.
+    /// `resources/product.yaml:14:7`, the start of a problem.
     pub fn locate(&self, problem: &Diagnostic) -> String {
         self.place(problem.span)
     }
 
-    /// The same of anything in the files that were read.
+    /// The same for any place in the files.
     pub(crate) fn place(&self, span: Span) -> String {
         self.sources.locate(span)
     }
 
-    /// The reports that people read, each with its piece of source.
+    /// The reports for people, each with its source.
     pub fn render(&self) -> String {
         render::render(&self.sources, &self.problems)
     }
 
-    /// `3 problems in 2 of 7 files`, or warnings: there are never both, as warnings wait until nothing is wrong.
+    /// `3 problems in 2 of 7 files`, or warnings. There are never both, because warnings are only searched in valid
+    /// resources.
     pub fn summary(&self) -> String {
         let mut files: Vec<_> = self.problems.iter().map(|problem| problem.span.file).collect();
         files.dedup();
@@ -154,12 +155,12 @@ impl Report {
         format!("{problems} {what}{plural} in {} of {} files", files.len(), self.sources.count())
     }
 
-    /// A line for each: `resources/product.yaml:14:7: <message> (C0508)`.
+    /// One line for each problem: `resources/product.yaml:14:7: <message> (C0508)`.
     pub fn lines(&self) -> impl Iterator<Item = String> {
         self.problems.iter().map(|problem| format!("{}: {} ({})", self.locate(problem), problem.message, problem.code))
     }
 
-    /// The list that programs read.
+    /// The problems for programs.
     pub fn to_json(&self) -> Value {
         let place = |span: Span| {
             let file = self.sources.file(span.file);

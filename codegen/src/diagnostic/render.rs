@@ -1,11 +1,11 @@
-//! Problems as text: a headline with the code, the place, the piece of source with marks under it, and help.
+//! Text of diagnostics: a headline with the code, the place, the source with markers, and help.
 
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 
 use super::Diagnostic;
 use crate::source::{Sources, Span};
 
-/// All problems, one after another, each followed by an empty line.
+/// All problems, each followed by an empty line.
 pub fn render(sources: &Sources, problems: &[Diagnostic]) -> String {
     let renderer = Renderer::plain();
     let mut text = String::new();

@@ -1,4 +1,4 @@
-//! Named actions: whether one is there, how it is called, what it takes and what it answers.
+//! Changes of actions: path, method, input, output and event.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What is to go: that it is said is safe, and what goes tells whether it keeps what was said.
+//! Changes of deprecations, and whether a removal keeps the announced date.
 
 use super::{Change, Changes, Effect};
 use crate::snapshot::{Deprecation, Resource};
@@ -25,7 +25,7 @@ fn both(then: &Deprecation, now: &Deprecation, changes: &mut Changes<'_>) {
     match (&then.sunset, &now.sunset) {
         (was, is) if was == is => {}
         (was, is) => {
-            // Whoever planned by the former day has less time than was said.
+            // An earlier sunset leaves clients less time than was announced.
             let earlier = matches!((was, is), (Some(was), Some(is)) if is < was);
             let effect = if earlier { Effect::Breaking } else { Effect::Internal };
             changes.push(effect, format!("the day on which it goes was {} and is {}", word(was), word(is)));
@@ -36,7 +36,7 @@ fn both(then: &Deprecation, now: &Deprecation, changes: &mut Changes<'_>) {
     }
 }
 
-/// Whether what stood at a place is still there.
+/// True if the field, filter or action at a place still exists.
 fn is_there(resource: &Resource, place: &str) -> bool {
     match place.split_once('.') {
         Some(("fields", name)) => resource.fields.contains_key(name),
@@ -46,7 +46,7 @@ fn is_there(resource: &Resource, place: &str) -> bool {
     }
 }
 
-/// The field that a filter asks, where it can be asked that.
+/// The field of a filter, if the filter is allowed.
 fn filters<'r>(resource: &'r Resource, filter: &str) -> Option<&'r str> {
     let mut fields = resource.fields.values();
     let asks = |predicate: &str, name: &str| filter == format!("{name}_{predicate}");
@@ -55,7 +55,7 @@ fn filters<'r>(resource: &'r Resource, filter: &str) -> Option<&'r str> {
     })
 }
 
-/// Says with each removal what clients were told of it. `today`: the day that it is.
+/// Adds to each removal what clients were told about it. `today` is the current day.
 pub fn keep_word(before: &Resource, after: Option<&Resource>, today: &str, changes: &mut [Change]) {
     for (place, said) in &before.deprecated {
         if after.is_some_and(|after| is_there(after, place)) {
@@ -80,7 +80,7 @@ fn is_removal(change: &Change) -> bool {
         .any(|removal| change.message.starts_with(removal))
 }
 
-/// Whether what goes goes when it was said.
+/// True if a removal keeps the announced day, as a clause of a sentence.
 fn kept(said: &Deprecation, today: &str) -> String {
     match &said.sunset {
         Some(day) if day.as_str() <= today => format!("goes as clients were told, on or after {day}"),

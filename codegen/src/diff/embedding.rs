@@ -1,16 +1,16 @@
-//! What becomes of records when the one is deleted that they refer to: they go with it where it has them by `many`.
+//! Changes of what deleting a record does to the records that refer to it: embedded records are deleted with it.
 
 use super::{Changes, Diff, Effect, fields, resources};
 use crate::snapshot::{Kind, Resource, Snapshot};
 
-/// References that were there, whose records become parts of another one or are such no more.
+/// Compares existing references whose records become embedded or stop being so.
 pub fn compare(before: &Snapshot, after: &Snapshot, diff: &mut Diff) {
     let pairs = resources(before, after);
     for pair in &pairs {
         let (Some(then), Some(now)) = (pair.before, pair.after) else { continue };
         for field in fields(&then.fields, &now.fields) {
             let (Some(old), Some(new)) = (field.before, field.after) else { continue };
-            let Kind::Ref(target) = &new.kind else { continue };
+            let Kind::Ref { resource: target } = &new.kind else { continue };
             let whole = pairs.iter().find(|pair| pair.after.is_some_and(|resource| resource.name == *target));
             let Some(whole) = whole.filter(|_| old.kind == new.kind) else { continue };
             let went = whole.before.is_some_and(|resource| has(resource, &now.name, &old.name));
@@ -28,7 +28,7 @@ pub fn compare(before: &Snapshot, after: &Snapshot, diff: &mut Diff) {
     }
 }
 
-/// Whether these records have those of a resource that refer to them by a field.
+/// True if a resource embeds the records of another by a field.
 fn has(whole: &Resource, part: &str, field: &str) -> bool {
     let is_it = |kind: &Kind| matches!(kind, Kind::Embedded { resource, by } if resource == part && by == field);
     whole.fields.values().any(|field| is_it(&field.kind))

@@ -1,10 +1,11 @@
-//! A field of a record, a parameter or a field of an answer: whether it is there, who writes it, what it must satisfy.
+//! Changes of a field, a parameter or a field of an output: existence, access, default, rules and queries.
+
+use charter_model::Number;
 
 use super::{Changes, Effect, Pair, kind, lacking, quoted};
-use crate::number::Number;
-use crate::snapshot::{Access, Default, Field, Kind, Resource, Shown};
+use crate::snapshot::{Access, Default, Field, Resource, Shown};
 
-/// What the field belongs to.
+/// The declaration that the field belongs to.
 #[derive(Clone, Copy)]
 pub enum Role<'a> {
     Record(&'a Resource),
@@ -13,7 +14,7 @@ pub enum Role<'a> {
 }
 
 impl Role<'_> {
-    /// Whether clients give the field.
+    /// True if clients write the field.
     fn is_given(self, field: &Field) -> bool {
         match self {
             Role::Record(resource) => field.is_given() && writes(resource),
@@ -22,7 +23,7 @@ impl Role<'_> {
         }
     }
 
-    /// Whether clients see the field.
+    /// True if clients read the field.
     fn is_shown(self, field: &Field) -> bool {
         match self {
             Role::Record(_) => field.is_shown(),
@@ -36,7 +37,7 @@ impl Role<'_> {
     }
 }
 
-/// Whether clients write records of it at all; those without operations are written with another.
+/// True if clients write records of the resource. A resource without operations is written with the one that embeds it.
 fn writes(resource: &Resource) -> bool {
     let is_write = |operation: &String| operation == "create" || operation == "update";
     resource.operations.is_empty() || resource.operations.iter().any(is_write)
@@ -53,7 +54,7 @@ pub fn compare_all(pairs: &[Pair<'_, Field>], role: Role<'_>, changes: &mut Chan
     }
 }
 
-/// The mark of a deleted record comes and goes with `delete: soft`, which is told for the resource.
+/// The deletion mark follows from `delete: soft`, which is reported for the resource.
 fn is_servers_own(field: &Field) -> bool {
     field.shown == Shown::Never
 }
@@ -74,16 +75,15 @@ fn added(field: &Field, role: Role<'_>, changes: &mut Changes<'_>) {
     }
 }
 
-/// Whether a column cannot be added or made not null without being told a value.
+/// True if adding the column, or making it not null, needs a value for existing rows.
 pub fn needs_backfill(field: &Field) -> bool {
-    let empty = matches!(field.kind, Kind::Json | Kind::CustomFields | Kind::StringList(_) | Kind::RefList(_));
     let literal = matches!(field.default, Default::Literal { .. });
-    !field.nullable && !literal && !empty && field.backfill.is_none()
+    !field.nullable && !literal && !field.kind.facts().starts_empty && field.backfill.is_none()
 }
 
-/// Whether one value fits all the rows that have none.
+/// True if one value can fill all existing rows.
 pub fn can_be_filled(field: &Field) -> bool {
-    !field.rules.contains_key("unique") && !matches!(field.kind, Kind::Uuid | Kind::AnyType(_) | Kind::AnyId)
+    !field.rules.contains_key("unique") && field.kind.facts().can_be_filled
 }
 
 fn removed(field: &Field, role: Role<'_>, changes: &mut Changes<'_>) {
@@ -208,7 +208,7 @@ fn rules(before: &Field, after: &Field, role: Role<'_>, changes: &mut Changes<'_
     }
 }
 
-/// Whether a bound allows all that it allowed.
+/// True if a bound allows every value that it allowed before.
 fn is_wider(key: &str, then: &str, now: &str) -> bool {
     let (Some(then), Some(now)) = (Number::read(then), Number::read(now)) else { return false };
     match key {
@@ -218,7 +218,7 @@ fn is_wider(key: &str, then: &str, now: &str) -> bool {
     }
 }
 
-/// What can be asked of a list by it. A change of its type tells of what fits already.
+/// Compares predicates and sorting. A change of the type implies other predicates.
 fn queries(before: &Field, after: &Field, changes: &mut Changes<'_>) {
     let gone: Vec<String> = lacking(&before.predicates, &after.predicates).into_iter().cloned().collect();
     let new: Vec<String> = lacking(&after.predicates, &before.predicates).into_iter().cloned().collect();

@@ -1,36 +1,44 @@
-//! The type of a field: the same, wider, narrower or another.
+//! Changes of a field's type: wider, narrower or another.
+
+use charter_model::Storage;
 
 use super::{Changes, Effect, lacking, quoted};
-use crate::snapshot::{Field, Kind};
-use crate::types::LONGEST_WORD;
+use crate::snapshot::{Field, Kind, kind_text};
 
-/// `given`: clients send it. `column`: rows hold it.
+/// `given`: clients write the field. `column`: rows hold it.
 pub fn compare(before: &Field, after: &Field, given: bool, column: bool, changes: &mut Changes<'_>) {
     let data = |text: &str| column.then(|| text.to_owned());
     let (then, now) = (&before.kind, &after.kind);
-    let was = format!("its type was `{then}` and is `{now}`");
+    let was = format!("its type was `{}` and is `{}`", kind_text(then), kind_text(now));
     let narrower = if given { Effect::Breaking } else { Effect::Internal };
     match (then, now) {
-        (Kind::AnyType(then), Kind::AnyType(now)) => targets(then, now, column, changes),
+        (Kind::PolymorphicType { type_names: then }, Kind::PolymorphicType { type_names: now }) => {
+            targets(then, now, column, changes);
+        }
         (then, now) if then == now => words(before, after, given, column, changes),
-        (Kind::String(then), Kind::String(now)) | (Kind::StringList(then), Kind::StringList(now)) => match then < now {
+        (Kind::String { max: then }, Kind::String { max: now })
+        | (Kind::StringList { max: then }, Kind::StringList { max: now }) => match then < now {
             true => changes.push(Effect::Addition, format!("{was}: longer values are allowed")),
             false => {
-                // The values of a list stand in JSON, whose length no column knows.
-                let stop = match (&before.kind, &after.kind) {
-                    (Kind::StringList(_), _) => data("rows that have longer values keep them"),
-                    _ => data("values that are longer stop the migration"),
+                // Lists are stored as JSON, so no column limits the length of their values.
+                let stop = match before.kind.facts().is_list {
+                    true => data("rows that have longer values keep them"),
+                    false => data("values that are longer stop the migration"),
                 };
                 changes.push_with(narrower, format!("{was}: longer values are refused"), stop);
             }
         },
-        (Kind::String(_), Kind::Text) => changes.push(Effect::Addition, format!("{was}: longer values are allowed")),
-        (Kind::Text, Kind::String(_)) => {
+        (Kind::String { .. }, Kind::Text) => {
+            changes.push(Effect::Addition, format!("{was}: longer values are allowed"));
+        }
+        (Kind::Text, Kind::String { .. }) => {
             let stop = data("values that are longer stop the migration");
             changes.push_with(narrower, format!("{was}: longer values are refused"), stop);
         }
-        (Kind::Decimal(then_digits, then_places), Kind::Decimal(digits, places)) if then_places == places => {
-            match then_digits < digits {
+        (Kind::Decimal { precision: then_digits, places: then_places }, Kind::Decimal { precision, places })
+            if then_places == places =>
+        {
+            match then_digits < precision {
                 true => changes.push(Effect::Addition, format!("{was}: larger numbers are allowed")),
                 false => {
                     let stop = data("numbers that are larger stop the migration");
@@ -40,11 +48,13 @@ pub fn compare(before: &Field, after: &Field, given: bool, column: bool, changes
         }
         (then, now) => {
             let data = column.then(|| match converts(then, now) {
-                Conversion::Whole | Conversion::Checked if *now == Kind::Enum => {
+                Conversion::Whole | Conversion::Checked if matches!(now, Kind::Enum { .. }) => {
                     Some(format!("rows that have another word keep it{}", longer(then)))
                 }
-                Conversion::Whole if *now == Kind::Code => Some("rows that have another number keep it".to_owned()),
-                Conversion::Checked if *now == Kind::Code => {
+                Conversion::Whole if matches!(now, Kind::Code { .. }) => {
+                    Some("rows that have another number keep it".to_owned())
+                }
+                Conversion::Checked if matches!(now, Kind::Code { .. }) => {
                     Some("rows that have another number keep it, and one beyond 32 bits stops the migration".to_owned())
                 }
                 Conversion::Whole => None,
@@ -58,46 +68,47 @@ pub fn compare(before: &Field, after: &Field, given: bool, column: bool, changes
     }
 }
 
-/// The words of an enum stand in a column of their own length.
+/// The column of an enum has its own length.
 fn longer(then: &Kind) -> String {
+    let most = Storage::MAX_WORD_LENGTH;
     match then {
-        Kind::String(max) if *max <= LONGEST_WORD => String::new(),
-        _ => format!(", and one of more than {LONGEST_WORD} characters stops the migration"),
+        Kind::String { max } if *max <= most => String::new(),
+        _ => format!(", and one of more than {most} characters stops the migration"),
     }
 }
 
-/// What becomes of the values of a column whose type changes.
+/// The effect of a change of type on the stored values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Conversion {
-    /// Every value has its place in the new type.
+    /// Every value fits the new type.
     Whole,
-    /// A value that has none stops the migration.
+    /// A value that does not fit stops the migration.
     Checked,
-    /// There is no way; the column is made anew.
+    /// No conversion exists; the column is dropped and created.
     None,
 }
 
-/// Which types have a way to which, on both databases.
+/// The conversion between two types, which both databases can do.
 pub fn converts(before: &Kind, after: &Kind) -> Conversion {
     use Conversion::{Checked, None, Whole};
     match (before, after) {
         (then, now) if then == now => Whole,
-        (Kind::AnyType(_), Kind::AnyType(_)) => Whole,
-        (Kind::StringList(_), Kind::StringList(_)) => Whole,
-        (Kind::String(_) | Kind::Enum, Kind::Text) => Whole,
-        (Kind::String(then), Kind::String(now)) if then <= now => Whole,
-        (Kind::Enum, Kind::String(max)) if *max >= LONGEST_WORD => Whole,
-        (Kind::String(_) | Kind::Text | Kind::Enum, Kind::String(_) | Kind::Text | Kind::Enum) => Checked,
-        (Kind::Integer, Kind::Code) | (Kind::Code, Kind::Integer) => Whole,
-        (Kind::Integer | Kind::Code, Kind::BigInt) => Whole,
-        (Kind::BigInt, Kind::Integer | Kind::Code) => Checked,
-        // The ids stay; whether each leads to a record is seen when the constraint is made.
-        (Kind::Ref(_), Kind::BigInt) => Whole,
-        (Kind::BigInt, Kind::Ref(_)) => Checked,
-        (Kind::Integer | Kind::Code | Kind::BigInt, Kind::Decimal(..)) => Checked,
-        (Kind::Decimal(..), Kind::Integer | Kind::BigInt) => Checked,
-        (Kind::Decimal(then, then_places), Kind::Decimal(now, places)) => {
-            match then_places <= places && then - then_places <= now - places {
+        (Kind::PolymorphicType { .. }, Kind::PolymorphicType { .. }) => Whole,
+        (Kind::StringList { .. }, Kind::StringList { .. }) => Whole,
+        (Kind::String { .. } | Kind::Enum { .. }, Kind::Text) => Whole,
+        (Kind::String { max: then }, Kind::String { max: now }) if then <= now => Whole,
+        (Kind::Enum { .. }, Kind::String { max }) if *max >= Storage::MAX_WORD_LENGTH => Whole,
+        (then, now) if then.facts().family == Some("text") && now.facts().family == Some("text") => Checked,
+        (Kind::Integer, Kind::Code { .. }) | (Kind::Code { .. }, Kind::Integer) => Whole,
+        (Kind::Integer | Kind::Code { .. }, Kind::BigInt) => Whole,
+        (Kind::BigInt, Kind::Integer | Kind::Code { .. }) => Checked,
+        // The ids stay. The foreign key checks that each refers to a record.
+        (Kind::Ref { .. }, Kind::BigInt) => Whole,
+        (Kind::BigInt, Kind::Ref { .. }) => Checked,
+        (Kind::Integer | Kind::Code { .. } | Kind::BigInt, Kind::Decimal { .. }) => Checked,
+        (Kind::Decimal { .. }, Kind::Integer | Kind::BigInt) => Checked,
+        (Kind::Decimal { precision: then, places: then_places }, Kind::Decimal { precision, places }) => {
+            match then_places <= places && then - then_places <= precision - places {
                 true => Whole,
                 false => Checked,
             }
@@ -106,7 +117,7 @@ pub fn converts(before: &Kind, after: &Kind) -> Conversion {
     }
 }
 
-/// The words of an enum and the numbers of a code.
+/// Compares the words of an enum and the numbers of a code.
 fn words(before: &Field, after: &Field, given: bool, column: bool, changes: &mut Changes<'_>) {
     let numbers = |field: &Field| field.codes.keys().map(i32::to_string).collect::<Vec<_>>();
     let pairs = [(before.values.clone(), after.values.clone()), (numbers(before), numbers(after))];

@@ -1,4 +1,4 @@
-//! What changed between two snapshots, and what each change means for clients and for data.
+//! Comparison of two snapshots: the changes, and what each means for clients and for data.
 
 mod action;
 mod deprecation;
@@ -15,14 +15,14 @@ pub use field::can_be_filled;
 pub use kind::{Conversion, converts};
 pub use rename::{Pair, fields, followed, resources};
 
-/// What a change means for those who call the API.
+/// The effect of a change on clients of the API.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Effect {
-    /// Nothing that a client can tell, but for speed.
+    /// Clients cannot notice it, except by speed.
     Internal,
-    /// More than there was, or something allowed that was not.
+    /// Something new, or something that is allowed now.
     Addition,
-    /// A request that was answered may be refused or answered otherwise.
+    /// A request that succeeded may fail or return something else.
     Breaking,
 }
 
@@ -30,12 +30,12 @@ pub enum Effect {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Change {
     pub resource: String,
-    /// What of it: `fields.name`, `actions.convert.input.at`; empty for the resource as a whole.
+    /// The part of the resource: `fields.name`, `actions.convert.input.at`; empty for the whole resource.
     pub at: String,
     pub effect: Effect,
     /// A sentence without its full stop.
     pub message: String,
-    /// What is lost, or may stop the migration.
+    /// Data that is lost, or that may stop the migration.
     pub data: Option<String>,
 }
 
@@ -46,8 +46,8 @@ pub struct Diff {
 }
 
 impl Diff {
-    /// Compares two snapshots. `renamed_from` in the later one is what tells a rename from a removal and an addition;
-    /// `today`, as `2026-03-21`, whether what was deprecated goes when it was said.
+    /// Compares two snapshots. `renamed_from` in the later one distinguishes a rename from a removal and an addition.
+    /// `today`, such as `2026-03-21`, decides whether a removal keeps the announced date.
     pub fn between(before: &Snapshot, after: &Snapshot, today: &str) -> Diff {
         let mut diff = Diff::default();
         let before = &followed(before, after);
@@ -63,18 +63,18 @@ impl Diff {
         diff
     }
 
-    /// What clients must expect of the next version; none when nothing changed.
+    /// The greatest effect on clients; none if nothing changed.
     pub fn effect(&self) -> Option<Effect> {
         self.changes.iter().map(|change| change.effect).max()
     }
 
-    /// Whether any change may lose data, or be stopped by it.
+    /// True if a change may lose data, or existing data may stop the migration.
     pub fn is_dangerous(&self) -> bool {
         self.changes.iter().any(|change| change.data.is_some())
     }
 }
 
-/// Where the changes of one part of a resource go.
+/// The changes of one part of a resource.
 struct Changes<'a> {
     diff: &'a mut Diff,
     resource: &'a str,
@@ -82,7 +82,7 @@ struct Changes<'a> {
 }
 
 impl Changes<'_> {
-    /// The part of a part: `fields` and then `fields.name`.
+    /// The changes of a part within this part: `fields`, then `fields.name`.
     fn within(&mut self, part: &str) -> Changes<'_> {
         let at = if self.at.is_empty() { part.to_owned() } else { format!("{}.{part}", self.at) };
         Changes { diff: self.diff, resource: self.resource, at }
@@ -92,13 +92,13 @@ impl Changes<'_> {
         self.push_with(effect, message, None);
     }
 
-    /// A change that also concerns the rows that are there.
+    /// Adds a change that also concerns existing rows.
     fn push_with(&mut self, effect: Effect, message: impl Into<String>, data: Option<String>) {
         let (resource, at, message) = (self.resource.to_owned(), self.at.clone(), message.into());
         self.diff.changes.push(Change { resource, at, effect, message, data });
     }
 
-    /// A setting that clients depend on, and that is now another.
+    /// Adds a breaking change if a setting that clients depend on differs.
     fn breaking_if(&mut self, what: &str, before: &str, after: &str, consequence: &str) {
         if before != after {
             self.push(Effect::Breaking, format!("{what} was `{before}` and is `{after}`: {consequence}"));

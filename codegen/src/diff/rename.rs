@@ -1,18 +1,18 @@
-//! Which resource and which field is which: the same name, or the name that `renamed_from` says. Nothing is guessed.
+//! Pairs of resources and fields in two snapshots, by name or by `renamed_from`. Nothing is guessed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::snapshot::{Field, Kind, Resource, Snapshot};
 
-/// The same thing in two snapshots; in one alone where it was added or removed.
+/// The same resource or field in two snapshots; in only one if it was added or removed.
 #[derive(Debug)]
 pub struct Pair<'a, T> {
     pub before: Option<&'a T>,
     pub after: Option<&'a T>,
 }
 
-/// The earlier snapshot with every reference under the name that its resource has later, so that a rename is told once,
-/// where it is declared. A polymorphic reference is left: its rows hold the former name.
+/// The earlier snapshot with references under the later names of their resources, so that a rename is reported once,
+/// where it is declared. A polymorphic reference stays, because its rows hold the former name.
 pub fn followed(before: &Snapshot, after: &Snapshot) -> Snapshot {
     let mut followed = before.clone();
     let pairs = resources(before, after);
@@ -40,7 +40,9 @@ pub fn followed(before: &Snapshot, after: &Snapshot) -> Snapshot {
         for field in resource.fields.values_mut().chain(parameters) {
             field.rules.get_mut("exists").into_iter().for_each(follow_path);
             match &mut field.kind {
-                Kind::Ref(name) | Kind::RefList(name) | Kind::Embedded { resource: name, .. } => follow(name),
+                Kind::Ref { resource } | Kind::RefList { resource } | Kind::Embedded { resource, .. } => {
+                    follow(resource)
+                }
                 _ => {}
             }
         }
@@ -53,7 +55,7 @@ pub fn resources<'a>(before: &'a Snapshot, after: &'a Snapshot) -> Vec<Pair<'a, 
     pairs(&before.resources, &after.resources, |resource| resource.renamed_from.as_deref())
 }
 
-/// The fields of a resource, of an input or of an answer.
+/// The fields of a resource, an input or an output.
 pub fn fields<'a>(before: &'a BTreeMap<String, Field>, after: &'a BTreeMap<String, Field>) -> Vec<Pair<'a, Field>> {
     pairs(before, after, |field| field.renamed_from.as_deref())
 }

@@ -1,11 +1,11 @@
-//! A difference as text for people and as JSON for programs.
+//! Report of a comparison, as text and as JSON.
 
 use serde_json::{Value, json};
 
 use super::{Change, Diff, Effect};
 
 impl Effect {
-    /// For clients, in a word.
+    /// The effect on clients, in a word.
     pub fn word(self) -> &'static str {
         match self {
             Effect::Internal | Effect::Addition => "safe",
@@ -13,7 +13,7 @@ impl Effect {
         }
     }
 
-    /// Which part of a semantic version must rise.
+    /// The part of a semantic version that must rise.
     pub fn part(self) -> &'static str {
         match self {
             Effect::Internal => "patch",
@@ -31,12 +31,12 @@ impl Change {
 }
 
 impl Diff {
-    /// What there is to do with the version number.
+    /// Advice on the version number.
     pub fn advice(&self) -> &'static str {
         self.effect().map_or("none", Effect::part)
     }
 
-    /// One line for each change, the gravest first, and a summary.
+    /// One line for each change, the greatest effect first, and a summary.
     pub fn render(&self) -> String {
         let mut changes: Vec<&Change> = self.changes.iter().collect();
         changes.sort_by_key(|change| std::cmp::Reverse(change.effect));

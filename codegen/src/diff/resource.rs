@@ -1,4 +1,4 @@
-//! A resource: whether it is there, under which names and for whom, and what can be done with it.
+//! Changes of a resource: names, access, operations, deletion, indexes and includes.
 
 use super::{Changes, Effect, Pair, action, deprecation, field, fields, lacking, quoted};
 use crate::snapshot::{Include, Resource};
@@ -42,7 +42,7 @@ fn names(before: &Resource, after: &Resource, changes: &mut Changes<'_>) {
     if before.plural != after.plural {
         let message =
             format!("`plural` was `{}` and is `{}`: a list stands under this key", before.plural, after.plural);
-        // Of one that is renamed it is said with the name.
+        // A rename is reported with the name.
         let kept = (before.name == after.name).then(|| {
             let what = if before.fields.contains_key("custom_fields") {
                 "saved views and custom fields"
@@ -70,7 +70,7 @@ fn names(before: &Resource, after: &Resource, changes: &mut Changes<'_>) {
     }
 }
 
-/// Who may, and who sees what.
+/// Compares abilities, permissions and the owner.
 fn callers(before: &Resource, after: &Resource, changes: &mut Changes<'_>) {
     let refused = "tokens with the old ability are refused";
     changes.breaking_if("`ability`", &before.ability, &after.ability, refused);
@@ -151,7 +151,7 @@ fn deletion(before: &Resource, after: &Resource, changes: &mut Changes<'_>) {
     }
 }
 
-/// Fields that show the label of a code show another where it changed.
+/// Reports fields that show a label of a code which changed.
 fn labels(before: &Resource, after: &Resource, changes: &mut Changes<'_>) {
     let mut changes = changes.within("fields");
     for pair in fields(&before.fields, &after.fields) {
@@ -167,9 +167,9 @@ fn labels(before: &Resource, after: &Resource, changes: &mut Changes<'_>) {
     }
 }
 
-/// What the database keeps an order of.
+/// Compares unique sets and indexes.
 fn sets(before: &Resource, after: &Resource, changes: &mut Changes<'_>) {
-    // A set is the same under the new names of its fields.
+    // A set stays the same under the new names of its fields.
     let renamed = |set: &Vec<String>| -> Vec<String> { set.iter().map(|name| renamed(after, before, name)).collect() };
     let then: Vec<Vec<String>> = before.unique.iter().map(renamed).collect();
     let is_permuted = |set: &Vec<String>, sets: &[Vec<String>]| {
@@ -216,8 +216,8 @@ fn sets(before: &Resource, after: &Resource, changes: &mut Changes<'_>) {
     }
 }
 
-/// Whether no row can break a set that is new: fewer fields of it were unique already, in the same rows and with the values
-/// that they have.
+/// True if existing rows satisfy a new unique set: a subset of its fields was unique before, in the same rows and with
+/// the same values.
 fn was_unique(before: &Resource, after: &Resource, then: &[Vec<String>], set: &[String]) -> bool {
     let pairs = fields(&before.fields, &after.fields);
     let earlier = |name: &String| {
@@ -234,7 +234,7 @@ fn was_unique(before: &Resource, after: &Resource, then: &[Vec<String>], set: &[
     (after.soft_delete || !before.soft_delete) && sets.iter().any(is_within)
 }
 
-/// What a field of the earlier resource is called in the later one.
+/// The later name of a field of the earlier resource.
 fn renamed(after: &Resource, before: &Resource, name: &str) -> String {
     let pairs = fields(&before.fields, &after.fields);
     let pair = pairs.iter().find(|pair| pair.before.is_some_and(|field| field.name == name));

@@ -1,13 +1,13 @@
-//! What the derives read: `#[resource(…)]`, `#[field(…)]`, `#[derived(…)]` and `#[embedded(…)]`.
+//! Attributes for the derives: `#[resource(…)]`, `#[field(…)]`, `#[derived(…)]` and `#[embedded(…)]`.
 
+use charter_model::{Arguments, Keyword, Operation, RuleArgument};
 use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
 
 use super::{behaviour, ident};
-use crate::model::{Access, Default, Described, Field, Filter, IncludeTarget, Kind, Name, Resource, Rule, Shown};
-use crate::words::{Format, Operation, Word};
+use crate::model::{Access, Default, Field, Filter, IncludeTarget, Kind, Name, Resource, Rule, Shown, Type};
 
-/// The attributes of the struct, grouped as a reader asks: names, nature, access, order, relations.
+/// The attributes of the struct, grouped: names, nature, access, order, relations.
 pub fn resource(resource: &Resource) -> Vec<TokenStream> {
     let (name, plural, label) = (resource.name.as_str(), resource.plural.as_str(), resource.label.as_str());
     let (type_name, path) = (&resource.type_name, resource.path.as_str());
@@ -42,7 +42,7 @@ fn nature(resource: &Resource) -> Vec<TokenStream> {
         let (parent, field) = (under.resource.as_str(), &under.field);
         items.push(quote!(under(resource = #parent, field = #field)));
     }
-    if !resource.singleton && resource.operations.len() < Operation::WORDS.len() {
+    if !resource.singleton && resource.operations.len() < Operation::ALL.len() {
         let words = resource.operations.iter().map(|operation| operation.value.word());
         items.push(quote!(operations(#(#words),*)));
     }
@@ -109,7 +109,7 @@ fn deprecated(resource: &Resource) -> Vec<TokenStream> {
     deprecated.collect()
 }
 
-/// The attribute of a column; none for one of which the derive knows everything by its name.
+/// The attribute of a column; none if the derive knows everything by the column's name.
 pub fn column(resource: &Resource, field: &Field) -> Option<TokenStream> {
     let implied = matches!(field.name.as_str(), "id" | "custom_fields");
     let mut items = Vec::new();
@@ -122,13 +122,13 @@ pub fn column(resource: &Resource, field: &Field) -> Option<TokenStream> {
     (!attributes.is_empty()).then_some(attributes)
 }
 
-/// What people read stands in an attribute of its own: a long one is a line for each item.
+/// Text for people has an attribute of its own: in a long attribute each item takes a line.
 fn apart(items: Vec<TokenStream>, field: &Field) -> TokenStream {
     let attributes = [items, words(field)].into_iter().filter(|items| !items.is_empty());
     attributes.map(|items| quote!(#[field(#(#items),*)])).collect()
 }
 
-/// The attribute of a parameter or of a field of an answer.
+/// The attribute of a parameter or of a field of an output.
 pub fn parameter(field: &Field) -> TokenStream {
     apart([kind(&field.kind)].into_iter().chain(writing(field)).collect(), field)
 }
@@ -138,82 +138,77 @@ pub fn virtual_field(resource: &Resource, field: &Field) -> TokenStream {
     let name = field.name.as_str();
     let words = words(field);
     let items = querying(resource, field).into_iter().chain(words.clone());
-    match &field.kind {
-        Kind::Derived(path) => {
-            let path = format!("{}.{}", path.head.value, path.tail.value);
+    match known(&field.kind) {
+        Type::Derived { via, field } => {
+            let path = format!("{}.{}", via.value, field.value);
             quote!(#[derived(#name, from = #path #(, #items)*)])
         }
-        Kind::Embedded { resource, by } => {
-            // Never filtered or sorted by, so that it is only said where they are shown.
-            let (resource, detail) = (resource.as_str(), (field.shown == Shown::Detail).then(|| quote!(, detail)));
+        Type::Embedded { resource, by } => {
+            // Embedded records are never filtered or sorted, so only `detail` is said.
+            let (resource, by) = (resource.as_str(), by.as_str());
+            let detail = (field.shown == Shown::Detail).then(|| quote!(, detail));
             quote!(#[embedded(#name, resource = #resource, by = #by #detail #(, #words)*)])
         }
         _ => unreachable!("every other kind has a column"),
     }
 }
 
+/// The type with its arguments: `decimal(12, 2)`.
 fn kind(kind: &Kind) -> TokenStream {
-    match kind {
-        Kind::String { max } => {
-            let max = Literal::u32_unsuffixed(*max);
-            quote!(string(#max))
+    let known = known(kind);
+    let key = ident(known.facts().attribute);
+    match known.arguments() {
+        Arguments::None => key,
+        Arguments::Length(max) => {
+            let max = Literal::u32_unsuffixed(max);
+            quote!(#key(#max))
         }
-        Kind::Decimal { precision, places } => {
-            let (precision, places) = (Literal::u8_unsuffixed(*precision), Literal::u8_unsuffixed(*places));
-            quote!(decimal(#precision, #places))
+        Arguments::Digits { precision, places } => {
+            let (precision, places) = (Literal::u8_unsuffixed(precision), Literal::u8_unsuffixed(places));
+            quote!(#key(#precision, #places))
         }
-        Kind::Timestamp(form) => {
+        Arguments::Form(form) => {
             let form = format_ident!("{}", form.word());
-            quote!(timestamp(#form))
+            quote!(#key(#form))
         }
-        Kind::Enum(words) => {
-            let words = words.iter().map(Name::as_str);
-            quote!(enumeration(#(#words),*))
+        Arguments::Words(names) | Arguments::Targets(names) => {
+            let names = names.iter().map(Name::as_str);
+            quote!(#key(#(#names),*))
         }
-        Kind::Code(values) => {
+        Arguments::Codes(values) => {
             let values = values.iter().map(|value| {
                 let number = Literal::i32_unsuffixed(value.number.value);
                 let label = value.label.as_str();
                 quote!(#number = #label)
             });
-            quote!(code(#(#values),*))
+            quote!(#key(#(#values),*))
         }
-        Kind::StringList { max } => {
-            let max = Literal::u32_unsuffixed(*max);
-            quote!(list(#max))
-        }
-        Kind::RefList(target) => {
+        Arguments::Resource(target) => {
             let target = target.as_str();
-            quote!(ref_list(#target))
+            quote!(#key(#target))
         }
-        Kind::Ref(target) => {
-            let target = target.as_str();
-            quote!(reference(#target))
+        Arguments::TypeField(field) => {
+            let field = field.as_str();
+            quote!(#key(type_field = #field))
         }
-        Kind::PolymorphicType(targets) => {
-            let targets = targets.iter().map(Name::as_str);
-            quote!(polymorphic_type(#(#targets),*))
-        }
-        Kind::PolymorphicId { type_field } => quote!(polymorphic_id(type_field = #type_field)),
-        plain => ident(plain.word()),
     }
 }
 
-/// Who writes it, what it is when nobody does, and what a value must satisfy.
+/// The type of a field, which a checked schema has.
+pub fn known(kind: &Kind) -> &Type {
+    kind.known().expect("a checked schema has no unknown types")
+}
+
+/// Access, default and rules.
 fn writing(field: &Field) -> Vec<TokenStream> {
     let mut items = Vec::new();
     if field.required {
         items.push(quote!(required));
     }
-    match field.access {
-        _ if field.shown == Shown::Never => items.push(quote!(internal)),
-        Access::Writable => {}
-        Access::ReadOnly => items.push(quote!(read_only)),
-        Access::Immutable => items.push(quote!(immutable)),
-        Access::Secret => items.push(quote!(secret)),
-    }
+    let access = if field.shown == Shown::Never { Access::Internal } else { field.access };
+    items.extend(access.word().map(ident));
     match &field.default {
-        // A hook sets it: the record has nothing of its own to start from.
+        // A hook sets it, so the record starts without a default.
         Default::None | Default::Hook => {}
         Default::Literal(text) => items.push(quote!(default = #text)),
         Default::Now => items.push(quote!(default_now)),
@@ -224,44 +219,34 @@ fn writing(field: &Field) -> Vec<TokenStream> {
 }
 
 fn rule(rule: &Rule) -> TokenStream {
-    let key = format_ident!("{}", rule.key());
-    match rule {
-        Rule::Min(text) | Rule::Max(text) | Rule::Above(text) | Rule::Below(text) => quote!(#key = #text),
-        Rule::MinLength(count) | Rule::MaxLength(count) => {
-            let count = Literal::u32_unsuffixed(*count);
+    let key = format_ident!("{}", rule.attribute());
+    match rule.argument() {
+        RuleArgument::Flag => quote!(#key),
+        RuleArgument::Count(count) => {
+            let count = Literal::u32_unsuffixed(count);
             quote!(#key = #count)
         }
-        Rule::Pattern(text) | Rule::DiffersFrom(text) | Rule::After(text) | Rule::NotBefore(text) => {
+        RuleArgument::Text(_) | RuleArgument::Path { .. } => {
+            let text = rule.written();
             quote!(#key = #text)
-        }
-        Rule::Format(Format::Url) => quote!(url),
-        Rule::Format(Format::Email) => quote!(email),
-        Rule::Unique => quote!(unique),
-        Rule::Exists(path) => {
-            let path = format!("{}.{}", path.head.value, path.tail.value);
-            quote!(exists = #path)
         }
     }
 }
 
-/// What people read of it.
+/// The display options.
 fn words(field: &Field) -> Vec<TokenStream> {
-    let Described { label, help, group, widget, description, example } = &field.described;
-    let said = [("label", label), ("help", help), ("group", group), ("description", description), ("example", example)];
-    let said = said.into_iter().filter_map(|(key, text)| Some((format_ident!("{key}"), text.as_ref()?.as_str())));
-    let words = said.map(|(key, text)| quote!(#key = #text));
-    let widget = widget.iter().map(|widget| widget.value.word()).map(|word| quote!(widget = #word));
-    words.chain(widget).collect()
+    let said = field.described.iter().map(|(option, text)| (format_ident!("{}", option.key()), text.as_str()));
+    said.map(|(key, text)| quote!(#key = #text)).collect()
 }
 
-/// Where it is shown, and how it is found.
+/// True if the field is shown in lists, filtered and sorted.
 fn querying(resource: &Resource, field: &Field) -> Vec<TokenStream> {
     let mut items = Vec::new();
     if field.shown == Shown::Detail {
         items.push(quote!(detail));
     }
     if !field.is_listed() {
-        // Only what a list item shows can be filtered and sorted; the derive knows that too.
+        // The derive knows that only fields of a list item are filtered and sorted.
         return items;
     }
     match resource.filter(field) {

@@ -1,16 +1,15 @@
-//! What the application implements by hand: the inputs and outputs of actions, the trait, and the route that ties them.
+//! Behaviour that the application implements: the inputs and outputs of actions, the trait, and the route.
 
+use charter_model::{ActionOn, Hook, Keyword, naming};
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
 use super::entity::rust_type;
 use super::{attributes, ident};
 use crate::model::{Action, ActionOutput, Field, Resource};
-use crate::names;
 use crate::output::PLACE;
-use crate::words::{ActionOn, Hook, Word};
 
-/// The items behind the struct.
+/// The items after the struct.
 pub fn behaviour(resource: &Resource) -> TokenStream {
     if !resource.has_behaviour() {
         return quote! {
@@ -23,7 +22,7 @@ pub fn behaviour(resource: &Resource) -> TokenStream {
     quote! { #(#parameters)* #behaviour #route }
 }
 
-/// `action(…)` of `#[resource]`, one for each.
+/// One `action(…)` of `#[resource]` for each action.
 pub fn attributes(resource: &Resource) -> Vec<TokenStream> {
     let attribute = |action: &Action| {
         let name = action.name.as_str();
@@ -46,7 +45,7 @@ pub fn attributes(resource: &Resource) -> Vec<TokenStream> {
 }
 
 fn input(action: &Action) -> Option<TokenStream> {
-    (!action.input.is_empty()).then(|| ident(&format!("{}Input", names::upper_camel(action.name.as_str()))))
+    (!action.input.is_empty()).then(|| ident(&format!("{}Input", naming::upper_camel(action.name.as_str()))))
 }
 
 fn creates(action: &Action) -> bool {
@@ -57,7 +56,7 @@ fn output(action: &Action) -> Option<(TokenStream, &str)> {
     match &action.output {
         ActionOutput::Record | ActionOutput::Created | ActionOutput::Unknown => None,
         ActionOutput::Fields { key, .. } => {
-            Some((ident(&format!("{}Output", names::upper_camel(action.name.as_str()))), key.as_str()))
+            Some((ident(&format!("{}Output", naming::upper_camel(action.name.as_str()))), key.as_str()))
         }
     }
 }

@@ -1,25 +1,25 @@
-//! From a checked schema to Rust: data and one line of routing for each resource, no behaviour, nothing checked.
+//! Rust from a checked schema: data and one line of routing for each resource. Nothing is checked here.
 
 mod attributes;
 mod behaviour;
 mod entity;
 mod index;
 
+use charter_model::reserved;
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
 use crate::check::Checked;
 use crate::model::{Resource, Schema};
-use crate::names;
 use crate::output::{Generated, MARK};
 
 /// The name of the index.
 pub const INDEX: &str = "resources";
 
-/// The list of migrations, which `migrations.rs` writes beside the generated files.
+/// The name of the list of migrations, which `migrations.rs` writes into the same folder.
 pub const MIGRATIONS: &str = "migrations";
 
-/// The crate that generated code names, beside whose modules no resource can stand.
+/// The crate that generated code names. No resource can have its name.
 pub const RUNTIME: &str = "charter_runtime";
 
 /// One file for each declared resource, and the index.
@@ -44,8 +44,8 @@ fn resource(resource: &Resource) -> Generated {
     Generated::new(name, header, tokens)
 }
 
-/// A name as Rust writes it: `type` is `r#type`.
+/// A name in Rust: `type` is `r#type`.
 fn ident(name: &str) -> TokenStream {
-    let ident = if names::is_keyword(name) { format_ident!("r#{}", name) } else { format_ident!("{}", name) };
+    let ident = if reserved::is_keyword(name) { format_ident!("r#{}", name) } else { format_ident!("{}", name) };
     quote!(#ident)
 }

@@ -1,21 +1,22 @@
-//! Fields: one as written to one, or for a polymorphic reference two, as meant.
+//! Lowering of fields: each written field becomes one, or two for a polymorphic reference.
+
+use charter_model::{DisplayOption, TimestampForm};
 
 use super::kind::{self, Context};
 use super::links::Links;
 use crate::diagnostic::Problems;
-use crate::model::{Access, Default, Field, FieldPlaces, Kind, Name, Shown};
+use crate::model::{Access, Default, Field, FieldPlaces, Kind, Name, Shown, Type};
 use crate::source::Spanned;
-use crate::syntax::field::{DefaultSyntax, Described, FieldSyntax, SourceSyntax};
-use crate::words::{AccessWord, TimestampForm};
+use crate::syntax::field::{DefaultSyntax, FieldSyntax, SourceSyntax};
 
-/// What the fields of one resource have in common.
+/// The context that the fields of a resource share.
 pub struct Surroundings<'a> {
     pub resource: &'a Name,
     pub timestamps: TimestampForm,
     pub links: &'a Links,
 }
 
-/// All fields of a section.
+/// Lowers all fields of a section.
 pub fn lower_all(
     written: &[FieldSyntax],
     shown: Shown,
@@ -33,7 +34,7 @@ fn lower(written: &FieldSyntax, shown: Shown, surroundings: &Surroundings<'_>, p
         nullable: written.nullable.is_some(),
         required: written.required.is_some(),
         default: written.default.as_ref().map_or(Default::None, default),
-        access: written.access.as_ref().map_or(Access::Writable, |access| lower_access(access.value)),
+        access: written.access.as_ref().map_or(Access::Writable, |access| access.value.into()),
         shown,
         rules: written.rules.clone(),
         renamed_from: written.renamed_from.clone(),
@@ -53,17 +54,15 @@ fn lower(written: &FieldSyntax, shown: Shown, surroundings: &Surroundings<'_>, p
             incomplete: written.incomplete,
         },
     };
-    match field.kind {
-        Kind::PolymorphicType(_) => {
-            let column = |end: &str| Spanned::new(format!("{}_{end}", field.name.value), field.name.span);
-            let id_kind = Kind::PolymorphicId { type_field: column("type").value };
-            // An example is one of an id: types are words, of which each is one.
-            let described = Described { example: None, ..field.described.clone() };
-            let type_column = Field { name: column("type"), described, ..field.clone() };
-            vec![type_column, Field { name: column("id"), kind: id_kind, ..field }]
-        }
-        _ => vec![field],
+    if field.kind.targets().is_none() {
+        return vec![field];
     }
+    let column = |end: &str| Spanned::new(format!("{}_{end}", field.name.value), field.name.span);
+    let id = Type::PolymorphicRef { type_field: column("type") };
+    // The example is one of an id. The example of a type follows from its words.
+    let described = field.described.without(DisplayOption::Example);
+    let type_column = Field { name: column("type"), described, ..field.clone() };
+    vec![type_column, Field { name: column("id"), kind: id.into(), ..field }]
 }
 
 fn lower_kind(written: &FieldSyntax, surroundings: &Surroundings<'_>, problems: &mut Problems) -> Kind {
@@ -78,33 +77,25 @@ fn lower_kind(written: &FieldSyntax, surroundings: &Surroundings<'_>, problems: 
             };
             kind::lower(found, &context, problems)
         }
-        SourceSyntax::From(path) => Kind::Derived(path.clone()),
-        // By whichever field: what holds itself is refused.
+        SourceSyntax::From(path) => Type::Derived { via: path.head.clone(), field: path.tail.clone() }.into(),
+        // The field does not matter: a resource that embeds itself is refused.
         SourceSyntax::Many { resource, .. } if resource.value == surroundings.resource.value => {
-            Kind::Embedded { resource: resource.clone(), by: String::new() }
+            Type::Embedded { resource: resource.clone(), by: Spanned::new(String::new(), resource.span) }.into()
         }
         SourceSyntax::Many { resource, by } => {
             let by = surroundings.links.by(resource, by, surroundings.resource.as_str(), problems);
-            by.map_or(Kind::Unknown, |by| Kind::Embedded { resource: resource.clone(), by: by.value })
+            by.map_or(Kind::Unknown, |by| Type::Embedded { resource: resource.clone(), by }.into())
         }
         SourceSyntax::Unreadable => Kind::Unknown,
     }
 }
 
-/// `now` is the word only without quotes, so that a text may be `"now"`.
+/// `now` is the keyword only without quotes, so that a text can be `"now"`.
 fn default(written: &Spanned<DefaultSyntax>) -> Default {
     match (written.value.text.as_str(), written.value.plain) {
         ("now", true) => Default::Now,
         ("caller", true) => Default::Caller,
         ("hook", true) => Default::Hook,
         (text, _) => Default::Literal(text.to_owned()),
-    }
-}
-
-fn lower_access(word: AccessWord) -> Access {
-    match word {
-        AccessWord::ReadOnly => Access::ReadOnly,
-        AccessWord::Immutable => Access::Immutable,
-        AccessWord::Secret => Access::Secret,
     }
 }

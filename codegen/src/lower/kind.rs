@@ -1,18 +1,20 @@
-//! Types: the word and its arguments as written, to what values a field holds.
+//! Lowering of types: a written type with its arguments becomes a field type.
 
 use std::str::FromStr;
 
+use charter_model::field_type::{decimal, string};
+use charter_model::number::{LEADING_ZERO, without_zeros};
+use charter_model::{Arguments, Format, Keyword, Parameters, Takes, TimestampForm, TypeWord};
+
 use super::links::Links;
 use crate::diagnostic::{Code, Diagnostic, Problems};
-use crate::model::{CodeValue, Kind, Name};
-use crate::number::{LEADING_ZERO, without_zeros};
+use crate::model::{CodeValue, Kind, Name, Type};
+use crate::notation::Written;
 use crate::source::{Span, Spanned};
 use crate::syntax::field::ValuesSyntax;
 use crate::syntax::type_word::TypeSyntax;
-use crate::types::{LONGEST_STRING, MOST_DIGITS, TYPES, other_type};
-use crate::words::{Format, TimestampForm, Word};
 
-/// Everything that a type needs beside itself.
+/// The context of a type.
 pub struct Context<'a> {
     pub field: &'a Name,
     pub values: Option<&'a Spanned<ValuesSyntax>>,
@@ -22,17 +24,18 @@ pub struct Context<'a> {
     pub links: &'a Links,
 }
 
-/// The kind of a type; a polymorphic reference gives that of its type column.
+/// Lowers a type; a polymorphic reference gives the type of its type column.
 pub fn lower(written: &TypeSyntax, context: &Context<'_>, problems: &mut Problems) -> Kind {
     let mut lowering = Lowering { written, context, problems };
     let kind = lowering.kind();
-    if let (Some(values), false) = (context.values, matches!(written.word.as_str(), "enum" | "code")) {
+    let has_values = |known: &TypeWord| matches!(known.takes, Takes::Words | Takes::Codes);
+    if let Some(values) = context.values.filter(|_| !TypeWord::find(written.word.as_str()).is_some_and(has_values)) {
         let message = format!("`{}` is a `{}`, which has no `values`", context.field.value, written.word.value);
         let problem = Diagnostic::new(Code::Values, values.span, message, "not for this type")
             .help("words make an `enum`, numbers with labels a `code`");
         problems.push(problem);
     }
-    kind.unwrap_or(Kind::Unknown)
+    kind.map_or(Kind::Unknown, Kind::Known)
 }
 
 struct Lowering<'a> {
@@ -42,74 +45,73 @@ struct Lowering<'a> {
 }
 
 impl Lowering<'_> {
-    fn kind(&mut self) -> Option<Kind> {
-        match self.written.word.as_str() {
-            "string" => self.length(self.written).map(|max| Kind::String { max }),
-            "text" => self.alone(Kind::Text),
-            "integer" => self.alone(Kind::Integer),
-            "bigint" => self.alone(Kind::BigInt),
-            "boolean" => self.alone(Kind::Boolean),
-            "decimal" => self.decimal(),
-            "timestamp" => self.alone(Kind::Timestamp(self.context.timestamps)),
-            "date" => self.alone(Kind::Date),
-            "enum" => {
-                let words = self.words();
-                self.alone(Kind::Enum(words?))
-            }
-            "code" => {
-                let codes = self.codes();
-                self.alone(Kind::Code(codes?))
-            }
-            "list" => self.list(),
-            "json" => self.alone(Kind::Json),
-            "uuid" => self.alone(Kind::Uuid),
-            "ref" => self.reference(),
-            unknown => {
-                let message = format!("there is no type `{unknown}`");
-                let problem = Diagnostic::new(Code::UnknownType, self.written.word.span, message, "unknown type");
-                let format = Format::read(&unknown.to_lowercase());
-                let arguments: Vec<&str> = self.written.arguments.iter().map(|one| one.word.as_str()).collect();
-                self.problems.push(match (format, other_type(unknown, &arguments)) {
-                    _ if self.context.links.has(unknown) => problem.help(format!("a reference is `ref({unknown})`")),
-                    (Some(format), _) => {
-                        problem.help(format!("say `type: string(255)` and `format: {}`", format.word()))
-                    }
-                    (None, Some(word)) => problem.help(format!("here it is called `{word}`")),
-                    _ if matches!(unknown.to_lowercase().as_str(), "binary" | "blob" | "bytea" | "file" | "image") => {
-                        problem.help("files hang on a record, in no field of it: `attachments: true` at the top")
-                    }
-                    (None, None) => problem.did_you_mean(unknown, TYPES.iter().map(|known| known.word)),
-                });
-                None
-            }
+    fn kind(&mut self) -> Option<Type> {
+        let Some(known) = TypeWord::find(self.written.word.as_str()) else {
+            self.unknown();
+            return None;
+        };
+        let arguments = match known.takes {
+            Takes::Nothing => match known.facts.parameters {
+                Parameters::Form => Arguments::Form(self.context.timestamps),
+                _ => Arguments::None,
+            },
+            Takes::Length => Arguments::Length(self.length(self.written)?),
+            Takes::Digits => self.digits()?,
+            Takes::Words => Arguments::Words(self.words()?),
+            Takes::Codes => Arguments::Codes(self.codes()?),
+            Takes::Element => return self.list(),
+            Takes::Targets => return self.reference(),
+        };
+        let is_alone = matches!(known.takes, Takes::Nothing | Takes::Words | Takes::Codes);
+        if is_alone && !self.is_alone() {
+            return None;
         }
+        Type::read(known.facts, arguments)
+    }
+
+    /// Reports an unknown word, with a suggestion.
+    fn unknown(&mut self) {
+        let unknown = self.written.word.as_str();
+        let message = format!("there is no type `{unknown}`");
+        let problem = Diagnostic::new(Code::UnknownType, self.written.word.span, message, "unknown type");
+        let format = Format::read(&unknown.to_lowercase());
+        let arguments: Vec<&str> = self.written.arguments.iter().map(|one| one.word.as_str()).collect();
+        self.problems.push(match (format, other_type(unknown, &arguments)) {
+            _ if self.context.links.has(unknown) => problem.help(format!("a reference is `ref({unknown})`")),
+            (Some(format), _) => problem.help(format!("say `type: string(255)` and `format: {}`", format.word())),
+            (None, Some(word)) => problem.help(format!("here it is called `{word}`")),
+            _ if matches!(unknown.to_lowercase().as_str(), "binary" | "blob" | "bytea" | "file" | "image") => {
+                problem.help("files hang on a record, in no field of it: `attachments: true` at the top")
+            }
+            (None, None) => problem.did_you_mean(unknown, TypeWord::words()),
+        });
     }
 
     fn refuse(&mut self, span: Span, message: impl Into<String>, label: &str, help: &str) {
         self.problems.push(Diagnostic::new(Code::TypeArguments, span, message, label).help(help));
     }
 
-    /// A type that takes no arguments.
-    fn alone(&mut self, kind: Kind) -> Option<Kind> {
-        // Between `text()` nothing stands, which is no argument and no type.
-        if self.written.span != self.written.word.span {
+    /// True if a type that takes no arguments has none. Arguments are reported.
+    fn is_alone(&mut self) -> bool {
+        // `text()` has neither an argument nor the plain form.
+        let is_alone = self.written.span == self.written.word.span;
+        if !is_alone {
             let message = format!("`{}` takes no arguments", self.written.word.value);
             let help = format!("write `{}`", self.written.word.value);
             let span = self.written.arguments.first().map_or(self.written.span, |first| first.span);
             self.refuse(span, message, "not for this type", &help);
-            return None;
         }
-        Some(kind)
+        is_alone
     }
 
     fn length(&mut self, written: &TypeSyntax) -> Option<u32> {
-        let help =
-            format!("`string(n)` with n from 1 to {LONGEST_STRING}, for example `string(255)`; `text` has no limit");
+        let most = string::MAX_LENGTH;
+        let help = format!("`string(n)` with n from 1 to {most}, for example `string(255)`; `text` has no limit");
         let [argument] = written.arguments.as_slice() else {
             self.refuse(written.span, "`string` needs its greatest length", "how long?", &help);
             return None;
         };
-        let length = number(argument).filter(|length| (1..=LONGEST_STRING).contains(length));
+        let length = number(argument).filter(|length| (1..=most).contains(length));
         if length.is_none() {
             let message = format!("a string cannot be `{}` characters long", argument.word.value);
             self.refuse(argument.span, message, "out of range", &help);
@@ -117,16 +119,17 @@ impl Lowering<'_> {
         length
     }
 
-    fn decimal(&mut self) -> Option<Kind> {
+    fn digits(&mut self) -> Option<Arguments<Written>> {
+        let most = decimal::MAX_DIGITS;
         let help = format!(
-            "`decimal(p, s)`: at most p digits, p from 1 to {MOST_DIGITS}, of which s stand behind the point; for example `decimal(12, 2)`"
+            "`decimal(p, s)`: at most p digits, p from 1 to {most}, of which s stand behind the point; for example `decimal(12, 2)`"
         );
         let ([precision, places], false) = (self.written.arguments.as_slice(), self.written.alternatives) else {
             let message = "`decimal` needs its digits and its places";
             self.refuse(self.written.span, message, "how many?", &help);
             return None;
         };
-        let digits = number::<u8>(precision).filter(|digits| (1..=MOST_DIGITS).contains(digits));
+        let digits = number::<u8>(precision).filter(|digits| (1..=most).contains(digits));
         let Some(digits) = digits else {
             let message = format!("a decimal cannot have `{}` digits", precision.word.value);
             self.refuse(precision.span, message, "out of range", &help);
@@ -137,18 +140,20 @@ impl Lowering<'_> {
             self.refuse(places.span, message, "more than all digits", &help);
             return None;
         };
-        Some(Kind::Decimal { precision: digits, places: behind })
+        Some(Arguments::Digits { precision: digits, places: behind })
     }
 
-    fn list(&mut self) -> Option<Kind> {
+    fn list(&mut self) -> Option<Type> {
         let help = "`list(string(n))` is a list of short texts, `list(ref(x))` one of ids";
         let [element] = self.written.arguments.as_slice() else {
             self.refuse(self.written.span, "`list` needs the type of its elements", "a list of what?", help);
             return None;
         };
         match (element.word.as_str(), element.arguments.as_slice()) {
-            ("string", _) => self.length(element).map(|max| Kind::StringList { max }),
-            ("ref", [target]) if target.span == target.word.span => Some(Kind::RefList(target.word.clone())),
+            ("string", _) => self.length(element).map(|max| Type::StringList { max }),
+            ("ref", [target]) if target.span == target.word.span => {
+                Some(Type::RefList { resource: target.word.clone() })
+            }
             _ => {
                 let message = format!("a list cannot hold `{}`", element.word.value);
                 self.refuse(element.span, message, "not an element", help);
@@ -157,16 +162,16 @@ impl Lowering<'_> {
         }
     }
 
-    fn reference(&mut self) -> Option<Kind> {
+    fn reference(&mut self) -> Option<Type> {
         if let Some(odd) = self.written.arguments.iter().find(|target| target.span != target.word.span) {
             let message = format!("`{}` names a resource, which takes no arguments", odd.word.value);
             self.refuse(odd.span, message, "not a name", &format!("write `{}`", odd.word.value));
             return None;
         }
         match self.written.arguments.as_slice() {
-            [target] => Some(Kind::Ref(target.word.clone())),
+            [target] => Some(Type::Ref { resource: target.word.clone() }),
             targets if self.written.alternatives => {
-                Some(Kind::PolymorphicType(targets.iter().map(|target| target.word.clone()).collect()))
+                Some(Type::PolymorphicType { type_names: targets.iter().map(|target| target.word.clone()).collect() })
             }
             _ => {
                 let help = "`ref(product)`, or `ref(member | product)` where it may be either";
@@ -201,7 +206,7 @@ impl Lowering<'_> {
         };
         let mut values = Vec::new();
         for (number, label) in codes {
-            // As one writes it: neither `+5` nor `05`, which is another number to some readers of YAML.
+            // Some YAML readers take `+5` and `05` for other numbers.
             match number.value.parse::<i32>().ok().filter(|value| value.to_string() == number.value) {
                 Some(value) => {
                     values.push(CodeValue { number: Spanned::new(value, number.span), label: label.clone() });
@@ -219,7 +224,7 @@ impl Lowering<'_> {
                 }
             }
         }
-        // What of them could not be read is reported; what is said of the field may be about that.
+        // Unreadable numbers are reported, and may be what the field means.
         (values.len() == codes.len()).then_some(values)
     }
 
@@ -229,7 +234,23 @@ impl Lowering<'_> {
     }
 }
 
-/// A number as one writes it: neither `+5` nor `05`.
+/// The type that another system's type is here, with its length or digits.
+fn other_type(word: &str, arguments: &[&str]) -> Option<String> {
+    let here = TypeWord::elsewhere(word)?;
+    let (kind, _) = here.split_once('(').unwrap_or((here, ""));
+    let are_numbers = arguments.iter().all(|text| text.parse::<u16>().is_ok_and(|number| number > 0));
+    Some(match (kind, arguments) {
+        ("string", [_]) if are_numbers => format!("{kind}({})", arguments.join(", ")),
+        ("decimal", [digits, _])
+            if are_numbers && digits.parse::<u8>().is_ok_and(|digits| digits <= decimal::MAX_DIGITS) =>
+        {
+            format!("{kind}({})", arguments.join(", "))
+        }
+        _ => here.to_owned(),
+    })
+}
+
+/// A plain number: neither `+5` nor `05`.
 fn number<T: FromStr + ToString>(written: &TypeSyntax) -> Option<T> {
     let text = written.word.as_str();
     text.parse().ok().filter(|number: &T| written.arguments.is_empty() && number.to_string() == text)

@@ -1,22 +1,23 @@
-//! What resources say of each other, gathered before any is completed: who refers to whom, and who stands under whom.
+//! Relations between resources, collected before any is lowered: references and parents.
 
 use std::collections::BTreeMap;
 
+use charter_model::naming;
+
 use crate::diagnostic::{Code, Diagnostic, Problems};
-use crate::model::{Kind, Name};
-use crate::names;
+use crate::model::{Field, Name};
 use crate::platform;
 use crate::source::{Sources, Spanned};
 use crate::syntax::Syntax;
 use crate::syntax::field::SourceSyntax;
 use crate::syntax::resource::ResourceSyntax;
 
-/// The links by name of resource.
+/// The relations by resource.
 pub struct Links {
     resources: BTreeMap<String, Link>,
 }
 
-/// What a role must allow: to read, and to write.
+/// The permissions to read and to write.
 type Permissions = (Option<Name>, Option<Name>);
 
 struct Link {
@@ -24,7 +25,7 @@ struct Link {
     ability: Option<String>,
     permissions: Permissions,
     plural: String,
-    /// The fields that refer to another resource, and to which.
+    /// Reference fields, each with its target.
     references: Vec<(String, String)>,
 }
 
@@ -32,10 +33,8 @@ impl Links {
     pub fn of(syntax: &Syntax, sources: &Sources) -> Links {
         let mut resources = BTreeMap::new();
         for platform in platform::resources() {
-            let references = platform.fields.iter().filter_map(|field| match &field.kind {
-                Kind::Ref(target) => Some((field.name.value.clone(), target.value.clone())),
-                _ => None,
-            });
+            let refers = |field: &Field| Some((field.name.value.clone(), field.kind.target()?.value.clone()));
+            let references = platform.fields.iter().filter_map(refers);
             let references = references.collect();
             let plural = platform.plural.value;
             let permissions = (platform.read_permission, platform.write_permission);
@@ -44,12 +43,12 @@ impl Links {
         }
         for written in &syntax.resources {
             let name = name(written, sources);
-            // Refused as a name; what others say of the platform's own stays as it is.
+            // The name is refused; references to it mean the platform's resource.
             if platform::is_served(name.as_str()) {
                 continue;
             }
             let plural =
-                written.plural.as_ref().map_or_else(|| names::plural(name.as_str()), |plural| plural.value.clone());
+                written.plural.as_ref().map_or_else(|| naming::plural(name.as_str()), |plural| plural.value.clone());
             let text = |name: &Option<Name>| name.as_ref().map(|name| name.value.clone());
             let link = Link {
                 parent: text(&written.under),
@@ -63,35 +62,35 @@ impl Links {
         Links { resources }
     }
 
-    /// Whether there is such a resource.
+    /// True if there is such a resource.
     pub fn has(&self, name: &str) -> bool {
         self.resources.contains_key(name)
     }
 
-    /// The abilities of a nested resource are those of the nearest ancestor that says or has its own.
+    /// The ability of a resource. A nested one inherits that of the nearest ancestor that declares or has its own.
     pub fn ability(&self, name: &str) -> String {
         let said = self.line(name).find_map(|link| link.ability.clone());
-        let last = || self.line(name).last().map_or_else(|| names::plural(name), |link| link.plural.clone());
+        let last = || self.line(name).last().map_or_else(|| naming::plural(name), |link| link.plural.clone());
         said.unwrap_or_else(last)
     }
 
-    /// The permissions of a nested resource, each by itself, are those of the nearest ancestor that says it: who may not
-    /// read a record may not read what stands under it, whatever writing that needs.
+    /// The permissions of a resource. A nested one inherits each from the nearest ancestor that declares it: a caller
+    /// who may not read a record may not read its children.
     pub fn permissions(&self, name: &str) -> Permissions {
         let read = self.line(name).find_map(|link| link.permissions.0.clone());
         let write = self.line(name).find_map(|link| link.permissions.1.clone());
         (read, write)
     }
 
-    /// A resource and what it stands under, the nearest first. A circle of parents is reported by its own check; here it
-    /// must only end.
+    /// A resource and its ancestors, the nearest first. A cycle of parents has its own check; here the iteration must
+    /// only end.
     fn line(&self, name: &str) -> impl Iterator<Item = &Link> {
         let parent = |link: &&Link| self.resources.get(link.parent.as_ref()?);
         std::iter::successors(self.resources.get(name), parent).take(self.resources.len())
     }
 
-    /// The field of `resource` that refers to `name`: the one that is said, or the only one there is. Nothing, and a
-    /// problem told, when it cannot be known; an unknown resource is left to the check of references.
+    /// The field of `resource` that refers to `name`: the declared one, or the only one. None, and a problem reported,
+    /// if it is ambiguous. An unknown resource is left to the check of references.
     pub fn by(&self, resource: &Name, said: &Option<Name>, name: &str, problems: &mut Problems) -> Option<Name> {
         if let Some(said) = said {
             return Some(said.clone());
@@ -117,7 +116,7 @@ impl Links {
     }
 }
 
-/// The name that a file gives its resource, or else that of the file.
+/// The declared name of a resource, or else the name of its file.
 pub fn name(written: &ResourceSyntax, sources: &Sources) -> Name {
     written.resource.clone().unwrap_or_else(|| Spanned::new(sources.file(written.file).stem().to_owned(), written.span))
 }

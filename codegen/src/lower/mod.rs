@@ -1,4 +1,4 @@
-//! Completes what is written to what is meant: names, defaults, types, both ends of relations.
+//! Lowering: completes the written resources with names, defaults, types and both ends of relations.
 
 mod field;
 mod kind;
@@ -9,17 +9,17 @@ mod resource;
 use links::Links;
 
 use crate::diagnostic::{Code, Diagnostic, Problems, nearest};
-use crate::model::{IncludeTarget, Kind, Resource, Schema};
+use crate::model::{IncludeTarget, Resource, Schema};
 use crate::platform;
 use crate::source::{Sources, Span};
 use crate::syntax::Syntax;
 
-/// The schema of all files. What cannot be completed is reported and left out or marked unknown.
+/// The schema of all files. Parts that cannot be completed are reported, and left out or marked unknown.
 pub fn lower(syntax: &Syntax, sources: &Sources, problems: &mut Problems) -> Schema {
     let links = Links::of(syntax, sources);
     let declared = syntax.resources.iter().map(|written| resource::lower(written, &links, syntax, sources, problems));
     let mut resources: Vec<_> = declared.collect();
-    // A file that could not be read may be the one that names it.
+    // A file that could not be read may name it.
     if syntax.unreadable.is_empty() {
         seeds_of_nobody(&resources, sources, problems);
     }
@@ -28,15 +28,13 @@ pub fn lower(syntax: &Syntax, sources: &Sources, problems: &mut Problems) -> Sch
     Schema { resources, unreadable: syntax.unreadable.clone() }
 }
 
-/// Tells each resource by which of its fields others find its records.
+/// Records in each resource the fields by which others find its records.
 fn found_by(resources: &mut [Resource]) {
     let mut asked: Vec<(String, String)> = Vec::new();
     for resource in resources.iter() {
         asked.extend(resource.under.iter().map(|under| (resource.name.value.clone(), under.field.clone())));
-        asked.extend(resource.fields.iter().filter_map(|field| match &field.kind {
-            Kind::Embedded { resource, by } => Some((resource.value.clone(), by.clone())),
-            _ => None,
-        }));
+        let embedded = resource.fields.iter().filter_map(|field| field.kind.embedded());
+        asked.extend(embedded.map(|(resource, by)| (resource.value.clone(), by.value.clone())));
         asked.extend(resource.includes.iter().filter_map(|include| match &include.target {
             IncludeTarget::Many { resource, by } => Some((resource.value.clone(), by.value.clone())),
             _ => None,
@@ -44,8 +42,8 @@ fn found_by(resources: &mut [Resource]) {
     }
     for (name, by) in asked {
         for resource in resources.iter_mut().filter(|resource| resource.name.value == name) {
-            // One that is none of its fields, or that does not refer, is told where it is named.
-            let field = resource.field(&by).filter(|field| matches!(field.kind, Kind::Ref(_)));
+            // An unknown or wrong field is reported where it is named.
+            let field = resource.field(&by).filter(|field| field.kind.target().is_some());
             let Some(field) = field.map(|field| field.name.clone()) else { continue };
             if !resource.found_by.contains(&field) {
                 resource.found_by.push(field);
@@ -54,7 +52,7 @@ fn found_by(resources: &mut [Resource]) {
     }
 }
 
-/// Rows in a file that no resource names would never be seeded.
+/// Reports seed files that no resource names.
 fn seeds_of_nobody(resources: &[Resource], sources: &Sources, problems: &mut Problems) {
     for (file, source) in sources.seeds() {
         let name = source.name();

@@ -1,16 +1,17 @@
-//! Includes, actions and filters: what hangs on a resource and what can be asked of it.
+//! Lowering of includes, actions, filters and sorts.
+
+use charter_model::{ActionMethod, ActionOn, Keyword, Predicate};
 
 use super::field::{self, Surroundings};
 use crate::diagnostic::{Code, Diagnostic, Problems};
+use crate::keywords::FilterWord;
 use crate::model::{Action, ActionOutput, Filter, Filters, Include, IncludeTarget, Name, Shown, Sorts};
-use crate::predicate::Predicate;
 use crate::source::{Sources, Span, Spanned};
-use crate::syntax::foreign;
+use crate::syntax::aliases;
 use crate::syntax::relation::{ActionSyntax, IncludeSyntax, IncludeTargetSyntax};
 use crate::syntax::resource::{FilterSyntax, FiltersSyntax, SortsSyntax};
-use crate::words::{ActionMethod, ActionOn, FilterWord, Word};
 
-/// Includes with the field at the other end of each.
+/// Includes, each with the field at the other end.
 pub fn includes(written: &[IncludeSyntax], surroundings: &Surroundings<'_>, problems: &mut Problems) -> Vec<Include> {
     let lower = |include: &IncludeSyntax| {
         let target = match &include.target {
@@ -26,7 +27,7 @@ pub fn includes(written: &[IncludeSyntax], surroundings: &Surroundings<'_>, prob
     written.iter().filter_map(lower).collect()
 }
 
-/// Actions with their method and answer.
+/// Actions, each with its method and output.
 pub fn actions(
     written: &[ActionSyntax],
     surroundings: &Surroundings<'_>,
@@ -95,7 +96,7 @@ fn output(
     ActionOutput::Unknown
 }
 
-/// What `q` accepts.
+/// The filters that `q` accepts.
 pub fn filters(written: &Option<FiltersSyntax>, problems: &mut Problems) -> Filters {
     match written {
         None => Filters::Shown,
@@ -120,7 +121,7 @@ fn predicates(field: &Name, words: &[Name], problems: &mut Problems) -> Vec<Span
         if predicate.is_none() {
             let message = format!("there is no predicate `{}`", word.value);
             let problem = Diagnostic::new(Code::UnknownPredicate, word.span, message, "unknown predicate");
-            problems.push(match (word.as_str(), foreign::word(foreign::PREDICATE, word.as_str())) {
+            problems.push(match (word.as_str(), aliases::predicate(word.as_str())) {
                 ("all", _) => problem.help(format!("all that fit the field: `{}: all`, without brackets", field.value)),
                 (_, Some(help)) => problem.help(help),
                 _ => problem.did_you_mean(word.as_str(), Predicate::WORDS.iter().copied()),
@@ -131,7 +132,7 @@ fn predicates(field: &Name, words: &[Name], problems: &mut Problems) -> Vec<Span
     words.iter().filter_map(&mut read).collect()
 }
 
-/// What `sort` accepts.
+/// The fields that `sort` accepts.
 pub fn sorts(written: &Option<SortsSyntax>) -> Sorts {
     match written {
         None | Some(SortsSyntax::Shown) => Sorts::Shown,

@@ -1,16 +1,16 @@
-//! A whole resource: the names that follow from its name, and the fields that every record has.
+//! Lowering of a resource: derived names, and the fields that every record has.
+
+use charter_model::{Operation, TimestampForm, naming};
 
 use super::field::{self, Surroundings};
 use super::links::{self, Links};
 use super::relation::{actions, filters, includes, place, sorts};
 use crate::diagnostic::Problems;
-use crate::model::{Access, Deprecated, Deprecation, Field, HookPoint, Kind, Name, Resource, Seed, Shown, Under};
-use crate::names;
+use crate::model::{Access, Deprecated, Deprecation, Field, HookPoint, Name, Resource, Seed, Shown, Type, Under};
 use crate::source::{Sources, Spanned};
 use crate::syntax::Syntax;
 use crate::syntax::field::DeprecatedSyntax;
 use crate::syntax::resource::ResourceSyntax;
-use crate::words::{Operation, TimestampForm, Word};
 
 /// Completes one resource.
 pub fn lower(
@@ -24,7 +24,7 @@ pub fn lower(
     let or = |said: &Option<Name>, default: &str| {
         said.clone().unwrap_or_else(|| Spanned::new(default.to_owned(), name.span))
     };
-    let plural = or(&written.plural, &names::plural(name.as_str()));
+    let plural = or(&written.plural, &naming::plural(name.as_str()));
     let timestamps = written.timestamps.as_ref().map_or(TimestampForm::Seconds, |form| form.value);
     let surroundings = Surroundings { resource: &name, timestamps, links };
     let file = sources.file(written.file);
@@ -33,14 +33,14 @@ pub fn lower(
     let first_behaviour = [written.key_spans.hooks, written.key_spans.actions].into_iter().flatten().min();
     let operations = match &written.operations {
         Some(words) => words.clone(),
-        None => Operation::ALL.iter().map(|(_, operation)| Spanned::new(*operation, name.span)).collect(),
+        None => Operation::ALL.iter().map(|operation| Spanned::new(*operation, name.span)).collect(),
     };
     let fields = fields(written, &surroundings, problems);
     let (read_permission, write_permission) = links.permissions(name.as_str());
     Resource {
-        label: or(&written.label, &names::label(name.as_str())),
+        label: or(&written.label, &naming::label(name.as_str())),
         description: written.description.clone(),
-        type_name: names::upper_camel(name.as_str()),
+        type_name: naming::upper_camel(name.as_str()),
         table: or(&written.table, plural.as_str()),
         path: or(&written.path, plural.as_str()),
         under: written.under.clone().map(|parent| Under { field: format!("{}_id", parent.value), resource: parent }),
@@ -87,22 +87,22 @@ fn is_on(flag: &Option<Spanned<bool>>) -> bool {
     flag.as_ref().is_some_and(|flag| flag.value)
 }
 
-/// Every field in the order of the single record. The server's own carry the place of the resource's name.
+/// Every field in the order of the single record. Server fields have the place of the resource's name.
 fn fields(written: &ResourceSyntax, surroundings: &Surroundings<'_>, problems: &mut Problems) -> Vec<Field> {
-    let own = |name: &str, kind: Kind| {
+    let own = |name: &str, kind: Type| {
         let name = Spanned::new(name.to_owned(), surroundings.resource.span);
         Field { access: Access::ReadOnly, ..Field::new(name, kind) }
     };
-    let stamp = || Kind::Timestamp(surroundings.timestamps);
-    let mut fields = vec![own("id", Kind::BigInt)];
+    let stamp = || Type::Timestamp { form: surroundings.timestamps };
+    let mut fields = vec![own("id", Type::BigInt)];
     if let Some(parent) = &written.under {
         let name = Spanned::new(format!("{}_id", parent.value), parent.span);
-        let kind = Kind::Ref(parent.clone());
+        let kind = Type::Ref { resource: parent.clone() };
         fields.push(Field { required: true, access: Access::Immutable, ..Field::new(name, kind) });
     }
     fields.extend(field::lower_all(&written.fields, Shown::Always, surroundings, problems));
     if is_on(&written.custom_fields) {
-        fields.push(Field { access: Access::Writable, ..own("custom_fields", Kind::CustomFields) });
+        fields.push(Field { access: Access::Writable, ..own("custom_fields", Type::CustomFields) });
     }
     fields.push(own("created_at", stamp()));
     fields.push(own("updated_at", stamp()));
@@ -113,7 +113,7 @@ fn fields(written: &ResourceSyntax, surroundings: &Surroundings<'_>, problems: &
     fields
 }
 
-/// All that is to go, gathered from where it is said: fields, filters, actions.
+/// All deprecations of fields, filters and actions.
 fn deprecated(written: &ResourceSyntax, fields: &[Field]) -> Vec<Deprecation> {
     let entry = |of, name: &Name, said: &DeprecatedSyntax| Deprecation {
         of,
@@ -125,7 +125,7 @@ fn deprecated(written: &ResourceSyntax, fields: &[Field]) -> Vec<Deprecation> {
     let mut found = Vec::new();
     for field in written.fields.iter().chain(&written.detail) {
         let Some(said) = &field.deprecated else { continue };
-        // A polymorphic reference has two columns, and both go.
+        // A polymorphic reference has two columns, and both are deprecated.
         let columns = fields.iter().filter(|column| column.is_declared() && column.declared == field.name.value);
         found.extend(columns.map(|column| entry(Deprecated::Field, &column.name, said)));
     }

@@ -1,11 +1,13 @@
-//! What stops a step of a migration where it finds a row: `charter_migrations::Table` asks the same before the step, or the
+//! Queries for rows that would stop a step. `charter_migrations::Table` runs the same queries before the step, or the
 //! database refuses it.
+
+use charter_model::Storage;
 
 use super::sql::Dialect;
 use super::step::Step;
-use super::table::{Column, ColumnKind, Index, IndexKind};
+use super::table::{Column, Index, IndexKind};
 
-/// Queries that count rows, of which there must be none.
+/// Queries whose counts must be zero.
 pub fn checks(step: &Step, dialect: Dialect) -> Vec<String> {
     let (table, conditions) = match step {
         Step::AddIndex { table, index } if index.kind == IndexKind::Unique => return vec![repeated(table, index)],
@@ -25,7 +27,7 @@ fn conditions(from: &Column, to: &Column, dialect: Dialect) -> Vec<String> {
     [null, misfits(from, to, dialect), dangling].into_iter().flatten().collect()
 }
 
-/// Which values stand in several of the rows that an index holds. Those that are null repeat nothing.
+/// Counts value sets that several rows of a unique index share. Nulls are distinct.
 fn repeated(table: &str, index: &Index) -> String {
     let columns: Vec<String> = index.columns.iter().map(|column| format!("\"{column}\"")).collect();
     let mut conditions: Vec<String> = columns.iter().map(|column| format!("{column} IS NOT NULL")).collect();
@@ -39,19 +41,19 @@ fn repeated(table: &str, index: &Index) -> String {
     )
 }
 
-/// Which rows hold a value that the changed column cannot.
+/// The condition for rows that hold a value which does not fit the changed column.
 fn misfits(from: &Column, to: &Column, dialect: Dialect) -> Option<String> {
-    use ColumnKind::{BigInt, Decimal, Integer, String, Text, Word};
+    use Storage::{BigInt, Decimal, Integer, String, Text, Word};
     let name = format!("\"{}\"", to.name);
-    // On SQLite a decimal stands as a whole number, scaled by its places.
+    // SQLite stores a decimal as an integer, scaled by its places.
     let unit = |places: u8| if dialect == Dialect::Sqlite { 10i128.pow(places.into()) } else { 1 };
     let finer = |then: u8, now: u8| match dialect {
         Dialect::Sqlite => format!("{name} % {} <> 0", 10i64.pow((then - now).into())),
         Dialect::Postgres => format!("{name} <> round({name}, {now})"),
     };
-    match (&from.kind, &to.kind) {
+    match (from.storage, to.storage) {
         (String(_) | Word | Text, String(_) | Word) => {
-            let (then, now) = (from.kind.length(), to.kind.length()?);
+            let (then, now) = (from.storage.max_length(), to.storage.max_length()?);
             then.is_none_or(|then| then > now).then(|| format!("length({name}) > {now}"))
         }
         (BigInt, Integer) => Some(format!("{name} NOT BETWEEN {} AND {}", i32::MIN, i32::MAX)),
@@ -60,21 +62,21 @@ fn misfits(from: &Column, to: &Column, dialect: Dialect) -> Option<String> {
             Some(format!("{name} <= -{most} OR {name} >= {most}"))
         }
         (Decimal(_, places), Integer | BigInt) => {
-            let (least, most) = match to.kind {
+            let (least, most) = match to.storage {
                 Integer => (i32::MIN.into(), i32::MAX.into()),
                 _ => (i64::MIN, i64::MAX),
             };
-            let (least, most) = (i128::from(least) * unit(*places), i128::from(most) * unit(*places));
-            // What does not fit 64 bits is in no row either.
+            let (least, most) = (i128::from(least) * unit(places), i128::from(most) * unit(places));
+            // No row holds a value beyond 64 bits.
             match i64::try_from(most) {
-                Ok(_) => Some(format!("{name} < {least} OR {name} > {most} OR {}", finer(*places, 0))),
-                Err(_) => Some(finer(*places, 0)),
+                Ok(_) => Some(format!("{name} < {least} OR {name} > {most} OR {}", finer(places, 0))),
+                Err(_) => Some(finer(places, 0)),
             }
         }
         (Decimal(then, then_places), Decimal(now, places)) => {
-            let most = 10i128.pow((now - places).into()) * unit(*then_places);
+            let most = 10i128.pow((now - places).into()) * unit(then_places);
             let larger = (then - then_places > now - places).then(|| format!("{name} <= -{most} OR {name} >= {most}"));
-            let finer = (then_places > places).then(|| finer(*then_places, *places));
+            let finer = (then_places > places).then(|| finer(then_places, places));
             let all: Vec<_> = larger.into_iter().chain(finer).collect();
             (!all.is_empty()).then(|| all.join(" OR "))
         }

@@ -1,31 +1,33 @@
-//! From the difference of two snapshots to the steps of a migration, in an order in which each can be taken.
+//! Plan of a migration: the steps between two snapshots, in an order in which each can run.
 
 use std::collections::BTreeSet;
 
-use super::refusal::{self, Refusal};
+use charter_model::Storage;
+
 use super::step::{Step, Value};
-use super::table::{Column, ColumnKind, Index, IndexKind, Table};
+use super::table::{Column, Index, IndexKind, Table};
+use super::unsupported::{self, Unsupported};
 use crate::diff::{Conversion, Pair, can_be_filled, converts, fields, followed, resources};
 use crate::snapshot::{Default, Field, Resource, Snapshot};
 
-/// What a migration does.
+/// The steps of a migration.
 #[derive(Debug, Default)]
 pub struct Plan {
-    /// Taken as a whole or not at all.
+    /// Steps in one transaction.
     pub whole: Vec<Step>,
-    /// Taken beside a server that is serving, each step by itself, and again from the start when one fails.
+    /// Steps that run while a server writes, each alone and repeatable.
     pub online: Vec<Step>,
-    /// What is lost, in sentences.
+    /// Data that is lost, in sentences.
     pub lost: Vec<String>,
-    /// What cannot be done as it is declared.
-    pub refused: Vec<Refusal>,
+    /// Changes that cannot be migrated as declared.
+    pub unsupported: Vec<Unsupported>,
 }
 
 impl Plan {
-    /// The way from one snapshot to the next.
+    /// The plan from one snapshot to the next.
     pub fn between(before: &Snapshot, after: &Snapshot) -> Plan {
-        let mut planner = Planner { refused: super::renamed::refused(before, after), ..Planner::default() };
-        // The tables are those that are there; what refers to them is told by the names that they will have.
+        let mut planner = Planner { unsupported: super::renamed::unsupported(before, after), ..Planner::default() };
+        // The tables are the existing ones; references to them use the later names.
         let followed = followed(before, after);
         let mut dropped = Vec::new();
         let mut created = Vec::new();
@@ -52,21 +54,21 @@ impl Plan {
         self.whole.is_empty() && self.online.is_empty()
     }
 
-    /// Whether a server needs any of it to serve what the YAML says: an index that only finds makes it faster.
+    /// True if a server needs any step to serve the YAML. An index that is not unique only makes it faster.
     pub fn is_awaited(&self) -> bool {
         let only_finds = |step: &Step| match step {
             Step::AddIndex { index, .. } | Step::DropIndex { index, .. } => index.kind != IndexKind::Unique,
             _ => false,
         };
-        !self.refused.is_empty() || !self.whole.iter().chain(&self.online).all(only_finds)
+        !self.unsupported.is_empty() || !self.whole.iter().chain(&self.online).all(only_finds)
     }
 
-    /// What it does, a line for each step.
+    /// The steps, one line each.
     pub fn lines(&self) -> Vec<String> {
         [super::rust::lines(&self.whole), super::rust::lines(&self.online)].concat()
     }
 
-    /// The steps that undo some others. The indexes of a table that is made go with it.
+    /// The steps that undo others. The indexes of a created table are dropped with it.
     pub fn undo(steps: &[Step]) -> Vec<Step> {
         let made = |step: &Step| match step {
             Step::AddIndex { table, .. } => {
@@ -83,47 +85,48 @@ fn tables(before: &Snapshot, after: &Snapshot, pair: &Pair<'_, Resource>) -> (Op
     (then.map(|resource| Table::of(before, resource)), pair.after.map(|resource| Table::of(after, resource)))
 }
 
-/// Whether a table goes on: a singleton has another key than any other.
+/// True if a table stays: a singleton has another primary key.
 fn kept(then: &Table, now: &Table) -> bool {
-    let key = |table: &Table| table.column("id").map(|column| column.kind.clone());
+    let key = |table: &Table| table.column("id").map(|column| column.storage);
     key(then) == key(now)
 }
 
-/// The steps by their stage.
+/// The steps by stage.
 #[derive(Default)]
 struct Planner {
     dropped_indexes: Vec<Step>,
     released: Vec<Step>,
     removed: Vec<Step>,
     dropped: Vec<Step>,
-    /// Each with what it is called, and where.
-    renamed_tables: Vec<(Step, Refusal)>,
-    renamed_columns: Vec<(Step, Refusal)>,
-    renamed_indexes: Vec<(Step, Refusal)>,
+    /// Each with its name and place.
+    renamed_tables: Vec<(Step, Unsupported)>,
+    renamed_columns: Vec<(Step, Unsupported)>,
+    renamed_indexes: Vec<(Step, Unsupported)>,
     created: Vec<Step>,
     added: Vec<Step>,
     changed: Vec<Step>,
-    /// References between tables that are both new and refer to each other.
+    /// References between new tables that refer to each other.
     closed: Vec<Step>,
-    /// What no two rows may share where deleted ones are there again: it may fail, and does while their marks are there.
+    /// Unique indexes of a resource that no longer is soft-deleted. Restored rows may violate them, so they are created
+    /// while the marks exist.
     kept_apart: Vec<Step>,
     unmarked: Vec<Step>,
     filled: Vec<Step>,
     required: Vec<Step>,
     referred: Vec<Step>,
     indexed: Vec<Step>,
-    /// Indexes that serve until the others of their table are made.
+    /// Indexes that serve until the others of their table exist.
     replaced_indexes: Vec<Step>,
     lost: Vec<String>,
-    refused: Vec<Refusal>,
+    unsupported: Vec<Unsupported>,
 }
 
 impl Planner {
     fn finish(self) -> Plan {
-        let mut refused = self.refused;
-        let renamed_tables = in_turn(self.renamed_tables, &mut refused);
-        let renamed_columns = in_turn(self.renamed_columns, &mut refused);
-        let renamed_indexes = in_turn(self.renamed_indexes, &mut refused);
+        let mut unsupported = self.unsupported;
+        let renamed_tables = in_turn(self.renamed_tables, &mut unsupported);
+        let renamed_columns = in_turn(self.renamed_columns, &mut unsupported);
+        let renamed_indexes = in_turn(self.renamed_indexes, &mut unsupported);
         let whole = [
             self.dropped_indexes,
             self.released,
@@ -140,10 +143,10 @@ impl Planner {
             self.unmarked,
         ];
         let online = [self.filled, self.required, self.referred, self.indexed, self.replaced_indexes];
-        Plan { whole: whole.concat(), online: online.concat(), lost: self.lost, refused }
+        Plan { whole: whole.concat(), online: online.concat(), lost: self.lost, unsupported }
     }
 
-    /// A table that is there before and after.
+    /// Plans the changes of a table that exists in both snapshots.
     fn alter(&mut self, pair: &Pair<'_, Resource>, then: &Table, now: &Table) {
         let (Some(before), Some(after)) = (pair.before, pair.after) else { return };
         let mut gone: BTreeSet<String> = BTreeSet::new();
@@ -161,7 +164,7 @@ impl Planner {
                     if let Some((_, column)) = old {
                         gone.insert(column.name.clone());
                         let place = format!("{}.{}", before.name, column.name);
-                        let why = was.zip(new).map(|(was, (is, _))| format!(": {}", refusal::no_way(was, is)));
+                        let why = was.zip(new).map(|(was, (is, _))| format!(": {}", unsupported::no_way(was, is)));
                         let remove = |table: &Table| Step::Remove { table: table.name.clone(), column: column.clone() };
                         let what = if is_mark(column) {
                             self.unmarked.push(remove(now));
@@ -179,17 +182,17 @@ impl Planner {
             }
         }
         if then.name != now.name {
-            // Those that no longer refer are released before.
+            // Columns that no longer refer are released before.
             let refers = |(from, to): &&(String, String)| then.references(from) && now.references(to);
             let referring = names.iter().filter(refers).map(|(from, _)| from.clone()).collect();
             let (from, to, singleton) = (then.name.clone(), now.name.clone(), after.singleton);
             let step = Step::RenameTable { from, to, singleton, referring };
-            self.renamed_tables.push((step, Refusal::of_resource(after, &after.name)));
+            self.renamed_tables.push((step, Unsupported::of_resource(after, &after.name)));
         }
         self.indexes(after, (then, now), &gone, &names);
     }
 
-    /// A column that keeps its values, perhaps under another name or in another type.
+    /// Plans a column that keeps its values, perhaps under another name or type.
     fn keep(&mut self, resource: &Resource, tables: (&Table, &Table), columns: (&Column, &Column), field: &Field) {
         let ((then, now), (from, to)) = (tables, columns);
         let table = || now.name.clone();
@@ -198,20 +201,20 @@ impl Planner {
             let (from, to) = (from.name.clone(), to.name.clone());
             let step = Step::RenameColumn { table: table(), from, to, refers };
             let called = format!("{}.{}", resource.name, field.name);
-            self.renamed_columns.push((step, Refusal::of_field(field, called)));
+            self.renamed_columns.push((step, Unsupported::of_field(field, called)));
         }
-        // A reference follows its table to another name; one that leads elsewhere is a column made anew.
+        // A reference follows a renamed table; one to another table is a new column.
         let mut state = Column { name: to.name.clone(), ..from.clone() };
         if let (Some(old), Some(new)) = (&mut state.reference, &to.reference) {
             old.table.clone_from(&new.table);
         }
         if state.reference.is_some() && to.reference.is_none() {
-            // First of all: what it refers to may be dropped.
+            // The first step, because the target may be dropped.
             self.released.push(Step::Change { table: then.name.clone(), from: from.clone(), to: from.released() });
             state = state.released();
         }
         let tightens = state.nullable && !to.nullable;
-        // One that becomes another, as where `many` takes rows with their record, is looked through beside those who write too.
+        // A new or changed foreign key is validated online, without blocking writers.
         let refers = to.reference.is_some() && state.reference != to.reference;
         let earlier = if refers { state.reference.clone() } else { to.reference.clone() };
         let mut reached = Column { nullable: to.nullable || tightens, reference: earlier.clone(), ..to.clone() };
@@ -221,9 +224,9 @@ impl Planner {
         if tightens {
             match fill(field, to) {
                 Some(value) => self.filled.push(Step::Fill { table: table(), column: reached.clone(), value }),
-                // The migration looks itself, and tells how many rows are without. One record fits few references.
+                // The migration counts the rows without a value itself. One record rarely fits all references.
                 None if !can_be_filled(field) || to.reference.is_some() => {}
-                None => self.refused.push(refusal::still_null(resource, field)),
+                None => self.unsupported.push(unsupported::still_null(resource, field)),
             }
             let required = Column { reference: earlier, ..to.clone() };
             self.required.push(Step::Require { table: table(), column: required.clone() });
@@ -234,17 +237,17 @@ impl Planner {
         }
     }
 
-    /// A column that is new in a table that may hold rows, perhaps in place of one whose values cannot stay.
+    /// Plans a new column in a table that may have rows, perhaps in place of one whose values cannot stay.
     fn add(&mut self, resource: &Resource, now: &Table, new: (&Field, &Column), was: Option<&Field>) {
         let ((field, column), table) = (new, || now.name.clone());
         let Some(value) = field.backfill.as_ref().and_then(value) else {
             match column.fills_itself() {
                 true => self.added.push(Step::Add { table: table(), column: column.clone() }),
-                false => self.refused.push(refusal::no_value(resource, field, was)),
+                false => self.unsupported.push(unsupported::no_value(resource, field, was)),
             }
             return;
         };
-        // Without its default, which would be the value of all rows that are there.
+        // Without its default, which would be the value of all existing rows.
         let bare = Column { default: None, ..column.nullable() };
         self.added.push(Step::Add { table: table(), column: bare.clone() });
         if column.default.is_some() {
@@ -256,7 +259,7 @@ impl Planner {
         }
     }
 
-    /// The indexes of a table that is kept: those that stay over the same columns are renamed with them.
+    /// Plans the indexes of a table that stays. Those over the same columns are renamed with them.
     fn indexes(
         &mut self,
         resource: &Resource,
@@ -282,7 +285,7 @@ impl Planner {
             };
             let (from, to) = (index.name(&then.name), stays.name(&now.name));
             if from != to {
-                let called = Refusal::of_resource(resource, &from);
+                let called = Unsupported::of_resource(resource, &from);
                 let step = Step::RenameIndex { table: now.name.clone(), index: stays.clone(), from, to };
                 self.renamed_indexes.push((step, called));
             }
@@ -298,7 +301,7 @@ impl Planner {
         }
     }
 
-    /// Those that refer first.
+    /// Drops tables, referring ones first.
     fn drop_all(&mut self, mut tables: Vec<Table>) {
         while !tables.is_empty() {
             let is_free = |at: &usize| {
@@ -308,7 +311,7 @@ impl Planner {
             let free = (0..tables.len()).find(is_free);
             let table = tables.remove(free.unwrap_or(0));
             if free.is_none() {
-                // They refer to each other in a circle, which is opened here.
+                // A cycle of references is broken here.
                 for other in &mut tables {
                     let name = other.name.clone();
                     for column in other.columns.iter_mut().filter(|column| column.refers_to(&table.name)) {
@@ -323,7 +326,7 @@ impl Planner {
         }
     }
 
-    /// Those that are referred to first.
+    /// Creates tables, referenced ones first.
     fn create_all(&mut self, mut tables: Vec<Table>) {
         while !tables.is_empty() {
             let is_free = |at: &usize| {
@@ -346,23 +349,20 @@ impl Planner {
     }
 }
 
-/// The mark of a deleted record.
+/// True if a column is the deletion mark.
 fn is_mark(column: &Column) -> bool {
-    column.name == "deleted_at" && column.kind == ColumnKind::Timestamp
+    column.name == "deleted_at" && column.storage == Storage::Timestamp
 }
 
 fn is_convertible(before: &Field, after: &Field) -> bool {
     converts(&before.kind, &after.kind) != Conversion::None
 }
 
-/// What rows get where they have no value and must have one.
+/// The value for rows that have none and need one.
 fn fill(field: &Field, column: &Column) -> Option<Value> {
     let declared = field.backfill.as_ref().and_then(value);
-    declared.or_else(|| column.default.clone().map(Value::Literal)).or_else(|| match column.kind {
-        ColumnKind::Json => Some(Value::Literal("{}".to_owned())),
-        ColumnKind::List => Some(Value::Literal("[]".to_owned())),
-        _ => None,
-    })
+    let empty = || column.storage.empty_json().map(|json| Value::Literal(json.to_owned()));
+    declared.or_else(|| column.default.clone().map(Value::Literal)).or_else(empty)
 }
 
 fn value(backfill: &Default) -> Option<Value> {
@@ -373,23 +373,23 @@ fn value(backfill: &Default) -> Option<Value> {
     }
 }
 
-/// Renames in an order in which no name is taken that is still in use.
-fn in_turn(mut renames: Vec<(Step, Refusal)>, refused: &mut Vec<Refusal>) -> Vec<Step> {
-    let names = |(step, _): &(Step, Refusal)| match step {
+/// Orders renames so that none takes a name that is still in use.
+fn in_turn(mut renames: Vec<(Step, Unsupported)>, unsupported: &mut Vec<Unsupported>) -> Vec<Step> {
+    let names = |(step, _): &(Step, Unsupported)| match step {
         Step::RenameTable { from, to, .. } => (String::new(), from.clone(), to.clone()),
         Step::RenameColumn { table, from, to, .. } => (table.clone(), from.clone(), to.clone()),
-        // No two tables have an index of one name.
+        // Index names are unique in the database.
         Step::RenameIndex { from, to, .. } => (String::new(), from.clone(), to.clone()),
         _ => unreachable!("only renames are put in turn"),
     };
     let mut ordered = Vec::new();
     while !renames.is_empty() {
-        let is_free = |rename: &(Step, Refusal)| {
+        let is_free = |rename: &(Step, Unsupported)| {
             let (table, _, to) = names(rename);
             !renames.iter().any(|other| names(other).0 == table && names(other).1 == to)
         };
         let Some(at) = renames.iter().position(is_free) else {
-            refused.push(Refusal::of_circle(renames.into_iter().map(|(_, called)| called).collect()));
+            unsupported.push(Unsupported::of_circle(renames.into_iter().map(|(_, called)| called).collect()));
             return ordered;
         };
         ordered.push(renames.remove(at).0);

@@ -1,17 +1,17 @@
-//! Former names that a migration could not follow: passed over, each would lose the values that it is to keep.
+//! Former names that a migration cannot follow. Ignoring one would lose the values that it should keep.
 
-use super::Refusal;
+use super::Unsupported;
 use crate::diagnostic::nearest;
 use crate::diff::{Pair, fields, resources};
 use crate::snapshot::{Field, Kind, Resource, Snapshot};
 
-/// What `renamed_from` says and the last migration contradicts. One that has done its work contradicts
-/// nothing: the former name is gone and the new one is there.
-pub fn refused(before: &Snapshot, after: &Snapshot) -> Vec<Refusal> {
-    let mut refused = Vec::new();
-    // The first migration has nothing to keep.
+/// The `renamed_from` declarations that contradict the last snapshot. A rename that is done contradicts nothing: the
+/// former name is gone, and the new one exists.
+pub fn unsupported(before: &Snapshot, after: &Snapshot) -> Vec<Unsupported> {
+    let mut unsupported = Vec::new();
+    // The first migration has no values to keep.
     if before.resources.is_empty() {
-        return refused;
+        return unsupported;
     }
     for (name, now) in &after.resources {
         let leaving = |name: &str| before.resources.contains_key(name) && !after.resources.contains_key(name);
@@ -19,7 +19,7 @@ pub fn refused(before: &Snapshot, after: &Snapshot) -> Vec<Refusal> {
         let known = before.resources.contains_key(name);
         let said = now.renamed_from.as_deref();
         let contradicts = said.and_then(|former| contradiction(name, former, known, "resource", gone, &leaving));
-        refused.extend(contradicts.map(|message| Refusal::of_resource(now, message)));
+        unsupported.extend(contradicts.map(|message| Unsupported::of_resource(now, message)));
     }
     for pair in resources(before, after) {
         let Pair { before: Some(then), after: Some(now) } = pair else { continue };
@@ -27,22 +27,22 @@ pub fn refused(before: &Snapshot, after: &Snapshot) -> Vec<Refusal> {
             let Some(field) = pair.after.filter(|field| field.is_column() && !follows_parent(field, after)) else {
                 continue;
             };
-            refused.extend(of_field(then, now, field));
+            unsupported.extend(of_field(then, now, field));
         }
     }
-    refused
+    unsupported
 }
 
-fn of_field(then: &Resource, now: &Resource, field: &Field) -> Option<Refusal> {
+fn of_field(then: &Resource, now: &Resource, field: &Field) -> Option<Unsupported> {
     let leaving = |name: &str| then.fields.get(name).is_some_and(Field::is_column) && !now.fields.contains_key(name);
     let gone = then.fields.keys().map(String::as_str).filter(|name| leaving(name));
     let known = then.fields.get(&field.name).is_some_and(Field::is_column);
     let place = format!("{}.{}", now.name, field.name);
     let message = contradiction(&place, field.renamed_from.as_deref()?, known, "field", gone, &leaving)?;
-    Some(Refusal::of_field(field, message))
+    Some(Unsupported::of_field(field, message))
 }
 
-/// `known`: the last migration has something of its present name.
+/// `known`: the last snapshot has the present name too.
 fn contradiction<'a>(
     place: &str,
     former: &str,
@@ -67,9 +67,9 @@ fn contradiction<'a>(
     }
 }
 
-/// Whether it is the field that `under` makes, which follows its parent by itself.
+/// True if the field follows from `under`, and so is renamed with its parent.
 fn follows_parent(field: &Field, after: &Snapshot) -> bool {
-    let Kind::Ref(target) = &field.kind else { return false };
+    let Kind::Ref { resource: target } = &field.kind else { return false };
     let parent = after.resources.get(target).and_then(|parent| parent.renamed_from.as_ref());
     parent.is_some_and(|former| field.renamed_from.as_deref() == Some(&format!("{former}_id")))
 }

@@ -1,18 +1,20 @@
-//! Steps as a migration's file: the calls of `charter_migrations::Table` that a developer would write.
+//! Migration file: steps as calls of `charter_migrations::Table`.
 
 use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use charter_model::reserved;
+
 use super::plan::Plan;
 use super::step::{Step, Value};
-use super::table::{Column, ColumnKind, Index, IndexKind, Table};
-use crate::names;
+use super::storage;
+use super::table::{Column, Index, IndexKind, Table};
 
-/// The text of a migration's file.
+/// The text of a migration file.
 ///
-/// `online`: beside a server that is serving, without a transaction around all of it.
+/// `online`: for a database in use, without a transaction around all steps.
 pub fn file(title: &str, steps: &[Step], online: bool) -> String {
     let mut text = format!("//! {title}\n");
     if online {
@@ -32,13 +34,13 @@ pub fn file(title: &str, steps: &[Step], online: bool) -> String {
     text
 }
 
-/// The text as `rustfmt` lays it out under the settings that hold in a folder; as it is where there is no `rustfmt`.
+/// The text formatted by `rustfmt` with the settings of a folder; unchanged if there is no `rustfmt`.
 pub fn formatted(text: &str, folder: &Path) -> String {
     let mut rustfmt = Command::new("rustfmt");
     rustfmt.args(["--edition", "2024"]).current_dir(folder);
     let child = rustfmt.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
     let laid_out = child.and_then(|mut child| {
-        // It reads everything before it writes.
+        // It reads all input before it writes.
         child.stdin.take().map_or(Ok(()), |mut input| input.write_all(text.as_bytes()))?;
         child.wait_with_output()
     });
@@ -46,7 +48,7 @@ pub fn formatted(text: &str, folder: &Path) -> String {
     laid_out.and_then(|output| String::from_utf8(output.stdout).ok()).unwrap_or_else(|| text.to_owned())
 }
 
-/// The steps in a line each: `products.add(integer("size").nullable())`.
+/// The steps, one line each: `products.add(integer("size").nullable())`.
 pub fn lines(steps: &[Step]) -> Vec<String> {
     steps.iter().map(|step| format!("{}.{}", variable(step.table()), call(step))).collect()
 }
@@ -68,7 +70,7 @@ fn function(name: &str, steps: &[Step], online: bool) -> String {
     text
 }
 
-/// What the prelude of a migration and its parameter are called: a table of such a name would hide them.
+/// Names of the migrations' prelude and parameter, which a variable of a table must not shadow.
 const TAKEN: &[&str] = &[
     "bigint",
     "boolean",
@@ -90,10 +92,10 @@ const TAKEN: &[&str] = &[
     "uuid",
 ];
 
-/// What the table is called in the function.
+/// The name of the table's variable.
 fn variable(table: &str) -> String {
-    // One that ends so already gets another end, or two tables would have one name.
-    match names::is_keyword(table) || TAKEN.contains(&table) || table.ends_with("_table") {
+    // A table with this suffix gets another, so that two variables differ.
+    match reserved::is_keyword(table) || TAKEN.contains(&table) || table.ends_with("_table") {
         true => format!("{table}_table"),
         false => table.to_owned(),
     }
@@ -143,26 +145,12 @@ fn add_index(index: &Index) -> String {
 /// The call that builds a column.
 fn builder(column: &Column) -> String {
     let name = &column.name;
-    let mut text = match (&column.kind, &column.reference) {
+    let mut text = match (&column.storage, &column.reference) {
         (_, Some(reference)) => {
             let cascade = if reference.cascade { ".cascade()" } else { "" };
             format!("reference({name:?}, {:?}){cascade}", reference.table)
         }
-        (ColumnKind::Id, _) => "id()".to_owned(),
-        (ColumnKind::SingletonId, _) => "singleton_id()".to_owned(),
-        (ColumnKind::String(max), _) => format!("string({name:?}, {max})"),
-        (ColumnKind::Text, _) => format!("text({name:?})"),
-        (ColumnKind::Word, _) => format!("enumeration({name:?})"),
-        (ColumnKind::Integer, _) => format!("integer({name:?})"),
-        (ColumnKind::BigInt, _) => format!("bigint({name:?})"),
-        (ColumnKind::Boolean, _) => format!("boolean({name:?})"),
-        (ColumnKind::Decimal(precision, places), _) => format!("decimal({name:?}, {precision}, {places})"),
-        (ColumnKind::Timestamp, _) => format!("timestamp({name:?})"),
-        (ColumnKind::Date, _) => format!("date({name:?})"),
-        (ColumnKind::Uuid, _) => format!("uuid({name:?})"),
-        (ColumnKind::Json, _) if name == "custom_fields" => "custom_fields()".to_owned(),
-        (ColumnKind::Json, _) => format!("json({name:?})"),
-        (ColumnKind::List, _) => format!("list({name:?})"),
+        (storage, None) => storage::builder(*storage, name),
     };
     if column.nullable {
         text.push_str(".nullable()");
@@ -173,11 +161,10 @@ fn builder(column: &Column) -> String {
     text
 }
 
-/// A literal as the builders take it: a decimal as text, so that it is exact.
+/// A literal as an argument of a builder.
 fn literal(column: &Column, value: &str) -> String {
-    match column.kind {
-        ColumnKind::Boolean | ColumnKind::Integer | ColumnKind::BigInt => value.to_owned(),
-        ColumnKind::Decimal(..) if value.parse::<i64>().is_ok() => value.to_owned(),
-        _ => format!("{value:?}"),
+    match storage::is_bare(column.storage, value) {
+        true => value.to_owned(),
+        false => format!("{value:?}"),
     }
 }

@@ -1,27 +1,28 @@
-//! The steps of a migration: each is one call of `charter_migrations::Table`, and knows how it is undone.
+//! Steps of a migration. Each is one call of `charter_migrations::Table`, and can be undone.
 
-use super::table::{Column, ColumnKind, Index, Table};
+use super::storage;
+use super::table::{Column, Index, Table};
 
 /// One step.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Step {
     Create(Table),
     Drop(Table),
-    /// With the constraints that are named after it: those of its key and of these columns, which refer.
+    /// Renames a table with the constraints named after it: those of its key, and the foreign keys of `referring`.
     RenameTable {
         from: String,
         to: String,
         singleton: bool,
         referring: Vec<String>,
     },
-    /// With the constraint that is named after it, where it refers.
+    /// Renames a column, with its foreign key if it has one.
     RenameColumn {
         table: String,
         from: String,
         to: String,
         refers: bool,
     },
-    /// An index keeps what it is over, under the names that hold by then.
+    /// Renames an index, which stays over its columns under their later names.
     RenameIndex {
         table: String,
         index: Index,
@@ -36,19 +37,19 @@ pub enum Step {
         table: String,
         column: Column,
     },
-    /// The type, the nullability, the default or the reference of a column.
+    /// Changes the type, nullability, default or reference of a column.
     Change {
         table: String,
         from: Column,
         to: Column,
     },
-    /// Gives every row a value that has none, in batches.
+    /// Sets a value in every row without one, in batches.
     Fill {
         table: String,
         column: Column,
         value: Value,
     },
-    /// No row may be without a value any more.
+    /// Makes a column not null.
     Require {
         table: String,
         column: Column,
@@ -63,16 +64,16 @@ pub enum Step {
     },
 }
 
-/// What rows get that have no value.
+/// The value for rows that have none.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
     Literal(String),
-    /// The time, or the day, at which the migration runs.
+    /// The time, or the day, of the migration.
     Now,
 }
 
 impl Step {
-    /// What undoes it, in order.
+    /// The steps that undo it, in order.
     pub fn undo(&self) -> Vec<Step> {
         match self.clone() {
             Step::Create(table) => vec![Step::Drop(table)],
@@ -89,7 +90,7 @@ impl Step {
             Step::Add { table, column } => vec![Step::Remove { table, column }],
             Step::Remove { table, column } => restore(table, column),
             Step::Change { table, from, to } => {
-                // The type goes back first: what stands in for nothing is a value of the former one.
+                // The type is restored first: the stand-in is a value of the former type.
                 let reached = if to.nullable { from.nullable() } else { from.clone() };
                 let mut steps = Vec::new();
                 if reached != to {
@@ -109,7 +110,7 @@ impl Step {
         }
     }
 
-    /// The table that it is about, by the name that it has before the step.
+    /// The table of the step, by its name before the step.
     pub fn table(&self) -> &str {
         match self {
             Step::Create(table) | Step::Drop(table) => &table.name,
@@ -127,14 +128,14 @@ impl Step {
     }
 }
 
-/// A table and its indexes.
+/// The steps that create a table with its indexes.
 pub fn recreate(table: Table) -> Vec<Step> {
     let indexes = table.indexes.clone().into_iter();
     let indexes: Vec<Step> = indexes.map(|index| Step::AddIndex { table: table.name.clone(), index }).collect();
     std::iter::once(Step::Create(table)).chain(indexes).collect()
 }
 
-/// A column that was removed: the rows that are there get something that it can hold.
+/// The steps that add a removed column again. Existing rows get a stand-in.
 fn restore(table: String, column: Column) -> Vec<Step> {
     if column.fills_itself() {
         return vec![Step::Add { table, column }];
@@ -143,15 +144,15 @@ fn restore(table: String, column: Column) -> Vec<Step> {
     std::iter::once(add).chain(require(table, column)).collect()
 }
 
-/// A column that may not be null again: rows without a value get one.
+/// The steps that make a column not null again. Rows without a value get a stand-in.
 fn require(table: String, column: Column) -> impl Iterator<Item = Step> {
     let value = stand_in(&column);
     let fill = value.map(|value| Step::Fill { table: table.clone(), column: column.nullable(), value });
     fill.into_iter().chain([Step::Require { table, column }])
 }
 
-/// A value for rows that have none, so that what was not null can be so again: its default, or something empty. A
-/// reference has none: which record would it be?
+/// A value for rows without one: the default, or something empty. None for a reference, because no record is right for
+/// all.
 fn stand_in(column: &Column) -> Option<Value> {
     if column.reference.is_some() {
         return None;
@@ -159,13 +160,5 @@ fn stand_in(column: &Column) -> Option<Value> {
     if let Some(default) = &column.default {
         return Some(Value::Literal(default.clone()));
     }
-    Some(match column.kind {
-        ColumnKind::String(_) | ColumnKind::Text | ColumnKind::Word => Value::Literal(String::new()),
-        ColumnKind::Timestamp | ColumnKind::Date => Value::Now,
-        ColumnKind::Boolean => Value::Literal("false".to_owned()),
-        ColumnKind::Json => Value::Literal("{}".to_owned()),
-        ColumnKind::List => Value::Literal("[]".to_owned()),
-        ColumnKind::Uuid => Value::Literal("00000000-0000-0000-0000-000000000000".to_owned()),
-        _ => Value::Literal("0".to_owned()),
-    })
+    Some(storage::stand_in(column.storage))
 }

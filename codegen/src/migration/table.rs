@@ -1,8 +1,8 @@
-//! The tables of a snapshot: columns, indexes and references as a database has them.
+//! Tables of a snapshot: columns, indexes and references.
 
-use crate::names;
+use charter_model::{Storage, naming};
+
 use crate::snapshot::{Default, Field, Kind, Resource, Snapshot};
-use crate::types::LONGEST_WORD;
 
 /// One table.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,47 +16,27 @@ pub struct Table {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Column {
     pub name: String,
-    pub kind: ColumnKind,
+    pub storage: Storage,
     pub nullable: bool,
-    /// A literal as the YAML has it.
+    /// A literal as in YAML.
     pub default: Option<String>,
     pub reference: Option<Reference>,
-}
-
-/// How a column is stored: a builder of `charter_migrations::column` for each.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ColumnKind {
-    Id,
-    SingletonId,
-    String(u32),
-    Text,
-    /// A word of an enumeration.
-    Word,
-    Integer,
-    BigInt,
-    Boolean,
-    Decimal(u8, u8),
-    Timestamp,
-    Date,
-    Uuid,
-    Json,
-    List,
 }
 
 /// The table that a column refers to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reference {
     pub table: String,
-    /// The row goes when the record goes that it refers to.
+    /// Deleting the referenced record deletes the row.
     pub cascade: bool,
 }
 
-/// An index over some columns.
+/// An index over columns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Index {
     pub kind: IndexKind,
     pub columns: Vec<String>,
-    /// It holds only the rows that are not deleted.
+    /// It holds only rows that are not deleted.
     pub live: bool,
 }
 
@@ -66,10 +46,10 @@ pub enum IndexKind {
     Unique,
     /// For substrings, on PostgreSQL.
     Search,
-    /// For lists in the order of a column; that of text on PostgreSQL alone.
+    /// For sorted lists. Over text it exists on PostgreSQL alone.
     Order {
         text: bool,
-        /// Rows without a value stand first.
+        /// Rows without a value come first.
         nullable: bool,
     },
 }
@@ -88,13 +68,13 @@ impl Table {
         indexes.extend(resource.indexes.iter().map(|set| index(IndexKind::Plain, set, live)));
         for name in &resource.ordered {
             let Some(field) = fields.iter().find(|field| field.name == *name) else { continue };
-            let text = matches!(field.kind, Kind::String(_) | Kind::Enum | Kind::AnyType(_));
+            let text = field.kind.facts().is_folded;
             indexes.push(index(IndexKind::Order { text, nullable: field.nullable }, std::slice::from_ref(name), live));
         }
         for name in &resource.search {
             indexes.push(index(IndexKind::Search, std::slice::from_ref(name), false));
         }
-        // One order kept once, however often it was asked for.
+        // Equal indexes are created once.
         let mut kept: Vec<Index> = Vec::new();
         for index in indexes {
             if !kept.contains(&index) {
@@ -109,12 +89,12 @@ impl Table {
         self.columns.iter().find(|column| column.name == name)
     }
 
-    /// Whether this column refers to a table.
+    /// True if the column refers to a table.
     pub fn references(&self, column: &str) -> bool {
         self.column(column).is_some_and(|column| column.reference.is_some())
     }
 
-    /// Whether a column of it refers to another table.
+    /// True if a column refers to the table.
     pub fn refers_to(&self, table: &str) -> bool {
         self.columns.iter().any(|column| column.refers_to(table))
     }
@@ -125,7 +105,7 @@ impl Column {
         self.reference.as_ref().is_some_and(|reference| reference.table == table)
     }
 
-    /// The same without the reference: a plain number.
+    /// The column without its reference: a plain number.
     pub fn released(&self) -> Column {
         Column { reference: None, ..self.clone() }
     }
@@ -134,30 +114,19 @@ impl Column {
         Column { nullable: true, ..self.clone() }
     }
 
-    /// Whether the column has a value where a row gives none.
+    /// True if the column has a value in a row that gives none.
     pub fn fills_itself(&self) -> bool {
-        self.nullable || self.default.is_some() || matches!(self.kind, ColumnKind::Json | ColumnKind::List)
-    }
-}
-
-impl ColumnKind {
-    /// The most characters of a text, where there is a most.
-    pub fn length(&self) -> Option<u32> {
-        match self {
-            ColumnKind::String(max) => Some(*max),
-            ColumnKind::Word => Some(LONGEST_WORD),
-            _ => None,
-        }
+        self.nullable || self.default.is_some() || self.storage.empty_json().is_some()
     }
 }
 
 impl Index {
-    /// Whether an index that is to go can serve until others of its table are made: none of those has its name, its columns
-    /// stay as they are, and so does whether records are soft-deleted, which its condition may name.
+    /// True if a dropped index can serve until the new ones of its table exist: none of them has its name, its columns
+    /// stay, and so does soft deletion, which its condition may name.
     pub fn is_replaced(&self, then: &Table, now: &Table) -> bool {
         let is_new = |other: &&Index| !then.indexes.contains(other);
-        let kind = |table: &Table, name: &str| table.column(name).map(|column| column.kind.clone());
-        let stays = |name: &String| kind(now, name).is_some_and(|is| Some(is) == kind(then, name));
+        let storage = |table: &Table, name: &str| table.column(name).map(|column| column.storage);
+        let stays = |name: &String| storage(now, name).is_some_and(|is| Some(is) == storage(then, name));
         let name = self.name(&then.name);
         then.name == now.name
             && then.column("deleted_at").is_some() == now.column("deleted_at").is_some()
@@ -166,7 +135,7 @@ impl Index {
             && now.indexes.iter().all(|other| other.name(&now.name) != name)
     }
 
-    /// Its name, which follows from what it is over.
+    /// The name, which follows from its columns.
     pub fn name(&self, table: &str) -> String {
         let ending = match self.kind {
             IndexKind::Plain => "idx",
@@ -178,13 +147,13 @@ impl Index {
         named(table, &columns, ending)
     }
 
-    /// Whether SQLite has it too.
+    /// True if SQLite has it too.
     pub fn is_everywhere(&self) -> bool {
         matches!(self.kind, IndexKind::Plain | IndexKind::Unique | IndexKind::Order { text: false, .. })
     }
 }
 
-/// The length from which a name is cut, as in `charter_migrations::Table`.
+/// The length at which a name is cut, as in `charter_migrations::Table`.
 const LONGEST: usize = 49;
 
 fn named(table: &str, columns: &[&str], ending: &str) -> String {
@@ -195,42 +164,32 @@ fn named(table: &str, columns: &[&str], ending: &str) -> String {
     }
 }
 
-/// What a table makes by itself is called, as in `charter_migrations::Table`.
+/// The name of an object that belongs to a table, as in `charter_migrations::Table`.
 pub fn owned(table: &str, ending: &str) -> String {
-    format!("{}{ending}", table.get(..names::LONGEST - ending.len()).unwrap_or(table))
+    format!("{}{ending}", table.get(..naming::MAX_NAME_LENGTH - ending.len()).unwrap_or(table))
 }
 
-/// What a foreign key is called.
+/// The name of a foreign key.
 pub fn foreign_key(table: &str, column: &str) -> String {
     named(table, &[column], "fkey")
 }
 
-/// FNV-1a, as the migrations have it.
+/// FNV-1a, as in `charter_migrations`.
 fn fingerprint(name: &str) -> u32 {
     name.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
 
 fn column(snapshot: &Snapshot, resource: &Resource, field: &Field) -> Column {
-    let kind = match &field.kind {
-        _ if field.name == "id" && resource.singleton => ColumnKind::SingletonId,
-        _ if field.name == "id" => ColumnKind::Id,
-        Kind::String(max) => ColumnKind::String(*max),
-        Kind::Text => ColumnKind::Text,
-        Kind::Enum | Kind::AnyType(_) => ColumnKind::Word,
-        Kind::Integer | Kind::Code => ColumnKind::Integer,
-        Kind::BigInt | Kind::Ref(_) | Kind::AnyId | Kind::Embedded { .. } => ColumnKind::BigInt,
-        Kind::Boolean => ColumnKind::Boolean,
-        Kind::Decimal(precision, places) => ColumnKind::Decimal(*precision, *places),
-        Kind::Timestamp => ColumnKind::Timestamp,
-        Kind::Date => ColumnKind::Date,
-        Kind::Uuid => ColumnKind::Uuid,
-        Kind::Json | Kind::CustomFields => ColumnKind::Json,
-        Kind::StringList(_) | Kind::RefList(_) => ColumnKind::List,
+    let storage = match (field.name.as_str(), resource.singleton) {
+        ("id", true) => Storage::SingletonId,
+        ("id", false) => Storage::Id,
+        // Embedded records have no column.
+        _ => field.kind.storage().unwrap_or(Storage::BigInt),
     };
     let reference = match &field.kind {
-        Kind::Ref(target) => Some(Reference {
+        Kind::Ref { resource: target } => Some(Reference {
             table: snapshot.table_of(target),
-            // Records that are read and written as part of another go with it.
+            // Embedded records are deleted with the record that holds them.
             cascade: snapshot.resources.get(target).is_some_and(|target| embeds(target, &resource.name, &field.name)),
         }),
         _ => None,
@@ -239,7 +198,7 @@ fn column(snapshot: &Snapshot, resource: &Resource, field: &Field) -> Column {
         Default::Literal { value } => Some(value.clone()),
         _ => None,
     };
-    Column { name: field.name.clone(), kind, nullable: field.nullable, default, reference }
+    Column { name: field.name.clone(), storage, nullable: field.nullable, default, reference }
 }
 
 fn embeds(target: &Resource, resource: &str, field: &str) -> bool {

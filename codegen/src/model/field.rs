@@ -1,15 +1,18 @@
-//! One field: what it holds, who writes it, where it is shown.
+//! Field of a resource: its type, access, default and rules.
 
-use super::{Described, Name, Path, Rule};
+use charter_model::literal::no_nul;
+use charter_model::{Access, FieldType, Group, Misfit, Predicate, Shown, TypeFacts};
+
+use super::{Described, Name};
+use crate::notation::{CodeValue, Rule, Type};
 use crate::source::{Span, Spanned};
-use crate::words::TimestampForm;
 
-/// A field of a record, a parameter of an action or a field of its answer.
+/// A field of a record, a parameter of an action or a field of its output.
 #[derive(Debug, Clone)]
 pub struct Field {
-    /// Its name everywhere: in the table, in JSON and in `q`.
+    /// The name in the table, in JSON and in `q`.
     pub name: Name,
-    /// Its name in the YAML, which differs for the two columns of a polymorphic reference.
+    /// The name in YAML, which differs for the two columns of a polymorphic reference.
     pub declared: String,
     pub kind: Kind,
     pub nullable: bool,
@@ -18,22 +21,22 @@ pub struct Field {
     pub access: Access,
     pub shown: Shown,
     pub rules: Vec<Spanned<Rule>>,
-    /// Its name before, for migrations.
+    /// The former name, for migrations.
     pub renamed_from: Option<Name>,
-    /// What rows that are there get, for migrations.
+    /// The value for existing rows, for migrations.
     pub backfill: Option<Spanned<Default>>,
-    /// What people read of it, and how they type it.
+    /// The display options.
     pub described: Described,
     pub places: FieldPlaces,
 }
 
 impl Field {
-    /// A plain, writable, shown field: what lowering starts from.
-    pub fn new(name: Name, kind: Kind) -> Field {
+    /// A plain, writable, shown field.
+    pub fn new(name: Name, kind: impl Into<Kind>) -> Field {
         Field {
             declared: name.value.clone(),
             name,
-            kind,
+            kind: kind.into(),
             nullable: false,
             required: false,
             default: Default::None,
@@ -47,23 +50,23 @@ impl Field {
         }
     }
 
-    /// Whether the YAML declares it; the others are the server's own, or come with `under`.
+    /// True if the YAML declares it. Other fields belong to the server, or follow from `under`.
     pub fn is_declared(&self) -> bool {
         self.places.kind.is_some()
     }
 
-    /// Whether the table has a column for it.
+    /// True if the table has a column for it.
     pub fn is_column(&self) -> bool {
-        !matches!(self.kind, Kind::Derived(_) | Kind::Embedded { .. })
+        self.kind.is_column()
     }
 
-    /// Whether a list item shows it to clients.
+    /// True if a list item shows it to clients.
     pub fn is_listed(&self) -> bool {
         self.shown == Shown::Always && self.access != Access::Secret
     }
 }
 
-/// Where the parts of a field stand that a rule may object to.
+/// The places of the keys of a field.
 #[derive(Debug, Clone, Default)]
 pub struct FieldPlaces {
     pub kind: Option<Span>,
@@ -72,73 +75,54 @@ pub struct FieldPlaces {
     pub required: Option<Span>,
     pub default: Option<Span>,
     pub access: Option<Span>,
-    /// Keys beside `from` or `many`, which allow none.
+    /// Keys next to `from` or `many`, which allow none.
     pub others: Vec<Spanned<&'static str>>,
-    /// Something in it could not be read, so that what it lacks may be what was meant there.
+    /// Something in it could not be read, which may be what seems to be missing.
     pub incomplete: bool,
 }
 
-/// What values a field holds.
+/// The type of a field.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Kind {
-    String {
-        max: u32,
-    },
-    Text,
-    Integer,
-    BigInt,
-    Boolean,
-    Decimal {
-        precision: u8,
-        places: u8,
-    },
-    Timestamp(TimestampForm),
-    Date,
-    Enum(Vec<Name>),
-    Code(Vec<CodeValue>),
-    StringList {
-        max: u32,
-    },
-    RefList(Name),
-    Json,
-    Uuid,
-    Ref(Name),
-    PolymorphicType(Vec<Name>),
-    PolymorphicId {
-        type_field: String,
-    },
-    CustomFields,
-    Derived(Path),
-    Embedded {
-        resource: Name,
-        by: String,
-    },
-    /// The type was not understood, which is reported where it stands; no checked schema has one.
+    Known(Type),
+    /// The type was not understood, which is reported. No checked schema has one.
     Unknown,
 }
 
+/// The properties of a type that was not understood: it fits everything, so that no other problem follows.
+static UNKNOWN: TypeFacts = TypeFacts {
+    word: "unknown",
+    predicates: &[Group::Every, Group::Ordered, Group::Text, Group::Boolean],
+    starts_empty: true,
+    takes_now: true,
+    ..TypeFacts::PLAIN
+};
+
+impl From<Type> for Kind {
+    fn from(known: Type) -> Kind {
+        Kind::Known(known)
+    }
+}
+
 impl Kind {
-    /// The word of the grammar for it.
-    pub fn word(&self) -> &'static str {
+    pub fn known(&self) -> Option<&Type> {
         match self {
-            Kind::String { .. } => "string",
-            Kind::Text => "text",
-            Kind::Integer => "integer",
-            Kind::BigInt => "bigint",
-            Kind::Boolean => "boolean",
-            Kind::Decimal { .. } => "decimal",
-            Kind::Timestamp(_) => "timestamp",
-            Kind::Date => "date",
-            Kind::Enum(_) => "enum",
-            Kind::Code(_) => "code",
-            Kind::StringList { .. } | Kind::RefList(_) => "list",
-            Kind::Json | Kind::CustomFields => "json",
-            Kind::Uuid => "uuid",
-            Kind::Ref(_) | Kind::PolymorphicType(_) | Kind::PolymorphicId { .. } => "ref",
-            Kind::Derived(_) => "derived",
-            Kind::Embedded { .. } => "embedded",
-            Kind::Unknown => "unknown",
+            Kind::Known(known) => Some(known),
+            Kind::Unknown => None,
         }
+    }
+
+    pub fn is_unknown(&self) -> bool {
+        *self == Kind::Unknown
+    }
+
+    pub fn facts(&self) -> &'static TypeFacts {
+        self.known().map_or(&UNKNOWN, FieldType::facts)
+    }
+
+    /// The word of the grammar.
+    pub fn word(&self) -> &'static str {
+        self.facts().word
     }
 
     /// The word with its article: an `integer`.
@@ -149,54 +133,117 @@ impl Kind {
     }
 
     pub fn is_text(&self) -> bool {
-        matches!(self, Kind::String { .. } | Kind::Text)
+        self.facts().is_text
     }
 
     pub fn is_number(&self) -> bool {
-        matches!(self, Kind::Integer | Kind::BigInt | Kind::Decimal { .. })
+        self.facts().is_number
     }
 
     pub fn is_list(&self) -> bool {
-        matches!(self, Kind::StringList { .. } | Kind::RefList(_))
+        self.facts().is_list
     }
 
-    /// Whether its values have an order that `sort` and an index can use.
+    /// True if its values have an order, for `sort` and indexes.
     pub fn has_order(&self) -> bool {
-        !self.is_list() && !matches!(self, Kind::Json | Kind::CustomFields | Kind::Embedded { .. })
+        self.facts().has_order
     }
 
-    /// Whether values of the two can be compared with each other.
-    pub fn is_comparable_with(&self, other: &Kind) -> bool {
-        let family = |kind: &Kind| match kind {
-            Kind::String { .. } | Kind::Text | Kind::Enum(_) => Some("text"),
-            // Numbers of different types are different values to the server, which compares no two of them.
-            Kind::Integer | Kind::Code(_) => Some("integer"),
-            Kind::BigInt => Some("bigint"),
-            Kind::Decimal { .. } => Some("decimal"),
-            Kind::Ref(_) | Kind::PolymorphicId { .. } => Some("id"),
-            Kind::Timestamp(_) => Some("timestamp"),
-            Kind::Date => Some("date"),
-            Kind::Uuid => Some("uuid"),
-            Kind::Boolean => Some("boolean"),
+    /// True if the table has a column for it.
+    pub fn is_column(&self) -> bool {
+        self.known().is_none_or(FieldType::is_column)
+    }
+
+    pub fn is_embedded(&self) -> bool {
+        matches!(self, Kind::Known(FieldType::Embedded { .. }))
+    }
+
+    /// The resource of a `ref` to one resource.
+    pub fn target(&self) -> Option<&Name> {
+        match self {
+            Kind::Known(FieldType::Ref { resource }) => Some(resource),
             _ => None,
-        };
-        match (self, other) {
-            (Kind::Unknown, _) | (_, Kind::Unknown) => true,
-            // An `id` is a bigint, and a reference holds one.
-            (Kind::BigInt, Kind::Ref(_)) | (Kind::Ref(_), Kind::BigInt) => true,
-            _ => family(self).is_some() && family(self) == family(other),
         }
     }
+
+    /// The resources of a polymorphic `ref`, at the column of the type.
+    pub fn targets(&self) -> Option<&[Name]> {
+        match self {
+            Kind::Known(FieldType::PolymorphicType { type_names }) => Some(type_names),
+            _ => None,
+        }
+    }
+
+    /// The field that a derived field follows, and the field that it shows.
+    pub fn derived(&self) -> Option<(&Name, &Name)> {
+        match self {
+            Kind::Known(FieldType::Derived { via, field }) => Some((via, field)),
+            _ => None,
+        }
+    }
+
+    /// The resource and the field of embedded records.
+    pub fn embedded(&self) -> Option<(&Name, &Name)> {
+        match self {
+            Kind::Known(FieldType::Embedded { resource, by }) => Some((resource, by)),
+            _ => None,
+        }
+    }
+
+    /// The words of an `enum`.
+    pub fn words(&self) -> Option<&[Name]> {
+        match self {
+            Kind::Known(FieldType::Enum { values }) => Some(values),
+            _ => None,
+        }
+    }
+
+    /// The numbers of a `code`.
+    pub fn codes(&self) -> Option<&[CodeValue]> {
+        match self {
+            Kind::Known(FieldType::Code { values }) => Some(values),
+            _ => None,
+        }
+    }
+
+    /// The most characters of a `string`.
+    pub fn max_length(&self) -> Option<u32> {
+        match self {
+            Kind::Known(FieldType::String { max }) => Some(*max),
+            _ => None,
+        }
+    }
+
+    /// The predicates of the type, in the order of the grammar; none if it cannot be filtered.
+    pub fn predicates(&self) -> Vec<Predicate> {
+        let groups = self.facts().predicates;
+        Predicate::ALL.iter().copied().filter(|predicate| groups.contains(&predicate.group())).collect()
+    }
+
+    /// True if values of the two can be compared.
+    pub fn is_comparable_with(&self, other: &Kind) -> bool {
+        match (self, other) {
+            (Kind::Known(one), Kind::Known(other)) => one.is_comparable_with(other),
+            _ => true,
+        }
+    }
+
+    /// The reason why a text is not a literal of the type; `key` is the key that gives it.
+    pub fn literal(&self, key: &str, text: &str) -> Result<(), Misfit> {
+        self.known().map_or_else(|| no_nul(text), |known| known.literal(key, text))
+    }
+
+    /// The reason why a text is not a value of the type.
+    pub fn value(&self, text: &str) -> Result<(), Misfit> {
+        let is_document = |text: &str| {
+            let read = serde_json::from_str::<serde_json::Value>(text);
+            read.is_ok_and(|json| json.is_object() || json.is_array())
+        };
+        self.known().map_or_else(|| no_nul(text), |known| known.value(text, is_document))
+    }
 }
 
-/// One of the numbers of a code.
-#[derive(Debug, Clone, PartialEq)]
-pub struct CodeValue {
-    pub number: Spanned<i32>,
-    pub label: Name,
-}
-
-/// What a field is when create does not give it.
+/// The value of a field that create does not give.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Default {
     None,
@@ -206,26 +253,6 @@ pub enum Default {
     Now,
     /// The id of the calling user.
     Caller,
-    /// What the `before_save` hook sets.
+    /// A value that the `before_save` hook sets.
     Hook,
-}
-
-/// Who writes a field, and when.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Access {
-    Writable,
-    ReadOnly,
-    Immutable,
-    Secret,
-}
-
-/// In which answers a field appears.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shown {
-    /// In a list and in the single record.
-    Always,
-    /// In the single record only.
-    Detail,
-    /// The server's own column.
-    Never,
 }

@@ -1,34 +1,35 @@
-//! Which indexes a resource needs: those that it names, those that the filters and sorts which it names ask for, and those
-//! by which other resources find its records.
+//! Indexes of a resource: those that it names, those that its named filters and sorts need, and those by which other
+//! resources find its records.
 //!
-//! `shown` names nothing: it allows every question and expects none. A column of few values is not worth an index.
+//! `shown` names nothing, so it creates no index. Neither does a column of few values.
 
-use super::{Access, Field, Filter, Filters, Kind, Name, Path, Resource, Rule, Schema, Sorts};
-use crate::predicate::{Predicate, fitting};
+use charter_model::Predicate;
 
-/// The most characters of a text in the index of its order, which holds it twice: folded and as it is. A page of
-/// PostgreSQL takes 2,704 bytes, and a character has up to 4.
+use super::{Access, Field, Filter, Filters, Name, Resource, Rule, Schema, Sorts};
+
+/// The most characters of a text in an ordered index, which holds it twice: folded and unchanged. An index entry of
+/// PostgreSQL has at most 2,704 bytes, and a character up to 4.
 pub const MOST_ORDERED: u32 = 255;
 
 /// The most characters of a text in an index of values.
 pub const MOST_INDEXED: u32 = 650;
 
-/// The indexes of a table, beside those that keep values apart.
+/// The indexes of a table, without unique ones.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Indexing {
-    /// Columns in order.
+    /// Sets of columns in order.
     pub sets: Vec<Vec<String>>,
-    /// Columns whose order a list may have, each with the id behind it.
+    /// Columns for `sort`, each followed by the id.
     pub ordered: Vec<String>,
-    /// Columns of text that are searched for substrings.
+    /// Text columns for substring search.
     pub search: Vec<String>,
 }
 
-/// A filter or a sort that a resource names, and that no index serves.
+/// A filter or sort that a resource names and no index serves.
 #[derive(Debug)]
 pub struct Unserved {
     pub name: Name,
-    /// It is sorted by, not filtered.
+    /// True if it is a sort, not a filter.
     pub sorts: bool,
     pub why: Why,
 }
@@ -37,25 +38,25 @@ pub struct Unserved {
 pub enum Why {
     /// A text too long for an index of this kind, which takes so many characters.
     TooLong(u32),
-    /// The order is that of another table's column, or of labels.
+    /// The order of a column of another table, or of labels.
     OrderedElsewhere,
-    /// The value stands in this field of another resource, and one of the two lacks an index.
+    /// The value is in this field of another resource, and one of the two lacks an index.
     FoundElsewhere { via: String, resource: String, field: String },
-    /// It has so few values that an index is made only where it is asked for.
+    /// It has so few values that an index is created only on request.
     FewValues,
 }
 
-/// What a question wants of a column.
+/// The use of a column in a query.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Wanted {
-    /// Records by its value, or by a stretch of values.
+    /// Equality or a range.
     Values,
     Substrings,
     Order,
 }
 
 impl Resource {
-    /// The indexes of its table: those that are named first.
+    /// The indexes of the table: the named ones first.
     pub fn indexing(&self) -> Indexing {
         let text = |names: &[Name]| names.iter().map(|name| name.value.clone()).collect::<Vec<_>>();
         let mut indexing = Indexing {
@@ -71,7 +72,7 @@ impl Resource {
                     Wanted::Values if field.kind.is_text() => {
                         indexing.sets.push(vec![field.name.value.clone(), "id".to_owned()]);
                     }
-                    Wanted::Values if has_few_values(&field.kind) => {}
+                    Wanted::Values if field.kind.facts().has_few_values => {}
                     Wanted::Values | Wanted::Order => indexing.ordered.push(field.name.value.clone()),
                 }
             }
@@ -79,14 +80,14 @@ impl Resource {
         indexing
     }
 
-    /// What it names and no index serves, in the order in which it is named.
+    /// The named filters and sorts that no index serves, in the order in which they are named.
     pub fn unserved(&self, schema: &Schema) -> Vec<Unserved> {
         let indexing = self.indexing();
         let mut found: Vec<Unserved> = Vec::new();
         for (name, wanted) in self.questions() {
             let Some(field) = self.field(name.as_str()) else { continue };
-            let why = match &field.kind {
-                Kind::Derived(path) => self.unserved_elsewhere(schema, &indexing, path, wanted),
+            let why = match field.kind.derived() {
+                Some((via, tail)) => self.unserved_elsewhere(schema, &indexing, (via, tail), wanted),
                 _ if !field.is_column() || self.serves(&indexing, field, wanted) => None,
                 _ => unserved(field, wanted),
             };
@@ -100,17 +101,17 @@ impl Resource {
         found
     }
 
-    /// What is asked of its fields: by the filters and sorts that name them, and by the resources that find its records by
-    /// them. Nothing of those for which it wants no index.
+    /// The uses of its fields: in named filters and sorts, and by resources that find its records. Without fields in
+    /// `unindexed`.
     fn questions(&self) -> Vec<(&Name, Wanted)> {
         let mut questions = Vec::new();
         if let Filters::Fields(named) = &self.filters {
             for (name, filter) in named {
                 let fits = |wanted: &[Predicate]| match filter {
-                    // What does not fit the field is not asked: an `all` of a number has no substrings.
+                    // A predicate that does not fit the field is not used: `all` of a number has no substrings.
                     Filter::All => self.field(name.as_str()).is_some_and(|field| {
-                        let own = fitting(&field.kind);
-                        matches!(field.kind, Kind::Derived(_)) || own.iter().any(|one| wanted.contains(one))
+                        let own = field.kind.predicates();
+                        field.kind.derived().is_some() || own.iter().any(|one| wanted.contains(one))
                     }),
                     Filter::Only(words) => words.iter().any(|word| wanted.contains(&word.value)),
                 };
@@ -131,7 +132,7 @@ impl Resource {
         questions.into_iter().filter(wanted).collect()
     }
 
-    /// Whether an index of its table serves a column.
+    /// True if an index serves a use of a column.
     fn serves(&self, indexing: &Indexing, field: &Field, wanted: Wanted) -> bool {
         let name = &field.name.value;
         let unique = field.rules.iter().any(|rule| rule.value == Rule::Unique);
@@ -142,23 +143,28 @@ impl Resource {
         let ordered = indexing.ordered.contains(name);
         match wanted {
             Wanted::Substrings => indexing.search.contains(name),
-            Wanted::Values => values || ordered && !is_folded(&field.kind),
-            // Nulls come first in a list, and last in a plain index of PostgreSQL.
-            Wanted::Order => ordered || values && !field.nullable && !is_folded(&field.kind),
+            Wanted::Values => values || ordered && !field.kind.facts().is_folded,
+            // Lists sort nulls first; a plain index of PostgreSQL sorts them last.
+            Wanted::Order => ordered || values && !field.nullable && !field.kind.facts().is_folded,
         }
     }
 
-    /// A derived field is found by way of the record that holds it.
-    fn unserved_elsewhere(&self, schema: &Schema, own: &Indexing, path: &Path, wanted: Wanted) -> Option<Why> {
-        let via = self.field(path.head.as_str())?;
+    /// The reason why no index serves a derived field, which is found through its record.
+    fn unserved_elsewhere(
+        &self,
+        schema: &Schema,
+        own: &Indexing,
+        (via, tail): (&Name, &Name),
+        wanted: Wanted,
+    ) -> Option<Why> {
+        let via = self.field(via.as_str())?;
         if wanted == Wanted::Order {
             return Some(Why::OrderedElsewhere);
         }
-        let Kind::Ref(target) = &via.kind else { return None };
-        let other = schema.find(target.as_str())?;
-        let shown = other.field(path.tail.as_str()).filter(|shown| shown.access != Access::Secret)?;
+        let other = schema.find(via.kind.target()?.as_str())?;
+        let shown = other.field(tail.as_str()).filter(|shown| shown.access != Access::Secret)?;
         let fits = wanted != Wanted::Substrings || shown.kind.is_text();
-        if !fits || has_few_values(&shown.kind) {
+        if !fits || shown.kind.facts().has_few_values {
             return None;
         }
         let is_served = self.serves(own, via, Wanted::Values) && other.serves(&other.indexing(), shown, wanted);
@@ -171,29 +177,19 @@ impl Resource {
     }
 }
 
-/// Why no index is made of a column for what is wanted of it.
+/// The reason why a column cannot have the index for a use.
 fn unserved(field: &Field, wanted: Wanted) -> Option<Why> {
-    let longest = match field.kind {
-        Kind::String { max } => max,
-        Kind::Text => u32::MAX,
-        _ => 0,
+    let longest = match field.kind.max_length() {
+        Some(max) => max,
+        None if field.kind.is_text() => u32::MAX,
+        None => 0,
     };
     match wanted {
-        Wanted::Order if has_few_values(&field.kind) => Some(Why::FewValues),
+        Wanted::Order if field.kind.facts().has_few_values => Some(Why::FewValues),
         Wanted::Order if longest > MOST_ORDERED => Some(Why::TooLong(MOST_ORDERED)),
         Wanted::Values if longest > MOST_INDEXED => Some(Why::TooLong(MOST_INDEXED)),
         _ => None,
     }
-}
-
-/// Whether records of one value are so many that an index hardly saves reading them.
-fn has_few_values(kind: &Kind) -> bool {
-    matches!(kind, Kind::Boolean | Kind::Enum(_) | Kind::Code(_) | Kind::PolymorphicType(_))
-}
-
-/// Whether lists have its values in the order of the folded text.
-fn is_folded(kind: &Kind) -> bool {
-    kind.is_text() || matches!(kind, Kind::Enum(_) | Kind::PolymorphicType(_))
 }
 
 #[cfg(test)]
@@ -248,7 +244,7 @@ mod tests {
         assert_eq!(indexing("filters: { sku: [eq] }\nsorts: [created_at]\n"), texts("", "created_at", ""));
         let kept = "indexes: [[weight, name]]\nfilters: { weight: [eq] }\nsorts: [weight]\n";
         assert_eq!(indexing(kept), texts("weight+name", "", ""));
-        // Nulls stand at the other end of a plain index, and text in another order.
+        // Nulls sort differently in a plain index, and so does text.
         let other = indexing("indexes: [[bought_on]]\nsorts: [bought_on, sku]\n");
         assert_eq!(other, texts("bought_on", "bought_on sku", ""));
     }

@@ -1,13 +1,16 @@
-//! Resources resolved: every default filled in, every type a type, both ends of every relation known.
+//! Resources resolved: every default filled in, every type known, both ends of every relation found.
 
 mod field;
 mod indexing;
 mod schema;
 
-pub use crate::syntax::field::{Described, PathSyntax as Path, Rule};
-pub use field::{Access, CodeValue, Default, Field, FieldPlaces, Kind, Shown};
+pub use charter_model::{Access, Deprecated, Shown};
+
+pub use crate::notation::{CodeValue, Rule, Type};
+pub use crate::syntax::field::Described;
+pub use field::{Default, Field, FieldPlaces, Kind};
 pub use indexing::{MOST_INDEXED, MOST_ORDERED, Why};
 pub use schema::{
-    Action, ActionOutput, Deprecated, Deprecation, Filter, Filters, HookPoint, Include, IncludeTarget, Name, Resource,
-    Schema, Seed, Sorts, Under,
+    Action, ActionOutput, Deprecation, Filter, Filters, HookPoint, Include, IncludeTarget, Name, Resource, Schema,
+    Seed, Sorts, Under,
 };

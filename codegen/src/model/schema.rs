@@ -1,50 +1,51 @@
-//! All resources of an application, and what each is.
+//! Schema: all resources of an application.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
+use charter_model::{ActionMethod, ActionOn, Deprecated, FieldType, Hook, Operation, Predicate};
+
 use super::{Field, Kind, Rule};
-use crate::predicate::Predicate;
 use crate::source::{Span, Spanned};
 use crate::syntax::resource::KeySpans;
 use crate::syntax::tree::Node;
-use crate::words::{ActionMethod, ActionOn, Hook, Operation};
 
-/// A name and where it stands.
+/// A name with its place.
 pub type Name = Spanned<String>;
 
-/// All resources: those of the files in the order of the files, then the platform's own.
+/// All resources: the declared ones in the order of their files, then the platform's own.
 #[derive(Debug)]
 pub struct Schema {
     pub resources: Vec<Resource>,
-    /// Names of files that could not be read; what they would declare may be referred to.
+    /// Names of files that could not be read. Other resources may refer to them.
     pub unreadable: BTreeSet<String>,
 }
 
 impl Schema {
-    /// Those that files declare.
+    /// The declared resources.
     pub fn declared(&self) -> impl Iterator<Item = &Resource> {
         self.resources.iter().filter(|resource| !resource.is_platform())
     }
 
-    /// Whether something of that name exists, or may exist in a file that could not be read.
+    /// True if a resource exists, or may exist in a file that could not be read.
     pub fn knows(&self, name: &str) -> bool {
         self.unreadable.contains(name) || self.find(name).is_some()
     }
 
-    /// The platform's resource of that name, or else the first of a file: one that takes the platform's name is refused.
+    /// The platform's resource of a name, or else the first declared one. A declared resource with a platform name is
+    /// refused.
     pub fn find(&self, name: &str) -> Option<&Resource> {
         let platforms = self.resources.iter().filter(|resource| resource.is_platform());
         platforms.chain(self.declared()).find(|resource| resource.name.value == name)
     }
 
-    /// Whether records of a resource are held by those of another.
+    /// True if records of a resource are embedded in those of another.
     pub fn is_embedded(&self, name: &str) -> bool {
-        let holds = |field: &Field| matches!(&field.kind, Kind::Embedded { resource, .. } if resource.value == name);
+        let holds = |field: &Field| field.kind.embedded().is_some_and(|(resource, _)| resource.value == name);
         self.declared().any(|other| other.fields.iter().any(holds))
     }
 
-    /// The resources with seeds, those that others refer to first. What refers in a circle keeps the order of the files.
+    /// The resources with seeds, referenced ones first. In a cycle the order of the files stays.
     pub fn seeded(&self) -> Vec<(&Resource, &Seed)> {
         let mut waiting: Vec<(&Resource, &Seed)> =
             self.declared().filter_map(|resource| Some((resource, resource.seed.as_ref()?))).collect();
@@ -59,24 +60,21 @@ impl Schema {
         ordered
     }
 
-    /// Whether a row of a resource, or a record embedded in it, may name one of `other`.
+    /// True if a row of a resource, or a record embedded in it, may refer to a record of `other`.
     fn needs(&self, resource: &Resource, other: &Resource) -> bool {
-        let held = resource.fields.iter().filter_map(|field| match &field.kind {
-            Kind::Embedded { resource, .. } => self.find(resource.as_str()),
-            _ => None,
-        });
+        let held = resource.fields.iter().filter_map(|field| field.kind.embedded());
+        let held = held.filter_map(|(resource, _)| self.find(resource.as_str()));
         std::iter::once(resource).chain(held).any(|row| row.refers_to(other))
     }
 
-    /// What values a field holds in the end: a derived field has the type of the one it shows.
+    /// The type of a field's values: a derived field has the type of the field that it shows.
     pub fn value_kind(&self, resource: &Resource, field: &Field) -> Kind {
-        let Kind::Derived(path) = &field.kind else { return field.kind.clone() };
-        let via = resource.field(path.head.as_str());
-        match via.map(|via| &via.kind) {
-            Some(Kind::Code(_)) => Kind::String { max: 255 },
-            Some(Kind::Ref(target)) => {
-                let shown = self.find(target.as_str()).and_then(|target| target.field(path.tail.as_str()));
-                // Only columns can be shown; a chain of derived fields is refused, so this goes one step deep.
+        let Some((via, tail)) = field.kind.derived() else { return field.kind.clone() };
+        match resource.field(via.as_str()).map(|via| &via.kind) {
+            Some(Kind::Known(FieldType::Code { .. })) => FieldType::String { max: 255 }.into(),
+            Some(Kind::Known(FieldType::Ref { resource: target })) => {
+                let shown = self.find(target.as_str()).and_then(|target| target.field(tail.as_str()));
+                // A chain of derived fields is refused, so one step is enough.
                 shown.filter(|shown| shown.is_column()).map_or(Kind::Unknown, |shown| shown.kind.clone())
             }
             _ => Kind::Unknown,
@@ -99,7 +97,7 @@ pub struct Resource {
     pub read_permission: Option<Name>,
     pub write_permission: Option<Name>,
     pub owner: Option<Name>,
-    /// Its name before, for migrations.
+    /// The former name, for migrations.
     pub renamed_from: Option<Name>,
     pub operations: Vec<Spanned<Operation>>,
     pub singleton: bool,
@@ -107,19 +105,19 @@ pub struct Resource {
     pub custom_fields: bool,
     pub attachments: bool,
     pub events: bool,
-    /// Every field in the order of the single record, the server's own included.
+    /// Every field in the order of the single record, with server fields.
     pub fields: Vec<Field>,
     pub unique: Vec<Spanned<Vec<Name>>>,
     pub indexes: Vec<Spanned<Vec<Name>>>,
     pub search: Vec<Name>,
-    /// Whose order the database keeps.
+    /// Fields with an ordered index.
     pub ordered: Vec<Name>,
-    /// What `filters` and `sorts` name, and no index is wanted for.
+    /// Fields of `filters` and `sorts` that need no index.
     pub unindexed: Vec<Name>,
-    /// The fields by which its records are found from another: that of `under`, and what `many` of others goes by.
+    /// The fields by which other resources find its records: that of `under`, and those of `many`.
     pub found_by: Vec<Name>,
     pub filters: Filters,
-    /// What is to go.
+    /// Deprecated fields, filters and actions.
     pub deprecated: Vec<Deprecation>,
     pub sorts: Sorts,
     pub includes: Vec<Include>,
@@ -127,11 +125,11 @@ pub struct Resource {
     pub hooks: Vec<HookPoint>,
     pub seed: Option<Seed>,
     pub key_spans: KeySpans,
-    /// The file that declares it, as reports name it; none for the platform's own.
+    /// The file that declares it, as in reports; none for the platform's own.
     pub file: Option<String>,
-    /// The name of that file without its ending.
+    /// The name of the file without its extension.
     pub stem: String,
-    /// `resources/exchange_rate.yaml:20`, where the first hook or action is declared.
+    /// `resources/exchange_rate.yaml:20`, the place of the first hook or action.
     pub behaviour_place: Option<String>,
 }
 
@@ -144,27 +142,29 @@ impl Resource {
         self.fields.iter().find(|field| field.name.value == name)
     }
 
-    /// Whether one of its fields refers to a resource.
+    /// True if a field refers to a resource. An unknown type may.
     pub fn refers_by(&self, field: &str, name: &str) -> bool {
         let kind = self.field(field).map(|field| &field.kind);
-        matches!(kind, Some(Kind::Ref(target)) if target.value == name) || kind == Some(&Kind::Unknown)
+        kind.is_some_and(|kind| kind.is_unknown() || kind.target().is_some_and(|target| target.value == name))
     }
 
-    /// Whether a row of it may name one of `other`.
+    /// True if a record may refer to a record of `other`.
     pub fn refers_to(&self, other: &Resource) -> bool {
         let name = other.name.as_str();
         self.fields.iter().any(|field| {
             let by_kind = match &field.kind {
-                Kind::Ref(target) | Kind::RefList(target) => target.value == name,
-                Kind::PolymorphicType(targets) => targets.iter().any(|target| target.value == name),
-                _ => false,
+                Kind::Known(FieldType::Ref { resource } | FieldType::RefList { resource }) => resource.value == name,
+                kind => kind.targets().is_some_and(|targets| targets.iter().any(|target| target.value == name)),
             };
             by_kind
-                || field.rules.iter().any(|rule| matches!(&rule.value, Rule::Exists(path) if path.head.value == name))
+                || field
+                    .rules
+                    .iter()
+                    .any(|rule| matches!(&rule.value, Rule::Exists { resource, .. } if resource.value == name))
         })
     }
 
-    /// What `q` accepts for a field, when that differs from what fits its type.
+    /// The predicates that `q` accepts for a field, if they differ from those of its type.
     pub fn filter(&self, field: &Field) -> Option<Filter> {
         match &self.filters {
             Filters::Shown => None,
@@ -177,7 +177,7 @@ impl Resource {
         }
     }
 
-    /// Whether `sort` accepts a field whose type has an order.
+    /// True if `sort` accepts a field that has an order.
     pub fn sorts_by(&self, field: &Field) -> bool {
         match &self.sorts {
             Sorts::Shown => true,
@@ -185,7 +185,7 @@ impl Resource {
         }
     }
 
-    /// Whether clients can call one of these.
+    /// True if clients can call one of these.
     pub fn serves_any(&self, wanted: &[Operation]) -> bool {
         self.operations.iter().any(|operation| wanted.contains(&operation.value))
     }
@@ -194,7 +194,7 @@ impl Resource {
         self.hooks.iter().any(|point| point.hook == hook)
     }
 
-    /// Whether the application has its say anywhere.
+    /// True if the application implements hooks or actions.
     pub fn has_behaviour(&self) -> bool {
         !self.hooks.is_empty() || !self.actions.is_empty()
     }
@@ -208,13 +208,13 @@ pub struct Under {
     pub field: String,
 }
 
-/// What `q` accepts.
+/// The filters that `q` accepts.
 #[derive(Debug, Clone)]
 pub enum Filters {
-    /// Every field of a list item, with the predicates that fit its type.
+    /// Every field of a list item, with the predicates of its type.
     Shown,
     None,
-    /// These fields only.
+    /// Only these fields.
     Fields(Vec<(Name, Filter)>),
 }
 
@@ -224,7 +224,7 @@ pub enum Filter {
     Only(Vec<Spanned<Predicate>>),
 }
 
-/// What `sort` accepts.
+/// The fields that `sort` accepts.
 #[derive(Debug, Clone)]
 pub enum Sorts {
     /// Every field of a list item that has an order.
@@ -232,18 +232,18 @@ pub enum Sorts {
     Fields(Vec<Name>),
 }
 
-/// A related record or records that a client may ask for.
+/// Related records that a client may ask for.
 #[derive(Debug, Clone)]
 pub struct Include {
     pub name: Name,
     pub target: IncludeTarget,
-    /// The fields of each that are written; empty for all of its list item.
+    /// The fields of each related record; empty for those of its list item.
     pub fields: Vec<Name>,
 }
 
 #[derive(Debug, Clone)]
 pub enum IncludeTarget {
-    /// The record that a field refers to, by the field's name in the YAML.
+    /// The record that a field refers to. `via` is the name of the field in YAML.
     One {
         via: Name,
     },
@@ -263,9 +263,9 @@ pub struct Action {
     pub method: ActionMethod,
     pub input: Vec<Field>,
     pub output: ActionOutput,
-    /// What its event is called in place of `updated`.
+    /// The name of its event, in place of `updated`.
     pub event: Option<Name>,
-    /// The field that tells that it is done already, as it is written: `completed`, `not is_active`.
+    /// The field that tells whether it is done: `completed`, `not is_active`.
     pub until: Option<Name>,
     pub description: Option<Name>,
     /// `resources/exchange_rate.yaml:21`
@@ -280,11 +280,11 @@ pub enum ActionOutput {
     Created,
     /// These fields under this key.
     Fields { key: Name, fields: Vec<Field> },
-    /// Neither can be told, which is reported; no checked schema has one.
+    /// Unclear, which is reported. No checked schema has one.
     Unknown,
 }
 
-/// A hook that is declared.
+/// A declared hook.
 #[derive(Debug, Clone)]
 pub struct HookPoint {
     pub hook: Hook,
@@ -298,40 +298,20 @@ pub struct HookPoint {
 pub struct Seed {
     pub name: Name,
     pub exists: bool,
-    /// What it holds, as far as it could be read.
+    /// The content, as far as it could be read.
     pub rows: Option<Node>,
     pub path: PathBuf,
 }
 
-/// Something that is to go, of which clients are told.
+/// A deprecated field, filter or action.
 #[derive(Debug, Clone)]
 pub struct Deprecation {
     pub of: Deprecated,
     pub name: Name,
     /// The day from which it is deprecated.
     pub since: Name,
-    /// The day from which it may be gone.
+    /// The day from which it may be removed.
     pub sunset: Option<Name>,
-    /// What takes its place: one of the same sort.
+    /// The replacement, of the same kind.
     pub instead: Option<Name>,
-}
-
-/// What can be deprecated.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Deprecated {
-    Field,
-    /// By the name that it has in `q`: `name_cont`.
-    Filter,
-    Action,
-}
-
-impl Deprecated {
-    /// The word for it, which is its key in attributes.
-    pub fn word(self) -> &'static str {
-        match self {
-            Deprecated::Field => "field",
-            Deprecated::Filter => "filter",
-            Deprecated::Action => "action",
-        }
-    }
 }

@@ -1,9 +1,9 @@
-//! `docs/diagnostics.md`: every code with its explanation, an example that has the problem, its report, and the remedy.
+//! Generator of `docs/diagnostics.md`: every code with its explanation, an example, its report and the remedy.
 
 use crate::diagnostic::{Code, entry};
 use crate::source::Sources;
 
-/// What the first digits of a code say.
+/// The families of codes, by their first digits.
 const FAMILIES: &[(&str, &str)] = &[
     ("C00", "What stands in the files"),
     ("C01", "Names"),
@@ -30,7 +30,7 @@ pub fn text() -> String {
     text
 }
 
-/// The section of one code, as Markdown.
+/// The section of a code, in Markdown.
 pub fn explanation(code: Code) -> String {
     let entry = entry(code);
     let report = match crate::compile_sources(Sources::from_example(entry.wrong)) {

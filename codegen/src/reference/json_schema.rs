@@ -1,15 +1,16 @@
-//! `docs/resource.schema.json`: the grammar as a JSON Schema, by which editors complete, explain and check.
+//! Generator of `docs/resource.schema.json`: the grammar as a JSON Schema for editors.
 
+use charter_model::naming::MAX_NAME_LENGTH;
+use charter_model::{Predicate, TypeWord};
 use serde_json::{Map, Value, json};
 
-use crate::names::LONGEST;
-use crate::predicate::Predicate;
+use crate::keywords::FilterWord;
+use crate::keywords::OutputWord;
+use crate::keywords::SortWord;
 use crate::syntax::keys::{self, Shape, Table};
-use crate::types::{TYPES, TypeWord};
-use crate::words::{FilterWord, OutputWord, SortWord};
 
 const NAME: &str = "^[a-z][a-z0-9]*(_[a-z0-9]+)*$";
-/// What is left of `decimal(12, 4)` behind the comma when it stands in a flow mapping.
+/// The rest of `decimal(12, 4)` after the comma, as a key of a flow mapping.
 const TORN: &str = "^[0-9]+ *\\)$";
 const CAMEL: &str = "^[a-z][A-Za-z0-9]*$";
 const PERMISSION: &str = "^[a-z][a-z0-9_]*(\\.[a-z][a-z0-9_]*)+$";
@@ -62,15 +63,16 @@ fn field(keys: &'static Table) -> Value {
     json!({ "anyOf": [{ "$ref": "#/definitions/type" }, mapping] })
 }
 
-/// One of these keys must be there.
+/// One of these keys is required.
 fn any_of(keys: &[&str]) -> Value {
     keys.iter().map(|key| json!({ "required": [key] })).collect()
 }
 
 fn type_word() -> Value {
-    let patterns: Vec<String> = TYPES.iter().map(TypeWord::pattern).collect();
-    let examples: Vec<&str> = TYPES.iter().map(|known| known.example).collect();
-    let meanings: Vec<String> = TYPES.iter().map(|known| format!("`{}`: {}", known.written, known.meaning)).collect();
+    let patterns: Vec<String> = TypeWord::ALL.iter().map(|known| known.pattern()).collect();
+    let examples: Vec<&str> = TypeWord::ALL.iter().map(|known| known.example).collect();
+    let meanings: Vec<String> =
+        TypeWord::ALL.iter().map(|known| format!("`{}`: {}", known.written, known.meaning)).collect();
     json!({
         "type": "string",
         "pattern": format!("^({})$", patterns.join("|")),
@@ -81,10 +83,10 @@ fn type_word() -> Value {
 
 fn shape(of: Shape) -> Value {
     let definition = |name: &str| json!({ "$ref": format!("#/definitions/{name}") });
-    let name = || json!({ "type": "string", "pattern": NAME, "maxLength": LONGEST });
+    let name = || json!({ "type": "string", "pattern": NAME, "maxLength": MAX_NAME_LENGTH });
     match of {
         Shape::Name => name(),
-        // A text without quotes may look like a number, and is read as it is written.
+        // Unquoted text may look like a number, and is read as written.
         Shape::Text => json!({ "type": ["string", "number", "boolean"] }),
         Shape::Flag => json!({ "type": "boolean" }),
         Shape::Count => {
@@ -106,7 +108,7 @@ fn shape(of: Shape) -> Value {
             { "type": "object", "minProperties": 1, "patternProperties": { "^(0|-?[1-9][0-9]*)$": { "type": ["string", "number", "boolean"] } }, "additionalProperties": false },
         ] }),
         Shape::Permission => {
-            // `permission:` with nothing behind it would be none.
+            // An empty `permission:` would declare none.
             let mut each = table(&keys::PERMISSION);
             each["minProperties"] = 1.into();
             json!({ "anyOf": [shape(Shape::Right), each] })
@@ -135,7 +137,7 @@ fn shape(of: Shape) -> Value {
     }
 }
 
-/// To YAML, three of the predicates are not words but values.
+/// YAML reads three of the predicates as null and booleans.
 fn predicates() -> Vec<Value> {
     let words = Predicate::WORDS.iter().map(|word| Value::from(*word));
     words.chain([Value::Null, Value::Bool(true), Value::Bool(false)]).collect()
@@ -146,13 +148,13 @@ fn named(pattern: &str, value: Value) -> Value {
     json!({ "type": "object", "propertyNames": { "pattern": pattern }, "additionalProperties": value })
 }
 
-/// The same with names that both databases keep whole.
+/// The same with the longest name of the databases.
 fn short_names(mut schema: Value) -> Value {
-    schema["propertyNames"]["maxLength"] = LONGEST.into();
+    schema["propertyNames"]["maxLength"] = MAX_NAME_LENGTH.into();
     schema
 }
 
-/// The same with keys in order, whichever features of serde_json other crates of the workspace switch on.
+/// The same with sorted keys, independent of the features of serde_json that other crates enable.
 fn sorted(value: Value) -> Value {
     match value {
         Value::Object(object) => {

@@ -1,4 +1,4 @@
-//! The documents that are made from the tables of this crate, so that they cannot differ from what it does.
+//! Documents that are generated from the tables of this crate.
 
 mod diagnostics;
 mod json_schema;
@@ -10,14 +10,14 @@ use std::path::Path;
 
 pub use diagnostics::explanation;
 
-/// A document and its name in the folder of documents.
+/// A document with its file name.
 #[derive(Debug)]
 pub struct Document {
     pub name: &'static str,
     pub text: String,
 }
 
-/// All of them.
+/// All documents.
 pub fn documents() -> Vec<Document> {
     vec![
         Document { name: "resource.schema.json", text: json_schema::text() },
@@ -26,12 +26,12 @@ pub fn documents() -> Vec<Document> {
     ]
 }
 
-/// The JSON Schema by which editors complete and check a resource.
+/// The JSON Schema of a resource, for editors.
 pub fn schema() -> String {
     json_schema::text()
 }
 
-/// Writes the documents that changed, and answers their names.
+/// Writes the changed documents and returns their names.
 pub fn write(folder: &Path) -> io::Result<Vec<&'static str>> {
     let stale = stale(folder);
     fs::create_dir_all(folder)?;
@@ -41,7 +41,7 @@ pub fn write(folder: &Path) -> io::Result<Vec<&'static str>> {
     Ok(stale)
 }
 
-/// The names of the documents in a folder that are not as they would be written now.
+/// The names of the documents in a folder that are out of date.
 pub fn stale(folder: &Path) -> Vec<&'static str> {
     let documents = documents();
     let changed = documents.iter().filter(|document| {

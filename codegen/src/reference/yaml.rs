@@ -1,9 +1,9 @@
-//! `docs/yaml-reference.md`: every key, every type, every predicate.
+//! Generator of `docs/yaml-reference.md`: every key, every type, every predicate.
 
-use crate::predicate;
+use charter_model::{Predicate, TypeWord};
+
+use crate::keywords::OutputWord;
 use crate::syntax::keys::{self, Shape, Table};
-use crate::types::TYPES;
-use crate::words::OutputWord;
 
 pub fn text() -> String {
     let mut text = String::from(
@@ -78,7 +78,7 @@ fn shape(shape: Shape) -> String {
 
 fn types(text: &mut String) {
     text.push_str("\n## Types\n\n| Type | Meaning | In JSON | In Rust |\n|---|---|---|---|\n");
-    for known in TYPES {
+    for known in TypeWord::ALL {
         let written = known.written.replace('|', "\\|");
         text.push_str(&format!("| `{written}` | {} | {} | `{}` |\n", known.meaning, known.json, known.rust));
     }
@@ -89,7 +89,9 @@ fn predicates(text: &mut String) {
         "\n## Predicates\n\nWhat `q[<field>_<predicate>]` accepts, unless `filters` says less. A derived field accepts what the \
          field that it shows would; lists, objects and embedded records accept nothing.\n\n| Type | Predicates |\n|---|---|\n",
     );
-    for (kind, words) in predicate::table() {
-        text.push_str(&format!("| `{kind}` | {} |\n", words.join(", ")));
+    for known in TypeWord::ALL.iter().filter(|known| !known.facts.predicates.is_empty()) {
+        let fits = |predicate: &&Predicate| known.facts.predicates.contains(&predicate.group());
+        let names: Vec<&str> = Predicate::ALL.iter().filter(fits).map(|predicate| predicate.name()).collect();
+        text.push_str(&format!("| `{}` | {} |\n", known.word, names.join(", ")));
     }
 }

@@ -1,23 +1,22 @@
-//! A snapshot of a checked schema.
+//! Snapshot of a checked schema.
 
 use std::collections::BTreeMap;
 
-use super::{Access, Action, Default, Deprecation, Field, Include, Kind, Resource, Shown, Snapshot};
+use charter_model::{Keyword, Operation, TimestampForm, naming};
+
+use super::{Action, Default, Deprecation, Field, Include, Resource, Snapshot, kind};
 use crate::check::Checked;
-use crate::model::{self, ActionOutput, Filter, IncludeTarget, Name, Rule, Schema};
-use crate::names;
-use crate::predicate;
+use crate::model::{self, ActionOutput, Filter, IncludeTarget, Name, Schema, Type};
 use crate::source::Span;
-use crate::words::{Operation, TimestampForm, Word};
 
 impl Snapshot {
-    /// The state of a checked schema.
+    /// The snapshot of a checked schema.
     pub fn of(schema: &Checked<Schema>) -> Snapshot {
         let resources = schema.declared().map(|resource| (resource.name.value.clone(), capture(schema, resource)));
         Snapshot { resources: resources.collect() }
     }
 
-    /// The same with where each resource and field is declared; the server's own fields stand where the resource does.
+    /// The snapshot with the place of each resource and field. Server fields have the place of the resource.
     pub fn located(mut self, schema: &Checked<Schema>, place: impl Fn(Span) -> String) -> Snapshot {
         for declared in schema.declared() {
             let Some(resource) = self.resources.get_mut(declared.name.as_str()) else { continue };
@@ -86,29 +85,29 @@ fn deprecation(said: &model::Deprecation) -> (String, Deprecation) {
     (place, Deprecation { since: said.since.value.clone(), sunset: text(&said.sunset), instead: text(&said.instead) })
 }
 
-/// The spellings of words, each in its place among all of them.
-fn words<T: Word + Ord>(words: &[T]) -> Vec<String> {
+/// Keywords in the order of their set.
+fn words<T: Keyword + Ord>(words: &[T]) -> Vec<String> {
     let mut words = words.to_vec();
     words.sort();
     words.into_iter().map(|word| word.word().to_owned()).collect()
 }
 
-/// The address behind `/api/v1/`.
+/// The path after `/api/v1/`.
 fn path(schema: &Schema, resource: &model::Resource) -> String {
     match &resource.under {
         None => resource.path.value.clone(),
         Some(under) => {
             let parent = schema.find(under.resource.as_str()).map(|parent| parent.path.value.clone());
-            let parent = parent.unwrap_or_else(|| names::plural(under.resource.as_str()));
+            let parent = parent.unwrap_or_else(|| naming::plural(under.resource.as_str()));
             format!("{parent}/{{{}}}/{}", under.field, resource.path.value)
         }
     }
 }
 
-/// How its timestamps go out: every record has some.
+/// The form of its timestamps, which every record has.
 fn timestamps(resource: &model::Resource) -> TimestampForm {
     let form = resource.fields.iter().find_map(|field| match field.kind {
-        model::Kind::Timestamp(form) => Some(form),
+        model::Kind::Known(Type::Timestamp { form }) => Some(form),
         _ => None,
     });
     form.unwrap_or(TimestampForm::Seconds)
@@ -119,10 +118,7 @@ fn by_name(fields: impl Iterator<Item = Field>) -> BTreeMap<String, Field> {
 }
 
 fn field(schema: &Schema, resource: &model::Resource, written: &model::Field, position: usize) -> Field {
-    let from = match &written.kind {
-        model::Kind::Derived(path) => Some(format!("{}.{}", path.head.value, path.tail.value)),
-        _ => None,
-    };
+    let from = written.kind.derived().map(|(via, field)| format!("{}.{}", via.value, field.value));
     let kind = schema.value_kind(resource, written);
     Field {
         name: written.name.value.clone(),
@@ -133,32 +129,19 @@ fn field(schema: &Schema, resource: &model::Resource, written: &model::Field, po
         },
         backfill: written.backfill.as_ref().map(|value| self::default(&value.value)),
         position,
-        values: match &kind {
-            model::Kind::Enum(words) => words.iter().map(|word| word.value.clone()).collect(),
-            _ => Vec::new(),
+        values: kind.words().unwrap_or_default().iter().map(|word| word.value.clone()).collect(),
+        codes: {
+            let codes = kind.codes().unwrap_or_default().iter();
+            codes.map(|code| (code.number.value, code.label.value.clone())).collect()
         },
-        codes: match &kind {
-            model::Kind::Code(codes) => {
-                codes.iter().map(|code| (code.number.value, code.label.value.clone())).collect()
-            }
-            _ => BTreeMap::new(),
-        },
-        kind: self::kind(&kind),
+        // A checked schema has no unknown types.
+        kind: kind.known().map(kind::bare).unwrap_or_default(),
         nullable: written.nullable,
         required: written.required,
         default: default(&written.default),
-        access: match written.access {
-            model::Access::Writable => Access::Writable,
-            model::Access::ReadOnly => Access::ReadOnly,
-            model::Access::Immutable => Access::Immutable,
-            model::Access::Secret => Access::Secret,
-        },
-        shown: match written.shown {
-            model::Shown::Always => Shown::Always,
-            model::Shown::Detail => Shown::Detail,
-            model::Shown::Never => Shown::Never,
-        },
-        rules: written.rules.iter().map(|rule| rule_text(&rule.value)).collect(),
+        access: written.access,
+        shown: written.shown,
+        rules: written.rules.iter().map(|rule| (rule.value.key().to_owned(), rule.value.written())).collect(),
         predicates: Vec::new(),
         sorts: false,
         from,
@@ -175,61 +158,23 @@ fn default(written: &model::Default) -> Default {
     }
 }
 
-/// The name before of a column: a polymorphic reference has two, which are renamed alike.
+/// The former name of a column. The two columns of a polymorphic reference are renamed alike.
 fn renamed(field: &model::Field, before: &Name) -> String {
     let end = field.name.value.strip_prefix(&field.declared).unwrap_or_default();
     format!("{}{end}", before.value)
 }
 
-/// The name before of the field that `under` makes, which is called after its parent.
+/// The former name of the field that follows from `under`, if its parent is renamed.
 fn after_parent(schema: &Schema, resource: &model::Resource, field: &model::Field) -> Option<String> {
     let under = resource.under.as_ref().filter(|under| under.field == field.name.value)?;
     schema.find(under.resource.as_str())?.renamed_from.as_ref().map(|former| format!("{}_id", former.value))
 }
 
-fn kind(kind: &model::Kind) -> Kind {
-    match kind {
-        model::Kind::String { max } => Kind::String(*max),
-        model::Kind::Text => Kind::Text,
-        model::Kind::Integer => Kind::Integer,
-        model::Kind::BigInt => Kind::BigInt,
-        model::Kind::Boolean => Kind::Boolean,
-        model::Kind::Decimal { precision, places } => Kind::Decimal(*precision, *places),
-        model::Kind::Timestamp(_) => Kind::Timestamp,
-        model::Kind::Date => Kind::Date,
-        model::Kind::Enum(_) => Kind::Enum,
-        model::Kind::Code(_) => Kind::Code,
-        model::Kind::StringList { max } => Kind::StringList(*max),
-        model::Kind::RefList(target) => Kind::RefList(target.value.clone()),
-        model::Kind::Json => Kind::Json,
-        model::Kind::Uuid => Kind::Uuid,
-        model::Kind::Ref(target) => Kind::Ref(target.value.clone()),
-        model::Kind::PolymorphicType(targets) => Kind::AnyType(targets.iter().map(|name| name.value.clone()).collect()),
-        model::Kind::PolymorphicId { .. } => Kind::AnyId,
-        model::Kind::CustomFields => Kind::CustomFields,
-        model::Kind::Embedded { resource, by } => Kind::Embedded { resource: resource.value.clone(), by: by.clone() },
-        // No checked schema has either: the one is refused, the other resolved.
-        model::Kind::Unknown | model::Kind::Derived(_) => Kind::Text,
-    }
-}
-
-fn rule_text(rule: &Rule) -> (String, String) {
-    let value = match rule {
-        Rule::Min(text) | Rule::Max(text) | Rule::Above(text) | Rule::Below(text) | Rule::Pattern(text) => text.clone(),
-        Rule::DiffersFrom(text) | Rule::After(text) | Rule::NotBefore(text) => text.clone(),
-        Rule::MinLength(count) | Rule::MaxLength(count) => count.to_string(),
-        Rule::Format(format) => format.word().to_owned(),
-        Rule::Exists(path) => format!("{}.{}", path.head.value, path.tail.value),
-        Rule::Unique => "true".to_owned(),
-    };
-    (rule.key().to_owned(), value)
-}
-
-/// What `q` accepts for a field: what fits its type, unless `filters` says less.
+/// The predicates that `q` accepts: those of the type, unless `filters` limits them.
 fn predicates(schema: &Schema, resource: &model::Resource, field: &model::Field) -> Vec<String> {
     let only = match resource.filter(field) {
         _ if !field.is_listed() => Vec::new(),
-        None | Some(Filter::All) => predicate::fitting(&schema.value_kind(resource, field)),
+        None | Some(Filter::All) => schema.value_kind(resource, field).predicates(),
         Some(Filter::Only(words)) => words.iter().map(|word| word.value).collect(),
     };
     words(&only)
@@ -253,7 +198,7 @@ fn action(schema: &Schema, resource: &model::Resource, action: &model::Action) -
     };
     let (answer, output) = match &action.output {
         ActionOutput::Fields { key, fields: output } => (Some(key.value.clone()), fields(output)),
-        // No key has a space.
+        // A key has no spaces.
         ActionOutput::Created => (Some("the new record".to_owned()), BTreeMap::new()),
         ActionOutput::Record | ActionOutput::Unknown => (None, BTreeMap::new()),
     };

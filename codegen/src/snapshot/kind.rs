@@ -1,149 +1,154 @@
-//! The kind of a field as text, `decimal(12, 2)` or `ref(product)`, and back.
+//! Field types of a snapshot as text: `decimal(12, 2)`, `ref(product)`.
 
-use std::fmt;
-use std::str::FromStr;
+use charter_model::field_type::virtual_field;
+use charter_model::{Arguments, FieldType, Notation, Parameters, TimestampForm, TypeFacts};
+use serde::{Deserialize, Deserializer, Serializer};
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+/// The type of a field, without the parts that a snapshot stores elsewhere: the words of an enum, the numbers of a
+/// code, the form of timestamps and the column of a polymorphic type.
+pub type Kind = FieldType<Stored>;
 
-/// What values a field holds. The words of an enum and the numbers of a code stand beside it.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub enum Kind {
-    String(u32),
-    #[default]
-    Text,
-    Integer,
-    BigInt,
-    Boolean,
-    Decimal(u8, u8),
-    Timestamp,
-    Date,
-    Enum,
-    Code,
-    StringList(u32),
-    RefList(String),
-    Json,
-    Uuid,
-    Ref(String),
-    /// The name of the resource that a polymorphic reference leads to.
-    AnyType(Vec<String>),
-    /// The id of the record that it leads to.
-    AnyId,
-    CustomFields,
-    /// Records of a resource that refer to this one by a field.
-    Embedded {
-        resource: String,
-        by: String,
-    },
+/// Owned text without the words of an enum and the numbers of a code.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Stored;
+
+impl Notation for Stored {
+    type Name = String;
+    type Names = Vec<String>;
+    type Codes = ();
+
+    fn text(name: &String) -> &str {
+        name
+    }
+
+    fn texts(names: &Vec<String>) -> Vec<&str> {
+        names.iter().map(String::as_str).collect()
+    }
+
+    fn codes((): &()) -> Vec<(i32, &str)> {
+        Vec::new()
+    }
 }
 
-impl fmt::Display for Kind {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Kind::String(max) => write!(out, "string({max})"),
-            Kind::Decimal(precision, places) => write!(out, "decimal({precision}, {places})"),
-            Kind::StringList(max) => write!(out, "list(string({max}))"),
-            Kind::RefList(target) => write!(out, "list(ref({target}))"),
-            Kind::Ref(target) => write!(out, "ref({target})"),
-            Kind::AnyType(targets) => write!(out, "type_of({})", targets.join(" | ")),
-            Kind::Embedded { resource, by } => write!(out, "many({resource}.{by})"),
-            Kind::Text => out.write_str("text"),
-            Kind::Integer => out.write_str("integer"),
-            Kind::BigInt => out.write_str("bigint"),
-            Kind::Boolean => out.write_str("boolean"),
-            Kind::Timestamp => out.write_str("timestamp"),
-            Kind::Date => out.write_str("date"),
-            Kind::Enum => out.write_str("enum"),
-            Kind::Code => out.write_str("code"),
-            Kind::Json => out.write_str("json"),
-            Kind::Uuid => out.write_str("uuid"),
-            Kind::AnyId => out.write_str("id_of_type"),
-            Kind::CustomFields => out.write_str("custom_fields"),
+/// The type without those parts; the default for a field without a column.
+pub fn bare<N: Notation>(of: &FieldType<N>) -> Kind {
+    let text = |name: &N::Name| N::text(name).to_owned();
+    let texts = |names: &N::Names| N::texts(names).into_iter().map(str::to_owned).collect();
+    let arguments = match of.arguments() {
+        Arguments::None => Arguments::None,
+        Arguments::Length(max) => Arguments::Length(max),
+        Arguments::Digits { precision, places } => Arguments::Digits { precision, places },
+        Arguments::Resource(name) => Arguments::Resource(text(&name)),
+        Arguments::Targets(names) => Arguments::Targets(texts(&names)),
+        Arguments::Form(_) | Arguments::Words(_) | Arguments::Codes(_) | Arguments::TypeField(_) => {
+            nothing(of.facts().parameters)
         }
+    };
+    match of {
+        FieldType::Embedded { resource, by } => FieldType::Embedded { resource: text(resource), by: text(by) },
+        of => FieldType::read(of.facts(), arguments).unwrap_or_default(),
     }
 }
 
-impl FromStr for Kind {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Kind, String> {
-        let unknown = || format!("`{text}` is not a type of a snapshot");
-        let (word, inner) = match text.split_once('(') {
-            Some((word, rest)) => (word, rest.strip_suffix(')').ok_or_else(unknown)?),
-            None => (text, ""),
-        };
-        let number = |text: &str| text.trim().parse::<u32>().map_err(|_| unknown());
-        let small = |text: &str| text.trim().parse::<u8>().map_err(|_| unknown());
-        let within = |open: &str| inner.strip_prefix(open).and_then(|rest| rest.strip_suffix(')'));
-        Ok(match word {
-            "string" => Kind::String(number(inner)?),
-            "decimal" => {
-                let (precision, places) = inner.split_once(',').ok_or_else(unknown)?;
-                Kind::Decimal(small(precision)?, small(places)?)
-            }
-            "list" => match (within("string("), within("ref(")) {
-                (Some(max), _) => Kind::StringList(number(max)?),
-                (_, Some(target)) => Kind::RefList(target.to_owned()),
-                _ => return Err(unknown()),
-            },
-            "ref" => Kind::Ref(inner.to_owned()),
-            "type_of" => Kind::AnyType(inner.split('|').map(|target| target.trim().to_owned()).collect()),
-            "many" => {
-                let (resource, by) = inner.split_once('.').ok_or_else(unknown)?;
-                Kind::Embedded { resource: resource.to_owned(), by: by.to_owned() }
-            }
-            "text" => Kind::Text,
-            "integer" => Kind::Integer,
-            "bigint" => Kind::BigInt,
-            "boolean" => Kind::Boolean,
-            "timestamp" => Kind::Timestamp,
-            "date" => Kind::Date,
-            "enum" => Kind::Enum,
-            "code" => Kind::Code,
-            "json" => Kind::Json,
-            "uuid" => Kind::Uuid,
-            "id_of_type" => Kind::AnyId,
-            "custom_fields" => Kind::CustomFields,
-            _ => return Err(unknown()),
-        })
+/// The empty arguments of a type whose arguments are stored elsewhere.
+fn nothing(parameters: Parameters) -> Arguments<Stored> {
+    match parameters {
+        Parameters::Form => Arguments::Form(TimestampForm::Seconds),
+        Parameters::Words => Arguments::Words(Vec::new()),
+        Parameters::Codes => Arguments::Codes(()),
+        Parameters::TypeField => Arguments::TypeField(String::new()),
+        _ => Arguments::None,
     }
 }
 
-impl Serialize for Kind {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+/// `decimal(12, 2)`
+pub fn text(kind: &Kind) -> String {
+    let inner = match (kind, kind.arguments()) {
+        (FieldType::Embedded { resource, by }, _) => format!("{resource}.{by}"),
+        (_, Arguments::Length(max)) => max.to_string(),
+        (_, Arguments::Digits { precision, places }) => format!("{precision}, {places}"),
+        (_, Arguments::Resource(name)) => name,
+        (_, Arguments::Targets(names)) => names.join(" | "),
+        _ => String::new(),
+    };
+    kind.facts().signature.replace("{}", &inner)
+}
+
+/// The type of a text.
+///
+/// # Errors
+/// A sentence that quotes the text.
+pub fn read(text: &str) -> Result<Kind, String> {
+    let embedded = || {
+        let (resource, by) = inner(&virtual_field::EMBEDDED, text)?.split_once('.')?;
+        Some(Kind::Embedded { resource: resource.to_owned(), by: by.to_owned() })
+    };
+    let read = |facts: &&TypeFacts| FieldType::read(facts, arguments(facts, inner(facts, text)?)?);
+    let found = TypeFacts::COLUMNS.iter().find_map(|facts| read(facts)).or_else(embedded);
+    found.ok_or_else(|| format!("`{text}` is not a type of a snapshot"))
+}
+
+/// The text between the parentheses of a signature; empty for a signature without arguments.
+fn inner<'t>(facts: &TypeFacts, text: &'t str) -> Option<&'t str> {
+    match facts.signature.split_once("{}") {
+        Some((before, behind)) => text.strip_prefix(before)?.strip_suffix(behind),
+        None => (facts.signature == text).then_some(""),
     }
 }
 
-impl<'de> Deserialize<'de> for Kind {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Kind, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        text.parse().map_err(serde::de::Error::custom)
-    }
+fn arguments(facts: &TypeFacts, inner: &str) -> Option<Arguments<Stored>> {
+    Some(match facts.parameters {
+        Parameters::Length => Arguments::Length(inner.trim().parse().ok()?),
+        Parameters::Digits => {
+            let (precision, places) = inner.split_once(',')?;
+            Arguments::Digits { precision: precision.trim().parse().ok()?, places: places.trim().parse().ok()? }
+        }
+        Parameters::Resource => Arguments::Resource(inner.to_owned()),
+        Parameters::Targets => Arguments::Targets(inner.split('|').map(|target| target.trim().to_owned()).collect()),
+        other => nothing(other),
+    })
+}
+
+pub fn serialize<S: Serializer>(kind: &Kind, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&text(kind))
+}
+
+pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Kind, D::Error> {
+    read(&String::deserialize(deserializer)?).map_err(serde::de::Error::custom)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Kind;
+    use super::{Kind, TimestampForm, read, text};
 
     #[test]
     fn every_kind_is_read_as_it_is_written() {
         let kinds = [
-            Kind::String(255),
-            Kind::Decimal(12, 2),
-            Kind::StringList(50),
-            Kind::RefList("role".into()),
-            Kind::Ref("product".into()),
-            Kind::AnyType(vec!["member".into(), "product".into()]),
-            Kind::Embedded { resource: "participant".into(), by: "activity_id".into() },
-            Kind::Text,
-            Kind::AnyId,
-            Kind::CustomFields,
+            (Kind::String { max: 255 }, "string(255)"),
+            (Kind::Decimal { precision: 12, places: 2 }, "decimal(12, 2)"),
+            (Kind::StringList { max: 50 }, "list(string(50))"),
+            (Kind::RefList { resource: "role".into() }, "list(ref(role))"),
+            (Kind::Ref { resource: "product".into() }, "ref(product)"),
+            (
+                Kind::PolymorphicType { type_names: vec!["member".into(), "product".into()] },
+                "type_of(member | product)",
+            ),
+            (
+                Kind::Embedded { resource: "participant".into(), by: "activity_id".into() },
+                "many(participant.activity_id)",
+            ),
+            (Kind::Text, "text"),
+            (Kind::Timestamp { form: TimestampForm::Seconds }, "timestamp"),
+            (Kind::Enum { values: Vec::new() }, "enum"),
+            (Kind::PolymorphicRef { type_field: String::new() }, "id_of_type"),
+            (Kind::CustomFields, "custom_fields"),
         ];
-        for kind in kinds {
-            assert_eq!(kind.to_string().parse(), Ok(kind));
+        for (kind, written) in kinds {
+            assert_eq!(text(&kind), written);
+            assert_eq!(read(written), Ok(kind));
         }
         for text in ["", "strin", "string", "string(x)", "decimal(3)", "list(int)", "many(a)", "ref(a"] {
-            assert!(text.parse::<Kind>().is_err(), "{text}");
+            assert!(read(text).is_err(), "{text}");
         }
     }
 }

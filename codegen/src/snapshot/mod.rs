@@ -1,8 +1,8 @@
-//! What a model promises and stores, resolved and in one canonical form, so that two of them can be compared.
+//! Snapshot of the resources, resolved and in a canonical form, so that two can be compared.
 //!
-//! A snapshot is taken of a checked schema. What tables depend on is kept as one small YAML file for each resource, and
-//! says what the last migration reached. Everything stands in the order of its name, so that two branches that change
-//! different things merge.
+//! A snapshot is taken of a checked schema. The parts that tables depend on are stored as one small YAML file for each
+//! resource, which says what the last migration reached. Everything is sorted by name, so that branches with different
+//! changes merge.
 
 mod capture;
 mod folder;
@@ -10,28 +10,28 @@ mod kind;
 
 use std::collections::BTreeMap;
 
+use charter_model::naming;
 use serde::{Deserialize, Serialize};
 
-pub use kind::Kind;
+pub use charter_model::{Access, Shown};
+pub use kind::{Kind, text as kind_text};
 
-use crate::names;
-
-/// A whole application.
+/// All resources of an application.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Snapshot {
     pub resources: BTreeMap<String, Resource>,
 }
 
-/// One resource. What is not read and written is not kept, as no table depends on it.
+/// One resource. Skipped parts are not stored, because no table depends on them.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Resource {
     #[serde(skip)]
     pub name: String,
-    /// `resources/product.yaml:2:11`, where the YAML declares it.
+    /// `resources/product.yaml:2:11`, the place in the YAML.
     #[serde(skip)]
     pub place: Option<String>,
-    /// Its name before, where the YAML says so.
+    /// The former name, if the YAML declares one.
     #[serde(skip)]
     pub renamed_from: Option<String>,
     #[serde(skip)]
@@ -75,7 +75,7 @@ pub struct Resource {
     pub includes: BTreeMap<String, Include>,
     #[serde(skip)]
     pub actions: BTreeMap<String, Action>,
-    /// What is to go, by its place: `fields.weight`, `filters.name_cont`, `actions.close`.
+    /// Deprecations by place: `fields.weight`, `filters.name_cont`, `actions.close`.
     #[serde(skip)]
     pub deprecated: BTreeMap<String, Deprecation>,
     #[serde(skip)]
@@ -84,25 +84,25 @@ pub struct Resource {
     pub seed: Option<String>,
 }
 
-/// A field of a record, a parameter of an action or a field of its answer.
+/// A field of a record, a parameter of an action or a field of its output.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Field {
     #[serde(skip)]
     pub name: String,
-    /// `resources/product.yaml:2:11`, where the YAML declares it.
+    /// `resources/product.yaml:2:11`, the place in the YAML.
     #[serde(skip)]
     pub place: Option<String>,
-    /// Its name before, where the YAML says so.
+    /// The former name, if the YAML declares one.
     #[serde(skip)]
     pub renamed_from: Option<String>,
-    /// What rows that are there get, where the YAML says so.
+    /// The value for existing rows, if the YAML declares one.
     #[serde(skip)]
     pub backfill: Option<Default>,
-    /// Its place among the fields of the declaration.
+    /// The position in the declaration.
     #[serde(skip)]
     pub position: usize,
-    #[serde(rename = "type")]
+    #[serde(rename = "type", with = "kind")]
     pub kind: Kind,
     /// The words of an enum.
     #[serde(skip)]
@@ -120,20 +120,20 @@ pub struct Field {
     pub access: Access,
     #[serde(skip)]
     pub shown: Shown,
-    /// By key, as they are written: `min: 0`, `unique: true`.
+    /// The rules by key, as written: `min: 0`, `unique: true`.
     #[serde(default, skip_serializing_if = "is_default")]
     pub rules: BTreeMap<String, String>,
-    /// What `q` can ask of it.
+    /// The predicates that `q` accepts.
     #[serde(skip)]
     pub predicates: Vec<String>,
     #[serde(skip)]
     pub sorts: bool,
-    /// Whose value it shows: `product_group_id.name`.
+    /// The path of a derived field: `product_group_id.name`.
     #[serde(skip)]
     pub from: Option<String>,
 }
 
-/// What a field is when create does not give it.
+/// The value of a field that create does not give.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Default {
@@ -148,31 +148,12 @@ pub enum Default {
     },
 }
 
-/// Who writes a field, and when.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Access {
-    #[default]
-    Writable,
-    ReadOnly,
-    Immutable,
-    Secret,
-}
-
-/// In which answers a field appears.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Shown {
-    #[default]
-    Always,
-    Detail,
-    Never,
-}
-
-/// What an include loads, and which fields of it are written.
+/// An include with the fields that it writes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Include {
     /// `product_group_id`, `stock_level.product_id` or `custom_fields`.
     pub loads: String,
-    /// Empty for those of the list item.
+    /// Empty for the fields of the list item.
     pub fields: Vec<String>,
 }
 
@@ -181,15 +162,15 @@ pub struct Include {
 pub struct Action {
     pub on: String,
     pub method: String,
-    /// What its event is called in place of `updated`.
+    /// The name of its event, in place of `updated`.
     pub event: Option<String>,
     pub input: BTreeMap<String, Field>,
-    /// The key of its answer, or `the new record`; none where it answers the record.
+    /// The key of its output, or `the new record`; none if it returns the record.
     pub answer: Option<String>,
     pub output: BTreeMap<String, Field>,
 }
 
-/// What clients were told of something that is to go.
+/// A deprecation as clients see it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Deprecation {
     pub since: String,
@@ -198,15 +179,14 @@ pub struct Deprecation {
 }
 
 impl Snapshot {
-    /// The table of a resource; that of one of the platform's follows from its name.
+    /// The table of a resource. That of a platform resource follows from its name.
     pub fn table_of(&self, resource: &str) -> String {
-        self.resources.get(resource).map_or_else(|| names::plural(resource), |resource| resource.table.clone())
+        self.resources.get(resource).map_or_else(|| naming::plural(resource), |resource| resource.table.clone())
     }
 }
 
 impl Resource {
-    /// The fields in the order of the declaration; those of a snapshot that was kept in the order of their names, the
-    /// key first.
+    /// The fields in the order of the declaration. A stored snapshot has them sorted by name, with the key first.
     pub fn ordered(&self) -> Vec<&Field> {
         let mut fields: Vec<&Field> = self.fields.values().collect();
         fields.sort_by_key(|field| (field.name != "id", field.position));
@@ -215,22 +195,22 @@ impl Resource {
 }
 
 impl Field {
-    /// Whether the table has a column for it.
+    /// True if the table has a column for it.
     pub fn is_column(&self) -> bool {
-        self.from.is_none() && !matches!(self.kind, Kind::Embedded { .. })
+        self.from.is_none() && self.kind.is_column()
     }
 
-    /// Whether a table depends on it: also on what makes the rows of another go with its own.
+    /// True if a table depends on it. An embedded field decides whether rows of another table are deleted.
     pub fn is_stored(&self) -> bool {
         self.is_column() || matches!(self.kind, Kind::Embedded { .. })
     }
 
-    /// Whether clients see it in an answer.
+    /// True if clients read it.
     pub fn is_shown(&self) -> bool {
         self.shown != Shown::Never && self.access != Access::Secret
     }
 
-    /// Whether clients give it, at least once.
+    /// True if clients write it at least once.
     pub fn is_given(&self) -> bool {
         self.from.is_none() && self.access != Access::ReadOnly
     }

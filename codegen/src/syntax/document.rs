@@ -1,20 +1,20 @@
-//! Reads the text of a file into a tree: one document without anchors, tags or repeated keys.
+//! Reader of YAML text: one document without anchors, tags or repeated keys.
 
 use granit_parser::{Event, Parser, ScalarStyle, ScanError};
 
-use super::cause;
 use super::tree::{Entry, Node, Value};
+use super::yaml_error_hints;
 use crate::diagnostic::{Code, Diagnostic, Problems};
-use crate::names::torn_colon;
 use crate::source::{FileId, SourceFile, Span, Spanned};
+use crate::syntax::spacing::torn_colon;
 
-/// Keys whose texts are sentences.
+/// Keys whose text is prose.
 const PROSE: [&str; 2] = ["description", "help"];
 
-/// Keys under which others stand by their names.
+/// Keys whose value is a mapping from names.
 const NAMED: [&str; 6] = ["fields", "detail", "actions", "includes", "input", "output"];
 
-/// The tree of a file; nothing, and a problem told, where it is not a YAML document.
+/// The tree of a file; none, and a problem reported, if it is not a YAML document.
 pub fn read(id: FileId, file: &SourceFile, problems: &mut Problems) -> Option<Node> {
     let mut reader = Reader { id, file, events: Vec::new(), end: 0, block: None, problems };
     if let Some(reason) = &file.unreadable {
@@ -34,7 +34,7 @@ pub fn read(id: FileId, file: &SourceFile, problems: &mut Problems) -> Option<No
             }
         }
     }
-    // From the back, so that the next event is the last one: taking it needs no copy.
+    // Reversed, so that the next event can be popped without a copy.
     reader.events.reverse();
     reader.document()
 }
@@ -43,9 +43,9 @@ struct Reader<'a> {
     id: FileId,
     file: &'a SourceFile,
     events: Vec<(Event<'a>, Span)>,
-    /// Where the last list or mapping ended.
+    /// The end of the last list or mapping.
     end: usize,
-    /// The sign of the last value, if it is a block that ends in a line break.
+    /// The indicator of the last value, if it is a block scalar that ends in a line break.
     block: Option<char>,
     problems: &'a mut Problems,
 }
@@ -56,7 +56,7 @@ impl Reader<'_> {
         Span { file: self.id, start: start.min(length), end: end.clamp(start.min(length), length) }
     }
 
-    /// The span up to the end of the line it begins on.
+    /// The span up to the end of its first line.
     fn first_line(&self, span: Span) -> Span {
         let text = &self.file.text[span.start..span.end];
         let line = text.split('\n').next().unwrap_or(text).trim_end();
@@ -69,13 +69,13 @@ impl Reader<'_> {
 
     fn broken(&mut self, problem: &ScanError) {
         let at = problem.marker().byte_offset().unwrap_or(0);
-        // The scanner stops behind the last line when something was never closed: point at the last thing written.
+        // The scanner stops after the last line if something is never closed: point at the last character.
         let written = self.file.text.trim_end().len();
         let start = at.min(written.saturating_sub(1));
         let start = (0..=start).rev().find(|&byte| self.file.text.is_char_boundary(byte)).unwrap_or(0);
         let end = start + self.file.text[start..].chars().next().map_or(0, char::len_utf8);
         let message = format!("this is not YAML: {}", problem.info());
-        let help = match cause::likely(&self.file.text, at, &problem.info()) {
+        let help = match yaml_error_hints::likely(&self.file.text, at, &problem.info()) {
             Some(cause) => format!("{cause}; the rest of this file was not checked"),
             None => "the rest of this file was not checked; the other files were".to_owned(),
         };
@@ -101,7 +101,7 @@ impl Reader<'_> {
         root.or_else(|| Some(Node { span: self.span(0, 0), value: Value::Null }))
     }
 
-    /// The next node. Tags and anchors are refused and then read as if they were not there; an alias is left out.
+    /// The next node. Tags and anchors are reported and ignored; an alias is left out.
     fn node(&mut self) -> Option<Node> {
         let (event, span) = self.events.pop()?;
         if event.tag().is_some() || event.anchor_id().is_some_and(|id| id > 0) {
@@ -133,14 +133,14 @@ impl Reader<'_> {
         Some(Node { span, value })
     }
 
-    /// Where the anchor or the tag of a node stands, which may be lines before it.
+    /// The place of the anchor or tag before a node, which may be lines above.
     fn mark_before(&self, node: Span) -> Option<Span> {
         let before = self.file.text[..node.start].trim_end();
         let mark = before.rsplit(char::is_whitespace).next().unwrap_or_default();
         mark.starts_with(['&', '!']).then(|| self.span(before.len() - mark.len(), before.len()))
     }
 
-    /// Takes the end of a list or mapping. That of a block is where the next thing begins, lines later perhaps.
+    /// Takes the end of a list or mapping. A block ends where the next node begins, which may be lines below.
     fn close(&mut self) {
         self.end = self.events.pop().map_or(self.end, |(_, span)| span.end);
     }
@@ -192,8 +192,7 @@ impl Reader<'_> {
         Value::Map(entries)
     }
 
-    /// The line break at the end of a block belongs to its text. Nobody means it but in a row of a seed, and in what is
-    /// only read by people it does no harm.
+    /// Reports the line break at the end of a block scalar. Only seed rows and prose may mean it.
     fn without_break(&mut self, key: &str, place: Span, value: &mut Node) {
         let Some(sign) = self.block.take() else { return };
         let Value::Scalar { text, .. } = &mut value.value else { return };
@@ -206,7 +205,7 @@ impl Reader<'_> {
         self.problems.push(problem.help(format!("`{sign}-` leaves it out: `{key}: {sign}-`")));
     }
 
-    /// `name:text` between braces is one word to YAML, without a value behind it. It is told, and read as it was meant.
+    /// `name:text` in a flow mapping is one word to YAML. It is reported, and read as it was meant.
     fn part(&mut self, text: &str, place: Span) -> Option<Entry> {
         let help = torn_colon(text)?;
         let (key, value) = text.split_once(':')?;
@@ -219,8 +218,8 @@ impl Reader<'_> {
         Some(Entry { key, value: Node { span, value } })
     }
 
-    /// In `{ type: decimal(12, 4), min: 0 }` YAML ends a plain value at the comma and reads `4)` as a key without
-    /// value. The parenthesis left open tells that the two belong together.
+    /// In `{ type: decimal(12, 4), min: 0 }` YAML ends a plain scalar at the comma and reads `4)` as a key without a
+    /// value. The open parenthesis shows that the two belong together.
     fn join_torn(&self, last: Option<&Entry>, key: Span, value: &Node) -> Option<Entry> {
         let last = last?;
         let Value::Scalar { text, plain: true } = &last.value.value else { return None };

@@ -1,18 +1,22 @@
-//! Fields as they are written.
+//! Fields as written.
+
+use charter_model::{
+    AccessWord, DisplayOption, Format, Keyword, OptionFacts, OptionTakes, RuleArgument, RuleFacts, RuleTakes, Widget,
+};
 
 use super::keys::{self, Table};
 use super::mapping::{Mapping, in_brackets, misshapen, scalar};
 use super::tree::{Entry, Node, Value};
 use super::type_word::{self, TypeSyntax};
 use crate::diagnostic::{Code, Diagnostic, Problems};
+use crate::notation::Rule;
 use crate::source::{Span, Spanned};
-use crate::words::{AccessWord, Format, Widget};
 
-/// A field of a record, a parameter or a field of an answer.
+/// A field of a record, a parameter or a field of an output.
 #[derive(Debug, Clone)]
 pub struct FieldSyntax {
     pub name: Spanned<String>,
-    /// The whole declaration behind the name.
+    /// The whole declaration after the name.
     pub span: Span,
     pub source: SourceSyntax,
     pub values: Option<Spanned<ValuesSyntax>>,
@@ -25,34 +29,49 @@ pub struct FieldSyntax {
     pub backfill: Option<Spanned<DefaultSyntax>>,
     pub deprecated: Option<DeprecatedSyntax>,
     pub described: Described,
-    /// Keys beside `from` or `many`, which allow none.
+    /// Keys next to `from` or `many`, which allow none.
     pub others: Vec<Spanned<&'static str>>,
-    /// Something in it could not be read, so that what it lacks may be what was meant there.
+    /// Something in it could not be read, which may be what seems to be missing.
     pub incomplete: bool,
 }
 
-/// What people read of a field, and how they type it.
+/// The display options of a field: text first, then words.
 #[derive(Debug, Clone, Default)]
-pub struct Described {
-    pub label: Option<Spanned<String>>,
-    pub help: Option<Spanned<String>>,
-    pub group: Option<Spanned<String>>,
-    pub widget: Option<Spanned<Widget>>,
-    pub description: Option<Spanned<String>>,
-    pub example: Option<Spanned<String>>,
-}
+pub struct Described(Vec<(DisplayOption, Spanned<String>)>);
 
 impl Described {
     fn read(table: &Table, mapping: &mut Mapping<'_, '_>) -> Described {
-        let mut text = |name: &str| if table.key(name).is_some() { mapping.text(name) } else { None };
-        let (label, help, group) = (text("label"), text("help"), text("group"));
-        let (description, example) = (text("description"), text("example"));
-        let widget = if table.key("widget").is_some() { mapping.word("widget") } else { None };
-        Described { label, help, group, widget, description, example }
+        let is_word = |option: &DisplayOption| option.facts().takes == OptionTakes::Widget;
+        let (words, texts): (Vec<_>, Vec<_>) = DisplayOption::ALL.iter().copied().partition(is_word);
+        let known = texts.into_iter().chain(words).filter(|option| table.key(option.key()).is_some());
+        let said = known.filter_map(|option| {
+            let text = match option.facts().takes {
+                OptionTakes::Text | OptionTakes::Literal => mapping.text(option.key()),
+                OptionTakes::Widget => {
+                    let word = mapping.word::<Widget>(option.key());
+                    word.map(|word| Spanned::new(word.value.word().to_owned(), word.span))
+                }
+            };
+            Some((option, text?))
+        });
+        Described(said.collect())
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &(DisplayOption, Spanned<String>)> {
+        self.0.iter()
+    }
+
+    pub fn get(&self, option: DisplayOption) -> Option<&Spanned<String>> {
+        self.0.iter().find(|(said, _)| *said == option).map(|(_, text)| text)
+    }
+
+    /// All options but one.
+    pub fn without(&self, option: DisplayOption) -> Described {
+        Described(self.0.iter().filter(|(said, _)| *said != option).cloned().collect())
     }
 }
 
-/// `deprecated:`, of anything that can be.
+/// `deprecated:`, of a field, filter or action.
 #[derive(Debug, Clone)]
 pub struct DeprecatedSyntax {
     pub since: Spanned<String>,
@@ -61,7 +80,7 @@ pub struct DeprecatedSyntax {
 }
 
 impl DeprecatedSyntax {
-    /// Reads one, whose `since` must be there.
+    /// Reads one. `since` is required.
     pub fn read(node: &Node, problems: &mut Problems) -> Option<DeprecatedSyntax> {
         let mut mapping = Mapping::open(&keys::DEPRECATED, node, problems);
         mapping.require("since");
@@ -70,14 +89,14 @@ impl DeprecatedSyntax {
         Some(DeprecatedSyntax { since: since?, sunset, instead })
     }
 
-    /// What stands under the key of a mapping.
+    /// Reads the value of the key `deprecated`.
     pub fn of(mapping: &mut Mapping<'_, '_>) -> Option<DeprecatedSyntax> {
         let node = mapping.node("deprecated")?;
         DeprecatedSyntax::read(node, mapping.problems)
     }
 }
 
-/// Where a field's value comes from.
+/// The source of a field's value.
 #[derive(Debug, Clone)]
 pub enum SourceSyntax {
     Type(TypeSyntax),
@@ -86,7 +105,7 @@ pub enum SourceSyntax {
         resource: Spanned<String>,
         by: Option<Spanned<String>>,
     },
-    /// Reported already.
+    /// The source could not be read, which is reported.
     Unreadable,
 }
 
@@ -107,50 +126,11 @@ pub enum ValuesSyntax {
 #[derive(Debug, Clone, PartialEq)]
 pub struct DefaultSyntax {
     pub text: String,
-    /// It stands without quotes, so that `now` is the word and not the text.
+    /// It has no quotes, so that `now` is the keyword and not the text.
     pub plain: bool,
 }
 
-/// What a value must satisfy beside its type. Numbers stay as they are written, so that they are exact.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Rule {
-    Min(String),
-    Max(String),
-    Above(String),
-    Below(String),
-    MinLength(u32),
-    MaxLength(u32),
-    Pattern(String),
-    Format(Format),
-    Unique,
-    Exists(PathSyntax),
-    DiffersFrom(String),
-    After(String),
-    NotBefore(String),
-}
-
-impl Rule {
-    /// The key that says it.
-    pub fn key(&self) -> &'static str {
-        match self {
-            Rule::Min(_) => "min",
-            Rule::Max(_) => "max",
-            Rule::Above(_) => "above",
-            Rule::Below(_) => "below",
-            Rule::MinLength(_) => "min_length",
-            Rule::MaxLength(_) => "max_length",
-            Rule::Pattern(_) => "pattern",
-            Rule::Format(_) => "format",
-            Rule::Unique => "unique",
-            Rule::Exists(_) => "exists",
-            Rule::DiffersFrom(_) => "differs_from",
-            Rule::After(_) => "after",
-            Rule::NotBefore(_) => "not_before",
-        }
-    }
-}
-
-/// Reads a field under its name.
+/// Reads a field.
 pub fn read(table: &'static Table, entry: &Entry, problems: &mut Problems) -> FieldSyntax {
     let mut field = FieldSyntax {
         name: entry.key.clone(),
@@ -171,7 +151,7 @@ pub fn read(table: &'static Table, entry: &Entry, problems: &mut Problems) -> Fi
     };
     let before = problems.count();
     if let Some(text) = entry.value.scalar() {
-        // Just the type, because nothing else is to be said.
+        // The short form: just the type.
         if let Some(found) = type_word::read(&text, problems) {
             field.source = SourceSyntax::Type(found);
         }
@@ -185,23 +165,24 @@ pub fn read(table: &'static Table, entry: &Entry, problems: &mut Problems) -> Fi
     if has("required") {
         field.required = true_flag(&mut mapping, "required");
         field.default = mapping.node("default").and_then(|node| default("default", node, mapping.problems));
-        read_rules(&mut mapping, &mut field.rules);
+        field.rules = read_rules(table, &mut mapping);
     }
     if has("access") {
         field.access = mapping.word("access");
-        field.rules.extend(true_flag(&mut mapping, "unique").map(|span| Spanned::new(Rule::Unique, span)));
         field.renamed_from = mapping.text("renamed_from");
         field.backfill = mapping.node("backfill").and_then(|node| default("backfill", node, mapping.problems));
         field.deprecated = DeprecatedSyntax::of(&mut mapping);
     }
     field.described = Described::read(table, &mut mapping);
-    let own: &[&str] = match field.source {
-        SourceSyntax::From(_) => &["from", "deprecated", "label", "group", "description", "example"],
-        SourceSyntax::Many { .. } => &["many", "by", "deprecated", "label", "description"],
-        SourceSyntax::Type(_) | SourceSyntax::Unreadable => &[],
+    let (own, has): (&[&str], fn(OptionFacts) -> bool) = match field.source {
+        SourceSyntax::From(_) => (&["from", "deprecated"], |option| option.of_derived),
+        SourceSyntax::Many { .. } => (&["many", "by", "deprecated"], |option| option.of_embedded),
+        SourceSyntax::Type(_) | SourceSyntax::Unreadable => (&[], |_| true),
     };
     if !own.is_empty() {
-        let others = table.keys.iter().map(|key| key.name).filter(|name| !own.contains(name));
+        let is_own =
+            |name: &&str| own.contains(name) || DisplayOption::read(name).is_some_and(|option| has(option.facts()));
+        let others = table.keys.iter().map(|key| key.name).filter(|name| !is_own(name));
         field.others = others.filter_map(|name| Some(Spanned::new(name, mapping.key_span(name)?))).collect();
     }
     mapping.close();
@@ -219,7 +200,7 @@ fn source(mapping: &mut Mapping<'_, '_>, of_record: bool, name: &Spanned<String>
         let message = "`by` belongs to `many`";
         mapping.problems.push(Diagnostic::new(Code::Contradiction, by.span, message, "there is no `many` here"));
     }
-    // One that is written and cannot be read is reported already.
+    // A key with an unreadable value is reported already.
     let keys: &[&str] = if of_record { &["type", "from", "many"] } else { &["type"] };
     let may_lack_type = keys.iter().all(|key| mapping.may_lack(key) && mapping.node(key).is_none());
     let problems = &mut *mapping.problems;
@@ -245,28 +226,37 @@ fn true_flag(mapping: &mut Mapping<'_, '_>, name: &str) -> Option<Span> {
     mapping.flag(name).filter(|flag| flag.value).map(|flag| flag.span)
 }
 
-/// Makes a rule of what stands under its key.
-type MakeRule<T> = fn(T) -> Rule;
+/// The rules whose keys a table has, flags last.
+fn read_rules(table: &Table, mapping: &mut Mapping<'_, '_>) -> Vec<Spanned<Rule>> {
+    let known = RuleFacts::ALL.iter().filter(|facts| table.key(facts.key).is_some());
+    let (flags, others): (Vec<_>, Vec<_>) = known.partition(|facts| facts.takes == RuleTakes::Flag);
+    others.into_iter().chain(flags).filter_map(|facts| read_rule(facts, mapping)).collect()
+}
 
-fn read_rules(mapping: &mut Mapping<'_, '_>, rules: &mut Vec<Spanned<Rule>>) {
-    let numbers: [(&str, MakeRule<String>); 4] =
-        [("min", Rule::Min), ("max", Rule::Max), ("above", Rule::Above), ("below", Rule::Below)];
-    for (name, rule) in numbers {
-        rules.extend(mapping.text(name).map(|text| Spanned::new(rule(text.value), text.span)));
-    }
-    let lengths: [(&str, MakeRule<u32>); 2] = [("min_length", Rule::MinLength), ("max_length", Rule::MaxLength)];
-    for (name, rule) in lengths {
-        rules.extend(mapping.count(name).map(|count| Spanned::new(rule(count.value), count.span)));
-    }
-    rules.extend(mapping.text("pattern").map(|text| Spanned::new(Rule::Pattern(text.value), text.span)));
-    rules.extend(mapping.word("format").map(|word| Spanned::new(Rule::Format(word.value), word.span)));
-    let exists = mapping.text("exists").and_then(|text| path("exists", &text, mapping.problems));
-    rules.extend(exists.map(|path| Spanned::new(Rule::Exists(path.clone()), path.span)));
-    let others: [(&str, MakeRule<String>); 3] =
-        [("differs_from", Rule::DiffersFrom), ("after", Rule::After), ("not_before", Rule::NotBefore)];
-    for (name, rule) in others {
-        rules.extend(mapping.text(name).map(|text| Spanned::new(rule(text.value), text.span)));
-    }
+fn read_rule(facts: &RuleFacts, mapping: &mut Mapping<'_, '_>) -> Option<Spanned<Rule>> {
+    let key = facts.key;
+    let (attribute, argument, span) = match facts.takes {
+        RuleTakes::Number | RuleTakes::Text | RuleTakes::Field => {
+            let text = mapping.text(key)?;
+            let span = text.span;
+            (key, RuleArgument::Text(text), span)
+        }
+        RuleTakes::Count => {
+            let count = mapping.count(key)?;
+            (key, RuleArgument::Count(count.value), count.span)
+        }
+        RuleTakes::Format => {
+            let format = mapping.word::<Format>(key)?;
+            (format.value.word(), RuleArgument::Flag, format.span)
+        }
+        RuleTakes::Flag => (key, RuleArgument::Flag, true_flag(mapping, key)?),
+        RuleTakes::Path => {
+            let text = mapping.text(key)?;
+            let PathSyntax { head, tail, span } = path(key, &text, mapping.problems)?;
+            (key, RuleArgument::Path { resource: head, field: tail }, span)
+        }
+    };
+    Rule::read(attribute, argument).map(|rule| Spanned::new(rule, span))
 }
 
 fn default(key: &str, node: &Node, problems: &mut Problems) -> Option<Spanned<DefaultSyntax>> {
@@ -287,12 +277,12 @@ fn default(key: &str, node: &Node, problems: &mut Problems) -> Option<Spanned<De
     }
 }
 
-/// All of them, or none where one could not be read; each is read, so that each is reported.
+/// All items, or none if one could not be read. Each is read, so that each is reported.
 fn all<T>(items: impl Iterator<Item = Option<T>>) -> Option<Vec<T>> {
     items.collect::<Vec<_>>().into_iter().collect()
 }
 
-/// One of the values. A null is none.
+/// One of the values. A null is refused.
 fn word(node: &Node, what: &str, problems: &mut Problems) -> Option<Spanned<String>> {
     if let (true, Some(word)) = (node.is_null_word(), node.scalar()) {
         let help = format!("put the word in quotes: `\"{}\"`", word.value);
@@ -329,7 +319,7 @@ fn values(node: &Node, problems: &mut Problems) -> Option<Spanned<ValuesSyntax>>
     Some(Spanned::new(values, node.span))
 }
 
-/// Two names with a point between them.
+/// Reads two names with a point between them.
 fn path(key: &str, text: &Spanned<String>, problems: &mut Problems) -> Option<PathSyntax> {
     let parts = text.value.split_once('.').filter(|(head, tail)| !head.is_empty() && !tail.is_empty());
     let Some((head, tail)) = parts.filter(|(_, tail)| !tail.contains('.')) else {

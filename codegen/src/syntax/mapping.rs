@@ -1,35 +1,36 @@
-//! Takes the values of a mapping by key and shape; what is unknown, missing or misshapen becomes a problem, not an end.
+//! Reader of a mapping by key and shape. Unknown, missing and misshapen values are reported, and reading continues.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::foreign;
+use charter_model::Keyword;
+use charter_model::number::{LEADING_ZERO, without_zeros};
+
+use super::aliases;
 use super::keys::{Key, Table};
-use super::stray;
+use super::misplaced_keys;
 use super::tree::{Entry, Node, Value};
+use super::type_word::names_type;
 use crate::diagnostic::{Code, Diagnostic, Problems, nearest};
-use crate::names::{odd_space, torn_colon};
-use crate::number::{LEADING_ZERO, without_zeros};
 use crate::source::{Span, Spanned};
-use crate::types::names_type;
-use crate::words::Word;
+use crate::syntax::spacing::{odd_space, torn_colon};
 
 /// A mapping that is being read.
 pub struct Mapping<'a, 'p> {
     pub table: &'static Table,
-    /// Where the mapping begins.
+    /// The start of the mapping.
     pub span: Span,
     entries: &'a [Entry],
     taken: BTreeSet<&'static str>,
-    /// Keys that an unknown one may have been meant to be, so that they are not missing as well, with the value that is read
-    /// in place of theirs, so that nothing of it is missing either.
+    /// Known keys that an unknown one may stand for, so that they are not reported as missing, with the value to read
+    /// in their place.
     meant: BTreeMap<&'static str, Option<&'a Entry>>,
-    /// It is a mapping, and not something else that is reported already.
+    /// The node is a mapping. Anything else is reported already.
     is_mapping: bool,
     pub problems: &'p mut Problems,
 }
 
 impl<'a, 'p> Mapping<'a, 'p> {
-    /// Opens a node as a mapping with the keys of `table`; each key that the table does not know is reported here.
+    /// Opens a node as a mapping with the keys of `table`. Unknown keys are reported here.
     pub fn open(table: &'static Table, node: &'a Node, problems: &'p mut Problems) -> Mapping<'a, 'p> {
         let (entries, is_mapping): (&[Entry], bool) = match &node.value {
             Value::Map(entries) => (entries, true),
@@ -52,13 +53,15 @@ impl<'a, 'p> Mapping<'a, 'p> {
                 continue;
             }
             let known = || table.keys.iter().map(|key| key.name);
-            let foreign = foreign::help(table, entry);
+            let foreign = aliases::help(table, entry);
             // `type:text` without a space is one word to YAML.
             let torn = written.split_once(':').and_then(|(head, rest)| Some((table.key(head)?.name, rest)));
             meant.extend(torn.map(|(head, _)| (head, None)));
             let other = foreign.map_or_else(|| nearest(written, known()), |(_, means)| means);
             let key = other.and_then(|name| table.key(name));
-            meant.extend(key.map(|key| (key.name, Some(entry).filter(|entry| stray::fits(key.shape, &entry.value)))));
+            meant.extend(
+                key.map(|key| (key.name, Some(entry).filter(|entry| misplaced_keys::fits(key.shape, &entry.value)))),
+            );
             let message = format!("{} has no key `{written}`", table.what);
             let problem = Diagnostic::new(Code::UnknownKey, entry.key.span, message, "unknown key");
             let before = index.checked_sub(1).map(|before| &entries[before]);
@@ -77,7 +80,7 @@ impl<'a, 'p> Mapping<'a, 'p> {
         Mapping { table, span: node.span, entries, taken: BTreeSet::new(), meant, is_mapping, problems }
     }
 
-    /// The node under a key. Asking for a key that the table lacks is a mistake in this crate.
+    /// The node under a key. A key that the table lacks is a bug in this crate.
     pub fn node(&mut self, name: &str) -> Option<&'a Node> {
         self.entry(name).map(|entry| &entry.value)
     }
@@ -89,12 +92,12 @@ impl<'a, 'p> Mapping<'a, 'p> {
         written.or_else(|| self.meant.get(key.name).copied().flatten())
     }
 
-    /// Where a key stands, if it does.
+    /// The place of a key, if it is present.
     pub fn key_span(&mut self, name: &str) -> Option<Span> {
         self.entry(name).map(|entry| entry.key.span)
     }
 
-    /// A single value as it is written. A null is none, and no text either.
+    /// A single value as written. A null is refused.
     pub fn text(&mut self, name: &str) -> Option<Spanned<String>> {
         let node = self.node(name)?;
         if let (true, Some(word)) = (node.is_null_word(), node.scalar()) {
@@ -103,7 +106,7 @@ impl<'a, 'p> Mapping<'a, 'p> {
             return None;
         }
         if let Value::List(items) = &node.value
-            && let ([item], None) = (items.as_slice(), foreign::shape(name, node))
+            && let ([item], None) = (items.as_slice(), aliases::shape(name, node))
             && let Some(only) = item.scalar()
         {
             let problem = misshapen(node, &format!("`{name}`"), "a single value");
@@ -122,7 +125,7 @@ impl<'a, 'p> Mapping<'a, 'p> {
         };
         if value.is_none() {
             let problem = misshapen(node, &format!("`{name}`"), "true or false");
-            self.problems.push(match foreign::flag(node) {
+            self.problems.push(match aliases::flag(node) {
                 Some(word) if node.is_quoted() => problem.help(format!("write `{name}: {word}`, without quotes")),
                 Some(word) => problem.help(format!("write `{name}: {word}`")),
                 None if node.is_null() => or_left_out(problem, node),
@@ -154,7 +157,7 @@ impl<'a, 'p> Mapping<'a, 'p> {
     }
 
     /// One of a closed set of words.
-    pub fn word<T: Word>(&mut self, name: &str) -> Option<Spanned<T>> {
+    pub fn word<T: Keyword>(&mut self, name: &str) -> Option<Spanned<T>> {
         let text = self.text(name)?;
         read_word(name, &text, self.problems)
     }
@@ -166,7 +169,7 @@ impl<'a, 'p> Mapping<'a, 'p> {
     }
 
     /// A list of words of a closed set.
-    pub fn words<T: Word>(&mut self, name: &str) -> Option<Vec<Spanned<T>>> {
+    pub fn words<T: Keyword>(&mut self, name: &str) -> Option<Vec<Spanned<T>>> {
         let texts = self.texts(name)?;
         Some(texts.iter().filter_map(|text| read_word(name, text, self.problems)).collect())
     }
@@ -188,12 +191,12 @@ impl<'a, 'p> Mapping<'a, 'p> {
         sets.map(|item| Spanned::new(texts(item, name, self.problems), item.span)).collect()
     }
 
-    /// The entries of a mapping from names to anything.
+    /// The entries of a mapping from names.
     pub fn entries(&mut self, name: &str) -> &'a [Entry] {
         let Some(node) = self.node(name) else { return &[] };
         match &node.value {
             Value::Map(entries) => entries,
-            // What stands beside it and was meant to stand under it is told already.
+            // Entries at the wrong level are reported already.
             Value::Null if self.meant.contains_key(name) => &[],
             _ => {
                 let problem = with_shape(misshapen(node, &format!("`{name}`"), "a mapping"), name, node);
@@ -203,12 +206,12 @@ impl<'a, 'p> Mapping<'a, 'p> {
         }
     }
 
-    /// Whether the lack of a key is worth a report of its own.
+    /// True if the lack of a key deserves its own report.
     pub fn may_lack(&self, name: &str) -> bool {
         self.is_mapping && !self.meant.contains_key(name)
     }
 
-    /// Says that a key must be there.
+    /// Reports a missing key.
     pub fn require(&mut self, name: &str) {
         if self.node(name).is_none() && self.may_lack(name) {
             let message = format!("{} needs the key `{name}`", self.table.what);
@@ -218,7 +221,7 @@ impl<'a, 'p> Mapping<'a, 'p> {
         }
     }
 
-    /// Ends the reading; in tests, every key of the table must have been asked for.
+    /// Ends the reading. In debug builds, every key of the table must have been read.
     pub fn close(self) {
         debug_assert!(
             self.table.keys.iter().all(|key| self.taken.contains(key.name)),
@@ -228,7 +231,7 @@ impl<'a, 'p> Mapping<'a, 'p> {
     }
 }
 
-/// What to do with a key that is none: a field that stands too far out, or the end of a text that a comma ends.
+/// The help for an unknown key: a field at the wrong level, or the rest of a text after a comma.
 fn misplaced(table: &Table, before: Option<&Entry>, entry: &Entry) -> Option<String> {
     match &entry.value.value {
         Value::Scalar { text, .. } if table.key("detail").is_some() => {
@@ -243,14 +246,14 @@ fn misplaced(table: &Table, before: Option<&Entry>, entry: &Entry) -> Option<Str
     }
 }
 
-/// What to do with a key that is what a comma left of the value before it: `label: Big, blue` or `ratio: 1,5`.
+/// The help for a key that is the rest of the value before it: `label: Big, blue` or `ratio: 1,5`.
 pub fn torn_at_comma(before: &Entry, entry: &Entry) -> Option<String> {
     let (Value::Scalar { text, plain: true }, Value::Null) = (&before.value.value, &entry.value.value) else {
         return None;
     };
     let (name, rest) = (&before.key.value, &entry.key.value);
     let are_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    // Between braces there is a comma, and perhaps a space; on lines of their own, more.
+    // In a flow mapping the two are a comma and perhaps a space apart; on separate lines more.
     match entry.key.span.start.checked_sub(before.value.span.end)? {
         1 if are_digits(text.trim_start_matches('-')) && are_digits(rest) => {
             Some(format!("a number has a point, and no comma: `{name}: {text}.{rest}`"))
@@ -302,27 +305,27 @@ pub fn texts(node: &Node, name: &str, problems: &mut Problems) -> Vec<Spanned<St
     texts
 }
 
-/// A list of lists as the list that it was to be.
+/// The help for a list of lists where a list is expected.
 fn in_one_pair(name: &str, texts: &[Spanned<String>]) -> String {
     let words: Vec<&str> = texts.iter().map(|text| text.as_str()).collect();
     format!("one pair of brackets: `{name}: [{}]`", words.join(", "))
 }
 
 /// A word of a closed set; anything else is reported.
-pub fn read_word<T: Word>(name: &str, text: &Spanned<String>, problems: &mut Problems) -> Option<Spanned<T>> {
+pub fn read_word<T: Keyword>(name: &str, text: &Spanned<String>, problems: &mut Problems) -> Option<Spanned<T>> {
     let value = T::read(text.as_str());
     if value.is_none() {
         let message = format!("`{name}` does not know the word `{}`", text.value);
         let problem = Diagnostic::new(Code::UnknownWord, text.span, message, "not one of the known words");
-        problems.push(match foreign::word(name, text.as_str()) {
+        problems.push(match aliases::word(name, text.as_str()) {
             Some(help) => problem.help(help),
-            None => problem.did_you_mean(text.as_str(), T::ALL.iter().map(|(word, _)| *word)),
+            None => problem.did_you_mean(text.as_str(), T::KEYWORDS.iter().map(|(word, _)| *word)),
         });
     }
     value.map(|value| Spanned::new(value, text.span))
 }
 
-/// The problem of a value of the wrong shape.
+/// The diagnostic of a value of the wrong shape.
 pub fn misshapen(node: &Node, what: &str, expected: &str) -> Diagnostic {
     let message = format!("{what} is {expected}, not {}", node.described());
     let problem = Diagnostic::new(Code::WrongShape, node.span, message, format!("expected {expected}"));
@@ -335,15 +338,15 @@ pub fn misshapen(node: &Node, what: &str, expected: &str) -> Diagnostic {
     }
 }
 
-/// Shows what has another shape elsewhere as it is said here.
+/// Adds the form of this grammar for a shape of other systems.
 fn with_shape(problem: Diagnostic, key: &str, node: &Node) -> Diagnostic {
-    match foreign::shape(key, node) {
+    match aliases::shape(key, node) {
         Some(help) => problem.help(help),
         None => problem,
     }
 }
 
-/// Shows a single name as the set that it was to be; a field that is unique alone says so itself.
+/// Adds the set for a single name. A field that is unique alone has its own key.
 fn as_set(problem: Diagnostic, name: &str, node: &Node) -> Diagnostic {
     match (name, &node.value) {
         ("unique", Value::Scalar { text, .. }) => problem.help(format!(
@@ -353,7 +356,7 @@ fn as_set(problem: Diagnostic, name: &str, node: &Node) -> Diagnostic {
     }
 }
 
-/// Shows a single value as the list that it was to be.
+/// Adds the list for a single value.
 pub fn in_brackets(problem: Diagnostic, node: &Node, list: impl Fn(&str) -> String) -> Diagnostic {
     match &node.value {
         Value::Scalar { text, .. } if !node.is_null() => problem.help(format!("write `{}`", list(text))),
@@ -365,7 +368,7 @@ pub fn in_brackets(problem: Diagnostic, node: &Node, list: impl Fn(&str) -> Stri
     }
 }
 
-/// What to do with a key behind which nothing is said: more likely a line that was forgotten than an empty list.
+/// Adds the help for an empty value: a forgotten line is more likely than an empty list.
 pub fn or_left_out(problem: Diagnostic, node: &Node) -> Diagnostic {
     match node.is_null() {
         true => problem.help("leave the key out where there is nothing to say"),

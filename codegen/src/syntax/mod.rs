@@ -1,19 +1,20 @@
-//! Resources as they are written: the same keys in the same shapes as the YAML, each with its place, nothing resolved.
+//! Resources as written: the keys and shapes of the YAML, each with its place, nothing resolved.
 //!
-//! Reading never stops at a mistake. What cannot be understood is reported and left out, so that everything else of the
-//! file is still read and checked in the same run.
+//! Reading never stops at a mistake. Unreadable parts are reported and left out, so that the rest of the file is read
+//! and checked in the same run.
 
-mod cause;
+pub mod aliases;
 mod document;
 pub mod field;
-pub mod foreign;
 pub mod keys;
 pub mod mapping;
+mod misplaced_keys;
 pub mod relation;
 pub mod resource;
-mod stray;
+pub mod spacing;
 pub mod tree;
 pub mod type_word;
+mod yaml_error_hints;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,9 +27,9 @@ use tree::Node;
 #[derive(Debug)]
 pub struct Syntax {
     pub resources: Vec<ResourceSyntax>,
-    /// The names of files that could not be read: others may refer to what they hold.
+    /// The names of files that could not be read. Other resources may refer to them.
     pub unreadable: BTreeSet<String>,
-    /// The seed files by name, with what each holds where it could be read.
+    /// The seed files by name, each with its content if it could be read.
     pub seeds: BTreeMap<String, Option<Node>>,
 }
 

@@ -1,4 +1,6 @@
-//! Includes and actions as they are written.
+//! Includes and actions as written.
+
+use charter_model::{ActionMethod, ActionOn};
 
 use super::field::{DeprecatedSyntax, FieldSyntax};
 use super::keys;
@@ -6,12 +8,12 @@ use super::mapping::{Mapping, read_word};
 use super::resource::fields;
 use super::tree::{Entry, Node, Value};
 use crate::diagnostic::{Code, Diagnostic, nearest};
+use crate::keywords::OutputWord;
 use crate::source::{Span, Spanned};
-use crate::words::{ActionMethod, ActionOn, OutputWord};
 
 type Name = Spanned<String>;
 
-/// A related record or records that a client may ask for.
+/// Related records that a client may ask for.
 #[derive(Debug, Clone)]
 pub struct IncludeSyntax {
     pub name: Name,
@@ -42,7 +44,7 @@ pub struct ActionSyntax {
     pub output_span: Option<Span>,
     /// `output: created`
     pub creates: bool,
-    /// What it answers could not be read, which is told.
+    /// The output could not be read, which is reported.
     pub unreadable: bool,
     pub event: Option<Name>,
     pub until: Option<Name>,
@@ -50,7 +52,7 @@ pub struct ActionSyntax {
     pub description: Option<Name>,
 }
 
-/// What stands under `includes:`.
+/// Reads the value of `includes`.
 pub fn includes(mapping: &mut Mapping<'_, '_>) -> Vec<IncludeSyntax> {
     mapping.entries("includes").iter().filter_map(|entry| include(entry, mapping)).collect()
 }
@@ -109,7 +111,7 @@ fn include(entry: &Entry, outer: &mut Mapping<'_, '_>) -> Option<IncludeSyntax> 
     target.map(|target| IncludeSyntax { name, target, fields })
 }
 
-/// What stands under `actions:`.
+/// Reads the value of `actions`.
 pub fn actions(mapping: &mut Mapping<'_, '_>) -> Vec<ActionSyntax> {
     mapping.entries("actions").iter().map(|entry| action(entry, mapping)).collect()
 }
@@ -119,12 +121,12 @@ fn action(entry: &Entry, outer: &mut Mapping<'_, '_>) -> ActionSyntax {
     mapping.span = entry.key.span;
     mapping.require("on");
     let word = mapping.node("output").filter(|node| !node.is_null()).and_then(Node::scalar);
-    // The only word that there is; another one is reported, and one like it was meant to be it.
+    // `created` is the only word. Another is reported, and a similar one is read as `created`.
     let creates = word.as_ref().is_some_and(|word| {
         let read = read_word::<OutputWord>("output", word, mapping.problems);
         read.is_some() || nearest(word.as_str(), OutputWord::WORDS.iter().copied()).is_some()
     });
-    // Nothing behind it is told where it is seen that it answers nothing.
+    // An empty value is reported where the output is missing.
     let has_output = word.is_none() && mapping.node("output").is_some_and(|node| !node.is_null());
     let action = ActionSyntax {
         name: entry.key.clone(),

@@ -1,14 +1,18 @@
-//! A resource as it is written.
+//! Resource as written.
+
+use charter_model::{Hook, Operation, TimestampForm};
 
 use super::field::{self, DeprecatedSyntax, FieldSyntax};
 use super::keys::{self, Table};
 use super::mapping::{self, Mapping, misshapen};
+use super::misplaced_keys::{self, Misplaced};
 use super::relation::{self, ActionSyntax, IncludeSyntax};
-use super::stray::{self, Stray};
 use super::tree::{Node, Value};
 use crate::diagnostic::{Code, Diagnostic, Problems};
+use crate::keywords::Deletion;
+use crate::keywords::FilterWord;
+use crate::keywords::SortWord;
 use crate::source::{FileId, Span, Spanned};
-use crate::words::{Deletion, FilterWord, Hook, Operation, SortWord, TimestampForm};
 
 type Name = Spanned<String>;
 
@@ -16,7 +20,7 @@ type Name = Spanned<String>;
 #[derive(Debug, Clone)]
 pub struct ResourceSyntax {
     pub file: FileId,
-    /// Where the file begins to say something.
+    /// The first line of the file that is no comment.
     pub span: Span,
     pub resource: Option<Name>,
     pub plural: Option<Name>,
@@ -51,11 +55,11 @@ pub struct ResourceSyntax {
     pub actions: Vec<ActionSyntax>,
     pub hooks: Vec<Spanned<Hook>>,
     pub seed: Option<Name>,
-    /// Where the keys stand that other problems point at.
+    /// The places of keys that diagnostics point at.
     pub key_spans: KeySpans,
 }
 
-/// Places of keys that a rule may object to as a whole.
+/// Places of keys that a check may report as a whole.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct KeySpans {
     pub operations: Option<Span>,
@@ -152,11 +156,11 @@ pub fn fields(mapping: &mut Mapping<'_, '_>, name: &str, table: &'static Table) 
     let mut before = None;
     let mut entries = mapping.entries(name).iter().peekable();
     while let Some(entry) = entries.next() {
-        if let Some(stray) = stray::find(mapping.table, table, before, entry) {
+        if let Some(stray) = misplaced_keys::find(mapping.table, table, before, entry) {
             mapping.problems.push(match stray {
-                Stray::Outer(problem) => problem,
-                Stray::Field(problem) => {
-                    // What it lacks may be what stands beside it.
+                Misplaced::Outer(problem) => problem,
+                Misplaced::Field(problem) => {
+                    // The missing keys may be next to it.
                     if let Some(field) = fields.last_mut() {
                         field.incomplete = true;
                     }
@@ -176,7 +180,7 @@ pub fn fields(mapping: &mut Mapping<'_, '_>, name: &str, table: &'static Table) 
                     .related(beside.key.span, "not under it")
                     .help("indent what is said of a field further than its name");
                 mapping.problems.push(problem);
-                // All of them were meant so.
+                // All following keys were meant as keys of the field.
                 while entries.peek().is_some_and(|next| table.key(next.key.as_str()).is_some()) {
                     entries.next();
                 }
@@ -198,7 +202,7 @@ fn permission(mapping: &mut Mapping<'_, '_>) -> (Option<Name>, Option<Name>) {
         _ => false,
     };
     if says_nothing {
-        // Without a permission, whoever has the ability may: more likely a line that was forgotten.
+        // An empty permission would allow everyone with the ability; a forgotten line is more likely.
         let expected = "the name of a permission, or one for `read` and one for `write`";
         mapping.problems.push(misshapen(node, "`permission`", expected).help("leave it out where none is needed"));
         return (None, None);
@@ -212,7 +216,7 @@ fn permission(mapping: &mut Mapping<'_, '_>) -> (Option<Name>, Option<Name>) {
 fn filters(mapping: &mut Mapping<'_, '_>) -> Option<FiltersSyntax> {
     let node = mapping.node("filters")?;
     if matches!(node.value, Value::Null) {
-        // Nothing said is not the same as `none`, and is more likely a line that was forgotten.
+        // An empty value is not `none`; a forgotten line is more likely.
         let problem = misshapen(node, "`filters`", "`shown`, `none` or a mapping from fields to predicates");
         mapping.problems.push(problem.help("say `none` where nothing is filtered, or leave the key out for `shown`"));
         return None;
@@ -240,7 +244,7 @@ fn filters(mapping: &mut Mapping<'_, '_>) -> Option<FiltersSyntax> {
             _ => {
                 let what = format!("the filter of `{}`", entry.key.value);
                 let problem = misshapen(&entry.value, &what, "`all` or a list of predicates");
-                // Here `null` is a word: a predicate.
+                // `null` is a predicate here.
                 mapping.problems.push(match entry.value.scalar() {
                     Some(word) if word.value.to_lowercase() == "all" => problem.help("did you mean `all`?"),
                     Some(word) if NOTHING.contains(&word.value.to_lowercase().as_str()) => {
@@ -257,10 +261,10 @@ fn filters(mapping: &mut Mapping<'_, '_>) -> Option<FiltersSyntax> {
     Some(FiltersSyntax::Fields(fields.collect()))
 }
 
-/// Words by which people say that a field is not filtered.
+/// Words for a field that is not filtered.
 const NOTHING: &[&str] = &["none", "no", "off", "false", "nothing", "never"];
 
-/// The fields that a text names where one of a few words may stand; none where it is one of them, or names anything else.
+/// The fields that a text names where a keyword is expected; none if the text names anything else.
 fn names_of_fields<'t>(mapping: &mut Mapping<'_, '_>, text: &'t str, words: &[&str]) -> Option<Vec<&'t str>> {
     if words.contains(&text) {
         return None;
@@ -271,7 +275,7 @@ fn names_of_fields<'t>(mapping: &mut Mapping<'_, '_>, text: &'t str, words: &[&s
             declared.extend(entries.iter().map(|entry| entry.key.as_str()));
         }
     }
-    // A `ref` to several resources is declared once for two columns.
+    // A polymorphic `ref` is declared once and has two columns.
     let columns = |name: &'t str| [name, name.trim_end_matches("_id"), name.trim_end_matches("_type")];
     let names: Vec<&str> = text.split(',').map(str::trim).collect();
     let are_fields = names.iter().all(|name| columns(name).iter().any(|name| declared.contains(name)));

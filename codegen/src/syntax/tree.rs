@@ -1,8 +1,8 @@
-//! A YAML document as a tree with the place of every node, before anything is known of its meaning.
+//! YAML document as a tree with the place of every node.
 
 use crate::source::{Span, Spanned};
 
-/// A value and where it stands. The span of a list or mapping ends with its first line, so that marks stay short.
+/// A value with its place. The span of a list or mapping ends with its first line, so that markers stay short.
 #[derive(Debug, Clone)]
 pub struct Node {
     pub span: Span,
@@ -11,9 +11,9 @@ pub struct Node {
 
 #[derive(Debug, Clone)]
 pub enum Value {
-    /// Nothing was written. (`null` is a word: one of the predicates.)
+    /// An empty value. (`null` is a word: one of the predicates.)
     Null,
-    /// One value; `plain` when it stands without quotes, which is how words differ from text.
+    /// A single value. `plain` if it has no quotes, which distinguishes keywords from text.
     Scalar {
         text: String,
         plain: bool,
@@ -22,7 +22,7 @@ pub enum Value {
     Map(Vec<Entry>),
 }
 
-/// One line of a mapping.
+/// One entry of a mapping.
 #[derive(Debug, Clone)]
 pub struct Entry {
     pub key: Spanned<String>,
@@ -30,7 +30,7 @@ pub struct Entry {
 }
 
 impl Node {
-    /// What it is, as a report says it.
+    /// The kind of the value, for reports.
     pub fn described(&self) -> String {
         match &self.value {
             Value::Null => "nothing".to_owned(),
@@ -40,12 +40,12 @@ impl Node {
         }
     }
 
-    /// Whether it is a single value in quotes.
+    /// True if it is a single value in quotes.
     pub fn is_quoted(&self) -> bool {
         matches!(self.value, Value::Scalar { plain: false, .. })
     }
 
-    /// Whether it is what YAML writes for null. (Among the predicates it is a word.)
+    /// True if it is a null of YAML, which is a word among the predicates.
     pub fn is_null_word(&self) -> bool {
         match &self.value {
             Value::Scalar { text, plain: true } => matches!(text.as_str(), "null" | "~" | "Null" | "NULL"),
@@ -53,7 +53,7 @@ impl Node {
         }
     }
 
-    /// Whether nothing stands there, or what YAML writes for it.
+    /// True if it is empty, or a null of YAML.
     pub fn is_null(&self) -> bool {
         matches!(self.value, Value::Null) || self.is_null_word()
     }

@@ -1,28 +1,30 @@
-//! Types as they are written: a word, and arguments in parentheses.
+//! Types as written: a word, and arguments in parentheses.
+
+use charter_model::TypeWord;
 
 use crate::diagnostic::{Code, Diagnostic, Problems};
-use crate::names::torn_colon;
 use crate::source::{Span, Spanned};
-use crate::types;
+use crate::syntax::spacing::torn_colon;
 
-/// So many types stand within each other at most: more than the grammar has a use for.
+/// The most levels of nested types, which is more than the grammar uses.
 const DEEPEST: usize = 4;
 
-/// So much of a text that cannot be read is told.
+/// The most characters of an unreadable type that a report quotes.
 const TOLD: usize = 40;
 
-/// `decimal(12, 4)`, `ref(member | product)`, `list(string(50))`; a number among the arguments is a word without any.
+/// `decimal(12, 4)`, `ref(member | product)`, `list(string(50))`. A number among the arguments is a word without
+/// arguments.
 #[derive(Debug, Clone)]
 pub struct TypeSyntax {
     pub word: Spanned<String>,
     pub arguments: Vec<TypeSyntax>,
-    /// The arguments are alternatives, with `|` between them.
+    /// The arguments are alternatives, separated by `|`.
     pub alternatives: bool,
-    /// The whole of it.
+    /// The whole type.
     pub span: Span,
 }
 
-/// Reads a type; one that cannot be read is reported.
+/// Reads a type; an unreadable one is reported.
 pub fn read(text: &Spanned<String>, problems: &mut Problems) -> Option<TypeSyntax> {
     let mut scanner = Scanner { text: &text.value, at: 0, span: text.span };
     let found = scanner.expression(DEEPEST);
@@ -36,7 +38,7 @@ pub fn read(text: &Spanned<String>, problems: &mut Problems) -> Option<TypeSynta
         None => format!("`{}` is not a type", text.value),
     };
     let problem = Diagnostic::new(Code::UnknownType, text.span, message, "cannot be read");
-    if let Some(round) = types::in_round_brackets(&text.value) {
+    if let Some(round) = in_round_brackets(&text.value) {
         problems.push(problem.help(format!("its brackets are round: `{round}`")));
         return None;
     }
@@ -49,7 +51,7 @@ pub fn read(text: &Spanned<String>, problems: &mut Problems) -> Option<TypeSynta
         return None;
     }
     // `CharField(max_length=100)`
-    if let Some(here) = text.value.split_once('(').and_then(|(word, _)| types::other_word(word)) {
+    if let Some(here) = text.value.split_once('(').and_then(|(word, _)| TypeWord::elsewhere(word)) {
         problems.push(problem.help(format!("here it is called `{here}`")));
         return None;
     }
@@ -65,7 +67,19 @@ pub fn read(text: &Spanned<String>, problems: &mut Problems) -> Option<TypeSynta
     None
 }
 
-/// What is said behind a type on its line, as it is said beside one: `string(9)!`, `integer = 0`, `text | null`.
+/// True if a text begins with the word of a type.
+pub fn names_type(text: &str) -> bool {
+    TypeWord::find(text.split('(').next().unwrap_or_default()).is_some()
+}
+
+/// A type with square brackets as it is written here: `string[20]` is `string(20)`.
+pub fn in_round_brackets(text: &str) -> Option<String> {
+    let (word, _) = text.split_once('[')?;
+    let is_type = TypeWord::find(word).is_some() && text.ends_with(']');
+    is_type.then(|| text.replace('[', "(").replace(']', ")"))
+}
+
+/// The help for options written after a type: `string(9)!`, `integer = 0`, `text | null`.
 fn beside(kind: &str, more: &str) -> Option<String> {
     let said = match (more, more.strip_prefix('=')) {
         ("!", _) => "required: true".to_owned(),
@@ -101,14 +115,14 @@ impl Scanner<'_> {
         found
     }
 
-    /// The place of a piece of the text. A quoted text has its quote before it.
+    /// The place of a part of the text. A quoted text begins with its quote.
     fn place(&self, start: usize, end: usize) -> Span {
         let quote = usize::from(self.span.end - self.span.start == self.text.len() + 2);
         let start = self.span.start + quote + start;
         Span { file: self.span.file, start, end: self.span.start + quote + end }
     }
 
-    /// A word with its arguments, of which each may have so many levels of its own.
+    /// A word with its arguments, nested to at most `depth` levels.
     fn expression(&mut self, depth: usize) -> Option<TypeSyntax> {
         self.skip_spaces();
         let start = self.at;
@@ -121,7 +135,7 @@ impl Scanner<'_> {
         let word = Spanned::new(rest[..length].to_owned(), self.place(start, self.at));
         let mut found =
             TypeSyntax { word, arguments: Vec::new(), alternatives: false, span: self.place(start, self.at) };
-        // As a function is called: `string (5)` would be two words.
+        // No space before the parenthesis: `string (5)` is two words.
         if self.peek() == Some('(') && self.eat('(') && !self.eat(')') {
             let depth = depth.checked_sub(1)?;
             found.arguments.push(self.expression(depth)?);

@@ -35,7 +35,7 @@ pub mod subscription;
 #[allow(clippy::duplicated_attributes)]
 pub mod tax_class;
 
-/// The route of every resource.
+/// The routes of all resources.
 pub fn routes() -> Vec<charter_runtime::generated::Route> {
     vec![
         accessory::route(), activity::route(), activity_participant::route(),
@@ -46,7 +46,7 @@ pub fn routes() -> Vec<charter_runtime::generated::Route> {
     ]
 }
 
-/// The rows that every installation has: the name of a resource, and YAML.
+/// The seeds: the name of a resource, and YAML.
 pub fn seeds() -> &'static [(&'static str, &'static str)] {
     &[
         (

@@ -1,5 +1,6 @@
 //! Reads `#[derived(…)]`, `#[embedded(…)]` and `#[computed(…)]`: fields of the record that stand after a column without being one.
 
+use charter_model::{DisplayOption, OptionFacts};
 use proc_macro2::Span;
 use syn::Attribute;
 use syn::spanned::Spanned;
@@ -23,18 +24,25 @@ pub fn read(attribute: &Attribute, problems: &mut Problems) -> Option<Member> {
     }
 }
 
-/// What can be said of a derived field, and of an embedded one.
-const OF_DERIVED: &[&str] = &["detail", "no_sort", "no_filter", "filter", "label", "group", "description", "example"];
-const OF_EMBEDDED: &[&str] = &["detail", "label", "description"];
+/// What can be said of a derived field, and of an embedded one, beside display options.
+const OF_DERIVED: &[&str] = &["detail", "no_sort", "no_filter", "filter"];
+const OF_EMBEDDED: &[&str] = &["detail"];
+
+/// The keys with the display options that fit.
+fn with_options(keys: &[&'static str], fits: fn(OptionFacts) -> bool) -> Vec<&'static str> {
+    let options = DisplayOption::ALL.iter().filter(|option| fits(option.facts())).map(|option| option.key());
+    keys.iter().copied().chain(options).collect()
+}
 
 fn derived(span: Span, entries: &[Entry], problems: &mut Problems) -> Option<Derived> {
     let (mut from, mut flags) = (None, Flags::default());
+    let known = with_options(OF_DERIVED, |option| option.of_derived);
     let (name, rest) = name(span, entries, problems);
     for entry in rest {
         match entry.key().as_str() {
             "from" => once(&mut from, text(entry, problems), entry, problems),
-            key if OF_DERIVED.contains(&key) => read_flag(&mut flags, entry, problems),
-            _ => unknown(entry, &[&["from"], OF_DERIVED].concat(), problems),
+            key if known.contains(&key) => read_flag(&mut flags, entry, problems),
+            _ => unknown(entry, &[&["from"], known.as_slice()].concat(), problems),
         }
     }
     let Some(from) = from else {
@@ -52,13 +60,14 @@ fn derived(span: Span, entries: &[Entry], problems: &mut Problems) -> Option<Der
 
 fn embedded(span: Span, entries: &[Entry], problems: &mut Problems) -> Option<Embedded> {
     let (mut resource, mut by, mut flags) = (None, None, Flags::default());
+    let known = with_options(OF_EMBEDDED, |option| option.of_embedded);
     let (name, rest) = name(span, entries, problems);
     for entry in rest {
         match entry.key().as_str() {
             "resource" => once(&mut resource, text(entry, problems), entry, problems),
             "by" => once(&mut by, text(entry, problems), entry, problems),
-            key if OF_EMBEDDED.contains(&key) => read_flag(&mut flags, entry, problems),
-            _ => unknown(entry, &[&["resource", "by"], OF_EMBEDDED].concat(), problems),
+            key if known.contains(&key) => read_flag(&mut flags, entry, problems),
+            _ => unknown(entry, &[&["resource", "by"], known.as_slice()].concat(), problems),
         }
     }
     if resource.is_none() || by.is_none() {

@@ -1,55 +1,22 @@
 //! Reads `#[field(…)]`.
 
-use proc_macro2::Ident;
+use charter_model::{Access, DisplayOption, Keyword, OptionTakes, RuleArgument, RuleFacts, RuleTakes, Widget};
+use proc_macro2::{Ident, Span};
 use syn::Type;
 
 use super::beside::split;
 use super::entry::Entry;
 use super::resource::named_type;
 use super::{Written, any_text, flag, infer, kind, number, once, once_as, text, texts, unknown};
-use crate::ast::{Field, Fill, Flags, Kind, Rule, Says, Settings, Word};
+use crate::ast::{Field, Fill, Flags, Kind, Rule, Settings, Word};
 use crate::names::plain;
 use crate::problems::Problems;
 
-const FLAGS: &[&str] = &[
-    "required",
-    "read_only",
-    "immutable",
-    "write_only",
-    "secret",
-    "internal",
-    "detail",
-    "no_sort",
-    "no_filter",
-    "filter",
-    "label",
-    "help",
-    "group",
-    "widget",
-    "description",
-    "example",
-    "schema",
-];
+/// Flags that stand alone, but for `filter` and `schema`. Access and display options are keys too.
+const FLAGS: &[&str] = &["required", "detail", "no_sort", "no_filter", "filter", "schema"];
 
 /// What can be said even of a column that is the same everywhere.
 const QUERYING: &[&str] = &["detail", "no_sort", "no_filter", "filter", "label", "group", "description"];
-
-const RULES: &[&str] = &[
-    "min",
-    "max",
-    "above",
-    "below",
-    "min_length",
-    "max_length",
-    "pattern",
-    "url",
-    "email",
-    "unique",
-    "exists",
-    "differs_from",
-    "after",
-    "not_before",
-];
 
 const DEFAULTS: &[&str] = &["default", "default_now", "default_caller"];
 
@@ -77,36 +44,40 @@ pub fn read(ident: &Ident, ty: &Type, written: Written, settings: Option<&Settin
             once_as(&mut default, value, entry, "this field has a default already", problems);
         };
         match entry.key().as_str() {
-            key if kind::WORDS.contains(&key) => {
-                let read = kind::read(entry, problems);
-                once_as(&mut kind, Some(read), entry, "this field has a kind already", problems);
-            }
             "default" => fill(any_text(entry, problems).map(Fill::Literal), problems),
             "default_now" => fill(flag(entry, problems).map(Fill::Now), problems),
             "default_caller" => fill(flag(entry, problems).map(Fill::Caller), problems),
-            key if FLAGS.contains(&key) => read_flag(&mut flags, entry, problems),
-            key if RULES.contains(&key) => rules.extend(read_rule(entry, problems)),
+            key if is_flag(key) => read_flag(&mut flags, entry, problems),
             key => {
+                if let Some(facts) = kind::attributes().find(|facts| facts.attribute == key) {
+                    let read = kind::read(facts, entry, problems);
+                    once_as(&mut kind, Some(read), entry, "this field has a kind already", problems);
+                    continue;
+                }
+                if let Some((_, takes)) = RuleFacts::attributes().find(|(rule, _)| *rule == key) {
+                    rules.extend(read_rule(takes, entry, problems));
+                    continue;
+                }
                 // It may have been meant as the kind.
                 unread = true;
                 match MEANT.iter().find(|(word, _)| *word == key) {
                     Some((_, help)) => problems.report(entry.span(), format!("there is no `{key}` here; {help}")),
-                    None => unknown(entry, &[kind::WORDS, FLAGS, DEFAULTS, RULES].concat(), problems),
+                    None => unknown(entry, &keys(), problems),
                 }
             }
         }
     }
     let inner = infer::inside_option(ty);
     let kind = match kind {
-        _ if name == "custom_fields" && settings.is_some_and(|s| s.custom_fields.is_some()) => Kind::CustomFields,
+        _ if name == "custom_fields" && settings.is_some_and(|s| s.custom_fields.is_some()) => Some(Kind::CustomFields),
         Some(kind) => kind,
-        None if unread => Kind::Unknown,
+        None if unread => None,
         None => infer::kind(inner.unwrap_or(ty), ident, problems),
     };
     if settings.is_some() {
         known_column(&name, ident, &mut flags, settings);
     }
-    let known_type = infer::check(&kind, inner.unwrap_or(ty), problems);
+    let known_type = infer::check(kind.as_ref(), inner.unwrap_or(ty), problems);
     Field {
         ident: ident.clone(),
         name,
@@ -133,39 +104,63 @@ fn fits_id(entry: &Entry, problems: &mut Problems) -> bool {
 /// The access of the columns that every resource, or every soft-deleted one, has.
 fn known_column(name: &str, ident: &Ident, flags: &mut Flags, settings: Option<&Settings>) {
     let settings_say = |says: fn(&Settings) -> bool| settings.is_some_and(says);
-    match name {
-        "id" if settings_say(|s| s.singleton.is_some()) => flags.internal = flags.internal.or(Some(ident.span())),
-        "id" => flags.read_only = flags.read_only.or(Some(ident.span())),
-        "deleted_at" if settings_say(|s| s.soft_delete.is_some()) => {
-            flags.internal = flags.internal.or(Some(ident.span()));
-        }
-        _ => {}
-    }
+    let access = match name {
+        "id" if settings_say(|s| s.singleton.is_some()) => Access::Internal,
+        "id" => Access::ReadOnly,
+        "deleted_at" if settings_say(|s| s.soft_delete.is_some()) => Access::Internal,
+        _ => return,
+    };
+    let place = flags.access(access).or(Some(ident.span()));
+    give(flags, access, place);
+}
+
+/// Whether a key is one of [`read_flag`].
+fn is_flag(key: &str) -> bool {
+    FLAGS.contains(&key) || access(key).is_some() || DisplayOption::read(key).is_some()
+}
+
+/// Every key of a field, for suggestions.
+fn keys() -> Vec<&'static str> {
+    let kinds = kind::attributes().map(|facts| facts.attribute);
+    let access = Access::WORDS.iter().map(|(word, _)| *word);
+    let others = [FLAGS, DisplayOption::WORDS, DEFAULTS].into_iter().flatten().copied();
+    kinds.chain(access).chain(others).chain(RuleFacts::attributes().map(|(key, _)| key)).collect()
+}
+
+fn access(key: &str) -> Option<Access> {
+    Access::WORDS.iter().find(|(word, _)| *word == key).map(|(_, access)| *access)
 }
 
 pub fn read_flag(flags: &mut Flags, entry: &Entry, problems: &mut Problems) {
     let key = entry.key();
-    if key == "filter" {
-        let predicates = texts(entry, problems);
-        return once(&mut flags.filter, Some(predicates), entry, problems);
+    if let Some(access) = access(&key) {
+        let mut place = flags.access(access);
+        once(&mut place, flag(entry, problems), entry, problems);
+        give(flags, access, place);
+        return;
+    }
+    if let Some(option) = DisplayOption::read(&key) {
+        let text = match option.facts().takes {
+            OptionTakes::Text => text(entry, problems),
+            OptionTakes::Literal => any_text(entry, problems),
+            OptionTakes::Widget => widget(entry, problems),
+        };
+        match flags.display.iter().any(|(given, _)| *given == option) {
+            true => problems.report(entry.span(), format!("`{key}` is given twice")),
+            false => flags.display.extend(text.map(|text| (option, text))),
+        }
+        return;
     }
     match key.as_str() {
-        "label" => return once(&mut flags.label, text(entry, problems), entry, problems),
-        "help" => return once(&mut flags.help, text(entry, problems), entry, problems),
-        "group" => return once(&mut flags.group, text(entry, problems), entry, problems),
-        "widget" => return once(&mut flags.widget, widget(entry, problems), entry, problems),
-        "description" => return once(&mut flags.description, text(entry, problems), entry, problems),
-        "example" => return once(&mut flags.example, any_text(entry, problems), entry, problems),
+        "filter" => {
+            let predicates = texts(entry, problems);
+            return once(&mut flags.filter, Some(predicates), entry, problems);
+        }
         "schema" => return once(&mut flags.schema, named_type(entry, problems), entry, problems),
         _ => {}
     }
     let place = match key.as_str() {
         "required" => &mut flags.required,
-        "read_only" => &mut flags.read_only,
-        "immutable" => &mut flags.immutable,
-        "write_only" => &mut flags.write_only,
-        "secret" => &mut flags.secret,
-        "internal" => &mut flags.internal,
         "detail" => &mut flags.detail,
         "no_sort" => &mut flags.no_sort,
         _ => &mut flags.no_filter,
@@ -173,42 +168,38 @@ pub fn read_flag(flags: &mut Flags, entry: &Entry, problems: &mut Problems) {
     once(place, flag(entry, problems), entry, problems);
 }
 
-/// The words for an input.
-const WIDGETS: &[&str] = &["textarea", "radio", "monospace", "money"];
+/// Gives a field an access, in the order of [`Access::WORDS`].
+fn give(flags: &mut Flags, access: Access, place: Option<Span>) {
+    let order = |wanted: Access| Access::WORDS.iter().position(|(_, access)| *access == wanted);
+    flags.access.retain(|(given, _)| *given != access);
+    flags.access.extend(place.map(|span| (access, span)));
+    flags.access.sort_by_key(|(given, _)| order(*given));
+}
 
 fn widget(entry: &Entry, problems: &mut Problems) -> Option<Word> {
     let word = text(entry, problems)?;
-    if WIDGETS.contains(&word.text.as_str()) {
+    if Widget::read(&word.text).is_some() {
         return Some(word);
     }
-    problems.report(word.span, format!("write one of {}", WIDGETS.join(", ")));
+    problems.report(word.span, format!("write one of {}", Widget::WORDS.join(", ")));
     None
 }
 
-fn read_rule(entry: &Entry, problems: &mut Problems) -> Option<Rule> {
-    let says = match entry.key().as_str() {
-        "min" => Says::Min(text(entry, problems)?),
-        "max" => Says::Max(text(entry, problems)?),
-        "above" => Says::Above(text(entry, problems)?),
-        "below" => Says::Below(text(entry, problems)?),
-        "min_length" => Says::MinLength(number(entry, problems)?),
-        "max_length" => Says::MaxLength(number(entry, problems)?),
-        "pattern" => Says::Pattern(text(entry, problems)?),
-        "url" => flag(entry, problems).map(|_| Says::Url)?,
-        "email" => flag(entry, problems).map(|_| Says::Email)?,
-        "unique" => flag(entry, problems).map(|_| Says::Unique)?,
-        "differs_from" => Says::DiffersFrom(text(entry, problems)?),
-        "after" => Says::After(text(entry, problems)?),
-        "not_before" => Says::NotBefore(text(entry, problems)?),
-        _ => {
+fn read_rule(takes: RuleTakes, entry: &Entry, problems: &mut Problems) -> Option<Rule> {
+    let argument = match takes {
+        RuleTakes::Number | RuleTakes::Text | RuleTakes::Field => RuleArgument::Text(text(entry, problems)?),
+        RuleTakes::Count => RuleArgument::Count(number(entry, problems)?),
+        RuleTakes::Flag | RuleTakes::Format => flag(entry, problems).map(|_| RuleArgument::Flag)?,
+        RuleTakes::Path => {
             let word = text(entry, problems)?;
             let Some((resource, field)) = split(&word.text) else {
                 problems
                     .report(word.span, "write a resource, a point, and a field of it: `exists = \"currency.code\"`");
                 return None;
             };
-            Says::Exists { resource: resource.to_owned(), field: field.to_owned() }
+            let part = |text: &str| Word { text: text.to_owned(), span: word.span };
+            RuleArgument::Path { resource: part(resource), field: part(field) }
         }
     };
-    Some(Rule { span: entry.span(), says })
+    charter_model::Rule::read(&entry.key(), argument).map(|says| Rule { span: entry.span(), says })
 }

@@ -1,5 +1,6 @@
 //! What a field's Rust type tells about its kind, and whether the two fit.
 
+use charter_model::{Arguments, FieldType, Parameters, TimestampForm, TypeFacts};
 use proc_macro2::Ident;
 use syn::spanned::Spanned;
 use syn::{Expr, GenericArgument, Lit, PathArguments, PathSegment, Type};
@@ -16,76 +17,55 @@ pub fn inside_option(ty: &Type) -> Option<&Type> {
     }
 }
 
-/// The kind that the type alone tells.
-pub fn kind(ty: &Type, ident: &Ident, problems: &mut Problems) -> Kind {
+/// The kind that the type alone tells; a type that tells none is reported.
+pub fn kind(ty: &Type, ident: &Ident, problems: &mut Problems) -> Option<Kind> {
     let Some(name) = known(ty) else {
         problems.report(ty.span(), "this type does not tell what the field holds; name its kind in `#[field(…)]`");
-        return Kind::Unknown;
+        return None;
     };
+    let inferred = TypeFacts::COLUMNS.iter().find(|facts| facts.is_inferred && facts.rust.first() == Some(&name));
+    if let Some(facts) = inferred {
+        let arguments = match facts.parameters {
+            Parameters::Form => Arguments::Form(TimestampForm::Seconds),
+            _ => Arguments::None,
+        };
+        return Kind::read(facts, arguments);
+    }
     match name {
-        "i32" => Kind::Integer,
-        "i64" => Kind::BigInt,
-        "bool" => Kind::Boolean,
-        "DateTimeUtc" => Kind::Timestamp("Seconds"),
-        "Date" => Kind::Date,
-        "Uuid" => Kind::Uuid,
-        "Json" => Kind::Json,
         "Decimal" => {
             let places = places(ty).map_or_else(|| "2".to_owned(), |places| places.to_string());
             problems.report(ident.span(), format!("say how many digits it has: `#[field(decimal(12, {places}))]`"));
-            Kind::Unknown
         }
         _ => {
             problems.report(ident.span(), "say how long it may be: `#[field(string(255))]`, or `#[field(text)]`");
-            Kind::Unknown
         }
     }
+    None
 }
 
 /// Reports a type that cannot hold the kind, and answers whether it is a type of columns at all.
-pub fn check(kind: &Kind, ty: &Type, problems: &mut Problems) -> bool {
+pub fn check(kind: Option<&Kind>, ty: &Type, problems: &mut Problems) -> bool {
     let known = known(ty);
-    let fitting = match kind {
-        Kind::String(_) | Kind::Text | Kind::Enum(_) | Kind::PolymorphicType(_) => "String",
-        Kind::Integer | Kind::Code(_) => "i32",
-        Kind::BigInt | Kind::Ref(_) | Kind::PolymorphicRef(_) => "i64",
-        Kind::Boolean => "bool",
-        Kind::Decimal { .. } => "Decimal",
-        Kind::Timestamp(_) => "DateTimeUtc",
-        Kind::Date => "Date",
-        Kind::Uuid => "Uuid",
-        Kind::StringList(_) | Kind::RefList(_) | Kind::Json | Kind::CustomFields => "Json",
-        Kind::Unknown => return known.is_some(),
+    let Some(kind) = kind else { return known.is_some() };
+    let fitting = kind.rust_type();
+    // A `Decimal` whose places are not written as a number is left to the compiler.
+    let has_other_places =
+        |wanted: u8| known == Some("Decimal") && places(ty).is_some_and(|places| places != u32::from(wanted));
+    let fits = match kind {
+        FieldType::Decimal { places, .. } if has_other_places(*places) => false,
+        kind => known == kind.facts().rust.first().copied(),
     };
-    if let Kind::Decimal { places: wanted, .. } = kind {
-        if known != Some("Decimal") || places(ty).is_some_and(|places| places != u32::from(*wanted)) {
-            problems.report(
-                ty.span(),
-                format!("the type of such a field is `Decimal<{wanted}>`, or `Option<Decimal<{wanted}>>`"),
-            );
-        }
-    } else if known != Some(fitting) {
+    if !fits {
         problems.report(ty.span(), format!("the type of such a field is `{fitting}`, or `Option<{fitting}>`"));
     }
     known.is_some()
 }
 
-/// The one name under which a type is known here.
+/// The name that generated code uses for a type: `DateTimeUtc` of `DateTime`.
 fn known(ty: &Type) -> Option<&'static str> {
-    let segment = last_segment(ty)?;
-    let known = match segment.ident.to_string().as_str() {
-        "String" => "String",
-        "i32" => "i32",
-        "i64" => "i64",
-        "bool" => "bool",
-        "Decimal" => "Decimal",
-        "DateTimeUtc" | "DateTime" => "DateTimeUtc",
-        "Date" | "NaiveDate" => "Date",
-        "Uuid" => "Uuid",
-        "Json" => "Json",
-        _ => return None,
-    };
-    Some(known)
+    let name = last_segment(ty)?.ident.to_string();
+    let has_name = |facts: &&&TypeFacts| facts.rust.contains(&name.as_str());
+    TypeFacts::COLUMNS.iter().find(has_name).and_then(|facts| facts.rust.first().copied())
 }
 
 /// The `4` of `Decimal<4>`.

@@ -1,55 +1,33 @@
 //! Reads the word in `#[field(…)]` that says what values a field holds.
 
+use charter_model::field_type::decimal::MAX_DIGITS;
+use charter_model::{Arguments, Keyword, Parameters, TimestampForm, TypeFacts};
+
 use super::entry::{Entry, Value};
 use super::resource::inside;
 use super::{flag, once, text, texts, unknown};
-use crate::ast::{Kind, Word};
+use crate::ast::{Kind, Tokens, Word};
 use crate::problems::Problems;
 
-/// Every word that names a kind.
-pub const WORDS: &[&str] = &[
-    "string",
-    "text",
-    "integer",
-    "bigint",
-    "boolean",
-    "decimal",
-    "timestamp",
-    "date",
-    "enumeration",
-    "code",
-    "list",
-    "ref_list",
-    "json",
-    "uuid",
-    "reference",
-    "polymorphic_id",
-    "polymorphic_type",
-];
+/// The types that an attribute names.
+pub fn attributes() -> impl Iterator<Item = &'static TypeFacts> {
+    TypeFacts::COLUMNS.iter().copied().filter(|facts| !facts.attribute.is_empty())
+}
 
-/// Reads a kind; a misuse is reported and becomes [`Kind::Unknown`].
-pub fn read(entry: &Entry, problems: &mut Problems) -> Kind {
-    let alone = |kind: Kind, problems: &mut Problems| flag(entry, problems).map(|_| kind);
-    let kind = match entry.key().as_str() {
-        "string" => length(entry, "255", problems).map(Kind::String),
-        "text" => alone(Kind::Text, problems),
-        "integer" => alone(Kind::Integer, problems),
-        "bigint" => alone(Kind::BigInt, problems),
-        "boolean" => alone(Kind::Boolean, problems),
-        "decimal" => decimal(entry, problems),
-        "timestamp" => timestamp(entry, problems),
-        "date" => alone(Kind::Date, problems),
-        "enumeration" => some(texts(entry, problems)).map(Kind::Enum),
-        "code" => code(entry, problems),
-        "list" => length(entry, "50", problems).map(Kind::StringList),
-        "ref_list" => one(entry, "role", problems).map(Kind::RefList),
-        "json" => alone(Kind::Json, problems),
-        "uuid" => alone(Kind::Uuid, problems),
-        "reference" => one(entry, "product_group", problems).map(Kind::Ref),
-        "polymorphic_id" => polymorphic_id(entry, problems),
-        _ => some(texts(entry, problems)).map(Kind::PolymorphicType),
+/// Reads a type; a misuse is reported.
+pub fn read(facts: &'static TypeFacts, entry: &Entry, problems: &mut Problems) -> Option<Kind> {
+    let arguments = match facts.parameters {
+        Parameters::None => flag(entry, problems).map(|_| Arguments::None),
+        Parameters::Length => length(entry, facts.usage, problems).map(Arguments::Length),
+        Parameters::Digits => digits(entry, facts.usage, problems),
+        Parameters::Form => form(entry, problems).map(Arguments::Form),
+        Parameters::Words => some(texts(entry, problems)).map(Arguments::Words),
+        Parameters::Codes => codes(entry, facts.usage, problems).map(Arguments::Codes),
+        Parameters::Resource => one(entry, facts.usage, problems).map(Arguments::Resource),
+        Parameters::Targets => some(texts(entry, problems)).map(Arguments::Targets),
+        Parameters::TypeField => type_field(entry, facts.usage, problems).map(Arguments::TypeField),
     };
-    kind.unwrap_or(Kind::Unknown)
+    Kind::read(facts, arguments?)
 }
 
 fn some(words: Vec<Word>) -> Option<Vec<Word>> {
@@ -57,64 +35,61 @@ fn some(words: Vec<Word>) -> Option<Vec<Word>> {
 }
 
 /// `string(255)`.
-fn length(entry: &Entry, example: &str, problems: &mut Problems) -> Option<u32> {
+fn length(entry: &Entry, usage: &str, problems: &mut Problems) -> Option<u32> {
     if let Entry::List(_, inside) = entry
         && let [Entry::Literal(Value::Number(number))] = inside.as_slice()
         && let Ok(length @ 1..) = u32::try_from(number.value)
     {
         return Some(length);
     }
-    problems.report(entry.span(), format!("write how many characters are allowed: `{}({example})`", entry.key()));
+    problems.report(entry.span(), format!("write how many characters are allowed: `{usage}`"));
     None
 }
 
 /// `reference("product_group")`.
-fn one(entry: &Entry, example: &str, problems: &mut Problems) -> Option<Word> {
+fn one(entry: &Entry, usage: &str, problems: &mut Problems) -> Option<Word> {
     if let Entry::List(_, inside) = entry
         && let [Entry::Literal(Value::Text(word))] = inside.as_slice()
     {
         return Some(word.clone());
     }
-    problems.report(entry.span(), format!("write the resource it refers to: `{}(\"{example}\")`", entry.key()));
+    problems.report(entry.span(), format!("write the resource it refers to: `{usage}`"));
     None
 }
 
-fn decimal(entry: &Entry, problems: &mut Problems) -> Option<Kind> {
+fn digits(entry: &Entry, usage: &str, problems: &mut Problems) -> Option<Arguments<Tokens>> {
     if let Entry::List(_, inside) = entry
         && let [Entry::Literal(Value::Number(precision)), Entry::Literal(Value::Number(places))] = inside.as_slice()
     {
-        // 18 digits are what an i64 holds, whatever the places.
-        if !(1..=18).contains(&precision.value) {
-            problems.report(precision.span, "a decimal has 1 to 18 digits in all");
+        if !(1..=i64::from(MAX_DIGITS)).contains(&precision.value) {
+            problems.report(precision.span, format!("a decimal has 1 to {MAX_DIGITS} digits in all"));
             return None;
         }
         if !(0..=precision.value).contains(&places.value) {
             problems.report(places.span, format!("of {} digits, 0 to {0} can be decimal places", precision.value));
             return None;
         }
-        return Some(Kind::Decimal { precision: precision.value as u8, places: places.value as u8 });
+        return Some(Arguments::Digits { precision: precision.value as u8, places: places.value as u8 });
     }
-    problems.report(entry.span(), "write the digits in all and those behind the point: `decimal(12, 2)`");
+    problems.report(entry.span(), format!("write the digits in all and those behind the point: `{usage}`"));
     None
 }
 
-fn timestamp(entry: &Entry, problems: &mut Problems) -> Option<Kind> {
+fn form(entry: &Entry, problems: &mut Problems) -> Option<TimestampForm> {
     if let Entry::List(_, inside) = entry
         && let [Entry::Word(form)] = inside.as_slice()
+        && let Some(form) = TimestampForm::read(&form.to_string())
     {
-        for (word, variant) in [("seconds", "Seconds"), ("millis", "Millis"), ("offset", "Offset")] {
-            if form == word {
-                return Some(Kind::Timestamp(variant));
-            }
-        }
+        return Some(form);
     }
-    problems.report(entry.span(), "write `timestamp(seconds)`, `timestamp(millis)` or `timestamp(offset)`");
+    let ways: Vec<String> = TimestampForm::WORDS.iter().map(|word| format!("`{}({word})`", entry.key())).collect();
+    let (last, others) = ways.split_last().expect("there are forms");
+    problems.report(entry.span(), format!("write {} or {last}", others.join(", ")));
     None
 }
 
-fn code(entry: &Entry, problems: &mut Problems) -> Option<Kind> {
+fn codes(entry: &Entry, usage: &str, problems: &mut Problems) -> Option<Vec<(i32, Word)>> {
     let mut values: Vec<(i32, Word)> = Vec::new();
-    let usage = "code(1 = \"Bulk\", 2 = \"Serialised\")";
     if let Entry::List(_, inside) = entry {
         for item in inside {
             match item {
@@ -129,14 +104,14 @@ fn code(entry: &Entry, problems: &mut Problems) -> Option<Kind> {
             }
         }
         if !inside.is_empty() {
-            return (!values.is_empty()).then_some(Kind::Code(values));
+            return (!values.is_empty()).then_some(values);
         }
     }
     problems.report(entry.span(), format!("write each code with its label: `{usage}`"));
     None
 }
 
-fn polymorphic_id(entry: &Entry, problems: &mut Problems) -> Option<Kind> {
+fn type_field(entry: &Entry, usage: &str, problems: &mut Problems) -> Option<Word> {
     let mut type_field = None;
     for part in inside(entry, "type_field = \"…\"", problems)? {
         match part.key().as_str() {
@@ -145,7 +120,7 @@ fn polymorphic_id(entry: &Entry, problems: &mut Problems) -> Option<Kind> {
         }
     }
     if type_field.is_none() {
-        problems.report(entry.span(), "say which field names the type: `polymorphic_id(type_field = \"…\")`");
+        problems.report(entry.span(), format!("say which field names the type: `{usage}`"));
     }
-    type_field.map(Kind::PolymorphicRef)
+    type_field
 }

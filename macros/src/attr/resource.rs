@@ -1,5 +1,6 @@
 //! Reads `#[resource(…)]`.
 
+use charter_model::{Deprecated, Keyword};
 use syn::Type;
 
 use super::entry::{Entry, Value};
@@ -198,15 +199,14 @@ fn reveal(entry: &Entry, problems: &mut Problems) -> Option<(Word, Word)> {
 
 fn deprecated(entry: &Entry, problems: &mut Problems) -> Option<Deprecation> {
     let (mut named, mut since, mut sunset, mut instead) = (None, None, None, None);
-    let sorts = ["field", "filter", "action"];
     for part in inside(entry, "field = \"…\", since = \"2026-03-21\"", problems)? {
         match part.key().as_str() {
             "since" => once(&mut since, text(part, problems), part, problems),
             "sunset" => once(&mut sunset, text(part, problems), part, problems),
             "instead" => once(&mut instead, text(part, problems), part, problems),
-            key => match sorts.iter().find(|of| **of == key) {
-                Some(of) => once(&mut named, text(part, problems).map(|name| (*of, name)), part, problems),
-                None => unknown(part, &["field", "filter", "action", "since", "sunset", "instead"], problems),
+            key => match Deprecated::read(key) {
+                Some(of) => once(&mut named, text(part, problems).map(|name| (of, name)), part, problems),
+                None => unknown(part, &[Deprecated::WORDS, &["since", "sunset", "instead"]].concat(), problems),
             },
         }
     }

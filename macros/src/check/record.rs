@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
+use charter_model::naming::upper_camel;
 use proc_macro2::Span;
 
 use crate::ast::{Kind, Resource};
-use crate::names::upper_camel;
 use crate::problems::Problems;
 
 pub fn check(resource: &Resource, problems: &mut Problems) {
@@ -23,7 +23,7 @@ pub fn check(resource: &Resource, problems: &mut Problems) {
 fn key(resource: &Resource, problems: &mut Problems) {
     match resource.column("id") {
         None => problems.report(resource.ident.span(), "every resource has a key; add `pub id: i64`"),
-        Some(id) if id.nullable || !matches!(id.kind, Kind::BigInt | Kind::Unknown) => {
+        Some(id) if id.nullable || !matches!(id.kind, None | Some(Kind::BigInt)) => {
             problems.report(id.ident.span(), "the key is `pub id: i64`");
         }
         Some(_) => {}
@@ -56,8 +56,8 @@ fn collisions(resource: &Resource, problems: &mut Problems) {
 }
 
 /// Whether a column is of a kind that a setting asks for: each has a name for it, and no other kind there.
-fn is_asked(kind: &Kind) -> bool {
-    matches!(kind, Kind::Timestamp(_) | Kind::CustomFields | Kind::Unknown)
+fn is_asked(kind: Option<&Kind>) -> bool {
+    matches!(kind, None | Some(Kind::Timestamp { .. } | Kind::CustomFields))
 }
 
 /// A setting that asks for a column of a certain name and type, and a name that asks for the setting.
@@ -69,7 +69,7 @@ fn asked_column(resource: &Resource, setting: Option<Span>, key: &str, name: &st
                 format!("the name `{name}` is reserved for `#[resource({key})]`; say that, or rename the field");
             problems.report(column.ident.span(), message);
         }
-        (Some(_), Some(column)) if column.nullable != ty.starts_with("Option") || !is_asked(&column.kind) => {
+        (Some(_), Some(column)) if column.nullable != ty.starts_with("Option") || !is_asked(column.kind.as_ref()) => {
             problems.report(column.ident.span(), format!("this column is `pub {name}: {ty}`"));
         }
         _ => {}

@@ -2,11 +2,13 @@
 
 use std::collections::HashSet;
 
+use charter_model::date::is_day;
+use charter_model::naming::is_snake_case;
+use charter_model::{ActionMethod, ActionOn, Deprecated, Operation};
+
 use crate::ast::{Field, Kind, Resource, Target, Word};
 use crate::names::suggestion;
 use crate::problems::Problems;
-
-pub const OPERATIONS: &[&str] = &["list", "show", "create", "update", "delete"];
 
 pub fn check(resource: &Resource, problems: &mut Problems) {
     let settings = &resource.settings;
@@ -22,7 +24,7 @@ pub fn check(resource: &Resource, problems: &mut Problems) {
         snake_case(name, problems);
     }
     for operation in settings.operations.iter().flatten() {
-        known(operation, OPERATIONS, "operation", problems);
+        known(operation, Operation::WORDS, "operation", problems);
     }
     unrepeated(settings.operations.iter().flatten(), "operation", problems);
     references(resource, problems);
@@ -34,7 +36,7 @@ pub fn check(resource: &Resource, problems: &mut Problems) {
     }
     for name in &settings.search {
         if let Some(field) = find_column(resource, name, problems)
-            && !matches!(field.kind, Kind::String(_) | Kind::Text | Kind::Unknown)
+            && field.kind.as_ref().is_some_and(|kind| !kind.facts().is_text)
         {
             problems.report(name.span, "only text is searched for substrings; this is no `string` or `text`");
         }
@@ -55,9 +57,9 @@ fn deprecations(resource: &Resource, problems: &mut Problems) {
     for deprecation in &resource.settings.deprecated {
         for name in std::iter::once(&deprecation.name).chain(&deprecation.instead) {
             match deprecation.of {
-                "field" => known(name, &fields, "field", problems),
-                "action" => known(name, &actions, "action", problems),
-                _ => {}
+                Deprecated::Field => known(name, &fields, "field", problems),
+                Deprecated::Action => known(name, &actions, "action", problems),
+                Deprecated::Filter => {}
             }
         }
         for day in std::iter::once(&deprecation.since).chain(&deprecation.sunset) {
@@ -68,41 +70,19 @@ fn deprecations(resource: &Resource, problems: &mut Problems) {
     }
 }
 
-/// Whether a text is a day that there is.
-fn is_day(text: &str) -> bool {
-    let parts: Vec<&str> = text.split('-').collect();
-    let [year, month, day] = parts.as_slice() else { return false };
-    let number = |part: &str, count: usize| {
-        let digits = part.len() == count && part.bytes().all(|byte| byte.is_ascii_digit());
-        digits.then(|| part.parse::<u32>().ok()).flatten()
-    };
-    let (Some(year), Some(month), Some(day)) = (number(year, 4), number(month, 2), number(day, 2)) else {
-        return false;
-    };
-    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    let days = match month {
-        4 | 6 | 9 | 11 => 30,
-        2 => 28 + u32::from(leap),
-        1..=12 => 31,
-        _ => 0,
-    };
-    (1..=days).contains(&day)
-}
-
 /// `under`, `owner` and the includes name reference fields of this struct.
 fn references(resource: &Resource, problems: &mut Problems) {
     let settings = &resource.settings;
     if let Some(under) = &settings.under
         && let Some(field) = find_column(resource, &under.field, problems)
-        && !matches!(&field.kind, Kind::Ref(other) if other.text == under.resource.text)
-        && !matches!(field.kind, Kind::Unknown)
+        && field.kind.as_ref().is_some_and(|kind| *kind != Kind::Ref { resource: under.resource.clone() })
     {
         let message = format!("the parent's field says `reference(\"{}\")`; this one does not", under.resource.text);
         problems.report(under.field.span, message);
     }
     if let Some(owner) = &settings.owner
         && let Some(field) = find_column(resource, owner, problems)
-        && !matches!(field.kind, Kind::Ref(_) | Kind::Unknown)
+        && !matches!(field.kind, None | Some(Kind::Ref { .. }))
     {
         problems.report(owner.span, "the owner is a field that says `reference(\"user\")`; this one does not");
     }
@@ -110,7 +90,7 @@ fn references(resource: &Resource, problems: &mut Problems) {
         match &include.target {
             Target::One { via } => {
                 if let Some(field) = find_column(resource, via, problems)
-                    && !matches!(field.kind, Kind::Ref(_) | Kind::PolymorphicRef(_) | Kind::Unknown)
+                    && !matches!(field.kind, None | Some(Kind::Ref { .. } | Kind::PolymorphicRef { .. }))
                 {
                     problems.report(via.span, "an include follows a field that refers to a record; this one does not");
                 }
@@ -127,9 +107,9 @@ fn references(resource: &Resource, problems: &mut Problems) {
 fn actions(resource: &Resource, problems: &mut Problems) {
     for action in &resource.settings.actions {
         snake_case(&action.name, problems);
-        known(&action.on, &["record", "collection"], "place for an action", problems);
+        known(&action.on, ActionOn::WORDS, "place for an action", problems);
         if let Some(method) = &action.method {
-            known(method, &["get", "post"], "method", problems);
+            known(method, ActionMethod::WORDS, "method", problems);
         }
         match (&action.output, &action.key) {
             (Some(_), None) | (None, Some(_)) => {
@@ -211,9 +191,7 @@ fn unrepeated<'w>(words: impl Iterator<Item = &'w Word>, what: &str, problems: &
 }
 
 fn snake_case(word: &Word, problems: &mut Problems) {
-    let fine = word.text.starts_with(|c: char| c.is_ascii_lowercase())
-        && word.text.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
-    if !fine {
+    if !is_snake_case(&word.text) {
         problems.report(word.span, format!("`{}` is not in snake_case: small letters, digits and `_`", word.text));
     }
 }

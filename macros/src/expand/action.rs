@@ -1,11 +1,11 @@
 //! Writes the metadata of actions.
 
+use charter_model::naming::upper_camel;
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
 use super::meta::{optional, variant};
 use crate::ast::{Action, Word};
-use crate::names::upper_camel;
 
 /// The type of the events that actions declare, and its name; without any that is the runtime's empty one.
 pub fn events(actions: &[Action]) -> (TokenStream, TokenStream) {

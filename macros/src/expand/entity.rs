@@ -4,6 +4,7 @@
 //! takes the compiler three times as long. Here one `match` per struct finds a field by its position, behind a trait
 //! object, and everything else is written once in `charter_runtime::resource`.
 
+use charter_model::naming::plural;
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 use syn::Type;
@@ -319,6 +320,6 @@ fn table(resource: &Resource) -> String {
     let said = |word: &Option<Word>| word.as_ref().map(|word| word.text.clone());
     said(&settings.table)
         .or_else(|| said(&settings.plural))
-        .or_else(|| settings.name.as_ref().map(|name| format!("{}s", name.text)))
+        .or_else(|| settings.name.as_ref().map(|name| plural(&name.text)))
         .unwrap_or_default()
 }

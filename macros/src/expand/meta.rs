@@ -1,20 +1,20 @@
 //! Writes the metadata: a `ResourceMeta` with everything that was not said filled in.
 
-use proc_macro2::TokenStream;
-use quote::quote;
+use charter_model::naming::{label, plural, upper_camel};
+use charter_model::{Access, Arguments, Keyword, OptionTakes, RuleArgument};
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{format_ident, quote};
 
 use super::{action, id_variant};
 use crate::ast::{
-    Computed, Deprecation, Derived, Embedded, Field, Fill, Flags, Include, Kind, Member, Resource, Rule, Says, Target,
-    Word,
+    Computed, Deprecation, Derived, Embedded, Field, Fill, Flags, Include, Kind, Member, Resource, Rule, Target, Word,
 };
-use crate::names::{label, upper_camel};
 
 pub fn resource(resource: &Resource) -> TokenStream {
     let settings = &resource.settings;
     let said = |word: &Option<Word>| word.as_ref().map(|word| word.text.clone());
     let name = said(&settings.name).unwrap_or_default();
-    let plural = said(&settings.plural).unwrap_or_else(|| format!("{name}s"));
+    let plural = said(&settings.plural).unwrap_or_else(|| plural(&name));
     let or_plural = |word: &Option<Word>| said(word).unwrap_or_else(|| plural.clone());
     let (table, path, ability) = (or_plural(&settings.table), or_plural(&settings.path), or_plural(&settings.ability));
     let label = said(&settings.label).unwrap_or_else(|| label(&name));
@@ -124,16 +124,17 @@ pub fn field(field: &Field) -> TokenStream {
         let rules = field.rules.iter().map(rule);
         said.push(quote!(rules: &[#(#rules),*]));
     }
-    // Values that are documents have no order.
-    let ordered = !matches!(field.kind, Kind::StringList(_) | Kind::RefList(_) | Kind::Json | Kind::CustomFields);
-    said.extend(flags(&field.flags, ordered));
-    meta(&field.name, kind(&field.kind), &said)
+    // A misuse of the kind was reported, and nothing of it is written.
+    let known = field.kind.as_ref();
+    said.extend(flags(&field.flags, known.is_none_or(|kind| kind.facts().has_order)));
+    meta(&field.name, known.map_or_else(|| quote!(Text), kind), &said)
 }
 
 fn derived(field: &Derived, resource: &Resource) -> TokenStream {
     let (via, other) = (&field.via.text, &field.field.text);
     // Whether the other resource's field is nullable is not known here; a label is as nullable as its code.
-    let nullable = resource.column(via).is_none_or(|column| column.nullable || !matches!(column.kind, Kind::Code(_)));
+    let nullable =
+        resource.column(via).is_none_or(|column| column.nullable || !matches!(column.kind, Some(Kind::Code { .. })));
     let mut said = vec![quote!(access: ::charter_runtime::generated::Access::ReadOnly)];
     if nullable {
         said.push(quote!(nullable: true));
@@ -177,18 +178,12 @@ fn meta(name: &str, kind: TokenStream, said: &[TokenStream]) -> TokenStream {
 
 fn flags(flags: &Flags, ordered: bool) -> Vec<TokenStream> {
     let mut said = Vec::new();
-    let access = [
-        (flags.read_only, "read_only"),
-        (flags.immutable, "immutable"),
-        (flags.write_only, "write_only"),
-        (flags.secret, "secret"),
-        (flags.internal, "internal"),
-    ];
-    if let Some((_, word)) = access.iter().find(|(span, _)| span.is_some()) {
+    if let Some(word) = flags.access.first().and_then(|(access, _)| access.word()) {
         let access = variant(word);
         said.push(quote!(access: ::charter_runtime::generated::Access::#access));
     }
-    let hidden = [flags.write_only, flags.secret, flags.internal].iter().any(Option::is_some);
+    let is_hidden = |access: &Access| matches!(access, Access::WriteOnly | Access::Secret | Access::Internal);
+    let hidden = flags.access.iter().any(|(access, _)| is_hidden(access));
     if hidden {
         said.push(quote!(shown: ::charter_runtime::generated::Shown::Never));
     } else if flags.detail.is_some() {
@@ -205,22 +200,15 @@ fn flags(flags: &Flags, ordered: bool) -> Vec<TokenStream> {
     if hidden || unlisted || !ordered || flags.no_sort.is_some() {
         said.push(quote!(sortable: false));
     }
-    let words = [
-        ("label", &flags.label),
-        ("help", &flags.help),
-        ("group", &flags.group),
-        ("description", &flags.description),
-        ("example", &flags.example),
-    ];
-    for (key, word) in words {
-        if let Some(word) = word {
-            let (key, text) = (quote::format_ident!("{key}"), &word.text);
-            said.push(quote!(#key: #text));
-        }
-    }
-    if let Some(word) = &flags.widget {
-        let widget = variant(&word.text);
-        said.push(quote!(widget: ::core::option::Option::Some(::charter_runtime::generated::Widget::#widget)));
+    for (option, word) in &flags.display {
+        let (key, text) = (format_ident!("{}", option.key()), &word.text);
+        said.push(match option.facts().takes {
+            OptionTakes::Text | OptionTakes::Literal => quote!(#key: #text),
+            OptionTakes::Widget => {
+                let widget = variant(text);
+                quote!(#key: ::core::option::Option::Some(::charter_runtime::generated::Widget::#widget))
+            }
+        });
     }
     if let Some(schema) = &flags.schema {
         said.push(quote!(schema: ::core::option::Option::Some(#schema)));
@@ -229,75 +217,57 @@ fn flags(flags: &Flags, ordered: bool) -> Vec<TokenStream> {
 }
 
 fn kind(kind: &Kind) -> TokenStream {
-    match kind {
-        Kind::String(max) => quote!(String { max: #max }),
-        Kind::Text | Kind::Unknown => quote!(Text),
-        Kind::Integer => quote!(Integer),
-        Kind::BigInt => quote!(BigInt),
-        Kind::Boolean => quote!(Boolean),
-        Kind::Decimal { precision, places } => quote!(Decimal { precision: #precision, places: #places }),
-        Kind::Timestamp(form) => {
-            let form = proc_macro2::Ident::new(form, proc_macro2::Span::call_site());
-            quote!(Timestamp { form: ::charter_runtime::generated::TimestampForm::#form })
+    let variant = Ident::new(kind.facts().variant, Span::call_site());
+    match kind.arguments() {
+        Arguments::None => quote!(#variant),
+        Arguments::Length(max) => quote!(#variant { max: #max }),
+        Arguments::Digits { precision, places } => quote!(#variant { precision: #precision, places: #places }),
+        Arguments::Form(form) => {
+            let form = self::variant(form.word());
+            quote!(#variant { form: ::charter_runtime::generated::TimestampForm::#form })
         }
-        Kind::Date => quote!(Date),
-        Kind::Enum(words) => {
-            let words = texts(words);
-            quote!(Enum { values: #words })
+        Arguments::Words(words) => {
+            let words = texts(&words);
+            quote!(#variant { values: #words })
         }
-        Kind::Code(codes) => {
+        Arguments::Codes(codes) => {
             let codes = codes.iter().map(|(code, label)| {
                 let label = &label.text;
                 quote!((#code, #label))
             });
-            quote!(Code { values: &[#(#codes),*] })
+            quote!(#variant { values: &[#(#codes),*] })
         }
-        Kind::StringList(max) => quote!(StringList { max: #max }),
-        Kind::RefList(other) => of("RefList", other),
-        Kind::Json => quote!(Json),
-        Kind::Uuid => quote!(Uuid),
-        Kind::Ref(other) => of("Ref", other),
-        Kind::PolymorphicRef(other) => {
+        Arguments::Resource(other) => {
             let other = &other.text;
-            quote!(PolymorphicRef { type_field: #other })
+            quote!(#variant { resource: #other })
         }
-        Kind::PolymorphicType(words) => {
+        Arguments::TypeField(other) => {
+            let other = &other.text;
+            quote!(#variant { type_field: #other })
+        }
+        Arguments::Targets(words) => {
             // Clients name a type as a type: `StockLevel` is the resource `stock_level`.
             let names = words.iter().map(|word| upper_camel(&word.text));
-            quote!(PolymorphicType { type_names: &[#(#names),*] })
+            quote!(#variant { type_names: &[#(#names),*] })
         }
-        Kind::CustomFields => quote!(CustomFields),
     }
 }
 
-fn of(kind: &str, other: &Word) -> TokenStream {
-    let (kind, other) = (proc_macro2::Ident::new(kind, proc_macro2::Span::call_site()), &other.text);
-    quote!(#kind { resource: #other })
-}
-
 fn rule(rule: &Rule) -> TokenStream {
-    let says = match &rule.says {
-        Says::Min(word) => worded("Min", word),
-        Says::Max(word) => worded("Max", word),
-        Says::Above(word) => worded("Above", word),
-        Says::Below(word) => worded("Below", word),
-        Says::MinLength(length) => quote!(MinLength(#length)),
-        Says::MaxLength(length) => quote!(MaxLength(#length)),
-        Says::Pattern(word) => worded("Pattern", word),
-        Says::Url => quote!(Url),
-        Says::Email => quote!(Email),
-        Says::Unique => quote!(Unique),
-        Says::Exists { resource, field } => quote!(Exists { resource: #resource, field: #field }),
-        Says::DiffersFrom(word) => worded("DiffersFrom", word),
-        Says::After(word) => worded("After", word),
-        Says::NotBefore(word) => worded("NotBefore", word),
+    let variant = variant(rule.says.attribute());
+    let says = match rule.says.argument() {
+        RuleArgument::Flag => quote!(#variant),
+        RuleArgument::Count(count) => quote!(#variant(#count)),
+        RuleArgument::Text(word) => {
+            let text = &word.text;
+            quote!(#variant(#text))
+        }
+        RuleArgument::Path { resource, field } => {
+            let (resource, field) = (&resource.text, &field.text);
+            quote!(#variant { resource: #resource, field: #field })
+        }
     };
     quote!(::charter_runtime::generated::Rule::#says)
-}
-
-fn worded(rule: &str, word: &Word) -> TokenStream {
-    let (rule, text) = (proc_macro2::Ident::new(rule, proc_macro2::Span::call_site()), &word.text);
-    quote!(#rule(#text))
 }
 
 fn include(include: &Include) -> TokenStream {
@@ -324,7 +294,7 @@ fn include(include: &Include) -> TokenStream {
 }
 
 fn deprecation(said: &Deprecation) -> TokenStream {
-    let (of, name, since) = (variant(said.of), &said.name.text, &said.since.text);
+    let (of, name, since) = (variant(said.of.word()), &said.name.text, &said.since.text);
     let (sunset, instead) = (optional(&said.sunset), optional(&said.instead));
     quote! {
         ::charter_runtime::generated::DeprecationMeta {
@@ -338,8 +308,8 @@ fn deprecation(said: &Deprecation) -> TokenStream {
 }
 
 /// The variant that a word of an attribute names: `read_only` is `ReadOnly`.
-pub fn variant(word: &str) -> proc_macro2::Ident {
-    proc_macro2::Ident::new(&upper_camel(word), proc_macro2::Span::call_site())
+pub fn variant(word: &str) -> Ident {
+    Ident::new(&upper_camel(word), Span::call_site())
 }
 
 pub fn optional(word: &Option<Word>) -> TokenStream {

@@ -5,12 +5,12 @@ pub mod entity;
 mod meta;
 mod parameters;
 
+use charter_model::naming::upper_camel;
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 use syn::DeriveInput;
 
 use crate::ast::{Field, Resource};
-use crate::names::upper_camel;
 use crate::problems::Problems;
 use crate::{attr, check, fallback};
 

@@ -2,23 +2,12 @@
 
 use std::collections::HashMap;
 
+use charter_model::Predicate;
+use charter_model::reserved::{COLLECTION_PAGES, RECORD_PAGES, TOP_PATHS};
+
 use super::{Catalog, Entry};
 use crate::crud::{compile_pattern, paths};
 use crate::meta::{ActionOutput, FieldMeta, Filter, ResourceMeta, Rule};
-use crate::query::{Predicate, filterable};
-
-/// What stands at the top beside the API: pages, files, and what monitors ask for.
-pub const TOP: &[&str] = &["api", "docs", "files", "health", "panel"];
-
-/// Pages of the panel, whose paths are the API's: behind a collection, and behind a record. The panel asks for each here,
-/// and the check of the YAML has the same, which `tests/sound.rs` compares.
-pub const NEW: &str = "new";
-pub const VIEWS: &str = "views";
-pub const COLLECTION_PAGES: &[&str] = &[NEW, VIEWS];
-pub const DELETE: &str = "delete";
-pub const EDIT: &str = "edit";
-pub const HISTORY: &str = "history";
-pub const RECORD_PAGES: &[&str] = &[DELETE, EDIT, HISTORY];
 
 /// Every problem of the linked resources.
 pub fn problems(catalog: &Catalog) -> Vec<String> {
@@ -49,8 +38,8 @@ fn misfit(entry: &Entry, field: &'static FieldMeta) -> Option<String> {
     let Filter::Only(allowed) = field.filter else { return None };
     let source = entry.source(field);
     let kind = source.kind();
-    let fits = |name: &str| Predicate::from_name(name).is_some_and(|predicate| predicate.fits(kind));
-    let misfit = allowed.iter().find(|name| !filterable(kind) || !fits(name))?;
+    let fits = |name: &str| Predicate::from_name(name).is_some_and(|predicate| kind.accepts(predicate));
+    let misfit = allowed.iter().find(|name| !fits(name))?;
     Some(format!("`{misfit}` cannot be asked of {}.{}, which allows it by `filter`", entry.meta.name, field.name))
 }
 
@@ -68,7 +57,7 @@ fn fields(meta: &'static ResourceMeta) -> impl Iterator<Item = (String, &'static
 
 /// No two things stand at one path, in the API or in the panel.
 fn meeting(catalog: &Catalog, problems: &mut Vec<String>) {
-    let mut taken: HashMap<String, &str> = TOP.iter().map(|name| ((*name).to_owned(), "the server")).collect();
+    let mut taken: HashMap<String, &str> = TOP_PATHS.iter().map(|name| ((*name).to_owned(), "the server")).collect();
     let all = catalog.entries().iter().flat_map(|entry| {
         let served = paths(catalog, entry).into_iter().map(|path| without_names(&path));
         served.chain(pages(catalog, entry)).map(|path| (path, entry.meta.plural))

@@ -3,6 +3,7 @@
 use std::str::FromStr;
 use std::sync::Arc;
 
+use charter_model::Storage;
 use chrono::{DateTime, NaiveDate, Utc};
 use rust_decimal::Decimal;
 use sea_orm::{ActiveModelTrait, ActiveValue, EntityTrait, FromQueryResult, IntoActiveModel, QueryResult, Value};
@@ -11,7 +12,7 @@ use uuid::Uuid;
 use super::embedded::EmbeddedSet;
 use super::input::null;
 use crate::error::{Error, FieldErrors, Result};
-use crate::meta::{FieldMeta, Kind, ResourceMeta};
+use crate::meta::{FieldMeta, ResourceMeta};
 use crate::record::{Cell, write_text};
 use crate::resource::{ActionEvent, Resource};
 
@@ -210,26 +211,20 @@ impl<R: Resource> Draft<R> {
 /// The stored value of a column of a row that was read with every column; `None` for null.
 pub fn stored(row: &QueryResult, field: &FieldMeta) -> Result<Option<Value>> {
     let name = field.name;
-    Ok(match field.kind {
-        Kind::Integer | Kind::Code { .. } => row.try_get::<Option<i32>>("", name)?.map(Value::from),
-        Kind::BigInt | Kind::Ref { .. } | Kind::PolymorphicRef { .. } => {
-            row.try_get::<Option<i64>>("", name)?.map(Value::from)
-        }
-        Kind::Boolean => row.try_get::<Option<bool>>("", name)?.map(Value::from),
-        Kind::Decimal { places, .. } => {
+    let Some(storage) = field.kind.storage() else { return Ok(None) };
+    Ok(match storage {
+        Storage::Integer => row.try_get::<Option<i32>>("", name)?.map(Value::from),
+        Storage::Id | Storage::SingletonId | Storage::BigInt => row.try_get::<Option<i64>>("", name)?.map(Value::from),
+        Storage::Boolean => row.try_get::<Option<bool>>("", name)?.map(Value::from),
+        Storage::Decimal(_, places) => {
             let scaled = Cell::named(row, name)?.scaled(u32::from(places))?;
             scaled.map(|n| Decimal::from_i128_with_scale(i128::from(n), u32::from(places)).into())
         }
-        Kind::Timestamp { .. } => row.try_get::<Option<DateTime<Utc>>>("", name)?.map(Value::from),
-        Kind::Date => row.try_get::<Option<NaiveDate>>("", name)?.map(Value::from),
-        Kind::Uuid => row.try_get::<Option<Uuid>>("", name)?.map(Value::from),
-        Kind::StringList { .. } | Kind::RefList { .. } | Kind::Json | Kind::CustomFields => {
-            row.try_get::<Option<serde_json::Value>>("", name)?.map(Value::from)
-        }
-        Kind::String { .. } | Kind::Text | Kind::Enum { .. } | Kind::PolymorphicType { .. } => {
-            row.try_get::<Option<String>>("", name)?.map(Value::from)
-        }
-        Kind::Derived { .. } | Kind::Embedded { .. } | Kind::Computed { .. } => None,
+        Storage::Timestamp => row.try_get::<Option<DateTime<Utc>>>("", name)?.map(Value::from),
+        Storage::Date => row.try_get::<Option<NaiveDate>>("", name)?.map(Value::from),
+        Storage::Uuid => row.try_get::<Option<Uuid>>("", name)?.map(Value::from),
+        Storage::Json | Storage::List => row.try_get::<Option<serde_json::Value>>("", name)?.map(Value::from),
+        Storage::String(_) | Storage::Text | Storage::Word => row.try_get::<Option<String>>("", name)?.map(Value::from),
     })
 }
 

@@ -4,9 +4,11 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use charter_model::naming::snake;
+
 use super::response_cache::Ground;
 use super::{embedded, visibility};
-use crate::catalog::{Entry, snake_case};
+use crate::catalog::Entry;
 use crate::context::Context;
 use crate::custom_field;
 use crate::db::{Row, Rows, Sql};
@@ -128,7 +130,7 @@ pub async fn load(
             (IncludeTarget::CustomFieldValues, _) => custom_field_values(context, entry, shape, rows).await?,
             _ => return Err(no_reference(include)),
         };
-        related.included.push((snake_case(include.name), values));
+        related.included.push((snake(include.name), values));
     }
     Ok(related)
 }

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
+use charter_model::Storage;
 use sea_orm::Value;
 
 use super::body::{Body, Given};
@@ -339,16 +340,16 @@ fn json(value: serde_json::Value) -> Value {
 
 /// The null of a kind, typed as its column is.
 pub fn null(kind: Kind) -> Value {
-    match kind {
-        Kind::Integer | Kind::Code { .. } => Value::Int(None),
-        Kind::BigInt | Kind::Ref { .. } | Kind::PolymorphicRef { .. } => Value::BigInt(None),
-        Kind::Boolean => Value::Bool(None),
-        Kind::Decimal { .. } => Value::Decimal(None),
-        Kind::Timestamp { .. } => Value::ChronoDateTimeUtc(None),
-        Kind::Date => Value::ChronoDate(None),
-        Kind::Uuid => Value::Uuid(None),
-        Kind::StringList { .. } | Kind::RefList { .. } | Kind::Json | Kind::CustomFields => Value::Json(None),
-        _ => Value::String(None),
+    match kind.storage() {
+        Some(Storage::Integer) => Value::Int(None),
+        Some(Storage::Id | Storage::SingletonId | Storage::BigInt) => Value::BigInt(None),
+        Some(Storage::Boolean) => Value::Bool(None),
+        Some(Storage::Decimal(..)) => Value::Decimal(None),
+        Some(Storage::Timestamp) => Value::ChronoDateTimeUtc(None),
+        Some(Storage::Date) => Value::ChronoDate(None),
+        Some(Storage::Uuid) => Value::Uuid(None),
+        Some(Storage::Json | Storage::List) => Value::Json(None),
+        Some(Storage::String(_) | Storage::Text | Storage::Word) | None => Value::String(None),
     }
 }
 

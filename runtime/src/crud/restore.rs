@@ -1,5 +1,6 @@
 //! Records that were deleted by a mark: who may ask for them, and `POST /<path>/{id}/restore`, which takes the mark away.
 
+pub use charter_model::reserved::RESTORE_PATH as RESTORE;
 use sea_orm::Value;
 
 use super::changes::Changes;
@@ -12,9 +13,6 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::meta::{FieldMeta, Shown};
 use crate::query::{Condition, Request};
-
-/// The last part of the path. No action of a record has the name where deleted records are kept.
-pub const RESTORE: &str = "restore";
 
 const CAUSE: Cause = Cause { action: RESTORE, event: "restored" };
 

@@ -1,5 +1,7 @@
 //! The paths of every resource: what stands where, under which method, and what a caller needs for it.
 
+pub use charter_model::reserved::BULK_PATH as BULK;
+
 use super::{RESTORE, bulk};
 use crate::auth::Principal;
 use crate::catalog::{Catalog, Entry};
@@ -9,8 +11,6 @@ use crate::meta::{ActionMeta, ActionMethod, ActionOn, ActionOutput, Operation};
 
 /// What every path of the API begins with.
 pub const API: &str = "/api/v1";
-/// What stands behind a resource's path for many writes. No action of a collection has the name.
-pub const BULK: &str = "bulk";
 
 /// One path of a resource.
 #[derive(Debug, Clone, Copy)]

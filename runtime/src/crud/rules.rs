@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{LazyLock, PoisonError, RwLock};
 
+pub use charter_model::format::is_email;
 use regex::Regex;
 use sea_orm::Value;
 
@@ -163,13 +164,6 @@ pub fn is_url(text: &str) -> bool {
     text.split_once("://").is_some_and(is_web) && url::Url::parse(text).is_ok_and(|url| url.host().is_some())
 }
 
-/// Something before one `@`, a domain after it, no white space: what mail servers agree on.
-pub fn is_email(text: &str) -> bool {
-    let Some((local, domain)) = text.rsplit_once('@') else { return false };
-    let word = |part: &str| !part.is_empty() && !part.chars().any(|c| c.is_whitespace() || c.is_control() || c == '@');
-    word(local) && word(domain) && domain.split('.').all(|label| !label.is_empty())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -195,8 +189,6 @@ mod tests {
 
     #[test]
     fn addresses_are_told_from_other_text() {
-        assert!(is_email("a@example.com") && is_email("a.b+c@example"));
-        assert!(!is_email("a") && !is_email("a@") && !is_email("@b") && !is_email("a b@c") && !is_email("a@b..c"));
         assert!(is_url("https://example.com/x") && !is_url("ftp://example.com") && !is_url("example.com"));
         assert!(is_url("HTTPS://example.com") && !is_url("https:example.com") && !is_url("https:/example.com"));
         assert!(!is_url("https://") && !is_url("https:x://example.com"));

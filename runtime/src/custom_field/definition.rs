@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use charter_macros::Resource;
+use charter_model::naming;
 use sea_orm::ActiveValue::Set;
 use sea_orm::PaginatorTrait;
 use sea_orm::entity::prelude::*;
@@ -142,7 +143,7 @@ impl Rules for Entity {
         {
             // The default label of `max_power` is `Max power`.
             let spaced = name.replace('_', " ");
-            draft.model.label = Set(spaced[..1].to_ascii_uppercase() + &spaced[1..]);
+            draft.model.label = Set(naming::label(name));
         }
         Ok(())
     }

@@ -1,60 +1,44 @@
-//! Metadata of actions.
+//! What is declared of an action: its path, its parameters, its answer.
 
-use super::FieldMeta;
+use super::{ActionMethod, ActionOn, FieldMeta};
 
 /// A named operation on a record or on the collection.
 #[derive(Debug, Clone, Copy)]
 pub struct ActionMeta {
-    /// The last segment of the path, and the method of the behaviour that implements it.
+    /// The last segment of its path, and the method of the behaviour that implements it.
     pub name: &'static str,
     pub on: ActionOn,
     pub method: ActionMethod,
-    /// Parameters from the query string of a GET, else from the body.
+    /// Its parameters: from the query string of a GET, from the body otherwise.
     pub input: &'static [FieldMeta],
     pub output: ActionOutput,
-    /// The event that replaces `updated` if the action changes the record: `deactivated`.
+    /// What its event is called in place of `updated` when it changed the record: `deactivated`.
     pub event: Option<&'static str>,
-    /// The state of the record after the action, in which the panel does not offer it.
+    /// What its record tells once it is done, so that it is not offered again.
     pub until: Option<Until>,
-    /// The description for people; empty if there is none.
+    /// What it does, for people; empty where its name says it.
     pub description: &'static str,
-    /// Runs without a transaction, because it waits for another server; it begins its own to write.
+    /// No transaction is open while it runs, because it waits for another server: it begins its own when it writes.
     pub apart: bool,
-    /// Requires the ability to write although it only reads, because it shows more than records do.
+    /// It only reads, and still needs the ability to write, because it tells more than records do.
     pub needs_write: bool,
-    /// Secrets that only its response shows: names and descriptions.
+    /// The secrets that its answer shows beside the record, this once, each with what it is.
     pub reveals: &'static [(&'static str, &'static str)],
 }
 
-/// A field that is true or not null after the action if `is`, else false or null.
+/// A field that is so once an action is done: true, or there at all; or neither.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Until {
     pub field: &'static str,
     pub is: bool,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ActionOn {
-    /// `/<path>/{id}/<name>`
-    Record,
-    /// `/<path>/<name>`
-    Collection,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ActionMethod {
-    /// Requires the ability to read, or to write with [`ActionMeta::needs_write`].
-    Get,
-    /// Requires the ability to write.
-    Post,
-}
-
-/// The response of an action.
+/// What an action answers.
 #[derive(Debug, Clone, Copy)]
 pub enum ActionOutput {
-    /// The record of the action, as in `show`.
+    /// The record that it ran on, as `show` answers it.
     Record,
-    /// A new record of the same resource: 201 with its `Location`.
+    /// A new record of the same resource, as creating answers it: 201 with its place.
     Created,
     /// These fields under this key.
     Fields { key: &'static str, fields: &'static [FieldMeta] },

@@ -1,5 +1,7 @@
 //! English texts from metadata: nouns, articles, and descriptions of fields and rules.
 
+pub use charter_model::naming::upper_camel as camel;
+
 use super::node::Node;
 use crate::catalog::Catalog;
 use crate::meta::{Access, DefaultValue, DeprecationMeta, FieldMeta, Kind, ResourceMeta, Rule, TimestampForm};
@@ -15,11 +17,6 @@ pub fn capital(text: &str) -> String {
     let mut word = String::with_capacity(text.len());
     word.extend(rest.next().into_iter().flat_map(char::to_uppercase));
     word + rest.as_str()
-}
-
-/// `exchange_rate` is `ExchangeRate`.
-pub fn camel(name: &str) -> String {
-    name.split('_').map(capital).collect()
 }
 
 /// A noun with its article: `an exchange rate`, `a user`.

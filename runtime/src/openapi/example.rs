@@ -1,11 +1,12 @@
 //! Deterministic example values that satisfy the kind and the rules of a field.
 
+use charter_model::naming;
 use serde_json::{Map, Value, json};
 
 use super::request_schema::{Write, is_given, literal};
 use super::sample_text::{self, Length};
 use super::{english, number_pattern};
-use crate::catalog::{Catalog, Entry, snake_case};
+use crate::catalog::{Catalog, Entry};
 use crate::meta::{DefaultValue, FieldMeta, Kind, Rule, Shown, TimestampForm};
 use crate::number;
 
@@ -173,7 +174,7 @@ fn time(form: TimestampForm, later: bool) -> String {
 
 /// The key of an include in a record.
 pub fn include_key(name: &str) -> String {
-    snake_case(name)
+    naming::snake(name)
 }
 
 #[cfg(test)]

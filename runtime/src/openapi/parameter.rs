@@ -133,7 +133,7 @@ pub fn of_list(catalog: &Catalog, entry: &Entry) -> Vec<Node> {
         let source = entry.source(field);
         let kind = source.kind();
         let example = Examples { catalog }.of_field(entry, field);
-        for (predicate, ..) in query::TABLE.iter().filter(|row| row.0.allowed(field, kind)) {
+        for predicate in Predicate::ALL.iter().filter(|asked| query::allows(field, **asked, kind)) {
             let key = format!("{}_{}", field.name, predicate.name());
             let deprecation = entry.meta.deprecation(Deprecated::Filter, &key);
             let deprecation = deprecation.or_else(|| entry.meta.deprecation(Deprecated::Field, field.name));

@@ -16,7 +16,7 @@ use super::{fetch_many, url};
 use crate::catalog::Entry;
 use crate::error::{Error, Result};
 use crate::meta::{Access, FieldMeta, Kind, Operation, Shown};
-use crate::query::{MOST_ELEMENTS, Predicate};
+use crate::query::{MOST_ELEMENTS, Predicate, allows};
 use crate::server::Response;
 
 /// Fields that name a record, in order of preference.
@@ -182,7 +182,7 @@ pub async fn search(request: &PanelRequest<'_>, plural: &str) -> Result<Response
     let mut query = format!("per_page={MAX_SUGGESTIONS}&count=none");
     if let Some(field) = name_field(entry) {
         query.push_str(&format!("&fields=id,{0}&sort={0}", field.name));
-        if !typed.is_empty() && Predicate::Cont.allowed(field, field.kind) {
+        if !typed.is_empty() && allows(field, Predicate::Cont, field.kind) {
             query.push_str(&format!("&q[{}_cont]={}", field.name, url::encode(typed)));
         }
     }

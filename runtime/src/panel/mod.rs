@@ -23,12 +23,14 @@ mod url;
 
 use std::sync::Arc;
 
+use charter_model::reserved::{
+    DELETE_PAGE as DELETE, EDIT_PAGE as EDIT, HISTORY_PAGE as HISTORY, NEW_PAGE as NEW, VIEWS_PAGE as VIEWS,
+};
 use salvo::http::StatusCode;
 use salvo::{Request, Router, async_trait};
 
 use crate::attachment::S3Config;
 use crate::auth::session::{self as auth_session, Found};
-use crate::catalog::sound::{DELETE, EDIT, HISTORY, NEW, VIEWS};
 use crate::context::State;
 use crate::crud::{BULK, RESTORE};
 use crate::error::{Error, Result};

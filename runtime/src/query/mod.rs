@@ -12,18 +12,18 @@ mod needle;
 mod order;
 mod parse;
 mod plan;
-mod predicate;
 mod question;
 mod request;
 mod sql;
 mod suggest;
 mod value;
 
+pub use charter_model::{Predicate, Reads};
 pub use condition::Condition;
 pub use cursor::Cursor;
 pub use custom::indexes;
 pub use describe::{describe, target_name};
-pub use name::{asked, include_names};
+pub use name::{allows, asked, include_names};
 pub use needle::{candidates, indexed_part};
 pub use order::{Position, Ranking, Stretch};
 pub use parse::parse;
@@ -31,7 +31,6 @@ pub use plan::{
     Count, MOST_CHARACTERS, MOST_CONDITIONS, MOST_ELEMENTS, MOST_PER_PAGE, MOST_VALUES, Order, PER_PAGE, Plan, Planner,
     too_many_values,
 };
-pub use predicate::{Predicate, Reads, TABLE, filterable};
 pub use request::{Pair, Request, Term, Values, decode};
 pub use sql::{KEEPING, write_condition, write_kept};
 pub use suggest::{hint, suggest};

@@ -1,10 +1,12 @@
 //! What a name in `q`, `sort`, `fields` or `include` means, and which one was probably meant.
 
+use charter_model::Predicate;
+use charter_model::naming::snake;
+
 use super::condition::Reference;
 use super::plan::Planner;
-use super::predicate;
 use super::suggest::hint;
-use crate::catalog::{Entry, Join, Source, snake_case};
+use crate::catalog::{Entry, Join, Source};
 use crate::custom_field::CustomFieldType;
 use crate::meta::{FieldMeta, Filter, IncludeTarget, Kind, ResourceMeta, Shown};
 use crate::record::RECORD;
@@ -52,7 +54,7 @@ impl<'a> Planner<'a> {
         };
         let known = || self.entry.meta.fields.iter().filter(|f| matches!(f.kind, Kind::Ref { .. })).map(|f| f.name);
         let known = || known().map(|name| name.strip_suffix("_id").unwrap_or(name));
-        let unknown = || format!("names an unknown relation `{relation}`{}", hint(&snake_case(relation), known()));
+        let unknown = || format!("names an unknown relation `{relation}`{}", hint(&snake(relation), known()));
         let via = self.entry.reference(relation).ok_or_else(unknown)?;
         let Kind::Ref { resource } = via.kind else { return Err(unknown()) };
         let other = self.catalog.linked(resource);
@@ -95,7 +97,7 @@ impl<'a> Planner<'a> {
     /// The embedded fields that a request names as includes. What is embedded is there without being asked for, unless the
     /// answer is sparse.
     pub fn embedded(self, names: &[String]) -> Vec<&'static FieldMeta> {
-        let named = |field: &&FieldMeta| names.iter().any(|name| snake_case(name) == field.name);
+        let named = |field: &&FieldMeta| names.iter().any(|name| snake(name) == field.name);
         embedded(self.entry.meta).filter(named).collect()
     }
 
@@ -109,7 +111,7 @@ impl<'a> Planner<'a> {
     }
 
     pub(super) fn unknown_predicate(self, key: &str) -> String {
-        let names = predicate::TABLE.iter().map(|row| row.1);
+        let names = Predicate::names();
         // The longest name of a field that the key begins with tells where the predicate should begin.
         let begins = key.match_indices('_').filter(|(at, _)| *at <= LONGEST);
         let mut begins = begins.map(|(at, _)| key.split_at(at));
@@ -118,7 +120,7 @@ impl<'a> Planner<'a> {
                 let written = &written[1..];
                 format!(
                     "names an unknown predicate `{written}`{}",
-                    hint(predicate::elsewhere(written).unwrap_or(written), names)
+                    hint(Predicate::elsewhere(written).unwrap_or(written), names)
                 )
             }
             None if self.resolve(key).is_ok() => format!("needs a predicate: `{key}_eq`, for example"),
@@ -161,6 +163,16 @@ pub(super) enum Named {
     /// A field of a related record that the caller may not see.
     Related(&'static FieldMeta, Reference),
     Custom(String, CustomFieldType),
+}
+
+/// Whether a field declares that it may be asked this. `kind` is that of the value, which for a derived field is the other
+/// record's.
+pub fn allows(field: &FieldMeta, predicate: Predicate, kind: Kind) -> bool {
+    match field.filter {
+        Filter::Off => false,
+        Filter::Only(names) => names.contains(&predicate.name()),
+        Filter::Fitting => kind.accepts(predicate),
+    }
 }
 
 /// Whether a field can be asked about at all: what a list item shows, unless it says otherwise.

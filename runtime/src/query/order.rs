@@ -2,6 +2,7 @@
 //!
 //! Text is ordered without regard to case, then by code point; NULL is the smallest value; the id comes last.
 
+use charter_model::Storage;
 use sea_orm::Value;
 
 use super::condition::{Condition, CustomKind, Target};
@@ -269,7 +270,7 @@ fn label(sql: &mut Sql, code: &str, labels: &[(i32, &'static str)]) -> String {
 
 /// Whether values of a kind have an order: documents have none, also where they are shown of a related record.
 pub fn is_ordered(kind: Kind) -> bool {
-    !matches!(kind, Kind::StringList { .. } | Kind::RefList { .. } | Kind::Json | Kind::CustomFields)
+    kind.facts().has_order
 }
 
 fn form(order: &Order) -> Form {
@@ -283,16 +284,16 @@ fn form(order: &Order) -> Form {
         }
         Target::Column(source) => source,
     };
-    match source.field.kind {
-        Kind::Code { .. } if source.labels.is_some() => Form::Text,
-        Kind::Integer | Kind::BigInt | Kind::Code { .. } | Kind::Ref { .. } | Kind::PolymorphicRef { .. } => {
-            Form::Integer
-        }
-        Kind::Boolean => Form::Boolean,
-        Kind::Decimal { places, .. } => Form::Decimal(places),
-        Kind::Timestamp { .. } => Form::Time,
-        Kind::Date => Form::Date,
-        Kind::Uuid => Form::Uuid,
+    if source.labels.is_some() {
+        return Form::Text;
+    }
+    match source.field.kind.storage() {
+        Some(Storage::Integer | Storage::BigInt) => Form::Integer,
+        Some(Storage::Boolean) => Form::Boolean,
+        Some(Storage::Decimal(_, places)) => Form::Decimal(places),
+        Some(Storage::Timestamp) => Form::Time,
+        Some(Storage::Date) => Form::Date,
+        Some(Storage::Uuid) => Form::Uuid,
         // What else has an order is text.
         _ => Form::Text,
     }

@@ -1,6 +1,7 @@
 //! The query string of a list, read without knowing any resource: it keeps what the client means, sensible or not.
 
-use super::predicate::Predicate;
+use charter_model::Predicate;
+
 use super::request::{Pair, Request, Term, Values, decode};
 use crate::error::{Error, Result};
 

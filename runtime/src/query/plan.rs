@@ -2,10 +2,11 @@
 
 use std::collections::HashSet;
 
+use charter_model::{Predicate, Reads, Storage};
+
 use super::condition::{Condition, Target, Test};
-use super::name::{Named, include_names};
+use super::name::{Named, allows, include_names};
 use super::order::{Ranking, is_ordered};
-use super::predicate::{self, Predicate, Reads};
 use super::question::{label_test, read_texts, test};
 use super::request::{Request, Term};
 use super::suggest::hint;
@@ -163,8 +164,8 @@ impl<'a> Planner<'a> {
         match self.resolve(name)? {
             Named::Custom(name, custom) => {
                 let (kind, target) = (custom.kind(), Target::Custom { name: name.clone(), kind: custom.compared_as() });
-                if !predicate.fits(kind) {
-                    return Err(not_allowed(&format!("cf.{name}"), predicate, |asked| asked.fits(kind)));
+                if !kind.accepts(predicate) {
+                    return Err(not_allowed(&format!("cf.{name}"), predicate, |asked| kind.accepts(asked)));
                 }
                 let whole = custom == CustomFieldType::Choice && predicate.reads() != Reads::Text;
                 let folded = |text: &String| if whole { fold(text.trim()) } else { text.clone() };
@@ -182,8 +183,8 @@ impl<'a> Planner<'a> {
             }
             Named::Field(field, source) => {
                 let kind = source.kind();
-                if !(predicate.allowed(field, kind) || self.is_mark(field) && predicate.fits(kind)) {
-                    return Err(not_allowed(name, predicate, |asked| asked.allowed(field, kind)));
+                if !(allows(field, predicate, kind) || self.is_mark(field) && kind.accepts(predicate)) {
+                    return Err(not_allowed(name, predicate, |asked| allows(field, asked, kind)));
                 }
                 if let Some(labels) = source.labels {
                     return Ok(Condition::test(source, label_test(labels, predicate, texts)?));
@@ -191,8 +192,8 @@ impl<'a> Planner<'a> {
                 test(kind, predicate, texts, text_like(kind)).map(|test| Condition::test(source, test))
             }
             Named::Related(field, reference) => {
-                if !predicate.allowed(field, field.kind) {
-                    return Err(not_allowed(name, predicate, |asked| asked.allowed(field, field.kind)));
+                if !allows(field, predicate, field.kind) {
+                    return Err(not_allowed(name, predicate, |asked| allows(field, asked, field.kind)));
                 }
                 let test = test(field.kind, predicate, texts, text_like(field.kind))?;
                 Ok(Condition::Through { reference, source: Source::own(field), test })
@@ -267,11 +268,11 @@ impl<'a> Planner<'a> {
 }
 
 fn text_like(kind: Kind) -> bool {
-    matches!(kind, Kind::String { .. } | Kind::Text | Kind::Enum { .. } | Kind::PolymorphicType { .. })
+    matches!(kind.storage(), Some(Storage::String(_) | Storage::Text | Storage::Word))
 }
 
 fn not_allowed(name: &str, predicate: Predicate, may: impl Fn(Predicate) -> bool) -> String {
-    let allowed: Vec<&str> = predicate::TABLE.iter().filter(|row| may(row.0)).map(|row| row.1).collect();
+    let allowed: Vec<&str> = Predicate::ALL.iter().filter(|asked| may(**asked)).map(|asked| asked.name()).collect();
     if allowed.is_empty() {
         return format!("`{name}` cannot be asked anything");
     }

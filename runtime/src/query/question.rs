@@ -1,8 +1,9 @@
 //! What a predicate asks of values of a kind: the texts of a parameter, read and made a test.
 
+use charter_model::{Predicate, Reads};
+
 use super::condition::{Comparison, Place, Test};
 use super::plan::{MOST_CHARACTERS, MOST_ELEMENTS};
-use super::predicate::{Predicate, Reads};
 use super::request::Values;
 use super::value;
 use crate::db::fold;

@@ -1,9 +1,9 @@
 //! What a client asks of a list, as written: not yet checked against any resource.
 
+use charter_model::Predicate;
 use percent_encoding::percent_decode_str;
 
 use super::plan::{MOST_CONDITIONS, MOST_ELEMENTS};
-use super::predicate::Predicate;
 use crate::error::{Error, FieldErrors, Result};
 
 /// The parts of a list's query string.

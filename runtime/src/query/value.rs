@@ -1,5 +1,6 @@
 //! Text read as a value of a field's kind: one reader for query values, bodies, defaults and views.
 
+use charter_model::Storage;
 use chrono::{DateTime, Datelike, NaiveDate, SubsecRound, Timelike, Utc};
 use rust_decimal::Decimal;
 use sea_orm::Value;
@@ -154,9 +155,9 @@ fn read_word(text: &str, known: &'static [&'static str]) -> Read<Value> {
 
 /// The places of a kind that is compared as a number.
 fn places(kind: Kind) -> Option<u32> {
-    match kind {
-        Kind::Decimal { places, .. } => Some(u32::from(places)),
-        Kind::Integer | Kind::BigInt | Kind::Code { .. } | Kind::Ref { .. } | Kind::PolymorphicRef { .. } => Some(0),
+    match kind.storage() {
+        Some(Storage::Decimal(_, places)) => Some(u32::from(places)),
+        Some(Storage::Integer | Storage::BigInt) => Some(0),
         _ => None,
     }
 }

@@ -2,12 +2,13 @@
 
 use std::io::Write;
 
+use charter_model::Storage;
 use sea_orm::Value;
 
 use super::{Cell, Column, Shape, write_timestamp};
 use crate::db::Row;
 use crate::error::{Error, Result};
-use crate::meta::{FieldMeta, Kind};
+use crate::meta::{FieldMeta, Kind, TimestampForm};
 use crate::number;
 
 /// Writes `"id":1,"name":"Lamp"`: the fields without the braces, so that includes can follow.
@@ -36,37 +37,36 @@ pub fn write_value(out: &mut Vec<u8>, column: &Column, cell: Cell<'_>) -> Result
                 None => out.extend_from_slice(b"null"),
             })
         }
-        Kind::String { .. } | Kind::Text | Kind::Enum { .. } | Kind::PolymorphicType { .. } => {
-            cell.text()?.map(|text| write_text(out, text))
-        }
-        Kind::Integer | Kind::BigInt | Kind::Code { .. } | Kind::Ref { .. } | Kind::PolymorphicRef { .. } => {
-            cell.integer()?.map(|number| drop(write!(out, "{number}")))
-        }
-        Kind::Boolean => cell.boolean()?.map(|b| out.extend_from_slice(if b { b"true" } else { b"false" })),
-        Kind::Decimal { places, .. } => cell.scaled(u32::from(places))?.map(|scaled| {
-            let mut text = String::with_capacity(24);
-            number::write(&mut text, scaled, u32::from(places));
-            out.push(b'"');
-            out.extend_from_slice(text.as_bytes());
-            out.push(b'"');
-        }),
-        Kind::Timestamp { form } => cell.time()?.map(|time| {
-            out.push(b'"');
-            write_timestamp(out, time, form);
-            out.push(b'"');
-        }),
-        Kind::Date => cell.date()?.map(|date| drop(write!(out, "\"{date}\""))),
-        Kind::Uuid => cell.uuid()?.map(|uuid| drop(write!(out, "\"{uuid}\""))),
         Kind::CustomFields if column.only.is_some() => match cell.json()? {
             Some(text) => Some(write_some(out, text, column.only.as_deref().unwrap_or_default())?),
             None => None,
         },
-        Kind::StringList { .. } | Kind::RefList { .. } | Kind::Json | Kind::CustomFields => {
-            cell.json()?.map(|text| out.extend_from_slice(text.as_bytes()))
-        }
-        Kind::Derived { .. } | Kind::Embedded { .. } | Kind::Computed { .. } => {
-            return Err(Error::internal(format!("`{}` has no column of its own", column.name)));
-        }
+        kind => match kind.storage() {
+            Some(Storage::String(_) | Storage::Text | Storage::Word) => cell.text()?.map(|text| write_text(out, text)),
+            Some(Storage::Id | Storage::SingletonId | Storage::Integer | Storage::BigInt) => {
+                cell.integer()?.map(|number| drop(write!(out, "{number}")))
+            }
+            Some(Storage::Boolean) => {
+                cell.boolean()?.map(|b| out.extend_from_slice(if b { b"true" } else { b"false" }))
+            }
+            Some(Storage::Decimal(_, places)) => cell.scaled(u32::from(places))?.map(|scaled| {
+                let mut text = String::with_capacity(24);
+                number::write(&mut text, scaled, u32::from(places));
+                out.push(b'"');
+                out.extend_from_slice(text.as_bytes());
+                out.push(b'"');
+            }),
+            Some(Storage::Timestamp) => cell.time()?.map(|time| {
+                let form = if let Kind::Timestamp { form } = kind { form } else { TimestampForm::Millis };
+                out.push(b'"');
+                write_timestamp(out, time, form);
+                out.push(b'"');
+            }),
+            Some(Storage::Date) => cell.date()?.map(|date| drop(write!(out, "\"{date}\""))),
+            Some(Storage::Uuid) => cell.uuid()?.map(|uuid| drop(write!(out, "\"{uuid}\""))),
+            Some(Storage::Json | Storage::List) => cell.json()?.map(|text| out.extend_from_slice(text.as_bytes())),
+            None => return Err(Error::internal(format!("`{}` has no column of its own", column.name))),
+        },
     };
     if written.is_none() {
         out.extend_from_slice(b"null");

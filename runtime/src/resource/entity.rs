@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 
+use charter_model::Storage;
 use sea_orm::sea_query::{ArrayType, StringLen};
 use sea_orm::strum::IntoEnumIterator;
 use sea_orm::{
@@ -12,7 +13,7 @@ use sea_orm::{
 };
 
 use super::{Record, Resource, Source};
-use crate::meta::{FieldMeta, Kind, ResourceMeta};
+use crate::meta::{FieldMeta, ResourceMeta};
 
 /// The columns of an entity in order.
 pub type Columns<C> = std::iter::Copied<std::slice::Iter<'static, C>>;
@@ -146,33 +147,34 @@ fn field(meta: &'static ResourceMeta, name: &str) -> Option<&'static FieldMeta> 
 }
 
 fn definition(field: &FieldMeta) -> ColumnDef {
-    let column = match field.kind {
-        Kind::String { max } => ColumnType::String(StringLen::N(max)),
-        Kind::Enum { .. } | Kind::PolymorphicType { .. } => ColumnType::String(StringLen::N(255)),
-        Kind::Text | Kind::Derived { .. } | Kind::Embedded { .. } | Kind::Computed { .. } => ColumnType::Text,
-        Kind::Integer | Kind::Code { .. } => ColumnType::Integer,
-        Kind::BigInt | Kind::Ref { .. } | Kind::PolymorphicRef { .. } => ColumnType::BigInteger,
-        Kind::Boolean => ColumnType::Boolean,
-        Kind::Decimal { precision, places } => ColumnType::Decimal(Some((u32::from(precision), u32::from(places)))),
-        Kind::Timestamp { .. } => ColumnType::TimestampWithTimeZone,
-        Kind::Date => ColumnType::Date,
-        Kind::Uuid => ColumnType::Uuid,
-        Kind::StringList { .. } | Kind::RefList { .. } | Kind::Json | Kind::CustomFields => ColumnType::JsonBinary,
+    let column = match field.kind.storage() {
+        Some(Storage::String(max)) => ColumnType::String(StringLen::N(max)),
+        Some(Storage::Word) => ColumnType::String(StringLen::N(255)),
+        Some(Storage::Text) | None => ColumnType::Text,
+        Some(Storage::Integer) => ColumnType::Integer,
+        Some(Storage::Id | Storage::SingletonId | Storage::BigInt) => ColumnType::BigInteger,
+        Some(Storage::Boolean) => ColumnType::Boolean,
+        Some(Storage::Decimal(precision, places)) => {
+            ColumnType::Decimal(Some((u32::from(precision), u32::from(places))))
+        }
+        Some(Storage::Timestamp) => ColumnType::TimestampWithTimeZone,
+        Some(Storage::Date) => ColumnType::Date,
+        Some(Storage::Uuid) => ColumnType::Uuid,
+        Some(Storage::Json | Storage::List) => ColumnType::JsonBinary,
     };
     if field.nullable { column.def().nullable() } else { column.def() }
 }
 
 fn array_type(field: &FieldMeta) -> ArrayType {
-    match field.kind {
-        Kind::String { .. } | Kind::Text | Kind::Enum { .. } | Kind::PolymorphicType { .. } => ArrayType::String,
-        Kind::Derived { .. } | Kind::Embedded { .. } | Kind::Computed { .. } => ArrayType::String,
-        Kind::Integer | Kind::Code { .. } => ArrayType::Int,
-        Kind::BigInt | Kind::Ref { .. } | Kind::PolymorphicRef { .. } => ArrayType::BigInt,
-        Kind::Boolean => ArrayType::Bool,
-        Kind::Decimal { .. } => ArrayType::Decimal,
-        Kind::Timestamp { .. } => ArrayType::ChronoDateTimeUtc,
-        Kind::Date => ArrayType::ChronoDate,
-        Kind::Uuid => ArrayType::Uuid,
-        Kind::StringList { .. } | Kind::RefList { .. } | Kind::Json | Kind::CustomFields => ArrayType::Json,
+    match field.kind.storage() {
+        Some(Storage::String(_) | Storage::Text | Storage::Word) | None => ArrayType::String,
+        Some(Storage::Integer) => ArrayType::Int,
+        Some(Storage::Id | Storage::SingletonId | Storage::BigInt) => ArrayType::BigInt,
+        Some(Storage::Boolean) => ArrayType::Bool,
+        Some(Storage::Decimal(..)) => ArrayType::Decimal,
+        Some(Storage::Timestamp) => ArrayType::ChronoDateTimeUtc,
+        Some(Storage::Date) => ArrayType::ChronoDate,
+        Some(Storage::Uuid) => ArrayType::Uuid,
+        Some(Storage::Json | Storage::List) => ArrayType::Json,
     }
 }

@@ -11,8 +11,8 @@ use crate::crud::{Context, Draft, Route};
 use crate::error::{Error, FieldErrors, Result};
 use crate::meta::{FieldMeta, ResourceMeta};
 use crate::query::{
-    Condition, MOST_CHARACTERS, MOST_CONDITIONS, MOST_ELEMENTS, MOST_VALUES, Predicate, Reads, TABLE, Term, Values,
-    hint, too_many_values,
+    Condition, MOST_CHARACTERS, MOST_CONDITIONS, MOST_ELEMENTS, MOST_VALUES, Predicate, Reads, Term, Values, hint,
+    too_many_values,
 };
 use crate::resource::Resource as _;
 
@@ -95,7 +95,8 @@ pub(crate) fn filters() -> Json {
         { "type": "string", "enum": ["true", "false", "t", "f", "1", "0"] },
     ]);
     let filter = |reads: &[Reads], value: Json, required: &[&str], example: &str| {
-        let predicates: Vec<&str> = TABLE.iter().filter(|row| reads.contains(&row.3)).map(|row| row.1).collect();
+        let predicates: Vec<&str> =
+            Predicate::ALL.iter().filter(|asked| reads.contains(&asked.reads())).map(|asked| asked.name()).collect();
         json!({
             "type": "object",
             "description": "One condition.",

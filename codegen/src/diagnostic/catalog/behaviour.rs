@@ -1,4 +1,4 @@
-//! `C06` and `C07`: actions, and what concerns a resource as a whole.
+//! Explanations of `C06` and `C07`: actions, and resources as a whole.
 
 use super::Entry;
 use crate::diagnostic::Code;

@@ -1,6 +1,6 @@
-//! What every code means, with an example that has the problem and one that has not.
+//! Explanations of all diagnostic codes, each with an example that has the problem and one that does not.
 //!
-//! `cargo charter explain` prints it, `docs/diagnostics.md` is made from it, and tests compile every example.
+//! `cargo charter explain` prints them, `docs/diagnostics.md` is generated from them, and tests compile every example.
 
 mod behaviour;
 mod names;
@@ -12,15 +12,15 @@ mod values;
 
 use super::Code;
 
-/// The explanation of one code.
+/// The explanation of a code.
 #[derive(Debug)]
 pub struct Entry {
     pub code: Code,
     pub title: &'static str,
     pub explanation: &'static str,
-    /// Files with the problem, each under a comment with its name.
+    /// Files with the problem, each after a comment with its name.
     pub wrong: &'static str,
-    /// The same files without it.
+    /// The same files without the problem.
     pub right: &'static str,
 }
 
@@ -35,7 +35,7 @@ const FAMILIES: &[&[Entry]] = &[
     behaviour::ENTRIES,
 ];
 
-/// The entry of a code. A test asserts that each has one.
+/// The entry of a code. A test asserts that every code has one.
 pub fn entry(code: Code) -> &'static Entry {
     let mut entries = FAMILIES.iter().flat_map(|family| family.iter());
     entries.find(|entry| entry.code == code).unwrap_or_else(|| panic!("{code} has no explanation"))

@@ -1,4 +1,4 @@
-//! `C01`: names.
+//! Explanations of `C01`: names.
 
 use super::Entry;
 use crate::diagnostic::Code;

@@ -1,4 +1,4 @@
-//! `C05`: what lists can be asked, and how records are found.
+//! Explanations of `C05`: list queries and indexes.
 
 use super::Entry;
 use crate::diagnostic::Code;

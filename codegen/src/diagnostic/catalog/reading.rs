@@ -1,4 +1,4 @@
-//! `C00`: what stands in the files.
+//! Explanations of `C00`: reading the files.
 
 use super::Entry;
 use crate::diagnostic::Code;

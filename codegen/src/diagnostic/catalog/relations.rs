@@ -1,4 +1,4 @@
-//! `C04`: what refers to what.
+//! Explanations of `C04`: relations between resources.
 
 use super::Entry;
 use crate::diagnostic::Code;

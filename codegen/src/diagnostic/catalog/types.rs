@@ -1,4 +1,4 @@
-//! `C02`: types, and what a field says of itself.
+//! Explanations of `C02`: types and options of fields.
 
 use super::Entry;
 use crate::diagnostic::Code;

@@ -1,4 +1,4 @@
-//! `C03`: defaults and rules.
+//! Explanations of `C03`: defaults and rules.
 
 use super::Entry;
 use crate::diagnostic::Code;

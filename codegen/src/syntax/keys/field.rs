@@ -1,7 +1,8 @@
-//! The keys of fields, parameters and answers.
+//! Keys of fields, parameters and outputs.
+
+use charter_model::{AccessWord, DisplayOption, Format, OptionFacts, OptionTakes, RuleFacts, RuleTakes, Widget};
 
 use super::{Key, Shape, Table, key};
-use crate::words::{AccessWord, Format, Widget};
 
 const TYPE: Key = key(
     "type",
@@ -45,105 +46,51 @@ const DEFAULT_OF_INPUT: Key = key(
     "default: now",
     "The value when none is given: a literal; `now`, the time or the day of the request; `caller`, the calling user. A text that is one of these words, or `hook`, stands in quotes.",
 );
-const MIN: Key = key("min", Shape::Number, "none", "min: 0", "The number is at least this.");
-const MAX: Key = key("max", Shape::Number, "none", "max: 100", "The number is at most this.");
-const ABOVE: Key = key("above", Shape::Number, "none", "above: 0", "The number is more than this.");
-const BELOW: Key = key("below", Shape::Number, "none", "below: 1", "The number is less than this.");
-const MIN_LENGTH: Key = key(
-    "min_length",
-    Shape::Count,
-    "none",
-    "min_length: 1",
-    "The text has at least so many characters, or the list so many elements.",
-);
-const MAX_LENGTH: Key = key(
-    "max_length",
-    Shape::Count,
-    "none",
-    "max_length: 10",
-    "The list has at most so many elements. (For text, `string(n)` says it.)",
-);
-const PATTERN: Key =
-    key("pattern", Shape::Text, "none", "pattern: \"[A-Z]{3}\"", "The whole text matches this regular expression.");
-const FORMAT: Key = key(
-    "format",
-    Shape::Word(Format::WORDS),
-    "none",
-    "format: email",
-    "The text is an absolute http or https URL, or an email address.",
-);
-const EXISTS: Key = key(
-    "exists",
-    Shape::Path,
-    "none",
-    "exists: currency.code",
-    "Some record of that resource has the value in that field.",
-);
-const DIFFERS_FROM: Key = key(
-    "differs_from",
-    Shape::Name,
-    "none",
-    "differs_from: source_currency_code",
-    "The value is not that of the other field.",
-);
-const AFTER: Key = key(
-    "after",
-    Shape::Name,
-    "none",
-    "after: effective_at",
-    "The value is later, or more, than that of the other field when both are given.",
-);
-const NOT_BEFORE: Key = key(
-    "not_before",
-    Shape::Name,
-    "none",
-    "not_before: starts_at",
-    "The value is not earlier, or not less, than that of the other field when both are given.",
-);
+const MIN: Key = rule(RuleFacts::MIN);
+const MAX: Key = rule(RuleFacts::MAX);
+const ABOVE: Key = rule(RuleFacts::ABOVE);
+const BELOW: Key = rule(RuleFacts::BELOW);
+const MIN_LENGTH: Key = rule(RuleFacts::MIN_LENGTH);
+const MAX_LENGTH: Key = rule(RuleFacts::MAX_LENGTH);
+const PATTERN: Key = rule(RuleFacts::PATTERN);
+const FORMAT: Key = rule(RuleFacts::FORMAT);
+const UNIQUE: Key = rule(RuleFacts::UNIQUE);
+const EXISTS: Key = rule(RuleFacts::EXISTS);
+const DIFFERS_FROM: Key = rule(RuleFacts::DIFFERS_FROM);
+const AFTER: Key = rule(RuleFacts::AFTER);
+const NOT_BEFORE: Key = rule(RuleFacts::NOT_BEFORE);
 
-const DESCRIPTION: Key = key(
-    "description",
-    Shape::Text,
-    "what its name, its type and its rules say",
-    "description: Where the rate comes from.",
-    "What it is, in a sentence or two for those who read the API's description.",
-);
-const EXAMPLE: Key = key(
-    "example",
-    Shape::Literal,
-    "a value that fits its type and its rules",
-    "example: GBP",
-    "A value for the examples of the API's description.",
-);
+const LABEL: Key = option("label", DisplayOption::Label);
+const HELP: Key = option("help", DisplayOption::Help);
+const GROUP: Key = option("group", DisplayOption::Group);
+const WIDGET: Key = option("widget", DisplayOption::Widget);
+const DESCRIPTION: Key = option("description", DisplayOption::Description);
+const EXAMPLE: Key = option("example", DisplayOption::Example);
 
-const LABEL: Key = key(
-    "label",
-    Shape::Text,
-    "the name with spaces and a capital, without `_id` and `is_`",
-    "label: Stock keeping unit",
-    "What people call it: in the panel, and as `title` in the API's description.",
-);
-const HELP: Key = key(
-    "help",
-    Shape::Text,
-    "the `description`",
-    "help: As it is printed on the box.",
-    "What stands below its input in the panel, for those who fill it in.",
-);
-const GROUP: Key = key(
-    "group",
-    Shape::Text,
-    "none: it stands before all groups",
-    "group: Money",
-    "Under which heading it stands in the panel, in its forms and on the page of a record. Groups stand in the order in which they are first named.",
-);
-const WIDGET: Key = key(
-    "widget",
-    Shape::Word(Widget::WORDS),
-    "the input that fits its type",
-    "widget: radio",
-    "How people type it in the panel: `textarea`, a `string` in several lines; `radio`, all choices of an `enum` or `code` at once; `monospace`, a `string` or `text` in letters of one width, also where it is shown; `money`, a `decimal` with the symbol, the separators and the places of the currency that the settings name, also where it is shown.",
-);
+/// The key of a rule.
+const fn rule(facts: RuleFacts) -> Key {
+    let (shape, default) = match facts.takes {
+        RuleTakes::Number => (Shape::Number, "none"),
+        RuleTakes::Count => (Shape::Count, "none"),
+        RuleTakes::Text => (Shape::Text, "none"),
+        RuleTakes::Format => (Shape::Word(Format::WORDS), "none"),
+        RuleTakes::Flag => (Shape::Flag, "`false`"),
+        RuleTakes::Path => (Shape::Path, "none"),
+        RuleTakes::Field => (Shape::Name, "none"),
+    };
+    key(facts.key, shape, default, facts.example, facts.meaning)
+}
+
+/// The key of a display option.
+const fn option(name: &'static str, option: DisplayOption) -> Key {
+    let OptionFacts { takes, default, example, meaning, .. } = option.facts();
+    let shape = match takes {
+        OptionTakes::Text => Shape::Text,
+        OptionTakes::Literal => Shape::Literal,
+        OptionTakes::Widget => Shape::Word(Widget::WORDS),
+    };
+    key(name, shape, default, example, meaning)
+}
 
 pub const DEPRECATION: Key = key(
     "deprecated",
@@ -193,7 +140,7 @@ pub static FIELD: Table = Table {
         MAX_LENGTH,
         PATTERN,
         FORMAT,
-        key("unique", Shape::Flag, "`false`", "unique: true", "No other record has this value."),
+        UNIQUE,
         key(
             "renamed_from",
             Shape::Name,
@@ -271,6 +218,6 @@ pub static INPUT: Table = Table {
     ],
 };
 
-/// A field of an action's answer.
+/// A field of an action's output.
 pub static OUTPUT: Table =
     Table { what: "a field of an answer", keys: &[TYPE, VALUES, NULLABLE, LABEL, DESCRIPTION, EXAMPLE] };

@@ -1,5 +1,5 @@
-//! Every key of the grammar: its shape, meaning, default and an example. The reader, the JSON Schema and
-//! `docs/yaml-reference.md` are all made from these tables.
+//! Keys of the grammar, each with its shape, meaning, default and example. The reader, the JSON Schema and
+//! `docs/yaml-reference.md` use these tables.
 
 mod field;
 mod relation;
@@ -12,7 +12,7 @@ pub use resource::{PERMISSION, RESOURCE};
 /// The keys of one kind of mapping.
 #[derive(Debug)]
 pub struct Table {
-    /// How reports name such a mapping.
+    /// The name of such a mapping in reports.
     pub what: &'static str,
     pub keys: &'static [Key],
 }
@@ -29,12 +29,12 @@ pub struct Key {
     pub name: &'static str,
     pub shape: Shape,
     pub meaning: &'static str,
-    /// What holds when it is left out.
+    /// The value if the key is left out.
     pub default: &'static str,
     pub example: &'static str,
 }
 
-/// What may stand under a key.
+/// The shape of a key's value.
 #[derive(Debug, Clone, Copy)]
 pub enum Shape {
     /// A snake_case name.
@@ -59,16 +59,16 @@ pub enum Shape {
     /// A list of words, or numbers with labels.
     Values,
     Permission,
-    /// Words with points between them: `settings.manage`.
+    /// Names with points between them: `settings.manage`.
     Right,
     /// A mapping from names to fields with the keys of the table.
     Fields(&'static Table),
-    /// A word, or such a mapping.
+    /// A word, or a mapping from names to fields.
     Output(&'static Table),
     Filters,
-    /// Since when, until when, and what to use instead.
+    /// `since`, `sunset` and `use`.
     Deprecated,
-    /// A mapping from filters, as `q` names them, to such.
+    /// A mapping from filters to deprecations.
     DeprecatedFilters,
     Sorts,
     Includes,

@@ -1,8 +1,9 @@
-//! The keys of includes and actions.
+//! Keys of includes and actions.
+
+use charter_model::{ActionMethod, ActionOn};
 
 use super::field::DEPRECATION;
 use super::{INPUT, OUTPUT, Shape, Table, key};
-use crate::words::{ActionMethod, ActionOn};
 
 /// An include as a mapping.
 pub static INCLUDE: Table = Table {

@@ -1,7 +1,9 @@
-//! The keys of the top level of a file.
+//! Keys of the top level of a file.
+
+use charter_model::{Hook, Operation, TimestampForm};
 
 use super::{FIELD, Shape, Table, key};
-use crate::words::{Deletion, Hook, Operation, TimestampForm};
+use crate::keywords::Deletion;
 
 /// The top level of a file.
 pub static RESOURCE: Table = Table {

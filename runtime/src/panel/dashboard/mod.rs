@@ -15,7 +15,7 @@ use super::{display_name, layout};
 use crate::catalog::Entry;
 use crate::error::Result;
 use crate::meta::{ActionMeta, FieldMeta, Kind, Operation};
-use crate::query::Predicate;
+use crate::query::{Predicate, allows};
 use crate::server::Response;
 use recent_changes::RecentChanges;
 
@@ -65,7 +65,7 @@ pub async fn show(request: &PanelRequest<'_>) -> Result<Response> {
 /// an action with `until`.
 fn due_condition(entry: &Entry) -> Option<(String, &'static FieldMeta)> {
     let filterable =
-        |name: &str, predicate: Predicate| entry.field(name).filter(|field| predicate.allowed(field, field.kind));
+        |name: &str, predicate: Predicate| entry.field(name).filter(|field| allows(field, predicate, field.kind));
     let open = |action: &ActionMeta| {
         let done = action.until.filter(|until| until.is)?.field;
         match entry.field(done)?.kind {

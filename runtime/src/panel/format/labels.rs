@@ -1,5 +1,6 @@
 //! Labels of resources, fields and actions, from the declaration or derived from their names.
 
+use charter_model::naming;
 use maud::{Markup, html};
 
 use crate::meta::{ActionMeta, FieldMeta, Kind, ResourceMeta};

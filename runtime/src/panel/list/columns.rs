@@ -6,7 +6,7 @@ use crate::catalog::{Catalog, Entry};
 use crate::custom_field::{self, CustomFieldType, Definition};
 use crate::error::Result;
 use crate::meta::{FieldMeta, Kind, Operation, Shown};
-use crate::query::{Predicate, TABLE, asked};
+use crate::query::{Predicate, allows, asked};
 
 use super::filter_form;
 use crate::panel::display_name;
@@ -81,7 +81,7 @@ fn disambiguate_labels(columns: &mut [Column]) {
 
 /// The column with the time of deletion.
 pub fn deleted_at(request: &PanelRequest<'_>, entry: &Entry, field: &'static FieldMeta) -> Column {
-    let predicates = TABLE.iter().filter(|row| row.0.fits(field.kind)).map(|row| row.0).collect();
+    let predicates = field.kind.predicates().collect();
     let catalog = &request.state.catalog;
     Column { label: "Deleted".into(), predicates, sortable: true, ..of_field(catalog, entry, field) }
         .with_script_json(catalog)
@@ -94,7 +94,7 @@ fn is_column(field: &FieldMeta) -> bool {
 fn of_field(catalog: &Catalog, entry: &Entry, field: &'static FieldMeta) -> Column {
     let kind = value::kind_of(entry, field);
     let predicates = match asked(field) {
-        true => TABLE.iter().filter(|row| row.0.allowed(field, kind)).map(|row| row.0).collect(),
+        true => Predicate::ALL.iter().copied().filter(|asked| allows(field, *asked, kind)).collect(),
         false => Vec::new(),
     };
     let sortable = field.sortable && !matches!(kind, Kind::StringList { .. } | Kind::RefList { .. } | Kind::Json);
@@ -119,7 +119,7 @@ fn of_custom_field(catalog: &Catalog, definition: Definition, filterable: bool) 
         label: definition.label.clone(),
         kind,
         field: None,
-        predicates: TABLE.iter().filter(|row| filterable && row.0.fits(kind)).map(|row| row.0).collect(),
+        predicates: if filterable { kind.predicates().collect() } else { Vec::new() },
         custom_field: Some(definition),
         sortable: filterable,
         script_json: String::new(),

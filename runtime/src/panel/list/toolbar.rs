@@ -11,7 +11,7 @@ use crate::panel::display_name::{self, DisplayNames};
 use crate::panel::format::labels;
 use crate::panel::request::PanelRequest;
 use crate::panel::target::Target;
-use crate::query::{Pair, Predicate};
+use crate::query::{Pair, Predicate, allows};
 
 /// A form above a list, loaded lazily: a closed tool is a link to the page with the tool open. A script fetches that
 /// page and takes the form out of it.
@@ -93,7 +93,7 @@ fn render_tool(
 
 /// The search box, if the name field can be searched by `cont`.
 fn search_box(target: &Target<'_>, params: &ListParams) -> Markup {
-    let Some(field) = display_name::name_field(target.entry).filter(|field| Predicate::Cont.allowed(field, field.kind))
+    let Some(field) = display_name::name_field(target.entry).filter(|field| allows(field, Predicate::Cont, field.kind))
     else {
         return Markup::default();
     };

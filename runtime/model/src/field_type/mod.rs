@@ -1,0 +1,380 @@
+//! Field types: one enum with the arguments of each, and one file for each with everything else that is said of it.
+//!
+//! A new type is a file here, a variant of [`FieldType`], and its row in [`TypeWord::ALL`], [`TypeFacts::COLUMNS`], [`FieldType::facts`] and,
+//! where it has arguments, [`FieldType::read`] and [`FieldType::arguments`]; `literal.rs` asks it about literals and values.
+
+pub mod bigint;
+pub mod boolean;
+pub mod code;
+pub mod custom_fields;
+pub mod date;
+pub mod decimal;
+pub mod enumeration;
+mod facts;
+pub mod integer;
+pub mod json;
+pub mod list;
+pub mod polymorphic;
+pub mod reference;
+pub mod string;
+pub mod text;
+pub mod timestamp;
+mod type_word;
+pub mod uuid;
+pub mod virtual_field;
+
+use crate::{Notation, Predicate, Storage, TimestampForm};
+pub use facts::TypeFacts;
+pub use type_word::{Takes, TypeWord};
+
+/// The values that a field holds: its type with its arguments.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub enum FieldType<N: Notation> {
+    /// Text of at most `max` characters (Unicode scalar values).
+    String {
+        max: u32,
+    },
+    /// Text of any length.
+    #[default]
+    Text,
+    /// 32 bits.
+    Integer,
+    /// 64 bits. The type of `id`.
+    BigInt,
+    Boolean,
+    /// An exact number with `places` decimal places and at most `precision` digits in all (18 at most).
+    Decimal {
+        precision: u8,
+        places: u8,
+    },
+    Timestamp {
+        form: TimestampForm,
+    },
+    /// A calendar day, `2026-03-21`.
+    Date,
+    /// One of the words, compared without regard to case.
+    Enum {
+        values: N::Names,
+    },
+    /// One of the numbers, each with a label.
+    Code {
+        values: N::Codes,
+    },
+    /// A list of strings of at most `max` characters each, stored as JSON.
+    StringList {
+        max: u32,
+    },
+    /// A list of ids of another resource, stored as JSON.
+    RefList {
+        resource: N::Name,
+    },
+    /// Any JSON object or array. Without a default it is `{}` where it cannot be null.
+    Json,
+    Uuid,
+    /// The id of a record of another resource.
+    Ref {
+        resource: N::Name,
+    },
+    /// The id in a polymorphic reference; `type_field` names the column that holds the type name of the other record.
+    PolymorphicRef {
+        type_field: N::Name,
+    },
+    /// The type name in a polymorphic reference: that of one of several resources, `StockLevel`. Source text, before the
+    /// derive has read it, has the names of the resources here.
+    PolymorphicType {
+        type_names: N::Names,
+    },
+    /// The values of the custom fields by name.
+    CustomFields,
+    /// Read-only: field `field` of the record that `via` refers to, or the label of the code `via` when `field` is `label`.
+    Derived {
+        via: N::Name,
+        field: N::Name,
+    },
+    /// The records of `resource` whose `by` is this record's id, read and written with it.
+    Embedded {
+        resource: N::Name,
+        by: N::Name,
+    },
+    /// Read-only text that the resource's own code makes of these columns each time the record is shown.
+    Computed {
+        from: N::Names,
+    },
+}
+
+/// The arguments that a type has in an attribute and in a snapshot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Parameters {
+    None,
+    /// The most characters.
+    Length,
+    /// The digits in all and the decimal places.
+    Digits,
+    /// The form of a timestamp. A snapshot has it for the whole resource.
+    Form,
+    /// The words of an enum. A snapshot has them in a place of their own.
+    Words,
+    /// The numbers of a code, with their labels. A snapshot has them in a place of their own.
+    Codes,
+    /// A resource.
+    Resource,
+    /// Several resources.
+    Targets,
+    /// The column that names the type. A snapshot has it in its name.
+    TypeField,
+}
+
+/// The same with their values.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Arguments<N: Notation> {
+    None,
+    Length(u32),
+    Digits { precision: u8, places: u8 },
+    Form(TimestampForm),
+    Words(N::Names),
+    Codes(N::Codes),
+    Resource(N::Name),
+    Targets(N::Names),
+    TypeField(N::Name),
+}
+
+impl TypeWord {
+    /// The words of the grammar, in the order of the documentation.
+    pub const ALL: &'static [&'static TypeWord] = &[
+        &string::WORD,
+        &text::WORD,
+        &integer::WORD,
+        &bigint::WORD,
+        &boolean::WORD,
+        &decimal::WORD,
+        &timestamp::WORD,
+        &date::WORD,
+        &enumeration::WORD,
+        &code::WORD,
+        &list::WORD,
+        &json::WORD,
+        &uuid::WORD,
+        &reference::WORD,
+    ];
+}
+
+impl TypeFacts {
+    /// Every type that a column can have, in the order of the documentation.
+    pub const COLUMNS: &'static [&'static TypeFacts] = &[
+        &string::FACTS,
+        &text::FACTS,
+        &integer::FACTS,
+        &bigint::FACTS,
+        &boolean::FACTS,
+        &decimal::FACTS,
+        &timestamp::FACTS,
+        &date::FACTS,
+        &enumeration::FACTS,
+        &code::FACTS,
+        &list::STRINGS,
+        &list::REFERENCES,
+        &json::FACTS,
+        &uuid::FACTS,
+        &reference::FACTS,
+        &polymorphic::ID,
+        &polymorphic::TYPE,
+        &custom_fields::FACTS,
+    ];
+}
+
+impl<N: Notation> FieldType<N> {
+    /// The properties that every field of the type has.
+    pub fn facts(&self) -> &'static TypeFacts {
+        match self {
+            FieldType::String { .. } => &string::FACTS,
+            FieldType::Text => &text::FACTS,
+            FieldType::Integer => &integer::FACTS,
+            FieldType::BigInt => &bigint::FACTS,
+            FieldType::Boolean => &boolean::FACTS,
+            FieldType::Decimal { .. } => &decimal::FACTS,
+            FieldType::Timestamp { .. } => &timestamp::FACTS,
+            FieldType::Date => &date::FACTS,
+            FieldType::Enum { .. } => &enumeration::FACTS,
+            FieldType::Code { .. } => &code::FACTS,
+            FieldType::StringList { .. } => &list::STRINGS,
+            FieldType::RefList { .. } => &list::REFERENCES,
+            FieldType::Json => &json::FACTS,
+            FieldType::Uuid => &uuid::FACTS,
+            FieldType::Ref { .. } => &reference::FACTS,
+            FieldType::PolymorphicRef { .. } => &polymorphic::ID,
+            FieldType::PolymorphicType { .. } => &polymorphic::TYPE,
+            FieldType::CustomFields => &custom_fields::FACTS,
+            FieldType::Derived { .. } => &virtual_field::DERIVED,
+            FieldType::Embedded { .. } => &virtual_field::EMBEDDED,
+            FieldType::Computed { .. } => &virtual_field::COMPUTED,
+        }
+    }
+
+    /// The type of some properties with its arguments; nothing where the two do not fit each other.
+    pub fn read(facts: &TypeFacts, arguments: Arguments<N>) -> Option<FieldType<N>> {
+        Some(match (facts.variant, arguments) {
+            ("String", Arguments::Length(max)) => FieldType::String { max },
+            ("Text", Arguments::None) => FieldType::Text,
+            ("Integer", Arguments::None) => FieldType::Integer,
+            ("BigInt", Arguments::None) => FieldType::BigInt,
+            ("Boolean", Arguments::None) => FieldType::Boolean,
+            ("Decimal", Arguments::Digits { precision, places }) => FieldType::Decimal { precision, places },
+            ("Timestamp", Arguments::Form(form)) => FieldType::Timestamp { form },
+            ("Date", Arguments::None) => FieldType::Date,
+            ("Enum", Arguments::Words(values)) => FieldType::Enum { values },
+            ("Code", Arguments::Codes(values)) => FieldType::Code { values },
+            ("StringList", Arguments::Length(max)) => FieldType::StringList { max },
+            ("RefList", Arguments::Resource(resource)) => FieldType::RefList { resource },
+            ("Json", Arguments::None) => FieldType::Json,
+            ("Uuid", Arguments::None) => FieldType::Uuid,
+            ("Ref", Arguments::Resource(resource)) => FieldType::Ref { resource },
+            ("PolymorphicRef", Arguments::TypeField(type_field)) => FieldType::PolymorphicRef { type_field },
+            ("PolymorphicType", Arguments::Targets(type_names)) => FieldType::PolymorphicType { type_names },
+            ("CustomFields", Arguments::None) => FieldType::CustomFields,
+            _ => return None,
+        })
+    }
+
+    /// The arguments of a type; none for a field without a column.
+    pub fn arguments(&self) -> Arguments<N> {
+        match self {
+            FieldType::String { max } | FieldType::StringList { max } => Arguments::Length(*max),
+            FieldType::Decimal { precision, places } => Arguments::Digits { precision: *precision, places: *places },
+            FieldType::Timestamp { form } => Arguments::Form(*form),
+            FieldType::Enum { values } => Arguments::Words(values.clone()),
+            FieldType::Code { values } => Arguments::Codes(values.clone()),
+            FieldType::RefList { resource } | FieldType::Ref { resource } => Arguments::Resource(resource.clone()),
+            FieldType::PolymorphicRef { type_field } => Arguments::TypeField(type_field.clone()),
+            FieldType::PolymorphicType { type_names } => Arguments::Targets(type_names.clone()),
+            _ => Arguments::None,
+        }
+    }
+
+    /// How its column is stored; none for a field without one.
+    pub fn storage(&self) -> Option<Storage> {
+        match self {
+            FieldType::String { max } => Some(Storage::String(*max)),
+            FieldType::Decimal { precision, places } => Some(Storage::Decimal(*precision, *places)),
+            other => other.facts().storage,
+        }
+    }
+
+    /// The Rust type of its field in a struct: `Decimal<4>`.
+    pub fn rust_type(&self) -> String {
+        let name = self.facts().rust.first().copied().unwrap_or_default();
+        match self {
+            FieldType::Decimal { places, .. } => format!("{name}<{places}>"),
+            _ => name.to_owned(),
+        }
+    }
+
+    /// Whether the table has a column for it.
+    pub const fn is_column(&self) -> bool {
+        !matches!(self, FieldType::Derived { .. } | FieldType::Embedded { .. } | FieldType::Computed { .. })
+    }
+
+    /// The predicates that it accepts, in the order of the grammar; none for a type that cannot be filtered.
+    pub fn predicates(&self) -> impl Iterator<Item = Predicate> + use<N> {
+        let groups = self.facts().predicates;
+        Predicate::ALL.iter().copied().filter(|predicate| groups.contains(&predicate.group()))
+    }
+
+    /// Whether `q` can ask this of it.
+    pub fn accepts(&self, predicate: Predicate) -> bool {
+        self.facts().predicates.contains(&predicate.group())
+    }
+
+    /// Whether it can be filtered at all: lists and objects cannot.
+    pub fn is_filterable(&self) -> bool {
+        !self.facts().predicates.is_empty()
+    }
+
+    /// Whether values of the two can be compared with each other.
+    pub fn is_comparable_with(&self, other: &FieldType<N>) -> bool {
+        let is_id = |one: &FieldType<N>, other: &FieldType<N>| {
+            // An `id` is a bigint, and a reference holds one.
+            matches!((one, other), (FieldType::BigInt, FieldType::Ref { .. }))
+        };
+        let family = self.facts().family;
+        is_id(self, other) || is_id(other, self) || family.is_some() && family == other.facts().family
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Constant;
+
+    fn examples() -> Vec<FieldType<Constant>> {
+        vec![
+            FieldType::String { max: 255 },
+            FieldType::Text,
+            FieldType::Integer,
+            FieldType::BigInt,
+            FieldType::Boolean,
+            FieldType::Decimal { precision: 12, places: 2 },
+            FieldType::Timestamp { form: TimestampForm::Seconds },
+            FieldType::Date,
+            FieldType::Enum { values: &["draft"] },
+            FieldType::Code { values: &[(1, "Bulk")] },
+            FieldType::StringList { max: 50 },
+            FieldType::RefList { resource: "role" },
+            FieldType::Json,
+            FieldType::Uuid,
+            FieldType::Ref { resource: "user" },
+            FieldType::PolymorphicRef { type_field: "owner_type" },
+            FieldType::PolymorphicType { type_names: &["User"] },
+            FieldType::CustomFields,
+        ]
+    }
+
+    #[test]
+    fn every_column_type_is_made_of_its_facts_and_arguments() {
+        let examples = examples();
+        assert_eq!(examples.len(), TypeFacts::COLUMNS.len());
+        for (of_type, facts) in examples.iter().zip(TypeFacts::COLUMNS) {
+            assert!(std::ptr::eq(of_type.facts(), *facts), "{}", facts.variant);
+            assert_eq!(FieldType::read(facts, of_type.arguments()), Some(*of_type));
+            assert!(format!("{of_type:?}").starts_with(facts.variant) && of_type.storage().is_some());
+        }
+    }
+
+    #[test]
+    fn only_booleans_are_true_or_false() {
+        let (boolean, integer) = (FieldType::<Constant>::Boolean, FieldType::<Constant>::Integer);
+        assert!(boolean.accepts(Predicate::True) && !integer.accepts(Predicate::True));
+    }
+
+    #[test]
+    fn text_has_parts_and_numbers_have_an_order() {
+        let (text, integer) = (FieldType::<Constant>::Text, FieldType::<Constant>::Integer);
+        assert!(text.accepts(Predicate::Cont) && !integer.accepts(Predicate::Cont));
+        assert!(integer.accepts(Predicate::Gteq) && !FieldType::<Constant>::Uuid.accepts(Predicate::Gteq));
+    }
+
+    #[test]
+    fn lists_and_objects_cannot_be_filtered() {
+        assert!(!FieldType::<Constant>::Json.is_filterable());
+        assert!(!FieldType::<Constant>::StringList { max: 50 }.is_filterable());
+    }
+
+    #[test]
+    fn an_id_is_compared_with_a_reference() {
+        let (id, user) = (FieldType::<Constant>::BigInt, FieldType::<Constant>::Ref { resource: "user" });
+        assert!(id.is_comparable_with(&user) && user.is_comparable_with(&id));
+        assert!(
+            !id.is_comparable_with(&FieldType::Integer)
+                && !FieldType::<Constant>::Json.is_comparable_with(&FieldType::Json)
+        );
+    }
+
+    #[test]
+    fn the_names_of_other_systems_lead_to_a_type() {
+        for (name, here) in
+            [("varchar", "string(255)"), ("TextField", "text"), ("Float", "decimal(12, 2)"), ("IP", "string(45)")]
+        {
+            assert_eq!(TypeWord::elsewhere(name), Some(here), "{name}");
+        }
+        assert_eq!((TypeWord::elsewhere("text"), TypeWord::elsewhere("blob")), (None, None));
+    }
+}

@@ -1,0 +1,32 @@
+//! The vocabulary of resources: one table each of field types, predicates, rules, options, keywords, reserved words and
+//! names.
+//!
+//! `charter-codegen` reads it to check YAML, `charter-macros` to read attributes, `charter-runtime` to serve requests.
+//! The crate has no dependencies and decides nothing about a single resource. Each field type has its own file in
+//! [`field_type`]; a new one is that file and its rows in `field_type/mod.rs`.
+
+pub mod date;
+pub mod field_type;
+pub mod format;
+mod keyword;
+pub mod literal;
+pub mod naming;
+mod notation;
+pub mod number;
+pub mod option;
+mod predicate;
+pub mod reserved;
+mod rule;
+mod storage;
+
+pub use field_type::{Arguments, FieldType, Parameters, Takes, TypeFacts, TypeWord};
+pub use keyword::{
+    Access, AccessWord, ActionMethod, ActionOn, Deprecated, Hook, Keyword, Operation, Shown, TimestampForm, Widget,
+};
+pub use literal::Misfit;
+pub use notation::{Constant, Notation};
+pub use number::Number;
+pub use option::{DisplayOption, OptionFacts, OptionTakes};
+pub use predicate::{Group, Predicate, Reads};
+pub use rule::{Format, Rule, RuleArgument, RuleFacts, RuleTakes};
+pub use storage::Storage;

@@ -1,0 +1,90 @@
+//! Literals and values: whether a text is one of a field type, and what would be one.
+
+use crate::field_type::{
+    bigint, boolean, code, date, decimal, enumeration, integer, json, list, polymorphic, reference, string, timestamp,
+    uuid,
+};
+use crate::number::{LEADING_ZERO, without_zeros};
+use crate::{FieldType, Notation};
+
+/// Why a text is no value of a type, and what would be one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Misfit {
+    /// `it has 300 characters and 255 are allowed`
+    pub reason: String,
+    /// `shorten it`
+    pub help: String,
+}
+
+impl Misfit {
+    pub fn new(reason: impl Into<String>, help: impl Into<String>) -> Misfit {
+        Misfit { reason: reason.into(), help: help.into() }
+    }
+
+    /// A misfit unless the text is `what`, such as `a UUID`, with an example.
+    pub fn unless(fits: bool, text: &str, what: &str, example: &str) -> Result<(), Misfit> {
+        match fits {
+            true => Ok(()),
+            false => Err(Misfit::new(format!("`{text}` is not {what}"), format!("for example `{example}`"))),
+        }
+    }
+}
+
+/// PostgreSQL stores no NUL in a text.
+pub fn no_nul(text: &str) -> Result<(), Misfit> {
+    match text.contains('\0') {
+        true => Err(Misfit::new("it has a NUL, which PostgreSQL keeps in no text", "leave the NUL out")),
+        false => Ok(()),
+    }
+}
+
+impl<N: Notation> FieldType<N> {
+    /// Why a text is no literal that a field of the type can begin with. `key` gives it, such as `default`.
+    ///
+    /// # Errors
+    /// The reason, and what would be one.
+    pub fn literal(&self, key: &str, text: &str) -> Result<(), Misfit> {
+        no_nul(text)?;
+        if let Some(plain) = without_zeros(text).filter(|_| self.facts().is_number) {
+            return Err(Misfit::new(format!("`{text}` {LEADING_ZERO}"), format!("write `{plain}`")));
+        }
+        match self {
+            FieldType::String { max } => string::literal(*max, text),
+            FieldType::Integer => integer::literal(text),
+            FieldType::BigInt => bigint::literal(text),
+            FieldType::Boolean => boolean::literal(text),
+            FieldType::Decimal { precision, places } => decimal::literal(*precision, *places, text),
+            FieldType::Timestamp { .. } | FieldType::Date => timestamp::literal(key),
+            FieldType::Enum { values } => enumeration::literal(&N::texts(values), text),
+            FieldType::Code { values } => code::literal(&N::codes(values), text),
+            FieldType::StringList { .. } | FieldType::RefList { .. } => list::literal(key),
+            FieldType::Json | FieldType::CustomFields => json::literal(key),
+            FieldType::Uuid => uuid::literal(),
+            FieldType::Ref { .. } => reference::literal(),
+            FieldType::PolymorphicRef { .. } | FieldType::PolymorphicType { .. } => polymorphic::literal(key),
+            FieldType::Text | FieldType::Derived { .. } | FieldType::Embedded { .. } | FieldType::Computed { .. } => {
+                Ok(())
+            }
+        }
+    }
+
+    /// Why a text is no value that a client could send. `is_document` says whether a text is a JSON object or array.
+    ///
+    /// # Errors
+    /// The reason, and what would be one.
+    pub fn value(&self, text: &str, is_document: fn(&str) -> bool) -> Result<(), Misfit> {
+        match self {
+            FieldType::Timestamp { .. } => timestamp::value(text),
+            FieldType::Date => date::value(text),
+            FieldType::Enum { values } if enumeration::holds(&N::texts(values), text) => Ok(()),
+            FieldType::StringList { max } => list::strings(*max, text),
+            FieldType::RefList { .. } => list::references(text),
+            FieldType::Json => json::value(text, is_document(text)),
+            FieldType::Uuid => uuid::value(text),
+            FieldType::Ref { .. } | FieldType::PolymorphicRef { .. } => reference::value(text),
+            FieldType::PolymorphicType { type_names } => polymorphic::type_name(&N::texts(type_names), text),
+            FieldType::CustomFields => Ok(()),
+            other => other.literal("example", text),
+        }
+    }
+}

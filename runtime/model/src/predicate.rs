@@ -1,0 +1,218 @@
+//! The predicates of `q`: their names, the types that they fit, and what they read. A new one is a row here.
+
+use crate::{Keyword, keywords};
+
+keywords! {
+    /// A question about the value of a field. The names are those of Ransack, with `_` before them in `q`.
+    Predicate {
+        Eq = "eq",
+        NotEq = "not_eq",
+        Lt = "lt",
+        Lteq = "lteq",
+        Gt = "gt",
+        Gteq = "gteq",
+        Cont = "cont",
+        NotCont = "not_cont",
+        Start = "start",
+        End = "end",
+        Null = "null",
+        NotNull = "not_null",
+        Present = "present",
+        Blank = "blank",
+        In = "in",
+        NotIn = "not_in",
+        True = "true",
+        False = "false",
+    }
+}
+
+/// The types that a predicate fits: each type names its groups.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Group {
+    /// Every type that can be filtered.
+    Every,
+    /// Types with an order: numbers, times, days, text, ids.
+    Ordered,
+    Text,
+    Boolean,
+}
+
+/// The right side of a predicate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reads {
+    /// One value of the field's type.
+    Value,
+    /// Several values, separated by commas.
+    List,
+    /// Text, whatever the type.
+    Text,
+    /// A boolean: whether the predicate must hold.
+    Switch,
+}
+
+/// One row of the table.
+struct Row {
+    predicate: Predicate,
+    group: Group,
+    reads: Reads,
+    /// The end of a sentence about a field's value: `is this value`.
+    meaning: &'static str,
+    /// Names of the predicate in other systems, in lower case and without `_`.
+    elsewhere: &'static [&'static str],
+}
+
+const fn row(
+    predicate: Predicate,
+    group: Group,
+    reads: Reads,
+    meaning: &'static str,
+    elsewhere: &'static [&'static str],
+) -> Row {
+    Row { predicate, group, reads, meaning, elsewhere }
+}
+
+use Group::{Boolean, Every, Ordered};
+use Reads::{List, Switch, Value};
+
+const TABLE: &[Row] = &[
+    row(Predicate::Eq, Every, Value, "is this value", &["equals", "equal", "exact", "is"]),
+    row(
+        Predicate::NotEq,
+        Every,
+        Value,
+        "is another value; null is not",
+        &["ne", "neq", "notequals", "notequal", "isnot"],
+    ),
+    row(Predicate::Lt, Ordered, Value, "is less than this value", &[]),
+    row(Predicate::Lteq, Ordered, Value, "is at most this value", &["lte", "le", "max", "before"]),
+    row(Predicate::Gt, Ordered, Value, "is more than this value", &[]),
+    row(Predicate::Gteq, Ordered, Value, "is at least this value", &["gte", "ge", "min", "after"]),
+    row(
+        Predicate::Cont,
+        Group::Text,
+        Reads::Text,
+        "contains this text, whatever its case",
+        &["like", "ilike", "contains", "icontains", "includes", "matches", "search"],
+    ),
+    row(
+        Predicate::NotCont,
+        Group::Text,
+        Reads::Text,
+        "does not contain this text, whatever its case",
+        &["notlike", "notcontains", "doesnotcontain"],
+    ),
+    row(
+        Predicate::Start,
+        Group::Text,
+        Reads::Text,
+        "begins with this text, whatever its case",
+        &["startswith", "istartswith", "beginswith", "prefix"],
+    ),
+    row(
+        Predicate::End,
+        Group::Text,
+        Reads::Text,
+        "ends with this text, whatever its case",
+        &["endswith", "iendswith", "suffix"],
+    ),
+    row(Predicate::Null, Every, Switch, "is null, or is not with `false`", &["isnull"]),
+    row(Predicate::NotNull, Every, Switch, "is not null, or is with `false`", &["isnotnull", "notisnull"]),
+    row(Predicate::Present, Every, Switch, "is neither null nor empty, or is with `false`", &["exists", "isset"]),
+    row(Predicate::Blank, Every, Switch, "is null or empty, or is not with `false`", &["empty", "isempty"]),
+    row(Predicate::In, Every, List, "is one of these values", &["anyof", "oneof"]),
+    row(Predicate::NotIn, Every, List, "is none of these values; null is not", &["nin", "notanyof"]),
+    row(Predicate::True, Boolean, Switch, "is true, or false with `false`", &["istrue"]),
+    row(Predicate::False, Boolean, Switch, "is false, or true with `false`", &["isfalse"]),
+];
+
+impl Predicate {
+    fn row(self) -> &'static Row {
+        // The table has a row for every predicate; a test proves it.
+        TABLE.iter().find(|row| row.predicate == self).unwrap_or(&TABLE[0])
+    }
+
+    pub fn name(self) -> &'static str {
+        self.word()
+    }
+
+    pub fn group(self) -> Group {
+        self.row().group
+    }
+
+    pub fn reads(self) -> Reads {
+        self.row().reads
+    }
+
+    /// The end of a sentence about a field's value: `contains this text`.
+    pub fn meaning(self) -> &'static str {
+        self.row().meaning
+    }
+
+    pub fn from_name(name: &str) -> Option<Predicate> {
+        Predicate::read(name)
+    }
+
+    /// Every predicate's name.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        Predicate::WORDS.iter().copied()
+    }
+
+    /// Whether its value only says if it must hold.
+    pub fn is_switch(self) -> bool {
+        self.reads() == Reads::Switch
+    }
+
+    /// Splits `name_not_eq` into `name` and the predicate with the longest name that it ends in.
+    pub fn split(key: &str) -> Option<(&str, Predicate)> {
+        Predicate::splits(key).min_by_key(|(field, _)| field.len())
+    }
+
+    /// Every way to split a key.
+    pub fn splits(key: &str) -> impl Iterator<Item = (&str, Predicate)> {
+        Predicate::KEYWORDS.iter().filter_map(move |(name, predicate)| {
+            let field = key.strip_suffix(name)?.strip_suffix('_')?;
+            (!field.is_empty()).then_some((field, *predicate))
+        })
+    }
+
+    /// The name of the predicate that other systems call by this name, for a hint.
+    pub fn elsewhere(written: &str) -> Option<&'static str> {
+        let plain: String = written.chars().filter(|letter| *letter != '_').collect();
+        let plain = plain.to_lowercase();
+        TABLE.iter().find(|row| row.elsewhere.contains(&plain.as_str())).map(|row| row.predicate.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_longest_predicate_name_wins() {
+        assert_eq!(Predicate::split("name_not_eq"), Some(("name", Predicate::NotEq)));
+        assert_eq!(Predicate::split("checked_in_eq"), Some(("checked_in", Predicate::Eq)));
+        assert_eq!(Predicate::split("checked_in_not_in"), Some(("checked_in", Predicate::NotIn)));
+        assert_eq!(Predicate::split("completed_true"), Some(("completed", Predicate::True)));
+        assert_eq!(Predicate::split("cf.power_cont"), Some(("cf.power", Predicate::Cont)));
+        assert_eq!(Predicate::split("_eq"), None);
+        assert_eq!(Predicate::split("name"), None);
+    }
+
+    #[test]
+    fn every_predicate_of_the_specification_has_one_row() {
+        let names: Vec<&str> = TABLE.iter().map(|row| row.predicate.name()).collect();
+        let specified =
+            "eq not_eq lt lteq gt gteq cont not_cont start end null not_null present blank in not_in true false";
+        assert_eq!(names, specified.split(' ').collect::<Vec<_>>());
+        assert_eq!(names, Predicate::WORDS);
+    }
+
+    #[test]
+    fn names_of_other_systems_lead_to_a_predicate() {
+        let pairs = [("starts_with", "start"), ("isNull", "null"), ("GTE", "gteq"), ("not_equals", "not_eq")];
+        for (written, name) in pairs {
+            assert_eq!(Predicate::elsewhere(written), Some(name));
+        }
+        assert_eq!(Predicate::elsewhere("eq"), None);
+    }
+}
