@@ -111,7 +111,7 @@ async fn boolean_is_filled_in_a_table_with_columns_named_true_and_false(database
 
 /// Runs the steps of a plan, or the SQL of `--dry-run`.
 async fn apply(database: &Database, plan: &Plan, as_sql: bool) {
-    assert!(plan.refused.is_empty(), "{:?}", plan.refused);
+    assert!(plan.unsupported.is_empty(), "{:?}", plan.unsupported);
     if !as_sql {
         return steps::up(&SchemaManager::new(&database.connection), plan).await.unwrap();
     }

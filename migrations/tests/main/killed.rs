@@ -74,7 +74,7 @@ impl MigratorTrait for Migrator {
     fn migrations() -> Vec<Box<dyn MigrationTrait>> {
         let (before, after) = (parse(BEFORE), parse(AFTER));
         let (begin, change) = (Plan::between(&Snapshot::default(), &before), Plan::between(&before.kept(), &after));
-        assert!(change.refused.is_empty(), "{:?}", change.refused);
+        assert!(change.unsupported.is_empty(), "{:?}", change.unsupported);
         let mut migrations = charter_migrations::platform();
         migrations.truncate(1);
         migrations.push(steps::migration("begin", begin.whole, false));

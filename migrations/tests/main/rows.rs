@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use charter_codegen::diff::{fields, resources};
-use charter_codegen::migration::table::{Column, ColumnKind, Table};
+use charter_codegen::migration::table::{Column, Table};
 use charter_codegen::migration::{Plan, Step};
 use charter_codegen::snapshot::{Default, Field, Snapshot};
+use charter_model::Storage;
 
 use crate::database::Database;
 
@@ -43,10 +44,10 @@ pub async fn values(database: &Database, snapshot: &Snapshot) -> Values {
 
 fn as_text(column: &Column, postgres: bool) -> String {
     let name = format!("\"{}\"", column.name);
-    let unit = match column.kind {
-        ColumnKind::Decimal(_, places) => 10i64.pow(places.into()),
-        ColumnKind::Id | ColumnKind::Integer | ColumnKind::BigInt => 1,
-        ColumnKind::Uuid if !postgres => return format!("CASE WHEN {name} IS NOT NULL THEN hex({name}) END"),
+    let unit = match column.storage {
+        Storage::Decimal(_, places) => 10i64.pow(places.into()),
+        Storage::Id | Storage::Integer | Storage::BigInt => 1,
+        Storage::Uuid if !postgres => return format!("CASE WHEN {name} IS NOT NULL THEN hex({name}) END"),
         _ => return format!("CAST({name} AS text)"),
     };
     match postgres {
@@ -125,19 +126,19 @@ fn backfilled(field: &Field, column: &Column, database: &Database) -> Expected {
 
 /// The value of a new row that is inserted without the column.
 fn by_default(column: &Column, postgres: bool) -> Expected {
-    match (&column.default, &column.kind) {
+    match (&column.default, &column.storage) {
         (Some(value), _) => Expected::Text(stored(column, value, postgres)),
-        (None, ColumnKind::Json) if !column.nullable => Expected::Text("{}".to_owned()),
-        (None, ColumnKind::List) if !column.nullable => Expected::Text("[]".to_owned()),
+        (None, Storage::Json) if !column.nullable => Expected::Text("{}".to_owned()),
+        (None, Storage::List) if !column.nullable => Expected::Text("[]".to_owned()),
         _ => Expected::Null,
     }
 }
 
 /// A literal in the format of [`Values`].
 fn stored(column: &Column, value: &str, postgres: bool) -> String {
-    match column.kind {
-        ColumnKind::Boolean if !postgres => if value == "true" { "1" } else { "0" }.to_owned(),
-        ColumnKind::Integer | ColumnKind::BigInt | ColumnKind::Decimal(..) => {
+    match column.storage {
+        Storage::Boolean if !postgres => if value == "true" { "1" } else { "0" }.to_owned(),
+        Storage::Integer | Storage::BigInt | Storage::Decimal(..) => {
             format!("{:.4}", value.parse::<f64>().unwrap())
         }
         _ => value.to_owned(),
@@ -205,19 +206,19 @@ fn literal(column: &Column, number: usize, postgres: bool) -> String {
     if let Some(reference) = &column.reference {
         return format!("(SELECT max(id) FROM \"{}\")", reference.table);
     }
-    match &column.kind {
+    match &column.storage {
         _ if column.name == "deleted_at" && !number.is_multiple_of(4) => "NULL".to_owned(),
         _ if column.nullable && number.is_multiple_of(3) => "NULL".to_owned(),
-        ColumnKind::String(_) | ColumnKind::Text | ColumnKind::Word => format!("'it''s {number} ä'"),
-        ColumnKind::Boolean => ["TRUE", "FALSE"][number / 2 % 2].to_owned(),
+        Storage::String(_) | Storage::Text | Storage::Word => format!("'it''s {number} ä'"),
+        Storage::Boolean => ["TRUE", "FALSE"][number / 2 % 2].to_owned(),
         // A whole number, which fits every number type.
-        ColumnKind::Decimal(_, places) if !postgres => format!("{number} * {}", 10i64.pow((*places).into())),
-        ColumnKind::Timestamp => format!("'{}T10:00:00+00:00'", day(number)),
-        ColumnKind::Date => format!("'{}'", day(number)),
-        ColumnKind::Uuid if postgres => format!("'00000000-0000-0000-0000-{number:012}'"),
-        ColumnKind::Uuid => format!("X'{number:032}'"),
-        ColumnKind::Json => format!("'{{\"step\": {number}}}'"),
-        ColumnKind::List => format!("'[\"{number}\"]'"),
+        Storage::Decimal(_, places) if !postgres => format!("{number} * {}", 10i64.pow((*places).into())),
+        Storage::Timestamp => format!("'{}T10:00:00+00:00'", day(number)),
+        Storage::Date => format!("'{}'", day(number)),
+        Storage::Uuid if postgres => format!("'00000000-0000-0000-0000-{number:012}'"),
+        Storage::Uuid => format!("X'{number:032}'"),
+        Storage::Json => format!("'{{\"step\": {number}}}'"),
+        Storage::List => format!("'[\"{number}\"]'"),
         _ => number.to_string(),
     }
 }

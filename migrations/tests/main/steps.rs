@@ -1,9 +1,10 @@
 //! Runs the steps of a plan on a database, with the calls that a generated migration makes.
 
-use charter_codegen::migration::table::{Column as Declared, ColumnKind, Index, IndexKind};
+use charter_codegen::migration::table::{Column as Declared, Index, IndexKind};
 use charter_codegen::migration::{Plan, Step, Value};
 use charter_migrations::column::Literal;
 use charter_migrations::prelude::*;
+use charter_model::Storage;
 
 /// Applies a plan, like its two migrations.
 pub async fn up(manager: &SchemaManager<'_>, plan: &Plan) -> Result<(), DbErr> {
@@ -112,23 +113,23 @@ async fn add_index(table: &Table<'_>, index: &Index) -> Result<(), DbErr> {
 
 fn column(declared: &Declared) -> Column {
     let name = declared.name.as_str();
-    let mut built = match (&declared.kind, &declared.reference) {
+    let mut built = match (&declared.storage, &declared.reference) {
         (_, Some(to)) if to.cascade => reference(name, &to.table).cascade(),
         (_, Some(to)) => reference(name, &to.table),
-        (ColumnKind::Id, _) => id(),
-        (ColumnKind::SingletonId, _) => singleton_id(),
-        (ColumnKind::String(max), _) => string(name, *max),
-        (ColumnKind::Text, _) => text(name),
-        (ColumnKind::Word, _) => enumeration(name),
-        (ColumnKind::Integer, _) => integer(name),
-        (ColumnKind::BigInt, _) => bigint(name),
-        (ColumnKind::Boolean, _) => boolean(name),
-        (ColumnKind::Decimal(precision, places), _) => decimal(name, (*precision).into(), (*places).into()),
-        (ColumnKind::Timestamp, _) => timestamp(name),
-        (ColumnKind::Date, _) => date(name),
-        (ColumnKind::Uuid, _) => uuid(name),
-        (ColumnKind::Json, _) => json(name),
-        (ColumnKind::List, _) => list(name),
+        (Storage::Id, _) => id(),
+        (Storage::SingletonId, _) => singleton_id(),
+        (Storage::String(max), _) => string(name, *max),
+        (Storage::Text, _) => text(name),
+        (Storage::Word, _) => enumeration(name),
+        (Storage::Integer, _) => integer(name),
+        (Storage::BigInt, _) => bigint(name),
+        (Storage::Boolean, _) => boolean(name),
+        (Storage::Decimal(precision, places), _) => decimal(name, (*precision).into(), (*places).into()),
+        (Storage::Timestamp, _) => timestamp(name),
+        (Storage::Date, _) => date(name),
+        (Storage::Uuid, _) => uuid(name),
+        (Storage::Json, _) => json(name),
+        (Storage::List, _) => list(name),
     };
     if declared.nullable {
         built = built.nullable();
@@ -140,9 +141,9 @@ fn column(declared: &Declared) -> Column {
 }
 
 fn literal(column: &Declared, value: &str) -> Literal {
-    match column.kind {
-        ColumnKind::Boolean => Literal::Boolean(value == "true"),
-        ColumnKind::Integer | ColumnKind::BigInt => Literal::Integer(value.parse().unwrap()),
+    match column.storage {
+        Storage::Boolean => Literal::Boolean(value == "true"),
+        Storage::Integer | Storage::BigInt => Literal::Integer(value.parse().unwrap()),
         _ => Literal::Text(value.to_owned()),
     }
 }

@@ -8,11 +8,12 @@ use std::time::{Duration, Instant};
 use charter_codegen::diff::{fields, resources};
 use charter_codegen::migration::checks::checks;
 use charter_codegen::migration::sql::{Dialect, statements};
-use charter_codegen::migration::table::{Column, ColumnKind, IndexKind, Table};
+use charter_codegen::migration::table::{Column, IndexKind, Table};
 use charter_codegen::migration::{Plan, Step};
 use charter_codegen::snapshot::{Kind, Snapshot};
 use charter_codegen::{Sources, snapshot};
 use charter_migrations::prelude::*;
+use charter_model::Storage;
 use sea_orm_migration::sea_orm::ConnectionTrait;
 
 use crate::database::Database;
@@ -67,13 +68,13 @@ async fn walk([walked, fresh, dry_run]: [Database; 3]) {
         let after = parse(&next.yaml());
         let plan = Plan::between(&before, &after);
         let is_circle = |message: &str| message.contains("rename them in two migrations");
-        if next.reuses_a_name() || plan.refused.iter().any(|refusal| is_circle(&refusal.message)) {
+        if next.reuses_a_name() || plan.unsupported.iter().any(|refusal| is_circle(&refusal.message)) {
             // The plan rejects this change, so the walk skips it.
-            assert!(!plan.refused.is_empty(), "{what}\n{plan:#?}");
+            assert!(!plan.unsupported.is_empty(), "{what}\n{plan:#?}");
             continue;
         }
         step += 1;
-        assert!(plan.refused.is_empty(), "{what}: {:?}\n{}", plan.refused, next.yaml());
+        assert!(plan.unsupported.is_empty(), "{what}: {:?}\n{}", plan.unsupported, next.yaml());
         set_valid_references(&walked, &before, &after).await;
         check(&walked, &plan, &before, &after, &what).await;
 
@@ -135,7 +136,7 @@ async fn check(database: &Database, plan: &Plan, before: &Snapshot, after: &Snap
 /// Returns true if `down` cannot restore valid values: a required foreign key or unique column was removed, a dropped table
 /// is still referenced by ids, or a column contains values that only its new type can hold.
 fn is_irreversible(plan: &Plan, before: &Snapshot) -> bool {
-    let is_decimal = |column: &Column| matches!(column.kind, ColumnKind::Decimal(..));
+    let is_decimal = |column: &Column| matches!(column.storage, Storage::Decimal(..));
     let is_dropped = |name: &str| plan.whole.iter().any(|step| matches!(step, Step::Drop(table) if table.name == name));
     plan.whole.iter().any(|step| {
         let (table, column) = match step {
@@ -164,7 +165,7 @@ async fn set_valid_references(database: &Database, before: &Snapshot, after: &Sn
         let (Some(old), Some(new)) = (pair.before, pair.after) else { continue };
         for field in fields(&old.fields, &new.fields) {
             let (Some(from), Some(to)) = (field.before, field.after) else { continue };
-            let (Kind::BigInt, Kind::Ref(target)) = (&from.kind, &to.kind) else { continue };
+            let (Kind::BigInt, Kind::Ref { resource: target }) = (&from.kind, &to.kind) else { continue };
             let former = after.resources.get(target).and_then(|target| target.renamed_from.as_ref()).unwrap_or(target);
             let id = format!("(SELECT max(id) FROM \"{}\")", before.table_of(former));
             database.run(&format!("UPDATE \"{}\" SET \"{}\" = {id}", old.table, from.name)).await.unwrap();

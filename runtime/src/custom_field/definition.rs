@@ -141,8 +141,6 @@ impl Rules for Entity {
         if draft.model.label.is_not_set()
             && let Some(name) = draft.model.name.try_as_ref()
         {
-            // The default label of `max_power` is `Max power`.
-            let spaced = name.replace('_', " ");
             draft.model.label = Set(naming::label(name));
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! A table as the YAML of a resource; what it does not tell, and what has no place there, as comments.
+//! YAML of a resource for a table, with comments about parts that cannot be expressed.
 
 use charter_model::field_type::{decimal, string};
 use charter_model::naming::{MAX_NAME_LENGTH, is_snake_case};
@@ -7,7 +7,7 @@ use charter_model::reserved::{SERVER_FIELDS, is_never_a_name};
 use super::table::{Column, Index, Table};
 use crate::db::Dialect;
 
-/// Whether a name is one of the grammar: snake_case, and a word that Rust takes.
+/// True if a name is valid in the grammar: snake_case, and an identifier of Rust.
 pub fn is_name(name: &str) -> bool {
     is_snake_case(name) && name.len() <= MAX_NAME_LENGTH && !is_never_a_name(name)
 }
@@ -15,29 +15,27 @@ pub fn is_name(name: &str) -> bool {
 /// The most digits of a decimal.
 const MAX_DIGITS: u32 = decimal::MAX_DIGITS as u32;
 
-/// What is said of a column.
-enum Said {
-    /// It is a field, of this type, with this said behind it.
+/// A column in the YAML.
+enum ColumnYaml {
+    /// A field with its type, further keys, and notes for comments.
     Field { kind: String, keys: Vec<String>, notes: Vec<String> },
-    /// No field can be it, and why.
-    Left(String),
-    /// The server keeps it.
-    ServersOwn,
+    /// A column that cannot be a field, and the reason.
+    Omitted(String),
+    /// A column that the server maintains.
+    Platform,
 }
 
-/// The file of a resource; nothing where no column could be a field.
-///
-/// `resources`: every table that has a resource, with that resource's name.
+/// Writes the file of a resource; `None` if no column can be a field. `resources` has the table and name of each resource.
 pub fn write(dialect: Dialect, name: &str, table: &str, found: &Table, resources: &[(&str, &str)]) -> Option<String> {
     let database = if dialect == Dialect::Sqlite { "SQLite" } else { "PostgreSQL" };
     let has = |column: &str| found.columns.iter().any(|found| found.name == column);
-    let mut text = format!("# From the table `{table}` as {database} describes it.\n#\n");
-    for line in differences(dialect, found) {
+    let mut text = format!("# Generated from the table `{table}` of {database}.\n#\n");
+    for line in required_changes(dialect, found) {
         text.push_str(&format!("# To do: {line}.\n"));
     }
     text.push_str(
-        "# The table is there: where a migration has made it what this file says, `cargo charter migration snapshot`\n\
-         # takes it for reached, and the drift test compares.\n",
+        "# The table exists. When a migration has brought it to the state of this file, run `cargo charter migration snapshot`;\n\
+         # the drift test compares table and file.\n",
     );
     text.push_str(&format!("resource: {name}\ntable: {table}\n"));
     if has("deleted_at") {
@@ -47,49 +45,49 @@ pub fn write(dialect: Dialect, name: &str, table: &str, found: &Table, resources
         text.push_str("# The table has `custom_fields`.\ncustom_fields: true\n");
     }
     text.push_str(&format!(
-        "# Writing emits `{name}.created`, `.updated` and `.deleted`:\n#: events: true\n\nfields:\n"
+        "# Writes emit `{name}.created`, `{name}.updated` and `{name}.deleted`:\n#: events: true\n\nfields:\n"
     ));
-    let (mut fields, mut left) = (Vec::new(), Vec::new());
+    let (mut fields, mut omitted) = (Vec::new(), Vec::new());
     for column in &found.columns {
-        match said(dialect, column, found, resources, (name, table)) {
-            Said::Field { kind, keys, notes } => {
+        match column_yaml(dialect, column, found, resources, (name, table)) {
+            ColumnYaml::Field { kind, keys, notes } => {
                 let keys: String = keys.iter().map(|key| format!(", {key}")).collect();
                 notes.iter().for_each(|note| text.push_str(&format!("  # {}: {note}.\n", column.name)));
                 text.push_str(&format!("  {}: {{ type: {kind}{keys} }}\n", column.name));
                 fields.push((column.name.as_str(), kind));
             }
-            Said::Left(why) => left.push(format!("`{}` ({}): {why}", on_a_line(&column.name), column.kind)),
-            Said::ServersOwn => {}
+            ColumnYaml::Omitted(reason) => {
+                omitted.push(format!("`{}` ({}): {reason}", on_a_line(&column.name), column.kind))
+            }
+            ColumnYaml::Platform => {}
         }
     }
     if fields.is_empty() {
         return None;
     }
-    left.iter().for_each(|line| text.push_str(&format!("  # Left out: {line}.\n")));
+    omitted.iter().for_each(|line| text.push_str(&format!("  # Omitted: {line}.\n")));
     text.push_str(&sets(found, &fields));
     Some(text)
 }
 
-/// What a migration has to change before the table is that of a resource.
-fn differences(dialect: Dialect, found: &Table) -> Vec<String> {
+/// Changes that a migration must make before the table can belong to a resource.
+fn required_changes(dialect: Dialect, found: &Table) -> Vec<String> {
     let mut lines = Vec::new();
     match found.columns.iter().find(|column| column.name == "id") {
-        None => {
-            lines.push("the table has no `id`, which every record has: a whole number of 64 bits, the key".to_owned())
-        }
+        None => lines.push("add the primary key `id`, a 64-bit integer".to_owned()),
         Some(id) if !matches!(word(&id.kind).0, "bigint" | "integer" | "int8") => {
-            lines.push(format!("`id` is {}, and that of a record is a whole number of 64 bits", id.kind));
+            lines.push(format!("change `id` from {} to a 64-bit integer", id.kind));
         }
         Some(id) if dialect == Dialect::Postgres && id.kind == "integer" => {
-            lines.push("`id` is integer, and that of a record has 64 bits: bigint".to_owned());
+            lines.push("change `id` from integer to bigint".to_owned());
         }
         Some(_) => {}
     }
     for name in ["created_at", "updated_at"] {
         match found.columns.iter().find(|column| column.name == name) {
-            None => lines.push(format!("the table has no `{name}`, which every record has")),
+            None => lines.push(format!("add the timestamp `{name}`")),
             Some(column) if !column.kind.contains("time") => {
-                lines.push(format!("`{name}` is {}, and that of a record is a time", column.kind));
+                lines.push(format!("change `{name}` from {} to a timestamp", column.kind));
             }
             Some(_) => {}
         }
@@ -97,25 +95,25 @@ fn differences(dialect: Dialect, found: &Table) -> Vec<String> {
     lines
 }
 
-fn said(
+fn column_yaml(
     dialect: Dialect,
     column: &Column,
     found: &Table,
     resources: &[(&str, &str)],
     (name, table): (&str, &str),
-) -> Said {
+) -> ColumnYaml {
     if SERVER_FIELDS.contains(&column.name.as_str()) {
-        return Said::ServersOwn;
+        return ColumnYaml::Platform;
     }
     if !is_name(&column.name) {
-        return Said::Left("its name is not in snake_case, or no name in Rust; rename it".to_owned());
+        return ColumnYaml::Omitted("its name is not in snake_case, or not a valid name in Rust; rename it".to_owned());
     }
     if column.computed {
-        return Said::Left("the database computes it".to_owned());
+        return ColumnYaml::Omitted("it is a generated column".to_owned());
     }
     let mut notes = Vec::new();
     let Some((mut kind, values)) = kind(dialect, column, &mut notes) else {
-        return Said::Left("no type of a field holds it".to_owned());
+        return ColumnYaml::Omitted("no field type has these values".to_owned());
     };
     let is_whole = matches!(kind.as_str(), "integer" | "bigint");
     for reference in found.references.iter().filter(|reference| reference.columns.contains(&column.name)) {
@@ -127,28 +125,28 @@ fn said(
             }
             _ => {
                 let (table, columns) = (&reference.table, reference.targets.join(", "));
-                notes.push(format!("it refers to `{table}` ({columns}), which is the id of no resource yet"));
+                notes.push(format!("it references `{table}` ({columns}), which is not the id of a resource"));
             }
         }
     }
     let mut keys: Vec<String> = values.into_iter().collect();
     keys.extend(presence(&kind, column, &mut notes));
     if !is_ordered(&kind) && has_unique(found, &column.name) {
-        notes.push("it is unique in the table, of which the type here keeps no order".to_owned());
+        notes.push("it has a unique index, which is not supported for this type".to_owned());
     } else if has_unique(found, &column.name) {
         keys.push("unique: true".to_owned());
     }
-    Said::Field { kind, keys, notes }
+    ColumnYaml::Field { kind, keys, notes }
 }
 
-/// A type of the database as one of the grammar, with the values of an enumeration.
+/// Maps a database type to a type of the grammar. For an enum, the second value is the key `values`.
 fn kind(dialect: Dialect, column: &Column, notes: &mut Vec<String>) -> Option<(String, Option<String>)> {
     let (word, arguments) = word(&column.kind);
     let plain = |kind: &str| Some((kind.to_owned(), None));
-    if !column.words.is_empty() {
-        notes.push(format!("the database has a type `{}` of its own for it; here an enum is text", column.kind));
-        let words: Vec<String> = column.words.iter().map(|word| quoted(word)).collect();
-        return Some(("enum".to_owned(), Some(format!("values: [{}]", words.join(", ")))));
+    if !column.enum_values.is_empty() {
+        notes.push(format!("the column has the enum type `{}`; an enum field is text", column.kind));
+        let values: Vec<String> = column.enum_values.iter().map(|value| quoted(value)).collect();
+        return Some(("enum".to_owned(), Some(format!("values: [{}]", values.join(", ")))));
     }
     match word {
         "varchar" | "character varying" | "nvarchar" | "char" | "character" | "nchar" | "bpchar" => {
@@ -159,10 +157,10 @@ fn kind(dialect: Dialect, column: &Column, notes: &mut Vec<String>) -> Option<(S
         }
         "text" | "clob" | "citext" => plain("text"),
         "smallint" | "int2" | "tinyint" | "mediumint" => {
-            notes.push(format!("{word} has fewer bits than integer"));
+            notes.push(format!("{word} becomes integer, which is larger"));
             plain("integer")
         }
-        // The key of a table may be any number of SQLite, and so may what refers to it.
+        // Integers of SQLite have 64 bits.
         "integer" | "int" if dialect == Dialect::Sqlite => plain("bigint"),
         "integer" | "int" | "int4" => plain("integer"),
         "bigint" | "int8" => plain("bigint"),
@@ -175,12 +173,15 @@ fn kind(dialect: Dialect, column: &Column, notes: &mut Vec<String>) -> Option<(S
             };
             let (most, fits) = (digits.min(MAX_DIGITS), digits <= MAX_DIGITS && places <= digits);
             if !fits {
-                notes.push(format!("{} does not say at most {MAX_DIGITS} digits; choose how many", column.kind));
+                notes.push(format!(
+                    "{} is not limited to {MAX_DIGITS} digits; choose the digits and places",
+                    column.kind
+                ));
             }
             if dialect == Dialect::Sqlite {
-                notes.push("SQLite keeps a decimal of a resource as a whole number: convert the values".to_owned());
+                notes.push("on SQLite a decimal field is a scaled integer: convert the values".to_owned());
             } else if !matches!(word, "numeric" | "decimal") {
-                notes.push(format!("{word} is not exact, and becomes numeric"));
+                notes.push(format!("{word} is not exact; it becomes numeric"));
             }
             plain(&format!("decimal({most}, {})", places.min(most)))
         }
@@ -194,7 +195,7 @@ fn kind(dialect: Dialect, column: &Column, notes: &mut Vec<String>) -> Option<(S
         }
         _ if word.starts_with("timestamp") || word == "datetime" => {
             if column.kind.contains("without time zone") {
-                notes.push("it has no time zone, and becomes a time in UTC".to_owned());
+                notes.push("it has no time zone; it becomes a time in UTC".to_owned());
             }
             plain("timestamp")
         }
@@ -205,7 +206,7 @@ fn kind(dialect: Dialect, column: &Column, notes: &mut Vec<String>) -> Option<(S
     }
 }
 
-/// `character varying(20)` is the word and its arguments; what stands behind the parentheses tells no other type.
+/// Splits a type into its name and arguments: `character varying(20)`. Text after the parentheses is ignored.
 fn word(kind: &str) -> (&str, Vec<u32>) {
     let (word, rest) = kind.split_once('(').unwrap_or((kind, ""));
     let (word, _) = word.split_once(" collate").unwrap_or((word, ""));
@@ -213,12 +214,12 @@ fn word(kind: &str) -> (&str, Vec<u32>) {
     (word.trim(), arguments.split(',').filter_map(|argument| argument.trim().parse().ok()).collect())
 }
 
-/// What a record has that does not give the field.
+/// The keys `nullable`, `default` and `required`.
 fn presence(kind: &str, column: &Column, notes: &mut Vec<String>) -> Vec<String> {
     let written = column.default.as_deref().filter(|default| !default.eq_ignore_ascii_case("null"));
     let default = written.and_then(|written| literal(kind, written));
     if let (Some(written), None) = (written, &default) {
-        notes.push(format!("its default is {} in the database, and said here by nothing", on_a_line(written)));
+        notes.push(format!("the default {} of the database has no equivalent", on_a_line(written)));
     }
     let default = default.map(|default| format!("default: {default}"));
     match (column.nullable, default) {
@@ -229,7 +230,7 @@ fn presence(kind: &str, column: &Column, notes: &mut Vec<String>) -> Vec<String>
     }
 }
 
-/// A text of the database's for a comment: as it is, but for what would end the line or not be seen.
+/// Escapes a text for a comment: line breaks and invisible characters.
 fn on_a_line(text: &str) -> String {
     let seen = |c: char| match c {
         '\'' | '"' | '\\' => c.to_string(),
@@ -238,14 +239,14 @@ fn on_a_line(text: &str) -> String {
     text.chars().map(seen).collect()
 }
 
-/// A default of the database as YAML has it, where it is one that the grammar knows.
+/// A default of the database in YAML, if the grammar supports it.
 fn literal(kind: &str, written: &str) -> Option<String> {
-    // PostgreSQL says the type behind the value, in which there may be anything.
+    // PostgreSQL appends the type after `::`, which can also be part of the text.
     let behind = written.rfind('\'').unwrap_or_default();
     let end = written[behind..].find("::").map_or(written.len(), |at| behind + at);
     let bare = written[..end].trim().trim_matches(['(', ')']).to_owned();
     let within = bare.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\''));
-    // Another quote that is not doubled ends the text, and there is more.
+    // A quote that is not doubled ends the text: the expression has further parts.
     let text = within.filter(|text| !text.replace("''", "").contains('\'')).map(|text| text.replace("''", "'"));
     let value = text.clone().unwrap_or_else(|| bare.clone());
     let is_now = ["now", "current_timestamp", "current_date"].contains(&value.to_lowercase().as_str());
@@ -271,12 +272,12 @@ fn literal(kind: &str, written: &str) -> Option<String> {
     }
 }
 
-/// A text that YAML reads as that text: JSON is YAML.
+/// Quotes a text for YAML, by JSON, which is a subset.
 fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-/// Whether the database can keep an order of it.
+/// True if a type can be indexed.
 fn is_ordered(kind: &str) -> bool {
     !matches!(kind, "text" | "json")
 }
@@ -286,26 +287,26 @@ fn has_unique(found: &Table, column: &str) -> bool {
     found.indexes.iter().any(|index| index.unique && !index.partial && is_it(index))
 }
 
-/// `unique` and `indexes`, and what of the table's is neither.
+/// The keys `unique` and `indexes`, and comments about other indexes.
 fn sets(found: &Table, fields: &[(&str, String)]) -> String {
     let own = ["id", "created_at", "updated_at"];
     let is_field = |name: &String| {
         own.contains(&name.as_str()) || fields.iter().any(|(field, kind)| field == name && is_ordered(kind))
     };
-    let (mut unique, mut indexes, mut left) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut unique, mut indexes, mut omitted) = (Vec::new(), Vec::new(), Vec::new());
     for index in &found.indexes {
         match &index.columns {
             Some(columns) if !index.partial && columns.iter().all(is_field) => {
                 let set = format!("[{}]", columns.join(", "));
                 let list = if index.unique { &mut unique } else { &mut indexes };
-                // One field alone says it itself, and two indexes over the same are one.
-                let said = index.unique && columns.len() == 1;
-                if !said && !list.contains(&set) {
+                // A single unique field has the key itself. Duplicate indexes are merged.
+                let is_key_of_field = index.unique && columns.len() == 1;
+                if !is_key_of_field && !list.contains(&set) {
                     list.push(set);
                 }
             }
-            Some(columns) => left.push(format!("over {}", columns.join(", "))),
-            None => left.push("over an expression".to_owned()),
+            Some(columns) => omitted.push(format!("over {}", columns.join(", "))),
+            None => omitted.push("over an expression".to_owned()),
         }
     }
     let mut text = String::new();
@@ -314,9 +315,9 @@ fn sets(found: &Table, fields: &[(&str, String)]) -> String {
             text.push_str(&format!("\n{key}: [{}]\n", sets.join(", ")));
         }
     }
-    for what in left {
+    for what in omitted {
         text.push_str(&format!(
-            "# Left out: an index {}, with a condition or of what has no order.\n",
+            "# Omitted: an index {}, which is partial or has a column without an order.\n",
             on_a_line(&what)
         ));
     }

@@ -5,8 +5,8 @@ use super::{DeclaredIndex, Remark};
 use crate::context::Context;
 use crate::db::{Dialect, Sql, TRUE};
 use crate::error::Result;
-use crate::online_indexes::is_managed;
 use crate::meta::ResourceMeta;
+use crate::online_indexes::is_managed;
 use crate::total;
 
 /// Smallest number of rows of a table for advice. Scanning a smaller table is as fast as using an index.

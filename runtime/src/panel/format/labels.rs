@@ -27,7 +27,7 @@ pub fn field(field: &FieldMeta) -> String {
         }
         Kind::Integer => field.name.strip_suffix("_id").unwrap_or(field.name),
         Kind::RefList { .. } => {
-            return from_name(&field.name.strip_suffix("_ids").map_or(field.name.into(), pluralize));
+            return from_name(&field.name.strip_suffix("_ids").map_or(field.name.into(), naming::plural));
         }
         // `product_group_name` is labelled like the reference that it comes from.
         Kind::Derived { via, field: "name" } => via.strip_suffix("_id").unwrap_or(via),
@@ -35,14 +35,6 @@ pub fn field(field: &FieldMeta) -> String {
         _ => field.name,
     };
     from_name(name)
-}
-
-/// `roles` from `role`, `companies` from `company`
-fn pluralize(noun: &str) -> String {
-    match noun.strip_suffix('y').filter(|stem| !stem.ends_with(['a', 'e', 'o', 'u'])) {
-        Some(stem) => format!("{stem}ies"),
-        None => format!("{noun}s"),
-    }
 }
 
 /// `Loss and damage` from `loss_and_damage`

@@ -273,7 +273,7 @@ mod tests {
             kind,
             field: None,
             custom_field: None,
-            predicates: crate::query::TABLE.iter().map(|row| row.0).filter(|predicate| predicate.predicates().collect(),
+            predicates: kind.predicates().collect(),
             sortable: true,
             script_json: String::new(),
         };

@@ -85,7 +85,12 @@ fn password_page(request: &PanelRequest<'_>, problem: Option<(&str, String)>) ->
 }
 
 /// The page of an invitation link.
-pub async fn invitation_page(state: &State, raw: &RawRequest, secret: &str, problem: Option<String>) -> Result<Response> {
+pub async fn invitation_page(
+    state: &State,
+    raw: &RawRequest,
+    secret: &str,
+    problem: Option<String>,
+) -> Result<Response> {
     let Some((_, name, email)) = invitation::find(state, secret).await? else {
         return Ok(expired_link_page(state, raw));
     };
