@@ -125,7 +125,7 @@ pub async fn repeat(server: &Server, times: usize) {
 
 /// Runs one round of deliveries.
 pub async fn deliver(server: &Server, receiver: &Arc<Receiver>) -> usize {
-    round(&server.state, receiver.clone(), SLOTS).await.expect("the database answers")
+    run_once(&server.state, receiver.clone(), SLOTS).await.expect("the database answers")
 }
 
 pub async fn rows(state: &State, sql: &str) -> Vec<QueryResult> {

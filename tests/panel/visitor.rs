@@ -29,7 +29,7 @@ impl Visitor {
 
     /// One at this address of the machine itself.
     pub fn at(base: &str, address: [u8; 4]) -> Visitor {
-        let http = http().redirect(UrlPolicy::none()).local_address(IpAddr::from(address)).build().expect("a client");
+        let http = http().redirect(Policy::none()).local_address(IpAddr::from(address)).build().expect("a client");
         let mut headers = HeaderMap::new();
         headers.insert("accept", HeaderValue::from_static("text/html"));
         headers.insert("sec-fetch-site", HeaderValue::from_static("same-origin"));

@@ -27,7 +27,7 @@ fn sender(policy: UrlPolicy, lookup: Lookup) -> HttpTransport {
 
 fn quick() -> TransportLimits {
     let soon = Duration::from_millis(400);
-    TransportLimits { lookup: soon, connect: soon, total: soon * 2, ..TransportLimits::default() }
+    TransportLimits { resolve: soon, connect: soon, total: soon * 2, ..TransportLimits::default() }
 }
 
 /// A lookup that must not be called.

@@ -5,8 +5,8 @@ use super::{Remark, Wanted};
 use crate::context::Context;
 use crate::db::{Dialect, Sql, TRUE};
 use crate::error::Result;
-use crate::online_indexes::is_managed;
 use crate::meta::ResourceMeta;
+use crate::online_indexes::is_managed;
 use crate::total;
 
 /// Of a table with fewer records an index tells nothing by not being used: reading all of it is as quick.
