@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use charter_codegen::Sources;
 use charter_runtime::App;
 use charter_runtime::catalog::Catalog;
-use charter_runtime::crud::{self, Route};
+use charter_runtime::ops::{self, Route};
 
 use crate::support::{Server, on_both};
 
@@ -27,7 +27,7 @@ fn without_names(path: &str) -> String {
 async fn every_path_that_is_served_is_compared_by_the_check(server: Server) {
     let declared = charter_codegen::paths(Sources::load("resources".as_ref())).expect("the YAML is right");
     let known: BTreeSet<&str> = declared.iter().map(String::as_str).collect();
-    let served: Vec<String> = crud::routes(&server.state).iter().map(|route| without_names(&route.path)).collect();
+    let served: Vec<String> = ops::routes(&server.state).iter().map(|route| without_names(&route.path)).collect();
     let tops = |path: &&String| charter_codegen::platform_paths().contains(&path.split('/').next().unwrap_or_default());
     for path in served.iter().filter(|path| !tops(path)) {
         assert!(known.contains(path.as_str()), "{path}");
@@ -103,9 +103,9 @@ fn a_default_is_a_url_where_the_server_says_so() {
         " http://a",
     ];
     for text in urls.into_iter().chain(none) {
-        assert_eq!(charter_codegen::is_url(text), crud::is_url(text), "{text:?}");
+        assert_eq!(charter_codegen::is_url(text), ops::is_url(text), "{text:?}");
     }
-    assert!(urls.into_iter().all(crud::is_url) && !none.into_iter().any(crud::is_url));
+    assert!(urls.into_iter().all(ops::is_url) && !none.into_iter().any(ops::is_url));
 }
 
 /// Sound, but for a pattern that swallows the end of what stands around it.

@@ -13,13 +13,13 @@ use crate::auth;
 use crate::catalog::Catalog;
 use crate::config::Config;
 use crate::context::{SignIns, State};
-use crate::crud::{BoxFuture, ResponseCache, Route};
-use crate::db::{Beside, Db, Dialect, Lock};
+use crate::ops::{BoxFuture, ResponseCache, Route};
+use crate::db::{DedicatedLock, Db, Dialect, Lock};
 use crate::error::{Error, Result};
 use crate::metrics::Metrics;
 use crate::server::{ConcurrencyLimiter, Mount, RateLimit, ResponseBudget};
 use crate::tasks::DetachedTasks;
-use crate::{attachment, audit, custom_field, seed, total, view, webhook};
+use crate::{attachment, audit, custom_field, seed, counts, view, webhook};
 
 /// Runs the application's migrations, and returns each with whether it is applied.
 pub type Migrate = for<'a> fn(&'a Db, Direction) -> BoxFuture<'a, Result<Vec<(String, bool)>>>;
@@ -177,7 +177,7 @@ impl App {
     /// Waits for the lock of the start.
     pub(crate) async fn lock(&self, state: &State) -> Result<StartLock> {
         match state.db.dialect() {
-            Dialect::Postgres => Ok(StartLock::Advisory(Box::new(Lock::Start.hold_beside(&state.db).await?))),
+            Dialect::Postgres => Ok(StartLock::Advisory(Box::new(Lock::Start.acquire_dedicated(&state.db).await?))),
             Dialect::Sqlite => {
                 let Some(database) = state.db.file().map(Path::to_path_buf) else { return Ok(StartLock::File(None)) };
                 let locked = tokio::task::spawn_blocking(move || lock_file(&database));
@@ -195,7 +195,7 @@ impl App {
     /// Applies all pending migrations, installs missing count triggers, and returns the names of the applied migrations.
     pub(crate) async fn migrate_up(&self, state: &State) -> Result<Vec<String>> {
         let applied = self.migrate_by(state, Direction::Up).await?;
-        for table in total::install(&state.db, &state.catalog).await? {
+        for table in counts::install(&state.db, &state.catalog).await? {
             tracing::debug!(table, "installed count triggers");
         }
         Ok(applied)
@@ -214,7 +214,7 @@ impl App {
 /// Lock of a process that prepares the database. It is also released when the process ends.
 pub(crate) enum StartLock {
     /// An advisory lock of PostgreSQL.
-    Advisory(Box<Beside>),
+    Advisory(Box<DedicatedLock>),
     /// A lock on a file next to the SQLite database; none where no file can be created.
     File(Option<File>),
 }

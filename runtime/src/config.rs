@@ -15,7 +15,7 @@ use database::sqlite_url;
 pub use problems::Problems;
 
 use crate::attachment::S3Config;
-use crate::crud::is_email;
+use crate::ops::is_email;
 use crate::error::{Error, Result};
 use crate::network::Network;
 use crate::webhook::UrlPolicy;

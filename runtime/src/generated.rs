@@ -12,7 +12,7 @@ pub use sea_orm::{
 };
 
 pub use crate::context::Context;
-pub use crate::crud::{ActionHandler, Draft, Route, model};
+pub use crate::ops::{ActionHandler, Draft, Route, model};
 pub use crate::decimal::Decimal;
 pub use crate::error::Result;
 pub use crate::meta::{

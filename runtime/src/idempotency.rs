@@ -15,7 +15,7 @@ use sha2::{Digest, Sha256};
 
 use crate::auth::Principal;
 use crate::context::{Context, State};
-use crate::crud::{Reply, Transaction};
+use crate::ops::{StoredResponse, Transaction};
 use crate::crypto::aead;
 use crate::db::Sql;
 use crate::error::{Error, Result};
@@ -53,9 +53,9 @@ pub struct Key {
 #[derive(Debug)]
 pub enum Execution {
     /// The request was executed.
-    Fresh(Reply),
+    Fresh(StoredResponse),
     /// An earlier request with the same key was executed, and this is its reply.
-    Replayed(Reply),
+    Replayed(StoredResponse),
 }
 
 impl Key {
@@ -97,7 +97,7 @@ impl Key {
     /// # Errors
     /// 422 if the key was used for another request; [`Error::Conflict`] if the reply contains a secret and cannot be
     /// decrypted, or is for another token.
-    pub async fn find_reply(&self, context: &Context<'_>) -> Result<Option<Reply>> {
+    pub async fn find_reply(&self, context: &Context<'_>) -> Result<Option<StoredResponse>> {
         let columns = "\"fingerprint\", \"token_id\", \"status\", \"location\", \"etag\", \"body\", \"sealed\"";
         let mut sql = Sql::new(
             context.state().db.dialect(),
@@ -129,7 +129,7 @@ impl Key {
         }
         let status = u16::try_from(status).map_err(Error::internal)?;
         let (location, etag) = (row.try_get("", "location")?, row.try_get("", "etag")?);
-        Ok(Some(Reply { status, location, etag, body: body.into_bytes() }))
+        Ok(Some(StoredResponse { status, location, etag, body: body.into_bytes() }))
     }
 
     /// Claims the key in the context's transaction and waits for a concurrent request that has it. Returns the reply of
@@ -137,7 +137,7 @@ impl Key {
     ///
     /// # Errors
     /// [`Error::InProgress`] if the other request takes too long; those of [`Key::find_reply`].
-    pub async fn claim(&mut self, context: &Context<'_>) -> Result<Option<Reply>> {
+    pub async fn claim(&mut self, context: &Context<'_>) -> Result<Option<StoredResponse>> {
         self.claimed_at = context.now();
         let mut sql = Sql::new(
             context.state().db.dialect(),
@@ -173,12 +173,12 @@ impl Key {
     ///
     /// # Errors
     /// Those of [`Key::claim`].
-    pub async fn lease(&mut self, context: &Context<'_>) -> Result<Option<Reply>> {
+    pub async fn lease(&mut self, context: &Context<'_>) -> Result<Option<StoredResponse>> {
         let until = Instant::now() + WAIT_TIMEOUT;
         loop {
-            let now = Context::new(context.shared(), context.caller(), context.db());
+            let now = Context::new(context.state_arc(), context.caller(), context.db());
             let transaction = Transaction::begin(context.state()).await?;
-            match self.claim(&now.within(&transaction)).await {
+            match self.claim(&now.in_transaction(&transaction)).await {
                 Ok(None) => return transaction.commit(&now).await.map(|()| None),
                 Err(Error::InProgress) if Instant::now() < until => drop(transaction),
                 done => return done,
@@ -202,7 +202,7 @@ impl Key {
     }
 
     /// Stores the reply, in the transaction of the claim or after a lease. A reply with a secret is encrypted.
-    pub async fn store_reply(&self, context: &Context<'_>, answer: &Reply, secret: bool) -> Result<()> {
+    pub async fn store_reply(&self, context: &Context<'_>, answer: &StoredResponse, secret: bool) -> Result<()> {
         let text = String::from_utf8_lossy(&answer.body);
         let key = context.state().config.secret_key.as_deref().unwrap_or_default();
         let body = match secret {

@@ -19,7 +19,7 @@ use tokio::sync::Notify;
 use crate::catalog::Entry;
 use crate::context::State;
 use crate::custom_field::{CustomFieldType, Entity, Model};
-use crate::db::{Dialect, LIFTED, Lock, Sql};
+use crate::db::{Dialect, WITHOUT_TIMEOUT, Lock, Sql};
 use crate::error::{Error, Result};
 use crate::query::indexes;
 
@@ -90,13 +90,13 @@ async fn reconcile_postgres(state: &State) -> Result<()> {
     let options = state.db.postgres_options().ok_or_else(|| Error::internal("PostgreSQL without options"))?;
     // A transaction-level lock, because a pooler may give the session to another client.
     let mut holder = options.connect().await.map_err(sqlx_error)?;
-    let try_lock = Lock::Index.question();
+    let try_lock = Lock::Index.try_lock_sql();
     // Polled: a statement that waits for the lock would hold a snapshot, for which CONCURRENTLY waits.
     let lock = loop {
         let mut lock = holder.begin().await.map_err(sqlx_error)?;
         let answer = lock.fetch_one(AssertSqlSafe(try_lock.clone())).await.map_err(sqlx_error)?;
         if answer.try_get(0).map_err(sqlx_error)? {
-            lock.execute(AssertSqlSafe(LIFTED)).await.map_err(sqlx_error)?;
+            lock.execute(AssertSqlSafe(WITHOUT_TIMEOUT)).await.map_err(sqlx_error)?;
             break lock;
         }
         lock.rollback().await.map_err(sqlx_error)?;

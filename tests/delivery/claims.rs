@@ -74,7 +74,7 @@ impl charter_runtime::webhook::transport::Transport for Held {
     fn send<'a>(
         &'a self,
         attempt: &'a charter_runtime::webhook::transport::Attempt,
-    ) -> charter_runtime::crud::BoxFuture<'a, charter_runtime::webhook::transport::Outcome> {
+    ) -> charter_runtime::ops::BoxFuture<'a, charter_runtime::webhook::transport::Outcome> {
         Box::pin(async move {
             self.at.get_or_init(|| attempt.at);
             self.begun.add_permits(1);

@@ -1,6 +1,6 @@
 //! Permissions in the panel: routes, pages, buttons, and the security headers of pages.
 
-use charter_runtime::crud::routes;
+use charter_runtime::ops::routes;
 use serde_json::{Value, json};
 
 use super::signed_in;

@@ -2,7 +2,7 @@
 #![allow(clippy::duplicated_attributes, reason = "two actions may both be on a record")]
 
 use charter_migrations::prelude::*;
-use charter_runtime::crud::Route;
+use charter_runtime::ops::Route;
 use serde_json::json;
 
 use super::signed_in;
@@ -21,7 +21,7 @@ on_both!(
 /// A resource with many actions.
 mod chest {
     use charter_runtime::Result;
-    use charter_runtime::crud::{Context, Draft, Route};
+    use charter_runtime::ops::{Context, Draft, Route};
     use charter_runtime::generated::{Decimal, Resource};
     use sea_orm::entity::prelude::DateTimeUtc;
 

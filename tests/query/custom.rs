@@ -9,7 +9,7 @@ use charter_runtime::context::{Context, State};
 use charter_runtime::custom_field::load_types;
 use charter_runtime::db::{Dialect, Sql};
 use charter_runtime::online_indexes;
-use charter_runtime::query::{Planner, Ranking, parse, write_condition};
+use charter_runtime::query::{Planner, OrderBy, parse, write_condition};
 use serde_json::{Value, json};
 
 use super::ids;
@@ -133,12 +133,12 @@ async fn plan(state: &Arc<State>, query: &str) -> String {
     let plan = planner
         .plan(&parse(query).expect("a query"), Default::default())
         .unwrap_or_else(|error| panic!("{query}: {error}"));
-    let condition = charter_runtime::crud::visible(&context, entry).and(plan.condition);
+    let condition = charter_runtime::ops::visible(&context, entry).and(plan.condition);
     let explain = if state.db.dialect() == Dialect::Sqlite { "EXPLAIN QUERY PLAN " } else { "EXPLAIN " };
     let mut sql =
         Sql::new(state.db.dialect(), format!("{explain}SELECT t.\"id\", t.\"name\" FROM \"products\" AS t WHERE "));
     write_condition(&mut sql, &condition);
-    Ranking::of(&plan.order).write(&mut sql, &condition);
+    OrderBy::of(&plan.order).write(&mut sql, &condition);
     sql.push(" LIMIT 20");
     let column = if state.db.dialect() == Dialect::Sqlite { "detail" } else { "QUERY PLAN" };
     // SQLite explains by the schema that a connection knows, without a look whether it has changed. The writer made the indexes.

@@ -7,14 +7,14 @@ use std::sync::Arc;
 
 use charter_migrations::prelude::*;
 use charter_runtime::context::State;
-use charter_runtime::crud::BoxFuture;
+use charter_runtime::ops::BoxFuture;
 use serde_json::{Value, json};
 
 use crate::panel::signed_in;
 use crate::support::{Client, create, on_both, own_fixture};
 
 mod rack {
-    use charter_runtime::crud::Route;
+    use charter_runtime::ops::Route;
     use charter_runtime::generated::Resource;
     use sea_orm::entity::prelude::DateTimeUtc;
 
@@ -37,7 +37,7 @@ mod rack {
 }
 
 mod tray {
-    use charter_runtime::crud::{Context, Draft, Route};
+    use charter_runtime::ops::{Context, Draft, Route};
     use charter_runtime::generated::Resource;
     use charter_runtime::{Error, Result};
     use sea_orm::ActiveValue::Set;
@@ -99,7 +99,7 @@ mod tray {
 }
 
 mod tool {
-    use charter_runtime::crud::Route;
+    use charter_runtime::ops::Route;
     use charter_runtime::generated::Resource;
 
     #[derive(Clone, Debug, PartialEq, Resource)]

@@ -2,7 +2,7 @@
 //! another record is.
 
 use charter_migrations::prelude::*;
-use charter_runtime::crud::Route;
+use charter_runtime::ops::Route;
 use charter_runtime::generated::Resource;
 use sea_orm::entity::prelude::{DateTimeUtc, Json};
 

@@ -2,7 +2,7 @@
 //! records embedded in another, labels of codes, an owner, a field that is given once.
 
 use charter_migrations::prelude::*;
-use charter_runtime::crud::Route;
+use charter_runtime::ops::Route;
 use charter_runtime::generated::Resource;
 use sea_orm::entity::prelude::{DateTimeUtc, Json};
 

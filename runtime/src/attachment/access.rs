@@ -8,7 +8,7 @@ use sea_orm::{QueryOrder, Value};
 use super::{pending_deletion, record};
 use crate::catalog::{Catalog, Entry};
 use crate::context::Context;
-use crate::crud::{load, to_read, to_write, visible};
+use crate::ops::{load, to_read, to_write, visible};
 use crate::db::Sql;
 use crate::error::{Error, Result};
 use crate::meta::FieldMeta;

@@ -16,7 +16,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::spool::Spool;
 use super::{MAX_FILE_BYTES, Storage, file_name};
-use crate::crud::Upload;
+use crate::ops::Upload;
 use crate::error::{Error, FieldErrors, Result};
 
 /// Maximum size of a field, above the longest text that any field accepts.

@@ -6,7 +6,7 @@ use sea_orm::entity::prelude::*;
 use super::content_headers::ContentHeaders;
 use super::storage::Part;
 use super::{access, pending_deletion, upload};
-use crate::crud::{BoxFuture, Context, Route};
+use crate::ops::{BoxFuture, Context, Route};
 use crate::db::Row;
 use crate::error::{Error, Result};
 use crate::meta::FieldMeta;

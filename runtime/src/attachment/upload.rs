@@ -15,7 +15,7 @@ use super::thumbnail::{ImageInspection, MAX_PIXELS, Thumb};
 use super::{access, media_type, pending_deletion, record};
 use crate::catalog::Entry;
 use crate::context::Context;
-use crate::crud::{Body, BoxFuture, Changes, Transaction, Upload, create_drafted, read_input};
+use crate::ops::{Body, BoxFuture, Changes, Transaction, Upload, create_drafted, read_input};
 use crate::error::{Error, FieldErrors, Result};
 use crate::idempotency::{Execution, Key};
 use crate::resource::Resource as _;
@@ -159,7 +159,7 @@ async fn store(
             state.attachments.put(Part::Thumb, uuid, thumb.bytes).await?;
         }
         let transaction = Transaction::begin(state).await?;
-        let context_in = context.within(&transaction);
+        let context_in = context.in_transaction(&transaction);
         if let Some(key) = &mut key
             && let Some(reply) = key.claim(&context_in).await?
         {

@@ -6,7 +6,7 @@ use sea_orm::{QueryResult, Value};
 use super::diff::{write_diff, write_removal};
 use crate::catalog::Entry;
 use crate::context::Context;
-use crate::crud::Changes;
+use crate::ops::Changes;
 use crate::db::{Dialect, Operand, Sql};
 use crate::error::Result;
 

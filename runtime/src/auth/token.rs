@@ -6,7 +6,7 @@ use sea_orm::entity::prelude::*;
 
 use super::Secret;
 use super::principal::grants_ability;
-use crate::crud::{Context, Draft, Route};
+use crate::ops::{Context, Draft, Route};
 use crate::error::Result;
 use crate::query::hint;
 use crate::stale_reference::StaleReference;
@@ -52,7 +52,7 @@ pub struct Model {
 }
 
 pub fn route() -> Route {
-    crate::route!(Entity, Behaviour, hooks(check, before_save, after_commit), actions()).granting()
+    crate::route!(Entity, Behaviour, hooks(check, before_save, after_commit), actions()).public()
 }
 
 trait Behaviour {

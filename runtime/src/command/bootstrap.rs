@@ -8,7 +8,7 @@ use super::account;
 use crate::app::App;
 use crate::auth::{Principal, invitation, user};
 use crate::context::{Context, State};
-use crate::crud::{API, Transaction};
+use crate::ops::{API, Transaction};
 use crate::error::Result;
 
 /// Secrets that the first start shows once.
@@ -28,7 +28,7 @@ pub async fn create_administrator(state: &Arc<State>) -> Result<Option<FirstSecr
     let outside = Context::new(state, &operator, state.db.reader());
     // In one transaction: later starts do nothing as soon as there is a user.
     let transaction = Transaction::begin(state).await?;
-    let context = outside.within(&transaction);
+    let context = outside.in_transaction(&transaction);
     let email = &state.config.admin_email;
     let user = serde_json::json!({ "name": "Administrator", "email": email, "is_admin": true });
     let (id, _) = account::create(&context, "user", &user).await?;

@@ -11,7 +11,7 @@ use crate::attachment;
 use crate::auth::{Principal, Secret, caller_of, token, user};
 use crate::catalog::Entry;
 use crate::context::{Context, State};
-use crate::crud::{self, Call, Method};
+use crate::ops::{self, RouteOperation, Method};
 use crate::error::{Error, Result};
 use crate::query::{Condition, hint};
 
@@ -73,7 +73,7 @@ fn target<'s>(state: &'s State, action: &str, target: &str) -> Result<(&'s Entry
         let known = state.catalog.entries().iter().map(|entry| entry.meta.plural);
         Error::internal(format!("there is no resource `{plural}`{}", hint(plural, known)))
     })?;
-    let actions = crud::deeds(state, entry);
+    let actions = ops::operations(state, entry);
     let found = actions.iter().find(|(name, _)| *name == action).map(|(_, method)| method.clone());
     let method = found.ok_or_else(|| {
         let known = actions.iter().map(|(name, _)| *name);
@@ -143,11 +143,11 @@ async fn check_record(context: &Context<'_>, entry: &Entry, method: &Method, id:
     if entry.is_attached() {
         attachment::check_access(context, id, method.name == "GET").await?;
     }
-    if let Call::Restore = method.call {
-        return crud::restorable(context, entry, id, Condition::always()).await.map(|()| "exists".into());
+    if let RouteOperation::Restore = method.call {
+        return ops::restorable(context, entry, id, Condition::always()).await.map(|()| "exists".into());
     }
-    let condition = crud::visible(context, entry);
-    match crud::load(context, entry, id, &condition, false).await? {
+    let condition = ops::visible(context, entry);
+    match ops::load(context, entry, id, &condition, false).await? {
         Some(_) => Ok("exists".into()),
         None => Err(Error::NotFound),
     }

@@ -9,13 +9,13 @@ use serde_json::json;
 use super::{bootstrap, output};
 use crate::app::{App, Demo};
 use crate::context::State;
-use crate::crud;
+use crate::ops;
 use crate::db::Sql;
 use crate::error::Result;
 use crate::meta::Kind;
-use crate::search;
+use crate::trigram;
 use crate::server;
-use crate::total;
+use crate::counts;
 
 /// Migrates, inserts seed data, and serves until a signal.
 pub async fn serve(app: &App, state: &Arc<State>) -> Result<()> {
@@ -49,16 +49,16 @@ pub async fn serve(app: &App, state: &Arc<State>) -> Result<()> {
 
 /// Lists all routes.
 pub fn routes(state: &Arc<State>, matches: &ArgMatches) -> Result<()> {
-    let rows: Vec<_> = crud::routes(state).iter().map(|route| json!(route)).collect();
+    let rows: Vec<_> = ops::routes(state).iter().map(|route| json!(route)).collect();
     output::print(matches, &["method", "path", "ability", "permission"], &rows)
 }
 
 /// Rebuilds record counts and search indexes.
 pub async fn recount(state: &State, matches: &ArgMatches) -> Result<()> {
     let resource = matches.get_one::<String>("resource").map(String::as_str);
-    let totals = total::recount(&state.db, &state.catalog, resource).await?;
+    let totals = counts::recount(&state.db, &state.catalog, resource).await?;
     // Their triggers may have been disabled too.
-    search::forget(&state.db, &state.catalog, resource).await?;
+    trigram::drop_all(&state.db, &state.catalog, resource).await?;
     let rows: Vec<_> = totals.iter().map(|(table, total)| json!({ "table": table, "total": total })).collect();
     output::print(matches, &["table", "total"], &rows)
 }

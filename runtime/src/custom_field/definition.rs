@@ -9,7 +9,7 @@ use sea_orm::PaginatorTrait;
 use sea_orm::entity::prelude::*;
 
 use super::CustomFieldType;
-use crate::crud::{Context, Draft, Route};
+use crate::ops::{Context, Draft, Route};
 use crate::db::{Connection, Lock};
 use crate::error::Result;
 use crate::query::hint;
@@ -157,7 +157,7 @@ impl Rules for Entity {
 async fn check_against_others(context: &Context<'_>, draft: &mut Draft<Entity>) -> Result<()> {
     let Some(entity_type) = draft.model.entity_type.try_as_ref() else { return Ok(()) };
     // Serializes concurrent creations, which makes both checks exact.
-    Lock::Fields.hold(context.db()).await?;
+    Lock::Fields.acquire(context.db()).await?;
     let others = Entity::find().filter(Column::EntityType.eq(entity_type));
     // Limited because each has indexes, which every write maintains and PostgreSQL locks with the table.
     if others.clone().count(context.db()).await? >= MAX_FIELDS_PER_ENTITY {

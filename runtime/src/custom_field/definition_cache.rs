@@ -7,7 +7,7 @@ use super::{CustomFieldTypes, Definition, Entity, load};
 use crate::db::{Connection, Sql};
 use crate::error::Result;
 use crate::resource::Resource;
-use crate::total;
+use crate::counts;
 
 /// Cached definitions by entity type. They may be outdated: a statement that depends on them compares them with the
 /// database, by [`write_definitions`] or, for types only, by [`write_changes`].
@@ -83,7 +83,7 @@ pub fn write_definitions(sql: &mut Sql, entity_type: &str) {
 
 /// Writes a subquery that returns the version of all definitions, which a statement planned with cached types compares.
 pub fn write_changes(sql: &mut Sql) {
-    total::write_changes(sql, &[table()]);
+    counts::write_versions(sql, &[table()]);
 }
 
 /// Table of the definitions.

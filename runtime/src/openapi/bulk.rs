@@ -8,8 +8,8 @@ use super::operation::{body_name, created_name, json_content};
 use super::request_schema::{self, Write};
 use super::{english, header, response_schema};
 use crate::catalog::{Catalog, Entry};
-use crate::crud::Call;
-use crate::crud::bulk::{MOST, methods};
+use crate::ops::RouteOperation;
+use crate::ops::bulk::{MAX_OPERATIONS, methods};
 use crate::meta::Operation;
 
 /// The operation id, the summary and the description.
@@ -20,7 +20,7 @@ pub fn texts(entry: &Entry) -> (String, String, String) {
         format!("bulk_{}", entry.meta.plural),
         format!("Write {several} in bulk"),
         format!(
-            "Performs up to {MOST} operations ({}), each like the single request. With `atomic`, the default, either all of \
+            "Performs up to {MAX_OPERATIONS} operations ({}), each like the single request. With `atomic`, the default, either all of \
              them succeed or none, and `errors` lists the problems under `operations.<index>`. Without it, operations \
              are independent, and each result has its own status.",
             verbs.join(", ")
@@ -42,7 +42,7 @@ pub fn body(catalog: &Catalog, entry: &Entry) -> Node {
     let (name, examples) = (entry.meta.name, Examples { catalog });
     let (mut forms, mut shown) = (Vec::new(), Vec::new());
     for (word, call, _) in methods(entry) {
-        let creates = matches!(call, Call::Operation(Operation::Create));
+        let creates = matches!(call, RouteOperation::Operation(Operation::Create));
         let method = json!({ "type": "string", "const": word, "description": "The operation.", "examples": [word] });
         let mut properties = Node::object().with("method", method);
         let mut example = json!({ "method": word });
@@ -56,7 +56,7 @@ pub fn body(catalog: &Catalog, entry: &Entry) -> Node {
             example["id"] = json!(1);
         }
         let write = if creates { Write::Create } else { Write::Update };
-        if creates || matches!(call, Call::Operation(Operation::Update)) {
+        if creates || matches!(call, RouteOperation::Operation(Operation::Update)) {
             example[name] = examples.body(entry, write);
             let needed = entry.meta.fields.iter().any(|field| field.required && request_schema::is_given(field, write));
             let record = reference("schemas", &body_name(entry, write));
@@ -74,7 +74,7 @@ pub fn body(catalog: &Catalog, entry: &Entry) -> Node {
         .with("type", "array")
         .with("description", "The operations, in their order.")
         .with("minItems", 1)
-        .with("maxItems", i64::try_from(MOST).unwrap_or(i64::MAX))
+        .with("maxItems", i64::try_from(MAX_OPERATIONS).unwrap_or(i64::MAX))
         .with("items", Node::object().with("anyOf", forms));
     let mut atomic = request_schema::boolean();
     atomic.push(json!({ "type": "null" }).into());
@@ -98,17 +98,17 @@ pub fn response(catalog: &Catalog, entry: &Entry) -> Node {
     let status = |status: u16| json!({ "type": "integer", "const": status, "description": "The status of the single request.", "examples": [status] });
     for (_, call, code) in methods(entry) {
         let properties = Node::object().with("status", status(*code));
-        if matches!(call, Call::Operation(Operation::Delete)) {
+        if matches!(call, RouteOperation::Operation(Operation::Delete)) {
             forms.push(request_schema::object(properties.with("id", id()), &["status", "id"]));
             shown_results.push(json!({ "status": code, "id": 1 }));
             continue;
         }
-        let reveals = matches!(call, Call::Operation(Operation::Create)) && !entry.meta.reveals.is_empty();
+        let reveals = matches!(call, RouteOperation::Operation(Operation::Create)) && !entry.meta.reveals.is_empty();
         let record = if reveals { created_name(entry) } else { response_schema::record_name(entry) };
         let tag = json!({ "type": "string", "description": "The version of the record.", "examples": ["\"5f2d41\""] });
         let properties = properties.with("etag", tag).with(name, reference("schemas", &record));
         // Restored and updated records have the same schema.
-        if !matches!(call, Call::Restore) || !entry.meta.operations.contains(&Operation::Update) {
+        if !matches!(call, RouteOperation::Restore) || !entry.meta.operations.contains(&Operation::Update) {
             forms.push(request_schema::object(properties, &["status", "etag", name]));
         }
         let mut example = json!({ "status": code, "etag": "\"5f2d41\"" });

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::node::{Node, reference};
 use crate::catalog::Catalog;
-use crate::crud::Call;
+use crate::ops::RouteOperation;
 use crate::error::CODES;
 use crate::header::*;
 use crate::idempotency::MAX_KEY_CHARACTERS;
@@ -114,10 +114,10 @@ pub fn of_response(names: &[&str]) -> Node {
 }
 
 /// The headers of a successful response.
-pub fn of_success(call: Call, takes_key: bool, created: bool, deprecated: bool) -> Node {
+pub fn of_success(call: RouteOperation, takes_key: bool, created: bool, deprecated: bool) -> Node {
     let mut names = Vec::new();
     names.extend(created.then_some(LOCATION));
-    if let Call::Operation(Operation::List) = call {
+    if let RouteOperation::Operation(Operation::List) = call {
         names.extend([LINK, DISPOSITION]);
     }
     names.extend(call.answers_tag().then_some(ETAG));
@@ -237,9 +237,9 @@ fn delivery_headers() -> Vec<(&'static str, &'static str, bool, Value, Value)> {
 }
 
 /// The request headers of an operation.
-pub fn of_call(call: Call, takes_key: bool) -> Vec<Node> {
+pub fn of_call(call: RouteOperation, takes_key: bool) -> Vec<Node> {
     let mut names = Vec::new();
-    if let Call::Operation(Operation::List) = call {
+    if let RouteOperation::Operation(Operation::List) = call {
         names.push(IF_NONE_MATCH);
     } else if call.has_conditions() {
         names.extend([IF_MATCH, if call.reads() { IF_NONE_MATCH } else { IF_NONE_MATCH_OF_WRITE }]);

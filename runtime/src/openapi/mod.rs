@@ -26,13 +26,13 @@ use self::node::Node;
 use self::operation::SCHEMES;
 use crate::catalog::Catalog;
 use crate::context::State;
-use crate::crud;
+use crate::ops;
 use crate::error::{Error, Result};
 use crate::header::AUTH_TOKEN;
 
 /// The path of the document.
 pub fn path() -> String {
-    format!("{}/openapi.json", crud::API)
+    format!("{}/openapi.json", ops::API)
 }
 
 /// The serialized document.
@@ -50,7 +50,7 @@ impl OpenApiDocument {
     /// When serialization fails.
     pub fn of(state: &State) -> Result<OpenApiDocument> {
         let json = serde_json::to_vec(&document(state)).map_err(Error::internal)?;
-        let etag = crud::tag(&json);
+        let etag = ops::tag(&json);
         Ok(OpenApiDocument { json: json.into(), etag })
     }
 }
@@ -100,7 +100,7 @@ fn tags(catalog: &Catalog) -> Node {
 
 fn paths(state: &State) -> Node {
     let mut paths = Node::object();
-    for route in crud::routes(state) {
+    for route in ops::routes(state) {
         let entry = state.catalog.linked(route.resource);
         let operation = operation::describe(&state.catalog, entry, &route);
         let path = paths.get(&route.path).cloned().unwrap_or_else(Node::object);

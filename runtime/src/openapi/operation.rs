@@ -7,7 +7,7 @@ use super::node::{Node, reference};
 use super::request_schema::{self, Write};
 use super::{bulk, english, error_responses, header, parameter, response_schema};
 use crate::catalog::{Catalog, Entry};
-use crate::crud::{Call, Format, RouteInfo, deprecation, explain};
+use crate::ops::{RouteOperation, Format, RouteInfo, deprecation, explain};
 use crate::meta::{ActionMeta, ActionMethod, ActionOn, ActionOutput, Deprecated, Operation, Shown};
 
 /// Names of the security schemes.
@@ -20,9 +20,9 @@ pub fn describe(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> Node {
         [details, requirements(route)].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n\n");
     let mut parameters = parameter::of_path(catalog, entry, &route.path);
     parameters.extend(match route.call {
-        Call::Operation(Operation::List) => parameter::of_list(catalog, entry),
-        Call::Operation(Operation::Show) => parameter::of_record(entry),
-        Call::Action(action) if action.method == ActionMethod::Get => parameter::of_action(catalog, action.input),
+        RouteOperation::Operation(Operation::List) => parameter::of_list(catalog, entry),
+        RouteOperation::Operation(Operation::Show) => parameter::of_record(entry),
+        RouteOperation::Action(action) if action.method == ActionMethod::Get => parameter::of_action(catalog, action.input),
         _ => Vec::new(),
     });
     parameters.extend(header::of_call(route.call, route.call.takes_key()));
@@ -38,8 +38,8 @@ pub fn describe(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> Node {
         .with("x-ability", route.ability.clone())
         .with_some("x-permission", route.permission);
     let node = match route.call {
-        Call::Action(action) => english::deprecated(node, entry.meta.deprecation(Deprecated::Action, action.name)),
-        Call::Operation(_) | Call::Bulk | Call::Restore => node,
+        RouteOperation::Action(action) => english::deprecated(node, entry.meta.deprecation(Deprecated::Action, action.name)),
+        RouteOperation::Operation(_) | RouteOperation::Bulk | RouteOperation::Restore => node,
     };
     let node = if parameters.is_empty() { node } else { node.with("parameters", parameters) };
     node.with_some("requestBody", body(catalog, entry, route.call)).with("responses", responses(catalog, entry, route))
@@ -51,7 +51,7 @@ fn texts(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> (String, String
     let (one, several) = (english::a_record(meta), english::records(meta));
     match route.call {
         // Attachments of the records of another resource, or of a singleton.
-        Call::Operation(Operation::List) if entry.is_attached() => {
+        RouteOperation::Operation(Operation::List) if entry.is_attached() => {
             let place = route.path.rsplit('/').skip(1).find(|segment| !segment.starts_with('{')).unwrap_or_default();
             let of = if route.path.contains("{id}") { "one of the" } else { "the" };
             (
@@ -60,22 +60,22 @@ fn texts(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> (String, String
                 format!("Lists {several} by page. {}", parameter::more_filters(catalog, entry)),
             )
         }
-        Call::Operation(Operation::List) => (
+        RouteOperation::Operation(Operation::List) => (
             format!("list_{}", meta.plural),
             format!("List {several}"),
             format!("Lists {several} by page. {}", parameter::more_filters(catalog, entry)),
         ),
-        Call::Operation(Operation::Show) => {
+        RouteOperation::Operation(Operation::Show) => {
             (format!("show_{}", meta.name), format!("Show {one}"), format!("Shows {one} with all fields."))
         }
-        Call::Operation(Operation::Create) => (
+        RouteOperation::Operation(Operation::Create) => (
             format!("create_{}", meta.name),
             format!("Create {one}"),
             "The body has the fields at its top level, or all of them under the singular name. A field that is missing or null \
              gets its default."
                 .to_string(),
         ),
-        Call::Operation(Operation::Update) => {
+        RouteOperation::Operation(Operation::Update) => {
             let verb = if route.method == "PATCH" { "patch" } else { "update" };
             let same = if route.method == "PATCH" { " The same as `PUT`." } else { "" };
             (
@@ -87,7 +87,7 @@ fn texts(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> (String, String
                 ),
             )
         }
-        Call::Operation(Operation::Delete) => {
+        RouteOperation::Operation(Operation::Delete) => {
             let marked = match (meta.soft_delete, meta.keeps_deleted()) {
                 (_, true) => " This is a soft delete: `deleted=only` still shows the record.",
                 (true, false) => " This is a soft delete, but the API no longer shows the record.",
@@ -95,9 +95,9 @@ fn texts(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> (String, String
             };
             (format!("delete_{}", meta.name), format!("Delete {one}"), format!("Deletes {one}.{marked}"))
         }
-        Call::Action(action) => action_texts(entry, action),
-        Call::Bulk => bulk::texts(entry),
-        Call::Restore => (
+        RouteOperation::Action(action) => action_texts(entry, action),
+        RouteOperation::Bulk => bulk::texts(entry),
+        RouteOperation::Restore => (
             format!("restore_{}", meta.name),
             format!("Restore {one}"),
             format!(
@@ -131,24 +131,24 @@ fn requirements(route: &RouteInfo) -> String {
 }
 
 /// The request body of a write, with its fields at the top level or under the singular name.
-fn body(catalog: &Catalog, entry: &Entry, call: Call) -> Option<Node> {
+fn body(catalog: &Catalog, entry: &Entry, call: RouteOperation) -> Option<Node> {
     let examples = Examples { catalog };
-    if let (Some(_), Call::Operation(Operation::Create)) = (entry.route.upload, call) {
+    if let (Some(_), RouteOperation::Operation(Operation::Create)) = (entry.route.upload, call) {
         return Some(upload(catalog, entry));
     }
-    if let Call::Bulk = call {
+    if let RouteOperation::Bulk = call {
         return Some(bulk::body(catalog, entry));
     }
     let (schema, example, required, what) = match call {
-        Call::Operation(Operation::Create) => {
+        RouteOperation::Operation(Operation::Create) => {
             let required =
                 entry.meta.fields.iter().any(|field| field.required && request_schema::is_given(field, Write::Create));
             (wrapped(entry, &body_name(entry, Write::Create)), examples.body(entry, Write::Create), required, "new")
         }
-        Call::Operation(Operation::Update) => {
+        RouteOperation::Operation(Operation::Update) => {
             (wrapped(entry, &body_name(entry, Write::Update)), examples.body(entry, Write::Update), false, "changed")
         }
-        Call::Action(action) if action.method == ActionMethod::Post && !action.input.is_empty() => {
+        RouteOperation::Action(action) if action.method == ActionMethod::Post && !action.input.is_empty() => {
             let (mut properties, mut required) = (Node::object(), Vec::new());
             for field in action.input {
                 if field.required {
@@ -254,30 +254,30 @@ fn responses(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> Node {
     if route.path.contains('{') {
         errors.push(404);
     }
-    if route.call.has_conditions() && !matches!(route.call, Call::Operation(Operation::List)) {
+    if route.call.has_conditions() && !matches!(route.call, RouteOperation::Operation(Operation::List)) {
         errors.extend([400, 412]);
     }
     match route.call {
-        Call::Operation(Operation::List) => {
+        RouteOperation::Operation(Operation::List) => {
             errors.extend([400, 422]);
             let text = format!("A page of {}, or all of them in the format of `Accept`.", english::records(meta));
             responses.set("200", response(text, list(examples, entry)));
             responses.set("304", reference("responses", error_responses::NOT_MODIFIED));
         }
-        Call::Operation(Operation::Show) => {
+        RouteOperation::Operation(Operation::Show) => {
             errors.push(422);
             responses.set("200", response(format!("The {noun}."), sparse()));
             responses.set("304", reference("responses", error_responses::NOT_MODIFIED));
         }
-        Call::Operation(Operation::Create) => {
+        RouteOperation::Operation(Operation::Create) => {
             errors.extend([400, 409, 413, 415, 422]);
             responses.set("201", created());
         }
-        Call::Operation(Operation::Update) => {
+        RouteOperation::Operation(Operation::Update) => {
             errors.extend([409, 413, 415, 422]);
             responses.set("200", updated());
         }
-        Call::Operation(Operation::Delete) => {
+        RouteOperation::Operation(Operation::Delete) => {
             errors.push(409);
             if entry.route.hooks.before_delete.is_some() {
                 errors.push(422);
@@ -285,7 +285,7 @@ fn responses(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> Node {
             let gone = Node::object().with("description", format!("The {noun} was deleted."));
             responses.set("204", gone.with("headers", headers(false)));
         }
-        Call::Action(action) => {
+        RouteOperation::Action(action) => {
             errors.extend([400, 422]);
             if action.method == ActionMethod::Post {
                 errors.extend([409, 413, 415]);
@@ -308,17 +308,17 @@ fn responses(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> Node {
                 }
             }
         }
-        Call::Restore => {
+        RouteOperation::Restore => {
             errors.extend([409, 413, 415, 422]);
             responses.set("200", updated());
         }
-        Call::Bulk => {
+        RouteOperation::Bulk => {
             errors.extend([400, 409, 413, 415, 422]);
             responses.set("200", bulk::response(catalog, entry).with("headers", headers(false)));
         }
     }
     error_responses::add(&mut responses, &errors);
-    if matches!(route.call, Call::Operation(Operation::List)) {
+    if matches!(route.call, RouteOperation::Operation(Operation::List)) {
         error_responses::add_too_long(&mut responses);
     }
     responses

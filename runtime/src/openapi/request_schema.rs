@@ -10,9 +10,9 @@ use super::node::{Node, reference};
 use super::number_pattern;
 use super::{english, response_schema};
 use crate::catalog::{Catalog, Entry};
-use crate::crud::embedded;
+use crate::ops::embedded;
 use crate::meta::{Access, DefaultValue, FieldMeta, Kind, Rule, Shown};
-use crate::query::MOST_ELEMENTS;
+use crate::query::MAX_LIST_ELEMENTS;
 
 /// Name of the schema of a boolean as text.
 pub const BOOLEAN_WORD: &str = "BooleanWord";
@@ -306,7 +306,7 @@ fn decimal(field: &FieldMeta, precision: u8, places: u8) -> Node {
 }
 
 fn list(field: &FieldMeta, items: Node) -> Node {
-    let mut max = i64::try_from(MOST_ELEMENTS).unwrap_or(i64::MAX);
+    let mut max = i64::try_from(MAX_LIST_ELEMENTS).unwrap_or(i64::MAX);
     let mut schema = Node::object().with("type", "array").with("items", items);
     for rule in field.rules {
         match rule {

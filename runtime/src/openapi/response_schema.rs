@@ -6,7 +6,7 @@ use super::english;
 use super::example::Examples;
 use super::node::{Node, reference};
 use crate::catalog::{Catalog, Entry};
-use crate::crud::embedded;
+use crate::ops::embedded;
 use crate::meta::{FieldMeta, IncludeMeta, IncludeTarget, Kind, Shown, TimestampForm};
 
 /// The schema of a field of a record, with its description and an example.

@@ -16,7 +16,7 @@ use serde_json::Value;
 use super::list::response::ListBody;
 use crate::auth::Principal;
 use crate::context::State;
-use crate::crud::{self, API};
+use crate::ops::{self, API};
 use crate::error::{Error, Result};
 use crate::header;
 use crate::server::{Endpoint, InternalRequest, NotFound};
@@ -45,7 +45,7 @@ pub struct Problem {
 impl ApiClient {
     pub fn new(state: &Arc<State>) -> ApiClient {
         let not_found = Router::with_path("{**rest}").goal(Endpoint::new(state.clone(), NotFound));
-        ApiClient { service: Service::new(Router::new().push(crud::router(state)).push(not_found)) }
+        ApiClient { service: Service::new(Router::new().push(ops::router(state)).push(not_found)) }
     }
 
     /// Sends a request; `path` is relative to `/api/v1`. `version` is the HTTP version of the browser's connection,

@@ -57,7 +57,7 @@ pub fn serve(request: &Request, name: &str) -> Result<Response> {
         SCRIPT => Cow::Owned(text(file).replace(".js';", &format!(".js?{}';", version()))),
         _ => text(file),
     };
-    let tag = crate::crud::tag(text.as_bytes());
+    let tag = crate::ops::tag(text.as_bytes());
     let answer = match headers::conditions(request)?.not_modified(&tag)? {
         true => Response::empty(StatusCode::NOT_MODIFIED),
         false => Response::bytes(file.kind, text.into_owned().into_bytes()),

@@ -16,7 +16,7 @@ use super::{fetch_many, url};
 use crate::catalog::Entry;
 use crate::error::{Error, Result};
 use crate::meta::{Access, FieldMeta, Kind, Operation, Shown};
-use crate::query::{MOST_ELEMENTS, Predicate, allows};
+use crate::query::{MAX_LIST_ELEMENTS, Predicate, allows};
 use crate::server::Response;
 
 /// Fields that name a record, in order of preference.
@@ -104,7 +104,7 @@ impl DisplayNames {
             });
             row.value.split(',').filter_map(move |id| Some((referenced?, id.trim().parse::<i64>().ok()?)))
         });
-        for (referenced, id) in ids.take(MOST_ELEMENTS) {
+        for (referenced, id) in ids.take(MAX_LIST_ELEMENTS) {
             wanted.entry(referenced).or_default().insert(id);
         }
         DisplayNames::load(request, wanted).await

@@ -32,7 +32,7 @@ use salvo::{Request, Router, async_trait};
 use crate::attachment::S3Config;
 use crate::auth::session::{self as auth_session, Found};
 use crate::context::State;
-use crate::crud::{BULK, RESTORE};
+use crate::ops::{BULK, RESTORE};
 use crate::error::{Error, Result};
 use crate::header;
 use crate::metrics::UNMATCHED;

@@ -5,14 +5,14 @@
 
 pub mod condition;
 mod cursor;
-mod custom;
+mod custom_field_sql;
 mod describe;
-mod name;
-mod needle;
-mod order;
+mod resolve;
+mod trigram;
+mod order_by;
 mod parse;
 mod plan;
-mod question;
+mod predicate_test;
 mod request;
 mod sql;
 mod suggest;
@@ -21,17 +21,17 @@ mod value;
 pub use charter_model::{Predicate, Reads};
 pub use condition::Condition;
 pub use cursor::Cursor;
-pub use custom::indexes;
+pub use custom_field_sql::indexes;
 pub use describe::{describe, target_name};
-pub use name::{allows, asked, include_names};
-pub use needle::{candidates, indexed_part};
-pub use order::{Position, Ranking, Stretch};
+pub use resolve::{allows, asked, include_names};
+pub use trigram::{match_expression, indexed_condition};
+pub use order_by::{Position, OrderBy, KeysetRange};
 pub use parse::parse;
 pub use plan::{
-    Count, MOST_CHARACTERS, MOST_CONDITIONS, MOST_ELEMENTS, MOST_PER_PAGE, MOST_VALUES, Order, PER_PAGE, Plan, Planner,
+    Count, MAX_VALUE_CHARACTERS, MAX_CONDITIONS, MAX_LIST_ELEMENTS, MAX_PER_PAGE, MAX_BOUND_VALUES, Order, DEFAULT_PER_PAGE, Plan, Planner,
     too_many_values,
 };
 pub use request::{Pair, Request, Term, Values, decode};
-pub use sql::{KEEPING, write_condition, write_kept};
+pub use sql::{INDEX_TRIGGERS, write_condition, write_has_triggers};
 pub use suggest::{hint, suggest};
 pub use value::{read_boolean, read_value};

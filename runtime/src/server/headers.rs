@@ -6,7 +6,7 @@ use salvo::http::{HeaderValue, StatusCode, Version};
 
 use super::Response;
 use crate::auth::Principal;
-use crate::crud::{Conditions, Format, Reply};
+use crate::ops::{Preconditions, Format, StoredResponse};
 use crate::error::{Error, Result};
 use crate::header;
 use crate::idempotency::{Execution, Key};
@@ -53,13 +53,13 @@ pub fn format(request: &Request) -> Result<Option<Format>> {
 }
 
 /// `If-Match` and `If-None-Match`.
-pub fn conditions(request: &Request) -> Result<Conditions> {
+pub fn conditions(request: &Request) -> Result<Preconditions> {
     let lines = |name: &str| -> Option<String> {
         // A value that is not text is not a tag either.
         let lines: Vec<&str> = request.headers().get_all(name).iter().map(|v| v.to_str().unwrap_or("?")).collect();
         (!lines.is_empty()).then(|| lines.join(", "))
     };
-    Conditions::read(lines(header::IF_MATCH).as_deref(), lines(header::IF_NONE_MATCH).as_deref())
+    Preconditions::read(lines(header::IF_MATCH).as_deref(), lines(header::IF_NONE_MATCH).as_deref())
 }
 
 /// The `Idempotency-Key` with the fingerprint of the request, to which the caller adds the body; `None` without the header.
@@ -78,7 +78,7 @@ pub fn key(request: &Request, caller: &Principal) -> Result<Option<Key>> {
 }
 
 /// The response to a write.
-pub fn write_response(reply: Reply) -> Result<Response> {
+pub fn write_response(reply: StoredResponse) -> Result<Response> {
     let status = StatusCode::from_u16(reply.status).map_err(Error::internal)?;
     let mut response = match reply.body.is_empty() {
         true => Response::empty(status),
@@ -93,7 +93,7 @@ pub fn write_response(reply: Reply) -> Result<Response> {
 }
 
 /// The stored response of an earlier request with the same key.
-pub fn replayed(reply: Reply) -> Result<Response> {
+pub fn replayed(reply: StoredResponse) -> Result<Response> {
     Ok(write_response(reply)?.with_text(header::REPLAYED, "true"))
 }
 

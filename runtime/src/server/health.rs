@@ -10,7 +10,7 @@ use super::endpoint::only_get;
 use super::{Handler, Response};
 use crate::auth::authenticate;
 use crate::context::State;
-use crate::crud;
+use crate::ops;
 use crate::error::{Error, Result};
 use crate::metrics::{CONTENT_TYPE, UNMATCHED};
 
@@ -82,7 +82,7 @@ impl Handler for NotFound {
     }
 
     async fn handle(&self, state: &Arc<State>, request: &mut Request) -> Result<Response> {
-        if crud::is_of_api(request.uri().path()) {
+        if ops::is_of_api(request.uri().path()) {
             authenticate(state, request).await?;
         }
         Err(Error::NotFound)

@@ -10,7 +10,7 @@ use salvo::hyper::body::{Body, Bytes};
 use tokio::time::timeout;
 
 use super::{Permit, urlencoded_body};
-use crate::crud::Upload;
+use crate::ops::Upload;
 use crate::error::{Error, Result};
 
 /// Bytes and time of an unread body that are waited for before the response is sent.

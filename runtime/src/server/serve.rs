@@ -21,15 +21,15 @@ use super::health::{Live, MetricsEndpoint, Ready};
 use super::listener::{AcceptLoop, Incoming, Listener};
 use crate::attachment;
 use crate::context::State;
-use crate::crud;
+use crate::ops;
 use crate::error::{Error, Result};
 use crate::idempotency;
 use crate::online_indexes;
 use crate::openapi;
 use crate::panel;
-use crate::search;
+use crate::trigram;
 use crate::tasks::supervise;
-use crate::total;
+use crate::counts;
 use crate::webhook::Dispatcher;
 
 /// Time that open requests have to finish after the signal to stop.
@@ -80,9 +80,9 @@ pub async fn serve(state: Arc<State>) -> Result<Running> {
     let background_tasks = vec![
         spawn_supervised("attachments", &state, attachment::run_garbage_collection),
         spawn_supervised("idempotency", &state, idempotency::run_pruning),
-        spawn_supervised("search", &state, |state| async move { search::keep(&state).await }),
+        spawn_supervised("search", &state, |state| async move { trigram::keep_built(&state).await }),
         spawn_supervised("indexes", &state, online_indexes::run),
-        spawn_supervised("totals", &state, total::keep_folded),
+        spawn_supervised("totals", &state, counts::keep_compacted),
     ];
     Ok(Running { address, handle, serving, engine, accept_loop, background_tasks, state })
 }
@@ -125,7 +125,7 @@ pub fn router(state: &Arc<State>) -> Router {
     // Neither health checks nor files are compressed: files have ranges and tags of their bytes, and most are compressed already.
     let compressed = || Router::new().hoop(Compression::new());
     let mounted = state.mounts.iter().fold(compressed(), |router, mount| router.push(mount(state)));
-    let records = mounted.push(crud::router(state));
+    let records = mounted.push(ops::router(state));
     // Megabytes that anyone can request and that would be compressed each time.
     let documents = Router::new()
         .push(nested(&openapi::path(), Router::new().goal(Endpoint::new(state.clone(), OpenApiJson))))

@@ -7,11 +7,11 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::validation::ViewValidator;
-use crate::crud::{Context, Draft, Route};
+use crate::ops::{Context, Draft, Route};
 use crate::error::{Error, FieldErrors, Result};
 use crate::meta::{FieldMeta, ResourceMeta};
 use crate::query::{
-    Condition, MOST_CHARACTERS, MOST_CONDITIONS, MOST_ELEMENTS, MOST_VALUES, Predicate, Reads, Term, Values, hint,
+    Condition, MAX_VALUE_CHARACTERS, MAX_CONDITIONS, MAX_LIST_ELEMENTS, MAX_BOUND_VALUES, Predicate, Reads, Term, Values, hint,
     too_many_values,
 };
 use crate::resource::Resource as _;
@@ -84,10 +84,10 @@ pub struct Filter {
 
 /// JSON Schema of the filters. The type of `value` depends on the predicate.
 pub(crate) fn filters() -> Json {
-    let text = json!({ "type": "string", "minLength": 1, "maxLength": MOST_CHARACTERS });
+    let text = json!({ "type": "string", "minLength": 1, "maxLength": MAX_VALUE_CHARACTERS });
     let listed = json!({ "type": "string", "pattern": "^[^,]+(,[^,]+)*$" });
     let scalar = json!([text, { "type": ["number", "boolean"] }]);
-    let list = json!({ "type": "array", "minItems": 1, "maxItems": MOST_ELEMENTS, "items": { "anyOf": scalar } });
+    let list = json!({ "type": "array", "minItems": 1, "maxItems": MAX_LIST_ELEMENTS, "items": { "anyOf": scalar } });
     let several = json!([list, listed, { "type": ["number", "boolean"] }]);
     let words = json!([
         { "type": ["boolean", "null"] },
@@ -129,7 +129,7 @@ pub(crate) fn filters() -> Json {
     let needed = ["field", "predicate", "value"];
     json!({
         "type": "array",
-        "maxItems": MOST_CONDITIONS,
+        "maxItems": MAX_CONDITIONS,
         "items": { "anyOf": [
             filter(&[Reads::Value, Reads::Text], one, &needed, "cont"),
             filter(&[Reads::List], any, &needed, "in"),
@@ -269,7 +269,7 @@ impl Behaviour for Entity {
             draft.error("columns", problem);
         }
         let filters = filters.unwrap_or_default();
-        if validator.conditions(&filters) > MOST_CONDITIONS {
+        if validator.conditions(&filters) > MAX_CONDITIONS {
             draft.error("filters", too_many_conditions());
             return Ok(());
         }
@@ -281,7 +281,7 @@ impl Behaviour for Entity {
             }
         }
         // A list request rejects more values.
-        if values > MOST_VALUES {
+        if values > MAX_BOUND_VALUES {
             draft.error("filters", too_many_values());
         }
         if let Some(problem) = sort_column.and_then(|column| validator.sort_column(&column).err()) {
@@ -344,8 +344,8 @@ pub(crate) fn read_filters(json: Json) -> Result<Vec<Filter>, String> {
         _ => return Err("must be a list of objects".into()),
     };
     // The filters become a tree whose depth is their number.
-    if list.len() > MOST_CONDITIONS {
-        return Err(format!("must have at most {MOST_CONDITIONS} elements"));
+    if list.len() > MAX_CONDITIONS {
+        return Err(format!("must have at most {MAX_CONDITIONS} elements"));
     }
     let read = |(index, filter): (usize, Json)| {
         serde_json::from_value(filter).map_err(|error| format!("cannot be parsed: {error} (filter {})", index + 1))
@@ -355,7 +355,7 @@ pub(crate) fn read_filters(json: Json) -> Result<Vec<Filter>, String> {
 
 /// Error message for more than [`MOST_CONDITIONS`] conditions.
 pub(super) fn too_many_conditions() -> String {
-    format!("must have at most {MOST_CONDITIONS} conditions")
+    format!("must have at most {MAX_CONDITIONS} conditions")
 }
 
 fn list(json: Option<&Json>) -> Vec<String> {

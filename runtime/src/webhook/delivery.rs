@@ -155,11 +155,11 @@ pub async fn fan_out(state: &State, now: DateTime<Utc>) -> Result<FannedOut> {
             .push("SELECT 1 FROM \"events\" e WHERE ")
             .push(&receives_sql(catalog, dialect))
             .push(" AND ")
-            .among("e.\"id\"", &ids);
+            .in_ids("e.\"id\"", &ids);
         subscribed.push(") ORDER BY w.\"id\" FOR SHARE");
         let rows = subscribed.all(&transaction).await?;
         let locked = rows.iter().map(|row| row.try_get("", "id")).collect::<Result<Vec<i64>, _>>()?;
-        sql.among("w.\"id\"", &locked).push(" AND ");
+        sql.in_ids("w.\"id\"", &locked).push(" AND ");
     }
     match dialect {
         Dialect::Postgres => sql.push(&format!("w.\"created_at\" - interval '{CLOCK_SKEW}' <= e.\"created_at\"")),
@@ -167,11 +167,11 @@ pub async fn fan_out(state: &State, now: DateTime<Utc>) -> Result<FannedOut> {
             sql.push(&format!("datetime(w.\"created_at\", '-{CLOCK_SKEW}') <= datetime(e.\"created_at\")"))
         }
     };
-    sql.push(" AND ").among("e.\"id\"", &ids);
+    sql.push(" AND ").in_ids("e.\"id\"", &ids);
     sql.push(" ON CONFLICT (\"event_id\", \"webhook_id\") DO NOTHING");
     sql.run(&transaction).await?;
     let mut sql = Sql::new(dialect, "UPDATE \"events\" SET \"fanned_out_at\" = ");
-    sql.bind(now).push(" WHERE ").among("\"id\"", &ids);
+    sql.bind(now).push(" WHERE ").in_ids("\"id\"", &ids);
     sql.run(&transaction).await?;
     transaction.commit().await?;
     Ok(FannedOut { events: ids.len(), may_have_more: ids.len() == limit })
@@ -183,7 +183,7 @@ pub async fn fan_out(state: &State, now: DateTime<Utc>) -> Result<FannedOut> {
 async fn due(db: &Db, kind: AttemptKind, limits: &ClaimLimits<'_>, now: DateTime<Utc>) -> Result<Vec<i64>> {
     let running = limits.running.iter().map(|(webhook, count)| serde_json::json!([webhook, count])).collect();
     let mut sql = Sql::new(db.dialect(), "WITH r AS ");
-    sql.table(running, &[("webhook_id", "bigint"), ("count", "bigint")]);
+    sql.values_table(running, &[("webhook_id", "bigint"), ("count", "bigint")]);
     sql.push(
         ", due AS (SELECT d.\"id\", d.\"due_at\", ROW_NUMBER() OVER (PARTITION BY w.\"id\" ORDER BY d.\"due_at\") \
               + COALESCE(r.\"count\", 0) AS \"rank\", ",
@@ -238,7 +238,7 @@ async fn lease(db: &Db, ids: &[i64], kind: Option<AttemptKind>, now: DateTime<Ut
     let transaction = db.begin().await?;
     let mut sql = Sql::new(db.dialect(), "UPDATE \"webhook_deliveries\" SET \"lease_owner\" = ");
     sql.bind(token.to_string()).push(", \"lease_until\" = ").bind(now + LEASE);
-    sql.push(" WHERE \"id\" IN (SELECT d.\"id\" FROM \"webhook_deliveries\" d WHERE ").among("d.\"id\"", ids);
+    sql.push(" WHERE \"id\" IN (SELECT d.\"id\" FROM \"webhook_deliveries\" d WHERE ").in_ids("d.\"id\"", ids);
     sql.push(" AND ");
     match kind {
         Some(kind) => kind.write_due(&mut sql, now),
@@ -266,7 +266,7 @@ async fn load_claims(db: &Db, rows: &[QueryResult], token: &Arc<str>, now: DateT
     let (mut events, mut webhooks) = (HashMap::new(), HashMap::new());
     let columns = "\"id\", \"name\", \"body\", \"created_at\", \"trace\"";
     let mut sql = Sql::new(db.dialect(), format!("SELECT {columns} FROM \"events\" WHERE "));
-    sql.among("\"id\"", &distinct(rows, "event_id")?);
+    sql.in_ids("\"id\"", &distinct(rows, "event_id")?);
     for row in sql.all(db.reader()).await? {
         let (name, body): (String, String) = (row.try_get("", "name")?, row.try_get("", "body")?);
         let (happened_at, trace): (_, Option<String>) = (row.try_get("", "created_at")?, row.try_get("", "trace")?);
@@ -276,7 +276,7 @@ async fn load_claims(db: &Db, rows: &[QueryResult], token: &Arc<str>, now: DateT
     }
     let columns = "\"id\", \"url\", \"secret\", \"previous_secret\", \"previous_secret_until\", \"failing_since\"";
     let mut sql = Sql::new(db.dialect(), format!("SELECT {columns} FROM \"webhooks\" WHERE "));
-    sql.among("\"id\"", &distinct(rows, "webhook_id")?);
+    sql.in_ids("\"id\"", &distinct(rows, "webhook_id")?);
     for row in sql.all(db.reader()).await? {
         webhooks.insert(row.try_get::<i64>("", "id")?, row);
     }

@@ -9,7 +9,7 @@ use super::redelivery;
 use super::signature::TIMESTAMP;
 use super::subscriptions::{may_see_sql, read_permission};
 use super::transport::{METHOD, headers};
-use crate::crud::{Context, Route};
+use crate::ops::{Context, Route};
 use crate::db::Sql;
 use crate::error::{Error, Result};
 
@@ -87,7 +87,7 @@ impl Behaviour for Entity {
     /// Makes one more attempt at the delivery, now.
     async fn resend(context: &Context<'_>, log: &Model) -> Result<Delivery> {
         need_access(context, log).await?;
-        let state = context.shared();
+        let state = context.state_arc();
         redelivery::resend(state, state.webhook_transport.clone(), log.webhook_id, &log.delivery_id)
             .await
             .map(Delivery::from)

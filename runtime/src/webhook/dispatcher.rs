@@ -135,7 +135,7 @@ impl DispatchLoop {
                     self.unrecorded.push(finished);
                     Wake::Work
                 }
-                () = self.state.db.announced() => Wake::Work,
+                () = self.state.db.wait_for_commit() => Wake::Work,
             };
             if wake == Wake::Stop {
                 return self.drain().await;

@@ -8,7 +8,7 @@ use sea_orm::entity::prelude::*;
 
 use super::transport::Outcome;
 use super::{SigningSecret, cancel, redelivery, subscriptions};
-use crate::crud::{Context, Draft, Route};
+use crate::ops::{Context, Draft, Route};
 use crate::db::Lock;
 use crate::error::{Error, FieldErrors, Result};
 use crate::query::hint;
@@ -115,7 +115,7 @@ pub fn route() -> Route {
         hooks(check, before_save, after_save),
         actions(record_output test, record_input_output recover: RecoverInput, record rotate_secret)
     )
-    .granting()
+    .public()
 }
 
 trait Behaviour {
@@ -142,7 +142,7 @@ impl Behaviour for Entity {
             && let Some(user) = user
         {
             // Serializes concurrent creations, which makes the limit exact.
-            Lock::Webhooks.hold(context.db()).await?;
+            Lock::Webhooks.acquire(context.db()).await?;
             if Entity::find().filter(Column::UserId.eq(user)).count(context.db()).await? >= MAX_WEBHOOKS_PER_USER {
                 draft.error("url", format!("cannot be added: a user has at most {MAX_WEBHOOKS_PER_USER} webhooks"));
             }
@@ -186,7 +186,7 @@ impl Behaviour for Entity {
 
     /// Sends a test event now, even if the webhook is disabled.
     async fn test(context: &Context<'_>, webhook: &Model) -> Result<Delivery> {
-        let state = context.shared();
+        let state = context.state_arc();
         redelivery::test(state, state.webhook_transport.clone(), webhook.id, context.trace()).await.map(Delivery::from)
     }
 
@@ -197,7 +197,7 @@ impl Behaviour for Entity {
             errors.add("since", "must not be in the future");
             errors.into_result()?;
         }
-        let queued = redelivery::recover(context.shared(), webhook.id, input.since).await?;
+        let queued = redelivery::recover(context.state_arc(), webhook.id, input.since).await?;
         Ok(Recovery { since: input.since, queued: i64::try_from(queued).unwrap_or(i64::MAX) })
     }
 

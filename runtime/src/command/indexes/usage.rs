@@ -7,7 +7,7 @@ use crate::db::{Dialect, Sql, TRUE};
 use crate::error::Result;
 use crate::meta::ResourceMeta;
 use crate::online_indexes::is_managed;
-use crate::total;
+use crate::counts;
 
 /// Smallest number of rows of a table for advice. Scanning a smaller table is as fast as using an index.
 const MIN_ROWS: i64 = 10_000;
@@ -76,7 +76,7 @@ pub async fn unused_by_planner(
     }
     // For a small table the planner rightly prefers a scan.
     let mut count = Sql::new(Dialect::Sqlite, "SELECT ");
-    total::write_live(&mut count, meta.table);
+    counts::write_live_count(&mut count, meta.table);
     let live = count.push(" AS \"live\"").clone().one(context.db()).await?;
     if live.map(|row| row.try_get::<Option<i64>>("", "live")).transpose()?.flatten().unwrap_or(0) < MIN_ROWS {
         return Ok(None);

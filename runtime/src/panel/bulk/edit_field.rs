@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use serde_json::{Map, Value, json};
 
-use crate::crud;
+use crate::ops;
 use crate::custom_field::{self, CustomFieldType, Definition};
 use crate::error::{FieldErrors, Result};
 use crate::meta::{FieldMeta, Kind, Rule};
@@ -157,7 +157,7 @@ impl EditableField {
                 Ok(form_decode::to_api_value(field.kind, value))
             }
             EditableField::Custom(definition) => {
-                let entered = [(definition.name.clone(), crud::Given::Text(text.into()))];
+                let entered = [(definition.name.clone(), ops::RawJson::Text(text.into()))];
                 let (one, mut errors) = (std::slice::from_ref(definition), FieldErrors::default());
                 let mut merged = custom_field::merge(Map::new(), &entered, one, false, &mut errors);
                 match errors.is_empty() {

@@ -17,7 +17,7 @@ use std::borrow::Cow;
 use maud::{Markup, html};
 use serde_json::Value;
 
-use crate::crud::{API, Format};
+use crate::ops::{API, Format};
 use crate::error::Result;
 use crate::meta::{FieldMeta, Operation};
 use crate::panel::api::ApiResponse;
