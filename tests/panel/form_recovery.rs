@@ -214,8 +214,8 @@ async fn a_flash_message_is_shown_once(server: Server) {
     assert!(saved.header("set-cookie").starts_with("charter_said=created;"), "{}", saved.header("set-cookie"));
     let session = panel.cookie.clone().expect("a session");
     let with = |said: &str| {
-        let mut panel = CookieClient::new(&server.url());
-        panel.cookie = Some(format!("{session}; charter_said={said}"));
+        let mut client = CookieClient::new(&server.url());
+        client.cookie = Some(format!("{session}; charter_said={said}"));
         panel
     };
     let page = with("created").get("/product_groups/1").await;
