@@ -7,7 +7,7 @@ mod value;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-pub use definition::{ActiveModel, Definition, Entity, Model, load, lost, route};
+pub use definition::{ActiveModel, Definition, Entity, Model, load, route, stale_references};
 pub use known::{Definitions, Known, Types, table, write_changes, write_text};
 use sea_orm::Value;
 pub use value::{merge, shown};

@@ -7,6 +7,6 @@ mod record;
 
 pub use apply::{View, filtered, find};
 pub use changes::Changes;
-pub use names::lost;
+pub use names::stale_references;
 pub use record::{Column, Entity, route};
 pub(crate) use record::{Filter, Logic, filters, read_filters};

@@ -23,7 +23,7 @@ pub use delivery::{fan_out, write_waiting};
 pub use engine::{Engine, round};
 pub use exchange::{Attempt, Exchange, Outcome};
 pub use metrics::Metrics;
-pub use record::lost;
+pub use record::stale_references;
 pub use retention::prune;
 pub use send::{Limits, Sender};
 pub use signature::{Secrets, SigningSecret};
