@@ -116,7 +116,7 @@ fn main() -> ExitCode {
 
 fn compiled(folder: &Folder, then: impl FnOnce(Result<Output, Report>) -> u8) -> u8 {
     if !folder.dir.is_dir() {
-        eprintln!("there is no folder `{}`; `--dir` names the one with the resources", folder.dir.display());
+        eprintln!("the folder `{}` does not exist; `--dir` names the folder of the resources", folder.dir.display());
         return USAGE;
     }
     then(compile(&folder.dir))
@@ -158,7 +158,7 @@ fn expand(result: Result<Output, Report>, resource: &str) -> u8 {
             }
             None => {
                 let known: Vec<&str> = output.files().iter().map(|file| file.name.as_str()).collect();
-                eprintln!("there is no resource `{resource}`; there are: {}", known.join(", "));
+                eprintln!("unknown resource `{resource}`; known are {}", known.join(", "));
                 USAGE
             }
         },
@@ -178,7 +178,7 @@ fn list_codes(format: Format) -> u8 {
 
 fn explain(code: &str, format: Format) -> u8 {
     let Some(code) = Code::read(code) else {
-        eprintln!("there is no code `{code}`; `cargo charter explain` lists all of them");
+        eprintln!("unknown code `{code}`; `cargo charter explain` lists all of them");
         return USAGE;
     };
     match format {
@@ -199,7 +199,7 @@ fn explain(code: &str, format: Format) -> u8 {
 
 fn write_documents(folder: &Path) -> u8 {
     match reference::write(folder) {
-        Ok(written) if written.is_empty() => stdout::line("all documents are as they should be"),
+        Ok(written) if written.is_empty() => stdout::line("all documents are up to date"),
         Ok(written) => {
             written.iter().for_each(|name| stdout::line(format_args!("wrote {}", folder.join(name).display())))
         }
@@ -215,7 +215,7 @@ fn check_documents(folder: &Path) -> u8 {
     let stale = reference::stale(folder);
     for name in &stale {
         stdout::line(format_args!(
-            "{} is not what it would be now; `cargo charter docs --write` writes it",
+            "{} is out of date; `cargo charter docs --write` updates it",
             folder.join(name).display()
         ));
     }

@@ -34,10 +34,10 @@ fn nothing_left(rule: &Rule, field: &Field, other: &Field) -> Option<String> {
         Rule::DiffersFrom(_) => {
             match (field.kind.words(), other.kind.words(), field.kind.codes(), other.kind.codes()) {
                 (Some([own]), Some([other]), ..) if own.value == other.value => {
-                    Some(format!("both can only be `{}`", own.value))
+                    Some(format!("`{}` is the only value of both", own.value))
                 }
                 (_, _, Some([own]), Some([other])) if own.number.value == other.number.value => {
-                    Some(format!("both can only be {}", own.number.value))
+                    Some(format!("{} is the only value of both", own.number.value))
                 }
                 _ => None,
             }

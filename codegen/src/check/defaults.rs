@@ -27,7 +27,7 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
                     Some(Misfit::new("`caller` is a user", keyword_help(&field.kind, "caller")))
                 }
                 Default::Hook if scope.what != ScopeOf::Record => {
-                    Some(Misfit::new("no hook runs before an action", "say a value, or `required: true`"))
+                    Some(Misfit::new("hooks do not run before an action", "give a value, or `required: true`"))
                 }
                 Default::Now | Default::Caller | Default::Hook => None,
             };
@@ -39,8 +39,8 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
                 own_rules(field, "default", text, span, problems);
                 unlike_others(field, "default", span, problems);
             } else if field.default == Default::Hook && !resource.has_hook(Hook::BeforeSave) {
-                let message = format!("`{}` is left to a hook that is not declared", field.declared);
-                let problem = Diagnostic::new(Code::DefaultHook, span, message, "which hook?")
+                let message = format!("`{}` has the default `hook`, but no hook is declared", field.declared);
+                let problem = Diagnostic::new(Code::DefaultHook, span, message, "no hook declared")
                     .help("declare it: `hooks: [before_save]`");
                 problems.push(problem);
             }
@@ -63,16 +63,16 @@ fn beside_others(field: &Field, all: &[Field], problems: &mut Problems) {
         };
         if !kept {
             let message = format!(
-                "the default of `{}` breaks its own rule `{}`: `{}` begins with {}",
+                "the default of `{}` breaks its rule `{}`: `{}` has the default {}",
                 field.declared,
                 rule.value.key(),
                 other.name.value,
                 match &other.default {
                     Default::Literal(text) if other.default != field.default => format!("`{text}`"),
-                    _ => "the same".to_owned(),
+                    _ => "the same value".to_owned(),
                 },
             );
-            let problem = Diagnostic::new(Code::DefaultBreaksRule, span, message, "not allowed");
+            let problem = Diagnostic::new(Code::DefaultBreaksRule, span, message, "breaks the rule");
             problems.push(problem.related(rule.span, "by this rule").help("change one of the two defaults"));
         }
     }
@@ -85,10 +85,9 @@ fn begins_too_short(field: &Field, problems: &mut Problems) {
         return;
     }
     if let Some(rule) = field.rules.iter().find(|rule| matches!(rule.value, Rule::MinLength(least) if least > 0)) {
-        let message =
-            format!("`{}` is empty when it is left out, and breaks its own rule `min_length`", field.declared);
-        let problem = Diagnostic::new(Code::DefaultBreaksRule, rule.span, message, "not allowed");
-        problems.push(problem.help("say `required: true`, or leave `min_length` out"));
+        let message = format!("`{}` starts empty if it is omitted, which breaks its rule `min_length`", field.declared);
+        let problem = Diagnostic::new(Code::DefaultBreaksRule, rule.span, message, "breaks on create");
+        problems.push(problem.help("add `required: true`, or remove `min_length`"));
     }
 }
 
@@ -98,20 +97,22 @@ fn refers_to_user(kind: &Kind) -> bool {
 
 fn keyword_help(kind: &Kind, word: &str) -> String {
     match kind.is_text() || kind.words().is_some() {
-        true => format!("the text is written in quotes: `default: \"{word}\"`"),
-        false if word == "now" => "only a `timestamp` or a `date` can have it".to_owned(),
-        false => "only a `ref(user)` can have it".to_owned(),
+        true => format!("put text in quotes: `default: \"{word}\"`"),
+        false if word == "now" => "only a `timestamp` or a `date` takes it".to_owned(),
+        false => "only a `ref(user)` takes it".to_owned(),
     }
 }
 
 /// Reports a value that several records would share in a `unique` field.
 pub fn unlike_others(field: &Field, what: &str, span: Span, problems: &mut Problems) {
     if let Some(rule) = field.rules.iter().find(|rule| rule.value == Rule::Unique) {
-        let message =
-            format!("the {what} of `{}` breaks its own rule `unique`: the second record has it too", field.declared);
-        let problem = Diagnostic::new(Code::DefaultBreaksRule, span, message, "not allowed")
+        let message = format!(
+            "the {what} of `{}` breaks its rule `unique`: the second record has the same value",
+            field.declared
+        );
+        let problem = Diagnostic::new(Code::DefaultBreaksRule, span, message, "breaks the rule")
             .related(rule.span, "by this rule")
-            .help(format!("leave `{what}` out; with `nullable: true`, any number of records have no value"));
+            .help(format!("remove `{what}`; with `nullable: true`, any number of records have no value"));
         problems.push(problem);
     }
 }
@@ -141,8 +142,8 @@ pub fn own_rules(field: &Field, what: &str, text: &str, span: Span, problems: &m
             _ => true,
         };
         if !kept {
-            let message = format!("the {what} of `{}` breaks its own rule `{}`", field.declared, rule.value.key());
-            let problem = Diagnostic::new(Code::DefaultBreaksRule, span, message, "not allowed")
+            let message = format!("the {what} of `{}` breaks its rule `{}`", field.declared, rule.value.key());
+            let problem = Diagnostic::new(Code::DefaultBreaksRule, span, message, "breaks the rule")
                 .related(rule.span, "by this rule")
                 .help("change one of the two");
             problems.push(problem);

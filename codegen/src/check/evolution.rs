@@ -36,18 +36,18 @@ pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
 
 fn still_here(before: &Name, here: Option<&Name>, problems: &mut Problems) {
     if let Some(here) = here {
-        let message = format!("`{}` is still here, and cannot be what this was called before", before.value);
+        let message = format!("`{}` still exists, so it is not a former name", before.value);
         let problem = Diagnostic::new(Code::Contradiction, before.span, message, "not a former name");
-        problems.push(problem.related(here.span, "still here"));
+        problems.push(problem.related(here.span, "declared here"));
     }
 }
 
 /// Two resources or fields cannot have the same former name.
 fn said_twice<'a>(before: &Name, mut earlier: impl Iterator<Item = &'a Name>, problems: &mut Problems) {
     if let Some(first) = earlier.find(|other| other.value == before.value) {
-        let message = format!("two cannot both have been called `{}` before", before.value);
-        let problem = Diagnostic::new(Code::Contradiction, before.span, message, "said twice");
-        problems.push(problem.related(first.span, "first here").help("leave it out of one of them, which is then new"));
+        let message = format!("`{}` is the former name of two", before.value);
+        let problem = Diagnostic::new(Code::Contradiction, before.span, message, "given twice");
+        problems.push(problem.related(first.span, "first here").help("remove `renamed_from` from the new one"));
     }
 }
 
@@ -60,17 +60,18 @@ fn backfill(field: &Field, problems: &mut Problems) {
         // One value cannot fill all rows of such a column; a migration refuses it too.
         (Default::Literal(_), Kind::Known(Type::Uuid | Type::PolymorphicType { .. })) => {
             let reason = match field.kind {
-                Kind::Known(Type::Uuid) => "no two records have the same",
-                _ => "a type and an id are two values",
+                Kind::Known(Type::Uuid) => "two records cannot have the same UUID",
+                _ => "a polymorphic reference has two columns, a type and an id",
             };
-            let help = "remove `backfill`: say `nullable: true`, fill the rows, and require it in the next migration";
+            let help =
+                "remove `backfill`: add `nullable: true`, fill the rows, and require the field in the next migration";
             Some(Misfit::new(reason, help))
         }
         (Default::Literal(text), kind) => kind.literal("backfill", text).err(),
         (Default::Now, _) => {
-            Some(Misfit::new("only a `timestamp` or a `date` has it", "say a value; the text `now` stands in quotes"))
+            Some(Misfit::new("only a `timestamp` or a `date` takes `now`", "give a value; the text `now` needs quotes"))
         }
-        _ => Some(Misfit::new("rows that are there know neither a caller nor a hook", "say a value")),
+        _ => Some(Misfit::new("existing rows have neither a caller nor a hook", "give a value")),
     };
     if let Some(Misfit { reason, help }) = refusal {
         let message = format!("the backfill does not fit `{}`: {reason}", field.declared);

@@ -28,7 +28,7 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
             }
             if let Some(first) = seen.insert(names, set.span) {
                 let problem =
-                    Diagnostic::new(Code::NotIndexable, set.span, format!("{what} has this set twice"), "again");
+                    Diagnostic::new(Code::NotIndexable, set.span, format!("{what} has the same set twice"), "again");
                 problems.push(problem.related(first, "first here"));
             }
         }
@@ -41,11 +41,11 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
         if resource.field(name).is_some_and(|field| field.shown == Shown::Never || no_index(field).is_some()) {
             continue;
         }
-        let message = format!("`unique` is for several fields together, and `{name}` stands alone");
+        let message = format!("`unique` at the top level takes several fields; `{name}` is alone");
         let problem = Diagnostic::new(Code::NotIndexable, set.span, message, "one field").help(
             match resource.fields.iter().any(|field| field.declared == *name && field.name.value != *name) {
-                true => format!("name both of its fields: `unique: [[{name}_type, {name}_id]]`"),
-                false => format!("say `unique: true` at `{name}`"),
+                true => format!("name both columns: `unique: [[{name}_type, {name}_id]]`"),
+                false => format!("add `unique: true` to `{name}`"),
             },
         );
         problems.push(problem);
@@ -62,10 +62,12 @@ fn ordered(resource: &Resource, problems: &mut Problems) {
         if let Some(max) = field.kind.max_length()
             && max > MOST_ORDERED
         {
-            let message =
-                format!("`{}` may have {max} characters, and the order is kept of {MOST_ORDERED} at most", name.value);
+            let message = format!(
+                "`{}` may have {max} characters; the maximum of an ordered field is {MOST_ORDERED}",
+                name.value
+            );
             let problem = Diagnostic::new(Code::NotIndexable, name.span, message, "too long for an index");
-            problems.push(problem.help(format!("make it a `string({MOST_ORDERED})`, or leave it out")));
+            problems.push(problem.help(format!("make it a `string({MOST_ORDERED})`, or remove it")));
         }
     }
 }
@@ -82,8 +84,8 @@ fn unindexed(resource: &Resource, problems: &mut Problems) {
     asked.extend(resource.found_by.iter().map(Name::as_str));
     for name in &resource.unindexed {
         if named(resource, name, "`unindexed`", problems).is_some() && !asked.contains(&name.as_str()) {
-            let message = format!("`unindexed` names `{}`, of which nothing makes an index", name.value);
-            let problem = Diagnostic::new(Code::NotIndexable, name.span, message, "has no index to leave out");
+            let message = format!("`unindexed` names `{}`, which has no index", name.value);
+            let problem = Diagnostic::new(Code::NotIndexable, name.span, message, "no index");
             problems.push(problem.help("leave it out"));
         }
     }
@@ -94,28 +96,27 @@ fn short_enough(resource: &Resource, names: &[&Name], what: &str, span: Span, pr
     let longest = |name: &&Name| resource.field(name.as_str()).and_then(|field| field.kind.max_length()).unwrap_or(0);
     let characters = names.iter().map(longest).fold(0, u32::saturating_add);
     if characters > MOST_INDEXED {
-        let message =
-            format!("{what} would index text of up to {characters} characters, and {MOST_INDEXED} is the most");
+        let message = format!("{what} indexes text of up to {characters} characters; the maximum is {MOST_INDEXED}");
         let problem = Diagnostic::new(Code::NotIndexable, span, message, "too long for an index")
-            .help("give the longest a smaller `string(n)`, or leave it out");
+            .help("reduce `string(n)` of the longest field, or remove it");
         problems.push(problem);
     }
 }
 
 fn one_set(resource: &Resource, what: &str, set: &Spanned<Vec<Name>>, problems: &mut Problems) {
     if set.value.is_empty() {
-        let message = format!("a set of {what} names no field");
+        let message = format!("a set of {what} is empty");
         problems.push(Diagnostic::new(Code::NotIndexable, set.span, message, "empty").help("remove it"));
     }
     if set.value.len() > MOST_COLUMNS {
-        let message = format!("a set of {what} names {} fields, and {MOST_COLUMNS} is the most", set.value.len());
+        let message = format!("a set of {what} has {} fields; the maximum is {MOST_COLUMNS}", set.value.len());
         let problem = Diagnostic::new(Code::NotIndexable, set.span, message, "too many for an index");
-        problems.push(problem.help("the first few find nearly all that there is to find"));
+        problems.push(problem.help("the first fields find almost every record"));
     }
     let mut seen: BTreeMap<&str, Span> = BTreeMap::new();
     for name in &set.value {
         if let Some(first) = seen.insert(name.as_str(), name.span) {
-            let message = format!("`{}` is in the set twice", name.value);
+            let message = format!("`{}` is twice in the set", name.value);
             let problem = Diagnostic::new(Code::NotIndexable, name.span, message, "again");
             problems.push(problem.related(first, "first here"));
         }
@@ -130,13 +131,13 @@ fn one_set(resource: &Resource, what: &str, set: &Spanned<Vec<Name>>, problems: 
 fn mark(what: &str, name: &Name, set: &[Name], problems: &mut Problems) {
     let others: Vec<&str> = set.iter().map(Name::as_str).filter(|other| *other != name.as_str()).collect();
     let help = match (what, others.as_slice()) {
-        (_, []) => "remove it: deleted records are in no index of a resource".to_owned(),
-        ("`unique`", [alone]) => format!("say `unique: true` at `{alone}`: deleted records do not count already"),
-        ("`unique`", _) => format!("say `unique: [[{}]]`: deleted records do not count already", others.join(", ")),
-        _ => "leave it out: deleted records are in no index of a resource".to_owned(),
+        (_, []) => "remove it: indexes do not contain deleted records".to_owned(),
+        ("`unique`", [alone]) => format!("add `unique: true` to `{alone}`: deleted records do not count"),
+        ("`unique`", _) => format!("write `unique: [[{}]]`: deleted records do not count", others.join(", ")),
+        _ => "remove it: indexes do not contain deleted records".to_owned(),
     };
-    let message = format!("{what} names `{}`, which is always null here", name.value);
-    problems.push(Diagnostic::new(Code::NotIndexable, name.span, message, "always null here").help(help));
+    let message = format!("{what} names `{}`, which is null in all indexed records", name.value);
+    problems.push(Diagnostic::new(Code::NotIndexable, name.span, message, "always null").help(help));
 }
 
 /// The field of a name in a list of indexed fields; a field that cannot be indexed is reported.
@@ -154,10 +155,10 @@ fn no_index(field: &Field) -> Option<(String, &'static str)> {
         Kind::Unknown => None,
         Kind::Known(Type::Text) => Some((
             "a `text`, which is too long for an index".to_owned(),
-            "make it a `string(n)`; for substrings there is `search`",
+            "make it a `string(n)`, or use `search` for substrings",
         )),
         kind if !field.is_column() => {
-            Some((format!("{}, and has no column of its own", kind.word()), "index the field behind it"))
+            Some((format!("{}, which has no column", kind.word()), "index the column that it is derived from"))
         }
         kind if !kind.has_order() => Some((format!("{}, which has no order", kind.described()), "leave it out")),
         _ => None,

@@ -25,12 +25,12 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
     };
     let columns = resource.fields.iter().filter(|field| field.is_column()).count();
     if columns > MOST_COLUMNS {
-        let message = format!("`{}` has {columns} columns, and {MOST_COLUMNS} are the most", resource.name.value);
+        let message = format!("`{}` has {columns} columns; the maximum is {MOST_COLUMNS}", resource.name.value);
         refuse(
             Code::Contradiction,
             message,
             "too many fields",
-            "divide it into several resources, or keep some of it as `json`",
+            "divide it into several resources, or store part of it as `json`",
         );
     }
     let longest = resource.fields.iter().filter(|field| field.is_column()).fold(HEADER, |length, field| {
@@ -39,10 +39,10 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
     });
     if columns <= MOST_COLUMNS && longest > LONGEST_ROW {
         let message = format!(
-            "a row of `{}` has {longest} bytes when all of it is given, even with empty texts, and {LONGEST_ROW} are the most",
+            "a row of `{}` can have {longest} bytes, even with empty texts; the maximum is {LONGEST_ROW}",
             resource.name.value
         );
-        let help = "divide it into several resources, keep some of it as `json`, or use smaller types";
+        let help = "divide it into several resources, store part of it as `json`, or use smaller types";
         refuse(Code::Contradiction, message, "too many fields", help);
     }
     // Derived fields through one reference share a join; the labels of a code need none.
@@ -56,11 +56,11 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
         .collect();
     if joined.len() > MOST_JOINED {
         let message = format!(
-            "`{}` shows fields of {} other records, and {MOST_JOINED} are the most",
+            "`{}` shows fields of {} other records; the maximum is {MOST_JOINED}",
             resource.name.value,
             joined.len()
         );
-        refuse(Code::DerivedPath, message, "too many references to follow", "show some of them by includes");
+        refuse(Code::DerivedPath, message, "too many references", "show some of them with includes");
     }
 }
 

@@ -11,23 +11,19 @@ pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
     }
     let Some(parent) = schema.find(under.resource.as_str()) else { return };
     let (message, label) = if parent.is_platform() {
-        (
-            format!("`{}` is the platform's, and nothing can stand under it", parent.name.value),
-            "not a declared resource",
-        )
+        (format!("`{}` is a platform resource and cannot be a parent", parent.name.value), "not a declared resource")
     } else if parent.singleton {
-        (format!("`{}` has no ids, and nothing can stand under it", parent.name.value), "a singleton")
+        (format!("`{}` is a singleton and cannot be a parent", parent.name.value), "has no ids")
     } else if let Some(circle) = circle(schema, resource) {
-        (format!("`{}` stands under itself: {circle}", resource.name.value), "closes a circle")
+        (format!("`{}` is its own ancestor: {circle}", resource.name.value), "closes a cycle")
     } else if let Some(above) = &parent.under {
-        let message =
-            format!("`{}` stands under `{}`, and nothing can stand under it", parent.name.value, above.resource.value);
-        (message, "one step is the most")
+        let message = format!("`{}` is under `{}` and cannot be a parent", parent.name.value, above.resource.value);
+        (message, "nested too deep")
     } else {
         return;
     };
     let problem = Diagnostic::new(Code::Nesting, under.resource.span, message, label)
-        .help("leave `under` out; a `ref` field keeps the relation without the path");
+        .help("remove `under`; a `ref` field keeps the reference without the path");
     problems.push(problem);
 }
 

@@ -63,11 +63,11 @@ pub fn check(schema: &Schema, problems: &mut Problems) {
 fn problem(described: &Described, taken: &Described) -> Diagnostic {
     let sort = described.sort.word();
     let (what, name) = (&described.what, &described.name);
-    let message = format!("{what} would be the {sort} `{name}` of the API's description, which is {}", taken.what);
-    let problem = Diagnostic::new(Code::NameTaken, described.span, message, "makes a name that is not free");
+    let message = format!("{what} and {} have the same {sort} name `{name}` in the OpenAPI document", taken.what);
+    let problem = Diagnostic::new(Code::NameTaken, described.span, message, "leads to a name in use");
     match taken.span == Span::NOWHERE || taken.span == described.span {
         true => problem.help("choose another name"),
-        false => problem.related(taken.span, "there already").help("choose another name for one of the two"),
+        false => problem.related(taken.span, "used here").help("choose another name for one of the two"),
     }
 }
 
@@ -81,7 +81,7 @@ pub fn platforms() -> Vec<Described> {
     let sorts =
         [(Sort::Schema, platform::SCHEMAS), (Sort::Operation, platform::OPERATIONS), (Sort::Group, platform::GROUPS)];
     let names = sorts.into_iter().flat_map(|(sort, names)| names.iter().map(move |name| (sort, *name)));
-    let what = "the service's own";
+    let what = "the platform";
     names
         .map(|(sort, name)| Described { sort, name: name.to_owned(), what: what.to_owned(), span: Span::NOWHERE })
         .collect()
@@ -91,14 +91,14 @@ pub fn platforms() -> Vec<Described> {
 fn of(resource: &Resource) -> Vec<Described> {
     let mut names = Names { resource, found: Vec::new() };
     if !resource.operations.is_empty() || !resource.actions.is_empty() {
-        names.add(Sort::Group, naming::label(resource.plural.as_str()), "the group of", resource.plural.span);
+        names.add(Sort::Group, naming::label(resource.plural.as_str()), "the tag of", resource.plural.span);
         names.schemas();
         names.operations();
     }
     // Attachments have operations even where no other operation is served.
     if resource.attachments {
         let id = format!("list_attachments_of_{}", resource.path.value);
-        names.add(Sort::Operation, id, "the list of files of", resource.path.span);
+        names.add(Sort::Operation, id, "the list of attachments of", resource.path.span);
     }
     if resource.events {
         names.events();
@@ -124,17 +124,17 @@ impl Names<'_> {
         let serves = |operation| self.resource.serves_any(&[operation]);
         let schemas = [
             ("", "a record of", true),
-            ("ListItem", "a record in the list of", has_detail && serves(Operation::List)),
-            ("Fields", "some fields of", serves(Operation::List) || serves(Operation::Show)),
-            ("Create", "what creates", serves(Operation::Create) && !singleton),
-            ("Update", "what changes", serves(Operation::Update)),
+            ("ListItem", "a list item of", has_detail && serves(Operation::List)),
+            ("Fields", "selected fields of", serves(Operation::List) || serves(Operation::Show)),
+            ("Create", "the create body of", serves(Operation::Create) && !singleton),
+            ("Update", "the update body of", serves(Operation::Update)),
         ];
         for (end, what, _) in schemas.into_iter().filter(|(_, _, is_there)| *is_there) {
             self.add(Sort::Schema, format!("{type_name}{end}"), what, self.resource.name.span);
         }
         for action in actions.iter().filter(|action| matches!(action.output, ActionOutput::Fields { .. })) {
             let name = format!("{type_name}{}Answer", naming::upper_camel(action.name.as_str()));
-            self.add(Sort::Schema, name, &format!("the answer of `{}` of", action.name.value), action.name.span);
+            self.add(Sort::Schema, name, &format!("the output of `{}` of", action.name.value), action.name.span);
         }
     }
 
@@ -144,13 +144,13 @@ impl Names<'_> {
         let writes = self.resource.serves_any(&[Operation::Create, Operation::Update, Operation::Delete]);
         let operations = [
             ("show", name, "the single record of", serves(Operation::Show)),
-            ("update", name, "the change of", serves(Operation::Update)),
-            (PATCH, name, "the change of", serves(Operation::Update)),
+            ("update", name, "the update of", serves(Operation::Update)),
+            (PATCH, name, "the update of", serves(Operation::Update)),
             ("list", plural, "the list of", serves(Operation::List) && !singleton),
-            ("create", name, "the creation of", serves(Operation::Create) && !singleton),
-            ("delete", name, "the deletion of", serves(Operation::Delete) && !singleton),
-            ("bulk", plural, "the write of many of", writes && !singleton),
-            ("restore", name, "the return of a deleted", *soft_delete && serves(Operation::Delete) && !singleton),
+            ("create", name, "the create operation of", serves(Operation::Create) && !singleton),
+            ("delete", name, "the delete operation of", serves(Operation::Delete) && !singleton),
+            ("bulk", plural, "the bulk operation of", writes && !singleton),
+            ("restore", name, "the restore operation of", *soft_delete && serves(Operation::Delete) && !singleton),
         ];
         for (verb, of, what, _) in operations.into_iter().filter(|(_, _, _, is_there)| *is_there) {
             self.add(Sort::Operation, format!("{verb}_{}", of.value), what, of.span);

@@ -22,15 +22,13 @@ pub fn check(fields: &[Field], problems: &mut Problems) {
             if !told.insert(names.iter().copied().collect()) {
                 continue;
             }
-            let message = format!(
-                "no values of `{}` can satisfy their rules: each must come behind the next, in a circle",
-                names.join("` and `")
-            );
+            let message =
+                format!("no values of `{}` can satisfy their rules: the rules form a cycle", names.join("` and `"));
             let mut problem = Diagnostic::new(Code::EmptyRange, rule.span, message, "against");
             for (_, span) in &way {
                 problem = problem.related(*span, "this");
             }
-            problems.push(problem.help("leave one of them out"));
+            problems.push(problem.help("remove one of the rules"));
         }
     }
 }

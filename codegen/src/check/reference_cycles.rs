@@ -18,10 +18,10 @@ pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
     let steps: Vec<String> =
         way.iter().map(|(resource, field)| format!("`{}.{}`", resource.name.value, field.name.value)).collect();
     let message =
-        format!("the first `{}` can never be made: {} must be given", resource.name.value, steps.join(" and "));
-    let problem = Diagnostic::new(Code::EmptyRange, field.name.span, message, "refers in a circle");
+        format!("the first `{}` can never be created: {} are required", resource.name.value, steps.join(" and "));
+    let problem = Diagnostic::new(Code::EmptyRange, field.name.span, message, "part of a cycle");
     let key = if field.required { "`required: true`" } else { "`default`" };
-    problems.push(problem.help(format!("let one of them be empty: `nullable: true` in place of {key}")));
+    problems.push(problem.help(format!("make one of them optional: `nullable: true` in place of {key}")));
 }
 
 /// The shortest cycle of required references through a resource, each with the resource that has it.

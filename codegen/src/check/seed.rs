@@ -15,21 +15,21 @@ pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
     let name = &seed.name.value;
     let wanted = format!("{}{SEED_SUFFIX}", resource.name.value);
     if !name.ends_with(SEED_SUFFIX) {
-        let message = format!("`{name}` is not the name of a seed file");
+        let message = format!("`{name}` is not a seed file");
         let problem = Diagnostic::new(Code::Seed, seed.name.span, message, "not a seed file")
-            .help(format!("its name ends in `{SEED_SUFFIX}`: `{wanted}`"));
+            .help(format!("the name must end in `{SEED_SUFFIX}`: `{wanted}`"));
         problems.push(problem);
     } else if !seed.exists {
-        let message = format!("there is no file `{name}` beside this one");
+        let message = format!("the file `{name}` does not exist in this folder");
         let problem = Diagnostic::new(Code::Seed, seed.name.span, message, "missing file")
-            .help("write it: a list of rows, each a mapping from fields to values");
+            .help("create it: a list of rows, each a mapping from fields to values");
         problems.push(problem);
     }
     let key = resource.fields.iter().find(|field| tells_apart(field));
     if key.is_none() {
-        let message = format!("rows of `{}` could not be recognised when they are seeded again", resource.name.value);
-        let problem = Diagnostic::new(Code::Seed, seed.name.span, message, "nothing tells the rows apart")
-            .help("mark the string field that does with `unique: true`; each row gives it, so it is not `nullable`");
+        let message = format!("rows of `{}` cannot be identified when the seed is applied again", resource.name.value);
+        let problem = Diagnostic::new(Code::Seed, seed.name.span, message, "no field identifies the rows")
+            .help("add `unique: true` to a `string` field that every row sets and that is not `nullable`");
         problems.push(problem);
     }
     if let Some(root) = &seed.rows {
@@ -39,9 +39,9 @@ pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
             let sown = Sown { schema, file: Some((resource, &[])), later: &later };
             Rows { resource, key, by: None }.check(items, sown, &mut found);
         } else {
-            let message = format!("a seed file is a list of rows, not {}", root.described());
+            let message = format!("a seed file must be a list of rows, not {}", root.described());
             let problem = Diagnostic::new(Code::Seed, root.span, message, "expected a list");
-            found.push(problem.help("each row begins with `- ` and is a mapping from fields to values"));
+            found.push(problem.help("start each row with `- `; a row is a mapping from fields to values"));
         }
         once_each(found, problems);
     }
@@ -53,9 +53,9 @@ fn the_one_record(schema: &Schema, resource: &Resource, problems: &mut Problems)
     for field in &resource.fields {
         let (Default::Literal(text), Some(span)) = (&field.default, field.places.default) else { continue };
         if let Some(path) = sown.lacks(field, text) {
-            let message = format!("no row that is sown has the `{path}` `{text}`, with which the one record begins");
-            let problem = Diagnostic::new(Code::Seed, span, message, "never there");
-            problems.push(problem.help("sow such a row, or begin with null: `nullable: true` without a `default`"));
+            let message = format!("no seed row has the `{path}` `{text}`, the default of the record");
+            let problem = Diagnostic::new(Code::Seed, span, message, "does not exist");
+            problems.push(problem.help("add the row, or start with null: `nullable: true` without a `default`"));
         }
     }
 }

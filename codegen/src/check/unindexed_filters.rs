@@ -13,28 +13,28 @@ pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
     for unserved in resource.unserved(schema) {
         let name = unserved.name.as_str();
         let asked = if unserved.sorts { "sorting by" } else { "a filter by" };
-        let meant = format!("say `unindexed: [{name}]` if that is meant");
+        let meant = format!("add `unindexed: [{name}]` to accept this");
         let (message, help) = match &unserved.why {
             Why::TooLong(most) => (
-                format!("no index serves {asked} `{name}`, whose text may have more than {most} characters"),
+                format!("no index serves {asked} `{name}`: its text may have more than {most} characters"),
                 format!("make it a `string({most})`, or {meant}"),
             ),
             Why::OrderedElsewhere => (
-                format!("no index serves {asked} `{name}`, which stands in no column of `{}`", resource.name.value),
-                format!("every list sorted by it is sorted anew; {meant}"),
+                format!("no index serves {asked} `{name}`, which is not a column of `{}`", resource.name.value),
+                format!("the database sorts all records for each list; {meant}"),
             ),
             Why::FoundElsewhere { via, resource: other, field } => (
-                format!("no index serves {asked} `{name}`, which is found by `{other}.{field}` and then `{via}`"),
+                format!("no index serves {asked} `{name}`, which needs indexes of `{other}.{field}` and `{via}`"),
                 match schema.find(other).is_some_and(Resource::is_platform) {
-                    true => format!("`{other}` is the platform's, and has no index of it: {meant}"),
-                    false => format!("have both indexed, `{field}` in `{other}` and `{via}` here, or {meant}"),
+                    true => format!("`{other}` is a platform resource without such an index; {meant}"),
+                    false => format!("index `{field}` in `{other}` and `{via}` here, or {meant}"),
                 },
             ),
             Why::FewValues => (
-                format!("no index serves {asked} `{name}`, which has few values"),
-                format!("say `ordered: [{name}]` if long lists are sorted by it, or {meant}"),
+                format!("no index serves {asked} `{name}`, which has few distinct values"),
+                format!("add `ordered: [{name}]` if long lists are sorted by it, or {meant}"),
             ),
         };
-        problems.push(Diagnostic::new(Code::Unserved, unserved.name.span, message, "every record is read").help(help));
+        problems.push(Diagnostic::new(Code::Unserved, unserved.name.span, message, "reads every record").help(help));
     }
 }

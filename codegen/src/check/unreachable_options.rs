@@ -31,9 +31,9 @@ fn questions(schema: &Schema, resource: &Resource, problems: &mut Problems) {
     let ordered = resource.ordered.iter().find(idle).map(|name| name.span);
     for (key, span) in [("filters", filters), ("sorts", sorts), ("search", search), ("ordered", ordered)] {
         let Some(span) = span else { continue };
-        let message = format!("`{key}` is about a list, and `{}` serves none", resource.name.value);
-        let help = format!("serve `list`, or leave `{key}` out; an index for other questions stands under `indexes`");
-        problems.push(Diagnostic::new(Code::Unasked, span, message, "never asked").help(help));
+        let message = format!("`{key}` applies to lists, but `{}` does not serve `list`", resource.name.value);
+        let help = format!("serve `list`, or remove `{key}`; `indexes` declares an index for other queries");
+        problems.push(Diagnostic::new(Code::Unasked, span, message, "never used").help(help));
     }
 }
 
@@ -50,8 +50,8 @@ fn includes(resource: &Resource, problems: &mut Problems) {
     for include in &resource.includes {
         let name = &include.name.value;
         let message = format!("`{name}` is never included: `{}` serves neither `list` nor `show`", resource.name.value);
-        let problem = Diagnostic::new(Code::Unasked, include.name.span, message, "never asked");
-        problems.push(problem.help("serve one of them, or leave the include out"));
+        let problem = Diagnostic::new(Code::Unasked, include.name.span, message, "never used");
+        problems.push(problem.help("serve one of them, or remove the include"));
     }
 }
 
@@ -72,13 +72,10 @@ fn given_once(resource: &Resource, problems: &mut Problems) {
         if std::mem::replace(&mut told, &field.declared) == field.declared {
             continue;
         }
-        let message = format!(
-            "`{}` is given on create alone, and nothing creates a record of `{}`",
-            field.declared, resource.name.value
-        );
+        let message =
+            format!("`{}` can be set on create only, but nothing creates a `{}`", field.declared, resource.name.value);
         let span = field.places.access.unwrap_or(field.name.span);
-        let help =
-            "serve `create`; what the application sets has `access: read_only`, with `nullable: true` or a `default`";
-        problems.push(Diagnostic::new(Code::NeverGiven, span, message, "never given").help(help));
+        let help = "serve `create`, or use `access: read_only` with `nullable: true` or a `default` for a value that the application sets";
+        problems.push(Diagnostic::new(Code::NeverGiven, span, message, "never set").help(help));
     }
 }

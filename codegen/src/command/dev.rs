@@ -48,13 +48,16 @@ type State = BTreeMap<PathBuf, (Option<SystemTime>, u64)>;
 
 pub fn run(arguments: &Arguments) -> u8 {
     if !arguments.folders.dir.is_dir() {
-        eprintln!("there is no folder `{}`; `--dir` names the one with the resources", arguments.folders.dir.display());
+        eprintln!(
+            "the folder `{}` does not exist; `--dir` names the folder of the resources",
+            arguments.folders.dir.display()
+        );
         return USAGE;
     }
     let told = match told_to_end() {
         Ok(told) => told,
         Err(problem) => {
-            eprintln!("signals cannot be listened for: {problem}");
+            eprintln!("signals cannot be handled: {problem}");
             return PROBLEMS;
         }
     };
@@ -190,8 +193,8 @@ impl Dev<'_> {
 
     fn tell_what_stays(&self) {
         match self.server {
-            Some(_) => eprintln!("the server that runs stays as it is"),
-            None => eprintln!("nothing runs yet; waiting for an edit"),
+            Some(_) => eprintln!("the running server continues"),
+            None => eprintln!("no server is running; waiting for a change"),
         }
     }
 
@@ -200,7 +203,7 @@ impl Dev<'_> {
         if let Some(server) = &mut self.server
             && let Ok(Some(status)) = server.try_wait()
         {
-            eprintln!("the server ended ({status}); waiting for an edit");
+            eprintln!("the server exited ({status}); waiting for a change");
             self.server = None;
         }
     }

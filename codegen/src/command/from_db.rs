@@ -38,11 +38,11 @@ fn write(arguments: &Arguments) -> Result<(), (String, u8)> {
     let output = server.stderr(std::process::Stdio::inherit()).output();
     let output = output.map_err(|problem| (format!("cargo cannot be run: {problem}"), PROBLEMS))?;
     if !output.status.success() {
-        return Err((format!("the application does not tell of `{}`", arguments.table), PROBLEMS));
+        return Err((format!("the application prints nothing for `{}`", arguments.table), PROBLEMS));
     }
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let name = text.lines().find_map(|line| line.strip_prefix("resource: "));
-    let name = name.ok_or_else(|| ("what the application tells is no resource".to_owned(), PROBLEMS))?.to_owned();
+    let name = name.ok_or_else(|| ("the application prints no valid resource".to_owned(), PROBLEMS))?.to_owned();
     let path: PathBuf = new::add(&arguments.folder.dir, &name, &text)?;
     stdout::line(format_args!("wrote {}", path.display()));
     Ok(())

@@ -98,9 +98,7 @@ impl Folders {
         let folder = beside.map_or(folder, |beside| beside.join("snapshot"));
         let (folder, made) = (folder.display(), made.display());
         let problem = format!(
-            "there is {made}, and no `{folder}` that tells what the migrations have reached\nbring it back, as they were \
-             committed together; where the tables are those of the YAML `cargo charter migration snapshot{option}` writes it, and \
-             where they hold none of its resources an empty folder will do"
+            "the snapshot folder `{folder}` is missing, but the migration {made} exists\nrestore the folder from version control; if the tables match the YAML, `cargo charter migration snapshot{option}` writes it; if they contain none of its resources, create an empty folder"
         );
         Err(told(&problem, PROBLEMS))
     }
@@ -108,7 +106,7 @@ impl Folders {
 
 /// The help for changes that no migration covers.
 pub const UNREACHED: &str =
-    "the migrations have not reached this: `cargo charter migration new <name>` writes what is missing";
+    "the migrations are behind the YAML: `cargo charter migration new <name>` writes the missing one";
 
 fn told(problem: &str, code: u8) -> u8 {
     eprintln!("{problem}");
@@ -136,7 +134,7 @@ fn take_snapshot(folders: &Folders) -> Result<u8, u8> {
 fn check(folders: &Folders) -> Result<u8, u8> {
     let (before, now) = folders.both()?;
     if before == now.kept() {
-        stdout::line("the snapshot is that of the resources");
+        stdout::line("the snapshot matches the resources");
         return Ok(DONE);
     }
     let plan = Plan::between(&before, &now);
@@ -144,7 +142,7 @@ fn check(folders: &Folders) -> Result<u8, u8> {
     plan.unsupported.iter().for_each(stdout::line);
     if plan.is_empty() && plan.unsupported.is_empty() {
         let behind = behind(&before, &now.kept()).join(", ");
-        let help = "the tables stay as they are; `cargo charter migration snapshot` takes the YAML over";
+        let help = "the tables do not change; `cargo charter migration snapshot` updates the snapshot";
         return Err(told(&format!("the snapshot is behind the YAML of {behind}\n{help}"), PROBLEMS));
     }
     Err(told(&format!("\n{UNREACHED}"), PROBLEMS))
@@ -158,11 +156,13 @@ fn behind<'s>(before: &'s Snapshot, now: &'s Snapshot) -> Vec<&'s str> {
 
 fn new(name: &str, allow_destructive: bool, dry_run: bool, folders: &Folders) -> Result<u8, u8> {
     if !is_word(name) {
-        return Err(told(&format!("`{name}` is not a name in snake_case, as `add_colour`"), USAGE));
+        return Err(told(&format!("`{name}` is not in snake_case, such as `add_colour`"), USAGE));
     }
     if let Some(folder) = folders.migrations.as_ref().filter(|folder| !folder.is_dir()) {
-        let problem =
-            format!("there is no folder `{}`: `--migrations` names the one with the migrations", folder.display());
+        let problem = format!(
+            "the folder `{}` does not exist; `--migrations` names the folder of the migrations",
+            folder.display()
+        );
         return Err(told(&problem, USAGE));
     }
     let (before, now) = folders.both()?;
@@ -174,27 +174,27 @@ fn new(name: &str, allow_destructive: bool, dry_run: bool, folders: &Folders) ->
     if !plan.unsupported.is_empty() {
         let refused: Vec<String> = plan.unsupported.iter().map(ToString::to_string).collect();
         let refused = refused.join("\n").replace('\n', "\n  ");
-        return Err(told(&format!("this cannot be migrated:\n  {refused}"), PROBLEMS));
+        return Err(told(&format!("the migration cannot be written:\n  {refused}"), PROBLEMS));
     }
-    let lost = format!("this loses data:\n  {}", plan.lost.join("\n  "));
+    let lost = format!("the migration loses data:\n  {}", plan.lost.join("\n  "));
     if dry_run {
         if !plan.lost.is_empty() {
             stdout::line(format_args!("-- {}\n", lost.replace('\n', "\n-- ")));
         }
         if plan.is_empty() {
-            stdout::line("-- the tables stay as they are; the snapshot changes");
+            stdout::line("-- the tables do not change; only the snapshot does");
         }
         stdout::text(sql(&plan));
         return Ok(DONE);
     }
     if !plan.lost.is_empty() && !allow_destructive {
-        let help = "`--allow-destructive` writes it all the same; what is only called otherwise says `renamed_from`";
+        let help = "`--allow-destructive` writes it anyway; for a rename, use `renamed_from`";
         return Err(told(&format!("{lost}\n{help}"), PROBLEMS));
     }
     write(name, &plan, folders)?;
     report_written(&folders.snapshot(), now.write(&folders.snapshot()))?;
     if plan.is_empty() {
-        stdout::line("the tables stay as they are");
+        stdout::line("the tables do not change");
     }
     Ok(DONE)
 }
@@ -217,7 +217,7 @@ fn write(name: &str, plan: &Plan, folders: &Folders) -> Result<(), u8> {
     for (steps, online, ending) in parts.into_iter().filter(|(steps, ..)| !steps.is_empty()) {
         if number.count > MOST_OF_A_DAY {
             let taken =
-                format!("there is no number behind m{}_{MOST_OF_A_DAY}: give that migration a lower one", number.date);
+                format!("no number is free after m{}_{MOST_OF_A_DAY}: give that migration a lower one", number.date);
             return Err(told(&taken, PROBLEMS));
         }
         let path = folder.join(format!("{number}_{name}{ending}.rs"));
@@ -252,7 +252,7 @@ fn sql(plan: &Plan) -> String {
             text.push_str(&format!("-- {name}, {way}\n"));
             for step in steps.iter() {
                 for check in checks(step, dialect) {
-                    text.push_str(&format!("-- stops where this is not 0: {check};\n"));
+                    text.push_str(&format!("-- stops unless this is 0: {check};\n"));
                 }
                 if let Step::Fill { .. } = step {
                     text.push_str("-- in batches of 1000 rows:\n");

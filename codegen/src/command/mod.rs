@@ -65,7 +65,7 @@ fn within(folder: &Path) -> Vec<PathBuf> {
 /// The snapshot of a folder of resources. If they have problems, reports them and returns an exit code.
 pub fn present(folder: &Path) -> Result<Snapshot, u8> {
     if !folder.is_dir() {
-        eprintln!("there is no folder `{}`; `--dir` names the one with the resources", folder.display());
+        eprintln!("the folder `{}` does not exist; `--dir` names the folder of the resources", folder.display());
         return Err(USAGE);
     }
     taken(Sources::load(folder))

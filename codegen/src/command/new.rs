@@ -43,14 +43,14 @@ fn write(arguments: &Arguments) -> Result<(), (String, u8)> {
     let (resource, folder) = (&arguments.resource, &arguments.folder.dir);
     let path = folder.join(format!("{resource}.yaml"));
     if path.exists() {
-        return Err((format!("{} is there already", path.display()), USAGE));
+        return Err((format!("{} already exists", path.display()), USAGE));
     }
     let fields = match arguments.fields.is_empty() {
         true => asked().map_err(|problem| (format!("the fields cannot be read: {problem}"), PROBLEMS))?,
         false => arguments.fields.clone(),
     };
     if fields.is_empty() {
-        return Err(("a resource has fields: for example `name:string!`".to_owned(), USAGE));
+        return Err(("a resource needs fields, such as `name:string!`".to_owned(), USAGE));
     }
     let fields: Vec<Short> =
         fields.iter().map(|field| Short::read(field)).collect::<Result<_, _>>().map_err(|problem| (problem, USAGE))?;
@@ -62,7 +62,7 @@ fn write(arguments: &Arguments) -> Result<(), (String, u8)> {
     }
     stdout::line(format_args!("wrote {}", path.display()));
     if let Some(singular) = singular(resource) {
-        eprintln!("`{resource}` looks like a plural, and a resource has the name of one record: `{singular}`?");
+        eprintln!("`{resource}` looks like a plural; use the singular: `{singular}`?");
     }
     stdout::line(format_args!("next: `cargo charter migration new add_{resource}`"));
     Ok(())
@@ -73,7 +73,7 @@ fn write(arguments: &Arguments) -> Result<(), (String, u8)> {
 pub fn add(folder: &Path, resource: &str, text: &str) -> Result<PathBuf, (String, u8)> {
     let path = folder.join(format!("{resource}.yaml"));
     if path.exists() {
-        return Err((format!("{} is there already", path.display()), USAGE));
+        return Err((format!("{} already exists", path.display()), USAGE));
     }
     let sources = if folder.is_dir() { Sources::load(folder) } else { Sources::default() };
     let sources = sources.with(&format!("{}/{resource}.yaml", folder.display()), text);
@@ -120,7 +120,7 @@ fn asked() -> std::io::Result<Vec<String>> {
     let mut fields = Vec::new();
     let mut lines = std::io::stdin().lock().lines();
     loop {
-        eprint!("field, as `name:string!` (empty to end): ");
+        eprint!("field, such as `name:string!` (empty to end): ");
         std::io::stderr().flush()?;
         match lines.next().transpose()?.map(|line| line.trim().to_owned()) {
             Some(line) if !line.is_empty() => fields.push(line),

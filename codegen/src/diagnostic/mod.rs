@@ -79,7 +79,7 @@ fn suggestion<'a>(written: &str, known: impl IntoIterator<Item = &'a str>) -> Op
     match nearest(written, known.iter().copied()) {
         Some(word) => Some(format!("did you mean `{word}`?")),
         None if known.is_empty() || known.len() > LISTED => None,
-        None => Some(format!("known here: {}", known.join(", "))),
+        None => Some(format!("known: {}", known.join(", "))),
     }
 }
 
@@ -204,7 +204,7 @@ mod tests {
 
     #[test]
     fn a_far_word_gets_the_list() {
-        assert_eq!(suggestion("colour", ["seconds", "millis"]).unwrap(), "known here: seconds, millis");
+        assert_eq!(suggestion("colour", ["seconds", "millis"]).unwrap(), "known: seconds, millis");
         assert_eq!(suggestion("colour", []), None);
     }
 }

@@ -104,14 +104,14 @@ impl Links {
             [only] => return Some(Spanned::new((*only).to_owned(), resource.span)),
             [] => (
                 format!("no field of `{}` refers to `{name}`", resource.value),
-                format!("it needs a field such as `{name}_id: {{ type: ref({name}), required: true }}`"),
+                format!("add a field such as `{name}_id: {{ type: ref({name}), required: true }}`"),
             ),
             several => (
                 format!("several fields of `{}` refer to `{name}`", resource.value),
-                format!("say which: `by: {}`", several.join("` or `by: ")),
+                format!("name one of them: `by: {}`", several.join("` or `by: ")),
             ),
         };
-        problems.push(Diagnostic::new(Code::ByField, resource.span, message, "which field is meant?").help(help));
+        problems.push(Diagnostic::new(Code::ByField, resource.span, message, "ambiguous reference").help(help));
         None
     }
 }

@@ -67,32 +67,32 @@ fn output(
         (None, Some(span)) if action.creates => (
             span,
             format!("`{name}` runs on the collection and creates a record"),
-            "that is what `POST` to the collection does; what sets it apart belongs into `before_save`",
+            "use `POST` on the collection, and the hook `before_save` for its behaviour",
         ),
         (Some(key), Some(_)) if action.creates => (
             key.span,
             format!("`{name}` creates a record and has an `answer`"),
-            "a new record is answered under the name of its resource: leave `answer` out",
+            "a new record is returned under the name of its resource: remove `answer`",
         ),
         (Some(key), Some(_)) => return ActionOutput::Fields { key: key.clone(), fields },
         (None, None) if on == ActionOn::Record => return ActionOutput::Record,
         (None, None) => (
             action.name.span,
-            format!("`{name}` runs on the collection, so that there is no record to answer"),
-            "say what it answers: `answer: <key>` and `output: { … }`",
+            format!("`{name}` runs on the collection and has no record to return"),
+            "add an output: `answer: <key>` and `output: { … }`",
         ),
         (Some(key), None) => (
             key.span,
             format!("`{name}` has an `answer` and no `output`"),
-            "the two belong together: `answer` is the key, `output` the fields under it",
+            "declare both: `answer` is the key, `output` the fields under it",
         ),
         (None, Some(span)) => (
             span,
             format!("`{name}` has an `output` and no `answer`"),
-            "the two belong together: `answer` is the key, `output` the fields under it",
+            "declare both: `answer` is the key, `output` the fields under it",
         ),
     };
-    problems.push(Diagnostic::new(Code::ActionAnswer, span, message, "what does it answer?").help(help));
+    problems.push(Diagnostic::new(Code::ActionAnswer, span, message, "no output").help(help));
     ActionOutput::Unknown
 }
 
@@ -119,10 +119,11 @@ fn predicates(field: &Name, words: &[Name], problems: &mut Problems) -> Vec<Span
     let mut read = |word: &Name| {
         let predicate = Predicate::read(word.as_str());
         if predicate.is_none() {
-            let message = format!("there is no predicate `{}`", word.value);
+            let message = format!("unknown predicate `{}`", word.value);
             let problem = Diagnostic::new(Code::UnknownPredicate, word.span, message, "unknown predicate");
             problems.push(match (word.as_str(), aliases::predicate(word.as_str())) {
-                ("all", _) => problem.help(format!("all that fit the field: `{}: all`, without brackets", field.value)),
+                ("all", _) => problem
+                    .help(format!("for all predicates of the field, write `{}: all`, without brackets", field.value)),
                 (_, Some(help)) => problem.help(help),
                 _ => problem.did_you_mean(word.as_str(), Predicate::WORDS.iter().copied()),
             });

@@ -37,7 +37,7 @@ impl Plan {
                 (Some(then), Some(now)) if kept(&then, &now) => planner.alter(&pair, &then, &now),
                 (then, now) => {
                     if let (Some(table), Some(resource)) = (&then, pair.before) {
-                        let lost = format!("{}: the table `{}` and every row in it", resource.name, table.name);
+                        let lost = format!("{}: the table `{}` and all its rows", resource.name, table.name);
                         planner.lost.push(lost);
                     }
                     dropped.extend(then);
@@ -168,7 +168,7 @@ impl Planner {
                         let remove = |table: &Table| Step::Remove { table: table.name.clone(), column: column.clone() };
                         let what = if is_mark(column) {
                             self.unmarked.push(remove(now));
-                            "the marks; deleted records are there again".to_owned()
+                            "the deletion marks; deleted records reappear".to_owned()
                         } else {
                             self.removed.push(remove(then));
                             format!("the column `{}` and its values{}", column.name, why.unwrap_or_default())

@@ -19,7 +19,7 @@ pub fn file(title: &str, steps: &[Step], online: bool) -> String {
     let mut text = format!("//! {title}\n");
     if online {
         text.push_str(
-            "//!\n//! Runs beside a server that is serving: every step stands by itself, and can be taken again.\n",
+            "//!\n//! Online migration: each step runs in its own transaction while the server serves, and can be repeated.\n",
         );
     }
     text.push_str("\nuse charter_migrations::prelude::*;\n\n#[derive(DeriveMigrationName)]\npub struct Migration;\n\n");

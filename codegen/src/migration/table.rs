@@ -211,7 +211,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_tell_what_they_are_for_within_what_postgresql_keeps() {
+    fn index_names_fit_the_limit_of_postgresql() {
         let index = |kind, columns: &[&str]| Index {
             kind,
             columns: columns.iter().map(|column| (*column).to_owned()).collect(),

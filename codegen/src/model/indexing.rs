@@ -226,13 +226,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_named_asks_for_nothing() {
+    fn unnamed_fields_get_no_index() {
         assert_eq!(indexing("filters: shown\nsorts: shown\n"), texts("", "", ""));
         assert_eq!(indexing("indexes: [[weight]]\nordered: [name]\nsearch: [sku]\n"), texts("weight", "name", "sku"));
     }
 
     #[test]
-    fn each_question_gets_the_index_that_serves_it() {
+    fn each_query_gets_its_index() {
         let asked = indexing("filters: { name: [eq, cont], weight: [gt], kind: [eq], note: [end, not_null] }\n");
         assert_eq!(asked, texts("name+id", "weight", "name note"));
         assert_eq!(indexing("sorts: [id, name, weight, bought_on]\n"), texts("", "name weight bought_on", ""));
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_served_gets_no_second_index() {
+    fn a_served_query_gets_no_second_index() {
         assert_eq!(indexing("filters: { sku: [eq] }\nsorts: [created_at]\n"), texts("", "created_at", ""));
         let kept = "indexes: [[weight, name]]\nfilters: { weight: [eq] }\nsorts: [weight]\n";
         assert_eq!(indexing(kept), texts("weight+name", "", ""));
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn records_are_found_from_another() {
+    fn references_of_other_resources_get_an_index() {
         let part = |more: &str| {
             let more = format!(
                 "includes: {{ notes: {{ many: note }} }}\n# resources/part.yaml\nresource: part\nunder: product\n{more}# resources/note.yaml\nresource: note\nfields:\n  about_id: {{ type: ref(product), nullable: true }}\n"
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn what_wants_no_index_gets_none() {
+    fn unindexed_fields_get_no_index() {
         assert_eq!(
             indexing("unindexed: [name]\nfilters: { name: all }\nsorts: [name, weight]\n"),
             texts("", "weight", "")
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_index_can_serve_is_told() {
+    fn queries_without_an_index_are_reported() {
         let found = unserved("filters: { note: [eq], group_name: [eq], kind: all }\nsorts: [note, kind, group_name]\n");
         let elsewhere = Why::FoundElsewhere { via: "group_id".into(), resource: "group".into(), field: "name".into() };
         let expected = [

@@ -37,9 +37,9 @@ pub fn read(text: &Spanned<String>, problems: &mut Problems) -> Option<TypeSynta
         Some((end, _)) => format!("`{}…` is not a type", &text.value[..end]),
         None => format!("`{}` is not a type", text.value),
     };
-    let problem = Diagnostic::new(Code::UnknownType, text.span, message, "cannot be read");
+    let problem = Diagnostic::new(Code::UnknownType, text.span, message, "not a type");
     if let Some(round) = in_round_brackets(&text.value) {
-        problems.push(problem.help(format!("its brackets are round: `{round}`")));
+        problems.push(problem.help(format!("use round brackets: `{round}`")));
         return None;
     }
     if let Some(torn) = torn_colon(&text.value) {
@@ -52,16 +52,15 @@ pub fn read(text: &Spanned<String>, problems: &mut Problems) -> Option<TypeSynta
     }
     // `CharField(max_length=100)`
     if let Some(here) = text.value.split_once('(').and_then(|(word, _)| TypeWord::elsewhere(word)) {
-        problems.push(problem.help(format!("here it is called `{here}`")));
+        problems.push(problem.help(format!("write `{here}`")));
         return None;
     }
     let problem = match (found, text.value.strip_suffix('?')) {
-        (Some(_), Some(kind)) if rest == "?" => problem
-            .help(format!("a field that may be null says so beside its type: `type: {kind}` and `nullable: true`")),
-        _ => problem.help(
-            "a type is a word, with arguments in parentheses right behind it where it takes any: `string(255)`, \
-             `decimal(12, 4)`",
-        ),
+        (Some(_), Some(kind)) if rest == "?" => {
+            problem.help(format!("to allow null, write `type: {kind}` and `nullable: true`"))
+        }
+        _ => problem
+            .help("write a word, with arguments in parentheses if the type takes any: `string(255)`, `decimal(12, 4)`"),
     };
     problems.push(problem);
     None
@@ -88,7 +87,7 @@ fn beside(kind: &str, more: &str) -> Option<String> {
         _ if more.starts_with(|c: char| c == ',' || c.is_alphabetic()) => "…".to_owned(),
         _ => return None,
     };
-    Some(format!("what else is said of a field stands beside its type: `{{ type: {kind}, {said} }}`"))
+    Some(format!("move the options of the field out of its type: `{{ type: {kind}, {said} }}`"))
 }
 
 struct Scanner<'a> {

@@ -1,4 +1,4 @@
-//! `GET /overdue`: who is late, as lines of text for the screen at the desk. It is no resource, and so a path of its own.
+//! `GET /overdue`: the overdue loans as lines of text, for the screen at the desk. A route outside the resources.
 
 use std::collections::HashMap;
 use std::fmt::Write;

@@ -111,7 +111,7 @@ pub enum Access {
     Writable,
     /// The server ignores the value that a client sends.
     ReadOnly,
-    /// Set on create. A different value on update is 422.
+    /// Set on create. A different value on update is rejected with 422.
     Immutable,
     /// Written by clients, never shown or filtered. The audit log shows it.
     WriteOnly,

@@ -1,4 +1,4 @@
-//! The resources: what is generated from YAML, and the behaviour of loans.
+//! Resources: the code generated from YAML, and the behaviour of loans.
 
 mod loan;
 
