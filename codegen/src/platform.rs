@@ -180,7 +180,7 @@ pub const OPERATIONS: &[&str] = &[
 ];
 
 /// See [`SCHEMAS`].
-pub const GROUPS: &[&str] = &[
+pub const TAGS: &[&str] = &[
     "Users",
     "Roles",
     "Tokens",

@@ -5,7 +5,7 @@ pub use charter_model::naming::singular;
 
 /// A field in short notation: `name:type`, with `!` if it is required and `=value` for a default.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Short {
+pub struct FieldShorthand {
     name: String,
     kind: String,
     /// The words of an `enum`, or the numbers of a `code` with their labels, as YAML.
@@ -14,12 +14,12 @@ pub struct Short {
     default: Option<String>,
 }
 
-impl Short {
+impl FieldShorthand {
     /// Reads a field. The check of the YAML reports unknown types.
     ///
     /// # Errors
     /// A sentence that says what is missing.
-    pub fn read(text: &str) -> Result<Short, String> {
+    pub fn read(text: &str) -> Result<FieldShorthand, String> {
         let example =
             "such as `name:string!`, `price:decimal(2)`, `group:ref(product_group)`, `size:enum(small|large)=small`";
         let (name, rest) = text
@@ -63,7 +63,7 @@ impl Short {
         // suffixes.
         let short = kind.starts_with("ref(") && !kind.contains('|') && !name.ends_with("_id");
         let name = if short { format!("{name}_id") } else { name.to_owned() };
-        Ok(Short { name, kind, values, required, default })
+        Ok(FieldShorthand { name, kind, values, required, default })
     }
 
     fn yaml(&self, width: usize) -> String {
@@ -131,7 +131,7 @@ fn value_behind(text: &str) -> Option<usize> {
 /// removed.
 ///
 /// `schema`: the path of the JSON Schema, from the folder of the file.
-pub fn file(resource: &str, fields: &[Short], schema: Option<&str>) -> String {
+pub fn file(resource: &str, fields: &[FieldShorthand], schema: Option<&str>) -> String {
     let plural = naming::plural(resource);
     let mut text = String::new();
     if let Some(schema) = schema {
@@ -151,12 +151,12 @@ pub fn file(resource: &str, fields: &[Short], schema: Option<&str>) -> String {
 }
 
 /// Further options, each with its purpose.
-fn more(plural: &str, fields: &[Short]) -> Vec<(String, String)> {
-    let names = |fits: fn(&Short) -> bool| -> Vec<&str> {
+fn more(plural: &str, fields: &[FieldShorthand]) -> Vec<(String, String)> {
+    let names = |fits: fn(&FieldShorthand) -> bool| -> Vec<&str> {
         fields.iter().filter(|field| fits(field)).map(|field| field.name.as_str()).collect()
     };
-    let (texts, ordered) = (names(Short::is_text), names(Short::has_index));
-    let include = |field: &Short| {
+    let (texts, ordered) = (names(FieldShorthand::is_text), names(FieldShorthand::has_index));
+    let include = |field: &FieldShorthand| {
         let name = field.name.strip_suffix("_id")?;
         (field.kind.starts_with("ref(") && !field.kind.contains('|'))
             .then(|| format!("{}: {}", naming::lower_camel(name), field.name))
@@ -188,7 +188,7 @@ mod tests {
     use super::*;
 
     fn yaml(text: &str) -> String {
-        Short::read(text).unwrap().yaml(0).trim().to_owned()
+        FieldShorthand::read(text).unwrap().yaml(0).trim().to_owned()
     }
 
     #[test]
@@ -216,7 +216,7 @@ mod tests {
     #[test]
     fn an_invalid_field_is_rejected_with_an_example() {
         for text in ["name", ":string", "name:", "name:!", "name:string=", "name:string(4", "name:string!=x"] {
-            assert!(Short::read(text).unwrap_err().contains(text), "{text}");
+            assert!(FieldShorthand::read(text).unwrap_err().contains(text), "{text}");
         }
     }
 }

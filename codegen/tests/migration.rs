@@ -48,10 +48,7 @@ fn generated_files_match_the_folder() {
     let begin = Plan::between(&Snapshot::default(), &before);
     let plan = Plan::between(&before.kept(), &after);
     assert!(plan.unsupported.is_empty() && begin.online.is_empty() && begin.lost.is_empty());
-    assert_eq!(
-        plan.lost,
-        ["thing.old: the column `old` and its values", "gone: the table `gones` and all its rows"]
-    );
+    assert_eq!(plan.lost, ["thing.old: the column `old` and its values", "gone: the table `gones` and all its rows"]);
     let file = |title, steps: &[Step], online| rust::formatted(&rust::file(title, steps, online), &folder());
     let files = [
         ("m20261121_000001_begin.rs", file("Begin.", &begin.whole, false)),
@@ -189,8 +186,7 @@ fn an_unknown_former_name_is_unsupported() {
     let new = |from: &str| format!("  name: {{ type: text, nullable: true, renamed_from: {from} }}\n");
     let none = "thing.name: the last migration has no field `aa` to rename: did you mean `a`?";
     first(&[(a, &new("aa"))], none);
-    let none =
-        "thing.name: the last migration has no field `colour` to rename: remove the key for a new field";
+    let none = "thing.name: the last migration has no field `colour` to rename: remove the key for a new field";
     first(&[(a, &new("colour"))], none);
     let item = |from: &str| format!("resource: item\nrenamed_from: {from}\n");
     let things = ("# resources/thing.yaml", "# resources/item.yaml");
@@ -226,10 +222,7 @@ fn the_parent_field_follows_a_renamed_parent() {
     let apart = taken(&format!("{renamed}# resources/part.yaml\nresource: part\n"));
     let nested = taken(&format!("{renamed}# resources/part.yaml\nresource: part\nunder: sum\n"));
     let refused = refused(&apart.kept(), &nested);
-    assert!(
-        refused.len() == 1 && refused[0].starts_with("part.sum_id: existing rows need a value"),
-        "{refused:?}"
-    );
+    assert!(refused.len() == 1 && refused[0].starts_with("part.sum_id: existing rows need a value"), "{refused:?}");
 }
 
 /// The constraint is replaced and then validated without locking out writers.

@@ -111,7 +111,9 @@ fn a_missing_snapshot_is_an_error() {
     for arguments in [&["new", "longer"][..], &["new", "longer", "--dry-run"], &["new", "--check"]] {
         let told = ends(charter(&folder, arguments), 1);
         assert!(
-            told.contains("the snapshot folder `migrations/snapshot` is missing") && told.contains("_products.rs exists") && told.contains("migration snapshot"),
+            told.contains("the snapshot folder `migrations/snapshot` is missing")
+                && told.contains("_products.rs exists")
+                && told.contains("migration snapshot"),
             "{told}"
         );
     }

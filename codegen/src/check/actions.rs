@@ -7,17 +7,17 @@ use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::model::{Access, Action, ActionOutput, Field, Kind, Name, Resource, Schema, Shown, Type};
 
 /// The events of the plain operations.
-const PLAIN: &[&str] = &["created", "updated", "deleted"];
+const STANDARD_EVENTS: &[&str] = &["created", "updated", "deleted"];
 
-/// The name of `update` in the OpenAPI document where its method is `PATCH`.
-pub const PATCH: &str = "patch";
+/// The name of `update` in the OpenAPI document where its method is `PATCH_OPERATION`.
+pub const PATCH_OPERATION: &str = "patch";
 
 /// The event of restoring a soft-deleted record.
-const RESTORED: &str = "restored";
+const RESTORED_EVENT: &str = "restored";
 
 pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
     for action in &resource.actions {
-        free_name(action, problems);
+        check_name(action, problems);
         for field in action.input.iter().filter(|field| field.name.value == action.name.value) {
             let message = format!(
                 "`{}` is reserved: request bodies may nest the whole input under the name of the action",
@@ -36,7 +36,7 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
         }
         event(resource, action, problems);
         until(resource, action, problems);
-        in_the_query(action, problems);
+        query_input(action, problems);
         if action.method == ActionMethod::Get && matches!(action.output, ActionOutput::Record | ActionOutput::Created) {
             let what =
                 if matches!(action.output, ActionOutput::Record) { "changes the record" } else { "creates a record" };
@@ -49,7 +49,7 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
 }
 
 /// A `get` takes its input from the query string, which cannot hold JSON.
-fn in_the_query(action: &Action, problems: &mut Problems) {
+fn query_input(action: &Action, problems: &mut Problems) {
     if action.method != ActionMethod::Get {
         return;
     }
@@ -69,7 +69,7 @@ fn event(resource: &Resource, action: &Action, problems: &mut Problems) {
         (format!("`{}` creates a record, and always emits `created`", action.name.value), "drop the `event`")
     } else if matches!(action.output, ActionOutput::Fields { .. }) {
         (format!("`{}` returns an output and changes no record", action.name.value), "drop the `event`")
-    } else if PLAIN.contains(&event.as_str()) || (resource.soft_delete && event.as_str() == RESTORED) {
+    } else if STANDARD_EVENTS.contains(&event.as_str()) || (resource.soft_delete && event.as_str() == RESTORED_EVENT) {
         (format!("`{}` is the event of a standard operation", event.value), "choose another name, or remove `event`")
     } else {
         return;
@@ -93,7 +93,7 @@ fn until(resource: &Resource, action: &Action, problems: &mut Problems) {
             format!("`{}` is never shown, so `until` cannot tell if `{}` is done", name.value, action.name.value),
             "name another field",
         )
-    } else if is_always_there(field) {
+    } else if always_has_value(field) {
         let so = if until.value == name.value { "done from the start and never offered" } else { "never done" };
         (
             format!("`{}` always has a value, so `{}` is {so}", name.value, action.name.value),
@@ -106,7 +106,7 @@ fn until(resource: &Resource, action: &Action, problems: &mut Problems) {
 }
 
 /// True if every record has a value in the field. Text that is not required may be empty.
-fn is_always_there(field: &Field) -> bool {
+fn always_has_value(field: &Field) -> bool {
     match &field.kind {
         Kind::Unknown | Kind::Known(Type::Boolean | Type::Derived { .. } | Type::Embedded { .. }) => false,
         kind if kind.is_list() => false,
@@ -119,7 +119,7 @@ fn is_always_there(field: &Field) -> bool {
 pub fn reserved(name: &str) -> Option<&'static str> {
     if Operation::WORDS.contains(&name) {
         Some("is one of the standard operations")
-    } else if name == PATCH {
+    } else if name == PATCH_OPERATION {
         Some("is the operation id of `update` with the method PATCH")
     } else if Hook::WORDS.contains(&name) {
         Some("is the name of a hook")
@@ -128,7 +128,7 @@ pub fn reserved(name: &str) -> Option<&'static str> {
     }
 }
 
-fn free_name(action: &Action, problems: &mut Problems) {
+fn check_name(action: &Action, problems: &mut Problems) {
     let name = action.name.as_str();
     let Some(reason) = reserved(name) else { return };
     let problem = Diagnostic::new(Code::ActionName, action.name.span, format!("`{name}` {reason}"), "reserved")

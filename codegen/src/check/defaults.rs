@@ -14,8 +14,8 @@ use crate::source::Span;
 pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
     for scope in scopes(resource) {
         for field in scope.fields {
-            begins_too_short(field, problems);
-            beside_others(field, scope.fields, problems);
+            empty_list_rules(field, problems);
+            cross_field_rules(field, scope.fields, problems);
             let Some(span) = field.places.default else { continue };
             let refusal = match &field.default {
                 Default::None => None,
@@ -37,7 +37,7 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
                 problems.push(Diagnostic::new(Code::DefaultMisfit, span, message, label).help(help));
             } else if let Default::Literal(text) = &field.default {
                 own_rules(field, "default", text, span, problems);
-                unlike_others(field, "default", span, problems);
+                unique_value(field, "default", span, problems);
             } else if field.default == Default::Hook && !resource.has_hook(Hook::BeforeSave) {
                 let message = format!("`{}` has the default `hook`, but no hook is declared", field.declared);
                 let problem = Diagnostic::new(Code::DefaultHook, span, message, "no hook declared")
@@ -49,19 +49,19 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
 }
 
 /// A new record without either field has both defaults, which a rule between the two fields may refuse.
-fn beside_others(field: &Field, all: &[Field], problems: &mut Problems) {
+fn cross_field_rules(field: &Field, all: &[Field], problems: &mut Problems) {
     let Some(span) = field.places.default else { return };
     for rule in &field.rules {
         let Some(other) = rule.value.other_field() else { continue };
         let Some(other) = all.iter().find(|one| one.name.value == other) else { continue };
-        let kept = match (&field.default, &other.default) {
+        let is_satisfied = match (&field.default, &other.default) {
             (Default::Literal(own), Default::Literal(other)) => {
-                cross_field::keeps(&rule.value, &field.kind, own, other)
+                cross_field::satisfies(&rule.value, &field.kind, own, other)
             }
             (Default::Now, Default::Now) => matches!(rule.value, Rule::NotBefore(_)),
             _ => true,
         };
-        if !kept {
+        if !is_satisfied {
             let message = format!(
                 "the default of `{}` breaks its rule `{}`: `{}` has the default {}",
                 field.declared,
@@ -79,7 +79,7 @@ fn beside_others(field: &Field, all: &[Field], problems: &mut Problems) {
 }
 
 /// A list that is left out starts empty, which `min_length` may refuse.
-fn begins_too_short(field: &Field, problems: &mut Problems) {
+fn empty_list_rules(field: &Field, problems: &mut Problems) {
     let is_given = field.required || field.default != Default::None || field.access == Access::ReadOnly;
     if !field.kind.is_list() || is_given {
         return;
@@ -104,7 +104,7 @@ fn keyword_help(kind: &Kind, word: &str) -> String {
 }
 
 /// Reports a value that several records would share in a `unique` field.
-pub fn unlike_others(field: &Field, what: &str, span: Span, problems: &mut Problems) {
+pub fn unique_value(field: &Field, what: &str, span: Span, problems: &mut Problems) {
     if let Some(rule) = field.rules.iter().find(|rule| rule.value == Rule::Unique) {
         let message = format!(
             "the {what} of `{}` breaks its rule `unique`: the second record has the same value",
@@ -122,11 +122,12 @@ pub fn own_rules(field: &Field, what: &str, text: &str, span: Span, problems: &m
     let value = Number::read(text).filter(|_| field.kind.is_number());
     let length = if field.kind.is_list() { elements(text).count() } else { text.chars().count() };
     for rule in field.rules.iter().filter(|rule| fits(&rule.value, &field.kind)) {
-        let bound = |bound: &Name, keeps: fn(&Number, &Number) -> bool| match (value, Number::read(bound.as_str())) {
-            (Some(value), Some(bound)) => keeps(&value, &bound),
+        let bound = |bound: &Name, satisfies: fn(&Number, &Number) -> bool| match (value, Number::read(bound.as_str()))
+        {
+            (Some(value), Some(bound)) => satisfies(&value, &bound),
             _ => true,
         };
-        let kept = match &rule.value {
+        let is_satisfied = match &rule.value {
             Rule::Min(least) => bound(least, Number::ge),
             Rule::Max(most) => bound(most, Number::le),
             Rule::Above(least) => bound(least, Number::gt),
@@ -141,7 +142,7 @@ pub fn own_rules(field: &Field, what: &str, text: &str, span: Span, problems: &m
             Rule::Email if field.kind.is_text() => is_email(text),
             _ => true,
         };
-        if !kept {
+        if !is_satisfied {
             let message = format!("the {what} of `{}` breaks its rule `{}`", field.declared, rule.value.key());
             let problem = Diagnostic::new(Code::DefaultBreaksRule, span, message, "breaks the rule")
                 .related(rule.span, "by this rule")

@@ -7,22 +7,22 @@ use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::model::{Default, Deprecated, Deprecation, Filter, Name, Resource, Schema};
 
 pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
-    let mut told = None;
+    let mut reported = None;
     for deprecation in &resource.deprecated {
         // The two columns of a polymorphic reference share one declaration.
-        if told == Some(deprecation.since.span) {
+        if reported == Some(deprecation.since.span) {
             continue;
         }
-        told = Some(deprecation.since.span);
+        reported = Some(deprecation.since.span);
         days(deprecation, problems);
         let names = names(schema, resource, deprecation.of);
         if deprecation.of == Deprecated::Filter {
             known(&deprecation.name, deprecation.of, &names, problems);
         }
         if let Some(instead) = &deprecation.instead {
-            takes_its_place(resource, deprecation, instead, &names, problems);
+            replacement(resource, deprecation, instead, &names, problems);
         }
-        must_be_given(resource, deprecation, problems);
+        required_field(resource, deprecation, problems);
     }
 }
 
@@ -93,7 +93,7 @@ fn of_several(name: &str) -> Option<String> {
     (names.len() > 1).then(|| each.collect::<Vec<_>>().join(", "))
 }
 
-fn takes_its_place(
+fn replacement(
     resource: &Resource,
     deprecation: &Deprecation,
     instead: &Name,
@@ -114,7 +114,7 @@ fn takes_its_place(
 }
 
 /// Clients cannot omit a deprecated field that is required.
-fn must_be_given(resource: &Resource, deprecation: &Deprecation, problems: &mut Problems) {
+fn required_field(resource: &Resource, deprecation: &Deprecation, problems: &mut Problems) {
     let field = resource.field(deprecation.name.as_str()).filter(|_| deprecation.of == Deprecated::Field);
     let Some((field, required)) = field.and_then(|field| Some((field, field.places.required?))) else { return };
     if field.default == Default::None {

@@ -31,7 +31,7 @@ fn between_resources(schema: &Schema, resource: &Resource, problems: &mut Proble
         }
         if naming::same_type(&resource.type_name, &other.type_name) {
             let message = format!("`{}` and `{}` have the same type name", resource.name.value, other.name.value);
-            problems.push(of_one_type(resource, &other.type_name, message).related(other.name.span, "the other"));
+            problems.push(same_type_name(resource, &other.type_name, message).related(other.name.span, "the other"));
         }
     }
     // The check of names refuses a resource that has the name of a platform resource.
@@ -40,7 +40,7 @@ fn between_resources(schema: &Schema, resource: &Resource, problems: &mut Proble
     }
     if let Some(other) = platform::of_type(&resource.type_name) {
         let message = format!("`{}` and the platform's `{other}` have the same type name", resource.name.value);
-        problems.push(of_one_type(resource, &naming::upper_camel(other), message));
+        problems.push(same_type_name(resource, &naming::upper_camel(other), message));
     }
     let table = (resource.table.value != resource.plural.value).then_some(("table", &resource.table));
     for (what, name) in std::iter::once(("plural", &resource.plural)).chain(table) {
@@ -65,7 +65,7 @@ fn between_resources(schema: &Schema, resource: &Resource, problems: &mut Proble
     }
 }
 
-fn of_one_type(resource: &Resource, other: &str, message: String) -> Diagnostic {
+fn same_type_name(resource: &Resource, other: &str, message: String) -> Diagnostic {
     let problem = Diagnostic::new(Code::NameTaken, resource.name.span, message, resource.type_name.clone());
     let is_alike = resource.type_name != other;
     let help = "type names are compared without regard to case and `_`; rename one of the two";
@@ -80,7 +80,7 @@ fn clash(what: &str, name: &Name, first: Span, problems: &mut Problems) {
 
 fn within(resource: &Resource, problems: &mut Problems) {
     for scope in scopes(resource) {
-        twice(resource, scope.fields, problems);
+        report_repeated(resource, scope.fields, problems);
     }
     let mut types: BTreeMap<String, &Name> = BTreeMap::new();
     for action in &resource.actions {
@@ -144,7 +144,7 @@ fn within(resource: &Resource, problems: &mut Problems) {
 }
 
 /// Reports two fields of one scope that have the same name.
-fn twice(resource: &Resource, fields: &[Field], problems: &mut Problems) {
+fn report_repeated(resource: &Resource, fields: &[Field], problems: &mut Problems) {
     let mut taken: BTreeMap<&str, Span> = BTreeMap::new();
     for field in fields {
         // The check of names reports the names of server fields.

@@ -82,7 +82,7 @@ fn refusal(resource: &Resource, target: &Name, found: &Resource) -> Option<Diagn
     }
     // An inherited permission is reported at the parent.
     let permissions = [&found.read_permission, &found.write_permission].into_iter().flatten();
-    if let Some(permission) = permissions.into_iter().find(|said| said.span.file == found.name.span.file) {
+    if let Some(permission) = permissions.into_iter().find(|permission| permission.span.file == found.name.span.file) {
         let message = format!("`{name}` has a permission, which is not checked for embedded records");
         let help =
             format!("the permissions of `{0}` apply to its embedded records: declare it in `{0}`", resource.name.value);

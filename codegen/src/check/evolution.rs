@@ -2,7 +2,7 @@
 
 use charter_model::Misfit;
 
-use super::defaults::{own_rules, unlike_others};
+use super::defaults::{own_rules, unique_value};
 use super::names::snake_case;
 use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::model::{Default, Field, Kind, Name, Resource, Schema, Type};
@@ -11,9 +11,9 @@ pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
     if let Some(before) = &resource.renamed_from {
         snake_case("a resource", before, problems);
         let here = schema.declared().find(|other| other.name.value == before.value);
-        still_here(before, here.map(|other| &other.name), problems);
+        former_name_in_use(before, here.map(|other| &other.name), problems);
         let earlier = schema.declared().take_while(|other| other.name.value != resource.name.value);
-        said_twice(before, earlier.filter_map(|other| other.renamed_from.as_ref()), problems);
+        same_former_name(before, earlier.filter_map(|other| other.renamed_from.as_ref()), problems);
     }
     let mut last = "";
     let mut former: Vec<&Name> = Vec::new();
@@ -26,15 +26,15 @@ pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
         if let Some(before) = &field.renamed_from {
             snake_case("a field", before, problems);
             let here = resource.fields.iter().find(|other| other.declared == before.value);
-            still_here(before, here.map(|other| &other.name), problems);
-            said_twice(before, former.iter().copied(), problems);
+            former_name_in_use(before, here.map(|other| &other.name), problems);
+            same_former_name(before, former.iter().copied(), problems);
             former.push(before);
         }
         backfill(field, problems);
     }
 }
 
-fn still_here(before: &Name, here: Option<&Name>, problems: &mut Problems) {
+fn former_name_in_use(before: &Name, here: Option<&Name>, problems: &mut Problems) {
     if let Some(here) = here {
         let message = format!("`{}` still exists, so it is not a former name", before.value);
         let problem = Diagnostic::new(Code::Contradiction, before.span, message, "not a former name");
@@ -43,7 +43,7 @@ fn still_here(before: &Name, here: Option<&Name>, problems: &mut Problems) {
 }
 
 /// Two resources or fields cannot have the same former name.
-fn said_twice<'a>(before: &Name, mut earlier: impl Iterator<Item = &'a Name>, problems: &mut Problems) {
+fn same_former_name<'a>(before: &Name, mut earlier: impl Iterator<Item = &'a Name>, problems: &mut Problems) {
     if let Some(first) = earlier.find(|other| other.value == before.value) {
         let message = format!("`{}` is the former name of two", before.value);
         let problem = Diagnostic::new(Code::Contradiction, before.span, message, "given twice");
@@ -81,6 +81,6 @@ fn backfill(field: &Field, problems: &mut Problems) {
         if let Default::Literal(text) = &value.value {
             own_rules(field, "backfill", text, value.span, problems);
         }
-        unlike_others(field, "backfill", value.span, problems);
+        unique_value(field, "backfill", value.span, problems);
     }
 }

@@ -11,9 +11,9 @@ use crate::model::{Access, Default, Field, Name, Resource, Schema};
 use crate::source::Span;
 
 pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
-    says_something("description", resource.name.as_str(), resource.description.as_ref(), problems);
+    not_blank("description", resource.name.as_str(), resource.description.as_ref(), problems);
     for action in &resource.actions {
-        says_something("description", action.name.as_str(), action.description.as_ref(), problems);
+        not_blank("description", action.name.as_str(), action.description.as_ref(), problems);
     }
     for scope in scopes(resource) {
         for field in scope.fields.iter().filter(|field| field.is_declared()) {
@@ -63,7 +63,7 @@ fn contradictions(field: &Field, problems: &mut Problems) {
 }
 
 /// Reports text for people that is only white space.
-fn says_something(key: &str, of: &str, text: Option<&Name>, problems: &mut Problems) {
+fn not_blank(key: &str, of: &str, text: Option<&Name>, problems: &mut Problems) {
     if let Some(text) = text.filter(|text| text.value.trim().is_empty()) {
         let message = format!("the `{key}` of `{of}` is blank");
         let problem = Diagnostic::new(Code::Contradiction, text.span, message, "empty");
@@ -74,10 +74,10 @@ fn says_something(key: &str, of: &str, text: Option<&Name>, problems: &mut Probl
 /// Checks the display options: text that is only white space, and a widget that does not fit the type.
 fn described(field: &Field, problems: &mut Problems) {
     for (option, text) in field.described.iter().filter(|(option, _)| option.facts().takes == OptionTakes::Text) {
-        says_something(option.key(), field.declared.as_str(), Some(text), problems);
+        not_blank(option.key(), field.declared.as_str(), Some(text), problems);
     }
-    let said = field.described.get(DisplayOption::Widget);
-    let Some((word, widget)) = said.and_then(|word| Some((word, Widget::read(word.as_str())?))) else { return };
+    let widget = field.described.get(DisplayOption::Widget);
+    let Some((word, widget)) = widget.and_then(|word| Some((word, Widget::read(word.as_str())?))) else { return };
     let those = match widget {
         Widget::Textarea => "a `string`; a `text` has it by default",
         Widget::Radio => "an `enum` or a `code`",

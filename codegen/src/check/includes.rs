@@ -1,7 +1,7 @@
 //! Includes: whether the target exists and has the listed fields.
 
 use super::embedded::not_referring;
-use super::queries::twice;
+use super::queries::report_repeated;
 use super::references::known;
 use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::model::{Access, Field, Include, IncludeTarget, Kind, Name, Resource, Schema, Shown, Type};
@@ -21,7 +21,7 @@ pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
                 Vec::new()
             }
         };
-        twice(&include.fields, problems);
+        report_repeated(&include.fields, problems);
         for target in targets {
             if let Some(target) = schema.find(&target) {
                 limited_to(include, target, problems);

@@ -5,22 +5,23 @@ use std::collections::BTreeMap;
 use super::queries::named;
 use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::model::{
-    Field, Filters, Kind, MOST_INDEXED, MOST_ORDERED, Name, Resource, Rule, Schema, Shown, Sorts, Type,
+    Field, Filters, Kind, MAX_INDEXED_CHARACTERS, MAX_ORDERED_CHARACTERS, Name, Resource, Rule, Schema, Shown, Sorts,
+    Type,
 };
 use crate::source::{Span, Spanned};
 
 /// The most columns of an index on PostgreSQL.
-const MOST_COLUMNS: usize = 32;
+const MAX_INDEX_COLUMNS: usize = 32;
 
 pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
     for field in resource.fields.iter().filter(|field| field.rules.iter().any(|rule| rule.value == Rule::Unique)) {
-        short_enough(resource, &[&field.name], "`unique`", field.name.span, problems);
+        text_length(resource, &[&field.name], "`unique`", field.name.span, problems);
     }
     for (what, sets) in [("`unique`", &resource.unique), ("`indexes`", &resource.indexes)] {
         let mut seen: BTreeMap<Vec<&str>, Span> = BTreeMap::new();
         for set in sets {
             one_set(resource, what, set, problems);
-            short_enough(resource, &set.value.iter().collect::<Vec<_>>(), what, set.span, problems);
+            text_length(resource, &set.value.iter().collect::<Vec<_>>(), what, set.span, problems);
             let mut names: Vec<&str> = set.value.iter().map(Name::as_str).collect();
             // The order of the columns does not matter to uniqueness.
             if what == "`unique`" {
@@ -57,17 +58,17 @@ fn ordered(resource: &Resource, problems: &mut Problems) {
     for name in &resource.ordered {
         let Some(field) = column(resource, name, "`ordered`", problems) else { continue };
         if field.shown == Shown::Never {
-            mark("`ordered`", name, &[], problems);
+            deletion_mark("`ordered`", name, &[], problems);
         }
         if let Some(max) = field.kind.max_length()
-            && max > MOST_ORDERED
+            && max > MAX_ORDERED_CHARACTERS
         {
             let message = format!(
-                "`{}` may have {max} characters; the maximum of an ordered field is {MOST_ORDERED}",
+                "`{}` may have {max} characters; the maximum of an ordered field is {MAX_ORDERED_CHARACTERS}",
                 name.value
             );
             let problem = Diagnostic::new(Code::NotIndexable, name.span, message, "too long for an index");
-            problems.push(problem.help(format!("make it a `string({MOST_ORDERED})`, or remove it")));
+            problems.push(problem.help(format!("make it a `string({MAX_ORDERED_CHARACTERS})`, or remove it")));
         }
     }
 }
@@ -92,11 +93,12 @@ fn unindexed(resource: &Resource, problems: &mut Problems) {
 }
 
 /// Reports text columns whose longest values do not fit into an index entry together.
-fn short_enough(resource: &Resource, names: &[&Name], what: &str, span: Span, problems: &mut Problems) {
+fn text_length(resource: &Resource, names: &[&Name], what: &str, span: Span, problems: &mut Problems) {
     let longest = |name: &&Name| resource.field(name.as_str()).and_then(|field| field.kind.max_length()).unwrap_or(0);
     let characters = names.iter().map(longest).fold(0, u32::saturating_add);
-    if characters > MOST_INDEXED {
-        let message = format!("{what} indexes text of up to {characters} characters; the maximum is {MOST_INDEXED}");
+    if characters > MAX_INDEXED_CHARACTERS {
+        let message =
+            format!("{what} indexes text of up to {characters} characters; the maximum is {MAX_INDEXED_CHARACTERS}");
         let problem = Diagnostic::new(Code::NotIndexable, span, message, "too long for an index")
             .help("reduce `string(n)` of the longest field, or remove it");
         problems.push(problem);
@@ -108,8 +110,8 @@ fn one_set(resource: &Resource, what: &str, set: &Spanned<Vec<Name>>, problems: 
         let message = format!("a set of {what} is empty");
         problems.push(Diagnostic::new(Code::NotIndexable, set.span, message, "empty").help("remove it"));
     }
-    if set.value.len() > MOST_COLUMNS {
-        let message = format!("a set of {what} has {} fields; the maximum is {MOST_COLUMNS}", set.value.len());
+    if set.value.len() > MAX_INDEX_COLUMNS {
+        let message = format!("a set of {what} has {} fields; the maximum is {MAX_INDEX_COLUMNS}", set.value.len());
         let problem = Diagnostic::new(Code::NotIndexable, set.span, message, "too many for an index");
         problems.push(problem.help("the first fields find almost every record"));
     }
@@ -121,14 +123,14 @@ fn one_set(resource: &Resource, what: &str, set: &Spanned<Vec<Name>>, problems: 
             problems.push(problem.related(first, "first here"));
         }
         if column(resource, name, what, problems).is_some_and(|field| field.shown == Shown::Never) {
-            mark(what, name, &set.value, problems);
+            deletion_mark(what, name, &set.value, problems);
         }
     }
 }
 
 /// Reports the deletion mark in an index. Indexes of a soft-deleted resource hold only live rows, where the mark is
 /// null: it orders nothing, and because nulls are distinct, a unique index over it never refuses a row.
-fn mark(what: &str, name: &Name, set: &[Name], problems: &mut Problems) {
+fn deletion_mark(what: &str, name: &Name, set: &[Name], problems: &mut Problems) {
     let others: Vec<&str> = set.iter().map(Name::as_str).filter(|other| *other != name.as_str()).collect();
     let help = match (what, others.as_slice()) {
         (_, []) => "remove it: indexes do not contain deleted records".to_owned(),

@@ -32,10 +32,10 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
         let is_one = matches!(include.target, IncludeTarget::One { .. });
         if is_one && naming::snake(include.name.as_str()) == resource.name.value {
             let help = "choose another name, such as `parent`: a client that sends the record back would be understood to send only this key";
-            problems.push(named_as_its_resource(&include.name, resource).help(help));
+            problems.push(same_as_resource(&include.name, resource).help(help));
         }
         if is_one && include.name.value == CUSTOM_FIELD_RELATION {
-            problems.push(leads_to_custom_fields(&include.name));
+            problems.push(custom_field_relation(&include.name));
         }
     }
     for action in &resource.actions {
@@ -90,7 +90,7 @@ fn resource_names(resource: &Resource, problems: &mut Problems) {
         problems.push(problem.help("choose another: `plural: …`"));
     }
     if resource.table.value.starts_with(STATEMENT_PREFIX) && name.value != emit::RUNTIME {
-        begins_as_ours(&resource.table, problems);
+        statement_prefix(&resource.table, problems);
     }
     if resource.label.value.trim().is_empty() {
         let message = "a label cannot be blank";
@@ -129,20 +129,20 @@ fn field_name(resource: &Resource, field: &Field, what: ScopeOf, problems: &mut 
         let message = format!("`{}` is a system column of PostgreSQL", name.value);
         problems.push(Diagnostic::new(Code::ReservedName, name.span, message, "reserved").help("choose another name"));
     } else if what == ScopeOf::Record && name.value.starts_with(STATEMENT_PREFIX) {
-        begins_as_ours(&name, problems);
+        statement_prefix(&name, problems);
     } else if what == ScopeOf::Record && field.name.value == resource.name.value {
         let help =
             "choose another name: a client that sends the record back would be understood to send only this field";
-        problems.push(named_as_its_resource(&name, resource).help(help));
+        problems.push(same_as_resource(&name, resource).help(help));
     } else if field.kind.target().is_some() && name.value.trim_end_matches("_id") == CUSTOM_FIELD_RELATION {
-        problems.push(leads_to_custom_fields(&name));
+        problems.push(custom_field_relation(&name));
     } else if reserved::is_never_a_name(name.as_str()) {
         let message = format!("`{}` cannot name a field in Rust", name.value);
         problems.push(Diagnostic::new(Code::ReservedName, name.span, message, "reserved").help("choose another name"));
     }
 }
 
-fn begins_as_ours(name: &Name, problems: &mut Problems) {
+fn statement_prefix(name: &Name, problems: &mut Problems) {
     let message = format!(
         "`{}` starts with `{STATEMENT_PREFIX}`, the prefix of names that the server adds to statements",
         name.value
@@ -150,7 +150,7 @@ fn begins_as_ours(name: &Name, problems: &mut Problems) {
     problems.push(Diagnostic::new(Code::ReservedName, name.span, message, "reserved").help("choose another name"));
 }
 
-fn leads_to_custom_fields(name: &Name) -> Diagnostic {
+fn custom_field_relation(name: &Name) -> Diagnostic {
     let message = format!(
         "`q[{CUSTOM_FIELD_RELATION}.name_eq]` filters by a custom field, not by a field of the record that `{}` names",
         name.value
@@ -213,7 +213,7 @@ fn not_too_long(what: &str, name: &Name, problems: &mut Problems) {
 }
 
 /// A body may hold the whole record under the name of its resource, so no field can have that name.
-fn named_as_its_resource(name: &Name, resource: &Resource) -> Diagnostic {
+fn same_as_resource(name: &Name, resource: &Resource) -> Diagnostic {
     let message = format!(
         "`{}` is reserved: request bodies may nest a whole `{}` under this name",
         name.value, resource.name.value

@@ -29,15 +29,15 @@ pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
 
 /// `a under b under a`, if following the parents leads back to the resource.
 fn circle(schema: &Schema, resource: &Resource) -> Option<String> {
-    let mut way = vec![resource.name.as_str()];
+    let mut path = vec![resource.name.as_str()];
     let mut at = resource;
     while let Some(parent) = at.under.as_ref().and_then(|under| schema.find(under.resource.as_str())) {
-        way.push(parent.name.as_str());
+        path.push(parent.name.as_str());
         if std::ptr::eq(parent, resource) {
-            return Some(way.join(" under "));
+            return Some(path.join(" under "));
         }
         // A cycle that this resource only leads into is reported at its members.
-        if way.len() > schema.resources.len() {
+        if path.len() > schema.resources.len() {
             return None;
         }
         at = parent;

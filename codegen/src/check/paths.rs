@@ -41,19 +41,19 @@ pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
         }
         // The child is reported at the path of its parent's action or page, whichever file is read first.
         let is_parent = other.under.as_ref().is_some_and(|under| under.resource.value == resource.name.value);
-        let (coming, there) = if is_parent { (&others, &own) } else { (&own, &others) };
-        for path in coming {
-            meeting(path, there, problems);
+        let (new, there) = if is_parent { (&others, &own) } else { (&own, &others) };
+        for path in new {
+            report_clash(path, there, problems);
         }
     }
     for (index, path) in own.iter().enumerate() {
         // Two actions of one name would be one YAML key.
-        meeting(path, &own[..index], problems);
+        report_clash(path, &own[..index], problems);
     }
 }
 
 /// Reports a path that is taken.
-fn meeting(path: &Path, taken: &[Path], problems: &mut Problems) {
+fn report_clash(path: &Path, taken: &[Path], problems: &mut Problems) {
     if let Some(taken) = taken.iter().find(|taken| taken.path == path.path) {
         report(path, taken, problems);
     }

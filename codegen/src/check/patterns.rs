@@ -63,8 +63,8 @@ fn characters(hir: &Hir) -> (u64, Option<u64>) {
         }),
         HirKind::Alternation(ways) => {
             let ways: Vec<_> = ways.iter().map(characters).collect();
-            let least = ways.iter().map(|way| way.0).min().unwrap_or(0);
-            let most = ways.iter().map(|way| way.1).collect::<Option<Vec<u64>>>();
+            let least = ways.iter().map(|path| path.0).min().unwrap_or(0);
+            let most = ways.iter().map(|path| path.1).collect::<Option<Vec<u64>>>();
             (least, most.and_then(|most| most.into_iter().max()))
         }
     }

@@ -18,7 +18,7 @@ pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
         for name in named {
             sorted(resource, name, problems);
         }
-        twice(named, problems);
+        report_repeated(named, problems);
     }
     for name in &resource.search {
         searched(resource, name, problems);
@@ -106,7 +106,7 @@ fn sorted(resource: &Resource, name: &Name, problems: &mut Problems) {
 }
 
 /// Reports names that a list has twice.
-pub fn twice(names: &[Name], problems: &mut Problems) {
+pub fn report_repeated(names: &[Name], problems: &mut Problems) {
     let mut seen: BTreeMap<&str, &Name> = BTreeMap::new();
     for name in names {
         if let Some(first) = seen.insert(name.as_str(), name) {

@@ -8,7 +8,7 @@ use charter_model::{Misfit, Number};
 
 use super::cross_field;
 use super::defaults::own_rules;
-use super::seed_state::{Sown, stands};
+use super::seed_state::{SeedState, value_in_row};
 use crate::diagnostic::{Code, Diagnostic, Problems, nearest};
 use crate::model::{Access, Default, Field, Kind, Resource, Rule, Type};
 use crate::source::Span;
@@ -26,7 +26,7 @@ pub struct Rows<'a> {
 
 impl<'a> Rows<'a> {
     /// Checks all rows in order. `state` is the state before the first row.
-    pub fn check(&self, items: &'a [Node], sown: Sown<'a>, problems: &mut Problems) {
+    pub fn check(&self, items: &'a [Node], sown: SeedState<'a>, problems: &mut Problems) {
         let mut known: BTreeMap<String, Span> = BTreeMap::new();
         let sets = self.unique_sets();
         let mut taken: BTreeMap<(usize, Vec<String>), Span> = BTreeMap::new();
@@ -53,11 +53,12 @@ impl<'a> Rows<'a> {
                 problems.push(Diagnostic::new(Code::Seed, text.span, message, "again").related(first, "first here"));
             }
             for (index, set) in sets.iter().enumerate() {
-                let values = set.iter().map(|name| stands(self.resource, entries, name)).collect::<Option<Vec<_>>>();
+                let values =
+                    set.iter().map(|name| value_in_row(self.resource, entries, name)).collect::<Option<Vec<_>>>();
                 let Some(values) = values else { continue };
-                let (span, said) = (item.span, values.join("`, `"));
+                let (span, shown) = (item.span, values.join("`, `"));
                 if let Some(first) = taken.insert((index, values), span) {
-                    let message = format!("two rows have the `{}` `{said}`, which must be unique", set.join("`, `"));
+                    let message = format!("two rows have the `{}` `{shown}`, which must be unique", set.join("`, `"));
                     problems.push(Diagnostic::new(Code::Seed, span, message, "again").related(first, "first here"));
                 }
             }
@@ -77,9 +78,9 @@ impl<'a> Rows<'a> {
     }
 
     /// Checks one row: its fields exist and are writable, its values fit, and nothing is missing.
-    fn row(&self, item: &Node, entries: &'a [Entry], sown: Sown<'a>, problems: &mut Problems) {
+    fn row(&self, item: &Node, entries: &'a [Entry], sown: SeedState<'a>, problems: &mut Problems) {
         // Fields that an unknown one may stand for, so that they are not reported as missing.
-        let mut meant: Vec<&str> = Vec::new();
+        let mut misspelt: Vec<&str> = Vec::new();
         for (place, entry) in entries.iter().enumerate() {
             let name = entry.key.as_str();
             let Some(field) = self.resource.field(name) else {
@@ -90,7 +91,7 @@ impl<'a> Rows<'a> {
                 problems.push(match before.and_then(|before| torn_at_comma(before, entry)) {
                     Some(help) => problem.help(help),
                     None => {
-                        meant.extend(nearest(name, known()));
+                        misspelt.extend(nearest(name, known()));
                         problem.did_you_mean(name, known())
                     }
                 });
@@ -117,18 +118,18 @@ impl<'a> Rows<'a> {
                 own_rules(field, "value", &text.value, text.span, problems);
             }
         }
-        self.beside_others(entries, problems);
+        self.cross_field_rules(entries, problems);
         for field in self.given() {
-            if !meant.contains(&field.name.as_str()) {
+            if !misspelt.contains(&field.name.as_str()) {
                 self.missing(field, item, entries, problems);
             }
-            self.lacking(field, item, entries, sown, problems);
-            self.leading_nowhere(field, entries, sown, problems);
+            self.missing_values(field, item, entries, sown, problems);
+            self.missing_references(field, entries, sown, problems);
         }
     }
 
     /// Checks the embedded records of a row.
-    fn embedded(&self, name: &str, by: &'a str, items: &'a [Node], sown: Sown<'a>, problems: &mut Problems) {
+    fn embedded(&self, name: &str, by: &'a str, items: &'a [Node], sown: SeedState<'a>, problems: &mut Problems) {
         if let Some(resource) = sown.schema.find(name) {
             Rows { resource, key: None, by: Some(by) }.check(items, sown, problems);
         }
@@ -152,9 +153,16 @@ impl<'a> Rows<'a> {
     }
 
     /// Reports a value that `exists` asks for and that no earlier row has.
-    fn lacking(&self, field: &Field, item: &Node, entries: &[Entry], sown: Sown<'_>, problems: &mut Problems) {
-        let Some(text) = stands(self.resource, entries, field.name.as_str()) else { return };
-        let Some(path) = sown.lacks(field, &text) else { return };
+    fn missing_values(
+        &self,
+        field: &Field,
+        item: &Node,
+        entries: &[Entry],
+        sown: SeedState<'_>,
+        problems: &mut Problems,
+    ) {
+        let Some(text) = value_in_row(self.resource, entries, field.name.as_str()) else { return };
+        let Some(path) = sown.missing_value(field, &text) else { return };
         let given = entries.iter().find(|entry| entry.key.value == field.name.value).filter(|e| !e.value.is_null());
         let (name, span) = (&field.name.value, given.map_or(item.span, |entry| entry.value.span));
         let message = match given {
@@ -168,12 +176,12 @@ impl<'a> Rows<'a> {
     }
 
     /// Reports references to records that do not exist yet.
-    fn leading_nowhere(&self, field: &Field, entries: &[Entry], sown: Sown<'_>, problems: &mut Problems) {
+    fn missing_references(&self, field: &Field, entries: &[Entry], sown: SeedState<'_>, problems: &mut Problems) {
         let Some(given) = entries.iter().find(|entry| entry.key.value == field.name.value) else { return };
         let target = match &field.kind {
             Kind::Known(Type::Ref { resource } | Type::RefList { resource }) => Some(resource.as_str()),
             Kind::Known(Type::PolymorphicRef { type_field }) => {
-                let word = stands(self.resource, entries, type_field.as_str());
+                let word = value_in_row(self.resource, entries, type_field.as_str());
                 let is_it =
                     |known: &&Resource| word.as_ref().is_some_and(|word| *word == upper_camel(known.name.as_str()));
                 sown.schema.resources.iter().find(is_it).map(|known| known.name.as_str())
@@ -186,7 +194,7 @@ impl<'a> Rows<'a> {
             _ => std::slice::from_ref(&given.value),
         };
         for id in ids.iter().filter_map(Node::scalar) {
-            let Some(rows) = sown.too_few(target, id.as_str()) else { continue };
+            let Some(rows) = sown.missing_row(target, id.as_str()) else { continue };
             let message = match rows {
                 0 => format!("no `{target}` exists before this row, so none has the id `{}`", id.value),
                 1 => format!("one row of `{target}` exists before this row, so none has the id `{}`", id.value),
@@ -200,7 +208,7 @@ impl<'a> Rows<'a> {
     }
 
     /// Checks the rules between two fields of a row.
-    fn beside_others(&self, entries: &[Entry], problems: &mut Problems) {
+    fn cross_field_rules(&self, entries: &[Entry], problems: &mut Problems) {
         for entry in entries {
             let Some(field) = self.resource.field(entry.key.as_str()).filter(|field| self.gives(field)) else {
                 continue;
@@ -210,8 +218,8 @@ impl<'a> Rows<'a> {
             };
             for rule in &field.rules {
                 let Some(other) = rule.value.other_field() else { continue };
-                let Some(value) = stands(self.resource, entries, other) else { continue };
-                if !cross_field::keeps(&rule.value, &field.kind, &own.value, &value) {
+                let Some(value) = value_in_row(self.resource, entries, other) else { continue };
+                if !cross_field::satisfies(&rule.value, &field.kind, &own.value, &value) {
                     let (name, key) = (&field.declared, rule.value.key());
                     let message = format!("the value of `{name}` breaks its rule `{key}`: `{other}` is `{value}`");
                     let problem = Diagnostic::new(Code::Seed, own.span, message, "breaks the rule");
@@ -238,7 +246,7 @@ pub fn is_given(field: &Field) -> bool {
 }
 
 /// The help for a reference to a platform record, which no seed creates.
-fn platforms(sown: Sown<'_>, target: &str, field: &Field) -> Option<String> {
+fn platforms(sown: SeedState<'_>, target: &str, field: &Field) -> Option<String> {
     sown.schema.find(target).filter(|target| target.is_platform())?;
     let left = if field.nullable { "" } else { ", and add `nullable: true` to the field" };
     Some(format!("no `{target}` exists before all seed data is inserted: remove `{}`{left}", field.name.value))
@@ -268,12 +276,12 @@ fn elements(field: &Field, items: &[Node], span: Span, problems: &mut Problems) 
         }
     }
     for rule in &field.rules {
-        let kept = match &rule.value {
+        let is_satisfied = match &rule.value {
             Rule::MinLength(least) => items.len() >= *least as usize,
             Rule::MaxLength(most) => items.len() <= *most as usize,
             _ => true,
         };
-        if !kept {
+        if !is_satisfied {
             let message = format!("the value of `{}` breaks its rule `{}`", field.declared, rule.value.key());
             let problem = Diagnostic::new(Code::Seed, span, message, "breaks the rule");
             problems.push(problem.related(rule.span, "by this rule"));

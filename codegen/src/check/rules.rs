@@ -138,17 +138,17 @@ fn places(field: &Field) -> u32 {
 
 /// The least number that all rules of a field allow, with its rule: `min: 10`.
 pub fn least(field: &Field) -> Option<(Number, String)> {
-    let bounds = field.rules.iter().filter_map(|rule| Some((lower(field, &rule.value)?, said(&rule.value))));
+    let bounds = field.rules.iter().filter_map(|rule| Some((lower(field, &rule.value)?, shown_rule(&rule.value))));
     bounds.reduce(|one, other| if other.0 > one.0 { other } else { one })
 }
 
 /// The greatest number that all rules of a field allow, with its rule.
 pub fn most(field: &Field) -> Option<(Number, String)> {
-    let bounds = field.rules.iter().filter_map(|rule| Some((upper(field, &rule.value)?, said(&rule.value))));
+    let bounds = field.rules.iter().filter_map(|rule| Some((upper(field, &rule.value)?, shown_rule(&rule.value))));
     bounds.reduce(|one, other| if other.0 < one.0 { other } else { one })
 }
 
-fn said(rule: &Rule) -> String {
+fn shown_rule(rule: &Rule) -> String {
     match rule {
         Rule::Min(_) | Rule::Max(_) | Rule::Above(_) | Rule::Below(_) => format!("{}: {}", rule.key(), rule.written()),
         rule => rule.key().to_owned(),

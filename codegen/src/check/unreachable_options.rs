@@ -11,18 +11,18 @@ pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
         return;
     }
     if !resource.serves_any(&[Operation::List]) {
-        questions(schema, resource, problems);
+        list_options(schema, resource, problems);
     }
     if !resource.serves_any(&[Operation::List, Operation::Show]) {
         includes(resource, problems);
     }
     if !is_created(schema, resource) {
-        given_once(resource, problems);
+        immutable_fields(resource, problems);
     }
 }
 
 /// Reports options of a list that the resource does not serve. Other resources may still use an index.
-fn questions(schema: &Schema, resource: &Resource, problems: &mut Problems) {
+fn list_options(schema: &Schema, resource: &Resource, problems: &mut Problems) {
     let filters = resource.key_spans.filters.filter(|_| !matches!(resource.filters, Filters::None));
     let allows_none = matches!(&resource.sorts, Sorts::Fields(names) if names.is_empty());
     let sorts = resource.key_spans.sorts.filter(|_| !allows_none);
@@ -64,12 +64,12 @@ fn is_created(schema: &Schema, resource: &Resource) -> bool {
 }
 
 /// Reports immutable required fields of a resource that nothing creates.
-fn given_once(resource: &Resource, problems: &mut Problems) {
-    let is_given_once = |field: &&Field| field.is_declared() && field.required && field.access == Access::Immutable;
-    let mut told = "";
-    for field in resource.fields.iter().filter(is_given_once) {
+fn immutable_fields(resource: &Resource, problems: &mut Problems) {
+    let is_set_once = |field: &&Field| field.is_declared() && field.required && field.access == Access::Immutable;
+    let mut reported = "";
+    for field in resource.fields.iter().filter(is_set_once) {
         // A polymorphic reference has two columns and one declaration.
-        if std::mem::replace(&mut told, &field.declared) == field.declared {
+        if std::mem::replace(&mut reported, &field.declared) == field.declared {
             continue;
         }
         let message =

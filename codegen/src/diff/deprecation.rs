@@ -56,17 +56,17 @@ fn filters<'r>(resource: &'r Resource, filter: &str) -> Option<&'r str> {
 }
 
 /// Adds to each removal what clients were told about it. `today` is the current day.
-pub fn keep_word(before: &Resource, after: Option<&Resource>, today: &str, changes: &mut [Change]) {
-    for (place, said) in &before.deprecated {
+pub fn describe_removals(before: &Resource, after: Option<&Resource>, today: &str, changes: &mut [Change]) {
+    for (place, deprecation) in &before.deprecated {
         if after.is_some_and(|after| is_there(after, place)) {
             continue;
         }
         let (changed, about) = match place.split_once('.') {
             Some(("filters", filter)) => {
                 let Some(field) = filters(before, filter) else { continue };
-                (format!("fields.{field}"), format!(" (`{filter}` {})", kept(said, today)))
+                (format!("fields.{field}"), format!(" (`{filter}` {})", removal(deprecation, today)))
             }
-            _ => (place.clone(), format!(" ({})", kept(said, today))),
+            _ => (place.clone(), format!(" ({})", removal(deprecation, today))),
         };
         for change in changes.iter_mut().filter(|change| change.at == changed && is_removal(change)) {
             change.message.push_str(&about);
@@ -81,10 +81,10 @@ fn is_removal(change: &Change) -> bool {
 }
 
 /// True if a removal keeps the announced day, as a clause of a sentence.
-fn kept(said: &Deprecation, today: &str) -> String {
-    match &said.sunset {
+fn removal(deprecation: &Deprecation, today: &str) -> String {
+    match &deprecation.sunset {
         Some(day) if day.as_str() <= today => format!("removed as announced, on or after {day}"),
         Some(day) => format!("removed before {day}, the sunset that was announced"),
-        None => format!("deprecated since {}, without a sunset", said.since),
+        None => format!("deprecated since {}, without a sunset", deprecation.since),
     }
 }

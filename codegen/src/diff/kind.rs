@@ -48,18 +48,18 @@ pub fn compare(before: &Field, after: &Field, given: bool, column: bool, changes
         }
         (then, now) => {
             let data = column.then(|| match converts(then, now) {
-                Conversion::Whole | Conversion::Checked if matches!(now, Kind::Enum { .. }) => {
+                Conversion::Lossless | Conversion::Checked if matches!(now, Kind::Enum { .. }) => {
                     Some(format!("rows with another word keep it{}", longer(then)))
                 }
-                Conversion::Whole if matches!(now, Kind::Code { .. }) => {
+                Conversion::Lossless if matches!(now, Kind::Code { .. }) => {
                     Some("rows with another number keep it".to_owned())
                 }
                 Conversion::Checked if matches!(now, Kind::Code { .. }) => {
                     Some("rows with another number keep it; a number beyond 32 bits stops the migration".to_owned())
                 }
-                Conversion::Whole => None,
+                Conversion::Lossless => None,
                 Conversion::Checked => Some("values that do not fit stop the migration".to_owned()),
-                Conversion::None => Some("its values are lost: the types have no conversion".to_owned()),
+                Conversion::Impossible => Some("its values are lost: the types have no conversion".to_owned()),
             });
             changes.push_with(Effect::Breaking, was, data.flatten());
         }
@@ -79,39 +79,39 @@ fn longer(then: &Kind) -> String {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Conversion {
     /// Every value fits the new type.
-    Whole,
+    Lossless,
     /// A value that does not fit stops the migration.
     Checked,
     /// No conversion exists; the column is dropped and created.
-    None,
+    Impossible,
 }
 
 /// The conversion between two types, which both databases can do.
 pub fn converts(before: &Kind, after: &Kind) -> Conversion {
-    use Conversion::{Checked, None, Whole};
+    use Conversion::{Checked, Impossible, Lossless};
     match (before, after) {
-        (then, now) if then == now => Whole,
-        (Kind::PolymorphicType { .. }, Kind::PolymorphicType { .. }) => Whole,
-        (Kind::StringList { .. }, Kind::StringList { .. }) => Whole,
-        (Kind::String { .. } | Kind::Enum { .. }, Kind::Text) => Whole,
-        (Kind::String { max: then }, Kind::String { max: now }) if then <= now => Whole,
-        (Kind::Enum { .. }, Kind::String { max }) if *max >= Storage::MAX_WORD_LENGTH => Whole,
+        (then, now) if then == now => Lossless,
+        (Kind::PolymorphicType { .. }, Kind::PolymorphicType { .. }) => Lossless,
+        (Kind::StringList { .. }, Kind::StringList { .. }) => Lossless,
+        (Kind::String { .. } | Kind::Enum { .. }, Kind::Text) => Lossless,
+        (Kind::String { max: then }, Kind::String { max: now }) if then <= now => Lossless,
+        (Kind::Enum { .. }, Kind::String { max }) if *max >= Storage::MAX_WORD_LENGTH => Lossless,
         (then, now) if then.facts().family == Some("text") && now.facts().family == Some("text") => Checked,
-        (Kind::Integer, Kind::Code { .. }) | (Kind::Code { .. }, Kind::Integer) => Whole,
-        (Kind::Integer | Kind::Code { .. }, Kind::BigInt) => Whole,
+        (Kind::Integer, Kind::Code { .. }) | (Kind::Code { .. }, Kind::Integer) => Lossless,
+        (Kind::Integer | Kind::Code { .. }, Kind::BigInt) => Lossless,
         (Kind::BigInt, Kind::Integer | Kind::Code { .. }) => Checked,
         // The ids stay. The foreign key checks that each refers to a record.
-        (Kind::Ref { .. }, Kind::BigInt) => Whole,
+        (Kind::Ref { .. }, Kind::BigInt) => Lossless,
         (Kind::BigInt, Kind::Ref { .. }) => Checked,
         (Kind::Integer | Kind::Code { .. } | Kind::BigInt, Kind::Decimal { .. }) => Checked,
         (Kind::Decimal { .. }, Kind::Integer | Kind::BigInt) => Checked,
         (Kind::Decimal { precision: then, places: then_places }, Kind::Decimal { precision, places }) => {
             match then_places <= places && then - then_places <= precision - places {
-                true => Whole,
+                true => Lossless,
                 false => Checked,
             }
         }
-        _ => None,
+        _ => Impossible,
     }
 }
 

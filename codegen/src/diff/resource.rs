@@ -42,7 +42,7 @@ fn names(before: &Resource, after: &Resource, changes: &mut Changes<'_>) {
     if before.plural != after.plural {
         let message = format!("`plural` was `{}` and is `{}`: the key of a list changes", before.plural, after.plural);
         // A rename is reported with the name.
-        let kept = (before.name == after.name).then(|| {
+        let data = (before.name == after.name).then(|| {
             let what = if before.fields.contains_key("custom_fields") {
                 "saved views and custom fields"
             } else {
@@ -50,7 +50,7 @@ fn names(before: &Resource, after: &Resource, changes: &mut Changes<'_>) {
             };
             format!("{what} keep the former plural and are not found under the new one")
         });
-        changes.push_with(Effect::Breaking, message, kept);
+        changes.push_with(Effect::Breaking, message, data);
     }
     changes.breaking_if("the path", &before.path, &after.path, "the old path is not found");
     changes.breaking_if(
@@ -127,8 +127,8 @@ fn operations(before: &Resource, after: &Resource, changes: &mut Changes<'_>) {
     }
     match (before.attachments, after.attachments) {
         (true, false) => {
-            let kept = Some("the files attached to its records become unreachable".to_owned());
-            changes.push_with(Effect::Breaking, "attachments are removed", kept);
+            let data = Some("the files attached to its records become unreachable".to_owned());
+            changes.push_with(Effect::Breaking, "attachments are removed", data);
         }
         (false, true) => changes.push(Effect::Addition, "attachments are added"),
         _ => {}

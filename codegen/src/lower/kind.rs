@@ -15,7 +15,7 @@ use crate::syntax::field::ValuesSyntax;
 use crate::syntax::type_word::TypeSyntax;
 
 /// The context of a type.
-pub struct Context<'a> {
+pub struct TypeContext<'a> {
     pub field: &'a Name,
     pub values: Option<&'a Spanned<ValuesSyntax>>,
     /// Something in the field could not be read, which may be its values.
@@ -25,7 +25,7 @@ pub struct Context<'a> {
 }
 
 /// Lowers a type; a polymorphic reference gives the type of its type column.
-pub fn lower(written: &TypeSyntax, context: &Context<'_>, problems: &mut Problems) -> Kind {
+pub fn lower(written: &TypeSyntax, context: &TypeContext<'_>, problems: &mut Problems) -> Kind {
     let mut lowering = Lowering { written, context, problems };
     let kind = lowering.kind();
     let has_values = |known: &TypeWord| matches!(known.takes, Takes::Words | Takes::Codes);
@@ -40,7 +40,7 @@ pub fn lower(written: &TypeSyntax, context: &Context<'_>, problems: &mut Problem
 
 struct Lowering<'a> {
     written: &'a TypeSyntax,
-    context: &'a Context<'a>,
+    context: &'a TypeContext<'a>,
     problems: &'a mut Problems,
 }
 

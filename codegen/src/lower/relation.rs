@@ -2,7 +2,7 @@
 
 use charter_model::{ActionMethod, ActionOn, Keyword, Predicate};
 
-use super::field::{self, Surroundings};
+use super::field::{self, ResourceContext};
 use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::keywords::FilterWord;
 use crate::model::{Action, ActionOutput, Filter, Filters, Include, IncludeTarget, Name, Shown, Sorts};
@@ -12,14 +12,18 @@ use crate::syntax::relation::{ActionSyntax, IncludeSyntax, IncludeTargetSyntax};
 use crate::syntax::resource::{FilterSyntax, FiltersSyntax, SortsSyntax};
 
 /// Includes, each with the field at the other end.
-pub fn includes(written: &[IncludeSyntax], surroundings: &Surroundings<'_>, problems: &mut Problems) -> Vec<Include> {
+pub fn includes(
+    written: &[IncludeSyntax],
+    resource_context: &ResourceContext<'_>,
+    problems: &mut Problems,
+) -> Vec<Include> {
     let lower = |include: &IncludeSyntax| {
         let target = match &include.target {
             IncludeTargetSyntax::One(via) => IncludeTarget::One { via: via.clone() },
             IncludeTargetSyntax::CustomFields(span) => IncludeTarget::CustomFields(*span),
             IncludeTargetSyntax::Many { resource, by } => IncludeTarget::Many {
                 resource: resource.clone(),
-                by: surroundings.links.by(resource, by, surroundings.resource.as_str(), problems)?,
+                by: resource_context.links.by(resource, by, resource_context.resource.as_str(), problems)?,
             },
         };
         Some(Include { name: include.name.clone(), target, fields: include.fields.clone() })
@@ -30,7 +34,7 @@ pub fn includes(written: &[IncludeSyntax], surroundings: &Surroundings<'_>, prob
 /// Actions, each with its method and output.
 pub fn actions(
     written: &[ActionSyntax],
-    surroundings: &Surroundings<'_>,
+    resource_context: &ResourceContext<'_>,
     sources: &Sources,
     problems: &mut Problems,
 ) -> Vec<Action> {
@@ -40,8 +44,8 @@ pub fn actions(
             name: action.name.clone(),
             on,
             method: action.method.as_ref().map_or(ActionMethod::Post, |method| method.value),
-            input: field::lower_all(&action.input, Shown::Always, surroundings, problems),
-            output: output(action, on, surroundings, problems),
+            input: field::lower_all(&action.input, Shown::Always, resource_context, problems),
+            output: output(action, on, resource_context, problems),
             event: action.event.clone(),
             until: action.until.clone(),
             description: action.description.clone(),
@@ -54,11 +58,11 @@ pub fn actions(
 fn output(
     action: &ActionSyntax,
     on: ActionOn,
-    surroundings: &Surroundings<'_>,
+    resource_context: &ResourceContext<'_>,
     problems: &mut Problems,
 ) -> ActionOutput {
     let name = &action.name.value;
-    let fields = field::lower_all(&action.output, Shown::Always, surroundings, problems);
+    let fields = field::lower_all(&action.output, Shown::Always, resource_context, problems);
     if action.unreadable {
         return ActionOutput::Unknown;
     }

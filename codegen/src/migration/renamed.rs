@@ -17,8 +17,8 @@ pub fn unsupported(before: &Snapshot, after: &Snapshot) -> Vec<Unsupported> {
         let leaving = |name: &str| before.resources.contains_key(name) && !after.resources.contains_key(name);
         let gone = before.resources.keys().map(String::as_str).filter(|name| leaving(name));
         let known = before.resources.contains_key(name);
-        let said = now.renamed_from.as_deref();
-        let contradicts = said.and_then(|former| contradiction(name, former, known, "resource", gone, &leaving));
+        let former = now.renamed_from.as_deref();
+        let contradicts = former.and_then(|former| contradiction(name, former, known, "resource", gone, &leaving));
         unsupported.extend(contradicts.map(|message| Unsupported::of_resource(now, message)));
     }
     for pair in resources(before, after) {

@@ -67,12 +67,12 @@ pub fn still_null(resource: &Resource, field: &Field) -> Unsupported {
 
 /// The reason why the values of a column cannot stay.
 pub fn no_way(was: &Field, is: &Field) -> String {
-    let (was, is) = (said(&was.kind), said(&is.kind));
+    let (was, is) = (described(&was.kind), described(&is.kind));
     format!("its type was {was} and is {is}, and the types have no conversion")
 }
 
 /// A type as YAML writes it. A polymorphic reference has two columns.
-fn said(kind: &Kind) -> String {
+fn described(kind: &Kind) -> String {
     match kind {
         Kind::PolymorphicType { type_names } => format!("the type of a `ref({})`", type_names.join(" | ")),
         Kind::PolymorphicRef { .. } => "the id of a `ref` to several resources".to_owned(),

@@ -7,29 +7,29 @@ use super::tree::{Entry, Node, Value};
 use super::type_word::names_type;
 
 /// A key of other systems: its spellings, the key of this grammar if there is one, and the help.
-struct Foreign {
+struct Alias {
     keys: &'static [&'static str],
     means: Option<&'static str>,
     help: &'static str,
 }
 
 /// A key that has another name here.
-const fn same(keys: &'static [&'static str], means: &'static str, help: &'static str) -> Foreign {
-    Foreign { keys, means: Some(means), help }
+const fn same(keys: &'static [&'static str], means: &'static str, help: &'static str) -> Alias {
+    Alias { keys, means: Some(means), help }
 }
 
 /// A key that has no counterpart here.
-const fn other(keys: &'static [&'static str], help: &'static str) -> Foreign {
-    Foreign { keys, means: None, help }
+const fn other(keys: &'static [&'static str], help: &'static str) -> Alias {
+    Alias { keys, means: None, help }
 }
 
-const NEVER_NULL: &str = "fields are not null by default; add `nullable: true` to allow null, or `required: true` to require a value on create";
+const NULLABLE_HELP: &str = "fields are not null by default; add `nullable: true` to allow null, or `required: true` to require a value on create";
 
-const RULES: &str =
+const RULES_HELP: &str =
     "rules are keys of the field: `required: true`, `unique: true`, `min: 0`, `min_length: 1`, `pattern: \"[A-Z]+\"`";
 
 /// Keys that other systems have at a column.
-const AT_A_FIELD: &[Foreign] = &[
+const FIELD_ALIASES: &[Alias] = &[
     other(
         &["on_delete", "cascade"],
         "a referenced record cannot be deleted; embed records to delete them with their parent: `many: <resource>`",
@@ -51,7 +51,7 @@ const AT_A_FIELD: &[Foreign] = &[
         "the type has the digits and the decimal places: `type: decimal(12, 2)`",
     ),
     same(&["optional", "null", "allow_null", "allow_nil", "blank"], "nullable", "write `nullable: true` to allow null"),
-    other(&["not_null", "mandatory"], NEVER_NULL),
+    other(&["not_null", "mandatory"], NULLABLE_HELP),
     other(&["primary_key", "primary", "auto_increment"], "every record has an `id`"),
     same(&["read_only"], "access", "`access: read_only` makes the server ignore the value that a client sends"),
     same(&["immutable", "write_once"], "access", "`access: immutable` allows a value on create and rejects changes"),
@@ -78,7 +78,7 @@ const AT_A_FIELD: &[Foreign] = &[
         &["auto_now", "auto_now_add"],
         "every record has `created_at` and `updated_at`; for the time of the create, use `default: now`",
     ),
-    other(&["validates", "validate", "validations", "validation", "constraints", "rules"], RULES),
+    other(&["validates", "validate", "validations", "validation", "constraints", "rules"], RULES_HELP),
     other(&["searchable", "search"], "list the field under `search` of the resource: `search: [name]`"),
     other(
         &["sortable", "sort", "sorts"],
@@ -91,7 +91,7 @@ const AT_A_FIELD: &[Foreign] = &[
 ];
 
 /// Keys that other systems have at a table.
-const AT_A_RESOURCE: &[Foreign] = &[
+const RESOURCE_ALIASES: &[Alias] = &[
     same(&["soft_delete", "soft_deletes", "paranoid"], "delete", "use `delete: soft`"),
     other(&["primary_key"], "every record has an `id`"),
     other(
@@ -119,7 +119,7 @@ const AT_A_RESOURCE: &[Foreign] = &[
         &["relationships", "relations", "associations"],
         "declare a field of `type: ref(<resource>)`; `includes` shows the other record with this one",
     ),
-    other(&["validates", "validations", "constraints", "rules"], RULES),
+    other(&["validates", "validations", "constraints", "rules"], RULES_HELP),
     same(
         &["parent", "belongs_to"],
         "under",
@@ -138,7 +138,7 @@ fn folded(key: &str) -> String {
 }
 
 /// Words of other systems, with their key and the word of this grammar.
-const WORDS: &[(&str, &[&str], &str)] = &[
+const WORD_ALIASES: &[(&str, &[&str], &str)] = &[
     ("operations", &["index", "all", "browse"], "list"),
     ("operations", &["read", "get", "retrieve"], "show"),
     ("operations", &["new", "add", "insert", "store"], "create"),
@@ -178,22 +178,22 @@ pub fn word(key: &str, written: &str) -> Option<String> {
             "name the fields under the key of the answer: `answer: result` and `output: {{ result: {written} }}`"
         ));
     }
-    let here = WORDS.iter().find(|(under, words, _)| *under == key && words.contains(&lower.as_str()));
+    let here = WORD_ALIASES.iter().find(|(under, words, _)| *under == key && words.contains(&lower.as_str()));
     here.map(|(_, _, here)| format!("use `{here}`"))
 }
 
 /// The help for an unknown key, with the key that was meant.
 pub fn help(table: &Table, entry: &Entry) -> Option<(&'static str, Option<&'static str>)> {
     let known = match table.key("fields") {
-        _ if table.key("type").is_some() => AT_A_FIELD,
-        Some(_) if table.key("resource").is_some() => AT_A_RESOURCE,
+        _ if table.key("type").is_some() => FIELD_ALIASES,
+        Some(_) if table.key("resource").is_some() => RESOURCE_ALIASES,
         _ => return None,
     };
     let written = folded(entry.key.as_str());
     let mut known = known.iter().filter(|one| one.means.is_none_or(|key| table.key(key).is_some()));
     let found = known.find(|one| one.keys.iter().any(|key| folded(key) == written))?;
     if found.means == Some("nullable") && flag(&entry.value) == Some(false) {
-        return Some((NEVER_NULL, found.means));
+        return Some((NULLABLE_HELP, found.means));
     }
     Some((found.help, found.means))
 }

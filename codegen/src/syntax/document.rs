@@ -9,10 +9,10 @@ use crate::source::{FileId, SourceFile, Span, Spanned};
 use crate::syntax::spacing::torn_colon;
 
 /// Keys whose text is prose.
-const PROSE: [&str; 2] = ["description", "help"];
+const PROSE_KEYS: [&str; 2] = ["description", "help"];
 
 /// Keys whose value is a mapping from names.
-const NAMED: [&str; 6] = ["fields", "detail", "actions", "includes", "input", "output"];
+const KEYS_OF_NAMES: [&str; 6] = ["fields", "detail", "actions", "includes", "input", "output"];
 
 /// The tree of a file; none, and a problem reported, if it is not a YAML document.
 pub fn read(id: FileId, file: &SourceFile, problems: &mut Problems) -> Option<Node> {
@@ -179,7 +179,7 @@ impl Reader<'_> {
                 let message = format!("the key `{text}` is given twice");
                 let problem = Diagnostic::new(Code::DuplicateKey, place, message, "again")
                     .related(first.key.span, "first here")
-                    .help(match NAMED.contains(&text.as_str()) {
+                    .help(match KEYS_OF_NAMES.contains(&text.as_str()) {
                         true => "merge the two",
                         false => "remove one of the two",
                     });
@@ -196,7 +196,7 @@ impl Reader<'_> {
     fn without_break(&mut self, key: &str, place: Span, value: &mut Node) {
         let Some(sign) = self.block.take() else { return };
         let Value::Scalar { text, .. } = &mut value.value else { return };
-        if self.file.is_seed() || PROSE.contains(&key) {
+        if self.file.is_seed() || PROSE_KEYS.contains(&key) {
             return;
         }
         text.truncate(text.trim_end_matches('\n').len());

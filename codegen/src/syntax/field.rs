@@ -44,7 +44,7 @@ impl Described {
         let is_word = |option: &DisplayOption| option.facts().takes == OptionTakes::Widget;
         let (words, texts): (Vec<_>, Vec<_>) = DisplayOption::ALL.iter().copied().partition(is_word);
         let known = texts.into_iter().chain(words).filter(|option| table.key(option.key()).is_some());
-        let said = known.filter_map(|option| {
+        let options = known.filter_map(|option| {
             let text = match option.facts().takes {
                 OptionTakes::Text | OptionTakes::Literal => mapping.text(option.key()),
                 OptionTakes::Widget => {
@@ -54,7 +54,7 @@ impl Described {
             };
             Some((option, text?))
         });
-        Described(said.collect())
+        Described(options.collect())
     }
 
     pub fn iter(&self) -> impl Iterator<Item = &(DisplayOption, Spanned<String>)> {
@@ -62,12 +62,12 @@ impl Described {
     }
 
     pub fn get(&self, option: DisplayOption) -> Option<&Spanned<String>> {
-        self.0.iter().find(|(said, _)| *said == option).map(|(_, text)| text)
+        self.0.iter().find(|(given, _)| *given == option).map(|(_, text)| text)
     }
 
     /// All options but one.
     pub fn without(&self, option: DisplayOption) -> Described {
-        Described(self.0.iter().filter(|(said, _)| *said != option).cloned().collect())
+        Described(self.0.iter().filter(|(given, _)| *given != option).cloned().collect())
     }
 }
 

@@ -23,7 +23,7 @@ pub struct Mapping<'a, 'p> {
     taken: BTreeSet<&'static str>,
     /// Known keys that an unknown one may stand for, so that they are not reported as missing, with the value to read
     /// in their place.
-    meant: BTreeMap<&'static str, Option<&'a Entry>>,
+    misspelt: BTreeMap<&'static str, Option<&'a Entry>>,
     /// The node is a mapping. Anything else is reported already.
     is_mapping: bool,
     pub problems: &'p mut Problems,
@@ -46,7 +46,7 @@ impl<'a, 'p> Mapping<'a, 'p> {
                 (&[], false)
             }
         };
-        let mut meant = BTreeMap::new();
+        let mut misspelt = BTreeMap::new();
         for (index, entry) in entries.iter().enumerate() {
             let written = entry.key.as_str();
             if table.key(written).is_some() {
@@ -56,10 +56,10 @@ impl<'a, 'p> Mapping<'a, 'p> {
             let foreign = aliases::help(table, entry);
             // `type:text` without a space is one word to YAML.
             let torn = written.split_once(':').and_then(|(head, rest)| Some((table.key(head)?.name, rest)));
-            meant.extend(torn.map(|(head, _)| (head, None)));
+            misspelt.extend(torn.map(|(head, _)| (head, None)));
             let other = foreign.map_or_else(|| nearest(written, known()), |(_, means)| means);
             let key = other.and_then(|name| table.key(name));
-            meant.extend(
+            misspelt.extend(
                 key.map(|key| (key.name, Some(entry).filter(|entry| misplaced_keys::fits(key.shape, &entry.value)))),
             );
             let message = format!("{} has no key `{written}`", table.what);
@@ -67,7 +67,7 @@ impl<'a, 'p> Mapping<'a, 'p> {
             let before = index.checked_sub(1).map(|before| &entries[before]);
             let misplaced = misplaced(table, before, entry);
             if misplaced.is_some() {
-                meant.entry("fields").or_insert(None);
+                misspelt.entry("fields").or_insert(None);
             }
             let torn = torn.and_then(|_| torn_colon(written));
             let odd = odd_space(written)
@@ -78,7 +78,7 @@ impl<'a, 'p> Mapping<'a, 'p> {
                 (None, None) => problem.did_you_mean(written, known()),
             });
         }
-        Mapping { table, span: node.span, entries, taken: BTreeSet::new(), meant, is_mapping, problems }
+        Mapping { table, span: node.span, entries, taken: BTreeSet::new(), misspelt, is_mapping, problems }
     }
 
     /// The node under a key. A key that the table lacks is a bug in this crate.
@@ -90,7 +90,7 @@ impl<'a, 'p> Mapping<'a, 'p> {
         let key: &Key = self.table.key(name).unwrap_or_else(|| panic!("unknown key `{name}` in {}", self.table.what));
         self.taken.insert(key.name);
         let written = self.entries.iter().find(|entry| entry.key.value == key.name);
-        written.or_else(|| self.meant.get(key.name).copied().flatten())
+        written.or_else(|| self.misspelt.get(key.name).copied().flatten())
     }
 
     /// The place of a key, if it is present.
@@ -198,7 +198,7 @@ impl<'a, 'p> Mapping<'a, 'p> {
         match &node.value {
             Value::Map(entries) => entries,
             // Entries at the wrong level are reported already.
-            Value::Null if self.meant.contains_key(name) => &[],
+            Value::Null if self.misspelt.contains_key(name) => &[],
             _ => {
                 let problem = with_shape(misshapen(node, &format!("`{name}`"), "a mapping"), name, node);
                 self.problems.push(or_left_out(problem, node));
@@ -209,7 +209,7 @@ impl<'a, 'p> Mapping<'a, 'p> {
 
     /// True if the lack of a key deserves its own report.
     pub fn may_lack(&self, name: &str) -> bool {
-        self.is_mapping && !self.meant.contains_key(name)
+        self.is_mapping && !self.misspelt.contains_key(name)
     }
 
     /// Reports a missing key.

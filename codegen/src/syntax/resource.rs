@@ -247,7 +247,7 @@ fn filters(mapping: &mut Mapping<'_, '_>) -> Option<FiltersSyntax> {
                 // `null` is a predicate here.
                 mapping.problems.push(match entry.value.scalar() {
                     Some(word) if word.value.to_lowercase() == "all" => problem.help("did you mean `all`?"),
-                    Some(word) if NOTHING.contains(&word.value.to_lowercase().as_str()) => problem
+                    Some(word) if WORDS_FOR_NONE.contains(&word.value.to_lowercase().as_str()) => problem
                         .help(format!("remove `{}`: fields that are not listed cannot be filtered", entry.key.value)),
                     Some(word) => problem.help(format!("write `{}: [{}]`", entry.key.value, word.value)),
                     None => problem,
@@ -261,7 +261,7 @@ fn filters(mapping: &mut Mapping<'_, '_>) -> Option<FiltersSyntax> {
 }
 
 /// Words for a field that is not filtered.
-const NOTHING: &[&str] = &["none", "no", "off", "false", "nothing", "never"];
+const WORDS_FOR_NONE: &[&str] = &["none", "no", "off", "false", "nothing", "never"];
 
 /// The fields that a text names where a keyword is expected; none if the text names anything else.
 fn names_of_fields<'t>(mapping: &mut Mapping<'_, '_>, text: &'t str, words: &[&str]) -> Option<Vec<&'t str>> {

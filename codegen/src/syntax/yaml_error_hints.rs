@@ -38,9 +38,9 @@ fn comment(text: &str, start: usize, problem: &str) -> Option<String> {
     }
     let opens = |line: &str, brackets: [char; 2]| line.matches(brackets).count();
     let swallows = |line: &str| {
-        let Some((said, comment)) = line.split_once(" #") else { return false };
-        let is_text = said.contains(['"', '\'']) || said.trim().is_empty();
-        !is_text && opens(said, ['{', '[']) > opens(said, ['}', ']']) && comment.contains(['}', ']'])
+        let Some((value, comment)) = line.split_once(" #") else { return false };
+        let is_text = value.contains(['"', '\'']) || value.trim().is_empty();
+        !is_text && opens(value, ['{', '[']) > opens(value, ['}', ']']) && comment.contains(['}', ']'])
     };
     let number = text[..start].lines().chain(text[start..].lines().take(1)).position(swallows)? + 1;
     Some(format!("line {number} has a comment after ` #`: put text that contains it in quotes"))
@@ -139,7 +139,7 @@ fn below(before: &str, line: &str, problem: &str) -> Option<String> {
     let says = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
     let above = before.lines().rfind(says)?;
     let indent = |line: &str| line.len() - line.trim_start_matches(' ').len();
-    let ((key, value), (more, said)) = (above.trim().split_once(": ")?, line.trim().split_once(": ")?);
+    let ((key, value), (more, added)) = (above.trim().split_once(": ")?, line.trim().split_once(": ")?);
     let is_value = !value.starts_with(['{', '[', '"', '\'', '|', '>', '#', '&', '*']);
     let is_below = problem.contains("mapping values") && indent(line) > indent(above);
     let word = |text: &str| text.chars().all(|c| c.is_alphanumeric() || c == '_');
@@ -148,7 +148,7 @@ fn below(before: &str, line: &str, problem: &str) -> Option<String> {
     }
     Some(match names_type(value) {
         true => format!(
-            "`{key}` has a type on its line and takes no keys below it: write `{key}: {{ type: {value}, {more}: {said} }}`"
+            "`{key}` has a type on its line and takes no keys below it: write `{key}: {{ type: {value}, {more}: {added} }}`"
         ),
         false => format!("`{key}` has a value on its line and takes no keys below it: indent `{more}` less"),
     })

@@ -1,6 +1,6 @@
 //! Change.
 //!
-//! Runs beside a server that is serving: every step stands by itself, and can be taken again.
+//! Online migration: each step runs in its own transaction while the server serves, and can be repeated.
 
 use charter_migrations::prelude::*;
 
