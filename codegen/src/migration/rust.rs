@@ -19,7 +19,7 @@ pub fn file(title: &str, steps: &[Step], online: bool) -> String {
     let mut text = format!("//! {title}\n");
     if online {
         text.push_str(
-            "//!\n//! Online migration: each step runs in its own transaction while the server serves, and can be repeated.\n",
+            "//!\n//! Online migration: the server keeps serving. No transaction spans the steps, and each step can be repeated.\n",
         );
     }
     text.push_str("\nuse charter_migrations::prelude::*;\n\n#[derive(DeriveMigrationName)]\npub struct Migration;\n\n");

@@ -1,6 +1,6 @@
 //! Change.
 //!
-//! Online migration: each step runs in its own transaction while the server serves, and can be repeated.
+//! Online migration: the server keeps serving. No transaction spans the steps, and each step can be repeated.
 
 use charter_migrations::prelude::*;
 
