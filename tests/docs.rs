@@ -57,6 +57,7 @@ fn the_map_names_every_file() {
         ("The application", "src"),
         ("codegen", "codegen/src"),
         ("macros", "macros/src"),
+        ("model", "runtime/model/src"),
         ("runtime", "runtime/src"),
         ("migrations", "migrations/src"),
     ];
