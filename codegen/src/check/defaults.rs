@@ -63,13 +63,13 @@ fn cross_field_rules(field: &Field, all: &[Field], problems: &mut Problems) {
         };
         if !is_satisfied {
             let message = format!(
-                "the default of `{}` breaks its rule `{}`: `{}` has the default {}",
+                "the default of `{}` breaks its rule `{}`: `{}` has {}",
                 field.declared,
                 rule.value.key(),
                 other.name.value,
                 match &other.default {
-                    Default::Literal(text) if other.default != field.default => format!("`{text}`"),
-                    _ => "the same value".to_owned(),
+                    Default::Literal(text) if other.default != field.default => format!("the default `{text}`"),
+                    _ => "the same default".to_owned(),
                 },
             );
             let problem = Diagnostic::new(Code::DefaultBreaksRule, span, message, "breaks the rule");

@@ -45,8 +45,8 @@ fn former_name_in_use(before: &Name, here: Option<&Name>, problems: &mut Problem
 /// Two resources or fields cannot have the same former name.
 fn same_former_name<'a>(before: &Name, mut earlier: impl Iterator<Item = &'a Name>, problems: &mut Problems) {
     if let Some(first) = earlier.find(|other| other.value == before.value) {
-        let message = format!("`{}` is the former name of two", before.value);
-        let problem = Diagnostic::new(Code::Contradiction, before.span, message, "given twice");
+        let message = format!("the former name `{}` is given twice", before.value);
+        let problem = Diagnostic::new(Code::Contradiction, before.span, message, "again");
         problems.push(problem.related(first.span, "first here").help("remove `renamed_from` from the new one"));
     }
 }

@@ -122,7 +122,7 @@ fn of(schema: &Schema, resource: &Resource) -> Vec<Path> {
         }
     }
     if resource.attachments {
-        paths.push(plain(format!("{record}/{ATTACHMENTS_PATH}"), "the attachments of"));
+        paths.push(plain(format!("{record}/{ATTACHMENTS_PATH}"), "the attachment list of"));
     }
     for page in RECORD_PAGES {
         paths.push(plain(format!("{record}/{page}"), "a panel page of a record of"));

@@ -17,8 +17,11 @@ pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
     let Some((_, field)) = path.iter().find(|(_, field)| field.is_declared()) else { return };
     let steps: Vec<String> =
         path.iter().map(|(resource, field)| format!("`{}.{}`", resource.name.value, field.name.value)).collect();
-    let message =
-        format!("the first `{}` can never be created: {} are required", resource.name.value, steps.join(" and "));
+    let message = format!(
+        "the first `{}` can never be created: required references form a cycle, {}",
+        resource.name.value,
+        steps.join(" and ")
+    );
     let problem = Diagnostic::new(Code::EmptyRange, field.name.span, message, "part of a cycle");
     let key = if field.required { "`required: true`" } else { "`default`" };
     problems.push(problem.help(format!("make one of them optional: `nullable: true` in place of {key}")));

@@ -218,7 +218,7 @@ impl Lowering<'_> {
                     let plain = without_zeros(text).or_else(|| text.strip_prefix('+').map(str::to_owned));
                     let message = match (without_zeros(text), text.starts_with('+')) {
                         (Some(_), _) => format!("`{text}` {LEADING_ZERO}"),
-                        (None, true) => format!("`{text}` starts with `+`, which other readers of YAML take for text"),
+                        (None, true) => format!("`{text}` must be written without `+`"),
                         (None, false) => format!("`{text}` is not a 32-bit integer"),
                     };
                     let help = plain.map_or_else(|| help.to_owned(), |plain| format!("write `{plain}`"));
