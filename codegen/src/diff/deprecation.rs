@@ -55,7 +55,7 @@ fn filters<'r>(resource: &'r Resource, filter: &str) -> Option<&'r str> {
     })
 }
 
-/// Adds to each removal what clients were told about it. `today` is the current day.
+/// Adds the deprecation to the message of each removal. `today` is the current day.
 pub fn describe_removals(before: &Resource, after: Option<&Resource>, today: &str, changes: &mut [Change]) {
     for (place, deprecation) in &before.deprecated {
         if after.is_some_and(|after| is_there(after, place)) {

@@ -36,7 +36,7 @@ pub struct Unserved {
 
 #[derive(Debug, PartialEq, Eq)]
 pub enum UnservedReason {
-    /// A text too long for an index of this kind, which takes so many characters.
+    /// A text too long for an index of this kind, with the maximum of characters.
     TooLong(u32),
     /// The order of a column of another table, or of labels.
     OrderedElsewhere,

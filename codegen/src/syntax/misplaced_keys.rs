@@ -66,7 +66,7 @@ fn is_field(node: &Node) -> bool {
             names_type(text) || text.contains('(') || is_other()
         }
         Value::Map(entries) => entries.iter().any(|entry| matches!(entry.key.as_str(), "type" | "from" | "many")),
-        // An empty value tells nothing.
+        // An empty value may be anything.
         Value::Null => true,
         Value::List(_) => false,
     }

@@ -84,7 +84,7 @@ pub fn reveals(reveals: &[(Word, Word)]) -> TokenStream {
     quote!(&[#(#pairs),*])
 }
 
-/// The field that tells if the action is done, and its value then.
+/// The field of `until`, and its value once the action is done.
 fn until(written: Option<&Word>) -> TokenStream {
     let Some(written) = written else { return quote!(None) };
     let (field, is) = match written.text.strip_prefix("not ") {

@@ -12,10 +12,10 @@ use syn::Type;
 use super::variant_of;
 use crate::ast::{Resource, Word};
 
-/// What the parts of an entity are made of.
+/// Token parts of an entity.
 struct Parts<'r> {
     model: &'r Ident,
-    /// Parts of the declarations of an entity.
+    /// By position: the variants of the columns, and the fields of the struct with their types and names.
     variants: Vec<Ident>,
     idents: Vec<&'r Ident>,
     types: Vec<&'r Type>,

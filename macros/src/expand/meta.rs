@@ -192,8 +192,8 @@ fn flags(flags: &Flags, ordered: bool) -> Vec<TokenStream> {
     } else if flags.detail.is_some() {
         values.push(quote!(shown: ::charter_runtime::generated::Shown::Detail));
     }
-    // Lists filter and sort by the fields that their items show. A field with `detail` is neither filtered nor sorted
-    // unless its own flags allow it.
+    // Lists filter and sort by the fields that their items show: a field with `detail` is not sorted by, and is filtered
+    // only if it has `filter`.
     let unlisted = flags.detail.is_some();
     if let (false, Some(allowed)) = (hidden, &flags.filter) {
         let allowed = texts(allowed);

@@ -104,7 +104,7 @@ keywords! {
     }
 }
 
-/// Who writes a field, and when.
+/// The writer of a field, and the time of the write.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Access {
     #[default]

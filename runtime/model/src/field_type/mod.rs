@@ -1,7 +1,8 @@
-//! Field types: one enum with the arguments of each, and one file for each with everything else that is said of it.
+//! Field types: one enum with the arguments of each type, and one file for each type with its other properties.
 //!
-//! A new type is a file here, a variant of [`FieldType`], and its row in [`TypeWord::ALL`], [`TypeFacts::COLUMNS`], [`FieldType::facts`] and,
-//! where it has arguments, [`FieldType::read`] and [`FieldType::arguments`]; `literal.rs` asks it about literals and values.
+//! A new type is a file here, a variant of [`FieldType`], and its row in [`TypeWord::ALL`], [`TypeFacts::COLUMNS`],
+//! [`FieldType::facts`] and, if it has arguments, [`FieldType::read`] and [`FieldType::arguments`]. `literal.rs` calls its
+//! checks of literals and values.
 
 pub mod bigint;
 pub mod boolean;
