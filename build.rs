@@ -1,4 +1,4 @@
-//! Writes the Rust of the resources into OUT_DIR.
+//! Generates the code of the resources in OUT_DIR.
 
 fn main() {
     charter_codegen::build("resources");

@@ -61,10 +61,10 @@ async fn every_name_of_the_description_is_compared_by_the_check(server: Server) 
         }
     }
     for tag in description["tags"].as_array().expect("tags") {
-        served.insert(("group", tag["name"].as_str().expect("a name").to_owned()));
+        served.insert(("tag", tag["name"].as_str().expect("a name").to_owned()));
     }
-    let declared = charter_codegen::described(Sources::load("resources".as_ref())).expect("the YAML is right");
-    let platforms = charter_codegen::platform_described();
+    let declared = charter_codegen::openapi_names(Sources::load("resources".as_ref())).expect("the YAML is right");
+    let platforms = charter_codegen::platform_openapi_names();
     let known: BTreeSet<_> = declared.into_iter().chain(platforms).collect();
     let differ: Vec<_> = served.symmetric_difference(&known).collect();
     assert!(differ.is_empty(), "served or compared, and not both: {differ:?}");

@@ -55,14 +55,14 @@ pub fn paths(sources: Sources) -> Result<Vec<String>, Report> {
 }
 
 /// The names that the resources add to the OpenAPI document, each with its kind: `schema`, `operation` (also for
-/// events) or `group`.
-pub fn described(sources: Sources) -> Result<Vec<(&'static str, String)>, Report> {
-    checked(sources).map(|(schema, _)| check::described(&schema).collect())
+/// events) or `tag`.
+pub fn openapi_names(sources: Sources) -> Result<Vec<(&'static str, String)>, Report> {
+    checked(sources).map(|(schema, _)| check::openapi_names(&schema).collect())
 }
 
 /// The same names of the platform's own resources and of the service, which no resource may have.
-pub fn platform_described() -> Vec<(&'static str, String)> {
-    check::described_by_platform().collect()
+pub fn platform_openapi_names() -> Vec<(&'static str, String)> {
+    check::platform_openapi_names().collect()
 }
 
 /// The tables of the platform, which no resource may have.

@@ -12,11 +12,11 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde_json::{Value, json};
 
 /// Exit code for success.
-const DONE: u8 = 0;
+const EXIT_DONE: u8 = 0;
 /// Exit code for problems in the resources, or a failed command.
-const PROBLEMS: u8 = 1;
+const EXIT_PROBLEMS: u8 = 1;
 /// Exit code for a command line that was not understood.
-const USAGE: u8 = 2;
+const EXIT_USAGE: u8 = 2;
 
 /// The developer command of Charter
 #[derive(Parser)]
@@ -104,7 +104,7 @@ fn main() -> ExitCode {
         Command::Diff(arguments) => command::diff::run(&arguments),
         Command::Schema => {
             stdout::text(reference::schema());
-            DONE
+            EXIT_DONE
         }
         Command::Explain { code: None, format } => list_codes(format),
         Command::Explain { code: Some(code), format } => explain(&code, format),
@@ -116,8 +116,8 @@ fn main() -> ExitCode {
 
 fn compiled(folder: &Folder, then: impl FnOnce(Result<Output, Report>) -> u8) -> u8 {
     if !folder.dir.is_dir() {
-        eprintln!("there is no folder `{}`; `--dir` names the one with the resources", folder.dir.display());
-        return USAGE;
+        eprintln!("the folder `{}` does not exist; `--dir` names the folder of the resources", folder.dir.display());
+        return EXIT_USAGE;
     }
     then(compile(&folder.dir))
 }
@@ -134,9 +134,9 @@ fn check(result: Result<Output, Report>, format: Format, deny_warnings: bool) ->
                 false => format!("{}{count} {plural}, no problems, {}", warnings.render(), warnings.summary()),
             };
             let denied = deny_warnings && !warnings.problems().is_empty();
-            (text, warnings.to_json(), if denied { PROBLEMS } else { DONE })
+            (text, warnings.to_json(), if denied { EXIT_PROBLEMS } else { EXIT_DONE })
         }
-        Err(report) => (format!("{}{}", report.render(), report.summary()), report.to_json(), PROBLEMS),
+        Err(report) => (format!("{}{}", report.render(), report.summary()), report.to_json(), EXIT_PROBLEMS),
     };
     match format {
         Format::Text => stdout::line(&text),
@@ -149,17 +149,17 @@ fn expand(result: Result<Output, Report>, resource: &str) -> u8 {
     match result {
         Err(report) => {
             eprintln!("{}{}", report.render(), report.summary());
-            PROBLEMS
+            EXIT_PROBLEMS
         }
         Ok(output) => match output.file(resource) {
             Some(file) => {
                 stdout::text(file.text());
-                DONE
+                EXIT_DONE
             }
             None => {
                 let known: Vec<&str> = output.files().iter().map(|file| file.name.as_str()).collect();
-                eprintln!("there is no resource `{resource}`; there are: {}", known.join(", "));
-                USAGE
+                eprintln!("unknown resource `{resource}`; known are {}", known.join(", "));
+                EXIT_USAGE
             }
         },
     }
@@ -173,13 +173,13 @@ fn list_codes(format: Format) -> u8 {
             print_json(&codes.collect());
         }
     }
-    DONE
+    EXIT_DONE
 }
 
 fn explain(code: &str, format: Format) -> u8 {
     let Some(code) = Code::read(code) else {
-        eprintln!("there is no code `{code}`; `cargo charter explain` lists all of them");
-        return USAGE;
+        eprintln!("unknown code `{code}`; `cargo charter explain` lists all of them");
+        return EXIT_USAGE;
     };
     match format {
         Format::Text => stdout::text(reference::explanation(code)),
@@ -194,32 +194,32 @@ fn explain(code: &str, format: Format) -> u8 {
             }));
         }
     }
-    DONE
+    EXIT_DONE
 }
 
 fn write_documents(folder: &Path) -> u8 {
     match reference::write(folder) {
-        Ok(written) if written.is_empty() => stdout::line("all documents are as they should be"),
+        Ok(written) if written.is_empty() => stdout::line("all documents are up to date"),
         Ok(written) => {
             written.iter().for_each(|name| stdout::line(format_args!("wrote {}", folder.join(name).display())))
         }
         Err(problem) => {
             eprintln!("{} cannot be written: {problem}", folder.display());
-            return PROBLEMS;
+            return EXIT_PROBLEMS;
         }
     }
-    DONE
+    EXIT_DONE
 }
 
 fn check_documents(folder: &Path) -> u8 {
     let stale = reference::stale(folder);
     for name in &stale {
         stdout::line(format_args!(
-            "{} is not what it would be now; `cargo charter docs --write` writes it",
+            "{} is out of date; `cargo charter docs --write` updates it",
             folder.join(name).display()
         ));
     }
-    if stale.is_empty() { DONE } else { PROBLEMS }
+    if stale.is_empty() { EXIT_DONE } else { EXIT_PROBLEMS }
 }
 
 fn print_json(value: &Value) {

@@ -120,7 +120,7 @@ pub(crate) const PLACE: &str = "declared at ";
 fn with_places(text: &str) -> String {
     let (mut placed, mut place) = (String::with_capacity(text.len()), None);
     for line in text.lines() {
-        if let Some(at) = line.trim_start().strip_prefix("/// ").and_then(|said| said.strip_prefix(PLACE)) {
+        if let Some(at) = line.trim_start().strip_prefix("/// ").and_then(|text| text.strip_prefix(PLACE)) {
             place = Some(at);
             continue;
         }

@@ -180,7 +180,7 @@ pub const OPERATIONS: &[&str] = &[
 ];
 
 /// See [`SCHEMAS`].
-pub const GROUPS: &[&str] = &[
+pub const TAGS: &[&str] = &[
     "Users",
     "Roles",
     "Tokens",
@@ -198,8 +198,11 @@ pub const PATHS: &[&str] =
     &["attachments", "audit_entries", "custom_fields", "custom_views", "roles", "tokens", "users", "webhooks"];
 
 /// Prefixes of tables that belong to others, with the owner.
-pub const PREFIXES: &[(&str, &str)] =
-    &[("pg_", "those of PostgreSQL"), ("record_", "those by which the server counts"), ("sqlite_", "those of SQLite")];
+pub const PREFIXES: &[(&str, &str)] = &[
+    ("pg_", "the tables of PostgreSQL"),
+    ("record_", "the tables of record counts"),
+    ("sqlite_", "the tables of SQLite"),
+];
 
 /// True if the platform has a resource of this name.
 pub fn is_served(name: &str) -> bool {

@@ -14,7 +14,7 @@ impl Sources {
         // The revision first, because git would report an unknown one as an unknown path.
         git(folder, &["rev-parse", "--verify", "--quiet", "--end-of-options", &format!("{revision}^{{commit}}")])
             .map_err(|problem| match problem.is_empty() {
-                true => format!("there is no revision `{revision}`"),
+                true => format!("unknown revision `{revision}`"),
                 false => problem,
             })?;
         let prefix = git(folder, &["rev-parse", "--show-prefix"])?;

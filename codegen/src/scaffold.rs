@@ -5,7 +5,7 @@ pub use charter_model::naming::singular;
 
 /// A field in short notation: `name:type`, with `!` if it is required and `=value` for a default.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Short {
+pub struct FieldShorthand {
     name: String,
     kind: String,
     /// The words of an `enum`, or the numbers of a `code` with their labels, as YAML.
@@ -14,16 +14,17 @@ pub struct Short {
     default: Option<String>,
 }
 
-impl Short {
+impl FieldShorthand {
     /// Reads a field. The check of the YAML reports unknown types.
     ///
     /// # Errors
     /// A sentence that says what is missing.
-    pub fn read(text: &str) -> Result<Short, String> {
+    pub fn read(text: &str) -> Result<FieldShorthand, String> {
         let example =
-            "as `name:string!`, `price:decimal(2)`, `group:ref(product_group)`, `size:enum(small|large)=small`";
-        let (name, rest) =
-            text.split_once(':').ok_or_else(|| format!("`{text}` is no field: a name and a type, {example}"))?;
+            "such as `name:string!`, `price:decimal(2)`, `group:ref(product_group)`, `size:enum(small|large)=small`";
+        let (name, rest) = text
+            .split_once(':')
+            .ok_or_else(|| format!("`{text}` is not a field: write a name and a type, {example}"))?;
         let name = name.trim();
         let (rest, default) = match value_behind(rest) {
             Some(at) => (&rest[..at], Some(rest[at + 1..].trim().to_owned())),
@@ -32,11 +33,11 @@ impl Short {
         let rest = rest.trim();
         let (word, required) = rest.strip_suffix('!').map_or((rest, false), |word| (word.trim(), true));
         if name.is_empty() || word.is_empty() || default.as_ref().is_some_and(String::is_empty) {
-            return Err(format!("`{text}` is no field: a name and a type, {example}"));
+            return Err(format!("`{text}` is not a field: write a name and a type, {example}"));
         }
         let (head, inner) = match word.split_once('(') {
             Some((head, inner)) => {
-                let inner = inner.strip_suffix(')').ok_or_else(|| format!("`{text}` lacks a `)` behind its type"))?;
+                let inner = inner.strip_suffix(')').ok_or_else(|| format!("`{text}` needs a `)` after its type"))?;
                 (head, Some(inner))
             }
             None => (word, None),
@@ -44,7 +45,7 @@ impl Short {
         let list = |inner: &str, between: &str| inner.split('|').map(str::trim).collect::<Vec<_>>().join(between);
         if required && default.is_some() {
             return Err(format!(
-                "`{text}` must be given (`!`) and has a default, which nothing would use: say one of the two"
+                "`{text}` is required (`!`) and has a default, which would never be used: remove one of the two"
             ));
         }
         let (kind, values) = match (head, inner) {
@@ -62,7 +63,7 @@ impl Short {
         // suffixes.
         let short = kind.starts_with("ref(") && !kind.contains('|') && !name.ends_with("_id");
         let name = if short { format!("{name}_id") } else { name.to_owned() };
-        Ok(Short { name, kind, values, required, default })
+        Ok(FieldShorthand { name, kind, values, required, default })
     }
 
     fn yaml(&self, width: usize) -> String {
@@ -130,7 +131,7 @@ fn value_behind(text: &str) -> Option<usize> {
 /// removed.
 ///
 /// `schema`: the path of the JSON Schema, from the folder of the file.
-pub fn file(resource: &str, fields: &[Short], schema: Option<&str>) -> String {
+pub fn file(resource: &str, fields: &[FieldShorthand], schema: Option<&str>) -> String {
     let plural = naming::plural(resource);
     let mut text = String::new();
     if let Some(schema) = schema {
@@ -138,9 +139,9 @@ pub fn file(resource: &str, fields: &[Short], schema: Option<&str>) -> String {
     }
     text.push_str(&format!("resource: {resource}\n"));
     text.push_str(&format!(
-        "# Writing emits `{resource}.created`, `.updated` and `.deleted`, for webhooks.\nevents: true\n"
+        "# Every write emits `{resource}.created`, `.updated` or `.deleted` to webhooks.\nevents: true\n"
     ));
-    text.push_str("\n# `id` comes first by itself, `created_at` and `updated_at` last.\nfields:\n");
+    text.push_str("\n# Records also have `id`, `created_at` and `updated_at`.\nfields:\n");
     let width = fields.iter().map(|field| field.name.len() + 1).max().unwrap_or_default();
     fields.iter().for_each(|field| text.push_str(&field.yaml(width)));
     for (what, line) in more(&plural, fields) {
@@ -150,34 +151,34 @@ pub fn file(resource: &str, fields: &[Short], schema: Option<&str>) -> String {
 }
 
 /// Further options, each with its purpose.
-fn more(plural: &str, fields: &[Short]) -> Vec<(String, String)> {
-    let names = |fits: fn(&Short) -> bool| -> Vec<&str> {
+fn more(plural: &str, fields: &[FieldShorthand]) -> Vec<(String, String)> {
+    let names = |fits: fn(&FieldShorthand) -> bool| -> Vec<&str> {
         fields.iter().filter(|field| fits(field)).map(|field| field.name.as_str()).collect()
     };
-    let (texts, ordered) = (names(Short::is_text), names(Short::has_index));
-    let include = |field: &Short| {
+    let (texts, ordered) = (names(FieldShorthand::is_text), names(FieldShorthand::has_index));
+    let include = |field: &FieldShorthand| {
         let name = field.name.strip_suffix("_id")?;
         (field.kind.starts_with("ref(") && !field.kind.contains('|'))
             .then(|| format!("{}: {}", naming::lower_camel(name), field.name))
     };
     let includes: Vec<String> = fields.iter().filter_map(include).collect();
     let mut more = vec![
-        ("A deleted record stays as a row, and vanishes from every answer.".to_owned(), "delete: soft".to_owned()),
-        ("Values that the operators of a service define by name.".to_owned(), "custom_fields: true".to_owned()),
-        (format!("Files at `/api/v1/{plural}/<id>/attachments`."), "attachments: true".to_owned()),
+        ("Soft delete: a deleted record stays in the table and can be restored.".to_owned(), "delete: soft".to_owned()),
+        ("Custom fields: values that operators define at runtime.".to_owned(), "custom_fields: true".to_owned()),
+        (format!("Attachments: files at `/api/v1/{plural}/<id>/attachments`."), "attachments: true".to_owned()),
     ];
     let mut say = |what: &str, line: String| more.push((what.to_owned(), line));
     if !texts.is_empty() {
-        say("Parts of these texts are found quickly, also among a million.", format!("search: [{}]", texts.join(", ")));
+        say("Indexed substring search in these fields.", format!("search: [{}]", texts.join(", ")));
     }
     if let [first, ..] = ordered.as_slice() {
-        say("What lists are often asked for, or ordered by.", format!("indexes: [[{first}]]"));
+        say("Indexes for frequent filters and sorts.", format!("indexes: [[{first}]]"));
     }
     if let [first, second, ..] = ordered.as_slice() {
-        say("No two records have the same values in all of these.", format!("unique: [[{first}, {second}]]"));
+        say("Fields that must be unique together.", format!("unique: [[{first}, {second}]]"));
     }
     if !includes.is_empty() {
-        say("What a client may ask for along with a record.", format!("includes: {{ {} }}", includes.join(", ")));
+        say("Related records that clients can load with a record.", format!("includes: {{ {} }}", includes.join(", ")));
     }
     more
 }
@@ -187,11 +188,11 @@ mod tests {
     use super::*;
 
     fn yaml(text: &str) -> String {
-        Short::read(text).unwrap().yaml(0).trim().to_owned()
+        FieldShorthand::read(text).unwrap().yaml(0).trim().to_owned()
     }
 
     #[test]
-    fn a_field_in_short_is_what_one_would_write() {
+    fn the_short_form_of_a_field_is_expanded() {
         let pairs = [
             ("name:string!", "name: { type: string(255), required: true }"),
             ("sku:string(64)", "sku: { type: string(64), nullable: true }"),
@@ -213,9 +214,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_field_is_refused_with_an_example() {
+    fn an_invalid_field_is_rejected_with_an_example() {
         for text in ["name", ":string", "name:", "name:!", "name:string=", "name:string(4", "name:string!=x"] {
-            assert!(Short::read(text).unwrap_err().contains(text), "{text}");
+            assert!(FieldShorthand::read(text).unwrap_err().contains(text), "{text}");
         }
     }
 }

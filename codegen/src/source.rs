@@ -103,7 +103,7 @@ pub struct Sources {
 /// The text of a file, or the place of its first invalid byte.
 fn decoded(bytes: Vec<u8>) -> Result<String, String> {
     if bytes.starts_with(&[0xFF, 0xFE]) || bytes.starts_with(&[0xFE, 0xFF]) {
-        return Err("it is UTF-16: save it as UTF-8".to_owned());
+        return Err("the file is UTF-16: save it as UTF-8".to_owned());
     }
     String::from_utf8(bytes).map_err(|problem| {
         let (good, odd) = problem.as_bytes().split_at(problem.utf8_error().valid_up_to());
@@ -133,7 +133,7 @@ impl Sources {
         let (path, place) = (format!("{folder_shown}/{name}"), folder.join(&name));
         if place.is_dir() {
             for lost in yaml_within(&place) {
-                let reason = "resources stand in one folder: move it up".to_owned();
+                let reason = "move it up: resources are files of one folder".to_owned();
                 self.files.push(SourceFile::new(format!("{path}/{lost}"), String::new(), Some(reason)));
             }
         } else if name.ends_with(".yaml") || name.ends_with(".yml") {
@@ -142,7 +142,7 @@ impl Sources {
                 Err(reason) => SourceFile::new(path, String::new(), Some(reason)),
             });
         } else if is_yaml(&name) {
-            let reason = "its ending is written in small letters: `.yaml`".to_owned();
+            let reason = "rename the ending to lower case: `.yaml`".to_owned();
             self.files.push(SourceFile::new(path, String::new(), Some(reason)));
         }
     }

@@ -14,7 +14,7 @@ pub fn text(text: impl Display) {
     let mut out = std::io::stdout().lock();
     match write!(out, "{text}").and_then(|()| out.flush()) {
         Err(problem) if problem.kind() != ErrorKind::BrokenPipe => {
-            eprintln!("nothing can be printed: {problem}");
+            eprintln!("stdout is not writable: {problem}");
             std::process::exit(1);
         }
         _ => {}

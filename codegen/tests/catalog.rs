@@ -1,4 +1,4 @@
-//! Every code has an explanation, and its examples show what they say: the wrong one has the problem, the right one none.
+//! Examples of the explanations: the wrong one of each code has that problem only, the right one compiles.
 
 use charter_codegen::{Code, Sources, compile_sources, entry};
 

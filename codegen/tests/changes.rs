@@ -1,7 +1,7 @@
-//! What each change means: `changes/cases.txt` gives `changes/cases.out`. `UPDATE=1` writes what differs.
+//! Effects of changes: `changes/cases.out` for `changes/cases.txt`. `UPDATE=1` writes the differences.
 //!
-//! A case is a headline with what the change is, `breaking` or `safe` for clients and `data` where it is dangerous for
-//! data, and the lines to take from `changes/base.yaml` and to put in their places. Of equal lines the next one is meant.
+//! A case is a headline with the effect, `breaking` or `safe` for clients and `data` if it is dangerous for data, then the
+//! lines to remove from `changes/base.yaml` and the lines to add in their place. Of equal lines, the next one is meant.
 
 mod compare;
 
@@ -31,7 +31,7 @@ struct Case {
     yaml: String,
 }
 
-/// Every case with the YAML that comes of it.
+/// Every case with the YAML after its edits.
 fn cases() -> Vec<Case> {
     let text = fs::read_to_string(folder().join("cases.txt")).unwrap();
     let cases = text.split("=== ").skip(1).map(|case| {
@@ -42,7 +42,7 @@ fn cases() -> Vec<Case> {
     cases.collect()
 }
 
-/// The base with some lines taken out and others put where the last one stood, indented alike.
+/// The base without the removed lines, and with the added lines in place of the last one, indented alike.
 fn edited(edits: &str) -> String {
     let mut lines: Vec<String> = base().lines().map(str::to_owned).collect();
     let mut at = if edits.starts_with('+') { lines.len() } else { 0 };
@@ -64,7 +64,7 @@ fn edited(edits: &str) -> String {
     lines.join("\n")
 }
 
-/// What the difference is found to be, as the headlines say it.
+/// The changes of a difference, in the form of the headlines.
 fn found(diff: &Diff) -> String {
     let clients = match diff.effect() {
         None => "none",
@@ -75,7 +75,7 @@ fn found(diff: &Diff) -> String {
 }
 
 #[test]
-fn every_change_is_sorted_rightly() {
+fn every_change_has_the_expected_effect() {
     let before = taken(&base());
     let mut wrong = Vec::new();
     let mut text = String::new();
@@ -93,7 +93,7 @@ fn every_change_is_sorted_rightly() {
 }
 
 #[test]
-fn what_is_kept_is_read_again_and_does_not_differ() {
+fn a_snapshot_is_read_back_unchanged() {
     for case in cases() {
         let now = taken(&case.yaml);
         let read = |(name, resource): (&String, &Resource)| {
@@ -106,7 +106,7 @@ fn what_is_kept_is_read_again_and_does_not_differ() {
 }
 
 #[test]
-fn a_snapshot_is_written_whole_and_only_where_it_changed() {
+fn a_snapshot_rewrites_only_changed_files() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("snapshot");
     let _ = fs::remove_dir_all(&folder);
     assert_eq!(Snapshot::read(&folder), Ok(Snapshot::default()));
@@ -114,7 +114,7 @@ fn a_snapshot_is_written_whole_and_only_where_it_changed() {
     assert_eq!(snapshot.write(&folder).unwrap(), ["group.yaml", "part.yaml", "place.yaml", "thing.yaml"]);
     assert_eq!(snapshot.write(&folder).unwrap(), Vec::<String>::new());
     assert_eq!(Snapshot::read(&folder), Ok(snapshot.kept()));
-    // A file of somebody else stays.
+    // A file that is not a snapshot stays.
     fs::write(folder.join("mine.yaml"), "mine: true\n").unwrap();
     assert!(Snapshot::read(&folder).unwrap_err().contains("mine.yaml"));
     snapshot.resources.remove("place");
@@ -123,7 +123,7 @@ fn a_snapshot_is_written_whole_and_only_where_it_changed() {
 }
 
 #[test]
-fn json_has_every_change_with_what_it_means() {
+fn json_has_every_change_with_its_effect() {
     let yaml = base().replace("  note:     { type: text, nullable: true }\n", "");
     let json = Diff::between(&taken(&base()), &taken(&yaml), "2026-06-01").to_json();
     assert_eq!((&json["version"], &json["dangerous"]), (&"major".into(), &true.into()));

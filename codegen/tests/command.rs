@@ -1,4 +1,4 @@
-//! `cargo charter`, as developers call it: what it prints and how it ends.
+//! Output and exit codes of `cargo charter`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use serde_json::Value;
 const GOOD: &str = "resource: product\nfields:\n  name: { type: text, nullable: true }\n";
 const BAD: &str = "resource: product\nfields:\n  name: { type: txt, nulable: true }\n";
 
-/// A folder that holds `resources/product.yaml`.
+/// A folder with `resources/product.yaml`.
 fn project(name: &str, product: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("command").join(name);
     let _ = fs::remove_dir_all(&folder);
@@ -41,7 +41,7 @@ fn check_of_good_resources() {
 }
 
 #[test]
-fn warnings_are_told_and_fail_only_where_they_are_denied() {
+fn warnings_are_printed_and_fail_only_if_denied() {
     let folder = project("check_warns", &format!("{GOOD}sorts: [name]\n"));
     let (out, _) = ends(charter(&folder, &["check"]), 0);
     assert!(out.contains("warning[C0508]: no index serves sorting by `name`"), "{out}");
@@ -55,14 +55,14 @@ fn warnings_are_told_and_fail_only_where_they_are_denied() {
     let meant = project("check_meant", &format!("{GOOD}sorts: [name]\nunindexed: [name]\n"));
     let (out, _) = ends(charter(&meant, &["check", "--deny-warnings"]), 0);
     assert_eq!(out, "1 resource, no problems\n");
-    // What is wrong is told alone.
+    // With a problem, warnings are not reported.
     let both = project("check_both", &format!("{BAD}sorts: [name]\n"));
     let (out, _) = ends(charter(&both, &["check"]), 1);
     assert!(!out.contains("warning["), "{out}");
 }
 
 #[test]
-fn the_resources_of_this_repository_are_without_warnings() {
+fn the_resources_of_this_repository_have_no_warnings() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     for folder in ["resources", "examples/lending/resources"] {
         ends(charter(&root, &["check", "--deny-warnings", "--dir", folder]), 0);
@@ -70,12 +70,12 @@ fn the_resources_of_this_repository_are_without_warnings() {
 }
 
 #[test]
-fn a_file_that_is_no_utf_8_is_told_with_its_line() {
+fn invalid_utf_8_is_reported_with_its_line() {
     let folder = project("check_bytes", GOOD);
     for (bytes, told) in [
         (&b"resource: product\nlabel: \xE9t\xE9\n"[..], "the byte 0xE9 of line 2 is not UTF-8: save it as UTF-8"),
-        (b"\xFF\xFEr\0e\0", "it is UTF-16: save it as UTF-8"),
-        (b"resource: product\nlabel: a\0b\n", "line 2 has a null character: remove it"),
+        (b"\xFF\xFEr\0e\0", "the file is UTF-16: save it as UTF-8"),
+        (b"resource: product\nlabel: a\0b\n", "line 2 contains a null character: remove it"),
     ] {
         fs::write(folder.join("resources/product.yaml"), bytes).unwrap();
         let (out, _) = ends(charter(&folder, &["check"]), 1);
@@ -87,18 +87,18 @@ fn a_file_that_is_no_utf_8_is_told_with_its_line() {
 fn check_reports_every_problem_and_a_summary() {
     let folder = project("check_bad", BAD);
     let (out, _) = ends(charter(&folder, &["check"]), 1);
-    assert!(out.contains("error[C0201]: there is no type `txt`\n --> resources/product.yaml:3:17"), "{out}");
+    assert!(out.contains("error[C0201]: unknown type `txt`\n --> resources/product.yaml:3:17"), "{out}");
     assert!(out.contains("help: did you mean `nullable`?"), "{out}");
     assert!(out.ends_with("\n2 problems in 1 of 1 files\n"), "{out}");
 }
 
 #[test]
-fn what_an_editor_leaves_is_no_resource() {
+fn files_of_editors_are_not_resources() {
     let folder = project("left", GOOD);
     fs::write(folder.join("resources/.hidden.yaml"), "resource: [").unwrap();
     fs::create_dir_all(folder.join("resources/.backup")).unwrap();
     fs::write(folder.join("resources/.backup/product.yaml"), GOOD).unwrap();
-    // The lock of a file that is edited leads nowhere.
+    // Editors create lock files as dangling links.
     #[cfg(unix)]
     std::os::unix::fs::symlink("nobody@nowhere", folder.join("resources/.#product.yaml")).unwrap();
     let (out, _) = ends(charter(&folder, &["check"]), 0);
@@ -107,7 +107,7 @@ fn what_an_editor_leaves_is_no_resource() {
 
 /// `cargo charter explain | head -1`
 #[test]
-fn nothing_breaks_where_nobody_reads_on() {
+fn a_closed_pipe_is_not_an_error() {
     let folder = project("unread", "resource: product\nno_key: 1\n");
     for (arguments, code) in
         [(vec!["schema"], 0), (vec!["explain"], 0), (vec!["explain", "C0002"], 0), (vec!["check"], 1)]
@@ -124,19 +124,19 @@ fn nothing_breaks_where_nobody_reads_on() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn what_cannot_be_printed_or_is_no_text_is_told() {
+fn output_errors_and_invalid_arguments_are_reported() {
     use std::os::unix::ffi::OsStrExt;
     let folder = project("unprinted", GOOD);
     let full = fs::File::options().write(true).open("/dev/full").unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-charter"));
     let child = command.arg("schema").current_dir(&folder).stdout(full).stderr(Stdio::piped()).spawn().unwrap();
     let (_, err) = ends(child.wait_with_output().unwrap(), 1);
-    assert!(err.starts_with("nothing can be printed: "), "{err}");
+    assert!(err.starts_with("stdout is not writable: "), "{err}");
     let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-charter"));
     let nowhere = std::ffi::OsStr::from_bytes(b"\xff");
     let output = command.arg("check").arg("--dir").arg(nowhere).current_dir(&folder).output().unwrap();
     let (_, err) = ends(output, 2);
-    assert!(err.starts_with("there is no folder"), "{err}");
+    assert!(err.starts_with("the folder `"), "{err}");
 }
 
 #[test]
@@ -152,12 +152,12 @@ fn check_as_json_has_the_places() {
 }
 
 #[test]
-fn the_folder_can_be_said() {
+fn the_folder_is_an_option() {
     let folder = project("dir", GOOD);
     fs::rename(folder.join("resources"), folder.join("declared")).unwrap();
     ends(charter(&folder, &["check", "--dir", "declared"]), 0);
     let (_, err) = ends(charter(&folder, &["check"]), 2);
-    assert!(err.contains("there is no folder `resources`"), "{err}");
+    assert!(err.contains("the folder `resources` does not exist"), "{err}");
 }
 
 #[test]
@@ -169,7 +169,7 @@ fn expand_prints_one_resource_or_the_index() {
     let (out, _) = ends(charter(&folder, &["expand", "resources"]), 0);
     assert!(out.contains("pub mod product;"), "{out}");
     let (_, err) = ends(charter(&folder, &["expand", "prodct"]), 2);
-    assert!(err.contains("there are: product, resources"), "{err}");
+    assert!(err.contains("known are product, resources"), "{err}");
 }
 
 #[test]
@@ -191,7 +191,7 @@ fn schema_is_a_json_schema() {
 fn explain_lists_and_explains() {
     let folder = project("explain", GOOD);
     let (out, _) = ends(charter(&folder, &["explain"]), 0);
-    assert!(out.contains("C0002  a key that the grammar does not have\n"), "{out}");
+    assert!(out.contains("C0002  an unknown key\n"), "{out}");
     let (out, _) = ends(charter(&folder, &["explain", "c0002"]), 0);
     assert!(out.starts_with("## C0002:") && out.contains("nulable"), "{out}");
     let (out, _) = ends(charter(&folder, &["explain", "--format", "json"]), 0);
@@ -224,7 +224,7 @@ fn wrong_usage_is_2_and_help_is_0() {
 }
 
 #[test]
-fn cargo_passes_the_name_of_the_subcommand_along() {
+fn the_subcommand_name_of_cargo_is_skipped() {
     let folder = project("subcommand", GOOD);
     ends(charter(&folder, &["charter", "check"]), 0);
 }
@@ -236,7 +236,7 @@ fn git(folder: &Path, arguments: &[&str]) {
 }
 
 #[test]
-fn diff_compares_with_a_revision_and_its_code_tells_how_grave_it_is() {
+fn diff_compares_with_a_revision_and_exits_by_severity() {
     let folder = project("diff", GOOD);
     git(&folder, &["init", "--quiet"]);
     git(&folder, &["add", "."]);
@@ -247,7 +247,7 @@ fn diff_compares_with_a_revision_and_its_code_tells_how_grave_it_is() {
     fs::write(folder.join("resources/product.yaml"), format!("{GOOD}  size: {{ type: integer, default: 1 }}\n"))
         .unwrap();
     let (out, _) = ends(charter(&folder, &["diff"]), 0);
-    assert!(out.contains("safe      product.fields.size: it is new\n"), "{out}");
+    assert!(out.contains("safe      product.fields.size: it is added\n"), "{out}");
     assert!(out.ends_with("0 breaking for clients, 1 safe, 0 dangerous for data: a minor version\n"), "{out}");
 
     git(&folder, &["commit", "--quiet", "--all", "--message", "second"]);
@@ -256,18 +256,18 @@ fn diff_compares_with_a_revision_and_its_code_tells_how_grave_it_is() {
     let diff: Value = serde_json::from_str(&out).unwrap();
     assert_eq!((&diff["version"], &diff["changes"][0]["at"]), (&"major".into(), &"fields.size".into()));
     ends(charter(&folder, &["diff", "HEAD~1"]), 0);
-    // From elsewhere in the repository too.
+    // It runs from a subfolder of the repository too.
     ends(charter(&folder.join("resources"), &["diff", "--dir", ".", "HEAD"]), 1);
 
-    // A folder that was not there then: all is new.
+    // In the revision the folder did not exist: everything is added.
     fs::create_dir(folder.join("more")).unwrap();
     fs::write(folder.join("more/product.yaml"), GOOD).unwrap();
     let (out, _) = ends(charter(&folder, &["diff", "--dir", "more"]), 0);
-    assert!(out.contains("product: the resource is new"), "{out}");
+    assert!(out.contains("product: the resource is added"), "{out}");
 }
 
 #[test]
-fn diff_that_cannot_be_made_is_2() {
+fn a_failed_diff_exits_with_2() {
     let folder = project("diff_nothing", GOOD);
     let (_, err) = ends(charter(&folder, &["diff", "no-such-revision"]), 2);
     assert!(!err.is_empty());

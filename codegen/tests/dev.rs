@@ -1,4 +1,4 @@
-//! `cargo charter dev`, with a cargo that only writes down what it is asked for: what is built when, and which server stays.
+//! `cargo charter dev` with a stub of cargo that records its calls: builds, and starts and stops of the server.
 
 #![cfg(unix)]
 
@@ -10,8 +10,8 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// Builds unless there is a file `broken`, and does not come to an end while there is a file `long`; its server runs until it
-/// is told to stop, unless there is a file `ends`.
+/// The stub: the build fails if a file `broken` exists and lasts while a file `long` exists. The server runs until it
+/// is stopped, unless a file `ends` exists.
 const CARGO: &str = "#!/bin/sh
 echo \"$@\" >> calls
 case \"$1\" in
@@ -28,7 +28,7 @@ esac
 
 const GOOD: &str = "resource: thing\nfields:\n  name: { type: string(40), required: true }\n";
 
-/// One of which the tables know nothing.
+/// A version that the migrations do not know.
 const ANOTHER: &str = "resource: thing\nlabel: Thing of ours\nfields:\n  name: { type: string(40), required: true }\n";
 
 fn charter(folder: &Path, arguments: &[&str]) -> Command {
@@ -37,7 +37,7 @@ fn charter(folder: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-/// Writes the migration to the YAML as it is.
+/// Writes the migration to the current YAML.
 #[track_caller]
 fn migrated(folder: &Path, name: &str) {
     let output = charter(folder, &["migration", "new", name]).output().unwrap();
@@ -61,13 +61,13 @@ impl Dev {
         migrated(&folder, "begin");
         let mut command = charter(&folder, &["dev", "--package", "app", "--", "--listen", "127.0.0.1:0"]);
         command.env("CARGO", folder.join("cargo")).stdin(Stdio::null()).stdout(Stdio::null());
-        // A group of its own, which ends with the test.
+        // A process group of its own, which ends with the test.
         command.stderr(fs::File::create(folder.join("told")).unwrap()).process_group(0);
         let child = command.spawn().unwrap();
         Dev { folder, child }
     }
 
-    /// As editors do: the file is never seen half written.
+    /// Replaces a file atomically, as editors do.
     fn write(&self, path: &str, text: &str) {
         let new = self.folder.join("new");
         fs::write(&new, text).unwrap();
@@ -82,14 +82,14 @@ impl Dev {
         self.read("calls").lines().map(str::to_owned).collect()
     }
 
-    /// Sends a signal to itself alone, as a supervisor does, and waits for its end.
+    /// Sends a signal to the process alone, as a supervisor does, and waits for its exit.
     fn end(&mut self, signal: &str) -> ExitStatus {
         let sent = Command::new("kill").args([signal, &self.child.id().to_string()]).status().unwrap();
         assert!(sent.success());
         self.child.wait().unwrap()
     }
 
-    /// Waits until a file has a text so many times.
+    /// Waits until a file contains a text `times` times.
     #[track_caller]
     fn wait(&self, file: &str, text: &str, times: usize) {
         let began = Instant::now();
@@ -107,7 +107,7 @@ impl Dev {
 
 impl Drop for Dev {
     fn drop(&mut self) {
-        // Itself and its server.
+        // The process and its server.
         let group = format!("-{}", self.child.id());
         let _ = Command::new("kill").args(["-KILL", "--", &group]).stderr(Stdio::null()).status();
         let _ = self.child.wait();
@@ -115,14 +115,14 @@ impl Drop for Dev {
 }
 
 #[test]
-fn an_edit_is_checked_built_and_served_and_a_broken_one_leaves_the_server() {
+fn an_edit_is_checked_built_and_served_unless_it_is_broken() {
     let dev = Dev::start("edits");
     let (build, run) = ("build --quiet --package app", "run --quiet --package app -- --listen 127.0.0.1:0");
     dev.wait("calls", "serving", 1);
     assert_eq!(dev.calls(), [build, run, "serving"]);
 
     dev.write("resources/thing.yaml", &GOOD.replace("string(40)", "strin"));
-    dev.wait("told", "the server that runs stays as it is", 1);
+    dev.wait("told", "the running server continues", 1);
     assert!(dev.read("told").contains("resources/thing.yaml:3"), "{}", dev.read("told"));
     assert_eq!(dev.calls().len(), 3, "nothing was built or stopped");
 
@@ -132,7 +132,7 @@ fn an_edit_is_checked_built_and_served_and_a_broken_one_leaves_the_server() {
 
     dev.write("broken", "");
     dev.write("src/main.rs", "fn main() {");
-    dev.wait("told", "the server that runs stays as it is", 2);
+    dev.wait("told", "the running server continues", 2);
     assert_eq!(dev.calls()[7..], [build]);
     fs::remove_file(dev.folder.join("broken")).unwrap();
     dev.write("src/main.rs", "fn main() {}");
@@ -141,11 +141,11 @@ fn an_edit_is_checked_built_and_served_and_a_broken_one_leaves_the_server() {
 }
 
 #[test]
-fn a_server_that_ends_is_told_and_begun_again_with_the_next_edit() {
+fn a_server_that_exits_is_restarted_after_the_next_edit() {
     let dev = Dev::start("ends");
     dev.wait("calls", "serving", 1);
     dev.write("ends", "");
-    dev.wait("told", "the server ended", 1);
+    dev.wait("told", "the server exited", 1);
     fs::remove_file(dev.folder.join("ends")).unwrap();
     dev.write("resources/thing.yaml", ANOTHER);
     dev.wait("calls", "serving", 2);
@@ -153,7 +153,7 @@ fn a_server_that_ends_is_told_and_begun_again_with_the_next_edit() {
 }
 
 #[test]
-fn whoever_ends_it_ends_its_server_and_its_build() {
+fn signals_end_the_server_and_the_build() {
     for signal in ["-TERM", "-INT", "-HUP"] {
         let mut dev = Dev::start(&format!("ended{signal}"));
         dev.wait("calls", "serving", 1);
@@ -170,18 +170,18 @@ fn whoever_ends_it_ends_its_server_and_its_build() {
 }
 
 #[test]
-fn what_the_tables_lack_is_told_and_not_served() {
+fn missing_migrations_are_reported_and_not_served() {
     let dev = Dev::start("unmigrated");
     dev.wait("calls", "serving", 1);
     dev.write("resources/thing.yaml", &format!("{GOOD}  size: {{ type: integer, nullable: true }}\n"));
-    dev.wait("told", "the server that runs stays as it is", 1);
+    dev.wait("told", "the running server continues", 1);
     let told = dev.read("told");
     assert!(told.contains("size") && told.contains("cargo charter migration new"), "{told}");
     assert_eq!(dev.calls().len(), 3, "nothing was built or stopped");
     migrated(&dev.folder, "add_size");
     dev.wait("calls", "serving", 2);
 
-    // An index makes it faster, and nothing else.
+    // The change adds an index only.
     let searched = format!("{}search: [name]\n", dev.read("resources/thing.yaml"));
     dev.write("resources/thing.yaml", &searched);
     dev.wait("calls", "serving", 3);
@@ -189,7 +189,7 @@ fn what_the_tables_lack_is_told_and_not_served() {
 }
 
 #[test]
-fn where_nothing_tells_what_the_tables_are_it_serves() {
+fn without_a_snapshot_the_server_starts() {
     let dev = Dev::start("by-hand");
     dev.wait("calls", "serving", 1);
     fs::remove_dir_all(dev.folder.join("migrations/snapshot")).unwrap();

@@ -1,6 +1,6 @@
-//! What is reported, case by case: `diagnostics/<case>.yaml` gives `diagnostics/<case>.txt`. `UPDATE=1` writes what differs.
+//! Reports, case by case: `diagnostics/<case>.txt` for `diagnostics/<case>.yaml`. `UPDATE=1` writes the differences.
 //!
-//! A case may hold several files, each under a comment with its name.
+//! A case can contain several files, each after a comment with its name.
 
 mod compare;
 
@@ -14,10 +14,10 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/diagnostics")
 }
 
-/// What came of a case.
+/// The outcome of a case.
 struct Case(Result<Output, Report>);
 
-/// What is wrong with it, or what its developer is warned of.
+/// The problems or warnings of a case.
 impl Deref for Case {
     type Target = Report;
 
@@ -49,7 +49,7 @@ fn each_case_gives_its_report() {
 }
 
 #[test]
-fn no_report_is_left_without_its_case() {
+fn every_report_has_a_case() {
     assert_eq!(compare::files_ending(&folder(), ".txt"), cases());
 }
 
@@ -76,21 +76,21 @@ fn ten_mistakes_in_one_file_are_ten_reports_with_a_place_and_help() {
 }
 
 #[test]
-fn what_no_database_takes_is_refused() {
+fn limits_of_the_databases_are_reported() {
     let told = |columns: usize, references: usize| told_of("integer, default: 0", columns, references);
     assert_eq!(told(1_496, 0), [""; 0]);
-    assert_eq!(told(1_497, 0), ["`wide` has 1501 columns, and 1500 are the most"]);
+    assert_eq!(told(1_497, 0), ["`wide` has 1501 columns; the maximum is 1500"]);
     assert_eq!(told(0, 60), [""; 0]);
-    assert_eq!(told(0, 61), ["`wide` shows fields of 61 other records, and 60 are the most"]);
-    // Three more have eight bytes each, and the name stands before what begins at a multiple of that.
+    assert_eq!(told(0, 61), ["`wide` shows fields of 61 other records; the maximum is 60"]);
+    // Three system columns have 8 bytes each. The name comes before the aligned columns.
     for (kind, most) in [("bigint", 1_013), ("timestamp", 1_013), ("uuid", 506), ("decimal(18, 9)", 540)] {
         let kind = format!("{kind}, nullable: true");
         assert_eq!(told_of(&kind, most, 0), [""; 0], "{kind}");
         let told = told_of(&kind, most + 1, 0);
-        assert!(told.len() == 1 && told[0].contains("and 8160 are the most"), "{kind}: {told:?}");
+        assert!(told.len() == 1 && told[0].contains("the maximum is 8160"), "{kind}: {told:?}");
     }
     let told_of_all = told_of("decimal(18, 9), nullable: true", 1_497, 0);
-    assert_eq!(told_of_all, ["`wide` has 1501 columns, and 1500 are the most"]);
+    assert_eq!(told_of_all, ["`wide` has 1501 columns; the maximum is 1500"]);
 }
 
 fn told_of(kind: &str, columns: usize, references: usize) -> Vec<String> {
@@ -106,7 +106,7 @@ fn told_of(kind: &str, columns: usize, references: usize) -> Vec<String> {
 }
 
 #[test]
-fn problems_stand_in_the_order_of_files_and_lines() {
+fn problems_are_sorted_by_file_and_line() {
     for case in cases() {
         let report = report(&case);
         let places: Vec<_> = report.problems().iter().map(|problem| (problem.span.file, problem.span.start)).collect();
@@ -127,7 +127,7 @@ fn a_file_that_is_not_text_is_reported_and_the_others_are_checked() {
 }
 
 #[test]
-fn a_file_that_nobody_would_read_is_told() {
+fn misplaced_resource_files_are_reported() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("misplaced");
     fs::create_dir_all(folder.join("more/still")).unwrap();
     for path in ["supplier.YAML", "more/product.yaml", "more/still/member.yml", "more/notes.txt"] {
@@ -142,7 +142,7 @@ fn a_file_that_nobody_would_read_is_told() {
 }
 
 #[test]
-fn a_folder_that_is_not_there_is_a_problem_too() {
+fn a_missing_folder_is_reported() {
     let report = compile(Path::new("tests/nowhere")).unwrap_err();
     assert_eq!(report.problems().len(), 1);
     assert!(report.render().contains("tests/nowhere"), "{}", report.render());

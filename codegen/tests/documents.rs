@@ -1,4 +1,4 @@
-//! The generated documents are fresh, and say what they must. `UPDATE=1` writes them.
+//! The generated documents are up to date and complete. `UPDATE=1` writes them.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ fn docs() -> PathBuf {
 }
 
 #[test]
-fn documents_are_as_they_would_be_written_now() {
+fn documents_are_up_to_date() {
     if std::env::var_os("UPDATE").is_some() {
         reference::write(&docs()).unwrap();
     }
@@ -41,9 +41,9 @@ fn every_key_of_the_schema_is_described() {
     assert!(properties > 60, "{properties}");
 }
 
-/// Editors check by the schema, and must not believe what the generator refuses, or the other way round.
+/// The schema and the generator accept the same types.
 #[test]
-fn the_schema_takes_the_types_that_the_check_takes() {
+fn the_schema_and_the_check_accept_the_same_types() {
     let schema: Value = serde_json::from_str(&reference::schema()).unwrap();
     let pattern = Regex::new(schema["definitions"]["type"]["pattern"].as_str().unwrap()).unwrap();
     let types = [
@@ -76,9 +76,9 @@ fn the_schema_takes_the_types_that_the_check_takes() {
     }
 }
 
-/// A text without quotes is read as it is written, whatever YAML takes it for; the numbers of a code are.
+/// Unquoted text keeps its spelling, even if YAML reads another type; the numbers of a code do not.
 #[test]
-fn the_schema_takes_the_texts_and_numbers_that_the_check_takes() {
+fn the_schema_and_the_check_accept_the_same_texts_and_numbers() {
     let schema: Value = serde_json::from_str(&reference::schema()).unwrap();
     let field = &schema["definitions"]["field"]["anyOf"][1]["properties"];
     for key in ["label", "description", "pattern", "group"] {

@@ -1,4 +1,4 @@
-//! What is generated, case by case: `golden/<case>.yaml` gives `golden/<case>.rs`. `UPDATE=1` writes what differs.
+//! Generated code, case by case: `golden/<case>.rs` for `golden/<case>.yaml`. `UPDATE=1` writes the differences.
 
 mod compare;
 
@@ -20,12 +20,12 @@ fn output(folder: &Path) -> Output {
 
 /// Every generated file of the cases, with its name.
 fn generated() -> Vec<(String, String)> {
-    // By its path within the package, as a build script names it, so that no text depends on where the package is.
+    // The path is relative to the package, as in a build script, so that the output does not depend on its place.
     let output = output(Path::new("tests/golden"));
     output.files().iter().map(|file| (file.name.clone(), file.text())).collect()
 }
 
-/// The same for the application's own resources.
+/// The same for the resources of the application.
 fn own() -> Vec<(String, String)> {
     let output = output(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../resources"));
     output.files().iter().map(|file| (file.name.clone(), file.text())).collect()
@@ -41,7 +41,7 @@ fn each_case_gives_its_file() {
 }
 
 #[test]
-fn no_file_is_left_without_its_case() {
+fn every_file_has_a_case() {
     let cases: BTreeSet<String> = generated().into_iter().map(|(name, _)| name).collect();
     for file in compare::files_ending(&folder(), ".rs") {
         assert!(cases.contains(&file), "golden/{file}.rs has no case; remove it");
@@ -58,7 +58,7 @@ fn generated_code_is_rust_and_short() {
 }
 
 #[test]
-fn generated_code_decides_nothing() {
+fn generated_code_has_no_branches() {
     for (name, text) in generated().into_iter().chain(own()) {
         let words = words(text.parse().unwrap());
         for banned in ["if", "else", "match", "for", "while", "loop", "unsafe"] {
@@ -68,7 +68,7 @@ fn generated_code_decides_nothing() {
 }
 
 #[test]
-fn generated_code_names_only_what_the_runtime_gives_it() {
+fn generated_code_names_only_exports_of_the_runtime() {
     for (name, text) in generated().into_iter().chain(own()) {
         let own: BTreeSet<String> = generated().into_iter().chain(self::own()).map(|(name, _)| name).collect();
         for (before, after) in paths(text.parse().unwrap()) {
@@ -84,7 +84,7 @@ fn generated_code_names_only_what_the_runtime_gives_it() {
     }
 }
 
-/// Every word of the code, those in attributes too; comments and texts are none.
+/// Every identifier of the code, attributes included, without comments and literals.
 fn words(tokens: TokenStream) -> Vec<String> {
     tokens
         .into_iter()

@@ -1,7 +1,7 @@
-//! Migrations that are written: as Rust and as SQL.
+//! Generated migrations, as Rust and as SQL.
 //!
-//! From `migrations/before.yaml` to `migrations/after.yaml` come the other files of that folder; `UPDATE=1` writes what
-//! differs. The tests of `charter-migrations` compile and run them.
+//! The other files of the folder are those from `migrations/before.yaml` to `migrations/after.yaml`; `UPDATE=1` writes the
+//! differences. The tests of `charter-migrations` compile and run them.
 
 mod compare;
 
@@ -27,7 +27,7 @@ fn read(name: &str) -> Snapshot {
     taken(&fs::read_to_string(folder().join(name)).unwrap())
 }
 
-/// What a migration refuses, without where.
+/// The reasons why a migration cannot be generated, without places.
 fn refused(before: &Snapshot, after: &Snapshot) -> Vec<String> {
     Plan::between(before, after).unsupported.into_iter().map(|refusal| refusal.message).collect()
 }
@@ -43,15 +43,12 @@ fn sql(plan: &Plan, dialect: Dialect) -> String {
 }
 
 #[test]
-fn the_written_files_are_those_of_the_folder() {
+fn generated_files_match_the_folder() {
     let (before, after) = (read("before.yaml"), read("after.yaml"));
     let begin = Plan::between(&Snapshot::default(), &before);
     let plan = Plan::between(&before.kept(), &after);
     assert!(plan.unsupported.is_empty() && begin.online.is_empty() && begin.lost.is_empty());
-    assert_eq!(
-        plan.lost,
-        ["thing.old: the column `old` and its values", "gone: the table `gones` and every row in it"]
-    );
+    assert_eq!(plan.lost, ["thing.old: the column `old` and its values", "gone: the table `gones` and all its rows"]);
     let file = |title, steps: &[Step], online| rust::formatted(&rust::file(title, steps, online), &folder());
     let files = [
         ("m20261121_000001_begin.rs", file("Begin.", &begin.whole, false)),
@@ -66,7 +63,7 @@ fn the_written_files_are_those_of_the_folder() {
 }
 
 #[test]
-fn every_written_file_is_rust() {
+fn every_generated_file_is_valid_rust() {
     let (before, after) = (read("before.yaml"), read("after.yaml"));
     for (then, now) in [(&before, &after), (&after, &before)] {
         let plan = Plan::between(&then.kept(), now);
@@ -77,9 +74,9 @@ fn every_written_file_is_rust() {
     }
 }
 
-/// A variable of such a name would hide what the next line calls.
+/// A variable with such a name would shadow a function that the next line calls.
 #[test]
-fn no_table_hides_what_a_migration_calls() {
+fn table_variables_do_not_shadow_functions() {
     let library = include_str!("../../migrations/src/lib.rs");
     let (_, prelude) = library.split_once("pub use crate::column::{").unwrap();
     let (columns, rest) = prelude.split_once('}').unwrap();
@@ -98,7 +95,7 @@ fn no_table_hides_what_a_migration_calls() {
 }
 
 #[test]
-fn what_needs_a_value_or_a_turn_is_refused() {
+fn changes_without_a_value_for_existing_rows_are_unsupported() {
     let before = taken(
         "# resources/a.yaml\nresource: a\nfields:\n  b: { type: text, nullable: true }\n  c: { type: text, nullable: true }\n",
     );
@@ -106,19 +103,19 @@ fn what_needs_a_value_or_a_turn_is_refused() {
         |fields: &str| refused(&before, &taken(&format!("# resources/a.yaml\nresource: a\nfields:\n{fields}")));
     let b = "  b: { type: text, nullable: true }\n";
     let required = refused(&format!("{b}  c: {{ type: text, required: true }}\n"));
-    assert_eq!(required, ["a.c: rows where it is null need a value: say `backfill: <value>`, or a literal `default`"]);
+    assert_eq!(required, ["a.c: rows where it is null need a value: add `backfill: <value>`, or a literal `default`"]);
     let new = refused(&format!("{b}  c: {{ type: text, nullable: true }}\n  d: {{ type: text, required: true }}\n"));
     assert_eq!(
         new,
-        ["a.d: rows that are there need a value: say `backfill: <value>`, a literal `default` or `nullable: true`"]
+        ["a.d: existing rows need a value: add `backfill: <value>`, a literal `default` or `nullable: true`"]
     );
     assert!(refused(&format!("{b}  c: {{ type: text, required: true, backfill: none }}\n")).is_empty());
-    // No one value fits all rows: they are filled before, or the migration tells how many are not.
+    // One value cannot fill all rows: they are filled earlier, or the migration counts the rows without a value.
     let unique = refused(&format!(
         "{b}  c: {{ type: text, nullable: true }}\n  d: {{ type: uuid, default: hook }}\nhooks: [before_save]\n"
     ));
-    let help = "say `nullable: true`, fill them, and require it in the next migration";
-    assert_eq!(unique, [format!("a.d: rows that are there need a value: {help}")]);
+    let help = "add `nullable: true`, fill the rows, and require it in the next migration";
+    assert_eq!(unique, [format!("a.d: existing rows need a value: {help}")]);
     let before = taken(
         "# resources/a.yaml\nresource: a\nfields:\n  b: { type: uuid, nullable: true }\n  c: { type: ref(a | user), nullable: true }\n",
     );
@@ -131,7 +128,7 @@ fn what_needs_a_value_or_a_turn_is_refused() {
 }
 
 #[test]
-fn what_says_a_value_is_what_the_type_takes() {
+fn the_help_for_a_missing_value_depends_on_the_type() {
     let before = "# resources/cat.yaml\nresource: cat\n# resources/a.yaml\nresource: a\n";
     let refused = |before: &str, after: &str| {
         let mut refused = refused(&taken(before).kept(), &taken(after));
@@ -139,7 +136,7 @@ fn what_says_a_value_is_what_the_type_takes() {
         refused.remove(0)
     };
     let new = |field: &str| refused(before, &format!("{before}fields:\n  f: {{ {field} }}\n"));
-    let told = |help: &str| format!("a.f: rows that are there need a value: say {help} or `nullable: true`");
+    let told = |help: &str| format!("a.f: existing rows need a value: add {help} or `nullable: true`");
     assert_eq!(new("type: ref(cat), required: true"), told("`backfill: <id>`"));
     assert_eq!(new("type: ref(user), default: caller"), told("`backfill: <id>`"));
     assert_eq!(new("type: timestamp, default: now"), told("`backfill: now`"));
@@ -149,20 +146,20 @@ fn what_says_a_value_is_what_the_type_takes() {
         let with = |end: &str| format!("{before}fields:\n  f: {{ type: {field}, {end}: true }}\n");
         refused(&with("nullable"), &with("required"))
     };
-    assert_eq!(tightened("date"), "a.f: rows where it is null need a value: say `backfill: now`");
-    // Of what `under` makes nothing can be said.
+    assert_eq!(tightened("date"), "a.f: rows where it is null need a value: add `backfill: now`");
+    // The field of `under` takes no options.
     let under = format!("{before}under: cat\n");
-    let help = "declare `cat_id: { type: ref(cat), nullable: true }` without `under` first, fill it, then say `under`";
-    assert_eq!(refused(before, &under), format!("a.cat_id: rows that are there need a value: {help}"));
+    let help = "declare `cat_id: { type: ref(cat), nullable: true }` without `under` first, fill it, then add `under`";
+    assert_eq!(refused(before, &under), format!("a.cat_id: existing rows need a value: {help}"));
     let declared = |end: &str| format!("{before}fields:\n  cat_id: {{ type: ref(cat), {end}: true }}\n");
     for filled in ["nullable", "required"] {
         assert!(Plan::between(&taken(&declared(filled)).kept(), &taken(&under)).unsupported.is_empty(), "{filled}");
     }
 }
 
-/// What the YAML has no word for is told in more of them.
+/// The report describes a type that has no word in YAML.
 #[test]
-fn a_reference_to_several_resources_is_told_as_one() {
+fn a_polymorphic_reference_is_reported_as_one() {
     let with =
         |kind: &str| format!("# resources/a.yaml\nresource: a\nfields:\n  of_id: {{ type: {kind}, required: true }}\n");
     let (one, several) = (taken(&with("uuid")), taken(&with("ref(a | user)").replace("of_id", "of")));
@@ -171,7 +168,7 @@ fn a_reference_to_several_resources_is_told_as_one() {
 }
 
 #[test]
-fn a_former_name_that_cannot_be_followed_is_refused() {
+fn an_unknown_former_name_is_unsupported() {
     let before = "# resources/thing.yaml\nresource: thing\nfields:\n  a: { type: text, nullable: true }\n  \
                   b: { type: text, nullable: true }\n# resources/place.yaml\nresource: place\n";
     let refused = |changes: &[(&str, &str)]| {
@@ -180,17 +177,16 @@ fn a_former_name_that_cannot_be_followed_is_refused() {
     };
     let (a, b) = ("  a: { type: text, nullable: true }\n", "  b: { type: text, nullable: true }\n");
     let renamed = |from: &str| format!("  b: {{ type: text, nullable: true, renamed_from: {from} }}\n");
-    let again = "`a` cannot take the name of another field in the migration that removes that one";
+    let again = "`a` cannot take the name of another field in the migration that removes it";
     let first = |changes: &[(&str, &str)], expected: &str| {
         let refused = refused(changes);
         assert!(refused.len() == 1 && refused[0].starts_with(expected), "{refused:?}");
     };
     first(&[(a, ""), (b, &renamed("a"))], &format!("thing.b: {again}"));
     let new = |from: &str| format!("  name: {{ type: text, nullable: true, renamed_from: {from} }}\n");
-    let none = "thing.name: the last migration has no field `aa` that could be renamed: did you mean `a`?";
+    let none = "thing.name: the last migration has no field `aa` to rename: did you mean `a`?";
     first(&[(a, &new("aa"))], none);
-    let none =
-        "thing.name: the last migration has no field `colour` that could be renamed: a new field does without the key";
+    let none = "thing.name: the last migration has no field `colour` to rename: remove the key for a new field";
     first(&[(a, &new("colour"))], none);
     let item = |from: &str| format!("resource: item\nrenamed_from: {from}\n");
     let things = ("# resources/thing.yaml", "# resources/item.yaml");
@@ -201,14 +197,14 @@ fn a_former_name_that_cannot_be_followed_is_refused() {
         &[another, ("# resources/thing.yaml", "# resources/place.yaml"), placed],
         "place: `thing` cannot take the name",
     );
-    // What is done, and what is as it is said.
+    // Renames that are done already, and former names that are unchanged.
     assert!(refused(&[(b, &renamed("c"))]).is_empty());
     assert!(refused(&[(a, &new("a"))]).is_empty());
     assert!(refused(&[things, ("resource: thing\n", &item("thing"))]).is_empty());
 }
 
 #[test]
-fn what_stands_under_a_resource_follows_it_to_another_name() {
+fn the_parent_field_follows_a_renamed_parent() {
     let part = "# resources/part.yaml\nresource: part\nfields:\n  name: { type: string(9), required: true }\nindexes: [[whole_id, name]]\n";
     let before = taken(&format!(
         "# resources/whole.yaml\nresource: whole\n{}",
@@ -222,31 +218,28 @@ fn what_stands_under_a_resource_follows_it_to_another_name() {
     let lines = plan.lines();
     assert!(lines.contains(&"parts.rename_column(\"whole_id\", \"sum_id\")".to_owned()), "{lines:?}");
     assert!(Plan::between(&after.kept(), &after).is_empty());
-    // A resource that comes under it later has a field of its own.
+    // A resource with a new `under` gets a new field.
     let apart = taken(&format!("{renamed}# resources/part.yaml\nresource: part\n"));
     let nested = taken(&format!("{renamed}# resources/part.yaml\nresource: part\nunder: sum\n"));
     let refused = refused(&apart.kept(), &nested);
-    assert!(
-        refused.len() == 1 && refused[0].starts_with("part.sum_id: rows that are there need a value"),
-        "{refused:?}"
-    );
+    assert!(refused.len() == 1 && refused[0].starts_with("part.sum_id: existing rows need a value"), "{refused:?}");
 }
 
-/// The constraint is made anew, and the rows are looked through without keeping anybody out.
+/// The constraint is replaced and then validated without locking out writers.
 #[test]
-fn records_become_parts_of_another_beside_those_who_write() {
+fn a_foreign_key_is_replaced_while_clients_write() {
     let yaml = "# resources/whole.yaml\nresource: whole\n# resources/part.yaml\nresource: part\noperations: []\nfields:\n  \
                 whole_id: { type: ref(whole), required: true }\n";
     let parts = yaml.replace("resource: whole\n", "resource: whole\ndetail:\n  parts: { many: part }\n");
     let plan = Plan::between(&taken(yaml).kept(), &taken(&parts));
     assert!(plan.whole.is_empty(), "{plan:?}");
     let change = "change(reference(\"whole_id\", \"wholes\"), reference(\"whole_id\", \"wholes\").cascade())";
-    // And the records are found from the one that holds them.
+    // The reference gets an index.
     assert_eq!(plan.lines(), [format!("parts.{change}"), "parts.order(by(\"whole_id\"))".to_owned()]);
 }
 
 #[test]
-fn an_index_has_its_former_name_again_when_a_rename_is_undone() {
+fn undoing_a_rename_restores_the_index_name() {
     let yaml = "# resources/a.yaml\nresource: a\nfields:\n  b: { type: integer, required: true }\nindexes: [[b]]\n";
     let renamed =
         yaml.replace("  b: { type: integer,", "  c: { type: integer, renamed_from: b,").replace("[[b]]", "[[c]]");
@@ -255,21 +248,21 @@ fn an_index_has_its_former_name_again_when_a_rename_is_undone() {
     assert_eq!(sql[..2], ["DROP INDEX \"as_c_idx\"", "CREATE INDEX \"as_b_idx\" ON \"as\" (\"c\")"]);
 }
 
-/// Deleted records may have what others have since: while that is told, their marks are still there.
+/// The marks are dropped last: until then, rows that repeat a unique value are counted without the deleted ones.
 #[test]
-fn marks_of_deleted_records_go_behind_what_they_may_stop() {
+fn deletion_marks_are_dropped_after_unique_checks() {
     let yaml = "# resources/a.yaml\nresource: a\ndelete: soft\nfields:\n  b: { type: integer, required: true, unique: true }\n  \
                 c: { type: integer, required: true }\nindexes: [[c]]\n";
     let plan = Plan::between(&taken(yaml).kept(), &taken(&yaml.replace("delete: soft", "table: others")));
     assert_eq!(rust::lines(&plan.whole)[3..], ["others.unique(&[\"b\"])", "others.remove(\"deleted_at\")"]);
     assert_eq!(rust::lines(&plan.online), ["others.index(&[\"c\"])"]);
-    assert_eq!(plan.lost, ["a.deleted_at: the marks; deleted records are there again"]);
+    assert_eq!(plan.lost, ["a.deleted_at: the deletion marks; deleted records reappear"]);
     let down = rust::lines(&Plan::undo(&plan.whole));
     assert!(down[0].starts_with("others.add(timestamp(\"deleted_at\")"), "{down:?}");
 }
 
 #[test]
-fn tables_that_refer_to_each_other_are_made_and_dropped() {
+fn tables_that_refer_to_each_other_are_created_and_dropped() {
     let yaml = "# resources/a.yaml\nresource: a\nfields:\n  b_id: { type: ref(b), nullable: true }\n\
                 # resources/b.yaml\nresource: b\nfields:\n  a_id: { type: ref(a), nullable: true }\n";
     let both = taken(yaml);
@@ -279,9 +272,9 @@ fn tables_that_refer_to_each_other_are_made_and_dropped() {
     assert_eq!(kinds(&Plan::between(&both, &Snapshot::default())), [true, false, false]);
 }
 
-/// Lists are read by an index all the time.
+/// Lists have an index at every moment.
 #[test]
-fn a_changed_index_is_made_before_the_former_one_goes() {
+fn a_changed_index_is_created_before_the_old_one_is_dropped() {
     let yaml = |code: &str, indexes: &str| {
         let fields = format!(
             "fields:\n  name: {{ type: string(9), required: true }}\n  code: {{ type: {code}, required: true }}\n"
@@ -298,9 +291,9 @@ fn a_changed_index_is_made_before_the_former_one_goes() {
     let [made, dropped] = online.as_slice() else { panic!("{online:?}") };
     assert!(made.contains("index(&[\"code\", \"name\"])"), "{made}");
     assert!(dropped.contains("drop_index(\"lamps_name_code_idx\")"), "{dropped}");
-    // One that nothing takes the place of goes at once, and so does one whose column becomes another.
+    // An index without a replacement is dropped first, and so is one whose column changes its type.
     assert!(plan(yaml("integer", "[]")).0[0].contains("drop_index"));
-    // So does one whose condition names the time of deletion, which goes.
+    // An index with a condition on the deletion mark is dropped first too.
     let deleted = yaml("integer", "[[name, code]]\ndelete: soft");
     let hard = Plan::between(&deleted.kept(), &yaml("integer", "[[code, name]]"));
     assert!(!rust::lines(&hard.online).concat().contains("drop_index"), "{hard:?}");
@@ -308,9 +301,9 @@ fn a_changed_index_is_made_before_the_former_one_goes() {
     assert!(whole[0].contains("drop_index") && !online.concat().contains("drop_index"), "{whole:?} {online:?}");
 }
 
-/// Whoever changes a resource runs `cargo charter migration`.
+/// `cargo charter migration` must be run after a change of resources.
 #[test]
-fn the_snapshots_of_this_repository_are_those_of_its_resources() {
+fn the_snapshots_of_this_repository_match_its_resources() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     for (resources, migrations) in
         [("resources", "migrations/src/service"), ("examples/lending/resources", "examples/lending/migrations")]

@@ -1,4 +1,4 @@
-//! `cargo charter migration`: what it writes, what it refuses, and the snapshot that it keeps.
+//! `cargo charter migration`: its files, its errors, and its snapshot.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ fn ends(output: Output, code: i32) -> String {
     text
 }
 
-/// The names of the files with an ending, without it and in order.
+/// The names of the files that have an ending, without it, sorted.
 fn stems(folder: &Path, ending: &str) -> Vec<String> {
     let names = fs::read_dir(folder).into_iter().flatten().flatten();
     let names = names.map(|entry| entry.file_name().to_string_lossy().into_owned());
@@ -42,7 +42,7 @@ fn migrations(folder: &Path) -> Vec<String> {
 }
 
 #[test]
-fn the_command_writes_a_migration_and_the_snapshot_that_it_reaches() {
+fn the_command_writes_a_migration_and_its_snapshot() {
     let folder = project("new");
     assert!(ends(charter(&folder, &["new", "--check"]), 1).contains("products.create(["));
     let told = ends(charter(&folder, &["new", "products"]), 0);
@@ -63,7 +63,7 @@ fn the_command_writes_a_migration_and_the_snapshot_that_it_reaches() {
 }
 
 #[test]
-fn what_changes_no_table_is_behind_in_the_snapshot_alone() {
+fn a_change_without_a_table_updates_only_the_snapshot() {
     let folder = project("behind");
     let list = |length: &str| {
         let yaml = format!("resource: product\nfields:\n  tags: {{ type: list(string({length})) }}\n");
@@ -75,35 +75,35 @@ fn what_changes_no_table_is_behind_in_the_snapshot_alone() {
     let told = ends(charter(&folder, &["new", "--check"]), 1);
     assert!(told.contains("the YAML of product\n") && told.contains("`cargo charter migration snapshot`"), "{told}");
     let shown = ends(charter(&folder, &["new", "shorter", "--dry-run"]), 0);
-    assert_eq!(shown, "-- the tables stay as they are; the snapshot changes\n");
+    assert_eq!(shown, "-- the tables do not change; only the snapshot does\n");
     ends(charter(&folder, &["snapshot"]), 0);
     ends(charter(&folder, &["new", "--check"]), 0);
 }
 
 #[test]
-fn a_folder_of_migrations_that_is_named_is_there() {
+fn a_named_folder_of_migrations_must_exist() {
     let folder = project("named");
     let told = ends(charter(&folder, &["new", "products", "--migrations", "nope"]), 2);
-    assert!(told.contains("there is no folder `nope`") && !folder.join("nope").exists(), "{told}");
+    assert!(told.contains("the folder `nope` does not exist") && !folder.join("nope").exists(), "{told}");
     fs::create_dir_all(folder.join("nope")).unwrap();
     ends(charter(&folder, &["new", "products", "--migrations", "nope"]), 0);
 }
 
-/// The list of the migrations takes six digits and no more.
+/// Migration numbers have six digits.
 #[test]
-fn no_migration_gets_a_number_of_seven_digits() {
+fn migration_numbers_have_at_most_six_digits() {
     let folder = project("numbers");
     fs::create_dir_all(folder.join("migrations/snapshot")).unwrap();
     fs::write(folder.join("migrations/m29990101_999999_last.rs"), "").unwrap();
     let told = ends(charter(&folder, &["new", "products"]), 1);
-    assert!(told.contains("no number behind m29990101_999999"), "{told}");
+    assert!(told.contains("no number is free after m29990101_999999"), "{told}");
     assert_eq!(migrations(&folder), ["m29990101_999999_last"]);
     assert_eq!(stems(&folder.join("migrations/snapshot"), ".yaml"), [""; 0]);
 }
 
-/// It would make every table once more.
+/// Without a snapshot, the migration would create every table again.
 #[test]
-fn a_snapshot_that_was_lost_is_missed() {
+fn a_missing_snapshot_is_an_error() {
     let folder = project("lost");
     ends(charter(&folder, &["new", "products"]), 0);
     fs::remove_dir_all(folder.join("migrations/snapshot")).unwrap();
@@ -111,12 +111,14 @@ fn a_snapshot_that_was_lost_is_missed() {
     for arguments in [&["new", "longer"][..], &["new", "longer", "--dry-run"], &["new", "--check"]] {
         let told = ends(charter(&folder, arguments), 1);
         assert!(
-            told.contains("_products.rs, and no `migrations/snapshot`") && told.contains("migration snapshot"),
+            told.contains("the snapshot folder `migrations/snapshot` is missing")
+                && told.contains("_products.rs exists")
+                && told.contains("migration snapshot"),
             "{told}"
         );
     }
     assert_eq!(migrations(&folder).len(), 1);
-    // As where they stand in a crate of their own.
+    // The layout of a crate of migrations.
     fs::create_dir_all(folder.join("migrations/src")).unwrap();
     let (from, to) = (folder.join("migrations"), folder.join("migrations/src/service"));
     fs::create_dir_all(&to).unwrap();
@@ -124,7 +126,7 @@ fn a_snapshot_that_was_lost_is_missed() {
     fs::rename(from.join(&name), to.join(&name)).unwrap();
     let told = ends(charter(&folder, &["new", "longer"]), 1);
     assert!(
-        told.contains("no `migrations/src/service/snapshot`") && told.contains("--migrations migrations/src/"),
+        told.contains("`migrations/src/service/snapshot` is missing") && told.contains("--migrations migrations/src/"),
         "{told}"
     );
     ends(charter(&folder, &["snapshot", "--migrations", "migrations/src/service"]), 0);
@@ -132,7 +134,7 @@ fn a_snapshot_that_was_lost_is_missed() {
 }
 
 #[test]
-fn the_command_takes_a_snapshot_for_migrations_written_by_hand() {
+fn the_command_writes_a_snapshot_for_manual_migrations() {
     let folder = project("snapshot");
     ends(charter(&folder, &["snapshot"]), 0);
     ends(charter(&folder, &["new", "--check"]), 0);

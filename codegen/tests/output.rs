@@ -1,4 +1,4 @@
-//! Writing: only what changed, nothing that is left over, and quickly enough to happen in every build.
+//! Writing of the output: changed files only, no orphans, and fast enough for every build.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use charter_codegen::{Output, Sources, compile, compile_sources};
 
-/// An empty folder of this test's own.
+/// An empty folder for a test.
 fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = fs::remove_dir_all(&folder);
@@ -39,7 +39,7 @@ fn one_file_for_each_resource_and_the_index() {
 }
 
 #[test]
-fn what_did_not_change_is_not_written_again() {
+fn unchanged_files_are_not_rewritten() {
     let folder = folder("unchanged");
     output(&[MEMBER, PRODUCT]).write(&folder).unwrap();
     let before = times(&folder);
@@ -48,13 +48,13 @@ fn what_did_not_change_is_not_written_again() {
 
     let changed = ("resources/product.yaml", "resource: product\nfields:\n  name: { type: text, default: \"\" }\n");
     assert_eq!(output(&[MEMBER, changed]).write(&folder).unwrap(), ["product"]);
-    // A comment in the YAML is no change of the Rust.
+    // A comment in the YAML does not change the Rust.
     let commented = ("resources/member.yaml", "# People and organisations.\nresource: member\n");
     assert!(output(&[commented, changed]).write(&folder).unwrap().is_empty());
 }
 
 #[test]
-fn what_is_written_is_what_is_shown() {
+fn written_files_equal_the_printed_ones() {
     let folder = folder("shown");
     let output = output(&[PRODUCT]);
     output.write(&folder).unwrap();
@@ -62,7 +62,7 @@ fn what_is_written_is_what_is_shown() {
 }
 
 #[test]
-fn orphans_go_and_what_others_wrote_stays() {
+fn orphans_are_removed_and_other_files_stay() {
     let folder = folder("orphans");
     output(&[MEMBER, PRODUCT]).write(&folder).unwrap();
     fs::write(folder.join("other.rs"), "// written by hand\n").unwrap();
@@ -73,7 +73,7 @@ fn orphans_go_and_what_others_wrote_stays() {
 }
 
 #[test]
-fn a_hundred_resources_take_little_of_a_build() {
+fn a_hundred_resources_are_generated_within_seconds() {
     let yaml = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/activity.yaml")).unwrap();
     let others =
         ["activity_participant", "member", "product", "product_group", "tax_class", "stock_level", "accessory"].map(
@@ -102,12 +102,12 @@ fn a_hundred_resources_take_little_of_a_build() {
         took.push(start.elapsed());
     }
     println!("first {:?}, unchanged {:?}", took[0], took[1]);
-    // Measured at 0.3 s unoptimised; the bound leaves room for a loaded machine.
+    // Measured at 0.3 s in a debug build; the bound leaves room for a loaded machine.
     assert!(took.iter().all(|took| *took < Duration::from_secs(3)), "{took:?}");
 }
 
 #[test]
-fn rows_that_others_refer_to_are_seeded_first() {
+fn referenced_rows_are_seeded_first() {
     let folder = folder("seeds");
     let write = |name: &str, text: &str| fs::write(folder.join(name), text).unwrap();
     let named = "fields:\n  name: { type: string(30), required: true, unique: true }\n";

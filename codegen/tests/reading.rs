@@ -1,11 +1,11 @@
-//! Reading: what YAML makes of the grammar's types, and that no text, however broken, ends the program.
+//! Reading of YAML: the types of the grammar, and robustness against broken input.
 
 use std::fs;
 use std::path::Path;
 
 use charter_codegen::{Report, Sources, compile_sources};
 
-/// The generated Rust of one resource called `note`.
+/// The generated Rust of a resource `note`.
 fn note(yaml: &str) -> String {
     let sources = Sources::from_texts([("resources/note.yaml", yaml)]);
     let output = compile_sources(sources).unwrap_or_else(|report| panic!("{}", report.render()));
@@ -31,7 +31,7 @@ fn a_comma_in_a_type_is_read_in_every_style() {
 }
 
 #[test]
-fn a_bigint_has_all_of_64_bits() {
+fn a_bigint_has_64_bits() {
     let yaml = "resource: note\nfields:\n  size: { type: bigint, default: 2000000000000000000, \
                 min: -9223372036854775808, max: 9223372036854775807 }\n";
     let text = note(yaml);
@@ -39,7 +39,7 @@ fn a_bigint_has_all_of_64_bits() {
 }
 
 #[test]
-fn a_type_within_types_without_end_is_no_type() {
+fn a_deeply_nested_type_is_rejected() {
     let report = report(&format!("resource: note\nfields:\n  a: {}\n", "list(".repeat(100_000)));
     assert!(report.problems()[0].message.len() < 200, "{}", report.problems()[0].message);
 }
@@ -67,14 +67,14 @@ fn columns_count_characters() {
 }
 
 #[test]
-fn words_of_the_defaults_are_texts_in_quotes() {
+fn quoted_default_words_are_text() {
     let yaml = "resource: note\nfields:\n  title: { type: string(9), default: \"now\" }\n  at: { type: timestamp, default: now }\n";
     let text = note(yaml);
     assert!(text.contains("default = \"now\"") && text.contains("default_now"), "{text}");
 }
 
 #[test]
-fn a_permission_is_that_of_the_nearest_ancestor_that_says_it() {
+fn a_permission_is_inherited_from_the_nearest_ancestor() {
     let sources = Sources::from_texts([
         ("resources/note.yaml", "resource: note\npermission: { read: secret.read, write: secret.write }\n"),
         ("resources/line.yaml", "resource: line\nunder: note\npermission: { write: other.write }\n"),
@@ -91,10 +91,10 @@ fn an_empty_folder_is_an_empty_index() {
     assert_eq!(output.files().len(), 1);
 }
 
-/// Every golden case without each of its lines in turn, cut off at every tenth byte, and with letters of several bytes
-/// put in there.
+/// Every golden case without each of its lines in turn, truncated at every tenth byte, and with multi-byte letters
+/// inserted there.
 #[test]
-fn no_text_ends_the_program() {
+fn no_input_panics() {
     let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
     for name in ["activity", "exchange_rate", "document", "settings"] {
         let text = fs::read_to_string(golden.join(format!("{name}.yaml"))).unwrap();

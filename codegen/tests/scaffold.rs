@@ -1,4 +1,4 @@
-//! `cargo charter new`: the files that it writes, by the command itself.
+//! `cargo charter new`, run as a command: the files that it writes.
 
 use std::fs;
 use std::io::Write;
@@ -23,7 +23,7 @@ const FIELDS: &[&str] = &[
     "count:integer",
 ];
 
-/// A folder with one resource, to which others may refer.
+/// A folder with one resource.
 fn project(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("scaffold").join(name);
     let _ = fs::remove_dir_all(&folder);
@@ -37,7 +37,7 @@ fn charter(folder: &Path, arguments: &[&str], input: &str) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-charter"));
     command.args(arguments).current_dir(folder).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
-    // One that refuses its arguments does not read.
+    // A command that rejects its arguments does not read the input.
     let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
     child.wait_with_output().unwrap()
 }
@@ -54,17 +54,17 @@ fn written(folder: &Path, resource: &str) -> String {
 }
 
 #[test]
-fn a_plural_is_written_and_asked_about() {
+fn a_plural_is_written_with_a_question() {
     let folder = project("plural");
     let told = ends(charter(&folder, &["new", "suppliers", "by:ref(user)=caller"], ""), 0);
-    assert!(told.contains("has the name of one record: `supplier`?"), "{told}");
+    assert!(told.contains("use the singular: `supplier`?"), "{told}");
     assert!(written(&folder, "suppliers").contains("default: caller }"));
     let told = ends(charter(&folder, &["new", "address", "name:string!"], ""), 0);
     assert!(!told.contains("plural"), "{told}");
 }
 
 #[test]
-fn every_kind_of_field_is_written_and_every_comment_holds() {
+fn every_kind_of_field_is_written_and_every_comment_is_valid() {
     let folder = project("all");
     ends(charter(&folder, &[&["new", "thing"], FIELDS].concat(), ""), 0);
     ends(charter(&folder, &["check"], ""), 0);
@@ -87,29 +87,29 @@ fn every_kind_of_field_is_written_and_every_comment_holds() {
 }
 
 #[test]
-fn fields_are_asked_for_where_the_line_has_none() {
+fn fields_are_prompted_for_if_none_are_given() {
     let folder = project("asked");
     ends(charter(&folder, &["new", "thing"], "name:string!\n price:decimal(2) \n\nlate:text\n"), 0);
     let text = written(&folder, "thing");
     assert!(text.contains("  name:  { type: string(255), required: true }\n"), "{text}");
     assert!(text.contains("price:") && !text.contains("late"), "{text}");
-    assert!(ends(charter(&folder, &["new", "other"], "\n"), 2).contains("a resource has fields"));
+    assert!(ends(charter(&folder, &["new", "other"], "\n"), 2).contains("a resource needs fields"));
 }
 
 #[test]
-fn what_would_not_hold_is_told_in_its_place_and_not_written() {
+fn invalid_fields_are_reported_and_not_written() {
     let folder = project("wrong");
     let told = ends(charter(&folder, &["new", "thing", "group:ref(nowhere)", "a:strin"], ""), 1);
     assert!(told.contains("resources/thing.yaml:") && told.contains("nowhere") && told.contains("strin"), "{told}");
     assert!(told.contains("nothing was written") && !folder.join("resources/thing.yaml").exists(), "{told}");
-    assert!(ends(charter(&folder, &["new", "thing", "name"], ""), 2).contains("`name` is no field"));
-    assert!(ends(charter(&folder, &["new", "product_group", "a:text"], ""), 2).contains("is there already"));
+    assert!(ends(charter(&folder, &["new", "thing", "name"], ""), 2).contains("`name` is not a field"));
+    assert!(ends(charter(&folder, &["new", "product_group", "a:text"], ""), 2).contains("already exists"));
     ends(charter(&folder, &["new", "../thing", "a:text"], ""), 1);
     assert!(!folder.join("thing.yaml").exists());
 }
 
 #[test]
-fn an_empty_folder_is_where_one_begins() {
+fn an_empty_folder_gets_an_application() {
     let folder = project("empty");
     fs::remove_dir_all(folder.join("resources")).unwrap();
     let told = ends(charter(&folder, &["new", "thing", "name:string!"], ""), 0);
@@ -118,14 +118,14 @@ fn an_empty_folder_is_where_one_begins() {
         assert!(told.contains(&format!("wrote {path}\n")) && folder.join(path).is_file(), "{told}");
     }
     ends(charter(&folder, &["check"], ""), 0);
-    // Where something is, only the resource is written.
+    // In an existing application, only the resource is written.
     let told = ends(charter(&folder, &["new", "other", "name:string!"], ""), 0);
     assert!(told.starts_with("wrote resources/other.yaml\n"), "{told}");
 }
 
-/// What the page on adding a resource says to begin with.
+/// The first command of the page on adding a resource.
 #[test]
-fn the_line_of_the_documentation_writes_what_it_goes_on_with() {
+fn the_command_of_the_documentation_writes_its_example() {
     let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/adding-a-resource.md")).unwrap();
     let line = page.lines().find_map(|line| line.strip_prefix("cargo charter new ")).expect("the page has the line");
     let arguments: Vec<&str> = line.split_whitespace().map(|word| word.trim_matches('\'')).collect();

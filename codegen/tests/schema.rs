@@ -1,4 +1,4 @@
-//! The JSON Schema against the check: editors must not believe what the generator refuses, or the other way round.
+//! The JSON Schema compared with the check: editors and the generator must accept the same files.
 
 mod validator;
 
@@ -9,7 +9,7 @@ use regex::Regex;
 use serde_json::Value;
 use validator::Schema;
 
-/// What is wrong by the shape of a value alone, so that the schema can tell.
+/// Codes for the shape of a value, which the schema can check.
 const OF_SHAPE: &[Code] = &[
     Code::UnknownKey,
     Code::WrongShape,
@@ -21,9 +21,9 @@ const OF_SHAPE: &[Code] = &[
     Code::TypeArguments,
 ];
 
-/// Problems of that kind of which the schema sees nothing: YAML reads a block with its last line break, and a plural that
-/// follows has no key.
-const UNSEEN: &[&str] = &["ends in a line break", "the plural that follows"];
+/// Messages of these codes that the schema cannot see: the line break at the end of a block, and a plural without a
+/// key.
+const UNSEEN: &[&str] = &["ends with a line break", "the plural, `"];
 
 fn schema() -> Schema {
     Schema::read(&reference::schema())
@@ -33,7 +33,7 @@ fn folder(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
 }
 
-/// What is wrong with sources, or to be warned of.
+/// The problems or warnings of sources.
 fn told<T>(sources: Sources, read: impl FnOnce(&Report) -> T) -> T {
     match &compile_sources(sources) {
         Ok(output) => read(output.warnings()),
@@ -41,14 +41,14 @@ fn told<T>(sources: Sources, read: impl FnOnce(&Report) -> T) -> T {
     }
 }
 
-/// The files of resources in an example, each with its value; one that is no YAML to others has none.
+/// The resource files of an example, each with its value; none for one that is not valid YAML.
 fn values(example: &str) -> Vec<(String, Option<Value>)> {
     let sources = Sources::from_example(example);
     sources.iter().map(|(_, file)| (file.path.clone(), serde_yaml::from_str(&file.text).ok())).collect()
 }
 
 #[test]
-fn what_the_generator_takes_the_schema_takes() {
+fn the_schema_accepts_every_valid_file() {
     let schema = schema();
     for place in ["tests/golden", "../resources", "../examples/lending/resources"] {
         for (_, file) in Sources::load(&folder(place)).iter() {
@@ -63,11 +63,11 @@ fn what_the_generator_takes_the_schema_takes() {
 }
 
 #[test]
-fn a_case_that_is_wrong_by_its_shape_is_wrong_by_the_schema() {
+fn the_schema_rejects_every_wrong_shape() {
     let schema = schema();
     let (mut refused, mut differences) = (0, Vec::new());
     for (_, case) in Sources::load(&folder("tests/diagnostics")).iter() {
-        // Which file, whether it is for its shape, and what.
+        // The file, whether the problem is one of shape, and the message.
         let problems: Vec<(String, bool, String)> = told(Sources::from_example(&case.text), |report| {
             let problems = report.problems().iter().map(|problem| {
                 let place = report.locate(problem);
@@ -150,7 +150,7 @@ const VALUES: &[&str] = &[
     "{ word: { many: word, fields: [] } }",
 ];
 
-/// Where keys stand: their table in the schema, and a resource in which `@` is the line of one.
+/// Places of keys: their table in the schema, and a resource with `@` for the line of a key.
 const PLACES: &[(&str, &str)] = &[
     ("", "resource: note\n@\nfields: { word: { type: string(5), nullable: true } }\n"),
     ("field", "resource: note\nfields:\n  word:\n    type: string(5)\n    nullable: true\n    @\n"),
@@ -186,14 +186,14 @@ fn keys(schema: &Schema, place: &str) -> Vec<String> {
 }
 
 #[test]
-fn every_key_takes_the_same_values_by_both() {
+fn every_key_accepts_the_same_values_in_both() {
     let schema = schema();
     let (mut seen, mut differences) = (0, Vec::new());
     for (place, text) in PLACES {
         let indent: String =
             text.lines().find(|line| line.contains('@')).unwrap().chars().take_while(|c| *c == ' ').collect();
         for key in keys(&schema, place) {
-            // In place of the one that is there.
+            // Replaces the existing line.
             let others = Regex::new(&format!("(?m)^{indent}{key}: .*\n")).unwrap().replace(text, "").into_owned();
             for value in VALUES {
                 let yaml = others.replace('@', &format!("{key}: {value}"));
@@ -207,7 +207,7 @@ fn every_key_takes_the_same_values_by_both() {
                 seen += 1;
                 match of_shape {
                     Some(message) if taken => differences.push(format!("{place} `{key}: {value}`: {message}")),
-                    // To editors a name that is a truth stands in quotes.
+                    // Editors read an unquoted `true` as a boolean, not as a name.
                     _ if !taken && !any && *value != "true" => {
                         differences.push(format!("{place} `{key}: {value}`: the schema alone refuses it"))
                     }

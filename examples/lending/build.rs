@@ -1,4 +1,4 @@
-//! Writes the Rust of the resources, and the list of the migrations, into OUT_DIR.
+//! Generates the code of the resources and the list of migrations in OUT_DIR.
 
 fn main() {
     charter_codegen::build("resources");

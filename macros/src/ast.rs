@@ -1,17 +1,17 @@
-//! What a struct says once its attributes are read: names and values with the places where they stand.
+//! The content of a struct's attributes: names and values with their spans.
 
 use charter_model::{Access, Deprecated, DisplayOption, FieldType, Notation};
 use proc_macro2::{Ident, Span};
 use syn::Type;
 
-/// Text with its place.
+/// Text with its span.
 #[derive(Debug, Clone)]
 pub struct Word {
     pub text: String,
     pub span: Span,
 }
 
-/// Words are equal where their texts are, wherever they stand.
+/// Words are equal if their texts are; the spans do not count.
 impl PartialEq for Word {
     fn eq(&self, other: &Word) -> bool {
         self.text == other.text
@@ -39,10 +39,10 @@ impl Resource {
     }
 }
 
-/// What `#[resource]` says; the defaults are filled in when it is written out.
+/// The content of `#[resource]`. Expansion fills in the defaults.
 #[derive(Default)]
 pub struct Settings {
-    /// Part of it could not be read, so nothing is known to be missing.
+    /// True if part of it could not be read: missing keys are then not reported.
     pub malformed: bool,
     pub name: Option<Word>,
     pub plural: Option<Word>,
@@ -56,7 +56,7 @@ pub struct Settings {
     pub write_permission: Option<Word>,
     pub owner: Option<Word>,
     pub under: Option<Under>,
-    /// Absent: all five.
+    /// None for all five.
     pub operations: Option<Vec<Word>>,
     pub singleton: Option<Span>,
     pub soft_delete: Option<Span>,
@@ -69,12 +69,12 @@ pub struct Settings {
     pub ordered: Vec<Word>,
     pub includes: Vec<Include>,
     pub actions: Vec<Action>,
-    /// Each with what it is.
+    /// Each secret with its description.
     pub reveals: Vec<(Word, Word)>,
     pub deprecated: Vec<Deprecation>,
 }
 
-/// Something that is to go.
+/// A deprecated part of the resource.
 pub struct Deprecation {
     pub of: Deprecated,
     pub name: Word,
@@ -107,17 +107,17 @@ pub struct Action {
     pub input: Option<Type>,
     pub output: Option<Type>,
     pub key: Option<Word>,
-    /// It answers a new record.
+    /// Its response is a new record.
     pub creates: Option<Span>,
     pub event: Option<Word>,
-    /// The field that tells that it is done, `not` before it where it then is not.
+    /// The field that is true once the action is done; after `not `, false.
     pub until: Option<Word>,
     pub description: Option<Word>,
-    /// No transaction is open while it runs.
+    /// It runs without an open transaction.
     pub apart: Option<Span>,
-    /// It reads, and needs the ability to write.
+    /// A `get` that needs the write ability.
     pub needs_write: Option<Span>,
-    /// The secrets that its answer shows beside the record, each with what it is.
+    /// The secrets in its response outside the record, each with its description.
     pub reveals: Vec<(Word, Word)>,
 }
 
@@ -146,22 +146,22 @@ pub struct Field {
     /// The name without `r#`.
     pub name: String,
     pub ty: Type,
-    /// The type is one that a column can have; otherwise that was reported.
+    /// False for a type that no column has, which was reported.
     pub known_type: bool,
     /// The type is an `Option`.
     pub nullable: bool,
-    /// None for a misuse that was reported; it fits everything, so that nothing follows from it.
+    /// None after a misuse that was reported: no further check applies to the field.
     pub kind: Option<Kind>,
     pub flags: Flags,
-    pub default: Option<Fill>,
-    pub rules: Vec<Rule>,
+    pub default: Option<DefaultValue>,
+    pub rules: Vec<SpannedRule>,
 }
 
-/// Where a field appears, what is asked of it and what is said of it, for columns and derived fields alike.
+/// Display and access of a field, for columns and derived fields alike.
 #[derive(Default)]
 pub struct Flags {
     pub required: Option<Span>,
-    /// Each access that is given, with its place; more than one is a misuse.
+    /// Each access with its span; more than one is a misuse.
     pub access: Vec<(Access, Span)>,
     pub detail: Option<Span>,
     pub no_sort: Option<Span>,
@@ -169,12 +169,12 @@ pub struct Flags {
     pub filter: Option<Vec<Word>>,
     /// The options that only the panel and the OpenAPI document read.
     pub display: Vec<(DisplayOption, Word)>,
-    /// A function that answers the JSON Schema of its values.
+    /// A function that returns the JSON Schema of the values.
     pub schema: Option<Type>,
 }
 
 impl Flags {
-    /// The place of an access.
+    /// The span of an access.
     pub fn access(&self, wanted: Access) -> Option<Span> {
         self.access.iter().find(|(access, _)| *access == wanted).map(|(_, span)| *span)
     }
@@ -203,7 +203,7 @@ pub struct Computed {
 /// A field type as it is written in an attribute.
 pub type Kind = FieldType<Tokens>;
 
-/// Names with their place in the tokens.
+/// Names with their spans.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tokens;
 
@@ -225,24 +225,24 @@ impl Notation for Tokens {
     }
 }
 
-/// The value of a field that create does not give.
-pub enum Fill {
+/// The value of a field that the client does not send on create.
+pub enum DefaultValue {
     Literal(Word),
     Now(Span),
     Caller(Span),
 }
 
-impl Fill {
+impl DefaultValue {
     pub fn span(&self) -> Span {
         match self {
-            Fill::Literal(word) => word.span,
-            Fill::Now(span) | Fill::Caller(span) => *span,
+            DefaultValue::Literal(word) => word.span,
+            DefaultValue::Now(span) | DefaultValue::Caller(span) => *span,
         }
     }
 }
 
-/// A rule with the place of its key.
-pub struct Rule {
+/// A rule with the span of its key.
+pub struct SpannedRule {
     pub span: Span,
-    pub says: charter_model::Rule<Tokens>,
+    pub rule: charter_model::Rule<Tokens>,
 }

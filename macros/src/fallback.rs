@@ -1,5 +1,5 @@
-//! Empty implementations for a struct whose misuses were reported, so that its uses elsewhere are not errors too.
-//! What does not compile is never run, and so is nothing here.
+//! Stub implementations for a struct with reported misuses, which keep its uses from being errors too. They never run,
+//! because the crate does not compile.
 
 use proc_macro2::TokenStream;
 use quote::quote;

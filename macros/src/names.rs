@@ -1,14 +1,14 @@
-//! Names of fields, and what somebody may have meant by one.
+//! Names of fields, and suggestions for misspelt ones.
 
 use proc_macro2::Ident;
 
-/// The name of a field without the `r#` that a keyword needs.
+/// The name of a field without the `r#` of a keyword.
 pub fn plain(ident: &Ident) -> String {
     let text = ident.to_string();
     text.strip_prefix("r#").map(str::to_owned).unwrap_or(text)
 }
 
-/// `; did you mean …?` when one of the known names is close, else the names themselves.
+/// `; did you mean …?` with the nearest known name, or else the list of known names.
 pub fn suggestion<'n>(word: &str, known: impl IntoIterator<Item = &'n str>) -> String {
     let known: Vec<&str> = known.into_iter().collect();
     let close = known
@@ -18,8 +18,8 @@ pub fn suggestion<'n>(word: &str, known: impl IntoIterator<Item = &'n str>) -> S
         .min_by_key(|(distance, _)| *distance);
     match close {
         Some((_, name)) => format!("; did you mean `{name}`?"),
-        None if known.is_empty() => "; there is none".to_owned(),
-        None => format!("; there are {}", listed(&known)),
+        None if known.is_empty() => "; there are none".to_owned(),
+        None => format!("; known are {}", listed(&known)),
     }
 }
 
@@ -40,7 +40,7 @@ mod tests {
     #[test]
     fn a_near_name_is_suggested_and_otherwise_all_are_listed() {
         assert_eq!(suggestion("requird", ["required", "unique"]), "; did you mean `required`?");
-        assert_eq!(suggestion("x", ["min", "required"]), "; there are `min` and `required`");
-        assert_eq!(suggestion("x", []), "; there is none");
+        assert_eq!(suggestion("x", ["min", "required"]), "; known are `min` and `required`");
+        assert_eq!(suggestion("x", []), "; there are none");
     }
 }

@@ -1,18 +1,18 @@
-//! The misuses found in a struct, collected so that one compilation reports them all.
+//! Misuses of a struct, collected so that one compilation reports all of them.
 
 use std::fmt::Display;
 
 use proc_macro2::{Span, TokenStream};
 use syn::Error;
 
-/// A list of misuses. It must be asked for its outcome: dropping it unasked would lose errors.
+/// List of misuses. Dropping it without [`Problems::into_tokens`] loses errors.
 #[derive(Default)]
 pub struct Problems {
     found: Option<Error>,
 }
 
 impl Problems {
-    /// Reports a misuse at a place in the source.
+    /// Reports a misuse at a span.
     pub fn report(&mut self, span: Span, message: impl Display) {
         self.merge(Error::new(span, message));
     }
@@ -24,12 +24,12 @@ impl Problems {
         }
     }
 
-    /// Keeps the value, or the error.
+    /// Returns the value, or collects the error.
     pub fn keep<T>(&mut self, result: syn::Result<T>) -> Option<T> {
         result.map_err(|error| self.merge(error)).ok()
     }
 
-    /// `compile_error!` for every misuse; `None` when there is none.
+    /// `compile_error!` for every misuse; none if there are none.
     pub fn into_tokens(self) -> Option<TokenStream> {
         self.found.map(Error::into_compile_error)
     }

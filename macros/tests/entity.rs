@@ -1,4 +1,4 @@
-//! The SeaORM entity that the derive writes does what one of SeaORM's own does.
+//! SeaORM entities of the derive, compared with the behaviour of SeaORM's own.
 
 use std::str::FromStr;
 
@@ -27,7 +27,7 @@ mod note {
     }
 }
 
-/// What its field is called, the derive's own code does not read as something else.
+/// Fields with names that the derive's own code and SeaORM's traits use.
 mod odd {
     use charter_runtime::generated::*;
 
@@ -45,7 +45,7 @@ mod odd {
 }
 
 #[test]
-fn a_column_may_be_called_as_what_the_traits_name() {
+fn columns_may_have_the_names_of_trait_items() {
     assert_eq!(odd::Column::from_str("err").expect("a column").as_str(), "err");
     assert!(odd::Column::iter().any(|column| column.as_str() == "iterator"));
 }
@@ -55,7 +55,7 @@ fn sample() -> note::Model {
 }
 
 #[test]
-fn columns_go_by_the_names_of_the_fields() {
+fn columns_have_the_names_of_the_fields() {
     let names: Vec<&str> = note::Column::iter().map(|column| column.as_str()).collect();
     assert_eq!(names, ["id", "body", "stars", "price", "type"]);
     assert_eq!(names, note::Model::COLUMNS);
@@ -83,7 +83,7 @@ fn a_model_is_read_and_written_by_column() {
 }
 
 #[test]
-fn an_active_model_knows_what_is_set() {
+fn an_active_model_tracks_its_set_columns() {
     let mut active = sample().into_active_model();
     assert!(!active.is_changed());
     active.set_if_not_equals(note::Column::Body, "Hello".into());
@@ -101,7 +101,7 @@ fn an_active_model_knows_what_is_set() {
 
 #[test]
 #[should_panic(expected = "no column at position 9")]
-fn a_position_without_a_column_is_a_fault() {
+fn a_position_without_a_column_panics() {
     sample().slot(9);
 }
 
@@ -115,7 +115,7 @@ async fn database() -> Result<DatabaseConnection, DbErr> {
 #[tokio::test]
 async fn records_are_stored_and_found() -> Result<(), DbErr> {
     let database = database().await?;
-    // A plain connection does not scale decimals, so the price is written as the integer that stands for it.
+    // A plain connection does not scale decimals: the price is an integer here.
     database.execute_unprepared("INSERT INTO notes VALUES (1, 'One', 5, 150, NULL), (2, 'Two', NULL, -5, 'b')").await?;
     let found = note::Entity::find().order_by_desc(note::Column::Id).all(&database).await?;
     assert_eq!(found.iter().map(|note| note.price.to_string()).collect::<Vec<_>>(), ["-0.05", "1.50"]);
@@ -131,7 +131,7 @@ async fn records_are_stored_and_found() -> Result<(), DbErr> {
 }
 
 #[tokio::test]
-async fn a_value_that_cannot_be_read_is_an_error() -> Result<(), DbErr> {
+async fn a_value_of_another_type_is_an_error() -> Result<(), DbErr> {
     let database = database().await?;
     database.execute_unprepared("INSERT INTO notes VALUES (1, 'One', 'many', 150, NULL)").await?;
     let error = note::Entity::find().one(&database).await.expect_err("stars that are text");

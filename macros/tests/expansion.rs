@@ -1,4 +1,4 @@
-//! The metadata that the derives write, compared with what a reader of the struct expects.
+//! Metadata of the derives, compared with metadata written by hand.
 #![allow(clippy::duplicated_attributes, reason = "two actions may both be on a record")]
 
 use charter_runtime::generated::*;
@@ -118,7 +118,7 @@ mod everything {
     }
 }
 
-/// As short as a resource can be.
+/// A resource with defaults only.
 mod note {
     use charter_runtime::generated::*;
 
@@ -135,7 +135,7 @@ fn id() -> FieldMeta {
     FieldMeta { access: Access::ReadOnly, ..FieldMeta::new("id", Kind::BigInt) }
 }
 
-/// Metadata holds no numbers that print alike and differ, so its debug text stands for it.
+/// Metadata has no equality; its debug text differs whenever its values do.
 #[track_caller]
 fn assert_same(actual: impl std::fmt::Debug, expected: impl std::fmt::Debug) {
     assert_eq!(format!("{actual:#?}"), format!("{expected:#?}"));
@@ -180,7 +180,7 @@ fn a_short_resource_has_every_default() {
 }
 
 #[test]
-fn every_key_of_the_resource_arrives() {
+fn every_key_of_the_resource_is_expanded() {
     let meta = everything::Entity::meta();
     let names = (meta.name, meta.plural, meta.label, meta.type_name, meta.table, meta.path, meta.ability);
     assert_eq!(names, ("work_order", "work_orders", "Order", "Work", "orders", "jobs", "members"));
@@ -250,7 +250,7 @@ fn every_key_of_the_resource_arrives() {
 }
 
 #[test]
-fn every_key_of_a_field_arrives_in_the_order_of_the_record() {
+fn every_key_of_a_field_is_expanded_in_order() {
     let plain = FieldMeta::new;
     let unsorted = |name, kind| FieldMeta { sortable: false, ..plain(name, kind) };
     let hidden = |name, kind, access| FieldMeta {
@@ -351,7 +351,7 @@ fn every_key_of_a_field_arrives_in_the_order_of_the_record() {
 }
 
 #[test]
-fn parameters_are_read_in_order_and_an_answer_is_written_in_order() {
+fn parameters_and_answers_keep_the_order_of_their_fields() {
     let names: Vec<&str> = everything::QuoteInput::FIELDS.iter().map(|field| field.name).collect();
     assert_eq!(names, ["from", "amount", "at"]);
     let amount: Decimal<8> = "2.5".parse().expect("a number");

@@ -1,9 +1,9 @@
-//! Every misuse is reported where it stands, with help: `ui/<topic>.rs` beside the compiler's answer to it.
+//! Error messages of the derives: `ui/<topic>.rs` has the misuses, `ui/<topic>.stderr` the compiler's output.
 //!
-//! After a change of the messages, `TRYBUILD=overwrite cargo test -p charter-macros --test ui` writes them anew.
+//! `TRYBUILD=overwrite cargo test -p charter-macros --test ui` regenerates the output after a change of the messages.
 
 #[test]
 fn misuses_are_reported() {
-    // What compiles is in the other tests: a passing case here would make every case pay for generating code.
+    // Valid structs are in the other tests: one passing case would add code generation to every case.
     trybuild::TestCases::new().compile_fail("tests/ui/*.rs");
 }

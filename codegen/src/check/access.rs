@@ -16,9 +16,9 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
     let Some(field) = named(resource, owner, "`owner`", problems) else { return };
     let refers_to_user = field.kind.target().is_some_and(|target| target.value == "user");
     if !refers_to_user && !field.kind.is_unknown() {
-        let message = format!("`{}` is {}, and does not hold a user", owner.value, field.kind.described());
+        let message = format!("`{}` is {}, not a reference to a user", owner.value, field.kind.described());
         let problem = Diagnostic::new(Code::OwnerMisfit, owner.span, message, "not a `ref(user)`")
-            .help(format!("declare it as `{}: {{ type: ref(user), default: caller }}`", owner.value));
+            .help(format!("declare it: `{}: {{ type: ref(user), default: caller }}`", owner.value));
         problems.push(problem);
     }
 }
@@ -29,7 +29,7 @@ fn well_formed(permission: &Name, problems: &mut Problems) {
     if parts.len() < 2 || !parts.iter().all(|part| naming::is_snake_case(part)) {
         let message = format!("`{}` is not the name of a permission", permission.value);
         let problem = Diagnostic::new(Code::BadPermission, permission.span, message, "not a permission")
-            .help("a permission is an area and what may be done there: `settings.manage`");
+            .help("a permission has an area and an activity: `settings.manage`");
         problems.push(problem);
     }
 }

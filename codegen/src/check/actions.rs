@@ -7,53 +7,56 @@ use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::model::{Access, Action, ActionOutput, Field, Kind, Name, Resource, Schema, Shown, Type};
 
 /// The events of the plain operations.
-const PLAIN: &[&str] = &["created", "updated", "deleted"];
+const STANDARD_EVENTS: &[&str] = &["created", "updated", "deleted"];
 
-/// The name of `update` in the OpenAPI document where its method is `PATCH`.
-pub const PATCH: &str = "patch";
+/// The name of `update` in the OpenAPI document where its method is `PATCH_OPERATION`.
+pub const PATCH_OPERATION: &str = "patch";
 
 /// The event of restoring a soft-deleted record.
-const RESTORED: &str = "restored";
+const RESTORED_EVENT: &str = "restored";
 
 pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
     for action in &resource.actions {
-        free_name(action, problems);
+        check_name(action, problems);
         for field in action.input.iter().filter(|field| field.name.value == action.name.value) {
-            let message = format!("`{}` is the key under which all of the input may stand in a body", field.name.value);
+            let message = format!(
+                "`{}` is reserved: request bodies may nest the whole input under the name of the action",
+                field.name.value
+            );
             let problem = Diagnostic::new(Code::ReservedName, field.name.span, message, "named as its action");
-            problems.push(problem.help("choose another name: what stands under it would be read as the whole input"));
+            problems.push(problem.help("choose another name for the field"));
         }
         if let ActionOutput::Fields { key, fields } = &action.output
             && fields.is_empty()
         {
-            let message = format!("`{}` answers `{}` with nothing in it", action.name.value, key.value);
+            let message = format!("`{}` has the key `{}`, but no output", action.name.value, key.value);
             let problem = Diagnostic::new(Code::ActionAnswer, key.span, message, "no `output`")
-                .help("say what it answers: `output: { … }`");
+                .help("declare the output: `output: { … }`");
             problems.push(problem);
         }
         event(resource, action, problems);
         until(resource, action, problems);
-        in_the_query(action, problems);
+        query_input(action, problems);
         if action.method == ActionMethod::Get && matches!(action.output, ActionOutput::Record | ActionOutput::Created) {
             let what =
-                if matches!(action.output, ActionOutput::Record) { "change the record" } else { "create a record" };
-            let message = format!("`{}` is a `get` that would {what}", action.name.value);
+                if matches!(action.output, ActionOutput::Record) { "changes the record" } else { "creates a record" };
+            let message = format!("`{}` is a `get` that {what}", action.name.value);
             let problem = Diagnostic::new(Code::ActionAnswer, action.name.span, message, "no `answer`")
-                .help("say what it answers with `answer` and `output`, or drop `method: get`");
+                .help("add `answer` and `output`, or remove `method: get`");
             problems.push(problem);
         }
     }
 }
 
 /// A `get` takes its input from the query string, which cannot hold JSON.
-fn in_the_query(action: &Action, problems: &mut Problems) {
+fn query_input(action: &Action, problems: &mut Problems) {
     if action.method != ActionMethod::Get {
         return;
     }
     for field in action.input.iter().filter(|field| field.kind == Kind::Known(Type::Json)) {
-        let message = format!("`{}` is json, and the query of a `get` cannot give it", field.name.value);
-        let problem = Diagnostic::new(Code::Contradiction, field.name.span, message, "never given");
-        problems.push(problem.help("drop `method: get`, or take its parts as parameters of their own"));
+        let message = format!("`{}` is json, which the query string of a `get` cannot hold", field.name.value);
+        let problem = Diagnostic::new(Code::Contradiction, field.name.span, message, "not in a query string");
+        problems.push(problem.help("remove `method: get`, or declare a parameter for each part"));
     }
 }
 
@@ -61,17 +64,17 @@ fn in_the_query(action: &Action, problems: &mut Problems) {
 fn event(resource: &Resource, action: &Action, problems: &mut Problems) {
     let Some(event) = &action.event else { return };
     let (message, help) = if !resource.events {
-        (format!("`{}` emits no events", resource.name.value), "say `events: true`, or drop the `event`")
+        (format!("`{}` has no events", resource.name.value), "add `events: true`, or remove `event`")
     } else if matches!(action.output, ActionOutput::Created) {
-        (format!("`{}` creates a record, which is emitted as `created`", action.name.value), "drop the `event`")
+        (format!("`{}` creates a record, and always emits `created`", action.name.value), "drop the `event`")
     } else if matches!(action.output, ActionOutput::Fields { .. }) {
-        (format!("`{}` answers values and changes no record", action.name.value), "drop the `event`")
-    } else if PLAIN.contains(&event.as_str()) || (resource.soft_delete && event.as_str() == RESTORED) {
-        (format!("`{}` is the event of a plain operation", event.value), "choose another name, or drop the `event`")
+        (format!("`{}` returns an output and changes no record", action.name.value), "drop the `event`")
+    } else if STANDARD_EVENTS.contains(&event.as_str()) || (resource.soft_delete && event.as_str() == RESTORED_EVENT) {
+        (format!("`{}` is the event of a standard operation", event.value), "choose another name, or remove `event`")
     } else {
         return;
     };
-    problems.push(Diagnostic::new(Code::ActionEvent, event.span, message, "no event of its own").help(help));
+    problems.push(Diagnostic::new(Code::ActionEvent, event.span, message, "not allowed here").help(help));
 }
 
 /// `until` names a shown field that can be empty, on an action that runs on a record.
@@ -82,28 +85,28 @@ fn until(resource: &Resource, action: &Action, problems: &mut Problems) {
     let Some(field) = queries::named(resource, &name, "`until`", problems) else { return };
     let (message, help) = if action.on == ActionOn::Collection {
         (
-            format!("`{}` runs on the collection, where no record tells that it is done", action.name.value),
-            "drop `until`",
+            format!("`until` needs an action on a record, and `{}` is on the collection", action.name.value),
+            "remove `until`",
         )
     } else if field.access == Access::Secret || field.shown == Shown::Never {
         (
-            format!("`{}` is not shown, so that nobody sees that `{}` is done", name.value, action.name.value),
+            format!("`{}` is never shown, so `until` cannot tell if `{}` is done", name.value, action.name.value),
             "name another field",
         )
-    } else if is_always_there(field) {
+    } else if always_has_value(field) {
         let so = if until.value == name.value { "done from the start and never offered" } else { "never done" };
         (
-            format!("`{}` is always there, so that `{}` is {so}", name.value, action.name.value),
-            "name a field that may be empty, with `nullable: true`, or a `boolean`",
+            format!("`{}` always has a value, so `{}` is {so}", name.value, action.name.value),
+            "name a `boolean`, or a field with `nullable: true`",
         )
     } else {
         return;
     };
-    problems.push(Diagnostic::new(Code::ActionAnswer, until.span, message, "tells nothing").help(help));
+    problems.push(Diagnostic::new(Code::ActionAnswer, until.span, message, "not usable here").help(help));
 }
 
 /// True if every record has a value in the field. Text that is not required may be empty.
-fn is_always_there(field: &Field) -> bool {
+fn always_has_value(field: &Field) -> bool {
     match &field.kind {
         Kind::Unknown | Kind::Known(Type::Boolean | Type::Derived { .. } | Type::Embedded { .. }) => false,
         kind if kind.is_list() => false,
@@ -115,20 +118,20 @@ fn is_always_there(field: &Field) -> bool {
 /// The reason why an action cannot have a name; none if the name is free.
 pub fn reserved(name: &str) -> Option<&'static str> {
     if Operation::WORDS.contains(&name) {
-        Some("is one of the plain operations")
-    } else if name == PATCH {
-        Some("is what `update` is called where its method is PATCH")
+        Some("is one of the standard operations")
+    } else if name == PATCH_OPERATION {
+        Some("is the operation id of `update` with the method PATCH")
     } else if Hook::WORDS.contains(&name) {
         Some("is the name of a hook")
     } else {
-        reserved::is_keyword(name).then_some("is a word of Rust, and cannot name a function")
+        reserved::is_keyword(name).then_some("is a keyword of Rust and cannot name a function")
     }
 }
 
-fn free_name(action: &Action, problems: &mut Problems) {
+fn check_name(action: &Action, problems: &mut Problems) {
     let name = action.name.as_str();
     let Some(reason) = reserved(name) else { return };
-    let problem = Diagnostic::new(Code::ActionName, action.name.span, format!("`{name}` {reason}"), "not free")
+    let problem = Diagnostic::new(Code::ActionName, action.name.span, format!("`{name}` {reason}"), "reserved")
         .help("choose another name for the action");
     problems.push(problem);
 }

@@ -19,7 +19,7 @@ pub fn check(fields: &[Field], problems: &mut Problems) {
             if !is_always_there(field) && !is_always_there(other) {
                 continue;
             }
-            let Some(reason) = nothing_left(&rule.value, field, other) else { continue };
+            let Some(reason) = contradiction(&rule.value, field, other) else { continue };
             let names = format!("`{}` and `{}`", field.declared, other.declared);
             let message = format!("no values of {names} can satisfy their rules: {reason}");
             let problem = Diagnostic::new(Code::EmptyRange, rule.span, message, "against");
@@ -29,15 +29,15 @@ pub fn check(fields: &[Field], problems: &mut Problems) {
 }
 
 /// The reason why no two values can satisfy a rule.
-fn nothing_left(rule: &Rule, field: &Field, other: &Field) -> Option<String> {
+fn contradiction(rule: &Rule, field: &Field, other: &Field) -> Option<String> {
     match rule {
         Rule::DiffersFrom(_) => {
             match (field.kind.words(), other.kind.words(), field.kind.codes(), other.kind.codes()) {
                 (Some([own]), Some([other]), ..) if own.value == other.value => {
-                    Some(format!("both can only be `{}`", own.value))
+                    Some(format!("`{}` is the only value of both", own.value))
                 }
                 (_, _, Some([own]), Some([other])) if own.number.value == other.number.value => {
-                    Some(format!("both can only be {}", own.number.value))
+                    Some(format!("{} is the only value of both", own.number.value))
                 }
                 _ => None,
             }
@@ -53,7 +53,7 @@ fn nothing_left(rule: &Rule, field: &Field, other: &Field) -> Option<String> {
 }
 
 /// True if two literals satisfy a rule; true where their texts do not tell.
-pub fn keeps(rule: &Rule, kind: &Kind, own: &str, other: &str) -> bool {
+pub fn satisfies(rule: &Rule, kind: &Kind, own: &str, other: &str) -> bool {
     let order = match (kind.is_number(), Number::read(own), Number::read(other)) {
         (true, Some(own), Some(other)) => own.partial_cmp(&other),
         (true, ..) => None,

@@ -14,8 +14,8 @@ use crate::source::Span;
 pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
     for scope in scopes(resource) {
         for field in scope.fields {
-            begins_too_short(field, problems);
-            beside_others(field, scope.fields, problems);
+            empty_list_rules(field, problems);
+            cross_field_rules(field, scope.fields, problems);
             let Some(span) = field.places.default else { continue };
             let refusal = match &field.default {
                 Default::None => None,
@@ -27,7 +27,7 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
                     Some(Misfit::new("`caller` is a user", keyword_help(&field.kind, "caller")))
                 }
                 Default::Hook if scope.what != ScopeOf::Record => {
-                    Some(Misfit::new("no hook runs before an action", "say a value, or `required: true`"))
+                    Some(Misfit::new("hooks do not run before an action", "give a value, or `required: true`"))
                 }
                 Default::Now | Default::Caller | Default::Hook => None,
             };
@@ -37,10 +37,10 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
                 problems.push(Diagnostic::new(Code::DefaultMisfit, span, message, label).help(help));
             } else if let Default::Literal(text) = &field.default {
                 own_rules(field, "default", text, span, problems);
-                unlike_others(field, "default", span, problems);
+                unique_value(field, "default", span, problems);
             } else if field.default == Default::Hook && !resource.has_hook(Hook::BeforeSave) {
-                let message = format!("`{}` is left to a hook that is not declared", field.declared);
-                let problem = Diagnostic::new(Code::DefaultHook, span, message, "which hook?")
+                let message = format!("`{}` has the default `hook`, but no hook is declared", field.declared);
+                let problem = Diagnostic::new(Code::DefaultHook, span, message, "no hook declared")
                     .help("declare it: `hooks: [before_save]`");
                 problems.push(problem);
             }
@@ -49,46 +49,45 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
 }
 
 /// A new record without either field has both defaults, which a rule between the two fields may refuse.
-fn beside_others(field: &Field, all: &[Field], problems: &mut Problems) {
+fn cross_field_rules(field: &Field, all: &[Field], problems: &mut Problems) {
     let Some(span) = field.places.default else { return };
     for rule in &field.rules {
         let Some(other) = rule.value.other_field() else { continue };
         let Some(other) = all.iter().find(|one| one.name.value == other) else { continue };
-        let kept = match (&field.default, &other.default) {
+        let is_satisfied = match (&field.default, &other.default) {
             (Default::Literal(own), Default::Literal(other)) => {
-                cross_field::keeps(&rule.value, &field.kind, own, other)
+                cross_field::satisfies(&rule.value, &field.kind, own, other)
             }
             (Default::Now, Default::Now) => matches!(rule.value, Rule::NotBefore(_)),
             _ => true,
         };
-        if !kept {
+        if !is_satisfied {
             let message = format!(
-                "the default of `{}` breaks its own rule `{}`: `{}` begins with {}",
+                "the default of `{}` breaks its rule `{}`: `{}` has {}",
                 field.declared,
                 rule.value.key(),
                 other.name.value,
                 match &other.default {
-                    Default::Literal(text) if other.default != field.default => format!("`{text}`"),
-                    _ => "the same".to_owned(),
+                    Default::Literal(text) if other.default != field.default => format!("the default `{text}`"),
+                    _ => "the same default".to_owned(),
                 },
             );
-            let problem = Diagnostic::new(Code::DefaultBreaksRule, span, message, "not allowed");
+            let problem = Diagnostic::new(Code::DefaultBreaksRule, span, message, "breaks the rule");
             problems.push(problem.related(rule.span, "by this rule").help("change one of the two defaults"));
         }
     }
 }
 
 /// A list that is left out starts empty, which `min_length` may refuse.
-fn begins_too_short(field: &Field, problems: &mut Problems) {
+fn empty_list_rules(field: &Field, problems: &mut Problems) {
     let is_given = field.required || field.default != Default::None || field.access == Access::ReadOnly;
     if !field.kind.is_list() || is_given {
         return;
     }
     if let Some(rule) = field.rules.iter().find(|rule| matches!(rule.value, Rule::MinLength(least) if least > 0)) {
-        let message =
-            format!("`{}` is empty when it is left out, and breaks its own rule `min_length`", field.declared);
-        let problem = Diagnostic::new(Code::DefaultBreaksRule, rule.span, message, "not allowed");
-        problems.push(problem.help("say `required: true`, or leave `min_length` out"));
+        let message = format!("`{}` starts empty if it is omitted, which breaks its rule `min_length`", field.declared);
+        let problem = Diagnostic::new(Code::DefaultBreaksRule, rule.span, message, "breaks on create");
+        problems.push(problem.help("add `required: true`, or remove `min_length`"));
     }
 }
 
@@ -98,20 +97,22 @@ fn refers_to_user(kind: &Kind) -> bool {
 
 fn keyword_help(kind: &Kind, word: &str) -> String {
     match kind.is_text() || kind.words().is_some() {
-        true => format!("the text is written in quotes: `default: \"{word}\"`"),
-        false if word == "now" => "only a `timestamp` or a `date` can have it".to_owned(),
-        false => "only a `ref(user)` can have it".to_owned(),
+        true => format!("put text in quotes: `default: \"{word}\"`"),
+        false if word == "now" => "only a `timestamp` or a `date` takes it".to_owned(),
+        false => "only a `ref(user)` takes it".to_owned(),
     }
 }
 
 /// Reports a value that several records would share in a `unique` field.
-pub fn unlike_others(field: &Field, what: &str, span: Span, problems: &mut Problems) {
+pub fn unique_value(field: &Field, what: &str, span: Span, problems: &mut Problems) {
     if let Some(rule) = field.rules.iter().find(|rule| rule.value == Rule::Unique) {
-        let message =
-            format!("the {what} of `{}` breaks its own rule `unique`: the second record has it too", field.declared);
-        let problem = Diagnostic::new(Code::DefaultBreaksRule, span, message, "not allowed")
+        let message = format!(
+            "the {what} of `{}` breaks its rule `unique`: the second record has the same value",
+            field.declared
+        );
+        let problem = Diagnostic::new(Code::DefaultBreaksRule, span, message, "breaks the rule")
             .related(rule.span, "by this rule")
-            .help(format!("leave `{what}` out; with `nullable: true`, any number of records have no value"));
+            .help(format!("remove `{what}`; with `nullable: true`, any number of records have no value"));
         problems.push(problem);
     }
 }
@@ -121,11 +122,12 @@ pub fn own_rules(field: &Field, what: &str, text: &str, span: Span, problems: &m
     let value = Number::read(text).filter(|_| field.kind.is_number());
     let length = if field.kind.is_list() { elements(text).count() } else { text.chars().count() };
     for rule in field.rules.iter().filter(|rule| fits(&rule.value, &field.kind)) {
-        let bound = |bound: &Name, keeps: fn(&Number, &Number) -> bool| match (value, Number::read(bound.as_str())) {
-            (Some(value), Some(bound)) => keeps(&value, &bound),
+        let bound = |bound: &Name, satisfies: fn(&Number, &Number) -> bool| match (value, Number::read(bound.as_str()))
+        {
+            (Some(value), Some(bound)) => satisfies(&value, &bound),
             _ => true,
         };
-        let kept = match &rule.value {
+        let is_satisfied = match &rule.value {
             Rule::Min(least) => bound(least, Number::ge),
             Rule::Max(most) => bound(most, Number::le),
             Rule::Above(least) => bound(least, Number::gt),
@@ -140,9 +142,9 @@ pub fn own_rules(field: &Field, what: &str, text: &str, span: Span, problems: &m
             Rule::Email if field.kind.is_text() => is_email(text),
             _ => true,
         };
-        if !kept {
-            let message = format!("the {what} of `{}` breaks its own rule `{}`", field.declared, rule.value.key());
-            let problem = Diagnostic::new(Code::DefaultBreaksRule, span, message, "not allowed")
+        if !is_satisfied {
+            let message = format!("the {what} of `{}` breaks its rule `{}`", field.declared, rule.value.key());
+            let problem = Diagnostic::new(Code::DefaultBreaksRule, span, message, "breaks the rule")
                 .related(rule.span, "by this rule")
                 .help("change one of the two");
             problems.push(problem);

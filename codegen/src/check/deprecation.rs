@@ -7,22 +7,22 @@ use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::model::{Default, Deprecated, Deprecation, Filter, Name, Resource, Schema};
 
 pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
-    let mut told = None;
+    let mut reported = None;
     for deprecation in &resource.deprecated {
         // The two columns of a polymorphic reference share one declaration.
-        if told == Some(deprecation.since.span) {
+        if reported == Some(deprecation.since.span) {
             continue;
         }
-        told = Some(deprecation.since.span);
+        reported = Some(deprecation.since.span);
         days(deprecation, problems);
         let names = names(schema, resource, deprecation.of);
         if deprecation.of == Deprecated::Filter {
             known(&deprecation.name, deprecation.of, &names, problems);
         }
         if let Some(instead) = &deprecation.instead {
-            takes_its_place(resource, deprecation, instead, &names, problems);
+            replacement(resource, deprecation, instead, &names, problems);
         }
-        must_be_given(resource, deprecation, problems);
+        required_field(resource, deprecation, problems);
     }
 }
 
@@ -30,8 +30,8 @@ fn days(deprecation: &Deprecation, problems: &mut Problems) {
     let mut days = true;
     for day in [Some(&deprecation.since), deprecation.sunset.as_ref()].into_iter().flatten() {
         if !is_day(day.as_str()) {
-            let message = format!("`{}` is not a day", day.value);
-            let problem = Diagnostic::new(Code::Deprecation, day.span, message, "not a day");
+            let message = format!("`{}` is not a date", day.value);
+            let problem = Diagnostic::new(Code::Deprecation, day.span, message, "not a date");
             problems.push(problem.help("for example `2026-03-21`"));
             days = false;
         }
@@ -39,10 +39,10 @@ fn days(deprecation: &Deprecation, problems: &mut Problems) {
     if let (Some(sunset), true) = (&deprecation.sunset, days)
         && sunset.value <= deprecation.since.value
     {
-        let message = format!("`{}` goes before it is deprecated", deprecation.name.value);
+        let message = format!("the sunset of `{}` is not after the start of its deprecation", deprecation.name.value);
         let problem = Diagnostic::new(Code::Deprecation, sunset.span, message, "not later")
-            .related(deprecation.since.span, "than this")
-            .help("clients need time between the two");
+            .related(deprecation.since.span, "the start")
+            .help("give clients time to migrate between the two");
         problems.push(problem);
     }
 }
@@ -72,10 +72,12 @@ fn filters(schema: &Schema, resource: &Resource) -> Vec<String> {
 fn known(name: &Name, of: Deprecated, names: &[String], problems: &mut Problems) -> bool {
     let known = names.contains(&name.value);
     if !known {
-        let message = format!("there is no {} `{}`", of.word(), name.value);
+        let message = format!("unknown {} `{}`", of.word(), name.value);
         let problem = Diagnostic::new(Code::Deprecation, name.span, message, format!("unknown {}", of.word()));
         problems.push(match of_several(name.as_str()).filter(|_| of == Deprecated::Filter) {
-            Some(each) => problem.help(format!("one that asks several fields goes with those of each: {each}")),
+            Some(each) => {
+                problem.help(format!("a filter on several fields is deprecated with the filter of each: {each}"))
+            }
             None => problem.did_you_mean(name.as_str(), names.iter().map(String::as_str)),
         });
     }
@@ -91,7 +93,7 @@ fn of_several(name: &str) -> Option<String> {
     (names.len() > 1).then(|| each.collect::<Vec<_>>().join(", "))
 }
 
-fn takes_its_place(
+fn replacement(
     resource: &Resource,
     deprecation: &Deprecation,
     instead: &Name,
@@ -103,24 +105,24 @@ fn takes_its_place(
     }
     let also = resource.deprecated.iter().find(|other| other.of == deprecation.of && other.name.value == instead.value);
     if let Some(also) = also {
-        let message = format!("`{}` is deprecated too, and cannot take its place", instead.value);
-        let problem = Diagnostic::new(Code::Deprecation, instead.span, message, "goes as well")
-            .related(also.since.span, "since then")
-            .help("name what stays, or nothing");
+        let message = format!("`{}` is deprecated too and cannot replace it", instead.value);
+        let problem = Diagnostic::new(Code::Deprecation, instead.span, message, "deprecated too")
+            .related(also.since.span, "deprecated here")
+            .help("name a replacement that is not deprecated, or remove `instead`");
         problems.push(problem);
     }
 }
 
 /// Clients cannot omit a deprecated field that is required.
-fn must_be_given(resource: &Resource, deprecation: &Deprecation, problems: &mut Problems) {
+fn required_field(resource: &Resource, deprecation: &Deprecation, problems: &mut Problems) {
     let field = resource.field(deprecation.name.as_str()).filter(|_| deprecation.of == Deprecated::Field);
     let Some((field, required)) = field.and_then(|field| Some((field, field.places.required?))) else { return };
     if field.default == Default::None {
-        let message = format!("`{}` is deprecated, and must be given all the same", field.declared);
+        let message = format!("`{}` is deprecated and required", field.declared);
         let problem =
-            Diagnostic::new(Code::Deprecation, deprecation.since.span, message, "how can clients do without?")
-                .related(required, "it must be given")
-                .help("give it a `default`, or make it `nullable`");
+            Diagnostic::new(Code::Deprecation, deprecation.since.span, message, "clients cannot stop sending it")
+                .related(required, "required here")
+                .help("give it a `default`, or make it `nullable: true`");
         problems.push(problem);
     }
 }

@@ -15,7 +15,7 @@ fn follow(schema: &Schema, resource: &Resource, via: &Name, shown: &Name, proble
     let (head, head_span) = (via.as_str(), via.span);
     let mut refuse = |problem: Diagnostic| problems.push(problem);
     let Some(via) = resource.fields.iter().find(|field| field.name.value == head || field.declared == head) else {
-        let message = format!("`{}` has no field `{head}` to follow", resource.name.value);
+        let message = format!("`{}` has no field `{head}`", resource.name.value);
         let leads = |field: &&Field| field.kind.target().is_some() || field.kind.codes().is_some();
         let leading = resource.fields.iter().filter(leads);
         let candidates: Vec<&str> = leading.map(|field| field.name.as_str()).collect();
@@ -23,20 +23,20 @@ fn follow(schema: &Schema, resource: &Resource, via: &Name, shown: &Name, proble
         // People often write the name of the resource in place of the field: `product_group.name`.
         let by_resource = format!("{head}_id");
         return refuse(match candidates.contains(&by_resource.as_str()) {
-            true => problem.help(format!("follow the field: `{by_resource}.{}`", shown.value)),
+            true => problem.help(format!("name the reference field: `{by_resource}.{}`", shown.value)),
             false => problem.did_you_mean(head, candidates),
         });
     };
     if via.access == Access::Secret {
-        let message = format!("`{head}` is secret, and what it leads to would tell what it holds");
+        let message = format!("`{head}` is secret; a field derived from it would reveal its value");
         let problem = Diagnostic::new(Code::DerivedPath, head_span, message, "a secret");
-        return refuse(problem.help("follow a field that clients may see"));
+        return refuse(problem.help("derive from a field that clients can read"));
     }
     match &via.kind {
         Kind::Unknown => {}
         Kind::Known(Type::Code { .. }) if shown.value == "label" => {}
         Kind::Known(Type::Code { .. }) => {
-            let message = format!("`{head}` is a `code`, of which only the `label` can be shown");
+            let message = format!("`{head}` is a `code`: only its `label` can be derived");
             let problem = Diagnostic::new(Code::DerivedPath, shown.span, message, "not the label");
             refuse(problem.help(format!("write `{head}.label`")));
         }
@@ -47,14 +47,16 @@ fn follow(schema: &Schema, resource: &Resource, via: &Name, shown: &Name, proble
             }
         }
         Kind::Known(Type::PolymorphicType { .. } | Type::PolymorphicRef { .. }) => {
-            let message = format!("`{head}` refers to several resources, so that there is no one field to show");
-            let problem = Diagnostic::new(Code::DerivedPath, head_span, message, "which of them?");
-            refuse(problem.help("an include shows the record: `includes: { … }`"));
+            let message = format!("`{head}` refers to several resources, which have no field in common");
+            let problem = Diagnostic::new(Code::DerivedPath, head_span, message, "several resources");
+            refuse(problem.help("use an include to show the record: `includes: { … }`"));
         }
         other => {
-            let message = format!("`{head}` is {}, and leads nowhere", other.described());
+            let message = format!("`{head}` is {}, not a reference", other.described());
             let problem = Diagnostic::new(Code::DerivedPath, head_span, message, "neither `ref` nor `code`");
-            refuse(problem.help("follow a `ref` field to one of the other's fields, or a `code` field to its `label`"));
+            refuse(problem.help(
+                "derive from a `ref` field and a field of the other resource, or from a `code` field and its `label`",
+            ));
         }
     }
 }
@@ -70,11 +72,11 @@ fn show(target: &Resource, shown: &Name, problems: &mut Problems) {
     }
     let (message, label) = match target.field(tail).filter(|field| field.shown != Shown::Never) {
         Some(found) if found.access == Access::Secret => {
-            (format!("`{}.{tail}` is secret, and never shown", target.name.value), "a secret")
+            (format!("`{}.{tail}` is secret and never shown", target.name.value), "a secret")
         }
         Some(found) => (
-            format!("`{}.{tail}` is {}, which cannot be shown here", target.name.value, found.kind.described()),
-            "not one value of its own",
+            format!("`{}.{tail}` is {}, which a derived field cannot show", target.name.value, found.kind.described()),
+            "not a single value",
         ),
         None => (format!("`{}` has no field `{tail}`", target.name.value), "unknown field"),
     };

@@ -30,8 +30,8 @@ fn between_resources(schema: &Schema, resource: &Resource, problems: &mut Proble
             clash("table", &resource.table, other.table.span, problems);
         }
         if naming::same_type(&resource.type_name, &other.type_name) {
-            let message = format!("`{}` and `{}` make the same type name", resource.name.value, other.name.value);
-            problems.push(of_one_type(resource, &other.type_name, message).related(other.name.span, "the other"));
+            let message = format!("`{}` and `{}` have the same type name", resource.name.value, other.name.value);
+            problems.push(same_type_name(resource, &other.type_name, message).related(other.name.span, "the other"));
         }
     }
     // The check of names refuses a resource that has the name of a platform resource.
@@ -39,8 +39,8 @@ fn between_resources(schema: &Schema, resource: &Resource, problems: &mut Proble
         return;
     }
     if let Some(other) = platform::of_type(&resource.type_name) {
-        let message = format!("`{}` and the platform's `{other}` make the same type name", resource.name.value);
-        problems.push(of_one_type(resource, &naming::upper_camel(other), message));
+        let message = format!("`{}` and the platform's `{other}` have the same type name", resource.name.value);
+        problems.push(same_type_name(resource, &naming::upper_camel(other), message));
     }
     let table = (resource.table.value != resource.plural.value).then_some(("table", &resource.table));
     for (what, name) in std::iter::once(("plural", &resource.plural)).chain(table) {
@@ -50,37 +50,37 @@ fn between_resources(schema: &Schema, resource: &Resource, problems: &mut Proble
             platform::TABLES.contains(&name.as_str())
         };
         if is_taken {
-            let message = format!("the {what} `{}` belongs to the platform", name.value);
-            let problem = Diagnostic::new(Code::NameTaken, name.span, message, "not free");
-            problems.push(problem.help(format!("say another: `{what}: …`")));
+            let message = format!("the {what} `{}` is used by the platform", name.value);
+            let problem = Diagnostic::new(Code::NameTaken, name.span, message, "reserved");
+            problems.push(problem.help(format!("choose another: `{what}: …`")));
         }
     }
     let table = &resource.table;
     if let Some((prefix, whose)) = platform::PREFIXES.iter().find(|(prefix, _)| table.value.starts_with(prefix))
         && !platform::TABLES.contains(&table.as_str())
     {
-        let message = format!("the table `{}` begins with `{prefix}`, as {whose} do", table.value);
-        let problem = Diagnostic::new(Code::NameTaken, table.span, message, "not free");
-        problems.push(problem.help("say another: `table: …`"));
+        let message = format!("the table `{}` starts with `{prefix}`, the prefix of {whose}", table.value);
+        let problem = Diagnostic::new(Code::NameTaken, table.span, message, "reserved");
+        problems.push(problem.help("choose another: `table: …`"));
     }
 }
 
-fn of_one_type(resource: &Resource, other: &str, message: String) -> Diagnostic {
+fn same_type_name(resource: &Resource, other: &str, message: String) -> Diagnostic {
     let problem = Diagnostic::new(Code::NameTaken, resource.name.span, message, resource.type_name.clone());
     let is_alike = resource.type_name != other;
-    let help = "clients name a type in any case, with `_` between its words or not: call one of the two something else";
+    let help = "type names are compared without regard to case and `_`; rename one of the two";
     if is_alike { problem.help(help) } else { problem }
 }
 
 fn clash(what: &str, name: &Name, first: Span, problems: &mut Problems) {
-    let message = format!("the {what} `{}` is there twice", name.value);
+    let message = format!("the {what} `{}` is declared twice", name.value);
     let problem = Diagnostic::new(Code::NameTaken, name.span, message, "again").related(first, "first here");
     problems.push(problem);
 }
 
 fn within(resource: &Resource, problems: &mut Problems) {
     for scope in scopes(resource) {
-        twice(resource, scope.fields, problems);
+        report_repeated(resource, scope.fields, problems);
     }
     let mut types: BTreeMap<String, &Name> = BTreeMap::new();
     for action in &resource.actions {
@@ -92,7 +92,7 @@ fn within(resource: &Resource, problems: &mut Problems) {
             let type_name = format!("{}{end}", naming::upper_camel(action.name.as_str()));
             if let Some(first) = types.insert(type_name.clone(), &action.name) {
                 let message =
-                    format!("the {what} of `{}` and `{}` have one name in Rust", first.value, action.name.value);
+                    format!("the {what} of `{}` and `{}` have the same name in Rust", first.value, action.name.value);
                 let problem = Diagnostic::new(Code::NameTaken, action.name.span, message, type_name);
                 problems.push(problem.related(first.span, "the other").help("choose another name for one of the two"));
                 break;
@@ -106,7 +106,7 @@ fn within(resource: &Resource, problems: &mut Problems) {
         let first = columns.insert(naming::upper_camel(field.name.as_str()), field);
         if let Some(first) = first.filter(|first| first.name.value != field.name.value) {
             let message =
-                format!("as columns in Rust, `{}` and `{}` have one name", first.name.value, field.name.value);
+                format!("the columns `{}` and `{}` have the same name in Rust", first.name.value, field.name.value);
             let problem =
                 Diagnostic::new(Code::NameTaken, field.name.span, message, naming::upper_camel(&field.name.value));
             problems.push(problem.related(first.name.span, "the other").help("choose another name for one of the two"));
@@ -118,12 +118,12 @@ fn within(resource: &Resource, problems: &mut Problems) {
         let first = includes.insert(snake.clone(), include.name.span).or_else(|| taken.get(snake.as_str()).copied());
         if let Some(first) = first {
             let message =
-                format!("the include `{}` is written as `{snake}`, which is there already", include.name.value);
-            let mut problem = Diagnostic::new(Code::NameTaken, include.name.span, message, "not free");
+                format!("the include `{}` is shown under the key `{snake}`, which is used already", include.name.value);
+            let mut problem = Diagnostic::new(Code::NameTaken, include.name.span, message, "already used");
             problem = if first == resource.name.span { problem } else { problem.related(first, "here") };
             let embedded = resource.field(&snake).is_some_and(|field| field.kind.is_embedded());
             if embedded && matches!(include.target, IncludeTarget::Many { .. }) {
-                problem = problem.help("embedded records are always written; leave the include out");
+                problem = problem.help("embedded records are always shown; remove the include");
             }
             problems.push(problem);
         }
@@ -137,29 +137,29 @@ fn within(resource: &Resource, problems: &mut Problems) {
     let mut seen: BTreeMap<(&str, &str), Span> = BTreeMap::new();
     for (what, word, span) in hooks.chain(operations).chain(search).chain(ordered).chain(unindexed) {
         if let Some(first) = seen.insert((what, word), span) {
-            let message = format!("the {what} `{word}` is there twice");
+            let message = format!("the {what} `{word}` is listed twice");
             problems.push(Diagnostic::new(Code::NameTaken, span, message, "again").related(first, "first here"));
         }
     }
 }
 
 /// Reports two fields of one scope that have the same name.
-fn twice(resource: &Resource, fields: &[Field], problems: &mut Problems) {
+fn report_repeated(resource: &Resource, fields: &[Field], problems: &mut Problems) {
     let mut taken: BTreeMap<&str, Span> = BTreeMap::new();
     for field in fields {
         // The check of names reports the names of server fields.
         let first = taken.insert(field.name.as_str(), field.name.span).filter(|first| *first != resource.name.span);
         let Some(first) = first.filter(|_| field.name.span != resource.name.span) else { continue };
-        let message = format!("the field `{}` is there twice", field.name.value);
+        let message = format!("the field `{}` is declared twice", field.name.value);
         let mut problem =
             Diagnostic::new(Code::NameTaken, field.name.span, message, "again").related(first, "first here");
         let polymorphic =
             fields.iter().find(|one| one.name.value == field.name.value && one.declared != one.name.value);
         if resource.under.as_ref().is_some_and(|under| under.field == field.name.value) {
-            problem = problem.help("`under` gives the resource this field; leave it out");
+            problem = problem.help("`under` adds this field to the resource; remove the declaration");
         } else if let Some(one) = polymorphic {
             let help =
-                format!("`{0}` refers to several resources and makes the fields `{0}_type` and `{0}_id`", one.declared);
+                format!("`{0}` refers to several resources and adds the fields `{0}_type` and `{0}_id`", one.declared);
             problem = problem.help(help);
         }
         problems.push(problem);

@@ -25,10 +25,10 @@ pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
         let same = |other: &&Field| holds(&other.kind);
         let first = resource.fields.iter().find(same);
         if let Some(first) = first.filter(|first| !std::ptr::eq(*first, field)) {
-            let message = format!("`{}` and `{}` hold the same records", first.name.value, field.name.value);
-            let problem = Diagnostic::new(Code::Embedding, field.name.span, message, "the same once more");
-            let help = "writing one would delete what the other holds: leave one out, or refer back by two fields";
-            problems.push(problem.related(first.name.span, "held here").help(help));
+            let message = format!("`{}` and `{}` embed the same records", first.name.value, field.name.value);
+            let problem = Diagnostic::new(Code::Embedding, field.name.span, message, "embeds the same records");
+            let help = "a write to one would delete the records of the other: remove one, or use two reference fields";
+            problems.push(problem.related(first.name.span, "embedded here").help(help));
         }
     }
 }
@@ -37,65 +37,73 @@ fn refusal(resource: &Resource, target: &Name, found: &Resource) -> Option<Diagn
     let name = &found.name.value;
     let problem = |message: String, label: &str| Diagnostic::new(Code::Embedding, target.span, message, label);
     if found.is_platform() {
-        return Some(problem(format!("`{name}` is the platform's, and cannot be embedded"), "not a declared resource"));
+        return Some(problem(
+            format!("`{name}` is a platform resource and cannot be embedded"),
+            "not a declared resource",
+        ));
     }
     if std::ptr::eq(found, resource) {
         let help = format!(
-            "refer to it, `parent_id: {{ type: ref({name}), nullable: true }}`, and show those that refer here by \
-             `includes: {{ parts: {{ many: {name} }} }}`"
+            "use a reference and an include instead: `parent_id: {{ type: ref({name}), nullable: true }}` and `includes: {{ parts: {{ many: {name} }} }}`"
         );
         return Some(problem(format!("`{name}` cannot be embedded in itself"), "the resource itself").help(help));
     }
     if !found.operations.is_empty() {
-        let problem = problem(format!("`{name}` has routes of its own, and cannot be embedded"), "has routes");
-        return Some(problem.related(found.name.span, "declared here").help("give it `operations: []`"));
+        let problem = problem(format!("`{name}` has routes and cannot be embedded"), "has routes");
+        return Some(problem.related(found.name.span, "declared here").help("add `operations: []`"));
     }
     if let Some(hook) = found.hooks.first() {
         let problem = problem(format!("`{name}` has hooks, which do not run for embedded records"), "has hooks");
         let help = format!(
-            "records are written with the one that holds them: its hooks see them, so let `{}` have the hook",
+            "embedded records are written with their parent, whose hooks see them: declare the hook in `{}`",
             resource.name.value
         );
-        return Some(problem.related(hook.span, "this one").help(help));
+        return Some(problem.related(hook.span, "declared here").help(help));
     }
     if let Some(action) = found.actions.first() {
-        let problem = problem(format!("`{name}` has actions, and no path to call them at"), "has actions");
-        return Some(problem.related(action.name.span, "this one").help("embedded records have no routes at all"));
+        let problem = problem(format!("`{name}` has actions, but embedded records have no paths"), "has actions");
+        return Some(
+            problem
+                .related(action.name.span, "declared here")
+                .help("move the action to the parent, or do not embed the resource"),
+        );
     }
     if let Some(owner) = &found.owner {
-        let problem = problem(format!("`{name}` has an owner, who is not asked for embedded records"), "has an owner");
-        let help = format!("who sees `{}` sees what it holds: let that have the owner", resource.name.value);
-        return Some(problem.related(owner.span, "this one").help(help));
+        let problem =
+            problem(format!("`{name}` has an owner, which is not checked for embedded records"), "has an owner");
+        let help =
+            format!("the rights to `{}` apply to its embedded records: declare the owner there", resource.name.value);
+        return Some(problem.related(owner.span, "declared here").help(help));
     }
     if let (true, Some(span)) = (found.events, found.key_spans.events) {
-        let problem = problem(format!("`{name}` has events, and embedded records emit none"), "has events");
-        let help = format!("writing `{0}` emits `{0}.updated`, with what it holds", resource.name.value);
-        return Some(problem.related(span, "said here").help(help));
+        let problem = problem(format!("`{name}` has events, but embedded records emit none"), "has events");
+        let help = format!("a write of `{0}` emits `{0}.updated` with its embedded records", resource.name.value);
+        return Some(problem.related(span, "declared here").help(help));
     }
     // An inherited permission is reported at the parent.
     let permissions = [&found.read_permission, &found.write_permission].into_iter().flatten();
-    if let Some(permission) = permissions.into_iter().find(|said| said.span.file == found.name.span.file) {
-        let message = format!("`{name}` has a permission, which nobody is asked for embedded records");
+    if let Some(permission) = permissions.into_iter().find(|permission| permission.span.file == found.name.span.file) {
+        let message = format!("`{name}` has a permission, which is not checked for embedded records");
         let help =
-            format!("who reads or writes `{0}` does so with what it holds: let `{0}` ask for it", resource.name.value);
-        return Some(problem(message, "has a permission").related(permission.span, "this one").help(help));
+            format!("the permissions of `{0}` apply to its embedded records: declare it in `{0}`", resource.name.value);
+        return Some(problem(message, "has a permission").related(permission.span, "declared here").help(help));
     }
     let of_records = [(found.attachments, "attachments"), (found.custom_fields, "custom fields")];
     if let Some((_, what)) = of_records.iter().find(|(has, _)| *has) {
-        let problem = problem(format!("`{name}` has {what}, which embedded records do not"), "has them");
-        let help = format!("drop `{}: true`, or let `{}` have it", what.replace(' ', "_"), resource.name.value);
+        let problem = problem(format!("`{name}` has {what}, which embedded records cannot have"), "has them");
+        let help = format!("remove `{}: true`, or declare it in `{}`", what.replace(' ', "_"), resource.name.value);
         return Some(problem.related(found.name.span, "declared here").help(help));
     }
     if let Some(detail) = found.fields.iter().find(|field| field.is_declared() && field.shown == Shown::Detail) {
-        let message = format!("`{name}` has fields under `detail`, which embedded records do not show");
+        let message = format!("`{name}` has fields under `detail`, which are not shown in embedded records");
         let problem = problem(message, "has `detail`");
-        return Some(problem.related(detail.name.span, "this one").help("move it to `fields`"));
+        return Some(problem.related(detail.name.span, "declared here").help("move the field to `fields`"));
     }
     let nested = found.fields.iter().find(|field| field.kind.is_embedded());
     nested.map(|nested| {
-        problem(format!("`{name}` embeds records itself"), "one step is the most")
-            .related(nested.name.span, "embedded there")
-            .help("embedded records hold no embedded records")
+        problem(format!("`{name}` embeds records itself"), "nested too deep")
+            .related(nested.name.span, "embeds records here")
+            .help("embedded records cannot embed records themselves")
     })
 }
 
@@ -105,9 +113,9 @@ pub fn not_referring(other: &Resource, by: &str, at: &Name, resource: &Resource)
     let message = format!("`{}.{by}` does not refer to `{name}`", other.name.value);
     let referring = other.fields.iter().map(|field| field.name.as_str()).filter(|field| other.refers_by(field, name));
     let referring: Vec<&str> = referring.collect();
-    let problem = Diagnostic::new(Code::ByField, at.span, message, "does not lead back here");
+    let problem = Diagnostic::new(Code::ByField, at.span, message, "not a reference to this resource");
     match referring.is_empty() {
         true => problem.help(format!("no field of `{}` refers to `{name}`", other.name.value)),
-        false => problem.help(format!("fields that do: {}", referring.join(", "))),
+        false => problem.help(format!("fields that refer to it: {}", referring.join(", "))),
     }
 }

@@ -11,9 +11,9 @@ use crate::model::{Access, Default, Field, Name, Resource, Schema};
 use crate::source::Span;
 
 pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
-    says_something("description", resource.name.as_str(), resource.description.as_ref(), problems);
+    not_blank("description", resource.name.as_str(), resource.description.as_ref(), problems);
     for action in &resource.actions {
-        says_something("description", action.name.as_str(), action.description.as_ref(), problems);
+        not_blank("description", action.name.as_str(), action.description.as_ref(), problems);
     }
     for scope in scopes(resource) {
         for field in scope.fields.iter().filter(|field| field.is_declared()) {
@@ -37,56 +37,58 @@ fn contradictions(field: &Field, problems: &mut Problems) {
         let (what, help) = match field.kind.derived() {
             Some(_) => (
                 "derived",
-                "of a derived field `from` says all: its type and its rules are those of the field that it shows",
+                "`from` defines the type and the rules of a derived field: those of the field that it shows",
             ),
-            _ => ("embedded", "of embedded records `many` and `by` say all: what they hold is declared there"),
+            _ => {
+                ("embedded", "`many` and `by` define embedded records; their fields are declared in the other resource")
+            }
         };
-        refuse(other.span, format!("`{name}` is {what}, and `{}` cannot be said of it", other.value), help);
+        refuse(other.span, format!("`{name}` is {what} and does not take `{}`", other.value), help);
     }
     if let (Some(required), Some(_)) = (places.required, places.default) {
-        let help = "remove `required` if it may be left out, or `default` if not";
-        refuse(required, format!("`{name}` must be given, and so its default is never used"), help);
+        let help = "remove `required` if clients may omit it, or `default` if not";
+        refuse(required, format!("`{name}` is required, so its default is never used"), help);
     }
     if let (Some(_), Some(nullable)) = (places.required, places.nullable) {
-        let help = "remove `required` if it may be empty, or `nullable` if not";
-        refuse(nullable, format!("`{name}` must be given and may be empty"), help);
+        let help = "remove `required` if it may be null, or `nullable` if not";
+        refuse(nullable, format!("`{name}` is both required and nullable"), help);
     }
     if let (Some(required), Some(_), Access::ReadOnly) = (places.required, places.access, field.access) {
-        let help = "remove `required`: what a client sends for a read-only field is ignored";
-        refuse(required, format!("`{name}` must be given and cannot be written"), help);
+        let help = "remove `required`: the server ignores what a client sends for a read-only field";
+        refuse(required, format!("`{name}` is both required and read-only"), help);
     }
     if let (Some(nullable), true) = (places.nullable, field.kind.is_list()) {
-        refuse(nullable, format!("`{name}` is a list, which is empty and never null"), "remove `nullable`");
+        refuse(nullable, format!("`{name}` is a list, which can be empty but not null"), "remove `nullable`");
     }
 }
 
 /// Reports text for people that is only white space.
-fn says_something(key: &str, of: &str, text: Option<&Name>, problems: &mut Problems) {
+fn not_blank(key: &str, of: &str, text: Option<&Name>, problems: &mut Problems) {
     if let Some(text) = text.filter(|text| text.value.trim().is_empty()) {
-        let message = format!("the `{key}` of `{of}` says nothing");
+        let message = format!("the `{key}` of `{of}` is blank");
         let problem = Diagnostic::new(Code::Contradiction, text.span, message, "empty");
-        problems.push(problem.help(format!("leave `{key}` out, and it is what it is otherwise")));
+        problems.push(problem.help(format!("remove `{key}` to use the default")));
     }
 }
 
 /// Checks the display options: text that is only white space, and a widget that does not fit the type.
 fn described(field: &Field, problems: &mut Problems) {
     for (option, text) in field.described.iter().filter(|(option, _)| option.facts().takes == OptionTakes::Text) {
-        says_something(option.key(), field.declared.as_str(), Some(text), problems);
+        not_blank(option.key(), field.declared.as_str(), Some(text), problems);
     }
-    let said = field.described.get(DisplayOption::Widget);
-    let Some((word, widget)) = said.and_then(|word| Some((word, Widget::read(word.as_str())?))) else { return };
+    let widget = field.described.get(DisplayOption::Widget);
+    let Some((word, widget)) = widget.and_then(|word| Some((word, Widget::read(word.as_str())?))) else { return };
     let those = match widget {
-        Widget::Textarea => "a `string`; a `text` has it already",
+        Widget::Textarea => "a `string`; a `text` has it by default",
         Widget::Radio => "an `enum` or a `code`",
         Widget::Monospace => "a `string` or a `text`",
         Widget::Money => "a `decimal`",
     };
     let fits = field.kind.facts().widgets.contains(&widget);
     if !fits && !field.kind.is_unknown() && field.is_column() {
-        let message = format!("`{}` has a type for which there is no `{}`", field.declared, word.value);
+        let message = format!("`{}` has a type that does not take the widget `{}`", field.declared, word.value);
         let problem = Diagnostic::new(Code::Contradiction, word.span, message, "does not fit");
-        problems.push(problem.help(format!("it is for {those}: choose another, or leave `widget` out")));
+        problems.push(problem.help(format!("it applies to {those}: choose another widget, or remove `widget`")));
     }
 }
 
@@ -97,28 +99,28 @@ fn values(field: &Field, problems: &mut Problems) {
         _ => return,
     };
     if let (true, Some(span)) = (words.is_empty(), field.places.values) {
-        let message = format!("`{}` has no values to choose from", field.declared);
-        problems.push(Diagnostic::new(Code::Values, span, message, "empty").help("name at least one"));
+        let message = format!("`{}` has no values", field.declared);
+        problems.push(Diagnostic::new(Code::Values, span, message, "empty").help("add at least one"));
     }
     let mut seen: BTreeMap<String, Span> = BTreeMap::new();
     for word in words {
         if word.value.trim().is_empty() || word.value.trim() != word.value {
-            let message = "a value is a word without spaces around it";
+            let message = "a value cannot be empty or have spaces around it";
             problems.push(Diagnostic::new(Code::Values, word.span, message, "empty, or with spaces around it"));
         }
         let length = word.value.chars().count();
         if field.kind.words().is_some() && length > Storage::MAX_WORD_LENGTH as usize {
             let most = Storage::MAX_WORD_LENGTH;
-            let message = format!("a word of an `enum` has at most {most} characters, and this has {length}");
+            let message = format!("a word of an `enum` has at most {most} characters; this word has {length}");
             let problem = Diagnostic::new(Code::Values, word.span, message, "too long");
-            problems.push(problem.help("what people read of it may be longer: choose a shorter word"));
+            problems.push(problem.help("choose a shorter word"));
         }
         if word.value.contains('\0') {
-            let message = "a value has no NUL, which PostgreSQL keeps in no text";
-            problems.push(Diagnostic::new(Code::Values, word.span, message, "has a NUL").help("leave the NUL out"));
+            let message = "a value cannot contain NUL, which PostgreSQL does not store";
+            problems.push(Diagnostic::new(Code::Values, word.span, message, "contains NUL").help("remove the NUL"));
         }
         if let Some(first) = seen.insert(word.value.to_lowercase(), word.span) {
-            let message = format!("the value `{}` is there twice", word.value);
+            let message = format!("the value `{}` is listed twice", word.value);
             let problem = Diagnostic::new(Code::Values, word.span, message, "again")
                 .related(first, "first here")
                 .help("values are compared without regard to case");
@@ -134,10 +136,10 @@ fn has_a_value(resource: &Resource, scope: &Scope<'_>, field: &Field, problems: 
     let is_free = !SERVER_FIELDS.contains(&field.declared.as_str());
     if resource.singleton && scope.what == ScopeOf::Record && field.default == Default::Caller && !field.nullable {
         let message =
-            format!("nobody calls when the one record is made, so that nothing gives `{}` a value", field.declared);
+            format!("`{}` has the default `caller`, but no caller exists when the record is created", field.declared);
         let span = field.places.default.unwrap_or(field.name.span);
-        let problem = Diagnostic::new(Code::NoValue, span, message, "no caller at the start");
-        problems.push(problem.help("say `nullable: true`"));
+        let problem = Diagnostic::new(Code::NoValue, span, message, "no caller");
+        problems.push(problem.help("add `nullable: true`"));
         return;
     }
     if is_given || starts_empty || field.places.incomplete || !is_free {
@@ -146,21 +148,21 @@ fn has_a_value(resource: &Resource, scope: &Scope<'_>, field: &Field, problems: 
     let name = &field.declared;
     let (message, help) = match scope.what {
         ScopeOf::Input => (
-            format!("nothing gives `{name}` a value when the action is called without it"),
-            "say `required: true`, `nullable: true` or a `default`",
+            format!("`{name}` has no value if the action is called without it"),
+            "add `required: true`, `nullable: true` or a `default`",
         ),
         _ if resource.singleton => (
-            format!("nothing gives `{name}` a value before somebody writes it"),
-            "the one record is there from the start: say `nullable: true` or a `default`",
+            format!("`{name}` has no value before the first update"),
+            "the record exists from the start: add `nullable: true` or a `default`",
         ),
         _ if field.access == Access::ReadOnly => (
-            format!("nothing gives `{name}` a value on create"),
-            "clients cannot write it: say `nullable: true`, a `default`, or `default: hook` where `before_save` sets it",
+            format!("`{name}` has no value on create"),
+            "clients cannot write it: add `nullable: true`, a `default`, or `default: hook` if `before_save` sets it",
         ),
         _ => (
-            format!("nothing gives `{name}` a value on create"),
-            "say `required: true`, `nullable: true`, a `default`, or `default: hook` where `before_save` sets it",
+            format!("`{name}` has no value on create"),
+            "add `required: true`, `nullable: true`, a `default`, or `default: hook` if `before_save` sets it",
         ),
     };
-    problems.push(Diagnostic::new(Code::NoValue, field.name.span, message, "may be left without a value").help(help));
+    problems.push(Diagnostic::new(Code::NoValue, field.name.span, message, "no value").help(help));
 }

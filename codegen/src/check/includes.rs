@@ -1,7 +1,7 @@
 //! Includes: whether the target exists and has the listed fields.
 
 use super::embedded::not_referring;
-use super::queries::twice;
+use super::queries::report_repeated;
 use super::references::known;
 use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::model::{Access, Field, Include, IncludeTarget, Kind, Name, Resource, Schema, Shown, Type};
@@ -13,15 +13,15 @@ pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
             IncludeTarget::Many { resource: other, by } => many(schema, resource, other, by, problems),
             IncludeTarget::CustomFields(span) => {
                 if !resource.custom_fields {
-                    let message = format!("`{}` has no custom fields to include", resource.name.value);
-                    let problem = Diagnostic::new(Code::IncludeTarget, *span, message, "not there")
-                        .help("say `custom_fields: true` at the top");
+                    let message = format!("`{}` has no custom fields", resource.name.value);
+                    let problem = Diagnostic::new(Code::IncludeTarget, *span, message, "no custom fields")
+                        .help("add `custom_fields: true` at the top level");
                     problems.push(problem);
                 }
                 Vec::new()
             }
         };
-        twice(&include.fields, problems);
+        report_repeated(&include.fields, problems);
         for target in targets {
             if let Some(target) = schema.find(&target) {
                 limited_to(include, target, problems);
@@ -46,9 +46,9 @@ fn one(resource: &Resource, via: &Name, problems: &mut Problems) -> Vec<String> 
         other => {
             let message = match other {
                 Some(kind) => {
-                    format!("`{}` is {}, and refers to nothing that could be included", via.value, kind.described())
+                    format!("`{}` is {}, not a reference", via.value, kind.described())
                 }
-                None => format!("`{}` has no field `{}` to follow", resource.name.value, via.value),
+                None => format!("`{}` has no field `{}`", resource.name.value, via.value),
             };
             let label = if other.is_some() { "not a `ref`" } else { "unknown field" };
             let refers = |field: &&Field| field.kind.target().is_some() || field.kind.targets().is_some();
@@ -56,7 +56,7 @@ fn one(resource: &Resource, via: &Name, problems: &mut Problems) -> Vec<String> 
             let problem = Diagnostic::new(Code::IncludeTarget, via.span, message, label);
             let by_resource = format!("{}_id", via.value);
             problems.push(match resource.field(&by_resource) {
-                Some(_) => problem.help(format!("an include names the field: `{by_resource}`")),
+                Some(_) => problem.help(format!("name the reference field: `{by_resource}`")),
                 None => problem.did_you_mean(via.as_str(), references.map(|field| field.declared.as_str())),
             });
             Vec::new()
@@ -66,10 +66,9 @@ fn one(resource: &Resource, via: &Name, problems: &mut Problems) -> Vec<String> 
 
 /// The diagnostic of an include by a secret reference.
 fn secret(holder: &Resource, field: &Name) -> Diagnostic {
-    let message =
-        format!("`{}.{}` is secret, and an include by it would tell what it holds", holder.name.value, field.value);
+    let message = format!("`{}.{}` is secret; an include by it would reveal its value", holder.name.value, field.value);
     Diagnostic::new(Code::IncludeTarget, field.span, message, "a secret")
-        .help("include by a field that clients may see")
+        .help("include by a field that clients can read")
 }
 
 fn many(schema: &Schema, resource: &Resource, other: &Name, by: &Name, problems: &mut Problems) -> Vec<String> {
@@ -98,8 +97,8 @@ fn limited_to(include: &Include, target: &Resource, problems: &mut Problems) {
     for name in include.fields.iter().filter(|name| visible().all(|field| field != name.value)) {
         let is_secret = target.field(name.as_str()).is_some_and(|field| field.access == Access::Secret);
         let (message, label) = match is_secret {
-            true => (format!("`{}.{}` is secret, and never shown", target.name.value, name.value), "a secret"),
-            false => (format!("`{}` has no field `{}` to show", target.name.value, name.value), "unknown field"),
+            true => (format!("`{}.{}` is secret and never shown", target.name.value, name.value), "a secret"),
+            false => (format!("`{}` has no field `{}`", target.name.value, name.value), "unknown field"),
         };
         let problem =
             Diagnostic::new(Code::IncludeTarget, name.span, message, label).did_you_mean(name.as_str(), visible());

@@ -19,9 +19,9 @@ pub fn check(schema: &Checked<Schema>, problems: &mut Problems) {
         for name in [table.clone(), owned(table, "_pkey"), owned(table, "_id_seq")] {
             let what = format!("the table `{table}`");
             let Some((other, first)) = taken.insert(name.clone(), (what.clone(), span)) else { continue };
-            let message = format!("{what} takes the name `{name}` on PostgreSQL, as {other} does");
+            let message = format!("{what} uses the name `{name}` on PostgreSQL, and so does {other}");
             let problem = Diagnostic::new(Code::NotIndexable, span, message, "the same name");
-            problems.push(problem.related(first, "taken already").help("say another: `table: …`"));
+            problems.push(problem.related(first, "used here").help("choose another: `table: …`"));
             break;
         }
     }
@@ -33,11 +33,10 @@ pub fn check(schema: &Checked<Schema>, problems: &mut Problems) {
             let columns = index.columns.join(", ");
             let (what, span) = (format!("the index of `{columns}` in `{}`", table.name), place(resource, index));
             let Some((other, first)) = taken.insert(name.clone(), (what.clone(), span)) else { continue };
-            let message = format!("{what} would be called `{name}`, as {other} is");
+            let message = format!("{what} has the name `{name}`, and so does {other}");
             let problem = Diagnostic::new(Code::NotIndexable, span, message, "the same name");
-            let problem = if first == span { problem } else { problem.related(first, "called so already") };
-            problems
-                .push(problem.help("the name is made of the table and its columns: call one of them something else"));
+            let problem = if first == span { problem } else { problem.related(first, "used here") };
+            problems.push(problem.help("index names consist of the table and the columns: rename one of them"));
         }
     }
 }

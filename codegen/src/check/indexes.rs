@@ -5,22 +5,23 @@ use std::collections::BTreeMap;
 use super::queries::named;
 use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::model::{
-    Field, Filters, Kind, MOST_INDEXED, MOST_ORDERED, Name, Resource, Rule, Schema, Shown, Sorts, Type,
+    Field, Filters, Kind, MAX_INDEXED_CHARACTERS, MAX_ORDERED_CHARACTERS, Name, Resource, Rule, Schema, Shown, Sorts,
+    Type,
 };
 use crate::source::{Span, Spanned};
 
 /// The most columns of an index on PostgreSQL.
-const MOST_COLUMNS: usize = 32;
+const MAX_INDEX_COLUMNS: usize = 32;
 
 pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
     for field in resource.fields.iter().filter(|field| field.rules.iter().any(|rule| rule.value == Rule::Unique)) {
-        short_enough(resource, &[&field.name], "`unique`", field.name.span, problems);
+        text_length(resource, &[&field.name], "`unique`", field.name.span, problems);
     }
     for (what, sets) in [("`unique`", &resource.unique), ("`indexes`", &resource.indexes)] {
         let mut seen: BTreeMap<Vec<&str>, Span> = BTreeMap::new();
         for set in sets {
             one_set(resource, what, set, problems);
-            short_enough(resource, &set.value.iter().collect::<Vec<_>>(), what, set.span, problems);
+            text_length(resource, &set.value.iter().collect::<Vec<_>>(), what, set.span, problems);
             let mut names: Vec<&str> = set.value.iter().map(Name::as_str).collect();
             // The order of the columns does not matter to uniqueness.
             if what == "`unique`" {
@@ -28,7 +29,7 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
             }
             if let Some(first) = seen.insert(names, set.span) {
                 let problem =
-                    Diagnostic::new(Code::NotIndexable, set.span, format!("{what} has this set twice"), "again");
+                    Diagnostic::new(Code::NotIndexable, set.span, format!("{what} has the same set twice"), "again");
                 problems.push(problem.related(first, "first here"));
             }
         }
@@ -41,11 +42,11 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
         if resource.field(name).is_some_and(|field| field.shown == Shown::Never || no_index(field).is_some()) {
             continue;
         }
-        let message = format!("`unique` is for several fields together, and `{name}` stands alone");
+        let message = format!("`unique` at the top level takes several fields; `{name}` is alone");
         let problem = Diagnostic::new(Code::NotIndexable, set.span, message, "one field").help(
             match resource.fields.iter().any(|field| field.declared == *name && field.name.value != *name) {
-                true => format!("name both of its fields: `unique: [[{name}_type, {name}_id]]`"),
-                false => format!("say `unique: true` at `{name}`"),
+                true => format!("name both columns: `unique: [[{name}_type, {name}_id]]`"),
+                false => format!("add `unique: true` to `{name}`"),
             },
         );
         problems.push(problem);
@@ -57,15 +58,17 @@ fn ordered(resource: &Resource, problems: &mut Problems) {
     for name in &resource.ordered {
         let Some(field) = column(resource, name, "`ordered`", problems) else { continue };
         if field.shown == Shown::Never {
-            mark("`ordered`", name, &[], problems);
+            deletion_mark("`ordered`", name, &[], problems);
         }
         if let Some(max) = field.kind.max_length()
-            && max > MOST_ORDERED
+            && max > MAX_ORDERED_CHARACTERS
         {
-            let message =
-                format!("`{}` may have {max} characters, and the order is kept of {MOST_ORDERED} at most", name.value);
+            let message = format!(
+                "`{}` may have {max} characters; the maximum of an ordered field is {MAX_ORDERED_CHARACTERS}",
+                name.value
+            );
             let problem = Diagnostic::new(Code::NotIndexable, name.span, message, "too long for an index");
-            problems.push(problem.help(format!("make it a `string({MOST_ORDERED})`, or leave it out")));
+            problems.push(problem.help(format!("make it a `string({MAX_ORDERED_CHARACTERS})`, or remove it")));
         }
     }
 }
@@ -82,61 +85,61 @@ fn unindexed(resource: &Resource, problems: &mut Problems) {
     asked.extend(resource.found_by.iter().map(Name::as_str));
     for name in &resource.unindexed {
         if named(resource, name, "`unindexed`", problems).is_some() && !asked.contains(&name.as_str()) {
-            let message = format!("`unindexed` names `{}`, of which nothing makes an index", name.value);
-            let problem = Diagnostic::new(Code::NotIndexable, name.span, message, "has no index to leave out");
+            let message = format!("`unindexed` names `{}`, which has no index", name.value);
+            let problem = Diagnostic::new(Code::NotIndexable, name.span, message, "no index");
             problems.push(problem.help("leave it out"));
         }
     }
 }
 
 /// Reports text columns whose longest values do not fit into an index entry together.
-fn short_enough(resource: &Resource, names: &[&Name], what: &str, span: Span, problems: &mut Problems) {
+fn text_length(resource: &Resource, names: &[&Name], what: &str, span: Span, problems: &mut Problems) {
     let longest = |name: &&Name| resource.field(name.as_str()).and_then(|field| field.kind.max_length()).unwrap_or(0);
     let characters = names.iter().map(longest).fold(0, u32::saturating_add);
-    if characters > MOST_INDEXED {
+    if characters > MAX_INDEXED_CHARACTERS {
         let message =
-            format!("{what} would index text of up to {characters} characters, and {MOST_INDEXED} is the most");
+            format!("{what} indexes text of up to {characters} characters; the maximum is {MAX_INDEXED_CHARACTERS}");
         let problem = Diagnostic::new(Code::NotIndexable, span, message, "too long for an index")
-            .help("give the longest a smaller `string(n)`, or leave it out");
+            .help("reduce `string(n)` of the longest field, or remove it");
         problems.push(problem);
     }
 }
 
 fn one_set(resource: &Resource, what: &str, set: &Spanned<Vec<Name>>, problems: &mut Problems) {
     if set.value.is_empty() {
-        let message = format!("a set of {what} names no field");
+        let message = format!("a set of {what} is empty");
         problems.push(Diagnostic::new(Code::NotIndexable, set.span, message, "empty").help("remove it"));
     }
-    if set.value.len() > MOST_COLUMNS {
-        let message = format!("a set of {what} names {} fields, and {MOST_COLUMNS} is the most", set.value.len());
+    if set.value.len() > MAX_INDEX_COLUMNS {
+        let message = format!("a set of {what} has {} fields; the maximum is {MAX_INDEX_COLUMNS}", set.value.len());
         let problem = Diagnostic::new(Code::NotIndexable, set.span, message, "too many for an index");
-        problems.push(problem.help("the first few find nearly all that there is to find"));
+        problems.push(problem.help("the first fields find almost every record"));
     }
     let mut seen: BTreeMap<&str, Span> = BTreeMap::new();
     for name in &set.value {
         if let Some(first) = seen.insert(name.as_str(), name.span) {
-            let message = format!("`{}` is in the set twice", name.value);
+            let message = format!("`{}` is twice in the set", name.value);
             let problem = Diagnostic::new(Code::NotIndexable, name.span, message, "again");
             problems.push(problem.related(first, "first here"));
         }
         if column(resource, name, what, problems).is_some_and(|field| field.shown == Shown::Never) {
-            mark(what, name, &set.value, problems);
+            deletion_mark(what, name, &set.value, problems);
         }
     }
 }
 
 /// Reports the deletion mark in an index. Indexes of a soft-deleted resource hold only live rows, where the mark is
 /// null: it orders nothing, and because nulls are distinct, a unique index over it never refuses a row.
-fn mark(what: &str, name: &Name, set: &[Name], problems: &mut Problems) {
+fn deletion_mark(what: &str, name: &Name, set: &[Name], problems: &mut Problems) {
     let others: Vec<&str> = set.iter().map(Name::as_str).filter(|other| *other != name.as_str()).collect();
     let help = match (what, others.as_slice()) {
-        (_, []) => "remove it: deleted records are in no index of a resource".to_owned(),
-        ("`unique`", [alone]) => format!("say `unique: true` at `{alone}`: deleted records do not count already"),
-        ("`unique`", _) => format!("say `unique: [[{}]]`: deleted records do not count already", others.join(", ")),
-        _ => "leave it out: deleted records are in no index of a resource".to_owned(),
+        (_, []) => "remove it: indexes do not contain deleted records".to_owned(),
+        ("`unique`", [alone]) => format!("add `unique: true` to `{alone}`: deleted records do not count"),
+        ("`unique`", _) => format!("write `unique: [[{}]]`: deleted records do not count", others.join(", ")),
+        _ => "remove it: indexes do not contain deleted records".to_owned(),
     };
-    let message = format!("{what} names `{}`, which is always null here", name.value);
-    problems.push(Diagnostic::new(Code::NotIndexable, name.span, message, "always null here").help(help));
+    let message = format!("{what} names `{}`, which is null in all indexed records", name.value);
+    problems.push(Diagnostic::new(Code::NotIndexable, name.span, message, "always null").help(help));
 }
 
 /// The field of a name in a list of indexed fields; a field that cannot be indexed is reported.
@@ -154,10 +157,10 @@ fn no_index(field: &Field) -> Option<(String, &'static str)> {
         Kind::Unknown => None,
         Kind::Known(Type::Text) => Some((
             "a `text`, which is too long for an index".to_owned(),
-            "make it a `string(n)`; for substrings there is `search`",
+            "make it a `string(n)`, or use `search` for substrings",
         )),
         kind if !field.is_column() => {
-            Some((format!("{}, and has no column of its own", kind.word()), "index the field behind it"))
+            Some((format!("{}, which has no column", kind.word()), "index the column that it is derived from"))
         }
         kind if !kind.has_order() => Some((format!("{}, which has no order", kind.described()), "leave it out")),
         _ => None,

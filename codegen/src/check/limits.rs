@@ -8,41 +8,41 @@ use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::model::{Resource, Schema, Type};
 
 /// PostgreSQL allows 1,600 columns in a table and counts dropped columns.
-const MOST_COLUMNS: usize = 1_500;
+const MAX_TABLE_COLUMNS: usize = 1_500;
 
 /// The most bytes of a row. PostgreSQL stores a row in a page of 8 kB and moves long text and JSON out of it (TOAST).
-const LONGEST_ROW: usize = 8_160;
+const MAX_ROW_BYTES: usize = 8_160;
 
 /// The row header of PostgreSQL.
-const HEADER: usize = 24;
+const ROW_HEADER_BYTES: usize = 24;
 
 /// The most joins of one query. SQLite joins at most 64 tables.
-const MOST_JOINED: usize = 60;
+const MAX_JOINS: usize = 60;
 
 pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
     let mut refuse = |code: Code, message: String, label: &str, help: &str| {
         problems.push(Diagnostic::new(code, resource.name.span, message, label).help(help));
     };
     let columns = resource.fields.iter().filter(|field| field.is_column()).count();
-    if columns > MOST_COLUMNS {
-        let message = format!("`{}` has {columns} columns, and {MOST_COLUMNS} are the most", resource.name.value);
+    if columns > MAX_TABLE_COLUMNS {
+        let message = format!("`{}` has {columns} columns; the maximum is {MAX_TABLE_COLUMNS}", resource.name.value);
         refuse(
             Code::Contradiction,
             message,
             "too many fields",
-            "divide it into several resources, or keep some of it as `json`",
+            "divide it into several resources, or store part of it as `json`",
         );
     }
-    let longest = resource.fields.iter().filter(|field| field.is_column()).fold(HEADER, |length, field| {
+    let longest = resource.fields.iter().filter(|field| field.is_column()).fold(ROW_HEADER_BYTES, |length, field| {
         let (width, place) = field.kind.known().and_then(Type::storage).map_or((1, 1), width);
         length.next_multiple_of(place) + width
     });
-    if columns <= MOST_COLUMNS && longest > LONGEST_ROW {
+    if columns <= MAX_TABLE_COLUMNS && longest > MAX_ROW_BYTES {
         let message = format!(
-            "a row of `{}` has {longest} bytes when all of it is given, even with empty texts, and {LONGEST_ROW} are the most",
+            "a row of `{}` can have {longest} bytes, even with empty texts; the maximum is {MAX_ROW_BYTES}",
             resource.name.value
         );
-        let help = "divide it into several resources, keep some of it as `json`, or use smaller types";
+        let help = "divide it into several resources, store part of it as `json`, or use smaller types";
         refuse(Code::Contradiction, message, "too many fields", help);
     }
     // Derived fields through one reference share a join; the labels of a code need none.
@@ -54,13 +54,13 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
         .map(|(via, _)| via.as_str())
         .filter(|via| !is_code(via))
         .collect();
-    if joined.len() > MOST_JOINED {
+    if joined.len() > MAX_JOINS {
         let message = format!(
-            "`{}` shows fields of {} other records, and {MOST_JOINED} are the most",
+            "`{}` shows fields of {} other records; the maximum is {MAX_JOINS}",
             resource.name.value,
             joined.len()
         );
-        refuse(Code::DerivedPath, message, "too many references to follow", "show some of them by includes");
+        refuse(Code::DerivedPath, message, "too many references", "show some of them with includes");
     }
 }
 

@@ -111,14 +111,14 @@ pub fn paths(schema: &Checked<Schema>) -> impl Iterator<Item = String> {
     paths::all(schema).into_iter().map(|path| path.path)
 }
 
-/// Every name that the declared resources add to the OpenAPI document, with its kind: `schema`, `operation` or `group`.
-pub fn described(schema: &Checked<Schema>) -> impl Iterator<Item = (&'static str, String)> {
-    openapi_names::all(schema).into_iter().map(|described| (described.sort.word(), described.name))
+/// Every name that the declared resources add to the OpenAPI document, with its kind: `schema`, `operation` or `tag`.
+pub fn openapi_names(schema: &Checked<Schema>) -> impl Iterator<Item = (&'static str, String)> {
+    openapi_names::all(schema).into_iter().map(|name| (name.kind.word(), name.name))
 }
 
 /// The same for the platform's own resources.
-pub fn described_by_platform() -> impl Iterator<Item = (&'static str, String)> {
-    openapi_names::platforms().into_iter().map(|described| (described.sort.word(), described.name))
+pub fn platform_openapi_names() -> impl Iterator<Item = (&'static str, String)> {
+    openapi_names::platforms().into_iter().map(|name| (name.kind.word(), name.name))
 }
 
 /// Fields that can name each other.

@@ -31,11 +31,11 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
         include_name(&include.name, problems);
         let is_one = matches!(include.target, IncludeTarget::One { .. });
         if is_one && naming::snake(include.name.as_str()) == resource.name.value {
-            let help = "choose another name, such as `parent`: a record that is sent back with it would be read as this one alone";
-            problems.push(named_as_its_resource(&include.name, resource).help(help));
+            let help = "choose another name, such as `parent`: a client that sends the record back would be understood to send only this key";
+            problems.push(same_as_resource(&include.name, resource).help(help));
         }
         if is_one && include.name.value == CUSTOM_FIELD_RELATION {
-            problems.push(leads_to_custom_fields(&include.name));
+            problems.push(custom_field_relation(&include.name));
         }
     }
     for action in &resource.actions {
@@ -55,12 +55,13 @@ fn file_name(resource: &Resource, problems: &mut Problems) {
     let file = resource.file.as_deref().unwrap_or_default();
     let written = file.rsplit('/').next().unwrap_or(file);
     if written != wanted {
-        let message = format!("`{}` stands in `{written}`", resource.name.value);
-        let problem = Diagnostic::new(Code::FileName, resource.name.span, message, "another name than the file's")
-            .help(match resource.stem == resource.name.value || !naming::is_snake_case(&resource.stem) {
-                true => format!("call the file `{wanted}`"),
-                false => format!("call the file `{wanted}`, or the resource `{}`", resource.stem),
-            });
+        let message = format!("`{}` is declared in `{written}`", resource.name.value);
+        let problem = Diagnostic::new(Code::FileName, resource.name.span, message, "differs from the file name").help(
+            match resource.stem == resource.name.value || !naming::is_snake_case(&resource.stem) {
+                true => format!("rename the file to `{wanted}`"),
+                false => format!("rename the file to `{wanted}`, or the resource to `{}`", resource.stem),
+            },
+        );
         problems.push(problem);
     }
 }
@@ -84,23 +85,23 @@ fn resource_names(resource: &Resource, problems: &mut Problems) {
         not_too_long("the plural", &resource.plural, problems);
     }
     if resource.plural.value == LIST_META && !resource.singleton {
-        let message = format!("`{LIST_META}` is the key under which a list says its total and its page");
-        let problem = Diagnostic::new(Code::ReservedName, resource.plural.span, message, "not free");
-        problems.push(problem.help("say another: `plural: …`"));
+        let message = format!("`{LIST_META}` is reserved: lists have their total and page under this key");
+        let problem = Diagnostic::new(Code::ReservedName, resource.plural.span, message, "reserved");
+        problems.push(problem.help("choose another: `plural: …`"));
     }
     if resource.table.value.starts_with(STATEMENT_PREFIX) && name.value != emit::RUNTIME {
-        begins_as_ours(&resource.table, problems);
+        statement_prefix(&resource.table, problems);
     }
     if resource.label.value.trim().is_empty() {
-        let message = "a label is what people read, and cannot be empty";
+        let message = "a label cannot be blank";
         problems.push(Diagnostic::new(Code::BadName, resource.label.span, message, "empty"));
     }
     let reason = if platform::is_served(name.as_str()) {
         "is a resource of the platform"
     } else if name.value == emit::RUNTIME {
-        "is the crate that generated code names"
+        "is the name of a crate that generated code uses"
     } else if reserved::is_keyword(name.as_str()) {
-        "is a word of Rust, and cannot name a module"
+        "is a keyword of Rust and cannot name a module"
     } else if name.value == emit::INDEX {
         "is the name of the generated index"
     } else if name.value == emit::MIGRATIONS {
@@ -108,7 +109,7 @@ fn resource_names(resource: &Resource, problems: &mut Problems) {
     } else {
         return;
     };
-    let problem = Diagnostic::new(Code::ReservedName, name.span, format!("`{}` {reason}", name.value), "not free")
+    let problem = Diagnostic::new(Code::ReservedName, name.span, format!("`{}` {reason}", name.value), "reserved")
         .help("choose another name");
     problems.push(problem);
 }
@@ -117,55 +118,59 @@ fn field_name(resource: &Resource, field: &Field, what: ScopeOf, problems: &mut 
     let name = Name { value: field.declared.clone(), span: field.name.span };
     snake_case("a field", &name, problems);
     if what == ScopeOf::Record && SERVER_FIELDS.contains(&name.as_str()) {
-        let message = format!("`{}` is a field that the server keeps itself", name.value);
+        let message = format!("`{}` is a field that the server maintains", name.value);
         let help = match name.as_str() {
-            "deleted_at" => "`delete: soft` gives the resource one",
-            "custom_fields" => "`custom_fields: true` at the top gives the resource them",
-            _ => "every record has it; leave it out",
+            "deleted_at" => "`delete: soft` adds it",
+            "custom_fields" => "`custom_fields: true` at the top level adds it",
+            _ => "every record has it; remove the declaration",
         };
-        problems.push(Diagnostic::new(Code::ReservedName, name.span, message, "not free").help(help));
+        problems.push(Diagnostic::new(Code::ReservedName, name.span, message, "reserved").help(help));
     } else if what == ScopeOf::Record && SYSTEM_COLUMNS.contains(&name.as_str()) {
-        let message = format!("`{}` is a column that every table of PostgreSQL has", name.value);
-        problems.push(Diagnostic::new(Code::ReservedName, name.span, message, "not free").help("choose another name"));
+        let message = format!("`{}` is a system column of PostgreSQL", name.value);
+        problems.push(Diagnostic::new(Code::ReservedName, name.span, message, "reserved").help("choose another name"));
     } else if what == ScopeOf::Record && name.value.starts_with(STATEMENT_PREFIX) {
-        begins_as_ours(&name, problems);
+        statement_prefix(&name, problems);
     } else if what == ScopeOf::Record && field.name.value == resource.name.value {
-        let help = "choose another name: a record that is sent back would be read as this field alone";
-        problems.push(named_as_its_resource(&name, resource).help(help));
+        let help =
+            "choose another name: a client that sends the record back would be understood to send only this field";
+        problems.push(same_as_resource(&name, resource).help(help));
     } else if field.kind.target().is_some() && name.value.trim_end_matches("_id") == CUSTOM_FIELD_RELATION {
-        problems.push(leads_to_custom_fields(&name));
+        problems.push(custom_field_relation(&name));
     } else if reserved::is_never_a_name(name.as_str()) {
-        let message = format!("`{}` cannot be the name of a field in Rust", name.value);
-        problems.push(Diagnostic::new(Code::ReservedName, name.span, message, "not free").help("choose another name"));
+        let message = format!("`{}` cannot name a field in Rust", name.value);
+        problems.push(Diagnostic::new(Code::ReservedName, name.span, message, "reserved").help("choose another name"));
     }
 }
 
-fn begins_as_ours(name: &Name, problems: &mut Problems) {
-    let message =
-        format!("`{}` begins with `{STATEMENT_PREFIX}`, as what Charter itself writes into statements", name.value);
-    problems.push(Diagnostic::new(Code::ReservedName, name.span, message, "not free").help("choose another name"));
-}
-
-fn leads_to_custom_fields(name: &Name) -> Diagnostic {
+fn statement_prefix(name: &Name, problems: &mut Problems) {
     let message = format!(
-        "`q[{CUSTOM_FIELD_RELATION}.name_eq]` asks for a custom field, and not for what `{}` leads to",
+        "`{}` starts with `{STATEMENT_PREFIX}`, the prefix of names that the server adds to statements",
         name.value
     );
-    Diagnostic::new(Code::ReservedName, name.span, message, "not free").help("choose another name")
+    problems.push(Diagnostic::new(Code::ReservedName, name.span, message, "reserved").help("choose another name"));
+}
+
+fn custom_field_relation(name: &Name) -> Diagnostic {
+    let message = format!(
+        "`q[{CUSTOM_FIELD_RELATION}.name_eq]` filters by a custom field, not by a field of the record that `{}` names",
+        name.value
+    );
+    Diagnostic::new(Code::ReservedName, name.span, message, "reserved").help("choose another name")
 }
 
 pub fn snake_case(what: &str, name: &Name, problems: &mut Problems) {
     if !naming::is_snake_case(name.as_str()) {
-        let message = format!("`{}` is not a name in snake_case, as {what} has", name.value);
+        let message = format!("`{}` is not in snake_case; the name of {what} must be", name.value);
         let problem = Diagnostic::new(Code::BadName, name.span, message, "not in snake_case");
         let better = naming::to_snake_case(name.as_str());
         // A suggestion that is reserved too would not help.
         if !is_free(what, &better) {
-            problems.push(problem.help(format!("choose another name: `{better}` is not free either")));
+            problems.push(problem.help(format!("choose another name: `{better}` is reserved too")));
             return;
         }
         if let Some(odd) = odd_space(name.as_str()) {
-            problems.push(problem.help(format!("it has {odd} in it: put a plain space there, or nothing")));
+            problems
+                .push(problem.help(format!("the name contains {odd}: remove it, or put a plain space in its place")));
             return;
         }
         // YAML reads `name:{ type: integer }` as a key up to the next colon with a space.
@@ -176,12 +181,12 @@ pub fn snake_case(what: &str, name: &Name, problems: &mut Problems) {
         // Dropping letters that are not ASCII would make another word.
         problems.push(match name.value.is_ascii() && naming::is_snake_case(&better) {
             true => problem.help(format!("write `{better}`")),
-            false => problem.help("lower-case letters, digits and `_` between words, beginning with a letter"),
+            false => problem.help("use lower-case letters, digits and `_` between words, and start with a letter"),
         });
     } else if name.value.len() > MAX_NAME_LENGTH {
         let message = format!("`{}` is longer than {MAX_NAME_LENGTH} characters", name.value);
         let problem = Diagnostic::new(Code::BadName, name.span, message, "too long")
-            .help("PostgreSQL would cut it; choose a shorter one");
+            .help("choose a shorter name: PostgreSQL would truncate it");
         problems.push(problem);
     }
 }
@@ -201,27 +206,30 @@ fn is_free(what: &str, name: &str) -> bool {
 /// Reports a name that follows from a shorter name, at the place where the shorter name is declared.
 fn not_too_long(what: &str, name: &Name, problems: &mut Problems) {
     if name.value.len() > MAX_NAME_LENGTH {
-        let message = format!("{what} that follows, `{}`, is longer than {MAX_NAME_LENGTH} characters", name.value);
-        let problem = Diagnostic::new(Code::BadName, name.span, message, "makes a name that is too long");
-        problems.push(problem.help("PostgreSQL would cut it; choose a shorter one"));
+        let message = format!("{what}, `{}`, is longer than {MAX_NAME_LENGTH} characters", name.value);
+        let problem = Diagnostic::new(Code::BadName, name.span, message, "leads to a name that is too long");
+        problems.push(problem.help("choose a shorter name: PostgreSQL would truncate it"));
     }
 }
 
 /// A body may hold the whole record under the name of its resource, so no field can have that name.
-fn named_as_its_resource(name: &Name, resource: &Resource) -> Diagnostic {
-    let message = format!("`{}` is the key under which a whole `{}` stands in a body", name.value, resource.name.value);
+fn same_as_resource(name: &Name, resource: &Resource) -> Diagnostic {
+    let message = format!(
+        "`{}` is reserved: request bodies may nest a whole `{}` under this name",
+        name.value, resource.name.value
+    );
     Diagnostic::new(Code::ReservedName, name.span, message, "named as its resource")
 }
 
 fn include_name(name: &Name, problems: &mut Problems) {
     if !naming::is_camel_case(name.as_str()) {
-        let message = format!("`{}` is not a name in camelCase, as an include has", name.value);
+        let message = format!("`{}` is not in camelCase; the name of an include must be", name.value);
         let snake = naming::to_snake_case(name.as_str());
         let better = naming::lower_camel(&snake);
         let problem = Diagnostic::new(Code::BadName, name.span, message, "not in camelCase");
         problems.push(match better.is_empty() {
             true => problem,
-            false => problem.help(format!("write `{better}`; clients may also say `{snake}`")),
+            false => problem.help(format!("write `{better}`; clients may also use `{snake}`")),
         });
     }
 }
@@ -253,8 +261,8 @@ fn ambiguous(resource: &Resource, problems: &mut Problems) {
 }
 
 fn report_ambiguous(field: &Field, other: &Field, key: &str, problems: &mut Problems) {
-    let message = format!("`q[{key}]` could mean `{}` or `{}`", field.name.value, other.name.value);
-    let mut problem = Diagnostic::new(Code::AmbiguousName, field.name.span, message, "reads like a predicate")
+    let message = format!("`q[{key}]` is ambiguous: it filters by `{}` or by `{}`", field.name.value, other.name.value);
+    let mut problem = Diagnostic::new(Code::AmbiguousName, field.name.span, message, "ends like a predicate")
         .help("choose another name for one of the two");
     if other.is_declared() {
         problem = problem.related(other.name.span, "the other field");

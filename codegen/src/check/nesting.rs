@@ -11,37 +11,33 @@ pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
     }
     let Some(parent) = schema.find(under.resource.as_str()) else { return };
     let (message, label) = if parent.is_platform() {
-        (
-            format!("`{}` is the platform's, and nothing can stand under it", parent.name.value),
-            "not a declared resource",
-        )
+        (format!("`{}` is a platform resource and cannot be a parent", parent.name.value), "not a declared resource")
     } else if parent.singleton {
-        (format!("`{}` has no ids, and nothing can stand under it", parent.name.value), "a singleton")
+        (format!("`{}` is a singleton and cannot be a parent", parent.name.value), "has no ids")
     } else if let Some(circle) = circle(schema, resource) {
-        (format!("`{}` stands under itself: {circle}", resource.name.value), "closes a circle")
+        (format!("`{}` is its own ancestor: {circle}", resource.name.value), "closes a cycle")
     } else if let Some(above) = &parent.under {
-        let message =
-            format!("`{}` stands under `{}`, and nothing can stand under it", parent.name.value, above.resource.value);
-        (message, "one step is the most")
+        let message = format!("`{}` is under `{}` and cannot be a parent", parent.name.value, above.resource.value);
+        (message, "nested too deep")
     } else {
         return;
     };
     let problem = Diagnostic::new(Code::Nesting, under.resource.span, message, label)
-        .help("leave `under` out; a `ref` field keeps the relation without the path");
+        .help("remove `under`; a `ref` field keeps the reference without the path");
     problems.push(problem);
 }
 
 /// `a under b under a`, if following the parents leads back to the resource.
 fn circle(schema: &Schema, resource: &Resource) -> Option<String> {
-    let mut way = vec![resource.name.as_str()];
+    let mut path = vec![resource.name.as_str()];
     let mut at = resource;
     while let Some(parent) = at.under.as_ref().and_then(|under| schema.find(under.resource.as_str())) {
-        way.push(parent.name.as_str());
+        path.push(parent.name.as_str());
         if std::ptr::eq(parent, resource) {
-            return Some(way.join(" under "));
+            return Some(path.join(" under "));
         }
         // A cycle that this resource only leads into is reported at its members.
-        if way.len() > schema.resources.len() {
+        if path.len() > schema.resources.len() {
             return None;
         }
         at = parent;

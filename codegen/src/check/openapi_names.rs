@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use charter_model::{ActionMethod, ActionOn, Operation, naming};
 
-use super::actions::PATCH;
+use super::actions::PATCH_OPERATION;
 use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::model::{Action, ActionOutput, Resource, Schema, Shown};
 use crate::platform;
@@ -12,29 +12,29 @@ use crate::source::Span;
 
 /// The kind of a name. Names of different kinds do not clash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Sort {
+pub enum NameKind {
     /// Client generators make a type of it.
     Schema,
     /// An operation or a webhook event. Client generators make a function of it.
     Operation,
     /// The tag of the operations of a resource.
-    Group,
+    Tag,
 }
 
-impl Sort {
+impl NameKind {
     pub fn word(self) -> &'static str {
         match self {
-            Sort::Schema => "schema",
-            Sort::Operation => "operation",
-            Sort::Group => "group",
+            NameKind::Schema => "schema",
+            NameKind::Operation => "operation",
+            NameKind::Tag => "tag",
         }
     }
 }
 
 /// A name in the OpenAPI document. `tests/sound.rs` compares all of them with the served document.
 #[derive(Debug)]
-pub struct Described {
-    pub sort: Sort,
+pub struct OpenApiName {
+    pub kind: NameKind,
     pub name: String,
     what: String,
     span: Span,
@@ -42,63 +42,66 @@ pub struct Described {
 
 pub fn check(schema: &Schema, problems: &mut Problems) {
     let platforms = platforms();
-    let declared: Vec<Vec<Described>> = schema.declared().map(of).collect();
-    let mut given: BTreeMap<(Sort, &str), (usize, &Described)> = BTreeMap::new();
+    let declared: Vec<Vec<OpenApiName>> = schema.declared().map(of).collect();
+    let mut given: BTreeMap<(NameKind, &str), (usize, &OpenApiName)> = BTreeMap::new();
     for (owner, names) in std::iter::once(&platforms).chain(&declared).enumerate() {
-        let mut told: BTreeSet<usize> = BTreeSet::new();
-        for described in names {
-            let key = (described.sort, described.name.as_str());
+        let mut reported: BTreeSet<usize> = BTreeSet::new();
+        for name in names {
+            let key = (name.kind, name.name.as_str());
             let Some((other, taken)) = given.get(&key) else {
-                given.insert(key, (owner, described));
+                given.insert(key, (owner, name));
                 continue;
             };
             // One report for each pair of resources: their other clashes follow from the same name.
-            if *other == owner || told.insert(*other) {
-                problems.push(problem(described, taken));
+            if *other == owner || reported.insert(*other) {
+                problems.push(problem(name, taken));
             }
         }
     }
 }
 
-fn problem(described: &Described, taken: &Described) -> Diagnostic {
-    let sort = described.sort.word();
-    let (what, name) = (&described.what, &described.name);
-    let message = format!("{what} would be the {sort} `{name}` of the API's description, which is {}", taken.what);
-    let problem = Diagnostic::new(Code::NameTaken, described.span, message, "makes a name that is not free");
-    match taken.span == Span::NOWHERE || taken.span == described.span {
+fn problem(added: &OpenApiName, taken: &OpenApiName) -> Diagnostic {
+    let OpenApiName { what, kind, name, span } = added;
+    let (other, kind) = (&taken.what, kind.word());
+    let message = format!("{what} and {other} have the same {kind} name `{name}` in the OpenAPI document");
+    let problem = Diagnostic::new(Code::NameTaken, *span, message, "leads to a name in use");
+    match taken.span == Span::NOWHERE || taken.span == *span {
         true => problem.help("choose another name"),
-        false => problem.related(taken.span, "there already").help("choose another name for one of the two"),
+        false => problem.related(taken.span, "used here").help("choose another name for one of the two"),
     }
 }
 
 /// Every name that the declared resources add.
-pub fn all(schema: &Schema) -> Vec<Described> {
+pub fn all(schema: &Schema) -> Vec<OpenApiName> {
     schema.declared().flat_map(of).collect()
 }
 
 /// The names of the platform's own resources.
-pub fn platforms() -> Vec<Described> {
-    let sorts =
-        [(Sort::Schema, platform::SCHEMAS), (Sort::Operation, platform::OPERATIONS), (Sort::Group, platform::GROUPS)];
-    let names = sorts.into_iter().flat_map(|(sort, names)| names.iter().map(move |name| (sort, *name)));
-    let what = "the service's own";
+pub fn platforms() -> Vec<OpenApiName> {
+    let kinds = [
+        (NameKind::Schema, platform::SCHEMAS),
+        (NameKind::Operation, platform::OPERATIONS),
+        (NameKind::Tag, platform::TAGS),
+    ];
+    let names = kinds.into_iter().flat_map(|(kind, names)| names.iter().map(move |name| (kind, *name)));
+    let what = "the platform";
     names
-        .map(|(sort, name)| Described { sort, name: name.to_owned(), what: what.to_owned(), span: Span::NOWHERE })
+        .map(|(kind, name)| OpenApiName { kind, name: name.to_owned(), what: what.to_owned(), span: Span::NOWHERE })
         .collect()
 }
 
 /// The names of one resource.
-fn of(resource: &Resource) -> Vec<Described> {
+fn of(resource: &Resource) -> Vec<OpenApiName> {
     let mut names = Names { resource, found: Vec::new() };
     if !resource.operations.is_empty() || !resource.actions.is_empty() {
-        names.add(Sort::Group, naming::label(resource.plural.as_str()), "the group of", resource.plural.span);
+        names.add(NameKind::Tag, naming::label(resource.plural.as_str()), "the tag of", resource.plural.span);
         names.schemas();
         names.operations();
     }
     // Attachments have operations even where no other operation is served.
     if resource.attachments {
         let id = format!("list_attachments_of_{}", resource.path.value);
-        names.add(Sort::Operation, id, "the list of files of", resource.path.span);
+        names.add(NameKind::Operation, id, "the list of attachments of", resource.path.span);
     }
     if resource.events {
         names.events();
@@ -109,13 +112,13 @@ fn of(resource: &Resource) -> Vec<Described> {
 /// The names of one resource, while they are collected.
 struct Names<'r> {
     resource: &'r Resource,
-    found: Vec<Described>,
+    found: Vec<OpenApiName>,
 }
 
 impl Names<'_> {
-    fn add(&mut self, sort: Sort, name: String, what: &str, span: Span) {
+    fn add(&mut self, kind: NameKind, name: String, what: &str, span: Span) {
         let what = format!("{what} `{}`", self.resource.name.value);
-        self.found.push(Described { sort, name, what, span });
+        self.found.push(OpenApiName { kind, name, what, span });
     }
 
     fn schemas(&mut self) {
@@ -124,17 +127,17 @@ impl Names<'_> {
         let serves = |operation| self.resource.serves_any(&[operation]);
         let schemas = [
             ("", "a record of", true),
-            ("ListItem", "a record in the list of", has_detail && serves(Operation::List)),
-            ("Fields", "some fields of", serves(Operation::List) || serves(Operation::Show)),
-            ("Create", "what creates", serves(Operation::Create) && !singleton),
-            ("Update", "what changes", serves(Operation::Update)),
+            ("ListItem", "a list item of", has_detail && serves(Operation::List)),
+            ("Fields", "selected fields of", serves(Operation::List) || serves(Operation::Show)),
+            ("Create", "the create body of", serves(Operation::Create) && !singleton),
+            ("Update", "the update body of", serves(Operation::Update)),
         ];
         for (end, what, _) in schemas.into_iter().filter(|(_, _, is_there)| *is_there) {
-            self.add(Sort::Schema, format!("{type_name}{end}"), what, self.resource.name.span);
+            self.add(NameKind::Schema, format!("{type_name}{end}"), what, self.resource.name.span);
         }
         for action in actions.iter().filter(|action| matches!(action.output, ActionOutput::Fields { .. })) {
             let name = format!("{type_name}{}Answer", naming::upper_camel(action.name.as_str()));
-            self.add(Sort::Schema, name, &format!("the answer of `{}` of", action.name.value), action.name.span);
+            self.add(NameKind::Schema, name, &format!("the output of `{}` of", action.name.value), action.name.span);
         }
     }
 
@@ -144,21 +147,21 @@ impl Names<'_> {
         let writes = self.resource.serves_any(&[Operation::Create, Operation::Update, Operation::Delete]);
         let operations = [
             ("show", name, "the single record of", serves(Operation::Show)),
-            ("update", name, "the change of", serves(Operation::Update)),
-            (PATCH, name, "the change of", serves(Operation::Update)),
+            ("update", name, "the update of", serves(Operation::Update)),
+            (PATCH_OPERATION, name, "the update of", serves(Operation::Update)),
             ("list", plural, "the list of", serves(Operation::List) && !singleton),
-            ("create", name, "the creation of", serves(Operation::Create) && !singleton),
-            ("delete", name, "the deletion of", serves(Operation::Delete) && !singleton),
-            ("bulk", plural, "the write of many of", writes && !singleton),
-            ("restore", name, "the return of a deleted", *soft_delete && serves(Operation::Delete) && !singleton),
+            ("create", name, "the create operation of", serves(Operation::Create) && !singleton),
+            ("delete", name, "the delete operation of", serves(Operation::Delete) && !singleton),
+            ("bulk", plural, "the bulk operation of", writes && !singleton),
+            ("restore", name, "the restore operation of", *soft_delete && serves(Operation::Delete) && !singleton),
         ];
         for (verb, of, what, _) in operations.into_iter().filter(|(_, _, _, is_there)| *is_there) {
-            self.add(Sort::Operation, format!("{verb}_{}", of.value), what, of.span);
+            self.add(NameKind::Operation, format!("{verb}_{}", of.value), what, of.span);
         }
         for action in &self.resource.actions {
             let on = if action.on == ActionOn::Record { name } else { plural };
             let id = format!("{}_{}", action.name.value, on.value);
-            self.add(Sort::Operation, id, &format!("the action `{}` of", action.name.value), action.name.span);
+            self.add(NameKind::Operation, id, &format!("the action `{}` of", action.name.value), action.name.span);
         }
     }
 
@@ -185,7 +188,7 @@ impl Names<'_> {
         }
         for (event, span) in events {
             let id = format!("on_{}_{event}", name.value);
-            self.add(Sort::Operation, id, &format!("the event `{event}` of"), span);
+            self.add(NameKind::Operation, id, &format!("the event `{event}` of"), span);
         }
     }
 }

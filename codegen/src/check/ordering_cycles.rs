@@ -8,7 +8,7 @@ use crate::source::Span;
 
 /// Reports each cycle once, at its first `after`. A cycle of `not_before` alone allows equal values.
 pub fn check(fields: &[Field], problems: &mut Problems) {
-    let mut told: BTreeSet<BTreeSet<&str>> = BTreeSet::new();
+    let mut reported: BTreeSet<BTreeSet<&str>> = BTreeSet::new();
     for field in fields {
         for rule in &field.rules {
             let Rule::After(other) = &rule.value else { continue };
@@ -16,32 +16,30 @@ pub fn check(fields: &[Field], problems: &mut Problems) {
             if other.value == field.name.value {
                 continue;
             }
-            let Some(way) = way(fields, other.as_str(), field.name.as_str()) else { continue };
-            let others = way.iter().map(|(name, _)| *name);
+            let Some(path) = path(fields, other.as_str(), field.name.as_str()) else { continue };
+            let others = path.iter().map(|(name, _)| *name);
             let names: Vec<&str> = std::iter::once(field.name.as_str()).chain(others).collect();
-            if !told.insert(names.iter().copied().collect()) {
+            if !reported.insert(names.iter().copied().collect()) {
                 continue;
             }
-            let message = format!(
-                "no values of `{}` can satisfy their rules: each must come behind the next, in a circle",
-                names.join("` and `")
-            );
+            let message =
+                format!("no values of `{}` can satisfy their rules: the rules form a cycle", names.join("` and `"));
             let mut problem = Diagnostic::new(Code::EmptyRange, rule.span, message, "against");
-            for (_, span) in &way {
+            for (_, span) in &path {
                 problem = problem.related(*span, "this");
             }
-            problems.push(problem.help("leave one of them out"));
+            problems.push(problem.help("remove one of the rules"));
         }
     }
 }
 
 /// The fields from one to another along `after` and `not_before` rules, each with the place of its rule.
-fn way<'f>(fields: &'f [Field], from: &'f str, to: &str) -> Option<Vec<(&'f str, Span)>> {
+fn path<'f>(fields: &'f [Field], from: &'f str, to: &str) -> Option<Vec<(&'f str, Span)>> {
     let mut reached: BTreeSet<&str> = BTreeSet::new();
     let mut waiting = vec![(from, Vec::new())];
-    while let Some((name, way)) = waiting.pop() {
+    while let Some((name, path)) = waiting.pop() {
         if name == to {
-            return Some(way);
+            return Some(path);
         }
         let Some(field) = fields.iter().find(|field| field.name.value == name) else { continue };
         if !reached.insert(name) {
@@ -49,7 +47,7 @@ fn way<'f>(fields: &'f [Field], from: &'f str, to: &str) -> Option<Vec<(&'f str,
         }
         for rule in &field.rules {
             if let Rule::After(other) | Rule::NotBefore(other) = &rule.value {
-                let mut further: Vec<(&str, Span)> = way.clone();
+                let mut further: Vec<(&str, Span)> = path.clone();
                 further.push((name, rule.span));
                 waiting.push((other.as_str(), further));
             }

@@ -41,19 +41,19 @@ pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
         }
         // The child is reported at the path of its parent's action or page, whichever file is read first.
         let is_parent = other.under.as_ref().is_some_and(|under| under.resource.value == resource.name.value);
-        let (coming, there) = if is_parent { (&others, &own) } else { (&own, &others) };
-        for path in coming {
-            meeting(path, there, problems);
+        let (new, there) = if is_parent { (&others, &own) } else { (&own, &others) };
+        for path in new {
+            report_clash(path, there, problems);
         }
     }
     for (index, path) in own.iter().enumerate() {
         // Two actions of one name would be one YAML key.
-        meeting(path, &own[..index], problems);
+        report_clash(path, &own[..index], problems);
     }
 }
 
 /// Reports a path that is taken.
-fn meeting(path: &Path, taken: &[Path], problems: &mut Problems) {
+fn report_clash(path: &Path, taken: &[Path], problems: &mut Problems) {
     if let Some(taken) = taken.iter().find(|taken| taken.path == path.path) {
         report(path, taken, problems);
     }
@@ -61,15 +61,15 @@ fn meeting(path: &Path, taken: &[Path], problems: &mut Problems) {
 
 fn report(path: &Path, taken: &Path, problems: &mut Problems) {
     let code = if path.is_action { Code::ActionName } else { Code::NameTaken };
-    let message = format!("{} would be `/{}`, which is {}", path.what, path.path, taken.what);
-    let problem = Diagnostic::new(code, path.span, message, "not free");
+    let message = format!("{} has the path `/{}`, and so has {}", path.what, path.path, taken.what);
+    let problem = Diagnostic::new(code, path.span, message, "already used");
     let problem = match path.is_action {
         true => problem.help("choose another name for the action"),
-        false => problem.help("say another: `path: …`"),
+        false => problem.help("choose another: `path: …`"),
     };
     problems.push(match taken.span == Span::NOWHERE || taken.span == path.span {
         true => problem,
-        false => problem.related(taken.span, "there already"),
+        false => problem.related(taken.span, "used here"),
     });
 }
 
@@ -80,8 +80,8 @@ pub fn all(schema: &Schema) -> Vec<Path> {
 
 /// The reserved first segments.
 fn platforms() -> impl Iterator<Item = Path> {
-    let server = TOP_PATHS.iter().map(|name| (*name, "the server's own"));
-    let served = platform::PATHS.iter().map(|name| (*name, "the platform's"));
+    let server = TOP_PATHS.iter().map(|name| (*name, "a page of the server"));
+    let served = platform::PATHS.iter().map(|name| (*name, "a platform resource"));
     server.chain(served).map(|(path, what)| Path {
         path: path.to_owned(),
         what: what.to_owned(),
@@ -108,24 +108,24 @@ fn of(schema: &Schema, resource: &Resource) -> Vec<Path> {
         span: resource.path.span,
         is_action: false,
     };
-    let mut paths = vec![plain(base.clone(), "the path of")];
+    let mut paths = vec![plain(base.clone(), "the collection of")];
     if !resource.singleton {
         paths.push(plain(record.clone(), "a record of"));
         if resource.serves_any(&[Operation::Create, Operation::Update, Operation::Delete]) {
-            paths.push(plain(format!("{base}/{BULK_PATH}"), "the path that writes many of"));
+            paths.push(plain(format!("{base}/{BULK_PATH}"), "the bulk operation of"));
         }
         if resource.soft_delete && resource.serves_any(&[Operation::Delete]) {
-            paths.push(plain(format!("{record}/{RESTORE_PATH}"), "the path that restores a deleted"));
+            paths.push(plain(format!("{record}/{RESTORE_PATH}"), "the restore operation of"));
         }
         for page in COLLECTION_PAGES {
-            paths.push(plain(format!("{base}/{page}"), "a page of the panel for"));
+            paths.push(plain(format!("{base}/{page}"), "a panel page of"));
         }
     }
     if resource.attachments {
-        paths.push(plain(format!("{record}/{ATTACHMENTS_PATH}"), "the list of files of"));
+        paths.push(plain(format!("{record}/{ATTACHMENTS_PATH}"), "the attachment list of"));
     }
     for page in RECORD_PAGES {
-        paths.push(plain(format!("{record}/{page}"), "a page of the panel for a record of"));
+        paths.push(plain(format!("{record}/{page}"), "a panel page of a record of"));
     }
     for action in &resource.actions {
         let stem = if action.on == ActionOn::Record { &record } else { &base };

@@ -9,7 +9,7 @@ use regex_syntax::hir::{Hir, HirKind};
 /// would help.
 pub fn compile(pattern: &str) -> Result<Regex, (String, &'static str)> {
     if pattern.trim().is_empty() {
-        return Err(("it is empty".to_owned(), "leave `pattern` out: any text matches an empty one, or none does"));
+        return Err(("it is empty".to_owned(), "remove `pattern`"));
     }
     // The pattern is parsed alone first, so that positions in the message are those of the pattern.
     if let Err(found) = regex_syntax::parse(pattern) {
@@ -20,17 +20,17 @@ pub fn compile(pattern: &str) -> Result<Regex, (String, &'static str)> {
         };
         return Err((
             reason,
-            "the syntax is that of the Rust crate `regex`; the whole text must match, so `^` and `$` are not needed",
+            "the syntax is that of the Rust crate `regex`; the whole text must match, without `^` and `$`",
         ));
     }
     Regex::new(&format!("^(?:{pattern})$")).map_err(|found| match found {
         regex::Error::CompiledTooBig(most) => (
-            format!("compiled it takes more than {most} bytes"),
-            "repeat less: `{1000}` within `{1000}` is a million times",
+            format!("its compiled form exceeds {most} bytes"),
+            "repeat less: `{1000}` within `{1000}` is a million repetitions",
         ),
         _ => (
-            "it cannot stand between `^(?:` and `)$`".to_owned(),
-            "the whole text must match, so it is put between them; a comment of `(?x)` would swallow the end",
+            "it is not valid between `^(?:` and `)$`".to_owned(),
+            "the server puts the pattern between them, so that the whole text must match; a comment of `(?x)` hides the end",
         ),
     })
 }
@@ -63,8 +63,8 @@ fn characters(hir: &Hir) -> (u64, Option<u64>) {
         }),
         HirKind::Alternation(ways) => {
             let ways: Vec<_> = ways.iter().map(characters).collect();
-            let least = ways.iter().map(|way| way.0).min().unwrap_or(0);
-            let most = ways.iter().map(|way| way.1).collect::<Option<Vec<u64>>>();
+            let least = ways.iter().map(|path| path.0).min().unwrap_or(0);
+            let most = ways.iter().map(|path| path.1).collect::<Option<Vec<u64>>>();
             (least, most.and_then(|most| most.into_iter().max()))
         }
     }
@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_server_could_not_compile_is_refused() {
+    fn patterns_too_large_for_the_server_are_rejected() {
         assert!(compile("[A-Z]{3}").unwrap().is_match("GBP"));
         for pattern in ["[A-Z", "(?=a)b", "(a{1000}){1000}", "(?x)[A-Z]{3} # three letters"] {
             assert!(compile(pattern).is_err(), "{pattern}");
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_tells_how_long_its_texts_are() {
+    fn a_pattern_implies_the_length_of_its_matches() {
         let lengths = |pattern| lengths(pattern).unwrap();
         assert_eq!(lengths("[A-Z]{3}"), (3, Some(3)));
         assert_eq!(lengths("(ä|über)?x{2,}"), (2, None));

@@ -10,11 +10,10 @@ pub fn check(resource: &Resource, problems: &mut Problems) {
     // An explicit `plural` shows that the name is meant.
     let follows = plural.span == name.span && !resource.singleton;
     let Some(singular) = naming::singular(name.as_str()).filter(|_| follows) else { return };
-    let message =
-        format!("`{}` looks like several records, of which lists would be called `{}`", name.value, plural.value);
+    let message = format!("`{}` looks like a plural; its plural would be `{}`", name.value, plural.value);
     let help = format!(
-        "call it `{singular}`, and its file `{singular}.yaml`; where `{}` is the name of one, say so: `plural: {}`",
+        "rename it to `{singular}`, and the file to `{singular}.yaml`; if `{}` is a singular, add `plural: {}`",
         name.value, plural.value
     );
-    problems.push(Diagnostic::new(Code::PluralName, name.span, message, "the name of one record").help(help));
+    problems.push(Diagnostic::new(Code::PluralName, name.span, message, "a name in the singular").help(help));
 }

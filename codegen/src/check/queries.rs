@@ -18,7 +18,7 @@ pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
         for name in named {
             sorted(resource, name, problems);
         }
-        twice(named, problems);
+        report_repeated(named, problems);
     }
     for name in &resource.search {
         searched(resource, name, problems);
@@ -36,7 +36,7 @@ pub fn named<'a>(resource: &'a Resource, name: &Name, what: &str, problems: &mut
         resource.fields.iter().filter(|field| field.declared == name.value).map(|field| field.name.as_str()).collect();
     problems.push(match columns.is_empty() {
         true => problem.did_you_mean(name.as_str(), resource.fields.iter().map(|field| field.name.as_str())),
-        false => problem.help(format!("its fields are {}", columns.join(" and "))),
+        false => problem.help(format!("its columns are {}", columns.join(" and "))),
     });
     None
 }
@@ -44,13 +44,16 @@ pub fn named<'a>(resource: &'a Resource, name: &Name, what: &str, problems: &mut
 /// True if a list shows a field. A field that a list does not show cannot be queried.
 fn is_listed(field: &Field, name: &Name, verb: &str, problems: &mut Problems) -> bool {
     let (message, help) = if field.access == Access::Secret {
-        (format!("`{}` is secret, and cannot be {verb}", name.value), "leave it out")
+        (format!("`{}` is secret and cannot be {verb}", name.value), "leave it out")
     } else if !field.is_listed() {
-        (format!("`{}` is not in a list item, and cannot be {verb}", name.value), "move it from `detail` to `fields`")
+        (
+            format!("`{}` is not in list items and cannot be {verb}", name.value),
+            "move the field from `detail` to `fields`",
+        )
     } else {
         return true;
     };
-    problems.push(Diagnostic::new(Code::NotQueryable, name.span, message, "not shown in a list").help(help));
+    problems.push(Diagnostic::new(Code::NotQueryable, name.span, message, "not in list items").help(help));
     false
 }
 
@@ -64,7 +67,7 @@ fn filtered(schema: &Schema, resource: &Resource, name: &Name, filter: &Filter, 
     let fitting = kind.predicates();
     let is_custom = kind == Kind::Known(Type::CustomFields);
     if fitting.is_empty() && !is_custom {
-        let message = format!("`{}` is {}, which no predicate fits", name.value, kind.described());
+        let message = format!("`{}` is {}, which accepts no predicate", name.value, kind.described());
         let problem =
             Diagnostic::new(Code::NotQueryable, name.span, message, "cannot be filtered").help("leave it out");
         problems.push(problem);
@@ -75,17 +78,17 @@ fn filtered(schema: &Schema, resource: &Resource, name: &Name, filter: &Filter, 
     for predicate in predicates {
         let word = predicate.value.word();
         if !fitting.contains(&predicate.value) {
-            let message = format!("`{word}` does not fit `{}`, which is {}", name.value, kind.described());
+            let message = format!("`{word}` does not apply to `{}`, which is {}", name.value, kind.described());
             let known: Vec<&str> = fitting.iter().map(|predicate| predicate.word()).collect();
             let help = match is_custom {
-                true => format!("their definitions say what fits each: `{}: all`", name.value),
-                false => format!("those that fit: {}", known.join(", ")),
+                true => format!("the definition of each custom field decides: write `{}: all`", name.value),
+                false => format!("predicates that apply: {}", known.join(", ")),
             };
-            let problem = Diagnostic::new(Code::PredicateMisfit, predicate.span, message, "does not fit the type");
+            let problem = Diagnostic::new(Code::PredicateMisfit, predicate.span, message, "does not apply");
             problems.push(problem.help(help));
         }
         if let Some(first) = seen.insert(predicate.value, predicate) {
-            let message = format!("the predicate `{word}` is there twice");
+            let message = format!("the predicate `{word}` is listed twice");
             let problem = Diagnostic::new(Code::NameTaken, predicate.span, message, "again");
             problems.push(problem.related(first.span, "first here"));
         }
@@ -103,11 +106,11 @@ fn sorted(resource: &Resource, name: &Name, problems: &mut Problems) {
 }
 
 /// Reports names that a list has twice.
-pub fn twice(names: &[Name], problems: &mut Problems) {
+pub fn report_repeated(names: &[Name], problems: &mut Problems) {
     let mut seen: BTreeMap<&str, &Name> = BTreeMap::new();
     for name in names {
         if let Some(first) = seen.insert(name.as_str(), name) {
-            let message = format!("`{}` is in the list twice", name.value);
+            let message = format!("`{}` is listed twice", name.value);
             let problem = Diagnostic::new(Code::NameTaken, name.span, message, "again");
             problems.push(problem.related(first.span, "first here"));
         }
@@ -121,15 +124,15 @@ fn searched(resource: &Resource, name: &Name, problems: &mut Problems) {
     }
     let (message, help) = match &field.kind {
         Kind::Known(Type::Derived { .. }) => (
-            format!("`{}` is derived, and has no column to search", name.value),
-            "search it in the resource that holds it",
+            format!("`{}` is derived and has no column to search", name.value),
+            "search the resource that has the column",
         ),
         kind if !kind.is_text() => (
-            format!("`{}` is {}, and there are no substrings to search", name.value, kind.described()),
+            format!("`{}` is {}, which is not searchable text", name.value, kind.described()),
             "only `string` and `text` fields can be searched",
         ),
         _ if field.access == Access::Secret => {
-            (format!("`{}` is secret, and is not searched", name.value), "leave it out")
+            (format!("`{}` is secret and cannot be searched", name.value), "leave it out")
         }
         _ => return,
     };

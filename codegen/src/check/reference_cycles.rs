@@ -7,32 +7,35 @@ use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::model::{Access, Default, Field, Resource, Rule, Schema};
 
 pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
-    let Some(way) = shortest(schema, resource) else { return };
+    let Some(path) = shortest_cycle(schema, resource) else { return };
     // Reported once, at the first resource of the cycle.
-    let first = schema.declared().find(|one| way.iter().any(|(other, _)| std::ptr::eq(*one, *other)));
+    let first = schema.declared().find(|one| path.iter().any(|(other, _)| std::ptr::eq(*one, *other)));
     if first.is_none_or(|first| !std::ptr::eq(first, resource)) {
         return;
     }
     // A cycle of parents has its own diagnostic.
-    let Some((_, field)) = way.iter().find(|(_, field)| field.is_declared()) else { return };
+    let Some((_, field)) = path.iter().find(|(_, field)| field.is_declared()) else { return };
     let steps: Vec<String> =
-        way.iter().map(|(resource, field)| format!("`{}.{}`", resource.name.value, field.name.value)).collect();
-    let message =
-        format!("the first `{}` can never be made: {} must be given", resource.name.value, steps.join(" and "));
-    let problem = Diagnostic::new(Code::EmptyRange, field.name.span, message, "refers in a circle");
+        path.iter().map(|(resource, field)| format!("`{}.{}`", resource.name.value, field.name.value)).collect();
+    let message = format!(
+        "the first `{}` can never be created: required references form a cycle, {}",
+        resource.name.value,
+        steps.join(" and ")
+    );
+    let problem = Diagnostic::new(Code::EmptyRange, field.name.span, message, "part of a cycle");
     let key = if field.required { "`required: true`" } else { "`default`" };
-    problems.push(problem.help(format!("let one of them be empty: `nullable: true` in place of {key}")));
+    problems.push(problem.help(format!("make one of them optional: `nullable: true` in place of {key}")));
 }
 
 /// The shortest cycle of required references through a resource, each with the resource that has it.
-fn shortest<'s>(schema: &'s Schema, start: &'s Resource) -> Option<Vec<(&'s Resource, &'s Field)>> {
+fn shortest_cycle<'s>(schema: &'s Schema, start: &'s Resource) -> Option<Vec<(&'s Resource, &'s Field)>> {
     let mut reached: BTreeSet<&str> = BTreeSet::new();
     let mut waiting = vec![(start, Vec::new())];
     while !waiting.is_empty() {
         let mut next = Vec::new();
-        for (resource, way) in waiting {
-            for (field, target) in must(schema, resource) {
-                let mut further: Vec<(&Resource, &Field)> = way.clone();
+        for (resource, path) in waiting {
+            for (field, target) in required_references(schema, resource) {
+                let mut further: Vec<(&Resource, &Field)> = path.clone();
                 further.push((resource, field));
                 if std::ptr::eq(target, start) {
                     return Some(further);
@@ -48,7 +51,10 @@ fn shortest<'s>(schema: &'s Schema, start: &'s Resource) -> Option<Vec<(&'s Reso
 }
 
 /// The required references of a resource: by id, or by a value that `exists` asks for.
-fn must<'s>(schema: &'s Schema, resource: &'s Resource) -> impl Iterator<Item = (&'s Field, &'s Resource)> {
+fn required_references<'s>(
+    schema: &'s Schema,
+    resource: &'s Resource,
+) -> impl Iterator<Item = (&'s Field, &'s Resource)> {
     let fields = resource.fields.iter().filter(|field| !field.nullable);
     let named = fields.flat_map(|field| {
         let by_id = field.kind.target().filter(|_| field.default == Default::None);

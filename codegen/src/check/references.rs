@@ -17,7 +17,7 @@ pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
                     for target in type_names {
                         refer(schema, target, problems);
                         if !seen.insert(target.as_str()) {
-                            let message = format!("`{}` is among the alternatives twice", target.value);
+                            let message = format!("`{}` is listed twice", target.value);
                             problems.push(Diagnostic::new(Code::RefTarget, target.span, message, "again"));
                         }
                     }
@@ -40,7 +40,7 @@ fn refer(schema: &Schema, target: &Name, problems: &mut Problems) {
         return;
     }
     if schema.find(target.as_str()).is_some_and(|found| found.singleton) {
-        let message = format!("`{}` has one record and no ids, so that nothing can refer to it", target.value);
+        let message = format!("`{}` is a singleton, which has no ids to refer to", target.value);
         problems.push(Diagnostic::new(Code::RefTarget, target.span, message, "a singleton"));
     }
 }
@@ -49,7 +49,7 @@ fn refer(schema: &Schema, target: &Name, problems: &mut Problems) {
 pub fn known(schema: &Schema, name: &Name, problems: &mut Problems) -> bool {
     let known = schema.knows(name.as_str());
     if !known {
-        let message = format!("there is no resource `{}`", name.value);
+        let message = format!("unknown resource `{}`", name.value);
         let problem = Diagnostic::new(Code::UnknownResource, name.span, message, "unknown resource")
             .did_you_mean(name.as_str(), schema.resources.iter().map(|resource| resource.name.as_str()));
         problems.push(problem);
@@ -70,18 +70,18 @@ fn exists(schema: &Schema, field: &Field, (resource, other): (&Name, &Name), pro
     };
     let found = target.field(tail).filter(|found| found.shown != Shown::Never);
     let problem = match found {
-        None => unfit(format!("`{name}` has no field `{tail}` to look in"), "unknown field"),
+        None => unfit(format!("`{name}` has no field `{tail}`"), "unknown field"),
         Some(found) if found.access == Access::Secret => {
-            unfit(format!("`{name}.{tail}` is secret, and looking in it would tell what it holds"), "a secret")
+            unfit(format!("`{name}.{tail}` is secret; the rule would reveal its values"), "a secret")
         }
         Some(found) if !found.is_column() => {
-            let message = format!("`{name}.{tail}` is {}, and has no column to look in", found.kind.described());
-            unfit(message, "not a value of its own")
+            let message = format!("`{name}.{tail}` is {}, which has no column", found.kind.described());
+            unfit(message, "no column")
         }
         Some(found) if !field.kind.is_comparable_with(&found.kind) => {
-            let message = format!("`{}` cannot be found among the values of `{name}.{tail}`", field.declared);
+            let message = format!("`{}` and `{name}.{tail}` are not comparable", field.declared);
             let label = format!("{}, not {}", found.kind.described(), field.kind.described());
-            Diagnostic::new(Code::ExistsPath, other.span, message, label).help("the two must be of the same type")
+            Diagnostic::new(Code::ExistsPath, other.span, message, label).help("both need the same type")
         }
         Some(_) => return,
     };

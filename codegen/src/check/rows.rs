@@ -8,7 +8,7 @@ use charter_model::{Misfit, Number};
 
 use super::cross_field;
 use super::defaults::own_rules;
-use super::seed_state::{Sown, stands};
+use super::seed_state::{SeedState, value_in_row};
 use crate::diagnostic::{Code, Diagnostic, Problems, nearest};
 use crate::model::{Access, Default, Field, Kind, Resource, Rule, Type};
 use crate::source::Span;
@@ -26,13 +26,13 @@ pub struct Rows<'a> {
 
 impl<'a> Rows<'a> {
     /// Checks all rows in order. `state` is the state before the first row.
-    pub fn check(&self, items: &'a [Node], sown: Sown<'a>, problems: &mut Problems) {
+    pub fn check(&self, items: &'a [Node], sown: SeedState<'a>, problems: &mut Problems) {
         let mut known: BTreeMap<String, Span> = BTreeMap::new();
         let sets = self.unique_sets();
         let mut taken: BTreeMap<(usize, Vec<String>), Span> = BTreeMap::new();
         for (place, item) in items.iter().enumerate() {
             let Value::Map(entries) = &item.value else {
-                let message = format!("a row is a mapping from fields to values, not {}", item.described());
+                let message = format!("a row must be a mapping from fields to values, not {}", item.described());
                 let problem = Diagnostic::new(Code::Seed, item.span, message, "expected a mapping");
                 problems.push(match (self.key, item.scalar()) {
                     (Some(key), Some(text)) => {
@@ -49,16 +49,16 @@ impl<'a> Rows<'a> {
             if let (Some(key), Some(text)) = (self.key, text)
                 && let Some(first) = known.insert(text.value.to_lowercase(), text.span)
             {
-                let message =
-                    format!("two rows have the `{}` `{}`, which tells rows apart", key.name.value, text.value);
+                let message = format!("two rows have the `{}` `{}`, which identifies rows", key.name.value, text.value);
                 problems.push(Diagnostic::new(Code::Seed, text.span, message, "again").related(first, "first here"));
             }
             for (index, set) in sets.iter().enumerate() {
-                let values = set.iter().map(|name| stands(self.resource, entries, name)).collect::<Option<Vec<_>>>();
+                let values =
+                    set.iter().map(|name| value_in_row(self.resource, entries, name)).collect::<Option<Vec<_>>>();
                 let Some(values) = values else { continue };
-                let (span, said) = (item.span, values.join("`, `"));
+                let (span, shown) = (item.span, values.join("`, `"));
                 if let Some(first) = taken.insert((index, values), span) {
-                    let message = format!("two rows have the `{}` `{said}`, which is unique", set.join("`, `"));
+                    let message = format!("two rows have the `{}` `{shown}`, which must be unique", set.join("`, `"));
                     problems.push(Diagnostic::new(Code::Seed, span, message, "again").related(first, "first here"));
                 }
             }
@@ -78,9 +78,9 @@ impl<'a> Rows<'a> {
     }
 
     /// Checks one row: its fields exist and are writable, its values fit, and nothing is missing.
-    fn row(&self, item: &Node, entries: &'a [Entry], sown: Sown<'a>, problems: &mut Problems) {
+    fn row(&self, item: &Node, entries: &'a [Entry], sown: SeedState<'a>, problems: &mut Problems) {
         // Fields that an unknown one may stand for, so that they are not reported as missing.
-        let mut meant: Vec<&str> = Vec::new();
+        let mut misspelt: Vec<&str> = Vec::new();
         for (place, entry) in entries.iter().enumerate() {
             let name = entry.key.as_str();
             let Some(field) = self.resource.field(name) else {
@@ -91,19 +91,20 @@ impl<'a> Rows<'a> {
                 problems.push(match before.and_then(|before| torn_at_comma(before, entry)) {
                     Some(help) => problem.help(help),
                     None => {
-                        meant.extend(nearest(name, known()));
+                        misspelt.extend(nearest(name, known()));
                         problem.did_you_mean(name, known())
                     }
                 });
                 continue;
             };
             if field.kind == Kind::Known(Type::CustomFields) {
-                let message = "no custom field is defined yet when rows are sown";
-                let problem = Diagnostic::new(Code::Seed, entry.key.span, message, "never there");
-                problems.push(problem.help("leave `custom_fields` out, or make it a field of the resource"));
+                let message = "custom fields are not yet defined when seed data is inserted";
+                let problem = Diagnostic::new(Code::Seed, entry.key.span, message, "not yet defined");
+                problems.push(problem.help("remove `custom_fields`, or declare a field of the resource"));
             } else if !self.gives(field) {
-                let message = format!("`{name}` is not written by a row, and would be passed over");
-                problems.push(Diagnostic::new(Code::Seed, entry.key.span, message, "not written").help("leave it out"));
+                let message = format!("`{name}` cannot be set in seed data");
+                problems
+                    .push(Diagnostic::new(Code::Seed, entry.key.span, message, "not writable").help("leave it out"));
             } else if let Some(problem) = unfit(field, &entry.value) {
                 problems.push(problem);
             } else if let Value::List(items) = &entry.value.value {
@@ -117,18 +118,18 @@ impl<'a> Rows<'a> {
                 own_rules(field, "value", &text.value, text.span, problems);
             }
         }
-        self.beside_others(entries, problems);
+        self.cross_field_rules(entries, problems);
         for field in self.given() {
-            if !meant.contains(&field.name.as_str()) {
+            if !misspelt.contains(&field.name.as_str()) {
                 self.missing(field, item, entries, problems);
             }
-            self.lacking(field, item, entries, sown, problems);
-            self.leading_nowhere(field, entries, sown, problems);
+            self.missing_values(field, item, entries, sown, problems);
+            self.missing_references(field, entries, sown, problems);
         }
     }
 
     /// Checks the embedded records of a row.
-    fn embedded(&self, name: &str, by: &'a str, items: &'a [Node], sown: Sown<'a>, problems: &mut Problems) {
+    fn embedded(&self, name: &str, by: &'a str, items: &'a [Node], sown: SeedState<'a>, problems: &mut Problems) {
         if let Some(resource) = sown.schema.find(name) {
             Rows { resource, key: None, by: Some(by) }.check(items, sown, problems);
         }
@@ -143,37 +144,44 @@ impl<'a> Rows<'a> {
         if (is_needed || no_caller || is_key) && given.is_none_or(|entry| entry.value.is_null()) {
             let name = &field.name.value;
             let message = match no_caller {
-                true => format!("this row has no `{name}`, and nobody calls who could be it"),
-                false if is_key => format!("this row has no `{name}`, which tells rows apart"),
-                false => format!("this row has no `{name}`, which must be given"),
+                true => format!("the row has no `{name}`, and seeding has no caller"),
+                false if is_key => format!("the row has no `{name}`, which identifies rows"),
+                false => format!("the row has no `{name}`, which is required"),
             };
             problems.push(Diagnostic::new(Code::Seed, item.span, message, format!("`{name}` is missing")));
         }
     }
 
     /// Reports a value that `exists` asks for and that no earlier row has.
-    fn lacking(&self, field: &Field, item: &Node, entries: &[Entry], sown: Sown<'_>, problems: &mut Problems) {
-        let Some(text) = stands(self.resource, entries, field.name.as_str()) else { return };
-        let Some(path) = sown.lacks(field, &text) else { return };
+    fn missing_values(
+        &self,
+        field: &Field,
+        item: &Node,
+        entries: &[Entry],
+        sown: SeedState<'_>,
+        problems: &mut Problems,
+    ) {
+        let Some(text) = value_in_row(self.resource, entries, field.name.as_str()) else { return };
+        let Some(path) = sown.missing_value(field, &text) else { return };
         let given = entries.iter().find(|entry| entry.key.value == field.name.value).filter(|e| !e.value.is_null());
         let (name, span) = (&field.name.value, given.map_or(item.span, |entry| entry.value.span));
         let message = match given {
-            Some(_) => format!("no row that is sown before has the `{path}` `{text}`"),
-            None => format!("no row that is sown before has the `{path}` `{text}`, with which `{name}` begins"),
+            Some(_) => format!("no earlier row has the `{path}` `{text}`"),
+            None => format!("no earlier row has the `{path}` `{text}`, the default of `{name}`"),
         };
-        let problem = Diagnostic::new(Code::Seed, span, message, "not there by then");
+        let problem = Diagnostic::new(Code::Seed, span, message, "does not exist yet");
         let target = path.split('.').next().unwrap_or_default();
-        let help = platforms(sown, target, field).unwrap_or_else(|| format!("sow a row that has it in `{target}`"));
+        let help = platforms(sown, target, field).unwrap_or_else(|| format!("add a row that has it to `{target}`"));
         problems.push(problem.help(help));
     }
 
     /// Reports references to records that do not exist yet.
-    fn leading_nowhere(&self, field: &Field, entries: &[Entry], sown: Sown<'_>, problems: &mut Problems) {
+    fn missing_references(&self, field: &Field, entries: &[Entry], sown: SeedState<'_>, problems: &mut Problems) {
         let Some(given) = entries.iter().find(|entry| entry.key.value == field.name.value) else { return };
         let target = match &field.kind {
             Kind::Known(Type::Ref { resource } | Type::RefList { resource }) => Some(resource.as_str()),
             Kind::Known(Type::PolymorphicRef { type_field }) => {
-                let word = stands(self.resource, entries, type_field.as_str());
+                let word = value_in_row(self.resource, entries, type_field.as_str());
                 let is_it =
                     |known: &&Resource| word.as_ref().is_some_and(|word| *word == upper_camel(known.name.as_str()));
                 sown.schema.resources.iter().find(is_it).map(|known| known.name.as_str())
@@ -186,22 +194,21 @@ impl<'a> Rows<'a> {
             _ => std::slice::from_ref(&given.value),
         };
         for id in ids.iter().filter_map(Node::scalar) {
-            let Some(rows) = sown.too_few(target, id.as_str()) else { continue };
+            let Some(rows) = sown.missing_row(target, id.as_str()) else { continue };
             let message = match rows {
-                0 => format!("no record of `{target}` is there by then, so that none has the id `{}`", id.value),
-                1 => format!("one row of `{target}` is sown before, and no record has the id `{}`", id.value),
-                _ => format!("{rows} rows of `{target}` are sown before, and no record has the id `{}`", id.value),
+                0 => format!("no `{target}` exists before this row, so none has the id `{}`", id.value),
+                1 => format!("one row of `{target}` exists before this row, so none has the id `{}`", id.value),
+                _ => format!("{rows} rows of `{target}` exist before this row, so none has the id `{}`", id.value),
             };
             let name = &field.name.value;
-            let help = platforms(sown, target, field).unwrap_or_else(|| {
-                format!("ids are counted from 1: sow the row of `{target}` first, or leave `{name}` out")
-            });
-            problems.push(Diagnostic::new(Code::Seed, id.span, message, "not there by then").help(help));
+            let help = platforms(sown, target, field)
+                .unwrap_or_else(|| format!("ids start at 1: add the row of `{target}` first, or remove `{name}`"));
+            problems.push(Diagnostic::new(Code::Seed, id.span, message, "does not exist yet").help(help));
         }
     }
 
     /// Checks the rules between two fields of a row.
-    fn beside_others(&self, entries: &[Entry], problems: &mut Problems) {
+    fn cross_field_rules(&self, entries: &[Entry], problems: &mut Problems) {
         for entry in entries {
             let Some(field) = self.resource.field(entry.key.as_str()).filter(|field| self.gives(field)) else {
                 continue;
@@ -211,11 +218,11 @@ impl<'a> Rows<'a> {
             };
             for rule in &field.rules {
                 let Some(other) = rule.value.other_field() else { continue };
-                let Some(value) = stands(self.resource, entries, other) else { continue };
-                if !cross_field::keeps(&rule.value, &field.kind, &own.value, &value) {
+                let Some(value) = value_in_row(self.resource, entries, other) else { continue };
+                if !cross_field::satisfies(&rule.value, &field.kind, &own.value, &value) {
                     let (name, key) = (&field.declared, rule.value.key());
-                    let message = format!("the value of `{name}` breaks its own rule `{key}`: `{other}` is `{value}`");
-                    let problem = Diagnostic::new(Code::Seed, own.span, message, "not allowed");
+                    let message = format!("the value of `{name}` breaks its rule `{key}`: `{other}` is `{value}`");
+                    let problem = Diagnostic::new(Code::Seed, own.span, message, "breaks the rule");
                     problems.push(problem.related(rule.span, "by this rule"));
                 }
             }
@@ -239,10 +246,10 @@ pub fn is_given(field: &Field) -> bool {
 }
 
 /// The help for a reference to a platform record, which no seed creates.
-fn platforms(sown: Sown<'_>, target: &str, field: &Field) -> Option<String> {
+fn platforms(sown: SeedState<'_>, target: &str, field: &Field) -> Option<String> {
     sown.schema.find(target).filter(|target| target.is_platform())?;
-    let left = if field.nullable { "" } else { ", and say `nullable: true` at the field" };
-    Some(format!("no `{target}` is made before all rows are sown: leave `{}` out{left}", field.name.value))
+    let left = if field.nullable { "" } else { ", and add `nullable: true` to the field" };
+    Some(format!("no `{target}` exists before all seed data is inserted: remove `{}`{left}", field.name.value))
 }
 
 /// Checks the elements of a list and their number.
@@ -269,14 +276,14 @@ fn elements(field: &Field, items: &[Node], span: Span, problems: &mut Problems) 
         }
     }
     for rule in &field.rules {
-        let kept = match &rule.value {
+        let is_satisfied = match &rule.value {
             Rule::MinLength(least) => items.len() >= *least as usize,
             Rule::MaxLength(most) => items.len() <= *most as usize,
             _ => true,
         };
-        if !kept {
-            let message = format!("the value of `{}` breaks its own rule `{}`", field.declared, rule.value.key());
-            let problem = Diagnostic::new(Code::Seed, span, message, "not allowed");
+        if !is_satisfied {
+            let message = format!("the value of `{}` breaks its rule `{}`", field.declared, rule.value.key());
+            let problem = Diagnostic::new(Code::Seed, span, message, "breaks the rule");
             problems.push(problem.related(rule.span, "by this rule"));
         }
     }
@@ -293,22 +300,22 @@ fn unfit(field: &Field, node: &Node) -> Option<Diagnostic> {
         // An empty text clears embedded records.
         Value::Scalar { text, .. } if text.is_empty() && is_embedded => None,
         Value::Map(_) | Value::Scalar { .. } if is_embedded => {
-            let message = format!("`{name}` is a list of records, and takes a list, not {}", node.described());
+            let message = format!("`{name}` takes a list of records, not {}", node.described());
             Some(problem(message, "expected a list"))
         }
         Value::Scalar { .. } if field.kind.is_list() || is_json => {
             let wanted = if field.kind.is_list() { "a list" } else { "an object or a list" };
-            let message = format!("`{name}` is {}, and takes {wanted}, not a single value", field.kind.described());
+            let message = format!("`{name}` is {} and takes {wanted}, not a single value", field.kind.described());
             Some(problem(message, &format!("expected {wanted}")))
         }
         _ if holds_many => None,
         Value::Scalar { text, .. } => {
             if text.is_empty() {
-                let message = format!("`{name}` is empty, and may not be");
+                let message = format!("`{name}` cannot be empty");
                 return (!field.nullable).then(|| problem(message, "empty"));
             }
             if field.required && text.trim().is_empty() {
-                return Some(problem(format!("`{name}` is blank, and must be given"), "blank"));
+                return Some(problem(format!("`{name}` is required and cannot be blank"), "blank"));
             }
             if let Some(problem) = read_otherwise(&field.kind, &format!("`{name}`"), node) {
                 return Some(problem);
@@ -318,7 +325,7 @@ fn unfit(field: &Field, node: &Node) -> Option<Diagnostic> {
         }
         other => {
             let many = if matches!(other, Value::List(_)) { "a list" } else { "a mapping" };
-            let message = format!("`{name}` is {}, and takes a single value, not {many}", field.kind.described());
+            let message = format!("`{name}` is {} and takes a single value, not {many}", field.kind.described());
             Some(problem(message, "expected a single value"))
         }
     }
@@ -329,7 +336,7 @@ fn read_otherwise(kind: &Kind, what: &str, node: &Node) -> Option<Diagnostic> {
     let Value::Scalar { text, plain: true } = &node.value else { return None };
     let (message, label) = match kind {
         kind if kind.is_text() && is_typed(text) => {
-            (format!("{what} is a text, and YAML reads `{text}` as something else"), "not a text")
+            (format!("{what} is text, but YAML reads `{text}` as another type"), "not text")
         }
         Kind::Known(Type::Decimal { .. }) => {
             // YAML has no decimals: it reads such a number as a 64-bit float.
@@ -337,7 +344,7 @@ fn read_otherwise(kind: &Kind, what: &str, node: &Node) -> Option<Diagnostic> {
             if Number::read(text).is_none_or(|number| Number::read(&read) == Some(number)) {
                 return None;
             }
-            (format!("YAML reads `{text}` as `{read}`, which is another number"), "has too many digits")
+            (format!("YAML reads `{text}` as `{read}`, a different number"), "too many digits")
         }
         _ => return None,
     };

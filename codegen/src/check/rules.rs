@@ -50,21 +50,21 @@ pub fn fits(rule: &Rule, kind: &Kind) -> bool {
 
 fn misfit(field: &Field, rule: &Spanned<Rule>, problems: &mut Problems) {
     let (key, kind) = (rule.value.key(), field.kind.described());
-    let message = format!("`{key}` cannot be said of `{}`, which is {kind}", field.declared);
+    let message = format!("`{key}` does not apply to `{}`, which is {kind}", field.declared);
     let fitting = RuleFacts::ALL.iter().filter(|facts| (facts.fits)(field.kind.facts()));
     let fitting: Vec<&str> = fitting.map(|facts| facts.key).collect();
     let help = match (&rule.value, &field.kind) {
         (Rule::MaxLength(_), kind) if kind.is_text() => {
-            "the greatest length of a text is part of its type: `string(n)`".to_owned()
+            "the type sets the maximum length of text: `string(n)`".to_owned()
         }
         (Rule::Unique, Kind::Known(Type::Text)) => {
-            "a text of any length has no index: make it a `string(n)`".to_owned()
+            "text of any length has no unique index: make it a `string(n)`".to_owned()
         }
-        (_, Kind::Known(Type::PolymorphicType { .. })) => "a `ref` to several resources has no rules".to_owned(),
-        _ if fitting.is_empty() => format!("{kind} has no rules"),
-        _ => format!("for {kind} there are: {}", fitting.join(", ")),
+        (_, Kind::Known(Type::PolymorphicType { .. })) => "a `ref` to several resources takes no rules".to_owned(),
+        _ if fitting.is_empty() => format!("{kind} takes no rules"),
+        _ => format!("rules for {kind}: {}", fitting.join(", ")),
     };
-    problems.push(Diagnostic::new(Code::RuleMisfit, rule.span, message, "does not fit the type").help(help));
+    problems.push(Diagnostic::new(Code::RuleMisfit, rule.span, message, "does not apply").help(help));
 }
 
 fn bound(field: &Field, text: &str, span: Span, problems: &mut Problems) {
@@ -82,11 +82,11 @@ fn bound(field: &Field, text: &str, span: Span, problems: &mut Problems) {
         let message = format!("`{text}` is not a number that `{}` can hold", field.declared);
         let help = match &field.kind {
             Kind::Known(Type::Decimal { precision, places }) => {
-                format!("a number of at most {precision} digits with at most {places} places")
+                format!("use a number of at most {precision} digits with at most {places} decimal places")
             }
-            kind => format!("a whole number in the range of `{}`", kind.word()),
+            kind => format!("use a whole number in the range of `{}`", kind.word()),
         };
-        problems.push(Diagnostic::new(Code::BoundMisfit, span, message, "out of its range").help(help));
+        problems.push(Diagnostic::new(Code::BoundMisfit, span, message, "out of range").help(help));
     }
 }
 
@@ -99,7 +99,13 @@ fn range(field: &Field, problems: &mut Problems) {
         for (most, other) in bounds(upper) {
             if least > most {
                 let (low, high) = (rule.value.key(), other.value.key());
-                empty_range(field, other.span, rule.span, &format!("`{low}` leaves nothing for `{high}`"), problems);
+                empty_range(
+                    field,
+                    other.span,
+                    rule.span,
+                    &format!("no number satisfies both `{low}` and `{high}`"),
+                    problems,
+                );
             }
         }
     }
@@ -132,17 +138,17 @@ fn places(field: &Field) -> u32 {
 
 /// The least number that all rules of a field allow, with its rule: `min: 10`.
 pub fn least(field: &Field) -> Option<(Number, String)> {
-    let bounds = field.rules.iter().filter_map(|rule| Some((lower(field, &rule.value)?, said(&rule.value))));
+    let bounds = field.rules.iter().filter_map(|rule| Some((lower(field, &rule.value)?, shown_rule(&rule.value))));
     bounds.reduce(|one, other| if other.0 > one.0 { other } else { one })
 }
 
 /// The greatest number that all rules of a field allow, with its rule.
 pub fn most(field: &Field) -> Option<(Number, String)> {
-    let bounds = field.rules.iter().filter_map(|rule| Some((upper(field, &rule.value)?, said(&rule.value))));
+    let bounds = field.rules.iter().filter_map(|rule| Some((upper(field, &rule.value)?, shown_rule(&rule.value))));
     bounds.reduce(|one, other| if other.0 < one.0 { other } else { one })
 }
 
-fn said(rule: &Rule) -> String {
+fn shown_rule(rule: &Rule) -> String {
     match rule {
         Rule::Min(_) | Rule::Max(_) | Rule::Above(_) | Rule::Below(_) => format!("{}: {}", rule.key(), rule.written()),
         rule => rule.key().to_owned(),
@@ -178,7 +184,7 @@ fn extremes(field: &Field, problems: &mut Problems) {
         };
         // A bound outside the range has its own diagnostic.
         if Number::read(text.as_str()).is_some_and(|bound| Number::read(end) == Some(bound)) {
-            let reason = format!("`{end}` is the {what} that its type holds");
+            let reason = format!("`{end}` is the {what} number of its type");
             empty_range(field, rule.span, field.places.kind.unwrap_or(rule.span), &reason, problems);
         }
     }
@@ -187,7 +193,7 @@ fn extremes(field: &Field, problems: &mut Problems) {
 fn lengths(field: &Field, problems: &mut Problems) {
     let nothing = field.rules.iter().find(|rule| rule.value == Rule::MaxLength(0));
     if let (Some(rule), Some(required)) = (nothing, field.places.required) {
-        empty_range(field, rule.span, required, "it must be given, and may have nothing in it", problems);
+        empty_range(field, rule.span, required, "it is required, but only the empty list is allowed", problems);
     }
     let Some((least, rule)) = field.rules.iter().find_map(|rule| match rule.value {
         Rule::MinLength(least) => Some((least, rule)),
@@ -202,10 +208,16 @@ fn lengths(field: &Field, problems: &mut Problems) {
     match (field.kind.max_length(), most) {
         (Some(max), _) if least > max => {
             let kind = field.places.kind.unwrap_or(rule.span);
-            empty_range(field, rule.span, kind, &format!("no text of at most {max} characters is so long"), problems);
+            empty_range(
+                field,
+                rule.span,
+                kind,
+                &format!("the minimum is greater than the maximum length, {max} characters"),
+                problems,
+            );
         }
         (_, Some((most, span))) if least > most => {
-            empty_range(field, span, rule.span, "`min_length` leaves nothing for `max_length`", problems);
+            empty_range(field, span, rule.span, "`min_length` is greater than `max_length`", problems);
         }
         _ => {}
     }
@@ -223,16 +235,15 @@ fn forms(field: &Field, problems: &mut Problems) {
         if let Some(max) = field.kind.max_length()
             && least > max.into()
         {
-            let reason = format!("a text that fits the `{key}` has at least {least} characters, and {max} are allowed");
+            let reason = format!("a match of `{key}` has at least {least} characters; the maximum length is {max}");
             empty_range(field, rule.span, field.places.kind.unwrap_or(rule.span), &reason, problems);
         }
         let Some(most) = most else { continue };
         if let Some((asked, span)) = asked.filter(|(asked, _)| most < *asked) {
-            let reason =
-                format!("a text that fits the `{key}` has at most {most} characters, and {asked} are the fewest");
+            let reason = format!("a match of `{key}` has at most {most} characters; the minimum length is {asked}");
             empty_range(field, rule.span, span, &reason, problems);
         } else if let (0, Some(required)) = (most, field.places.required) {
-            let reason = format!("it must be given, and nothing but the empty text fits the `{key}`");
+            let reason = format!("it is required, but only the empty text matches `{key}`");
             empty_range(field, rule.span, required, &reason, problems);
         }
     }
@@ -259,27 +270,22 @@ fn empty_range(field: &Field, span: Span, other: Span, reason: &str, problems: &
 
 fn pattern(text: &str, span: Span, problems: &mut Problems) {
     let Err((reason, help)) = patterns::compile(text) else { return };
-    let message = format!("this is not a regular expression: {reason}");
-    problems.push(Diagnostic::new(Code::BadPattern, span, message, "cannot be read").help(help));
+    let message = format!("the regular expression is invalid: {reason}");
+    problems.push(Diagnostic::new(Code::BadPattern, span, message, "invalid").help(help));
 }
 
 fn other_field(scope: &Scope<'_>, field: &Field, rule: &Spanned<Rule>, other: &str, problems: &mut Problems) {
     let key = rule.value.key();
     let found = scope.field(other);
     let problem = match found {
-        None => Diagnostic::new(
-            Code::OtherField,
-            rule.span,
-            format!("there is no field `{other}` to compare with"),
-            "unknown field",
-        )
-        .did_you_mean(other, scope.names().filter(|name| *name != field.name.value)),
+        None => Diagnostic::new(Code::OtherField, rule.span, format!("unknown field `{other}`"), "unknown field")
+            .did_you_mean(other, scope.names().filter(|name| *name != field.name.value)),
         Some(found) if found.name.value == field.name.value => {
-            let message = format!("`{}` is compared with itself", field.declared);
-            Diagnostic::new(Code::OtherField, rule.span, message, "the field itself").help("name another field")
+            let message = format!("`{}` cannot be compared with itself", field.declared);
+            Diagnostic::new(Code::OtherField, rule.span, message, "the same field").help("name another field")
         }
         Some(found) if !found.is_column() || !field.kind.is_comparable_with(&found.kind) => {
-            let message = format!("`{key}` compares `{}` with `{other}`, which is of another kind", field.declared);
+            let message = format!("`{key}` compares `{}` with `{other}`, which has another type", field.declared);
             let label = format!("{}, not {}", found.kind.described(), field.kind.described());
             Diagnostic::new(Code::OtherField, rule.span, message, label).help("name a field of the same type")
         }

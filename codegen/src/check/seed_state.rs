@@ -7,7 +7,7 @@ use crate::syntax::tree::{Entry, Node, Value};
 
 /// The state of the database when a row is inserted.
 #[derive(Clone, Copy)]
-pub struct Sown<'a> {
+pub struct SeedState<'a> {
     pub schema: &'a Schema,
     /// The resource whose file is being read, and its rows so far; none after the last file.
     pub file: Option<(&'a Resource, &'a [Node])>,
@@ -15,24 +15,24 @@ pub struct Sown<'a> {
     pub later: &'a [&'a str],
 }
 
-impl<'a> Sown<'a> {
+impl<'a> SeedState<'a> {
     /// The state after these rows of the same file.
-    pub fn with(self, rows: &'a [Node]) -> Sown<'a> {
-        Sown { file: self.file.map(|(resource, _)| (resource, rows)), ..self }
+    pub fn with(self, rows: &'a [Node]) -> SeedState<'a> {
+        SeedState { file: self.file.map(|(resource, _)| (resource, rows)), ..self }
     }
 
     /// The path of a value that a field asks for with `exists` and that no record has: `currency.code`.
-    pub fn lacks(self, field: &Field, text: &str) -> Option<String> {
+    pub fn missing_value(self, field: &Field, text: &str) -> Option<String> {
         let paths = field.rules.iter().filter_map(|rule| match &rule.value {
             Rule::Exists { resource, field } => Some((resource.as_str(), field.as_str())),
             _ => None,
         });
-        let mut lacking = paths.filter(|(resource, field)| !text.is_empty() && !self.has(resource, field, text));
-        lacking.next().map(|(resource, field)| format!("{resource}.{field}"))
+        let mut missing_values = paths.filter(|(resource, field)| !text.is_empty() && !self.has(resource, field, text));
+        missing_values.next().map(|(resource, field)| format!("{resource}.{field}"))
     }
 
     /// The number of records of a resource, if that is too few for one with this id. Ids count from 1.
-    pub fn too_few(self, target: &str, id: &str) -> Option<usize> {
+    pub fn missing_row(self, target: &str, id: &str) -> Option<usize> {
         let (target, id) = (self.schema.find(target)?, id.parse::<i64>().ok()?);
         let rows = self.rows(target)?.len();
         let may_be = usize::try_from(id).is_ok_and(|id| (1..=rows).contains(&id));
@@ -48,7 +48,7 @@ impl<'a> Sown<'a> {
         }
         let Some(rows) = self.rows(target) else { return true };
         let is_sown = rows.iter().any(|row| match &row.value {
-            Value::Map(entries) => stands(target, entries, field).is_some_and(|value| value == text),
+            Value::Map(entries) => value_in_row(target, entries, field).is_some_and(|value| value == text),
             _ => true,
         });
         is_sown || self.may_come_otherwise(target)
@@ -85,7 +85,7 @@ pub fn later<'s>(schema: &'s Schema, resource: &Resource) -> Vec<&'s str> {
 }
 
 /// The value of a field in a row, or its default if the row leaves it out. Numbers are normalised.
-pub fn stands(resource: &Resource, entries: &[Entry], name: &str) -> Option<String> {
+pub fn value_in_row(resource: &Resource, entries: &[Entry], name: &str) -> Option<String> {
     let field = resource.field(name)?;
     let given = entries.iter().find(|entry| entry.key.value == name).filter(|entry| !entry.value.is_null());
     let text = match (given, &field.default) {

@@ -17,12 +17,16 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
     };
     let spans = &resource.key_spans;
     let under = resource.under.as_ref().map(|under| under.resource.span);
-    refuse(spans.operations, "a singleton is shown and updated, and nothing else".to_owned(), "remove `operations`");
-    refuse(spans.delete, "a singleton is never deleted".to_owned(), "remove `delete`");
-    refuse(under, "a singleton stands under nothing".to_owned(), "remove `under`");
+    refuse(
+        spans.operations,
+        "a singleton has only the operations `show` and `update`".to_owned(),
+        "remove `operations`",
+    );
+    refuse(spans.delete, "a singleton cannot be deleted".to_owned(), "remove `delete`");
+    refuse(under, "a singleton cannot have a parent".to_owned(), "remove `under`");
     refuse(
         resource.owner.as_ref().map(|owner| owner.span),
-        "a singleton belongs to nobody".to_owned(),
+        "a singleton cannot have an owner".to_owned(),
         "remove `owner`",
     );
     let queries = [
@@ -36,16 +40,16 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
         refuse(span, "a singleton has no list".to_owned(), &format!("remove `{key}`"));
     }
     for field in resource.fields.iter().filter(|field| field.is_declared()) {
-        let message = format!("nobody creates a singleton, so that nobody can give `{}`", field.declared);
+        let message = format!("clients do not create a singleton, so `{}` cannot be required", field.declared);
         refuse(field.places.required, message, "give it a `default`, or `nullable: true`");
         if field.access == Access::Immutable {
-            let message = format!("nobody creates a singleton, so that `{}` stays as it begins", field.declared);
-            let help = "remove `access`; what the application sets has `access: read_only`";
+            let message = format!("clients do not create a singleton, so `{}` could never be set", field.declared);
+            let help = "remove `access`, or use `access: read_only` for a value that the application sets";
             refuse(field.places.access, message, help);
         }
     }
     for action in resource.actions.iter().filter(|action| action.on == ActionOn::Record) {
-        let message = format!("a singleton has no ids, so that `{}` cannot run on a record", action.name.value);
-        refuse(Some(action.name.span), message, "say `on: collection`");
+        let message = format!("a singleton has no ids, so `{}` cannot run on a record", action.name.value);
+        refuse(Some(action.name.span), message, "write `on: collection`");
     }
 }

@@ -3,7 +3,7 @@
 use charter_model::Operation;
 
 use crate::diagnostic::{Code, Diagnostic, Problems};
-use crate::model::{Resource, Schema, Why};
+use crate::model::{Resource, Schema, UnservedReason};
 
 pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
     // A resource without a list has its own warning.
@@ -12,29 +12,29 @@ pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
     }
     for unserved in resource.unserved(schema) {
         let name = unserved.name.as_str();
-        let asked = if unserved.sorts { "sorting by" } else { "a filter by" };
-        let meant = format!("say `unindexed: [{name}]` if that is meant");
+        let query = if unserved.sorts { "sorting by" } else { "a filter by" };
+        let accept = format!("add `unindexed: [{name}]` to accept this");
         let (message, help) = match &unserved.why {
-            Why::TooLong(most) => (
-                format!("no index serves {asked} `{name}`, whose text may have more than {most} characters"),
-                format!("make it a `string({most})`, or {meant}"),
+            UnservedReason::TooLong(most) => (
+                format!("no index serves {query} `{name}`: its text may have more than {most} characters"),
+                format!("make it a `string({most})`, or {accept}"),
             ),
-            Why::OrderedElsewhere => (
-                format!("no index serves {asked} `{name}`, which stands in no column of `{}`", resource.name.value),
-                format!("every list sorted by it is sorted anew; {meant}"),
+            UnservedReason::OrderedElsewhere => (
+                format!("no index serves {query} `{name}`, which is not a column of `{}`", resource.name.value),
+                format!("the database sorts all records for each list; {accept}"),
             ),
-            Why::FoundElsewhere { via, resource: other, field } => (
-                format!("no index serves {asked} `{name}`, which is found by `{other}.{field}` and then `{via}`"),
+            UnservedReason::FoundElsewhere { via, resource: other, field } => (
+                format!("no index serves {query} `{name}`, which needs indexes of `{other}.{field}` and `{via}`"),
                 match schema.find(other).is_some_and(Resource::is_platform) {
-                    true => format!("`{other}` is the platform's, and has no index of it: {meant}"),
-                    false => format!("have both indexed, `{field}` in `{other}` and `{via}` here, or {meant}"),
+                    true => format!("`{other}` is a platform resource without such an index; {accept}"),
+                    false => format!("index `{field}` in `{other}` and `{via}` here, or {accept}"),
                 },
             ),
-            Why::FewValues => (
-                format!("no index serves {asked} `{name}`, which has few values"),
-                format!("say `ordered: [{name}]` if long lists are sorted by it, or {meant}"),
+            UnservedReason::FewValues => (
+                format!("no index serves {query} `{name}`, which has few distinct values"),
+                format!("add `ordered: [{name}]` if long lists are sorted by it, or {accept}"),
             ),
         };
-        problems.push(Diagnostic::new(Code::Unserved, unserved.name.span, message, "every record is read").help(help));
+        problems.push(Diagnostic::new(Code::Unserved, unserved.name.span, message, "reads every record").help(help));
     }
 }

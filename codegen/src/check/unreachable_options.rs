@@ -11,18 +11,18 @@ pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
         return;
     }
     if !resource.serves_any(&[Operation::List]) {
-        questions(schema, resource, problems);
+        list_options(schema, resource, problems);
     }
     if !resource.serves_any(&[Operation::List, Operation::Show]) {
         includes(resource, problems);
     }
     if !is_created(schema, resource) {
-        given_once(resource, problems);
+        immutable_fields(resource, problems);
     }
 }
 
 /// Reports options of a list that the resource does not serve. Other resources may still use an index.
-fn questions(schema: &Schema, resource: &Resource, problems: &mut Problems) {
+fn list_options(schema: &Schema, resource: &Resource, problems: &mut Problems) {
     let filters = resource.key_spans.filters.filter(|_| !matches!(resource.filters, Filters::None));
     let allows_none = matches!(&resource.sorts, Sorts::Fields(names) if names.is_empty());
     let sorts = resource.key_spans.sorts.filter(|_| !allows_none);
@@ -31,9 +31,9 @@ fn questions(schema: &Schema, resource: &Resource, problems: &mut Problems) {
     let ordered = resource.ordered.iter().find(idle).map(|name| name.span);
     for (key, span) in [("filters", filters), ("sorts", sorts), ("search", search), ("ordered", ordered)] {
         let Some(span) = span else { continue };
-        let message = format!("`{key}` is about a list, and `{}` serves none", resource.name.value);
-        let help = format!("serve `list`, or leave `{key}` out; an index for other questions stands under `indexes`");
-        problems.push(Diagnostic::new(Code::Unasked, span, message, "never asked").help(help));
+        let message = format!("`{key}` applies to lists, but `{}` does not serve `list`", resource.name.value);
+        let help = format!("serve `list`, or remove `{key}`; `indexes` declares an index for other queries");
+        problems.push(Diagnostic::new(Code::Unasked, span, message, "never used").help(help));
     }
 }
 
@@ -50,8 +50,8 @@ fn includes(resource: &Resource, problems: &mut Problems) {
     for include in &resource.includes {
         let name = &include.name.value;
         let message = format!("`{name}` is never included: `{}` serves neither `list` nor `show`", resource.name.value);
-        let problem = Diagnostic::new(Code::Unasked, include.name.span, message, "never asked");
-        problems.push(problem.help("serve one of them, or leave the include out"));
+        let problem = Diagnostic::new(Code::Unasked, include.name.span, message, "never used");
+        problems.push(problem.help("serve one of them, or remove the include"));
     }
 }
 
@@ -64,21 +64,18 @@ fn is_created(schema: &Schema, resource: &Resource) -> bool {
 }
 
 /// Reports immutable required fields of a resource that nothing creates.
-fn given_once(resource: &Resource, problems: &mut Problems) {
-    let is_given_once = |field: &&Field| field.is_declared() && field.required && field.access == Access::Immutable;
-    let mut told = "";
-    for field in resource.fields.iter().filter(is_given_once) {
+fn immutable_fields(resource: &Resource, problems: &mut Problems) {
+    let is_set_once = |field: &&Field| field.is_declared() && field.required && field.access == Access::Immutable;
+    let mut reported = "";
+    for field in resource.fields.iter().filter(is_set_once) {
         // A polymorphic reference has two columns and one declaration.
-        if std::mem::replace(&mut told, &field.declared) == field.declared {
+        if std::mem::replace(&mut reported, &field.declared) == field.declared {
             continue;
         }
-        let message = format!(
-            "`{}` is given on create alone, and nothing creates a record of `{}`",
-            field.declared, resource.name.value
-        );
+        let message =
+            format!("`{}` can be set on create only, but nothing creates a `{}`", field.declared, resource.name.value);
         let span = field.places.access.unwrap_or(field.name.span);
-        let help =
-            "serve `create`; what the application sets has `access: read_only`, with `nullable: true` or a `default`";
-        problems.push(Diagnostic::new(Code::NeverGiven, span, message, "never given").help(help));
+        let help = "serve `create`, or use `access: read_only` with `nullable: true` or a `default` for a value that the application sets";
+        problems.push(Diagnostic::new(Code::NeverGiven, span, message, "never set").help(help));
     }
 }

@@ -11,16 +11,16 @@ pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
     let name = &resource.name.value;
     let mut never = |span: Option<Span>, key: &str, what: &str, help: &str| {
         if let Some(span) = span {
-            let message = format!("`{key}` has no effect: nothing of `{name}` {what}");
-            let problem = Diagnostic::new(Code::Idle, span, message, "never happens");
-            problems.push(problem.help(format!("{help}, or leave `{key}` out")));
+            let message = format!("`{key}` has no effect: no operation or action of `{name}` {what}");
+            let problem = Diagnostic::new(Code::Idle, span, message, "no effect");
+            problems.push(problem.help(format!("{help}, or remove `{key}`")));
         }
     };
     let spans = &resource.key_spans;
     let writes = resource.serves_any(&[Operation::Create, Operation::Update, Operation::Delete]);
     let acts = resource.actions.iter().any(|action| !matches!(action.output, ActionOutput::Fields { .. }));
     if resource.events && !writes && !acts && !resource.singleton {
-        never(spans.events, "events", "writes a record", "serve what they tell of");
+        never(spans.events, "events", "writes a record", "serve an operation that emits events");
     }
     let is_deleted = resource.serves_any(&[Operation::Delete]) || !resource.actions.is_empty();
     // Embedded records are deleted with the record that holds them, or when a write leaves them out.
@@ -52,9 +52,9 @@ fn hooks(resource: &Resource, problems: &mut Problems) {
         };
         if !runs {
             let word = point.hook.word();
-            let message = format!("`{word}` never runs: nothing of `{}` {what}", resource.name.value);
-            let problem = Diagnostic::new(Code::IdleHook, point.span, message, "runs by nothing");
-            problems.push(problem.help(format!("{help}: leave `{word}` out, or serve what it is for")));
+            let message = format!("`{word}` never runs: no operation or action of `{}` {what}", resource.name.value);
+            let problem = Diagnostic::new(Code::IdleHook, point.span, message, "never runs");
+            problems.push(problem.help(format!("{help}: remove `{word}`, or serve an operation that runs it")));
         }
     }
 }

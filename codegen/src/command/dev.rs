@@ -16,8 +16,8 @@ use signal_hook::consts::TERM_SIGNALS;
 use signal_hook::flag;
 
 use crate::command::cargo;
-use crate::command::migration::{Folders, UNREACHED};
-use crate::{DONE, PROBLEMS, USAGE};
+use crate::command::migration::{Folders, MIGRATIONS_BEHIND};
+use crate::{EXIT_DONE, EXIT_PROBLEMS, EXIT_USAGE};
 
 /// Serve while you edit: check, build and restart on every change
 ///
@@ -39,26 +39,29 @@ pub struct Arguments {
 }
 
 /// How often the files are compared.
-const PAUSE: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 /// How long a server may take to stop: longer than its own timeout for requests in flight.
-const STOP: Duration = Duration::from_secs(20);
+const STOP_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// The files, each with its modification time and size.
 type State = BTreeMap<PathBuf, (Option<SystemTime>, u64)>;
 
 pub fn run(arguments: &Arguments) -> u8 {
     if !arguments.folders.dir.is_dir() {
-        eprintln!("there is no folder `{}`; `--dir` names the one with the resources", arguments.folders.dir.display());
-        return USAGE;
+        eprintln!(
+            "the folder `{}` does not exist; `--dir` names the folder of the resources",
+            arguments.folders.dir.display()
+        );
+        return EXIT_USAGE;
     }
-    let told = match told_to_end() {
-        Ok(told) => told,
+    let is_stopping = match register_signals() {
+        Ok(is_stopping) => is_stopping,
         Err(problem) => {
-            eprintln!("signals cannot be listened for: {problem}");
-            return PROBLEMS;
+            eprintln!("signals cannot be handled: {problem}");
+            return EXIT_PROBLEMS;
         }
     };
-    let mut dev = Dev { arguments, server: None, told };
+    let mut dev = Dev { arguments, server: None, is_stopping };
     let mut seen = State::new();
     while !dev.is_told() {
         let now = dev.settled();
@@ -67,41 +70,41 @@ pub fn run(arguments: &Arguments) -> u8 {
             dev.take();
         }
         dev.look_after();
-        sleep(PAUSE);
+        sleep(POLL_INTERVAL);
     }
     dev.stop();
-    DONE
+    EXIT_DONE
 }
 
 /// Set by SIGTERM, SIGQUIT or SIGINT. Only a terminal sends a signal to the server as well.
-fn told_to_end() -> io::Result<Arc<AtomicBool>> {
-    let told = Arc::new(AtomicBool::new(false));
+fn register_signals() -> io::Result<Arc<AtomicBool>> {
+    let is_stopping = Arc::new(AtomicBool::new(false));
     let signals = TERM_SIGNALS.iter().copied();
     #[cfg(unix)]
     let signals = signals.chain([signal_hook::consts::SIGHUP]);
     for signal in signals {
-        flag::register(signal, told.clone())?;
+        flag::register(signal, is_stopping.clone())?;
     }
-    Ok(told)
+    Ok(is_stopping)
 }
 
 struct Dev<'a> {
     arguments: &'a Arguments,
     server: Option<Child>,
-    told: Arc<AtomicBool>,
+    is_stopping: Arc<AtomicBool>,
 }
 
 impl Dev<'_> {
     /// True if this command must end.
     fn is_told(&self) -> bool {
-        self.told.load(Ordering::Relaxed)
+        self.is_stopping.load(Ordering::Relaxed)
     }
 
     /// The files once they stop changing, because an editor may save several.
     fn settled(&self) -> State {
         let mut state = self.state();
         loop {
-            sleep(PAUSE / 2);
+            sleep(POLL_INTERVAL / 2);
             let next = self.state();
             if next == state || self.is_told() {
                 return state;
@@ -131,20 +134,20 @@ impl Dev<'_> {
             }
             Err(report) => {
                 eprintln!("{}{}", report.render(), report.summary());
-                return self.tell_what_stays();
+                return self.report_waiting();
             }
         }
         if !self.is_migrated() {
-            return self.tell_what_stays();
+            return self.report_waiting();
         }
         let began = Instant::now();
         match self.cargo("build").spawn().and_then(|build| self.waited_for(build)) {
             _ if self.is_told() => return,
             Ok(status) if status.success() => eprintln!("built in {:.1} s", began.elapsed().as_secs_f64()),
-            Ok(_) => return self.tell_what_stays(),
+            Ok(_) => return self.report_waiting(),
             Err(problem) => {
                 eprintln!("cargo cannot be run: {problem}");
-                return self.tell_what_stays();
+                return self.report_waiting();
             }
         }
         self.stop();
@@ -164,7 +167,7 @@ impl Dev<'_> {
             Ok(Some(plan)) => {
                 plan.lines().iter().for_each(|line| eprintln!("{line}"));
                 plan.unsupported.iter().for_each(|refused| eprintln!("{refused}"));
-                eprintln!("{UNREACHED}");
+                eprintln!("{MIGRATIONS_BEHIND}");
                 !plan.is_awaited()
             }
             Err(_) => false,
@@ -180,7 +183,7 @@ impl Dev<'_> {
             if self.is_told() {
                 end(&mut build)?;
             }
-            sleep(PAUSE / 10);
+            sleep(POLL_INTERVAL / 10);
         }
     }
 
@@ -188,10 +191,10 @@ impl Dev<'_> {
         cargo(command, self.arguments.package.as_deref())
     }
 
-    fn tell_what_stays(&self) {
+    fn report_waiting(&self) {
         match self.server {
-            Some(_) => eprintln!("the server that runs stays as it is"),
-            None => eprintln!("nothing runs yet; waiting for an edit"),
+            Some(_) => eprintln!("the running server continues"),
+            None => eprintln!("no server is running; waiting for a change"),
         }
     }
 
@@ -200,7 +203,7 @@ impl Dev<'_> {
         if let Some(server) = &mut self.server
             && let Ok(Some(status)) = server.try_wait()
         {
-            eprintln!("the server ended ({status}); waiting for an edit");
+            eprintln!("the server exited ({status}); waiting for a change");
             self.server = None;
         }
     }
@@ -216,13 +219,13 @@ impl Dev<'_> {
 
 /// Sends SIGTERM to a process, and kills it if it does not end.
 fn end(process: &mut Child) -> io::Result<()> {
-    let told = Command::new("kill").args(["-TERM", &process.id().to_string()]).status();
+    let signalled = Command::new("kill").args(["-TERM", &process.id().to_string()]).status();
     let began = Instant::now();
-    while told.as_ref().is_ok_and(ExitStatus::success) && began.elapsed() < STOP {
+    while signalled.as_ref().is_ok_and(ExitStatus::success) && began.elapsed() < STOP_TIMEOUT {
         if !matches!(process.try_wait(), Ok(None)) {
             return Ok(());
         }
-        sleep(PAUSE / 10);
+        sleep(POLL_INTERVAL / 10);
     }
     // There is no `kill` command, or the process ignores SIGTERM.
     process.kill().and_then(|()| process.wait().map(drop))

@@ -7,7 +7,7 @@ use charter_codegen::snapshot::Snapshot;
 use clap::Args;
 
 use crate::command::{present, taken};
-use crate::{DONE, Folder, Format, PROBLEMS, USAGE, print_json, stdout};
+use crate::{EXIT_DONE, EXIT_PROBLEMS, EXIT_USAGE, Folder, Format, print_json, stdout};
 
 /// Report what changed, for clients and for data
 ///
@@ -36,13 +36,13 @@ pub fn run(arguments: &Arguments) -> u8 {
         Format::Json => print_json(&diff.to_json()),
     }
     let grave = diff.is_dangerous() || diff.effect() == Some(Effect::Breaking);
-    if grave { PROBLEMS } else { DONE }
+    if grave { EXIT_PROBLEMS } else { EXIT_DONE }
 }
 
 fn before(arguments: &Arguments) -> Result<Snapshot, u8> {
-    let told = |problem: String| {
+    let report = |problem: String| {
         eprintln!("{problem}");
-        USAGE
+        EXIT_USAGE
     };
-    taken(Sources::at_revision(&arguments.folder.dir, &arguments.revision).map_err(told)?)
+    taken(Sources::at_revision(&arguments.folder.dir, &arguments.revision).map_err(report)?)
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::command::{cargo, new};
-use crate::{Folder, PROBLEMS, stdout};
+use crate::{EXIT_PROBLEMS, Folder, stdout};
 
 /// Write the YAML of a resource from an existing table
 ///
@@ -25,7 +25,7 @@ pub struct Arguments {
 }
 
 pub fn run(arguments: &Arguments) -> u8 {
-    new::told(write(arguments))
+    new::report(write(arguments))
 }
 
 fn write(arguments: &Arguments) -> Result<(), (String, u8)> {
@@ -36,13 +36,13 @@ fn write(arguments: &Arguments) -> Result<(), (String, u8)> {
     }
     // Other output of the server goes to standard error.
     let output = server.stderr(std::process::Stdio::inherit()).output();
-    let output = output.map_err(|problem| (format!("cargo cannot be run: {problem}"), PROBLEMS))?;
+    let output = output.map_err(|problem| (format!("cargo cannot be run: {problem}"), EXIT_PROBLEMS))?;
     if !output.status.success() {
-        return Err((format!("the application does not tell of `{}`", arguments.table), PROBLEMS));
+        return Err((format!("the application prints nothing for `{}`", arguments.table), EXIT_PROBLEMS));
     }
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let name = text.lines().find_map(|line| line.strip_prefix("resource: "));
-    let name = name.ok_or_else(|| ("what the application tells is no resource".to_owned(), PROBLEMS))?.to_owned();
+    let name = name.ok_or_else(|| ("the application prints no valid resource".to_owned(), EXIT_PROBLEMS))?.to_owned();
     let path: PathBuf = new::add(&arguments.folder.dir, &name, &text)?;
     stdout::line(format_args!("wrote {}", path.display()));
     Ok(())

@@ -11,8 +11,8 @@ use charter_codegen::migration::{Plan, Step, rust};
 use charter_codegen::snapshot::Snapshot;
 use clap::{Args, Subcommand};
 
-use crate::command::{DEEPEST, any_migration, migrations, present};
-use crate::{DONE, PROBLEMS, USAGE, stdout};
+use crate::command::{MAX_FOLDER_DEPTH, any_migration, migrations, present};
+use crate::{EXIT_DONE, EXIT_PROBLEMS, EXIT_USAGE, stdout};
 
 #[derive(Args)]
 pub struct Arguments {
@@ -70,7 +70,7 @@ impl Folders {
     fn both(&self) -> Result<(Snapshot, Snapshot), u8> {
         let now = present(&self.dir)?;
         self.not_lost()?;
-        let before = Snapshot::read(&self.snapshot()).map_err(|problem| told(&problem, USAGE))?;
+        let before = Snapshot::read(&self.snapshot()).map_err(|problem| report(&problem, EXIT_USAGE))?;
         Ok((before, now))
     }
 
@@ -78,7 +78,7 @@ impl Folders {
     /// written by hand or are in another place.
     pub fn unreached(&self) -> Result<Option<Plan>, u8> {
         let folder = self.migrations();
-        let is_told = self.snapshot().is_dir() || folder.is_dir() && any_migration(&folder, DEEPEST).is_none();
+        let is_told = self.snapshot().is_dir() || folder.is_dir() && any_migration(&folder, MAX_FOLDER_DEPTH).is_none();
         if !is_told {
             return Ok(None);
         }
@@ -90,7 +90,7 @@ impl Folders {
     /// Fails if there are migrations without a snapshot: all tables would be created again.
     fn not_lost(&self) -> Result<(), u8> {
         let folder = self.snapshot();
-        let made = any_migration(&self.migrations(), DEEPEST).filter(|_| !folder.is_dir());
+        let made = any_migration(&self.migrations(), MAX_FOLDER_DEPTH).filter(|_| !folder.is_dir());
         let Some(made) = made else { return Ok(()) };
         // The snapshot is next to the migrations.
         let beside = made.parent().filter(|beside| *beside != self.migrations());
@@ -98,19 +98,17 @@ impl Folders {
         let folder = beside.map_or(folder, |beside| beside.join("snapshot"));
         let (folder, made) = (folder.display(), made.display());
         let problem = format!(
-            "there is {made}, and no `{folder}` that tells what the migrations have reached\nbring it back, as they were \
-             committed together; where the tables are those of the YAML `cargo charter migration snapshot{option}` writes it, and \
-             where they hold none of its resources an empty folder will do"
+            "the snapshot folder `{folder}` is missing, but the migration {made} exists\nrestore the folder from version control; if the tables match the YAML, `cargo charter migration snapshot{option}` writes it; if they contain none of its resources, create an empty folder"
         );
-        Err(told(&problem, PROBLEMS))
+        Err(report(&problem, EXIT_PROBLEMS))
     }
 }
 
 /// The help for changes that no migration covers.
-pub const UNREACHED: &str =
-    "the migrations have not reached this: `cargo charter migration new <name>` writes what is missing";
+pub const MIGRATIONS_BEHIND: &str =
+    "the migrations are behind the YAML: `cargo charter migration new <name>` writes the missing one";
 
-fn told(problem: &str, code: u8) -> u8 {
+fn report(problem: &str, code: u8) -> u8 {
     eprintln!("{problem}");
     code
 }
@@ -130,24 +128,24 @@ pub fn run(arguments: &Arguments) -> u8 {
 fn take_snapshot(folders: &Folders) -> Result<u8, u8> {
     let now = present(&folders.dir)?;
     report_written(&folders.snapshot(), now.write(&folders.snapshot()))?;
-    Ok(DONE)
+    Ok(EXIT_DONE)
 }
 
 fn check(folders: &Folders) -> Result<u8, u8> {
     let (before, now) = folders.both()?;
     if before == now.kept() {
-        stdout::line("the snapshot is that of the resources");
-        return Ok(DONE);
+        stdout::line("the snapshot matches the resources");
+        return Ok(EXIT_DONE);
     }
     let plan = Plan::between(&before, &now);
     plan.lines().iter().for_each(stdout::line);
     plan.unsupported.iter().for_each(stdout::line);
     if plan.is_empty() && plan.unsupported.is_empty() {
         let behind = behind(&before, &now.kept()).join(", ");
-        let help = "the tables stay as they are; `cargo charter migration snapshot` takes the YAML over";
-        return Err(told(&format!("the snapshot is behind the YAML of {behind}\n{help}"), PROBLEMS));
+        let help = "the tables do not change; `cargo charter migration snapshot` updates the snapshot";
+        return Err(report(&format!("the snapshot is behind the YAML of {behind}\n{help}"), EXIT_PROBLEMS));
     }
-    Err(told(&format!("\n{UNREACHED}"), PROBLEMS))
+    Err(report(&format!("\n{MIGRATIONS_BEHIND}"), EXIT_PROBLEMS))
 }
 
 /// The resources whose snapshot is out of date.
@@ -158,45 +156,47 @@ fn behind<'s>(before: &'s Snapshot, now: &'s Snapshot) -> Vec<&'s str> {
 
 fn new(name: &str, allow_destructive: bool, dry_run: bool, folders: &Folders) -> Result<u8, u8> {
     if !is_word(name) {
-        return Err(told(&format!("`{name}` is not a name in snake_case, as `add_colour`"), USAGE));
+        return Err(report(&format!("`{name}` is not in snake_case, such as `add_colour`"), EXIT_USAGE));
     }
     if let Some(folder) = folders.migrations.as_ref().filter(|folder| !folder.is_dir()) {
-        let problem =
-            format!("there is no folder `{}`: `--migrations` names the one with the migrations", folder.display());
-        return Err(told(&problem, USAGE));
+        let problem = format!(
+            "the folder `{}` does not exist; `--migrations` names the folder of the migrations",
+            folder.display()
+        );
+        return Err(report(&problem, EXIT_USAGE));
     }
     let (before, now) = folders.both()?;
     if before == now.kept() {
         stdout::line("nothing changed since the last migration");
-        return Ok(DONE);
+        return Ok(EXIT_DONE);
     }
     let plan = Plan::between(&before, &now);
     if !plan.unsupported.is_empty() {
         let refused: Vec<String> = plan.unsupported.iter().map(ToString::to_string).collect();
         let refused = refused.join("\n").replace('\n', "\n  ");
-        return Err(told(&format!("this cannot be migrated:\n  {refused}"), PROBLEMS));
+        return Err(report(&format!("the migration cannot be written:\n  {refused}"), EXIT_PROBLEMS));
     }
-    let lost = format!("this loses data:\n  {}", plan.lost.join("\n  "));
+    let lost = format!("the migration loses data:\n  {}", plan.lost.join("\n  "));
     if dry_run {
         if !plan.lost.is_empty() {
             stdout::line(format_args!("-- {}\n", lost.replace('\n', "\n-- ")));
         }
         if plan.is_empty() {
-            stdout::line("-- the tables stay as they are; the snapshot changes");
+            stdout::line("-- the tables do not change; only the snapshot does");
         }
         stdout::text(sql(&plan));
-        return Ok(DONE);
+        return Ok(EXIT_DONE);
     }
     if !plan.lost.is_empty() && !allow_destructive {
-        let help = "`--allow-destructive` writes it all the same; what is only called otherwise says `renamed_from`";
-        return Err(told(&format!("{lost}\n{help}"), PROBLEMS));
+        let help = "`--allow-destructive` writes it anyway; for a rename, use `renamed_from`";
+        return Err(report(&format!("{lost}\n{help}"), EXIT_PROBLEMS));
     }
     write(name, &plan, folders)?;
     report_written(&folders.snapshot(), now.write(&folders.snapshot()))?;
     if plan.is_empty() {
-        stdout::line("the tables stay as they are");
+        stdout::line("the tables do not change");
     }
-    Ok(DONE)
+    Ok(EXIT_DONE)
 }
 
 /// Lower-case letters, digits and single underscores between them.
@@ -208,17 +208,19 @@ fn is_word(name: &str) -> bool {
 fn write(name: &str, plan: &Plan, folders: &Folders) -> Result<(), u8> {
     let folder = &folders.migrations();
     let refused =
-        |problem: std::io::Error| told(&format!("{} cannot be written: {problem}", folder.display()), PROBLEMS);
+        |problem: std::io::Error| report(&format!("{} cannot be written: {problem}", folder.display()), EXIT_PROBLEMS);
     fs::create_dir_all(folder).map_err(refused)?;
     let sentence = name.replace('_', " ");
     let sentence = sentence[..1].to_uppercase() + &sentence[1..];
     let mut number = Number::after(folder).map_err(refused)?;
     let parts = [(&plan.whole, false, String::new()), (&plan.online, true, "_online".to_owned())];
     for (steps, online, ending) in parts.into_iter().filter(|(steps, ..)| !steps.is_empty()) {
-        if number.count > MOST_OF_A_DAY {
-            let taken =
-                format!("there is no number behind m{}_{MOST_OF_A_DAY}: give that migration a lower one", number.date);
-            return Err(told(&taken, PROBLEMS));
+        if number.count > MAX_MIGRATIONS_PER_DAY {
+            let taken = format!(
+                "no number is free after m{}_{MAX_MIGRATIONS_PER_DAY}: give that migration a lower one",
+                number.date
+            );
+            return Err(report(&taken, EXIT_PROBLEMS));
         }
         let path = folder.join(format!("{number}_{name}{ending}.rs"));
         let text = rust::formatted(&rust::file(&format!("{sentence}."), steps, online), folder);
@@ -230,7 +232,7 @@ fn write(name: &str, plan: &Plan, folders: &Folders) -> Result<(), u8> {
 }
 
 fn report_written(folder: &Path, written: Result<Vec<String>, String>) -> Result<(), u8> {
-    for name in written.map_err(|problem| told(&problem, PROBLEMS))? {
+    for name in written.map_err(|problem| report(&problem, EXIT_PROBLEMS))? {
         let path = folder.join(name);
         let verb = if path.exists() { "wrote" } else { "removed" };
         stdout::line(format_args!("{verb} {}", path.display()));
@@ -252,7 +254,7 @@ fn sql(plan: &Plan) -> String {
             text.push_str(&format!("-- {name}, {way}\n"));
             for step in steps.iter() {
                 for check in checks(step, dialect) {
-                    text.push_str(&format!("-- stops where this is not 0: {check};\n"));
+                    text.push_str(&format!("-- stops unless this is 0: {check};\n"));
                 }
                 if let Step::Fill { .. } = step {
                     text.push_str("-- in batches of 1000 rows:\n");
@@ -266,7 +268,7 @@ fn sql(plan: &Plan) -> String {
 }
 
 /// The most migrations of one day. A number of seven digits would sort before one of six.
-const MOST_OF_A_DAY: u32 = 999_999;
+const MAX_MIGRATIONS_PER_DAY: u32 = 999_999;
 
 /// The prefix of a migration's name, which gives the order: `m20261121_000001`.
 struct Number {
@@ -282,7 +284,9 @@ impl Number {
             let name = entry?.file_name().to_string_lossy().into_owned();
             let mut parts = name.trim_start_matches('m').splitn(3, '_');
             let (Some(date), Some(count)) = (parts.next(), parts.next()) else { continue };
-            let Some(count) = count.parse::<u32>().ok().filter(|count| *count <= MOST_OF_A_DAY) else { continue };
+            let Some(count) = count.parse::<u32>().ok().filter(|count| *count <= MAX_MIGRATIONS_PER_DAY) else {
+                continue;
+            };
             if name.starts_with('m') && name.ends_with(".rs") && (date, count) >= (number.date.as_str(), number.count) {
                 number = Number { date: date.to_owned(), count: count + 1 };
             }

@@ -13,7 +13,7 @@ use std::process::Command;
 use charter_codegen::snapshot::Snapshot;
 use charter_codegen::{Sources, snapshot};
 
-use crate::USAGE;
+use crate::EXIT_USAGE;
 
 /// Runs cargo on the application's package. Within cargo it is the same cargo.
 pub fn cargo(command: &str, package: Option<&str>) -> Command {
@@ -26,13 +26,13 @@ pub fn cargo(command: &str, package: Option<&str>) -> Command {
 }
 
 /// The most levels below the folder of the migrations that are searched.
-pub const DEEPEST: usize = 3;
+pub const MAX_FOLDER_DEPTH: usize = 3;
 
 /// The folder of the application's migrations: the folder at or below `migrations` that has a snapshot, or else
 /// `migrations` itself.
 pub fn migrations() -> PathBuf {
     let folder = PathBuf::from("migrations");
-    with_snapshot(&folder, DEEPEST).unwrap_or(folder)
+    with_snapshot(&folder, MAX_FOLDER_DEPTH).unwrap_or(folder)
 }
 
 fn with_snapshot(folder: &Path, depth: usize) -> Option<PathBuf> {
@@ -65,8 +65,8 @@ fn within(folder: &Path) -> Vec<PathBuf> {
 /// The snapshot of a folder of resources. If they have problems, reports them and returns an exit code.
 pub fn present(folder: &Path) -> Result<Snapshot, u8> {
     if !folder.is_dir() {
-        eprintln!("there is no folder `{}`; `--dir` names the one with the resources", folder.display());
-        return Err(USAGE);
+        eprintln!("the folder `{}` does not exist; `--dir` names the folder of the resources", folder.display());
+        return Err(EXIT_USAGE);
     }
     taken(Sources::load(folder))
 }
@@ -75,6 +75,6 @@ pub fn present(folder: &Path) -> Result<Snapshot, u8> {
 pub fn taken(sources: Sources) -> Result<Snapshot, u8> {
     snapshot(sources).map_err(|report| {
         eprintln!("{}{}", report.render(), report.summary());
-        USAGE
+        EXIT_USAGE
     })
 }

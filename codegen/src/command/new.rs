@@ -6,11 +6,11 @@ use std::io::{BufRead, Write};
 use std::path::{Path, PathBuf};
 
 use charter_codegen::application;
-use charter_codegen::scaffold::{Short, file, singular};
+use charter_codegen::scaffold::{FieldShorthand, file, singular};
 use charter_codegen::{Sources, compile_sources};
 use clap::Args;
 
-use crate::{DONE, Folder, PROBLEMS, USAGE, stdout};
+use crate::{EXIT_DONE, EXIT_PROBLEMS, EXIT_USAGE, Folder, stdout};
 
 /// Write the YAML of a new resource
 ///
@@ -28,12 +28,12 @@ pub struct Arguments {
 }
 
 pub fn run(arguments: &Arguments) -> u8 {
-    told(write(arguments))
+    report(write(arguments))
 }
 
 /// The exit code of a result. Reports the problem of a failed one.
-pub fn told(result: Result<(), (String, u8)>) -> u8 {
-    result.err().map_or(DONE, |(problem, code)| {
+pub fn report(result: Result<(), (String, u8)>) -> u8 {
+    result.err().map_or(EXIT_DONE, |(problem, code)| {
         eprintln!("{}", problem.trim_end());
         code
     })
@@ -43,26 +43,29 @@ fn write(arguments: &Arguments) -> Result<(), (String, u8)> {
     let (resource, folder) = (&arguments.resource, &arguments.folder.dir);
     let path = folder.join(format!("{resource}.yaml"));
     if path.exists() {
-        return Err((format!("{} is there already", path.display()), USAGE));
+        return Err((format!("{} already exists", path.display()), EXIT_USAGE));
     }
     let fields = match arguments.fields.is_empty() {
-        true => asked().map_err(|problem| (format!("the fields cannot be read: {problem}"), PROBLEMS))?,
+        true => asked().map_err(|problem| (format!("the fields cannot be read: {problem}"), EXIT_PROBLEMS))?,
         false => arguments.fields.clone(),
     };
     if fields.is_empty() {
-        return Err(("a resource has fields: for example `name:string!`".to_owned(), USAGE));
+        return Err(("a resource needs fields, such as `name:string!`".to_owned(), EXIT_USAGE));
     }
-    let fields: Vec<Short> =
-        fields.iter().map(|field| Short::read(field)).collect::<Result<_, _>>().map_err(|problem| (problem, USAGE))?;
+    let fields: Vec<FieldShorthand> = fields
+        .iter()
+        .map(|field| FieldShorthand::read(field))
+        .collect::<Result<_, _>>()
+        .map_err(|problem| (problem, EXIT_USAGE))?;
     let text = file(resource, &fields, schema(folder).as_deref());
     let begins = folder == Path::new("resources") && is_empty(Path::new("."));
     let path = add(folder, resource, &text)?;
     if begins {
-        begin().map_err(|problem| (format!("the application cannot be written: {problem}"), PROBLEMS))?;
+        begin().map_err(|problem| (format!("the application cannot be written: {problem}"), EXIT_PROBLEMS))?;
     }
     stdout::line(format_args!("wrote {}", path.display()));
     if let Some(singular) = singular(resource) {
-        eprintln!("`{resource}` looks like a plural, and a resource has the name of one record: `{singular}`?");
+        eprintln!("`{resource}` looks like a plural; use the singular: `{singular}`?");
     }
     stdout::line(format_args!("next: `cargo charter migration new add_{resource}`"));
     Ok(())
@@ -73,13 +76,13 @@ fn write(arguments: &Arguments) -> Result<(), (String, u8)> {
 pub fn add(folder: &Path, resource: &str, text: &str) -> Result<PathBuf, (String, u8)> {
     let path = folder.join(format!("{resource}.yaml"));
     if path.exists() {
-        return Err((format!("{} is there already", path.display()), USAGE));
+        return Err((format!("{} already exists", path.display()), EXIT_USAGE));
     }
     let sources = if folder.is_dir() { Sources::load(folder) } else { Sources::default() };
     let sources = sources.with(&format!("{}/{resource}.yaml", folder.display()), text);
     compile_sources(sources)
-        .map_err(|report| (format!("{}{}\nnothing was written", report.render(), report.summary()), PROBLEMS))?;
-    let refused = |problem: std::io::Error| (format!("{} cannot be written: {problem}", path.display()), PROBLEMS);
+        .map_err(|report| (format!("{}{}\nnothing was written", report.render(), report.summary()), EXIT_PROBLEMS))?;
+    let refused = |problem: std::io::Error| (format!("{} cannot be written: {problem}", path.display()), EXIT_PROBLEMS);
     fs::create_dir_all(folder).map_err(refused)?;
     fs::write(&path, text).map_err(refused)?;
     Ok(path)
@@ -120,7 +123,7 @@ fn asked() -> std::io::Result<Vec<String>> {
     let mut fields = Vec::new();
     let mut lines = std::io::stdin().lock().lines();
     loop {
-        eprint!("field, as `name:string!` (empty to end): ");
+        eprint!("field, such as `name:string!` (empty to end): ");
         std::io::stderr().flush()?;
         match lines.next().transpose()?.map(|line| line.trim().to_owned()) {
             Some(line) if !line.is_empty() => fields.push(line),

@@ -54,7 +54,7 @@ impl Diagnostic {
 }
 
 /// The most words in a help line.
-const LISTED: usize = 20;
+const MAX_SUGGESTIONS: usize = 20;
 
 /// The known word nearest to the written one, if it is near enough.
 pub fn nearest<'a>(written: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
@@ -78,8 +78,8 @@ fn suggestion<'a>(written: &str, known: impl IntoIterator<Item = &'a str>) -> Op
     known.retain(|word| listed.insert(*word));
     match nearest(written, known.iter().copied()) {
         Some(word) => Some(format!("did you mean `{word}`?")),
-        None if known.is_empty() || known.len() > LISTED => None,
-        None => Some(format!("known here: {}", known.join(", "))),
+        None if known.is_empty() || known.len() > MAX_SUGGESTIONS => None,
+        None => Some(format!("known: {}", known.join(", "))),
     }
 }
 
@@ -204,7 +204,7 @@ mod tests {
 
     #[test]
     fn a_far_word_gets_the_list() {
-        assert_eq!(suggestion("colour", ["seconds", "millis"]).unwrap(), "known here: seconds, millis");
+        assert_eq!(suggestion("colour", ["seconds", "millis"]).unwrap(), "known: seconds, millis");
         assert_eq!(suggestion("colour", []), None);
     }
 }

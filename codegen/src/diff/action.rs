@@ -14,19 +14,24 @@ pub fn compare_all(before: &BTreeMap<String, Action>, after: &BTreeMap<String, A
     for (name, now) in after {
         let mut changes = changes.within(name);
         match before.get(name) {
-            None => changes.push(Effect::Addition, "the action is new"),
+            None => changes.push(Effect::Addition, "the action is added"),
             Some(then) => compare(then, now, &mut changes),
         }
     }
 }
 
 fn compare(before: &Action, after: &Action, changes: &mut Changes<'_>) {
-    changes.breaking_if("`on`", &before.on, &after.on, "the address is another");
-    changes.breaking_if("`method`", &before.method, &after.method, "the old method is refused");
+    changes.breaking_if("`on`", &before.on, &after.on, "its path changed");
+    changes.breaking_if("`method`", &before.method, &after.method, "requests with the old method are rejected");
     let key = |action: &Action| action.answer.clone().unwrap_or_else(|| "the record".to_owned());
     let event = |action: &Action| action.event.clone().unwrap_or_else(|| "updated".to_owned());
-    changes.breaking_if("`event`", &event(before), &event(after), "webhooks wait for the old one");
-    changes.breaking_if("the answer", &key(before), &key(after), "it is another");
+    changes.breaking_if(
+        "`event`",
+        &event(before),
+        &event(after),
+        "webhooks that subscribe to the old event no longer fire",
+    );
+    changes.breaking_if("the answer", &key(before), &key(after), "its response changed");
     field::compare_all(&fields(&before.input, &after.input), Role::Input, &mut changes.within("input"));
     field::compare_all(&fields(&before.output, &after.output), Role::Output, &mut changes.within("output"));
 }

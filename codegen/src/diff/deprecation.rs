@@ -7,15 +7,15 @@ pub fn compare(before: &Resource, after: &Resource, changes: &mut Changes<'_>) {
     for (place, now) in &after.deprecated {
         let mut changes = changes.within(place);
         let instead = now.instead.as_ref().map(|name| format!(": use `{name}`")).unwrap_or_default();
-        let sunset = now.sunset.as_ref().map(|day| format!(", and goes on {day}")).unwrap_or_default();
+        let sunset = now.sunset.as_ref().map(|day| format!(", and will be removed on {day}")).unwrap_or_default();
         match before.deprecated.get(place) {
-            None => changes.push(Effect::Addition, format!("it is deprecated since {}{sunset}{instead}", now.since)),
+            None => changes.push(Effect::Addition, format!("deprecated since {}{sunset}{instead}", now.since)),
             Some(then) => both(then, now, &mut changes),
         }
     }
     for (place, _) in before.deprecated.iter().filter(|(place, _)| !after.deprecated.contains_key(*place)) {
         if is_there(after, place) {
-            changes.within(place).push(Effect::Internal, "it is deprecated no more");
+            changes.within(place).push(Effect::Internal, "no longer deprecated");
         }
     }
 }
@@ -28,11 +28,11 @@ fn both(then: &Deprecation, now: &Deprecation, changes: &mut Changes<'_>) {
             // An earlier sunset leaves clients less time than was announced.
             let earlier = matches!((was, is), (Some(was), Some(is)) if is < was);
             let effect = if earlier { Effect::Breaking } else { Effect::Internal };
-            changes.push(effect, format!("the day on which it goes was {} and is {}", word(was), word(is)));
+            changes.push(effect, format!("the sunset was {} and is {}", word(was), word(is)));
         }
     }
     if (&then.since, &then.instead) != (&now.since, &now.instead) {
-        changes.push(Effect::Internal, "its deprecation says something else");
+        changes.push(Effect::Internal, "the details of its deprecation changed");
     }
 }
 
@@ -55,18 +55,18 @@ fn filters<'r>(resource: &'r Resource, filter: &str) -> Option<&'r str> {
     })
 }
 
-/// Adds to each removal what clients were told about it. `today` is the current day.
-pub fn keep_word(before: &Resource, after: Option<&Resource>, today: &str, changes: &mut [Change]) {
-    for (place, said) in &before.deprecated {
+/// Adds the deprecation to the message of each removal. `today` is the current day.
+pub fn describe_removals(before: &Resource, after: Option<&Resource>, today: &str, changes: &mut [Change]) {
+    for (place, deprecation) in &before.deprecated {
         if after.is_some_and(|after| is_there(after, place)) {
             continue;
         }
         let (changed, about) = match place.split_once('.') {
             Some(("filters", filter)) => {
                 let Some(field) = filters(before, filter) else { continue };
-                (format!("fields.{field}"), format!(" (`{filter}` {})", kept(said, today)))
+                (format!("fields.{field}"), format!(" (`{filter}` {})", removal(deprecation, today)))
             }
-            _ => (place.clone(), format!(" ({})", kept(said, today))),
+            _ => (place.clone(), format!(" ({})", removal(deprecation, today))),
         };
         for change in changes.iter_mut().filter(|change| change.at == changed && is_removal(change)) {
             change.message.push_str(&about);
@@ -75,16 +75,16 @@ pub fn keep_word(before: &Resource, after: Option<&Resource>, today: &str, chang
 }
 
 fn is_removal(change: &Change) -> bool {
-    ["it is removed", "the action is removed", "it is filtered no more"]
+    ["it is removed", "the action is removed", "predicates removed"]
         .iter()
         .any(|removal| change.message.starts_with(removal))
 }
 
 /// True if a removal keeps the announced day, as a clause of a sentence.
-fn kept(said: &Deprecation, today: &str) -> String {
-    match &said.sunset {
-        Some(day) if day.as_str() <= today => format!("goes as clients were told, on or after {day}"),
-        Some(day) => format!("goes before {day}, until when clients were told that it stays"),
-        None => format!("was deprecated since {}, without a day on which it goes", said.since),
+fn removal(deprecation: &Deprecation, today: &str) -> String {
+    match &deprecation.sunset {
+        Some(day) if day.as_str() <= today => format!("removed as announced, on or after {day}"),
+        Some(day) => format!("removed before {day}, the sunset that was announced"),
+        None => format!("deprecated since {}, without a sunset", deprecation.since),
     }
 }

@@ -17,11 +17,12 @@ pub fn compare(before: &Snapshot, after: &Snapshot, diff: &mut Diff) {
             let goes = whole.after.is_some_and(|resource| has(resource, &now.name, &new.name));
             let mut changes = Changes { diff, resource: &now.name, at: format!("fields.{}", new.name) };
             if goes && !went {
-                let lost = format!("rows are deleted with the `{target}` that they refer to");
-                let message = format!("deleting the `{target}` deletes the record, which prevented it before");
+                let lost = format!("rows are now deleted with the `{target}` that they refer to");
+                let message =
+                    format!("deleting the `{target}` now deletes the record; the reference prevented it before");
                 changes.push_with(Effect::Addition, message, Some(lost));
             } else if went && !goes {
-                let message = format!("the record prevents that the `{target}` is deleted, with which it went before");
+                let message = format!("the record now prevents deleting the `{target}`; it was deleted with it before");
                 changes.push(Effect::Breaking, message);
             }
         }

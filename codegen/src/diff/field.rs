@@ -64,14 +64,14 @@ fn added(field: &Field, role: Role<'_>, changes: &mut Changes<'_>) {
         return;
     }
     let data = (role.is_column(field) && needs_backfill(field)).then(|| match can_be_filled(field) {
-        true => "rows that are there have no value: the migration needs a `backfill`".to_owned(),
+        true => "existing rows have no value: the migration needs a `backfill`".to_owned(),
         false => {
-            "rows that are there have no value: add it with `nullable: true`, fill them, and then require it".to_owned()
+            "existing rows have no value: add it with `nullable: true`, fill the rows, and then require it".to_owned()
         }
     });
     match field.required && role.is_given(field) {
-        true => changes.push_with(Effect::Breaking, "it is new and required: requests without it are refused", data),
-        false => changes.push_with(Effect::Addition, "it is new", data),
+        true => changes.push_with(Effect::Breaking, "added and required: requests without it are rejected", data),
+        false => changes.push_with(Effect::Addition, "it is added", data),
     }
 }
 
@@ -97,7 +97,7 @@ fn removed(field: &Field, role: Role<'_>, changes: &mut Changes<'_>) {
 
 fn compare(before: &Field, after: &Field, role: Role<'_>, changes: &mut Changes<'_>) {
     if before.name != after.name {
-        changes.push(Effect::Breaking, format!("it was called `{}`", before.name));
+        changes.push(Effect::Breaking, format!("renamed from `{}`", before.name));
     }
     let data = role.is_column(after) && role.is_column(before);
     kind::compare(before, after, role.is_given(after), data, changes);
@@ -116,31 +116,31 @@ fn compare(before: &Field, after: &Field, role: Role<'_>, changes: &mut Changes<
 
 fn derived(before: &Field, changes: &mut Changes<'_>) {
     match &before.from {
-        Some(way) => changes.push(Effect::Breaking, format!("it showed `{way}` and has a value of its own")),
+        Some(way) => changes.push(Effect::Breaking, format!("it showed `{way}` and has a column of its own")),
         None => {
             let lost = Some("its own values are lost".to_owned());
-            changes.push_with(Effect::Breaking, "it has no value of its own any more, and is derived", lost);
+            changes.push_with(Effect::Breaking, "it has no column any more and is derived", lost);
         }
     }
 }
 
 fn presence(before: &Field, after: &Field, role: Role<'_>, changes: &mut Changes<'_>) {
     match (before.nullable, after.nullable) {
-        (false, true) if role.is_shown(after) => changes.push(Effect::Breaking, "it may be null in answers"),
-        (false, true) => changes.push(Effect::Addition, "it may be null"),
+        (false, true) if role.is_shown(after) => changes.push(Effect::Breaking, "it can be null in responses"),
+        (false, true) => changes.push(Effect::Addition, "it can be null"),
         (true, false) => {
             let data = (role.is_column(after) && needs_backfill(after)).then(|| match can_be_filled(after) {
-                true => "rows where it is null stop the migration without a `backfill`".to_owned(),
+                true => "rows where it is null stop the migration unless it has a `backfill`".to_owned(),
                 false => "rows where it is null stop the migration: fill them first".to_owned(),
             });
             let effect = if role.is_given(after) { Effect::Breaking } else { Effect::Addition };
-            changes.push_with(effect, "it may not be null", data);
+            changes.push_with(effect, "it cannot be null", data);
         }
         _ => {}
     }
     match (before.required, after.required) {
-        (false, true) => changes.push(Effect::Breaking, "it is required: requests without it are refused"),
-        (true, false) => changes.push(Effect::Addition, "it is required no more"),
+        (false, true) => changes.push(Effect::Breaking, "it is required: requests without it are rejected"),
+        (true, false) => changes.push(Effect::Addition, "no longer required"),
         _ => {}
     }
 }
@@ -170,18 +170,20 @@ fn access(before: &Field, after: &Field, changes: &mut Changes<'_>) {
         (then, now) if then == now => {}
         (Access::Secret, _) => {
             let shown = Some("values that were secret are shown".to_owned());
-            changes.push_with(Effect::Breaking, "it is secret no more", shown);
+            changes.push_with(Effect::Breaking, "no longer secret", shown);
         }
-        (_, Access::Secret) => changes.push(Effect::Breaking, "it is secret: it is shown no more"),
-        (_, Access::ReadOnly) => changes.push(Effect::Breaking, "it is read-only: what clients send is ignored"),
+        (_, Access::Secret) => changes.push(Effect::Breaking, "secret: no longer shown"),
+        (_, Access::ReadOnly) => {
+            changes.push(Effect::Breaking, "read-only: the server ignores the value that clients send")
+        }
         (Access::Writable, Access::Immutable) => {
-            changes.push(Effect::Breaking, "it is immutable: it is given on create alone");
+            changes.push(Effect::Breaking, "immutable: changes after create are rejected");
         }
-        _ => changes.push(Effect::Addition, "clients may write it"),
+        _ => changes.push(Effect::Addition, "clients can write it"),
     }
     match (before.shown, after.shown) {
-        (Shown::Always, Shown::Detail) => changes.push(Effect::Breaking, "a list item shows it no more"),
-        (Shown::Detail, Shown::Always) => changes.push(Effect::Addition, "a list item shows it"),
+        (Shown::Always, Shown::Detail) => changes.push(Effect::Breaking, "no longer shown in list items"),
+        (Shown::Detail, Shown::Always) => changes.push(Effect::Addition, "shown in list items"),
         _ => {}
     }
 }
@@ -189,7 +191,7 @@ fn access(before: &Field, after: &Field, changes: &mut Changes<'_>) {
 fn rules(before: &Field, after: &Field, role: Role<'_>, changes: &mut Changes<'_>) {
     let narrower = if role.is_given(after) { Effect::Breaking } else { Effect::Internal };
     for (key, now) in &after.rules {
-        let stops = (key == "unique").then(|| "rows that have the same value stop the migration".to_owned());
+        let stops = (key == "unique").then(|| "rows with the same value stop the migration".to_owned());
         match before.rules.get(key) {
             Some(then) if then == now => {}
             Some(then) => {
@@ -197,13 +199,13 @@ fn rules(before: &Field, after: &Field, role: Role<'_>, changes: &mut Changes<'_
                 changes.push(effect, format!("`{key}` was `{then}` and is `{now}`"));
             }
             None if key == "unique" => changes.push_with(narrower, "it must be unique", stops),
-            None => changes.push(narrower, format!("`{key}: {now}` holds")),
+            None => changes.push(narrower, format!("the rule `{key}: {now}` is added")),
         }
     }
     for (key, then) in before.rules.iter().filter(|(key, _)| !after.rules.contains_key(*key)) {
         match key.as_str() {
-            "unique" => changes.push(Effect::Addition, "it may repeat"),
-            _ => changes.push(Effect::Addition, format!("`{key}: {then}` holds no more")),
+            "unique" => changes.push(Effect::Addition, "it can repeat"),
+            _ => changes.push(Effect::Addition, format!("the rule `{key}: {then}` is removed")),
         }
     }
 }
@@ -223,14 +225,14 @@ fn queries(before: &Field, after: &Field, changes: &mut Changes<'_>) {
     let gone: Vec<String> = lacking(&before.predicates, &after.predicates).into_iter().cloned().collect();
     let new: Vec<String> = lacking(&after.predicates, &before.predicates).into_iter().cloned().collect();
     if !gone.is_empty() {
-        changes.push(Effect::Breaking, format!("it is filtered no more by {}", quoted(&gone)));
+        changes.push(Effect::Breaking, format!("predicates removed: {}", quoted(&gone)));
     }
     if !new.is_empty() {
-        changes.push(Effect::Addition, format!("it is filtered by {}", quoted(&new)));
+        changes.push(Effect::Addition, format!("predicates added: {}", quoted(&new)));
     }
     match (before.sorts, after.sorts) {
-        (true, false) => changes.push(Effect::Breaking, "a list is sorted by it no more"),
-        (false, true) => changes.push(Effect::Addition, "a list can be sorted by it"),
+        (true, false) => changes.push(Effect::Breaking, "no longer sortable"),
+        (false, true) => changes.push(Effect::Addition, "sortable"),
         _ => {}
     }
 }

@@ -18,50 +18,48 @@ pub fn compare(before: &Field, after: &Field, given: bool, column: bool, changes
         (then, now) if then == now => words(before, after, given, column, changes),
         (Kind::String { max: then }, Kind::String { max: now })
         | (Kind::StringList { max: then }, Kind::StringList { max: now }) => match then < now {
-            true => changes.push(Effect::Addition, format!("{was}: longer values are allowed")),
+            true => changes.push(Effect::Addition, format!("{was}: longer values are accepted")),
             false => {
                 // Lists are stored as JSON, so no column limits the length of their values.
                 let stop = match before.kind.facts().is_list {
-                    true => data("rows that have longer values keep them"),
-                    false => data("values that are longer stop the migration"),
+                    true => data("rows with longer values keep them"),
+                    false => data("longer values stop the migration"),
                 };
-                changes.push_with(narrower, format!("{was}: longer values are refused"), stop);
+                changes.push_with(narrower, format!("{was}: longer values are rejected"), stop);
             }
         },
         (Kind::String { .. }, Kind::Text) => {
-            changes.push(Effect::Addition, format!("{was}: longer values are allowed"));
+            changes.push(Effect::Addition, format!("{was}: longer values are accepted"));
         }
         (Kind::Text, Kind::String { .. }) => {
-            let stop = data("values that are longer stop the migration");
-            changes.push_with(narrower, format!("{was}: longer values are refused"), stop);
+            let stop = data("longer values stop the migration");
+            changes.push_with(narrower, format!("{was}: longer values are rejected"), stop);
         }
         (Kind::Decimal { precision: then_digits, places: then_places }, Kind::Decimal { precision, places })
             if then_places == places =>
         {
             match then_digits < precision {
-                true => changes.push(Effect::Addition, format!("{was}: larger numbers are allowed")),
+                true => changes.push(Effect::Addition, format!("{was}: larger numbers are accepted")),
                 false => {
-                    let stop = data("numbers that are larger stop the migration");
-                    changes.push_with(narrower, format!("{was}: larger numbers are refused"), stop);
+                    let stop = data("larger numbers stop the migration");
+                    changes.push_with(narrower, format!("{was}: larger numbers are rejected"), stop);
                 }
             }
         }
         (then, now) => {
             let data = column.then(|| match converts(then, now) {
-                Conversion::Whole | Conversion::Checked if matches!(now, Kind::Enum { .. }) => {
-                    Some(format!("rows that have another word keep it{}", longer(then)))
+                Conversion::Lossless | Conversion::Checked if matches!(now, Kind::Enum { .. }) => {
+                    Some(format!("rows with another word keep it{}", longer(then)))
                 }
-                Conversion::Whole if matches!(now, Kind::Code { .. }) => {
-                    Some("rows that have another number keep it".to_owned())
+                Conversion::Lossless if matches!(now, Kind::Code { .. }) => {
+                    Some("rows with another number keep it".to_owned())
                 }
                 Conversion::Checked if matches!(now, Kind::Code { .. }) => {
-                    Some("rows that have another number keep it, and one beyond 32 bits stops the migration".to_owned())
+                    Some("rows with another number keep it; a number beyond 32 bits stops the migration".to_owned())
                 }
-                Conversion::Whole => None,
+                Conversion::Lossless => None,
                 Conversion::Checked => Some("values that do not fit stop the migration".to_owned()),
-                Conversion::None => {
-                    Some("its values are lost: there is no way from the one type to the other".to_owned())
-                }
+                Conversion::Impossible => Some("its values are lost: the types have no conversion".to_owned()),
             });
             changes.push_with(Effect::Breaking, was, data.flatten());
         }
@@ -73,7 +71,7 @@ fn longer(then: &Kind) -> String {
     let most = Storage::MAX_WORD_LENGTH;
     match then {
         Kind::String { max } if *max <= most => String::new(),
-        _ => format!(", and one of more than {most} characters stops the migration"),
+        _ => format!("; a word of more than {most} characters stops the migration"),
     }
 }
 
@@ -81,39 +79,39 @@ fn longer(then: &Kind) -> String {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Conversion {
     /// Every value fits the new type.
-    Whole,
+    Lossless,
     /// A value that does not fit stops the migration.
     Checked,
     /// No conversion exists; the column is dropped and created.
-    None,
+    Impossible,
 }
 
 /// The conversion between two types, which both databases can do.
 pub fn converts(before: &Kind, after: &Kind) -> Conversion {
-    use Conversion::{Checked, None, Whole};
+    use Conversion::{Checked, Impossible, Lossless};
     match (before, after) {
-        (then, now) if then == now => Whole,
-        (Kind::PolymorphicType { .. }, Kind::PolymorphicType { .. }) => Whole,
-        (Kind::StringList { .. }, Kind::StringList { .. }) => Whole,
-        (Kind::String { .. } | Kind::Enum { .. }, Kind::Text) => Whole,
-        (Kind::String { max: then }, Kind::String { max: now }) if then <= now => Whole,
-        (Kind::Enum { .. }, Kind::String { max }) if *max >= Storage::MAX_WORD_LENGTH => Whole,
+        (then, now) if then == now => Lossless,
+        (Kind::PolymorphicType { .. }, Kind::PolymorphicType { .. }) => Lossless,
+        (Kind::StringList { .. }, Kind::StringList { .. }) => Lossless,
+        (Kind::String { .. } | Kind::Enum { .. }, Kind::Text) => Lossless,
+        (Kind::String { max: then }, Kind::String { max: now }) if then <= now => Lossless,
+        (Kind::Enum { .. }, Kind::String { max }) if *max >= Storage::MAX_WORD_LENGTH => Lossless,
         (then, now) if then.facts().family == Some("text") && now.facts().family == Some("text") => Checked,
-        (Kind::Integer, Kind::Code { .. }) | (Kind::Code { .. }, Kind::Integer) => Whole,
-        (Kind::Integer | Kind::Code { .. }, Kind::BigInt) => Whole,
+        (Kind::Integer, Kind::Code { .. }) | (Kind::Code { .. }, Kind::Integer) => Lossless,
+        (Kind::Integer | Kind::Code { .. }, Kind::BigInt) => Lossless,
         (Kind::BigInt, Kind::Integer | Kind::Code { .. }) => Checked,
         // The ids stay. The foreign key checks that each refers to a record.
-        (Kind::Ref { .. }, Kind::BigInt) => Whole,
+        (Kind::Ref { .. }, Kind::BigInt) => Lossless,
         (Kind::BigInt, Kind::Ref { .. }) => Checked,
         (Kind::Integer | Kind::Code { .. } | Kind::BigInt, Kind::Decimal { .. }) => Checked,
         (Kind::Decimal { .. }, Kind::Integer | Kind::BigInt) => Checked,
         (Kind::Decimal { precision: then, places: then_places }, Kind::Decimal { precision, places }) => {
             match then_places <= places && then - then_places <= precision - places {
-                true => Whole,
+                true => Lossless,
                 false => Checked,
             }
         }
-        _ => None,
+        _ => Impossible,
     }
 }
 
@@ -125,12 +123,12 @@ fn words(before: &Field, after: &Field, given: bool, column: bool, changes: &mut
         let gone: Vec<String> = lacking(&then, &now).into_iter().cloned().collect();
         let new: Vec<String> = lacking(&now, &then).into_iter().cloned().collect();
         if !gone.is_empty() {
-            let stays = column.then(|| format!("rows that have {} keep it", quoted(&gone)));
+            let stays = column.then(|| format!("rows with {} keep it", quoted(&gone)));
             let effect = if given { Effect::Breaking } else { Effect::Internal };
-            changes.push_with(effect, format!("{} is not among its values any more", quoted(&gone)), stays);
+            changes.push_with(effect, format!("the value {} is removed", quoted(&gone)), stays);
         }
         if !new.is_empty() {
-            changes.push(Effect::Addition, format!("{} is among its values", quoted(&new)));
+            changes.push(Effect::Addition, format!("the value {} is added", quoted(&new)));
         }
     }
     for (number, now) in &after.codes {
@@ -142,10 +140,10 @@ fn words(before: &Field, after: &Field, given: bool, column: bool, changes: &mut
 
 fn targets(before: &[String], after: &[String], column: bool, changes: &mut Changes<'_>) {
     for gone in lacking(before, after) {
-        let stays = column.then(|| format!("rows that refer to a `{gone}` keep it"));
-        changes.push_with(Effect::Breaking, format!("it refers to `{gone}` no more"), stays);
+        let stays = column.then(|| format!("rows that refer to a `{gone}` keep the reference"));
+        changes.push_with(Effect::Breaking, format!("it no longer refers to `{gone}`"), stays);
     }
     for new in lacking(after, before) {
-        changes.push(Effect::Addition, format!("it may refer to `{new}`"));
+        changes.push(Effect::Addition, format!("it can refer to `{new}`"));
     }
 }

@@ -56,7 +56,7 @@ impl Diff {
             let known = diff.changes.len();
             resource::compare(&pair, &mut Changes { diff: &mut diff, resource: name, at: String::new() });
             if let Some(before) = pair.before {
-                deprecation::keep_word(before, pair.after, today, &mut diff.changes[known..]);
+                deprecation::describe_removals(before, pair.after, today, &mut diff.changes[known..]);
             }
         }
         embedding::compare(before, after, &mut diff);

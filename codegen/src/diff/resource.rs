@@ -5,9 +5,9 @@ use crate::snapshot::{Include, Resource};
 
 pub fn compare(pair: &Pair<'_, Resource>, changes: &mut Changes<'_>) {
     match (pair.before, pair.after) {
-        (None, Some(_)) => changes.push(Effect::Addition, "the resource is new"),
+        (None, Some(_)) => changes.push(Effect::Addition, "the resource is added"),
         (Some(before), None) => {
-            let lost = format!("the table `{}` and every row in it are lost", before.table);
+            let lost = format!("the table `{}` and all its rows are lost", before.table);
             changes.push_with(Effect::Breaking, "the resource is removed", Some(lost));
         }
         (Some(before), Some(after)) => both(before, after, changes),
@@ -33,28 +33,32 @@ fn both(before: &Resource, after: &Resource, changes: &mut Changes<'_>) {
 }
 
 fn names(before: &Resource, after: &Resource, changes: &mut Changes<'_>) {
-    let key = "one record stands under this key, and events begin with it";
+    let key = "the key of a record and the prefix of events change";
     if before.name != after.name {
         let stays = "saved views, custom fields and polymorphic references keep the former name".to_owned();
         let message = format!("the name was `{}` and is `{}`: {key}", before.name, after.name);
         changes.push_with(Effect::Breaking, message, Some(stays));
     }
     if before.plural != after.plural {
-        let message =
-            format!("`plural` was `{}` and is `{}`: a list stands under this key", before.plural, after.plural);
+        let message = format!("`plural` was `{}` and is `{}`: the key of a list changes", before.plural, after.plural);
         // A rename is reported with the name.
-        let kept = (before.name == after.name).then(|| {
+        let data = (before.name == after.name).then(|| {
             let what = if before.fields.contains_key("custom_fields") {
                 "saved views and custom fields"
             } else {
                 "saved views"
             };
-            format!("{what} keep the former plural, and are not found by the new one")
+            format!("{what} keep the former plural and are not found under the new one")
         });
-        changes.push_with(Effect::Breaking, message, kept);
+        changes.push_with(Effect::Breaking, message, data);
     }
-    changes.breaking_if("the path", &before.path, &after.path, "the old address is not found");
-    changes.breaking_if("`timestamps`", &before.timestamps, &after.timestamps, "times go out in another form");
+    changes.breaking_if("the path", &before.path, &after.path, "the old path is not found");
+    changes.breaking_if(
+        "`timestamps`",
+        &before.timestamps,
+        &after.timestamps,
+        "the format of timestamps in responses changes",
+    );
     if before.label != after.label {
         changes.push(Effect::Internal, format!("`label` was `{}` and is `{}`", before.label, after.label));
     }
@@ -63,16 +67,17 @@ fn names(before: &Resource, after: &Resource, changes: &mut Changes<'_>) {
     }
     if before.hooks != after.hooks {
         let (then, now) = (quoted(&before.hooks), quoted(&after.hooks));
-        changes.push(Effect::Internal, format!("`hooks` were [{then}] and are [{now}]: what they do is code"));
+        changes
+            .push(Effect::Internal, format!("`hooks` were [{then}] and are [{now}]: the effect depends on their code"));
     }
     if before.seed != after.seed {
-        changes.push(Effect::Internal, "`seed` is another file");
+        changes.push(Effect::Internal, "`seed` names another file");
     }
 }
 
 /// Compares abilities, permissions and the owner.
 fn callers(before: &Resource, after: &Resource, changes: &mut Changes<'_>) {
-    let refused = "tokens with the old ability are refused";
+    let refused = "tokens with the old ability are rejected";
     changes.breaking_if("`ability`", &before.ability, &after.ability, refused);
     let permissions = [
         ("read", &before.read_permission, &after.read_permission),
@@ -82,20 +87,20 @@ fn callers(before: &Resource, after: &Resource, changes: &mut Changes<'_>) {
         match (then, now) {
             (then, now) if then == now => {}
             (Some(then), None) => {
-                changes.push(Effect::Addition, format!("to {what}, the permission `{then}` is needed no more"))
+                changes.push(Effect::Addition, format!("the permission `{then}` is no longer needed to {what}"))
             }
-            (_, Some(now)) => changes.push(Effect::Breaking, format!("to {what}, the permission `{now}` is needed")),
+            (_, Some(now)) => changes.push(Effect::Breaking, format!("the permission `{now}` is needed to {what}")),
             (None, None) => {}
         }
     }
     match (&before.owner, &after.owner) {
         (then, now) if then == now => {}
         (Some(then), None) => {
-            let shown = format!("records that `{then}` hid from others are shown to all");
-            changes.push_with(Effect::Addition, "there is no `owner` any more", Some(shown));
+            let shown = format!("records that `owner: {then}` hid from others are visible to all");
+            changes.push_with(Effect::Addition, "`owner` is removed", Some(shown));
         }
         (_, Some(now)) => {
-            changes.push(Effect::Breaking, format!("`owner` is `{now}`: others do not see the records any more"));
+            changes.push(Effect::Breaking, format!("`owner` is `{now}`: others no longer see the records"));
         }
         (None, None) => {}
     }
@@ -103,29 +108,29 @@ fn callers(before: &Resource, after: &Resource, changes: &mut Changes<'_>) {
 
 fn operations(before: &Resource, after: &Resource, changes: &mut Changes<'_>) {
     for gone in lacking(&before.operations, &after.operations) {
-        changes.within("operations").push(Effect::Breaking, format!("`{gone}` is served no more"));
+        changes.within("operations").push(Effect::Breaking, format!("`{gone}` is no longer served"));
     }
     for new in lacking(&after.operations, &before.operations) {
         changes.within("operations").push(Effect::Addition, format!("`{new}` is served"));
     }
     match (before.singleton, after.singleton) {
         (true, false) => {
-            let lost = Some("the row is lost: the table is made anew".to_owned());
-            let message = "it is no singleton any more: the record gets an id and a list";
+            let lost = Some("the row is lost: the table is created again".to_owned());
+            let message = "no longer a singleton: records get an id, and a list is served";
             changes.push_with(Effect::Breaking, message, lost);
         }
         (false, true) => {
-            let lost = "every row is lost: the table is made anew".to_owned();
-            changes.push_with(Effect::Breaking, "it is a singleton: there is no list, and no id", Some(lost));
+            let lost = "all rows are lost: the table is created again".to_owned();
+            changes.push_with(Effect::Breaking, "a singleton now: it has no list and no ids", Some(lost));
         }
         _ => {}
     }
     match (before.attachments, after.attachments) {
         (true, false) => {
-            let kept = Some("the files that are attached to its records are out of reach".to_owned());
-            changes.push_with(Effect::Breaking, "files are attached to its records no more", kept);
+            let data = Some("the files attached to its records become unreachable".to_owned());
+            changes.push_with(Effect::Breaking, "attachments are removed", data);
         }
-        (false, true) => changes.push(Effect::Addition, "files can be attached to its records"),
+        (false, true) => changes.push(Effect::Addition, "attachments are added"),
         _ => {}
     }
     match (before.events, after.events) {
@@ -138,15 +143,15 @@ fn operations(before: &Resource, after: &Resource, changes: &mut Changes<'_>) {
 fn deletion(before: &Resource, after: &Resource, changes: &mut Changes<'_>) {
     match (before.soft_delete, after.soft_delete) {
         (true, false) => {
-            let mut back = "the marks are lost: records that were deleted are there again".to_owned();
+            let mut back = "deletion marks are lost: deleted records reappear".to_owned();
             let is_unique = after.fields.values().any(|field| field.rules.contains_key("unique"));
             if is_unique || !after.unique.is_empty() {
-                back.push_str(", and stop the migration where they repeat what must be unique");
+                back.push_str(", and stop the migration if they repeat a unique value");
             }
-            let message = "deleting removes the row: what was deleted is not listed, and cannot be restored";
+            let message = "a delete removes the row: deleted records can no longer be listed or restored";
             changes.push_with(Effect::Breaking, message, Some(back));
         }
-        (false, true) => changes.push(Effect::Addition, "deleting marks the row, which can be restored"),
+        (false, true) => changes.push(Effect::Addition, "a delete marks the row, which can be restored"),
         _ => {}
     }
 }
@@ -177,42 +182,42 @@ fn sets(before: &Resource, after: &Resource, changes: &mut Changes<'_>) {
     };
     for set in lacking(&after.unique, &then) {
         if is_permuted(set, &then) && after.soft_delete == before.soft_delete {
-            let message = format!("the set is kept in the order {}", quoted(set));
+            let message = format!("the order of the columns is {}", quoted(set));
             changes.within("unique").push(Effect::Internal, message);
             continue;
         }
         if was_unique(before, after, &then, set) {
-            let message = format!("{} must be unique together, and were already", quoted(set));
+            let message = format!("{} must be unique together, and already were", quoted(set));
             changes.within("unique").push(Effect::Internal, message);
             continue;
         }
-        let stops = format!("rows that have the same {} stop the migration", quoted(set));
+        let stops = format!("rows with the same {} stop the migration", quoted(set));
         let message = format!("{} must be unique together", quoted(set));
         changes.within("unique").push_with(Effect::Breaking, message, Some(stops));
     }
     for set in lacking(&then, &after.unique).into_iter().filter(|set| !is_permuted(set, &after.unique)) {
-        changes.within("unique").push(Effect::Addition, format!("{} may repeat", quoted(set)));
+        changes.within("unique").push(Effect::Addition, format!("{} can repeat", quoted(set)));
     }
     let then: Vec<Vec<String>> = before.indexes.iter().map(renamed).collect();
     for set in lacking(&after.indexes, &then) {
-        changes.within("indexes").push(Effect::Internal, format!("an index over {}", quoted(set)));
+        changes.within("indexes").push(Effect::Internal, format!("an index on {} is added", quoted(set)));
     }
     for set in lacking(&then, &after.indexes) {
-        changes.within("indexes").push(Effect::Internal, format!("no index over {} any more", quoted(set)));
+        changes.within("indexes").push(Effect::Internal, format!("the index on {} is removed", quoted(set)));
     }
     let then = renamed(&before.search);
     for name in lacking(&after.search, &then) {
-        changes.within("search").push(Effect::Internal, format!("substrings of `{name}` are indexed"));
+        changes.within("search").push(Effect::Internal, format!("a substring index on `{name}` is added"));
     }
     for name in lacking(&then, &after.search) {
-        changes.within("search").push(Effect::Internal, format!("substrings of `{name}` are indexed no more"));
+        changes.within("search").push(Effect::Internal, format!("the substring index on `{name}` is removed"));
     }
     let then = renamed(&before.ordered);
     for name in lacking(&after.ordered, &then) {
-        changes.within("ordered").push(Effect::Internal, format!("the order of `{name}` is kept"));
+        changes.within("ordered").push(Effect::Internal, format!("an order index on `{name}` is added"));
     }
     for name in lacking(&then, &after.ordered) {
-        changes.within("ordered").push(Effect::Internal, format!("the order of `{name}` is kept no more"));
+        changes.within("ordered").push(Effect::Internal, format!("the order index on `{name}` is removed"));
     }
 }
 
@@ -249,7 +254,7 @@ fn includes(before: &Resource, after: &Resource, changes: &mut Changes<'_>) {
     for (name, now) in &after.includes {
         let mut changes = changes.within(name);
         match before.includes.get(name) {
-            None => changes.push(Effect::Addition, "the include is new"),
+            None => changes.push(Effect::Addition, "the include is added"),
             Some(then) => include(then, &renamed(after, before, &then.loads), now, &mut changes),
         }
     }
@@ -260,14 +265,14 @@ fn include(then: &Include, then_loads: &str, now: &Include, changes: &mut Change
         changes.push(Effect::Breaking, format!("it loaded `{}` and loads `{}`", then.loads, now.loads));
     }
     match (then.fields.is_empty(), now.fields.is_empty()) {
-        (false, true) => changes.push(Effect::Addition, "it writes every field of a list item"),
-        (true, false) => changes.push(Effect::Breaking, format!("it writes {} alone", quoted(&now.fields))),
+        (false, true) => changes.push(Effect::Addition, "it shows every field of a list item"),
+        (true, false) => changes.push(Effect::Breaking, format!("it shows only {}", quoted(&now.fields))),
         _ => {
             for name in lacking(&then.fields, &now.fields) {
-                changes.push(Effect::Breaking, format!("it writes `{name}` no more"));
+                changes.push(Effect::Breaking, format!("it no longer shows `{name}`"));
             }
             for name in lacking(&now.fields, &then.fields) {
-                changes.push(Effect::Addition, format!("it writes `{name}`"));
+                changes.push(Effect::Addition, format!("it shows `{name}`"));
             }
         }
     }

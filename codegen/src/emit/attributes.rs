@@ -50,13 +50,13 @@ fn nature(resource: &Resource) -> Vec<TokenStream> {
 }
 
 fn access(resource: &Resource) -> Vec<TokenStream> {
-    let said = [
+    let options = [
         ("read_permission", &resource.read_permission),
         ("write_permission", &resource.write_permission),
         ("owner", &resource.owner),
     ];
-    let said = said.into_iter().filter_map(|(key, name)| Some((format_ident!("{key}"), name.as_ref()?.as_str())));
-    said.map(|(key, name)| quote!(#key = #name)).collect()
+    let options = options.into_iter().filter_map(|(key, name)| Some((format_ident!("{key}"), name.as_ref()?.as_str())));
+    options.map(|(key, name)| quote!(#key = #name)).collect()
 }
 
 fn order(resource: &Resource) -> Vec<TokenStream> {
@@ -118,19 +118,19 @@ pub fn column(resource: &Resource, field: &Field) -> Option<TokenStream> {
         items.extend(writing(field));
     }
     items.extend(querying(resource, field));
-    let attributes = apart(items, field);
+    let attributes = one_attribute_each(items, field);
     (!attributes.is_empty()).then_some(attributes)
 }
 
 /// Text for people has an attribute of its own: in a long attribute each item takes a line.
-fn apart(items: Vec<TokenStream>, field: &Field) -> TokenStream {
+fn one_attribute_each(items: Vec<TokenStream>, field: &Field) -> TokenStream {
     let attributes = [items, words(field)].into_iter().filter(|items| !items.is_empty());
     attributes.map(|items| quote!(#[field(#(#items),*)])).collect()
 }
 
 /// The attribute of a parameter or of a field of an output.
 pub fn parameter(field: &Field) -> TokenStream {
-    apart([kind(&field.kind)].into_iter().chain(writing(field)).collect(), field)
+    one_attribute_each([kind(&field.kind)].into_iter().chain(writing(field)).collect(), field)
 }
 
 /// The attribute of a field without a column.
@@ -144,7 +144,7 @@ pub fn virtual_field(resource: &Resource, field: &Field) -> TokenStream {
             quote!(#[derived(#name, from = #path #(, #items)*)])
         }
         Type::Embedded { resource, by } => {
-            // Embedded records are never filtered or sorted, so only `detail` is said.
+            // Embedded records are never filtered or sorted, so only `detail` is options.
             let (resource, by) = (resource.as_str(), by.as_str());
             let detail = (field.shown == Shown::Detail).then(|| quote!(, detail));
             quote!(#[embedded(#name, resource = #resource, by = #by #detail #(, #words)*)])
@@ -235,8 +235,8 @@ fn rule(rule: &Rule) -> TokenStream {
 
 /// The display options.
 fn words(field: &Field) -> Vec<TokenStream> {
-    let said = field.described.iter().map(|(option, text)| (format_ident!("{}", option.key()), text.as_str()));
-    said.map(|(key, text)| quote!(#key = #text)).collect()
+    let options = field.described.iter().map(|(option, text)| (format_ident!("{}", option.key()), text.as_str()));
+    options.map(|(key, text)| quote!(#key = #text)).collect()
 }
 
 /// True if the field is shown in lists, filtered and sorted.

@@ -84,7 +84,7 @@ fn structure(name: &TokenStream, derive: &str, fields: &[Field]) -> TokenStream 
 
 fn behaviour_trait(resource: &Resource) -> TokenStream {
     let name = resource.name.as_str();
-    let message = format!("`{name}` declares hooks or actions that nothing implements");
+    let message = format!("`{name}` declares hooks or actions without an implementation");
     let note = format!(
         "{} declares them; write `impl {name}::Behaviour for {name}::Entity` in src/resources/{name}.rs",
         resource.behaviour_place.as_deref().unwrap_or_default()

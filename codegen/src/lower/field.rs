@@ -2,7 +2,7 @@
 
 use charter_model::{DisplayOption, TimestampForm};
 
-use super::kind::{self, Context};
+use super::kind::{self, TypeContext};
 use super::links::Links;
 use crate::diagnostic::Problems;
 use crate::model::{Access, Default, Field, FieldPlaces, Kind, Name, Shown, Type};
@@ -10,7 +10,7 @@ use crate::source::Spanned;
 use crate::syntax::field::{DefaultSyntax, FieldSyntax, SourceSyntax};
 
 /// The context that the fields of a resource share.
-pub struct Surroundings<'a> {
+pub struct ResourceContext<'a> {
     pub resource: &'a Name,
     pub timestamps: TimestampForm,
     pub links: &'a Links,
@@ -20,17 +20,22 @@ pub struct Surroundings<'a> {
 pub fn lower_all(
     written: &[FieldSyntax],
     shown: Shown,
-    surroundings: &Surroundings<'_>,
+    resource_context: &ResourceContext<'_>,
     problems: &mut Problems,
 ) -> Vec<Field> {
-    written.iter().flat_map(|field| lower(field, shown, surroundings, problems)).collect()
+    written.iter().flat_map(|field| lower(field, shown, resource_context, problems)).collect()
 }
 
-fn lower(written: &FieldSyntax, shown: Shown, surroundings: &Surroundings<'_>, problems: &mut Problems) -> Vec<Field> {
+fn lower(
+    written: &FieldSyntax,
+    shown: Shown,
+    resource_context: &ResourceContext<'_>,
+    problems: &mut Problems,
+) -> Vec<Field> {
     let field = Field {
         declared: written.name.value.clone(),
         name: written.name.clone(),
-        kind: lower_kind(written, surroundings, problems),
+        kind: lower_kind(written, resource_context, problems),
         nullable: written.nullable.is_some(),
         required: written.required.is_some(),
         default: written.default.as_ref().map_or(Default::None, default),
@@ -65,25 +70,25 @@ fn lower(written: &FieldSyntax, shown: Shown, surroundings: &Surroundings<'_>, p
     vec![type_column, Field { name: column("id"), kind: id.into(), ..field }]
 }
 
-fn lower_kind(written: &FieldSyntax, surroundings: &Surroundings<'_>, problems: &mut Problems) -> Kind {
+fn lower_kind(written: &FieldSyntax, resource_context: &ResourceContext<'_>, problems: &mut Problems) -> Kind {
     match &written.source {
         SourceSyntax::Type(found) => {
-            let context = Context {
+            let context = TypeContext {
                 field: &written.name,
                 values: written.values.as_ref(),
                 incomplete: written.incomplete,
-                timestamps: surroundings.timestamps,
-                links: surroundings.links,
+                timestamps: resource_context.timestamps,
+                links: resource_context.links,
             };
             kind::lower(found, &context, problems)
         }
         SourceSyntax::From(path) => Type::Derived { via: path.head.clone(), field: path.tail.clone() }.into(),
         // The field does not matter: a resource that embeds itself is refused.
-        SourceSyntax::Many { resource, .. } if resource.value == surroundings.resource.value => {
+        SourceSyntax::Many { resource, .. } if resource.value == resource_context.resource.value => {
             Type::Embedded { resource: resource.clone(), by: Spanned::new(String::new(), resource.span) }.into()
         }
         SourceSyntax::Many { resource, by } => {
-            let by = surroundings.links.by(resource, by, surroundings.resource.as_str(), problems);
+            let by = resource_context.links.by(resource, by, resource_context.resource.as_str(), problems);
             by.map_or(Kind::Unknown, |by| Type::Embedded { resource: resource.clone(), by }.into())
         }
         SourceSyntax::Unreadable => Kind::Unknown,

@@ -15,7 +15,7 @@ use crate::syntax::field::ValuesSyntax;
 use crate::syntax::type_word::TypeSyntax;
 
 /// The context of a type.
-pub struct Context<'a> {
+pub struct TypeContext<'a> {
     pub field: &'a Name,
     pub values: Option<&'a Spanned<ValuesSyntax>>,
     /// Something in the field could not be read, which may be its values.
@@ -25,14 +25,14 @@ pub struct Context<'a> {
 }
 
 /// Lowers a type; a polymorphic reference gives the type of its type column.
-pub fn lower(written: &TypeSyntax, context: &Context<'_>, problems: &mut Problems) -> Kind {
+pub fn lower(written: &TypeSyntax, context: &TypeContext<'_>, problems: &mut Problems) -> Kind {
     let mut lowering = Lowering { written, context, problems };
     let kind = lowering.kind();
     let has_values = |known: &TypeWord| matches!(known.takes, Takes::Words | Takes::Codes);
     if let Some(values) = context.values.filter(|_| !TypeWord::find(written.word.as_str()).is_some_and(has_values)) {
-        let message = format!("`{}` is a `{}`, which has no `values`", context.field.value, written.word.value);
-        let problem = Diagnostic::new(Code::Values, values.span, message, "not for this type")
-            .help("words make an `enum`, numbers with labels a `code`");
+        let message = format!("`{}` is a `{}`, which takes no `values`", context.field.value, written.word.value);
+        let problem = Diagnostic::new(Code::Values, values.span, message, "does not apply")
+            .help("use `type: enum` for words, or `type: code` for numbers with labels");
         problems.push(problem);
     }
     kind.map_or(Kind::Unknown, Kind::Known)
@@ -40,7 +40,7 @@ pub fn lower(written: &TypeSyntax, context: &Context<'_>, problems: &mut Problem
 
 struct Lowering<'a> {
     written: &'a TypeSyntax,
-    context: &'a Context<'a>,
+    context: &'a TypeContext<'a>,
     problems: &'a mut Problems,
 }
 
@@ -72,16 +72,16 @@ impl Lowering<'_> {
     /// Reports an unknown word, with a suggestion.
     fn unknown(&mut self) {
         let unknown = self.written.word.as_str();
-        let message = format!("there is no type `{unknown}`");
+        let message = format!("unknown type `{unknown}`");
         let problem = Diagnostic::new(Code::UnknownType, self.written.word.span, message, "unknown type");
         let format = Format::read(&unknown.to_lowercase());
         let arguments: Vec<&str> = self.written.arguments.iter().map(|one| one.word.as_str()).collect();
         self.problems.push(match (format, other_type(unknown, &arguments)) {
-            _ if self.context.links.has(unknown) => problem.help(format!("a reference is `ref({unknown})`")),
-            (Some(format), _) => problem.help(format!("say `type: string(255)` and `format: {}`", format.word())),
-            (None, Some(word)) => problem.help(format!("here it is called `{word}`")),
+            _ if self.context.links.has(unknown) => problem.help(format!("write a reference as `ref({unknown})`")),
+            (Some(format), _) => problem.help(format!("write `type: string(255)` and `format: {}`", format.word())),
+            (None, Some(word)) => problem.help(format!("write `{word}`")),
             _ if matches!(unknown.to_lowercase().as_str(), "binary" | "blob" | "bytea" | "file" | "image") => {
-                problem.help("files hang on a record, in no field of it: `attachments: true` at the top")
+                problem.help("attachments belong to a record, not to a field: add `attachments: true` at the top level")
             }
             (None, None) => problem.did_you_mean(unknown, TypeWord::words()),
         });
@@ -99,21 +99,21 @@ impl Lowering<'_> {
             let message = format!("`{}` takes no arguments", self.written.word.value);
             let help = format!("write `{}`", self.written.word.value);
             let span = self.written.arguments.first().map_or(self.written.span, |first| first.span);
-            self.refuse(span, message, "not for this type", &help);
+            self.refuse(span, message, "takes no arguments", &help);
         }
         is_alone
     }
 
     fn length(&mut self, written: &TypeSyntax) -> Option<u32> {
         let most = string::MAX_LENGTH;
-        let help = format!("`string(n)` with n from 1 to {most}, for example `string(255)`; `text` has no limit");
+        let help = format!("write `string(n)` with n from 1 to {most}, such as `string(255)`; `text` has no limit");
         let [argument] = written.arguments.as_slice() else {
-            self.refuse(written.span, "`string` needs its greatest length", "how long?", &help);
+            self.refuse(written.span, "`string` needs a maximum length", "length missing", &help);
             return None;
         };
         let length = number(argument).filter(|length| (1..=most).contains(length));
         if length.is_none() {
-            let message = format!("a string cannot be `{}` characters long", argument.word.value);
+            let message = format!("`{}` is not a valid length of a string", argument.word.value);
             self.refuse(argument.span, message, "out of range", &help);
         }
         length
@@ -122,31 +122,31 @@ impl Lowering<'_> {
     fn digits(&mut self) -> Option<Arguments<Written>> {
         let most = decimal::MAX_DIGITS;
         let help = format!(
-            "`decimal(p, s)`: at most p digits, p from 1 to {most}, of which s stand behind the point; for example `decimal(12, 2)`"
+            "write `decimal(p, s)`, such as `decimal(12, 2)`: at most p digits (1 to {most}), of which s are decimal places"
         );
         let ([precision, places], false) = (self.written.arguments.as_slice(), self.written.alternatives) else {
-            let message = "`decimal` needs its digits and its places";
-            self.refuse(self.written.span, message, "how many?", &help);
+            let message = "`decimal` needs its digits and its decimal places";
+            self.refuse(self.written.span, message, "arguments missing", &help);
             return None;
         };
         let digits = number::<u8>(precision).filter(|digits| (1..=most).contains(digits));
         let Some(digits) = digits else {
-            let message = format!("a decimal cannot have `{}` digits", precision.word.value);
+            let message = format!("`{}` is not a valid number of digits", precision.word.value);
             self.refuse(precision.span, message, "out of range", &help);
             return None;
         };
         let Some(behind) = number::<u8>(places).filter(|behind| *behind <= digits) else {
-            let message = format!("a decimal of {digits} digits cannot have `{}` places", places.word.value);
-            self.refuse(places.span, message, "more than all digits", &help);
+            let message = format!("a decimal of {digits} digits cannot have `{}` decimal places", places.word.value);
+            self.refuse(places.span, message, "more than its digits", &help);
             return None;
         };
         Some(Arguments::Digits { precision: digits, places: behind })
     }
 
     fn list(&mut self) -> Option<Type> {
-        let help = "`list(string(n))` is a list of short texts, `list(ref(x))` one of ids";
+        let help = "write `list(string(n))` for a list of short texts, or `list(ref(x))` for a list of ids";
         let [element] = self.written.arguments.as_slice() else {
-            self.refuse(self.written.span, "`list` needs the type of its elements", "a list of what?", help);
+            self.refuse(self.written.span, "`list` needs the type of its elements", "element type missing", help);
             return None;
         };
         match (element.word.as_str(), element.arguments.as_slice()) {
@@ -155,8 +155,8 @@ impl Lowering<'_> {
                 Some(Type::RefList { resource: target.word.clone() })
             }
             _ => {
-                let message = format!("a list cannot hold `{}`", element.word.value);
-                self.refuse(element.span, message, "not an element", help);
+                let message = format!("`{}` cannot be the element type of a list", element.word.value);
+                self.refuse(element.span, message, "not an element type", help);
                 None
             }
         }
@@ -164,7 +164,7 @@ impl Lowering<'_> {
 
     fn reference(&mut self) -> Option<Type> {
         if let Some(odd) = self.written.arguments.iter().find(|target| target.span != target.word.span) {
-            let message = format!("`{}` names a resource, which takes no arguments", odd.word.value);
+            let message = format!("the resource `{}` takes no arguments", odd.word.value);
             self.refuse(odd.span, message, "not a name", &format!("write `{}`", odd.word.value));
             return None;
         }
@@ -174,8 +174,8 @@ impl Lowering<'_> {
                 Some(Type::PolymorphicType { type_names: targets.iter().map(|target| target.word.clone()).collect() })
             }
             _ => {
-                let help = "`ref(product)`, or `ref(member | product)` where it may be either";
-                self.refuse(self.written.span, "`ref` needs the resource that it refers to", "to what?", help);
+                let help = "write `ref(product)`, or `ref(member | product)` for several resources";
+                self.refuse(self.written.span, "`ref` needs a resource", "resource missing", help);
                 None
             }
         }
@@ -184,23 +184,25 @@ impl Lowering<'_> {
     fn words(&mut self) -> Option<Vec<Name>> {
         let given: Vec<&str> = self.written.arguments.iter().map(|one| one.word.as_str()).collect();
         let help = match given.is_empty() {
-            true => "for example `values: [draft, sent]`".to_owned(),
-            false => format!("beside the type: `type: enum` and `values: [{}]`", given.join(", ")),
+            true => "add, for example, `values: [draft, sent]`".to_owned(),
+            false => format!("write `type: enum` and `values: [{}]`", given.join(", ")),
         };
         let help = help.as_str();
         match self.context.values {
             Some(Spanned { value: ValuesSyntax::Words(words), .. }) => Some(words.clone()),
-            Some(values) => self.no_values(values.span, "the values of an `enum` are a list of words", help),
+            Some(values) => self.no_values(values.span, "the values of an `enum` must be a list of words", help),
             None if self.context.incomplete => None,
             None => self.no_values(self.written.span, "an `enum` needs its `values`", help),
         }
     }
 
     fn codes(&mut self) -> Option<Vec<CodeValue>> {
-        let help = "for example `values: { 1: Bulk, 2: Serialised }`";
+        let help = "add, for example, `values: { 1: Bulk, 2: Serialised }`";
         let codes = match self.context.values {
             Some(Spanned { value: ValuesSyntax::Codes(codes), .. }) => codes,
-            Some(values) => return self.no_values(values.span, "the values of a `code` are numbers with labels", help),
+            Some(values) => {
+                return self.no_values(values.span, "the values of a `code` must be numbers with labels", help);
+            }
             None if self.context.incomplete => return None,
             None => return self.no_values(self.written.span, "a `code` needs its `values`", help),
         };
@@ -216,11 +218,12 @@ impl Lowering<'_> {
                     let plain = without_zeros(text).or_else(|| text.strip_prefix('+').map(str::to_owned));
                     let message = match (without_zeros(text), text.starts_with('+')) {
                         (Some(_), _) => format!("`{text}` {LEADING_ZERO}"),
-                        (None, true) => format!("`{text}` is not written as numbers are here, without `+`"),
-                        (None, false) => format!("`{text}` is not a whole number of 32 bits"),
+                        (None, true) => format!("`{text}` must be written without `+`"),
+                        (None, false) => format!("`{text}` is not a 32-bit integer"),
                     };
                     let help = plain.map_or_else(|| help.to_owned(), |plain| format!("write `{plain}`"));
-                    self.problems.push(Diagnostic::new(Code::Values, number.span, message, "not a number").help(help));
+                    self.problems
+                        .push(Diagnostic::new(Code::Values, number.span, message, "not an integer").help(help));
                 }
             }
         }
@@ -229,7 +232,7 @@ impl Lowering<'_> {
     }
 
     fn no_values<T>(&mut self, span: Span, message: &str, help: &str) -> Option<T> {
-        self.problems.push(Diagnostic::new(Code::Values, span, message, "values are missing").help(help));
+        self.problems.push(Diagnostic::new(Code::Values, span, message, "values missing").help(help));
         None
     }
 }

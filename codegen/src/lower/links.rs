@@ -69,9 +69,9 @@ impl Links {
 
     /// The ability of a resource. A nested one inherits that of the nearest ancestor that declares or has its own.
     pub fn ability(&self, name: &str) -> String {
-        let said = self.line(name).find_map(|link| link.ability.clone());
+        let declared = self.line(name).find_map(|link| link.ability.clone());
         let last = || self.line(name).last().map_or_else(|| naming::plural(name), |link| link.plural.clone());
-        said.unwrap_or_else(last)
+        declared.unwrap_or_else(last)
     }
 
     /// The permissions of a resource. A nested one inherits each from the nearest ancestor that declares it: a caller
@@ -91,9 +91,9 @@ impl Links {
 
     /// The field of `resource` that refers to `name`: the declared one, or the only one. None, and a problem reported,
     /// if it is ambiguous. An unknown resource is left to the check of references.
-    pub fn by(&self, resource: &Name, said: &Option<Name>, name: &str, problems: &mut Problems) -> Option<Name> {
-        if let Some(said) = said {
-            return Some(said.clone());
+    pub fn by(&self, resource: &Name, declared: &Option<Name>, name: &str, problems: &mut Problems) -> Option<Name> {
+        if let Some(declared) = declared {
+            return Some(declared.clone());
         }
         let Some(link) = self.resources.get(resource.as_str()) else {
             return Some(Spanned::new(String::new(), resource.span));
@@ -104,14 +104,14 @@ impl Links {
             [only] => return Some(Spanned::new((*only).to_owned(), resource.span)),
             [] => (
                 format!("no field of `{}` refers to `{name}`", resource.value),
-                format!("it needs a field such as `{name}_id: {{ type: ref({name}), required: true }}`"),
+                format!("add a field such as `{name}_id: {{ type: ref({name}), required: true }}`"),
             ),
             several => (
                 format!("several fields of `{}` refer to `{name}`", resource.value),
-                format!("say which: `by: {}`", several.join("` or `by: ")),
+                format!("name one of them: `by: {}`", several.join("` or `by: ")),
             ),
         };
-        problems.push(Diagnostic::new(Code::ByField, resource.span, message, "which field is meant?").help(help));
+        problems.push(Diagnostic::new(Code::ByField, resource.span, message, "ambiguous reference").help(help));
         None
     }
 }

@@ -63,11 +63,11 @@ fn seeds_of_nobody(resources: &[Resource], sources: &Sources, problems: &mut Pro
         let free = resources.iter().filter(|resource| resource.seed.as_ref().is_none_or(|seed| !seed.exists));
         let whose = nearest(source.stem(), free.map(|resource| resource.name.as_str()));
         let help = match whose {
-            Some(resource) => format!("say `seed: {name}` in `{resource}`, or remove the file"),
-            None => format!("say `seed: {name}` in the resource whose rows these are, or remove the file"),
+            Some(resource) => format!("add `seed: {name}` to `{resource}`, or remove the file"),
+            None => format!("add `seed: {name}` to the resource of these rows, or remove the file"),
         };
         let span = Span { file, start: 0, end: source.text.lines().next().map_or(0, str::len) };
         let message = format!("no resource names the seed file `{name}`");
-        problems.push(Diagnostic::new(Code::Seed, span, message, "these rows are never seeded").help(help));
+        problems.push(Diagnostic::new(Code::Seed, span, message, "rows are never inserted").help(help));
     }
 }

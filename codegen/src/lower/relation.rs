@@ -2,7 +2,7 @@
 
 use charter_model::{ActionMethod, ActionOn, Keyword, Predicate};
 
-use super::field::{self, Surroundings};
+use super::field::{self, ResourceContext};
 use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::keywords::FilterWord;
 use crate::model::{Action, ActionOutput, Filter, Filters, Include, IncludeTarget, Name, Shown, Sorts};
@@ -12,14 +12,18 @@ use crate::syntax::relation::{ActionSyntax, IncludeSyntax, IncludeTargetSyntax};
 use crate::syntax::resource::{FilterSyntax, FiltersSyntax, SortsSyntax};
 
 /// Includes, each with the field at the other end.
-pub fn includes(written: &[IncludeSyntax], surroundings: &Surroundings<'_>, problems: &mut Problems) -> Vec<Include> {
+pub fn includes(
+    written: &[IncludeSyntax],
+    resource_context: &ResourceContext<'_>,
+    problems: &mut Problems,
+) -> Vec<Include> {
     let lower = |include: &IncludeSyntax| {
         let target = match &include.target {
             IncludeTargetSyntax::One(via) => IncludeTarget::One { via: via.clone() },
             IncludeTargetSyntax::CustomFields(span) => IncludeTarget::CustomFields(*span),
             IncludeTargetSyntax::Many { resource, by } => IncludeTarget::Many {
                 resource: resource.clone(),
-                by: surroundings.links.by(resource, by, surroundings.resource.as_str(), problems)?,
+                by: resource_context.links.by(resource, by, resource_context.resource.as_str(), problems)?,
             },
         };
         Some(Include { name: include.name.clone(), target, fields: include.fields.clone() })
@@ -30,7 +34,7 @@ pub fn includes(written: &[IncludeSyntax], surroundings: &Surroundings<'_>, prob
 /// Actions, each with its method and output.
 pub fn actions(
     written: &[ActionSyntax],
-    surroundings: &Surroundings<'_>,
+    resource_context: &ResourceContext<'_>,
     sources: &Sources,
     problems: &mut Problems,
 ) -> Vec<Action> {
@@ -40,8 +44,8 @@ pub fn actions(
             name: action.name.clone(),
             on,
             method: action.method.as_ref().map_or(ActionMethod::Post, |method| method.value),
-            input: field::lower_all(&action.input, Shown::Always, surroundings, problems),
-            output: output(action, on, surroundings, problems),
+            input: field::lower_all(&action.input, Shown::Always, resource_context, problems),
+            output: output(action, on, resource_context, problems),
             event: action.event.clone(),
             until: action.until.clone(),
             description: action.description.clone(),
@@ -54,11 +58,11 @@ pub fn actions(
 fn output(
     action: &ActionSyntax,
     on: ActionOn,
-    surroundings: &Surroundings<'_>,
+    resource_context: &ResourceContext<'_>,
     problems: &mut Problems,
 ) -> ActionOutput {
     let name = &action.name.value;
-    let fields = field::lower_all(&action.output, Shown::Always, surroundings, problems);
+    let fields = field::lower_all(&action.output, Shown::Always, resource_context, problems);
     if action.unreadable {
         return ActionOutput::Unknown;
     }
@@ -67,32 +71,32 @@ fn output(
         (None, Some(span)) if action.creates => (
             span,
             format!("`{name}` runs on the collection and creates a record"),
-            "that is what `POST` to the collection does; what sets it apart belongs into `before_save`",
+            "use `POST` on the collection, and the hook `before_save` for its behaviour",
         ),
         (Some(key), Some(_)) if action.creates => (
             key.span,
             format!("`{name}` creates a record and has an `answer`"),
-            "a new record is answered under the name of its resource: leave `answer` out",
+            "a new record is returned under the name of its resource: remove `answer`",
         ),
         (Some(key), Some(_)) => return ActionOutput::Fields { key: key.clone(), fields },
         (None, None) if on == ActionOn::Record => return ActionOutput::Record,
         (None, None) => (
             action.name.span,
-            format!("`{name}` runs on the collection, so that there is no record to answer"),
-            "say what it answers: `answer: <key>` and `output: { … }`",
+            format!("`{name}` runs on the collection and has no record to return"),
+            "add an output: `answer: <key>` and `output: { … }`",
         ),
         (Some(key), None) => (
             key.span,
             format!("`{name}` has an `answer` and no `output`"),
-            "the two belong together: `answer` is the key, `output` the fields under it",
+            "declare both: `answer` is the key, `output` the fields under it",
         ),
         (None, Some(span)) => (
             span,
             format!("`{name}` has an `output` and no `answer`"),
-            "the two belong together: `answer` is the key, `output` the fields under it",
+            "declare both: `answer` is the key, `output` the fields under it",
         ),
     };
-    problems.push(Diagnostic::new(Code::ActionAnswer, span, message, "what does it answer?").help(help));
+    problems.push(Diagnostic::new(Code::ActionAnswer, span, message, "no output").help(help));
     ActionOutput::Unknown
 }
 
@@ -119,10 +123,11 @@ fn predicates(field: &Name, words: &[Name], problems: &mut Problems) -> Vec<Span
     let mut read = |word: &Name| {
         let predicate = Predicate::read(word.as_str());
         if predicate.is_none() {
-            let message = format!("there is no predicate `{}`", word.value);
+            let message = format!("unknown predicate `{}`", word.value);
             let problem = Diagnostic::new(Code::UnknownPredicate, word.span, message, "unknown predicate");
             problems.push(match (word.as_str(), aliases::predicate(word.as_str())) {
-                ("all", _) => problem.help(format!("all that fit the field: `{}: all`, without brackets", field.value)),
+                ("all", _) => problem
+                    .help(format!("for all predicates of the field, write `{}: all`, without brackets", field.value)),
                 (_, Some(help)) => problem.help(help),
                 _ => problem.did_you_mean(word.as_str(), Predicate::WORDS.iter().copied()),
             });

@@ -2,7 +2,7 @@
 
 use charter_model::{Operation, TimestampForm, naming};
 
-use super::field::{self, Surroundings};
+use super::field::{self, ResourceContext};
 use super::links::{self, Links};
 use super::relation::{actions, filters, includes, place, sorts};
 use crate::diagnostic::Problems;
@@ -21,12 +21,12 @@ pub fn lower(
     problems: &mut Problems,
 ) -> Resource {
     let name = links::name(written, sources);
-    let or = |said: &Option<Name>, default: &str| {
-        said.clone().unwrap_or_else(|| Spanned::new(default.to_owned(), name.span))
+    let or = |declared: &Option<Name>, default: &str| {
+        declared.clone().unwrap_or_else(|| Spanned::new(default.to_owned(), name.span))
     };
     let plural = or(&written.plural, &naming::plural(name.as_str()));
     let timestamps = written.timestamps.as_ref().map_or(TimestampForm::Seconds, |form| form.value);
-    let surroundings = Surroundings { resource: &name, timestamps, links };
+    let resource_context = ResourceContext { resource: &name, timestamps, links };
     let file = sources.file(written.file);
     let hooks = written.hooks.iter();
     let hooks = hooks.map(|hook| HookPoint { hook: hook.value, span: hook.span, place: place(sources, hook.span) });
@@ -35,7 +35,7 @@ pub fn lower(
         Some(words) => words.clone(),
         None => Operation::ALL.iter().map(|operation| Spanned::new(*operation, name.span)).collect(),
     };
-    let fields = fields(written, &surroundings, problems);
+    let fields = fields(written, &resource_context, problems);
     let (read_permission, write_permission) = links.permissions(name.as_str());
     Resource {
         label: or(&written.label, &naming::label(name.as_str())),
@@ -65,8 +65,8 @@ pub fn lower(
         found_by: Vec::new(),
         filters: filters(&written.filters, problems),
         sorts: sorts(&written.sorts),
-        includes: includes(&written.includes, &surroundings, problems),
-        actions: actions(&written.actions, &surroundings, sources, problems),
+        includes: includes(&written.includes, &resource_context, problems),
+        actions: actions(&written.actions, &resource_context, sources, problems),
         hooks: hooks.collect(),
         seed: written.seed.clone().map(|name| Seed {
             exists: syntax.seeds.contains_key(name.as_str()),
@@ -88,25 +88,25 @@ fn is_on(flag: &Option<Spanned<bool>>) -> bool {
 }
 
 /// Every field in the order of the single record. Server fields have the place of the resource's name.
-fn fields(written: &ResourceSyntax, surroundings: &Surroundings<'_>, problems: &mut Problems) -> Vec<Field> {
+fn fields(written: &ResourceSyntax, resource_context: &ResourceContext<'_>, problems: &mut Problems) -> Vec<Field> {
     let own = |name: &str, kind: Type| {
-        let name = Spanned::new(name.to_owned(), surroundings.resource.span);
+        let name = Spanned::new(name.to_owned(), resource_context.resource.span);
         Field { access: Access::ReadOnly, ..Field::new(name, kind) }
     };
-    let stamp = || Type::Timestamp { form: surroundings.timestamps };
+    let stamp = || Type::Timestamp { form: resource_context.timestamps };
     let mut fields = vec![own("id", Type::BigInt)];
     if let Some(parent) = &written.under {
         let name = Spanned::new(format!("{}_id", parent.value), parent.span);
         let kind = Type::Ref { resource: parent.clone() };
         fields.push(Field { required: true, access: Access::Immutable, ..Field::new(name, kind) });
     }
-    fields.extend(field::lower_all(&written.fields, Shown::Always, surroundings, problems));
+    fields.extend(field::lower_all(&written.fields, Shown::Always, resource_context, problems));
     if is_on(&written.custom_fields) {
         fields.push(Field { access: Access::Writable, ..own("custom_fields", Type::CustomFields) });
     }
     fields.push(own("created_at", stamp()));
     fields.push(own("updated_at", stamp()));
-    fields.extend(field::lower_all(&written.detail, Shown::Detail, surroundings, problems));
+    fields.extend(field::lower_all(&written.detail, Shown::Detail, resource_context, problems));
     if written.delete.is_some() {
         fields.push(Field { nullable: true, shown: Shown::Never, ..own("deleted_at", stamp()) });
     }
@@ -115,23 +115,23 @@ fn fields(written: &ResourceSyntax, surroundings: &Surroundings<'_>, problems: &
 
 /// All deprecations of fields, filters and actions.
 fn deprecated(written: &ResourceSyntax, fields: &[Field]) -> Vec<Deprecation> {
-    let entry = |of, name: &Name, said: &DeprecatedSyntax| Deprecation {
+    let entry = |of, name: &Name, declared: &DeprecatedSyntax| Deprecation {
         of,
         name: name.clone(),
-        since: said.since.clone(),
-        sunset: said.sunset.clone(),
-        instead: said.instead.clone(),
+        since: declared.since.clone(),
+        sunset: declared.sunset.clone(),
+        instead: declared.instead.clone(),
     };
     let mut found = Vec::new();
     for field in written.fields.iter().chain(&written.detail) {
-        let Some(said) = &field.deprecated else { continue };
+        let Some(declared) = &field.deprecated else { continue };
         // A polymorphic reference has two columns, and both are deprecated.
         let columns = fields.iter().filter(|column| column.is_declared() && column.declared == field.name.value);
-        found.extend(columns.map(|column| entry(Deprecated::Field, &column.name, said)));
+        found.extend(columns.map(|column| entry(Deprecated::Field, &column.name, declared)));
     }
-    found.extend(written.deprecated_filters.iter().map(|(name, said)| entry(Deprecated::Filter, name, said)));
+    found.extend(written.deprecated_filters.iter().map(|(name, declared)| entry(Deprecated::Filter, name, declared)));
     for action in &written.actions {
-        found.extend(action.deprecated.iter().map(|said| entry(Deprecated::Action, &action.name, said)));
+        found.extend(action.deprecated.iter().map(|declared| entry(Deprecated::Action, &action.name, declared)));
     }
     found
 }

@@ -34,10 +34,10 @@ impl Plan {
         for pair in resources(&followed, after) {
             let (then, now) = tables(before, after, &pair);
             match (then, now) {
-                (Some(then), Some(now)) if kept(&then, &now) => planner.alter(&pair, &then, &now),
+                (Some(then), Some(now)) if has_same_key(&then, &now) => planner.alter(&pair, &then, &now),
                 (then, now) => {
                     if let (Some(table), Some(resource)) = (&then, pair.before) {
-                        let lost = format!("{}: the table `{}` and every row in it", resource.name, table.name);
+                        let lost = format!("{}: the table `{}` and all its rows", resource.name, table.name);
                         planner.lost.push(lost);
                     }
                     dropped.extend(then);
@@ -86,7 +86,7 @@ fn tables(before: &Snapshot, after: &Snapshot, pair: &Pair<'_, Resource>) -> (Op
 }
 
 /// True if a table stays: a singleton has another primary key.
-fn kept(then: &Table, now: &Table) -> bool {
+fn has_same_key(then: &Table, now: &Table) -> bool {
     let key = |table: &Table| table.column("id").map(|column| column.storage);
     key(then) == key(now)
 }
@@ -168,7 +168,7 @@ impl Planner {
                         let remove = |table: &Table| Step::Remove { table: table.name.clone(), column: column.clone() };
                         let what = if is_mark(column) {
                             self.unmarked.push(remove(now));
-                            "the marks; deleted records are there again".to_owned()
+                            "the deletion marks; deleted records reappear".to_owned()
                         } else {
                             self.removed.push(remove(then));
                             format!("the column `{}` and its values{}", column.name, why.unwrap_or_default())
@@ -272,7 +272,7 @@ impl Planner {
             let columns: Option<Vec<String>> = index.columns.iter().map(name).collect();
             columns.map(|columns| Index { columns, ..index.clone() })
         };
-        let mut kept: Vec<Index> = Vec::new();
+        let mut unchanged: Vec<Index> = Vec::new();
         for index in &then.indexes {
             let stays = renamed(index).filter(|index| now.indexes.contains(index));
             let Some(stays) = stays.filter(|_| index.columns.iter().all(|column| !gone.contains(column))) else {
@@ -289,10 +289,10 @@ impl Planner {
                 let step = Step::RenameIndex { table: now.name.clone(), index: stays.clone(), from, to };
                 self.renamed_indexes.push((step, called));
             }
-            kept.push(stays);
+            unchanged.push(stays);
         }
         let unmarked = then.columns.iter().any(|column| is_mark(column) && gone.contains(&column.name));
-        for index in now.indexes.iter().filter(|index| !kept.contains(index)) {
+        for index in now.indexes.iter().filter(|index| !unchanged.contains(index)) {
             let stage = match unmarked && index.kind == IndexKind::Unique {
                 true => &mut self.kept_apart,
                 false => &mut self.indexed,
@@ -355,7 +355,7 @@ fn is_mark(column: &Column) -> bool {
 }
 
 fn is_convertible(before: &Field, after: &Field) -> bool {
-    converts(&before.kind, &after.kind) != Conversion::None
+    converts(&before.kind, &after.kind) != Conversion::Impossible
 }
 
 /// The value for rows that have none and need one.

@@ -17,8 +17,8 @@ pub fn unsupported(before: &Snapshot, after: &Snapshot) -> Vec<Unsupported> {
         let leaving = |name: &str| before.resources.contains_key(name) && !after.resources.contains_key(name);
         let gone = before.resources.keys().map(String::as_str).filter(|name| leaving(name));
         let known = before.resources.contains_key(name);
-        let said = now.renamed_from.as_deref();
-        let contradicts = said.and_then(|former| contradiction(name, former, known, "resource", gone, &leaving));
+        let former = now.renamed_from.as_deref();
+        let contradicts = former.and_then(|former| contradiction(name, former, known, "resource", gone, &leaving));
         unsupported.extend(contradicts.map(|message| Unsupported::of_resource(now, message)));
     }
     for pair in resources(before, after) {
@@ -54,15 +54,14 @@ fn contradiction<'a>(
     match (known, leaving(former)) {
         (false, true) | (true, false) => None,
         (true, true) => Some(format!(
-            "{place}: `{former}` cannot take the name of another {what} in the migration that removes that one: remove it in \
-             a migration of its own, and rename `{former}` in the next"
+            "{place}: `{former}` cannot take the name of another {what} in the migration that removes it: remove that one first, and rename `{former}` in the next migration"
         )),
         (false, false) => {
             let help = match nearest(former, gone) {
                 Some(name) => format!("did you mean `{name}`?"),
-                None => format!("a new {what} does without the key"),
+                None => format!("remove the key for a new {what}"),
             };
-            Some(format!("{place}: the last migration has no {what} `{former}` that could be renamed: {help}"))
+            Some(format!("{place}: the last migration has no {what} `{former}` to rename: {help}"))
         }
     }
 }

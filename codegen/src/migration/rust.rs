@@ -19,7 +19,7 @@ pub fn file(title: &str, steps: &[Step], online: bool) -> String {
     let mut text = format!("//! {title}\n");
     if online {
         text.push_str(
-            "//!\n//! Runs beside a server that is serving: every step stands by itself, and can be taken again.\n",
+            "//!\n//! Online migration: the server keeps serving. No transaction spans the steps, and each step can be repeated.\n",
         );
     }
     text.push_str("\nuse charter_migrations::prelude::*;\n\n#[derive(DeriveMigrationName)]\npub struct Migration;\n\n");
@@ -71,7 +71,7 @@ fn function(name: &str, steps: &[Step], online: bool) -> String {
 }
 
 /// Names of the migrations' prelude and parameter, which a variable of a table must not shadow.
-const TAKEN: &[&str] = &[
+const RESERVED_VARIABLES: &[&str] = &[
     "bigint",
     "boolean",
     "by",
@@ -95,7 +95,7 @@ const TAKEN: &[&str] = &[
 /// The name of the table's variable.
 fn variable(table: &str) -> String {
     // A table with this suffix gets another, so that two variables differ.
-    match reserved::is_keyword(table) || TAKEN.contains(&table) || table.ends_with("_table") {
+    match reserved::is_keyword(table) || RESERVED_VARIABLES.contains(&table) || table.ends_with("_table") {
         true => format!("{table}_table"),
         false => table.to_owned(),
     }
@@ -134,9 +134,9 @@ fn add_index(index: &Index) -> String {
         (IndexKind::Unique, false) => format!("unique(&[{}])", columns()),
         (IndexKind::Unique, true) => format!("unique_live(&[{}])", columns()),
         (IndexKind::Order { text, nullable }, live) => {
-            let said = [(text, ".text()"), (nullable, ".nullable()"), (live, ".live()")];
-            let said: String = said.iter().filter(|(holds, _)| *holds).map(|(_, word)| *word).collect();
-            format!("order(by({}){said})", columns())
+            let flags = [(text, ".text()"), (nullable, ".nullable()"), (live, ".live()")];
+            let flags: String = flags.iter().filter(|(holds, _)| *holds).map(|(_, word)| *word).collect();
+            format!("order(by({}){flags})", columns())
         }
         (IndexKind::Search, _) => format!("search({})", columns()),
     }

@@ -75,14 +75,14 @@ impl Table {
             indexes.push(index(IndexKind::Search, std::slice::from_ref(name), false));
         }
         // Equal indexes are created once.
-        let mut kept: Vec<Index> = Vec::new();
+        let mut distinct: Vec<Index> = Vec::new();
         for index in indexes {
-            if !kept.contains(&index) {
-                kept.push(index);
+            if !distinct.contains(&index) {
+                distinct.push(index);
             }
         }
         let columns = fields.into_iter().map(|field| column(snapshot, resource, field)).collect();
-        Table { name: resource.table.clone(), columns, indexes: kept }
+        Table { name: resource.table.clone(), columns, indexes: distinct }
     }
 
     pub fn column(&self, name: &str) -> Option<&Column> {
@@ -154,11 +154,11 @@ impl Index {
 }
 
 /// The length at which a name is cut, as in `charter_migrations::Table`.
-const LONGEST: usize = 49;
+const MAX_NAME_STEM: usize = 49;
 
 fn named(table: &str, columns: &[&str], ending: &str) -> String {
     let name = format!("{table}_{}", columns.join("_"));
-    match name.get(..LONGEST) {
+    match name.get(..MAX_NAME_STEM) {
         Some(beginning) => format!("{beginning}_{:08x}_{ending}", fingerprint(&name)),
         None => format!("{name}_{ending}"),
     }
@@ -211,7 +211,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_tell_what_they_are_for_within_what_postgresql_keeps() {
+    fn index_names_fit_the_limit_of_postgresql() {
         let index = |kind, columns: &[&str]| Index {
             kind,
             columns: columns.iter().map(|column| (*column).to_owned()).collect(),

@@ -27,7 +27,7 @@ impl Unsupported {
     /// Renames that wait for each other.
     pub fn of_circle(names: Vec<Unsupported>) -> Unsupported {
         let called: Vec<&str> = names.iter().map(|name| name.message.as_str()).collect();
-        let message = format!("{}: they take each other's names; rename them in two migrations", called.join(", "));
+        let message = format!("{}: they swap their names; rename them in two migrations", called.join(", "));
         Unsupported { message, places: names.into_iter().flat_map(|name| name.places).collect() }
     }
 }
@@ -45,12 +45,12 @@ impl fmt::Display for Unsupported {
 pub fn no_value(resource: &Resource, field: &Field, was: Option<&Field>) -> Unsupported {
     let help = match can_be_filled(field) {
         true => before_under(resource, field)
-            .unwrap_or_else(|| format!("say {} or `nullable: true`", keys(field).join(", "))),
-        false => "say `nullable: true`, fill them, and require it in the next migration".to_owned(),
+            .unwrap_or_else(|| format!("add {} or `nullable: true`", keys(field).join(", "))),
+        false => "add `nullable: true`, fill the rows, and require it in the next migration".to_owned(),
     };
-    let made_anew = was.map(|was| format!("{}, so that the column is made anew, and ", no_way(was, field)));
+    let made_anew = was.map(|was| format!("{}; the column is created again, and ", no_way(was, field)));
     let message = format!(
-        "{}.{}: {}rows that are there need a value: {help}",
+        "{}.{}: {}existing rows need a value: {help}",
         resource.name,
         field.name,
         made_anew.unwrap_or_default()
@@ -60,19 +60,19 @@ pub fn no_value(resource: &Resource, field: &Field, was: Option<&Field>) -> Unsu
 
 /// A column that becomes not null while rows may be null.
 pub fn still_null(resource: &Resource, field: &Field) -> Unsupported {
-    let help = before_under(resource, field).unwrap_or_else(|| format!("say {}", keys(field).join(", or ")));
+    let help = before_under(resource, field).unwrap_or_else(|| format!("add {}", keys(field).join(", or ")));
     let message = format!("{}.{}: rows where it is null need a value: {help}", resource.name, field.name);
     Unsupported::of_field(field, message)
 }
 
 /// The reason why the values of a column cannot stay.
 pub fn no_way(was: &Field, is: &Field) -> String {
-    let (was, is) = (said(&was.kind), said(&is.kind));
-    format!("its type was {was} and is {is}, and there is no way from the one to the other")
+    let (was, is) = (described(&was.kind), described(&is.kind));
+    format!("its type was {was} and is {is}, and the types have no conversion")
 }
 
 /// A type as YAML writes it. A polymorphic reference has two columns.
-fn said(kind: &Kind) -> String {
+fn described(kind: &Kind) -> String {
     match kind {
         Kind::PolymorphicType { type_names } => format!("the type of a `ref({})`", type_names.join(" | ")),
         Kind::PolymorphicRef { .. } => "the id of a `ref` to several resources".to_owned(),
@@ -95,7 +95,7 @@ fn before_under(resource: &Resource, field: &Field) -> Option<String> {
     let (Kind::Ref { resource: parent }, name) = (&field.kind, &field.name) else { return None };
     resource.path.contains(&format!("{{{name}}}")).then(|| {
         format!(
-            "declare `{name}: {{ type: ref({parent}), nullable: true }}` without `under` first, fill it, then say `under`"
+            "declare `{name}: {{ type: ref({parent}), nullable: true }}` without `under` first, fill it, then add `under`"
         )
     })
 }

@@ -9,10 +9,10 @@ use super::{Access, Field, Filter, Filters, Name, Resource, Rule, Schema, Sorts}
 
 /// The most characters of a text in an ordered index, which holds it twice: folded and unchanged. An index entry of
 /// PostgreSQL has at most 2,704 bytes, and a character up to 4.
-pub const MOST_ORDERED: u32 = 255;
+pub const MAX_ORDERED_CHARACTERS: u32 = 255;
 
 /// The most characters of a text in an index of values.
-pub const MOST_INDEXED: u32 = 650;
+pub const MAX_INDEXED_CHARACTERS: u32 = 650;
 
 /// The indexes of a table, without unique ones.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -31,12 +31,12 @@ pub struct Unserved {
     pub name: Name,
     /// True if it is a sort, not a filter.
     pub sorts: bool,
-    pub why: Why,
+    pub why: UnservedReason,
 }
 
 #[derive(Debug, PartialEq, Eq)]
-pub enum Why {
-    /// A text too long for an index of this kind, which takes so many characters.
+pub enum UnservedReason {
+    /// A text too long for an index of this kind, with the maximum of characters.
     TooLong(u32),
     /// The order of a column of another table, or of labels.
     OrderedElsewhere,
@@ -48,7 +48,7 @@ pub enum Why {
 
 /// The use of a column in a query.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Wanted {
+enum IndexUse {
     /// Equality or a range.
     Values,
     Substrings,
@@ -68,12 +68,12 @@ impl Resource {
             let Some(field) = self.field(name.as_str()) else { continue };
             if field.is_column() && !self.serves(&indexing, field, wanted) && unserved(field, wanted).is_none() {
                 match wanted {
-                    Wanted::Substrings => indexing.search.push(field.name.value.clone()),
-                    Wanted::Values if field.kind.is_text() => {
+                    IndexUse::Substrings => indexing.search.push(field.name.value.clone()),
+                    IndexUse::Values if field.kind.is_text() => {
                         indexing.sets.push(vec![field.name.value.clone(), "id".to_owned()]);
                     }
-                    Wanted::Values if field.kind.facts().has_few_values => {}
-                    Wanted::Values | Wanted::Order => indexing.ordered.push(field.name.value.clone()),
+                    IndexUse::Values if field.kind.facts().has_few_values => {}
+                    IndexUse::Values | IndexUse::Order => indexing.ordered.push(field.name.value.clone()),
                 }
             }
         }
@@ -91,7 +91,7 @@ impl Resource {
                 _ if !field.is_column() || self.serves(&indexing, field, wanted) => None,
                 _ => unserved(field, wanted),
             };
-            let sorts = wanted == Wanted::Order;
+            let sorts = wanted == IndexUse::Order;
             if let Some(why) = why
                 && !found.iter().any(|other| other.name == *name && other.why == why)
             {
@@ -103,7 +103,7 @@ impl Resource {
 
     /// The uses of its fields: in named filters and sorts, and by resources that find its records. Without fields in
     /// `unindexed`.
-    fn questions(&self) -> Vec<(&Name, Wanted)> {
+    fn questions(&self) -> Vec<(&Name, IndexUse)> {
         let mut questions = Vec::new();
         if let Filters::Fields(named) = &self.filters {
             for (name, filter) in named {
@@ -117,23 +117,23 @@ impl Resource {
                 };
                 use Predicate::{Cont, End, Eq, Gt, Gteq, In, Lt, Lteq, Start};
                 if fits(&[Eq, In, Lt, Lteq, Gt, Gteq]) {
-                    questions.push((name, Wanted::Values));
+                    questions.push((name, IndexUse::Values));
                 }
                 if fits(&[Cont, Start, End]) {
-                    questions.push((name, Wanted::Substrings));
+                    questions.push((name, IndexUse::Substrings));
                 }
             }
         }
         if let Sorts::Fields(named) = &self.sorts {
-            questions.extend(named.iter().map(|name| (name, Wanted::Order)));
+            questions.extend(named.iter().map(|name| (name, IndexUse::Order)));
         }
-        questions.extend(self.found_by.iter().map(|name| (name, Wanted::Values)));
-        let wanted = |(name, _): &(&Name, Wanted)| !self.unindexed.iter().any(|other| other.value == name.value);
+        questions.extend(self.found_by.iter().map(|name| (name, IndexUse::Values)));
+        let wanted = |(name, _): &(&Name, IndexUse)| !self.unindexed.iter().any(|other| other.value == name.value);
         questions.into_iter().filter(wanted).collect()
     }
 
     /// True if an index serves a use of a column.
-    fn serves(&self, indexing: &Indexing, field: &Field, wanted: Wanted) -> bool {
+    fn serves(&self, indexing: &Indexing, field: &Field, wanted: IndexUse) -> bool {
         let name = &field.name.value;
         let unique = field.rules.iter().any(|rule| rule.value == Rule::Unique);
         let begins = |set: &Vec<String>| set.first() == Some(name);
@@ -142,10 +142,10 @@ impl Resource {
         let values = name == "id" || unique || sets;
         let ordered = indexing.ordered.contains(name);
         match wanted {
-            Wanted::Substrings => indexing.search.contains(name),
-            Wanted::Values => values || ordered && !field.kind.facts().is_folded,
+            IndexUse::Substrings => indexing.search.contains(name),
+            IndexUse::Values => values || ordered && !field.kind.facts().is_folded,
             // Lists sort nulls first; a plain index of PostgreSQL sorts them last.
-            Wanted::Order => ordered || values && !field.nullable && !field.kind.facts().is_folded,
+            IndexUse::Order => ordered || values && !field.nullable && !field.kind.facts().is_folded,
         }
     }
 
@@ -155,20 +155,20 @@ impl Resource {
         schema: &Schema,
         own: &Indexing,
         (via, tail): (&Name, &Name),
-        wanted: Wanted,
-    ) -> Option<Why> {
+        wanted: IndexUse,
+    ) -> Option<UnservedReason> {
         let via = self.field(via.as_str())?;
-        if wanted == Wanted::Order {
-            return Some(Why::OrderedElsewhere);
+        if wanted == IndexUse::Order {
+            return Some(UnservedReason::OrderedElsewhere);
         }
         let other = schema.find(via.kind.target()?.as_str())?;
         let shown = other.field(tail.as_str()).filter(|shown| shown.access != Access::Secret)?;
-        let fits = wanted != Wanted::Substrings || shown.kind.is_text();
+        let fits = wanted != IndexUse::Substrings || shown.kind.is_text();
         if !fits || shown.kind.facts().has_few_values {
             return None;
         }
-        let is_served = self.serves(own, via, Wanted::Values) && other.serves(&other.indexing(), shown, wanted);
-        let elsewhere = || Why::FoundElsewhere {
+        let is_served = self.serves(own, via, IndexUse::Values) && other.serves(&other.indexing(), shown, wanted);
+        let elsewhere = || UnservedReason::FoundElsewhere {
             via: via.name.value.clone(),
             resource: other.name.value.clone(),
             field: shown.name.value.clone(),
@@ -178,16 +178,16 @@ impl Resource {
 }
 
 /// The reason why a column cannot have the index for a use.
-fn unserved(field: &Field, wanted: Wanted) -> Option<Why> {
+fn unserved(field: &Field, wanted: IndexUse) -> Option<UnservedReason> {
     let longest = match field.kind.max_length() {
         Some(max) => max,
         None if field.kind.is_text() => u32::MAX,
         None => 0,
     };
     match wanted {
-        Wanted::Order if field.kind.facts().has_few_values => Some(Why::FewValues),
-        Wanted::Order if longest > MOST_ORDERED => Some(Why::TooLong(MOST_ORDERED)),
-        Wanted::Values if longest > MOST_INDEXED => Some(Why::TooLong(MOST_INDEXED)),
+        IndexUse::Order if field.kind.facts().has_few_values => Some(UnservedReason::FewValues),
+        IndexUse::Order if longest > MAX_ORDERED_CHARACTERS => Some(UnservedReason::TooLong(MAX_ORDERED_CHARACTERS)),
+        IndexUse::Values if longest > MAX_INDEXED_CHARACTERS => Some(UnservedReason::TooLong(MAX_INDEXED_CHARACTERS)),
         _ => None,
     }
 }
@@ -226,13 +226,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_named_asks_for_nothing() {
+    fn unnamed_fields_get_no_index() {
         assert_eq!(indexing("filters: shown\nsorts: shown\n"), texts("", "", ""));
         assert_eq!(indexing("indexes: [[weight]]\nordered: [name]\nsearch: [sku]\n"), texts("weight", "name", "sku"));
     }
 
     #[test]
-    fn each_question_gets_the_index_that_serves_it() {
+    fn each_query_gets_its_index() {
         let asked = indexing("filters: { name: [eq, cont], weight: [gt], kind: [eq], note: [end, not_null] }\n");
         assert_eq!(asked, texts("name+id", "weight", "name note"));
         assert_eq!(indexing("sorts: [id, name, weight, bought_on]\n"), texts("", "name weight bought_on", ""));
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_served_gets_no_second_index() {
+    fn a_served_query_gets_no_second_index() {
         assert_eq!(indexing("filters: { sku: [eq] }\nsorts: [created_at]\n"), texts("", "created_at", ""));
         let kept = "indexes: [[weight, name]]\nfilters: { weight: [eq] }\nsorts: [weight]\n";
         assert_eq!(indexing(kept), texts("weight+name", "", ""));
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn records_are_found_from_another() {
+    fn references_of_other_resources_get_an_index() {
         let part = |more: &str| {
             let more = format!(
                 "includes: {{ notes: {{ many: note }} }}\n# resources/part.yaml\nresource: part\nunder: product\n{more}# resources/note.yaml\nresource: note\nfields:\n  about_id: {{ type: ref(product), nullable: true }}\n"
@@ -271,29 +271,30 @@ mod tests {
     }
 
     #[test]
-    fn what_wants_no_index_gets_none() {
+    fn unindexed_fields_get_no_index() {
         assert_eq!(
             indexing("unindexed: [name]\nfilters: { name: all }\nsorts: [name, weight]\n"),
             texts("", "weight", "")
         );
     }
 
-    fn unserved(more: &str) -> Vec<(String, Why)> {
+    fn unserved(more: &str) -> Vec<(String, UnservedReason)> {
         let schema = schema(more);
         let found = schema.find("product").unwrap().unserved(&schema);
         found.into_iter().map(|one| (one.name.value, one.why)).collect()
     }
 
     #[test]
-    fn what_no_index_can_serve_is_told() {
+    fn queries_without_an_index_are_reported() {
         let found = unserved("filters: { note: [eq], group_name: [eq], kind: all }\nsorts: [note, kind, group_name]\n");
-        let elsewhere = Why::FoundElsewhere { via: "group_id".into(), resource: "group".into(), field: "name".into() };
+        let elsewhere =
+            UnservedReason::FoundElsewhere { via: "group_id".into(), resource: "group".into(), field: "name".into() };
         let expected = [
-            ("note", Why::TooLong(MOST_INDEXED)),
+            ("note", UnservedReason::TooLong(MAX_INDEXED_CHARACTERS)),
             ("group_name", elsewhere),
-            ("note", Why::TooLong(MOST_ORDERED)),
-            ("kind", Why::FewValues),
-            ("group_name", Why::OrderedElsewhere),
+            ("note", UnservedReason::TooLong(MAX_ORDERED_CHARACTERS)),
+            ("kind", UnservedReason::FewValues),
+            ("group_name", UnservedReason::OrderedElsewhere),
         ];
         assert_eq!(found, expected.map(|(name, why)| (name.to_owned(), why)));
         assert_eq!(unserved("unindexed: [note]\nordered: [kind]\nsorts: [note, kind]\nfilters: { note: [eq] }\n"), []);

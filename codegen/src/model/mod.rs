@@ -9,7 +9,7 @@ pub use charter_model::{Access, Deprecated, Shown};
 pub use crate::notation::{CodeValue, Rule, Type};
 pub use crate::syntax::field::Described;
 pub use field::{Default, Field, FieldPlaces, Kind};
-pub use indexing::{MOST_INDEXED, MOST_ORDERED, Why};
+pub use indexing::{MAX_INDEXED_CHARACTERS, MAX_ORDERED_CHARACTERS, UnservedReason};
 pub use schema::{
     Action, ActionOutput, Deprecation, Filter, Filters, HookPoint, Include, IncludeTarget, Name, Resource, Schema,
     Seed, Sorts, Under,

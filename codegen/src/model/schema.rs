@@ -265,7 +265,7 @@ pub struct Action {
     pub output: ActionOutput,
     /// The name of its event, in place of `updated`.
     pub event: Option<Name>,
-    /// The field that tells whether it is done: `completed`, `not is_active`.
+    /// The field that is true once the action is done, or false with `not`: `completed`, `not is_active`.
     pub until: Option<Name>,
     pub description: Option<Name>,
     /// `resources/exchange_rate.yaml:21`

@@ -47,7 +47,7 @@ fn table(table: &Table) -> Value {
         .iter()
         .map(|key| {
             let mut value = shape(key.shape);
-            value["description"] = format!("{} When left out: {}.\n\n{}", key.meaning, key.default, key.example).into();
+            value["description"] = format!("{} Default: {}.\n\n{}", key.meaning, key.default, key.example).into();
             (key.name.to_owned(), value)
         })
         .collect();

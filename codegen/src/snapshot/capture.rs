@@ -79,10 +79,17 @@ fn capture(schema: &Schema, resource: &model::Resource) -> Resource {
     }
 }
 
-fn deprecation(said: &model::Deprecation) -> (String, Deprecation) {
+fn deprecation(declared: &model::Deprecation) -> (String, Deprecation) {
     let text = |name: &Option<Name>| name.as_ref().map(|name| name.value.clone());
-    let place = format!("{}s.{}", said.of.word(), said.name.value);
-    (place, Deprecation { since: said.since.value.clone(), sunset: text(&said.sunset), instead: text(&said.instead) })
+    let place = format!("{}s.{}", declared.of.word(), declared.name.value);
+    (
+        place,
+        Deprecation {
+            since: declared.since.value.clone(),
+            sunset: text(&declared.sunset),
+            instead: text(&declared.instead),
+        },
+    )
 }
 
 /// Keywords in the order of their set.

@@ -122,7 +122,7 @@ mod tests {
     use super::{Kind, TimestampForm, read, text};
 
     #[test]
-    fn every_kind_is_read_as_it_is_written() {
+    fn every_kind_is_read_back() {
         let kinds = [
             (Kind::String { max: 255 }, "string(255)"),
             (Kind::Decimal { precision: 12, places: 2 }, "decimal(12, 2)"),

@@ -7,143 +7,128 @@ use super::tree::{Entry, Node, Value};
 use super::type_word::names_type;
 
 /// A key of other systems: its spellings, the key of this grammar if there is one, and the help.
-struct Foreign {
+struct Alias {
     keys: &'static [&'static str],
     means: Option<&'static str>,
     help: &'static str,
 }
 
 /// A key that has another name here.
-const fn same(keys: &'static [&'static str], means: &'static str, help: &'static str) -> Foreign {
-    Foreign { keys, means: Some(means), help }
+const fn same(keys: &'static [&'static str], means: &'static str, help: &'static str) -> Alias {
+    Alias { keys, means: Some(means), help }
 }
 
 /// A key that has no counterpart here.
-const fn other(keys: &'static [&'static str], help: &'static str) -> Foreign {
-    Foreign { keys, means: None, help }
+const fn other(keys: &'static [&'static str], help: &'static str) -> Alias {
+    Alias { keys, means: None, help }
 }
 
-const NEVER_NULL: &str =
-    "a field is never null unless it says `nullable: true`; clients must give one with `required: true`";
+const NULLABLE_HELP: &str = "fields are not null by default; add `nullable: true` to allow null, or `required: true` to require a value on create";
 
-const RULES: &str = "rules stand at their field, beside its type: `required: true`, `unique: true`, `min: 0`, `min_length: 1`, \
-                     `pattern: \"[A-Z]+\"`";
+const RULES_HELP: &str =
+    "rules are keys of the field: `required: true`, `unique: true`, `min: 0`, `min_length: 1`, `pattern: \"[A-Z]+\"`";
 
 /// Keys that other systems have at a column.
-const AT_A_FIELD: &[Foreign] = &[
+const FIELD_ALIASES: &[Alias] = &[
     other(
         &["on_delete", "cascade"],
-        "what a record refers to cannot be deleted; records that go with another are embedded in it: `many: <resource>`",
+        "a referenced record cannot be deleted; embed records to delete them with their parent: `many: <resource>`",
     ),
     other(
         &["index", "indexed"],
-        "`filters` and `sorts` of the resource bring their indexes along; others stand there too: `indexes: [[name]]`",
+        "`filters` and `sorts` add indexes; declare others at the top level: `indexes: [[name]]`",
     ),
     same(
         &["ref", "references", "reference", "foreign_key", "belongs_to", "relation"],
         "type",
         "a reference is a type: `type: ref(<resource>)`",
     ),
-    other(&["to", "target"], "what a reference leads to stands in its type: `type: ref(<resource>)`"),
-    other(&["items", "of", "elements"], "what a list holds stands in its type: `type: list(string(50))`"),
-    other(&["length", "size", "limit", "max_length"], "the length of a text stands in its type: `type: string(255)`"),
+    other(&["to", "target"], "the type names the target of a reference: `type: ref(<resource>)`"),
+    other(&["items", "of", "elements"], "the type names the elements of a list: `type: list(string(50))`"),
+    other(&["length", "size", "limit", "max_length"], "the type has the maximum length of text: `type: string(255)`"),
     other(
         &["precision", "scale", "digits", "places", "max_digits", "decimal_places"],
-        "the digits of a decimal stand in its type: `type: decimal(12, 2)`, of which 2 are behind the point",
+        "the type has the digits and the decimal places: `type: decimal(12, 2)`",
     ),
-    same(
-        &["optional", "null", "allow_null", "allow_nil", "blank"],
-        "nullable",
-        "a field that may be null says `nullable: true`",
-    ),
-    other(&["not_null", "mandatory"], NEVER_NULL),
-    other(&["primary_key", "primary", "auto_increment"], "every record has an `id` by itself"),
-    same(&["read_only"], "access", "what a client sends is ignored with `access: read_only`"),
-    same(&["immutable", "write_once"], "access", "what is given on create and never changes has `access: immutable`"),
-    same(&["secret", "write_only"], "access", "what is written and never shown has `access: secret`"),
+    same(&["optional", "null", "allow_null", "allow_nil", "blank"], "nullable", "write `nullable: true` to allow null"),
+    other(&["not_null", "mandatory"], NULLABLE_HELP),
+    other(&["primary_key", "primary", "auto_increment"], "every record has an `id`"),
+    same(&["read_only"], "access", "`access: read_only` makes the server ignore the value that a client sends"),
+    same(&["immutable", "write_once"], "access", "`access: immutable` allows a value on create and rejects changes"),
+    same(&["secret", "write_only"], "access", "`access: secret` allows clients to write a value that is never shown"),
     same(
         &["hidden"],
         "access",
-        "what no answer shows has `access: secret`; what only the single record shows stands under `detail` of the resource",
+        "`access: secret` hides a field everywhere; fields under `detail` of the resource are hidden from lists",
     ),
     same(
         &["choices", "options", "enum"],
         "values",
-        "the words stand under `values`: `type: enum` and `values: [draft, sent]`",
+        "list the words under `values`: `type: enum` and `values: [draft, sent]`",
     ),
-    same(&["maximum", "max_value", "lte", "le"], "max", "it is called `max` here"),
-    same(&["minimum", "min_value", "gte", "ge"], "min", "it is called `min` here"),
-    same(&["exclusive_maximum", "lt", "less_than"], "below", "it is called `below` here"),
-    same(&["exclusive_minimum", "gt", "greater_than"], "above", "it is called `above` here"),
-    same(&["regex", "regexp", "match", "matches"], "pattern", "it is called `pattern` here"),
-    same(&["title", "caption", "verbose_name", "display_name"], "label", "it is called `label` here"),
-    same(&["help_text", "hint", "placeholder"], "help", "it is called `help` here"),
-    same(&["comment", "doc", "docs"], "description", "it is called `description` here"),
+    same(&["maximum", "max_value", "lte", "le"], "max", "use `max`"),
+    same(&["minimum", "min_value", "gte", "ge"], "min", "use `min`"),
+    same(&["exclusive_maximum", "lt", "less_than"], "below", "use `below`"),
+    same(&["exclusive_minimum", "gt", "greater_than"], "above", "use `above`"),
+    same(&["regex", "regexp", "match", "matches"], "pattern", "use `pattern`"),
+    same(&["title", "caption", "verbose_name", "display_name"], "label", "use `label`"),
+    same(&["help_text", "hint", "placeholder"], "help", "use `help`"),
+    same(&["comment", "doc", "docs"], "description", "use `description`"),
     other(
         &["auto_now", "auto_now_add"],
-        "every record has `created_at` and `updated_at` by itself; the time of a create says `default: now`",
+        "every record has `created_at` and `updated_at`; for the time of the create, use `default: now`",
     ),
-    other(&["validates", "validate", "validations", "validation", "constraints", "rules"], RULES),
-    other(&["searchable", "search"], "`search` of the resource names the fields that have it: `search: [name]`"),
+    other(&["validates", "validate", "validations", "validation", "constraints", "rules"], RULES_HELP),
+    other(&["searchable", "search"], "list the field under `search` of the resource: `search: [name]`"),
     other(
         &["sortable", "sort", "sorts"],
-        "lists are sorted by every field that they show, unless `sorts` of the resource says by which: `sorts: [name]`",
+        "lists can be sorted by every field that they show; `sorts` of the resource restricts it: `sorts: [name]`",
     ),
     other(
         &["filterable", "filter", "filters"],
-        "lists are filtered by every field that they show, unless `filters` of the resource says by which: \
-         `filters: { name: all }`",
+        "lists can be filtered by every field that they show; `filters` of the resource restricts it: `filters: { name: all }`",
     ),
 ];
 
 /// Keys that other systems have at a table.
-const AT_A_RESOURCE: &[Foreign] = &[
-    same(&["soft_delete", "soft_deletes", "paranoid"], "delete", "it is called `delete: soft` here"),
-    other(&["primary_key"], "every record has an `id` by itself"),
+const RESOURCE_ALIASES: &[Alias] = &[
+    same(&["soft_delete", "soft_deletes", "paranoid"], "delete", "use `delete: soft`"),
+    other(&["primary_key"], "every record has an `id`"),
     other(
         &["on_delete"],
-        "what a record refers to cannot be deleted; records that go with another are embedded in it: `many: <resource>`",
+        "a referenced record cannot be deleted; embed records to delete them with their parent: `many: <resource>`",
     ),
-    same(&["columns", "properties", "attributes"], "fields", "they are called `fields` here"),
-    same(
-        &["name", "model", "entity", "class"],
-        "resource",
-        "it is called `resource` here; what people read is its `label`",
-    ),
-    same(&["title", "verbose_name", "display_name"], "label", "it is called `label` here"),
-    same(&["table_name", "db_table"], "table", "it is called `table` here"),
-    same(&["url", "route", "slug", "endpoint"], "path", "it is called `path` here"),
-    same(&["routes", "endpoints", "only"], "operations", "it is called `operations` here: `operations: [list, show]`"),
-    same(&["fixtures", "seeds"], "seed", "a file with rows is named by `seed: <resource>.seed.yaml`"),
-    same(
-        &["unique_together", "unique_constraints"],
-        "unique",
-        "it is called `unique` here: `unique: [[first, second]]`",
-    ),
-    same(&["callbacks", "before_save", "after_save"], "hooks", "it is called `hooks` here: `hooks: [before_save]`"),
+    same(&["columns", "properties", "attributes"], "fields", "use `fields`"),
+    same(&["name", "model", "entity", "class"], "resource", "use `resource`; `label` is the name for people"),
+    same(&["title", "verbose_name", "display_name"], "label", "use `label`"),
+    same(&["table_name", "db_table"], "table", "use `table`"),
+    same(&["url", "route", "slug", "endpoint"], "path", "use `path`"),
+    same(&["routes", "endpoints", "only"], "operations", "use `operations`: `operations: [list, show]`"),
+    same(&["fixtures", "seeds"], "seed", "`seed` names a file with rows: `seed: <resource>.seed.yaml`"),
+    same(&["unique_together", "unique_constraints"], "unique", "use `unique`: `unique: [[first, second]]`"),
+    same(&["callbacks", "before_save", "after_save"], "hooks", "use `hooks`: `hooks: [before_save]`"),
     other(
         &["ordering", "order", "order_by", "default_sort"],
-        "lists are ordered by `id` where a client does not say `sort`; by what it may say so stands under `sorts`",
+        "lists are sorted by `id` unless the client sends `sort`; `sorts` lists the fields that it may use",
     ),
     other(
         &["scopes", "default_scope"],
-        "what a client narrows a list by stands under `filters`; what a caller sees at all, in the hook `scope`",
+        "`filters` lists the filters of clients; the hook `scope` restricts the records that a caller sees",
     ),
     other(
         &["relationships", "relations", "associations"],
-        "a field of `type: ref(<resource>)` refers to another record; what is shown along with one stands under `includes`",
+        "declare a field of `type: ref(<resource>)`; `includes` shows the other record with this one",
     ),
-    other(&["validates", "validations", "constraints", "rules"], RULES),
+    other(&["validates", "validations", "constraints", "rules"], RULES_HELP),
     same(
         &["parent", "belongs_to"],
         "under",
-        "what has its address below another's says `under: <resource>`; what only refers to it has a field of \
-         `type: ref(<resource>)`",
+        "`under: <resource>` puts the path below that of a parent; to refer to another record only, declare a field of `type: ref(<resource>)`",
     ),
     same(
         &["has_many", "has_one"],
         "includes",
-        "records that refer to this one are shown with it by `includes: { <name>: { many: <resource> } }`",
+        "show the records that refer to this one with `includes: { <name>: { many: <resource> } }`",
     ),
 ];
 
@@ -153,7 +138,7 @@ fn folded(key: &str) -> String {
 }
 
 /// Words of other systems, with their key and the word of this grammar.
-const WORDS: &[(&str, &[&str], &str)] = &[
+const WORD_ALIASES: &[(&str, &[&str], &str)] = &[
     ("operations", &["index", "all", "browse"], "list"),
     ("operations", &["read", "get", "retrieve"], "show"),
     ("operations", &["new", "add", "insert", "store"], "create"),
@@ -173,7 +158,7 @@ const WORDS: &[(&str, &[&str], &str)] = &[
 
 /// The help for an unknown predicate.
 pub fn predicate(written: &str) -> Option<String> {
-    Predicate::elsewhere(written).map(|here| format!("here it is called `{here}`"))
+    Predicate::elsewhere(written).map(|here| format!("use `{here}`"))
 }
 
 /// The help for an unknown word of a key.
@@ -181,35 +166,34 @@ pub fn word(key: &str, written: &str) -> Option<String> {
     let lower = written.to_lowercase();
     if key == "timestamps" && ["true", "false", "yes", "no"].contains(&lower.as_str()) {
         return Some(
-            "every record has `created_at` and `updated_at`; this says how times go out: `seconds`".to_owned(),
+            "every record has `created_at` and `updated_at`; this key sets their format in responses: `seconds`"
+                .to_owned(),
         );
     }
     if key == "delete" && ["true", "false", "yes", "no", "hard", "cascade", "restrict"].contains(&lower.as_str()) {
-        return Some(
-            "`delete: soft` keeps the row and marks it; where the key is left out the row is removed".to_owned(),
-        );
+        return Some("`delete: soft` marks deleted rows; without the key, rows are removed".to_owned());
     }
     if key == "output" && names_type(written) {
         return Some(format!(
-            "fields have names here too, under the key of the answer: `answer: result` and `output: {{ result: {written} }}`"
+            "name the fields under the key of the answer: `answer: result` and `output: {{ result: {written} }}`"
         ));
     }
-    let here = WORDS.iter().find(|(under, words, _)| *under == key && words.contains(&lower.as_str()));
-    here.map(|(_, _, here)| format!("here it is called `{here}`"))
+    let here = WORD_ALIASES.iter().find(|(under, words, _)| *under == key && words.contains(&lower.as_str()));
+    here.map(|(_, _, here)| format!("use `{here}`"))
 }
 
 /// The help for an unknown key, with the key that was meant.
 pub fn help(table: &Table, entry: &Entry) -> Option<(&'static str, Option<&'static str>)> {
     let known = match table.key("fields") {
-        _ if table.key("type").is_some() => AT_A_FIELD,
-        Some(_) if table.key("resource").is_some() => AT_A_RESOURCE,
+        _ if table.key("type").is_some() => FIELD_ALIASES,
+        Some(_) if table.key("resource").is_some() => RESOURCE_ALIASES,
         _ => return None,
     };
     let written = folded(entry.key.as_str());
     let mut known = known.iter().filter(|one| one.means.is_none_or(|key| table.key(key).is_some()));
     let found = known.find(|one| one.keys.iter().any(|key| folded(key) == written))?;
     if found.means == Some("nullable") && flag(&entry.value) == Some(false) {
-        return Some((NEVER_NULL, found.means));
+        return Some((NULLABLE_HELP, found.means));
     }
     Some((found.help, found.means))
 }
@@ -232,36 +216,36 @@ pub fn shape(key: &str, node: &Node) -> Option<String> {
         named.filter(|name| entries.iter().any(|entry| entry.key.value == "type") || !names_type(name.as_str()));
     match (key, one, named) {
         ("fields" | "detail" | "input" | "output", Some(name), _) => {
-            Some(format!("each name has its type: `{key}: {{ {name}: string(255) }}`"))
+            Some(format!("give each field a type: `{key}: {{ {name}: string(255) }}`"))
         }
         ("fields" | "detail" | "input" | "output", _, Some(name)) => {
-            Some(format!("the name is the key: `{}: {{ type: … }}`, without the `-`", name.value))
+            Some(format!("use the name as the key: `{}: {{ type: … }}`, without `-`", name.value))
         }
         ("fields" | "detail" | "input" | "output" | "actions" | "includes" | "filters", None, None)
             if !entries.is_empty() =>
         {
-            Some("leave the `-` out: names stand below each other, and behind each what is said of it".to_owned())
+            Some("remove the `-`: use names as keys, each with its options as the value".to_owned())
         }
         ("actions", Some(name), _) => {
-            Some(format!("each name has what it runs on: `actions: {{ {name}: {{ on: record }} }}`"))
+            Some(format!("give each action a target: `actions: {{ {name}: {{ on: record }} }}`"))
         }
         ("deprecated_filters", Some(name), _) => {
-            Some(format!("each filter has its day: `deprecated_filters: {{ {name}: {{ since: 2026-03-21 }} }}`"))
+            Some(format!("give each filter a date: `deprecated_filters: {{ {name}: {{ since: 2026-03-21 }} }}`"))
         }
-        ("filters", Some(name), _) => Some(format!("each field has its predicates: `filters: {{ {name}: all }}`")),
-        ("includes", Some(name), _) => Some(format!(
-            "each name has what it loads, as the field that refers to it: `includes: {{ {name}: {name}_id }}`"
-        )),
-        ("type", Some(_), _) if is_or_null(node) => {
-            Some("what may be null says so beside its type: `nullable: true`".to_owned())
+        ("filters", Some(name), _) => Some(format!("give each field its predicates: `filters: {{ {name}: all }}`")),
+        ("includes", Some(name), _) => {
+            Some(format!("give each include the reference field to follow: `includes: {{ {name}: {name}_id }}`"))
         }
+        ("type", Some(_), _) if is_or_null(node) => Some("to allow null, add `nullable: true` to the field".to_owned()),
         ("type", Some(word), _) => {
             let example = TypeWord::find(&word).map_or(word.as_str(), |known| known.example);
-            Some(format!("one type, without brackets: `type: {example}`; a list of texts is `type: list(string(50))`"))
+            Some(format!(
+                "write one type without brackets: `type: {example}`; a list of texts is `type: list(string(50))`"
+            ))
         }
         ("deprecated", ..) => text.map(|text| match date::is_day(&text) {
             true => format!("write `deprecated: {{ since: {text} }}`"),
-            false => "say since when: `deprecated: { since: 2026-03-21 }`".to_owned(),
+            false => "add the date: `deprecated: { since: 2026-03-21 }`".to_owned(),
         }),
         ("action", ..) => {
             let on = text.and_then(|text| ActionOn::read(&text));

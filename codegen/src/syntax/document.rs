@@ -9,10 +9,10 @@ use crate::source::{FileId, SourceFile, Span, Spanned};
 use crate::syntax::spacing::torn_colon;
 
 /// Keys whose text is prose.
-const PROSE: [&str; 2] = ["description", "help"];
+const PROSE_KEYS: [&str; 2] = ["description", "help"];
 
 /// Keys whose value is a mapping from names.
-const NAMED: [&str; 6] = ["fields", "detail", "actions", "includes", "input", "output"];
+const KEYS_OF_NAMES: [&str; 6] = ["fields", "detail", "actions", "includes", "input", "output"];
 
 /// The tree of a file; none, and a problem reported, if it is not a YAML document.
 pub fn read(id: FileId, file: &SourceFile, problems: &mut Problems) -> Option<Node> {
@@ -74,13 +74,13 @@ impl Reader<'_> {
         let start = at.min(written.saturating_sub(1));
         let start = (0..=start).rev().find(|&byte| self.file.text.is_char_boundary(byte)).unwrap_or(0);
         let end = start + self.file.text[start..].chars().next().map_or(0, char::len_utf8);
-        let message = format!("this is not YAML: {}", problem.info());
+        let message = format!("invalid YAML: {}", problem.info());
         let help = match yaml_error_hints::likely(&self.file.text, at, &problem.info()) {
             Some(cause) => format!("{cause}; the rest of this file was not checked"),
             None => "the rest of this file was not checked; the other files were".to_owned(),
         };
         let problem =
-            Diagnostic::new(Code::Unreadable, self.span(start, end), message, "reading stopped here").help(help);
+            Diagnostic::new(Code::Unreadable, self.span(start, end), message, "parsing stopped here").help(help);
         self.problems.push(problem);
     }
 
@@ -92,7 +92,7 @@ impl Reader<'_> {
                 Event::DocumentStart(..) if root.is_none() => root = self.node(),
                 Event::DocumentStart(..) => {
                     let span = self.first_line(span);
-                    self.refuse(span, "a second document begins here", "one file holds one resource");
+                    self.refuse(span, "the file contains a second document", "a file declares one resource");
                     return root;
                 }
                 _ => {}
@@ -106,7 +106,7 @@ impl Reader<'_> {
         let (event, span) = self.events.pop()?;
         if event.tag().is_some() || event.anchor_id().is_some_and(|id| id > 0) {
             let span = self.mark_before(span).unwrap_or_else(|| self.first_line(span));
-            self.refuse(span, "anchors and tags are not part of the grammar", "read as if it stood without");
+            self.refuse(span, "anchors and tags are not supported", "ignored");
         }
         let value = match event {
             Event::Scalar(text, ScalarStyle::Plain, ..) if text.is_empty() || span.start == span.end => Value::Null,
@@ -122,7 +122,7 @@ impl Reader<'_> {
             Event::SequenceStart(..) => self.list(),
             Event::MappingStart(..) => self.map(),
             _ => {
-                self.refuse(span, "aliases are not part of the grammar", "say it in full");
+                self.refuse(span, "aliases are not supported", "write the value out");
                 return None;
             }
         };
@@ -159,7 +159,7 @@ impl Reader<'_> {
         while !matches!(self.events.last(), None | Some((Event::MappingEnd, _))) {
             let (Some(key), Some(mut value)) = (self.node(), self.node()) else { continue };
             let Value::Scalar { mut text, plain } = key.value else {
-                self.refuse(key.span, format!("a key is a word, not {}", key.described()), "not a key");
+                self.refuse(key.span, format!("a key must be a word, not {}", key.described()), "not a key");
                 continue;
             };
             self.without_break(&text, key.span, &mut value);
@@ -176,11 +176,11 @@ impl Reader<'_> {
                 (text, place, value) = (parted.key.value, parted.key.span, parted.value);
             }
             if let Some(first) = entries.iter().find(|entry| entry.key.value == text) {
-                let message = format!("`{text}` stands here twice");
+                let message = format!("the key `{text}` is given twice");
                 let problem = Diagnostic::new(Code::DuplicateKey, place, message, "again")
                     .related(first.key.span, "first here")
-                    .help(match NAMED.contains(&text.as_str()) {
-                        true => "put what stands under both under one of them",
+                    .help(match KEYS_OF_NAMES.contains(&text.as_str()) {
+                        true => "merge the two",
                         false => "remove one of the two",
                     });
                 self.problems.push(problem);
@@ -196,20 +196,20 @@ impl Reader<'_> {
     fn without_break(&mut self, key: &str, place: Span, value: &mut Node) {
         let Some(sign) = self.block.take() else { return };
         let Value::Scalar { text, .. } = &mut value.value else { return };
-        if self.file.is_seed() || PROSE.contains(&key) {
+        if self.file.is_seed() || PROSE_KEYS.contains(&key) {
             return;
         }
         text.truncate(text.trim_end_matches('\n').len());
-        let message = format!("`{key}` ends in a line break, as a block does that begins with `{sign}`");
-        let problem = Diagnostic::new(Code::WrongShape, place, message, "one character more than is meant");
-        self.problems.push(problem.help(format!("`{sign}-` leaves it out: `{key}: {sign}-`")));
+        let message = format!("`{key}` ends with a line break: blocks with `{sign}` keep it");
+        let problem = Diagnostic::new(Code::WrongShape, place, message, "trailing line break");
+        self.problems.push(problem.help(format!("use `{sign}-`, which strips it: `{key}: {sign}-`")));
     }
 
     /// `name:text` in a flow mapping is one word to YAML. It is reported, and read as it was meant.
     fn part(&mut self, text: &str, place: Span) -> Option<Entry> {
         let help = torn_colon(text)?;
         let (key, value) = text.split_once(':')?;
-        let message = format!("`{text}` is one word, as no space stands behind its colon");
+        let message = format!("`{text}` is a single word: its colon has no space after it");
         self.problems.push(Diagnostic::new(Code::WrongShape, place, message, "one word").help(help));
         let key = Spanned::new(key.to_owned(), self.span(place.start, place.start + key.len()));
         let span = self.span(key.span.end + 1, place.end);

@@ -44,7 +44,7 @@ impl Described {
         let is_word = |option: &DisplayOption| option.facts().takes == OptionTakes::Widget;
         let (words, texts): (Vec<_>, Vec<_>) = DisplayOption::ALL.iter().copied().partition(is_word);
         let known = texts.into_iter().chain(words).filter(|option| table.key(option.key()).is_some());
-        let said = known.filter_map(|option| {
+        let options = known.filter_map(|option| {
             let text = match option.facts().takes {
                 OptionTakes::Text | OptionTakes::Literal => mapping.text(option.key()),
                 OptionTakes::Widget => {
@@ -54,7 +54,7 @@ impl Described {
             };
             Some((option, text?))
         });
-        Described(said.collect())
+        Described(options.collect())
     }
 
     pub fn iter(&self) -> impl Iterator<Item = &(DisplayOption, Spanned<String>)> {
@@ -62,12 +62,12 @@ impl Described {
     }
 
     pub fn get(&self, option: DisplayOption) -> Option<&Spanned<String>> {
-        self.0.iter().find(|(said, _)| *said == option).map(|(_, text)| text)
+        self.0.iter().find(|(given, _)| *given == option).map(|(_, text)| text)
     }
 
     /// All options but one.
     pub fn without(&self, option: DisplayOption) -> Described {
-        Described(self.0.iter().filter(|(said, _)| *said != option).cloned().collect())
+        Described(self.0.iter().filter(|(given, _)| *given != option).cloned().collect())
     }
 }
 
@@ -197,8 +197,8 @@ fn source(mapping: &mut Mapping<'_, '_>, of_record: bool, name: &Spanned<String>
         false => (None, None, None),
     };
     if let (None, None, Some(by)) = (&from, &many, &by) {
-        let message = "`by` belongs to `many`";
-        mapping.problems.push(Diagnostic::new(Code::Contradiction, by.span, message, "there is no `many` here"));
+        let message = "`by` needs `many`";
+        mapping.problems.push(Diagnostic::new(Code::Contradiction, by.span, message, "`many` is missing"));
     }
     // A key with an unreadable value is reported already.
     let keys: &[&str] = if of_record { &["type", "from", "many"] } else { &["type"] };
@@ -214,7 +214,7 @@ fn source(mapping: &mut Mapping<'_, '_>, of_record: bool, name: &Spanned<String>
         (None, None, None) => {
             let missing = if of_record { "one of `type`, `from` and `many`" } else { "`type`" };
             let message = format!("`{}` needs {missing}", name.value);
-            let problem = Diagnostic::new(Code::MissingKey, name.span, message, "has no type")
+            let problem = Diagnostic::new(Code::MissingKey, name.span, message, "no type")
                 .help("for example `type: string(255)`");
             problems.push(problem);
             SourceSyntax::Unreadable
@@ -262,8 +262,8 @@ fn read_rule(facts: &RuleFacts, mapping: &mut Mapping<'_, '_>) -> Option<Spanned
 fn default(key: &str, node: &Node, problems: &mut Problems) -> Option<Spanned<DefaultSyntax>> {
     match &node.value {
         Value::Scalar { .. } if node.is_null_word() => {
-            let problem = Diagnostic::new(Code::WrongShape, node.span, format!("null is not a {key}"), "says nothing")
-                .help("a field with `nullable: true` is null when nothing else is given");
+            let problem = Diagnostic::new(Code::WrongShape, node.span, format!("a {key} cannot be null"), "null")
+                .help("with `nullable: true`, a field without a value is null");
             problems.push(problem);
             None
         }
@@ -295,12 +295,12 @@ fn word(node: &Node, what: &str, problems: &mut Problems) -> Option<Spanned<Stri
 fn values(node: &Node, problems: &mut Problems) -> Option<Spanned<ValuesSyntax>> {
     let values = match &node.value {
         Value::List(items) => {
-            let words = items.iter().map(|item| word(item, "a word in each place", problems));
+            let words = items.iter().map(|item| word(item, "a list of words", problems));
             ValuesSyntax::Words(all(words)?)
         }
         Value::Map(entries) => {
             let codes = entries.iter().map(|entry| {
-                let label = word(&entry.value, "a label behind each number", problems)?;
+                let label = word(&entry.value, "a mapping from numbers to labels", problems)?;
                 Some((entry.key.clone(), label))
             });
             ValuesSyntax::Codes(all(codes)?)
@@ -309,7 +309,7 @@ fn values(node: &Node, problems: &mut Problems) -> Option<Spanned<ValuesSyntax>>
             let problem = misshapen(node, "`values`", "a list of words, or numbers with labels");
             problems.push(match node.is_null() {
                 true => {
-                    problem.help("name at least one: `values: [draft, sent]`, or `values: { 1: Bulk, 2: Serialised }`")
+                    problem.help("add at least one: `values: [draft, sent]`, or `values: { 1: Bulk, 2: Serialised }`")
                 }
                 false => in_brackets(problem, node, |text| format!("values: [{text}]")),
             });
@@ -323,7 +323,7 @@ fn values(node: &Node, problems: &mut Problems) -> Option<Spanned<ValuesSyntax>>
 fn path(key: &str, text: &Spanned<String>, problems: &mut Problems) -> Option<PathSyntax> {
     let parts = text.value.split_once('.').filter(|(head, tail)| !head.is_empty() && !tail.is_empty());
     let Some((head, tail)) = parts.filter(|(_, tail)| !tail.contains('.')) else {
-        let message = format!("`{key}` is two names with a point between them, not `{}`", text.value);
+        let message = format!("`{key}` must be two names with a dot between them, not `{}`", text.value);
         problems.push(Diagnostic::new(Code::WrongShape, text.span, message, "for example `currency.code`"));
         return None;
     };

@@ -23,7 +23,7 @@ pub struct Mapping<'a, 'p> {
     taken: BTreeSet<&'static str>,
     /// Known keys that an unknown one may stand for, so that they are not reported as missing, with the value to read
     /// in their place.
-    meant: BTreeMap<&'static str, Option<&'a Entry>>,
+    misspelt: BTreeMap<&'static str, Option<&'a Entry>>,
     /// The node is a mapping. Anything else is reported already.
     is_mapping: bool,
     pub problems: &'p mut Problems,
@@ -40,13 +40,13 @@ impl<'a, 'p> Mapping<'a, 'p> {
                 let key = if table.key("sunset").is_some() { "deprecated" } else { key };
                 let problem = with_shape(misshapen(node, table.what, "a mapping"), key, node);
                 problems.push(match problem.help.is_none() && table.key("resource").is_some() {
-                    true => problem.help("a file begins with `resource: <name>`, and has its `fields:` below"),
+                    true => problem.help("a file needs `resource: <name>`, and `fields:` below it"),
                     false => problem,
                 });
                 (&[], false)
             }
         };
-        let mut meant = BTreeMap::new();
+        let mut misspelt = BTreeMap::new();
         for (index, entry) in entries.iter().enumerate() {
             let written = entry.key.as_str();
             if table.key(written).is_some() {
@@ -56,10 +56,10 @@ impl<'a, 'p> Mapping<'a, 'p> {
             let foreign = aliases::help(table, entry);
             // `type:text` without a space is one word to YAML.
             let torn = written.split_once(':').and_then(|(head, rest)| Some((table.key(head)?.name, rest)));
-            meant.extend(torn.map(|(head, _)| (head, None)));
+            misspelt.extend(torn.map(|(head, _)| (head, None)));
             let other = foreign.map_or_else(|| nearest(written, known()), |(_, means)| means);
             let key = other.and_then(|name| table.key(name));
-            meant.extend(
+            misspelt.extend(
                 key.map(|key| (key.name, Some(entry).filter(|entry| misplaced_keys::fits(key.shape, &entry.value)))),
             );
             let message = format!("{} has no key `{written}`", table.what);
@@ -67,17 +67,18 @@ impl<'a, 'p> Mapping<'a, 'p> {
             let before = index.checked_sub(1).map(|before| &entries[before]);
             let misplaced = misplaced(table, before, entry);
             if misplaced.is_some() {
-                meant.entry("fields").or_insert(None);
+                misspelt.entry("fields").or_insert(None);
             }
             let torn = torn.and_then(|_| torn_colon(written));
-            let odd = odd_space(written).map(|odd| format!("it has {odd} in it: put a plain space there, or nothing"));
+            let odd = odd_space(written)
+                .map(|odd| format!("the key contains {odd}: remove it, or put a plain space in its place"));
             problems.push(match (torn.or(odd).or(misplaced), foreign) {
                 (Some(help), _) => problem.help(help),
                 (None, Some((help, _))) => problem.help(help),
                 (None, None) => problem.did_you_mean(written, known()),
             });
         }
-        Mapping { table, span: node.span, entries, taken: BTreeSet::new(), meant, is_mapping, problems }
+        Mapping { table, span: node.span, entries, taken: BTreeSet::new(), misspelt, is_mapping, problems }
     }
 
     /// The node under a key. A key that the table lacks is a bug in this crate.
@@ -86,10 +87,10 @@ impl<'a, 'p> Mapping<'a, 'p> {
     }
 
     fn entry(&mut self, name: &str) -> Option<&'a Entry> {
-        let key: &Key = self.table.key(name).unwrap_or_else(|| panic!("no key `{name}` in {}", self.table.what));
+        let key: &Key = self.table.key(name).unwrap_or_else(|| panic!("unknown key `{name}` in {}", self.table.what));
         self.taken.insert(key.name);
         let written = self.entries.iter().find(|entry| entry.key.value == key.name);
-        written.or_else(|| self.meant.get(key.name).copied().flatten())
+        written.or_else(|| self.misspelt.get(key.name).copied().flatten())
     }
 
     /// The place of a key, if it is present.
@@ -101,7 +102,7 @@ impl<'a, 'p> Mapping<'a, 'p> {
     pub fn text(&mut self, name: &str) -> Option<Spanned<String>> {
         let node = self.node(name)?;
         if let (true, Some(word)) = (node.is_null_word(), node.scalar()) {
-            let help = format!("leave `{name}` out, or put the word in quotes: `{name}: \"{}\"`", word.value);
+            let help = format!("remove `{name}`, or put the word in quotes: `{name}: \"{}\"`", word.value);
             self.problems.push(misshapen(node, &format!("`{name}`"), "a single value").help(help));
             return None;
         }
@@ -129,7 +130,7 @@ impl<'a, 'p> Mapping<'a, 'p> {
                 Some(word) if node.is_quoted() => problem.help(format!("write `{name}: {word}`, without quotes")),
                 Some(word) => problem.help(format!("write `{name}: {word}`")),
                 None if node.is_null() => or_left_out(problem, node),
-                None => problem.help(format!("write `{name}: true`, or leave it out")),
+                None => problem.help(format!("write `{name}: true`, or remove it")),
             });
         }
         value.map(|value| Spanned::new(value, node.span))
@@ -140,7 +141,7 @@ impl<'a, 'p> Mapping<'a, 'p> {
         let text = self.text(name)?;
         if let Some(plain) = without_zeros(text.as_str()) {
             let message = format!("`{}` {LEADING_ZERO}", text.value);
-            let problem = Diagnostic::new(Code::WrongShape, text.span, message, "not a whole number");
+            let problem = Diagnostic::new(Code::WrongShape, text.span, message, "not an integer");
             self.problems.push(problem.help(format!("write `{name}: {plain}`")));
             return None;
         }
@@ -148,8 +149,8 @@ impl<'a, 'p> Mapping<'a, 'p> {
         if value.is_none() {
             let is_number = text.value.bytes().all(|byte| byte.is_ascii_digit());
             let (message, label) = match is_number && !text.value.is_empty() {
-                true => (format!("`{name}` is {} at most, not `{}`", u32::MAX, text.value), "too many"),
-                false => (format!("`{name}` is a whole number, not `{}`", text.value), "not a whole number"),
+                true => (format!("the maximum of `{name}` is {}, not `{}`", u32::MAX, text.value), "too many"),
+                false => (format!("`{name}` must be an integer, not `{}`", text.value), "not an integer"),
             };
             self.problems.push(Diagnostic::new(Code::WrongShape, text.span, message, label));
         }
@@ -197,7 +198,7 @@ impl<'a, 'p> Mapping<'a, 'p> {
         match &node.value {
             Value::Map(entries) => entries,
             // Entries at the wrong level are reported already.
-            Value::Null if self.meant.contains_key(name) => &[],
+            Value::Null if self.misspelt.contains_key(name) => &[],
             _ => {
                 let problem = with_shape(misshapen(node, &format!("`{name}`"), "a mapping"), name, node);
                 self.problems.push(or_left_out(problem, node));
@@ -208,7 +209,7 @@ impl<'a, 'p> Mapping<'a, 'p> {
 
     /// True if the lack of a key deserves its own report.
     pub fn may_lack(&self, name: &str) -> bool {
-        self.is_mapping && !self.meant.contains_key(name)
+        self.is_mapping && !self.misspelt.contains_key(name)
     }
 
     /// Reports a missing key.
@@ -217,7 +218,7 @@ impl<'a, 'p> Mapping<'a, 'p> {
             let message = format!("{} needs the key `{name}`", self.table.what);
             let problem = Diagnostic::new(Code::MissingKey, self.span, message, format!("`{name}` is missing"));
             let example = self.table.key(name).map_or("", |key| key.example);
-            self.problems.push(problem.help(format!("for example `{example}`")));
+            self.problems.push(problem.help(format!("for example, `{example}`")));
         }
     }
 
@@ -235,11 +236,11 @@ impl<'a, 'p> Mapping<'a, 'p> {
 fn misplaced(table: &Table, before: Option<&Entry>, entry: &Entry) -> Option<String> {
     match &entry.value.value {
         Value::Scalar { text, .. } if table.key("detail").is_some() => {
-            names_type(text).then(|| format!("a field stands under `fields`: indent `{}` there", entry.key.value))
+            names_type(text).then(|| format!("indent `{}` under `fields`", entry.key.value))
         }
         Value::Map(keys) if table.key("fields").is_some() => {
             let is_field = keys.iter().any(|key| matches!(key.key.as_str(), "type" | "from" | "many"));
-            is_field.then(|| format!("a field stands under `fields`: indent `{}` there", entry.key.value))
+            is_field.then(|| format!("indent `{}` under `fields`", entry.key.value))
         }
         Value::Null => torn_at_comma(before?, entry),
         _ => None,
@@ -256,10 +257,10 @@ pub fn torn_at_comma(before: &Entry, entry: &Entry) -> Option<String> {
     // In a flow mapping the two are a comma and perhaps a space apart; on separate lines more.
     match entry.key.span.start.checked_sub(before.value.span.end)? {
         1 if are_digits(text.trim_start_matches('-')) && are_digits(rest) => {
-            Some(format!("a number has a point, and no comma: `{name}: {text}.{rest}`"))
+            Some(format!("write the number with a decimal point: `{name}: {text}.{rest}`"))
         }
-        1 => Some(format!("a text with a comma stands in quotes: `{name}: \"{text},{rest}\"`")),
-        2 => Some(format!("a text with a comma stands in quotes: `{name}: \"{text}, {rest}\"`")),
+        1 => Some(format!("put text with a comma in quotes: `{name}: \"{text},{rest}\"`")),
+        2 => Some(format!("put text with a comma in quotes: `{name}: \"{text}, {rest}\"`")),
         _ => None,
     }
 }
@@ -270,7 +271,7 @@ pub fn scalar(node: &Node, name: &str, expected: &str, problems: &mut Problems) 
     if text.is_none() {
         let problem = with_shape(misshapen(node, &format!("`{name}`"), expected), name, node);
         problems.push(match node.is_null() {
-            true => problem.help("put a text that begins with `#` in quotes, or leave the key out"),
+            true => problem.help("put text that starts with `#` in quotes, or remove the key"),
             false => problem,
         });
     }
@@ -294,7 +295,7 @@ pub fn texts(node: &Node, name: &str, problems: &mut Problems) -> Vec<Spanned<St
         match item.scalar() {
             Some(text) => texts.push(text),
             None => {
-                let problem = misshapen(item, &format!("`{name}`"), "a single value in each place");
+                let problem = misshapen(item, &format!("`{name}`"), "a list of single values");
                 problems.push(match &flat {
                     Some(flat) => problem.help(in_one_pair(name, &flat.concat())),
                     None => problem,
@@ -308,15 +309,15 @@ pub fn texts(node: &Node, name: &str, problems: &mut Problems) -> Vec<Spanned<St
 /// The help for a list of lists where a list is expected.
 fn in_one_pair(name: &str, texts: &[Spanned<String>]) -> String {
     let words: Vec<&str> = texts.iter().map(|text| text.as_str()).collect();
-    format!("one pair of brackets: `{name}: [{}]`", words.join(", "))
+    format!("write one pair of brackets: `{name}: [{}]`", words.join(", "))
 }
 
 /// A word of a closed set; anything else is reported.
 pub fn read_word<T: Keyword>(name: &str, text: &Spanned<String>, problems: &mut Problems) -> Option<Spanned<T>> {
     let value = T::read(text.as_str());
     if value.is_none() {
-        let message = format!("`{name}` does not know the word `{}`", text.value);
-        let problem = Diagnostic::new(Code::UnknownWord, text.span, message, "not one of the known words");
+        let message = format!("`{name}` does not take `{}`", text.value);
+        let problem = Diagnostic::new(Code::UnknownWord, text.span, message, "unknown word");
         problems.push(match aliases::word(name, text.as_str()) {
             Some(help) => problem.help(help),
             None => problem.did_you_mean(text.as_str(), T::KEYWORDS.iter().map(|(word, _)| *word)),
@@ -327,7 +328,7 @@ pub fn read_word<T: Keyword>(name: &str, text: &Spanned<String>, problems: &mut 
 
 /// The diagnostic of a value of the wrong shape.
 pub fn misshapen(node: &Node, what: &str, expected: &str) -> Diagnostic {
-    let message = format!("{what} is {expected}, not {}", node.described());
+    let message = format!("{what} must be {expected}, not {}", node.described());
     let problem = Diagnostic::new(Code::WrongShape, node.span, message, format!("expected {expected}"));
     match &node.value {
         Value::Scalar { text, plain: true } => match torn_colon(text) {
@@ -350,7 +351,7 @@ fn with_shape(problem: Diagnostic, key: &str, node: &Node) -> Diagnostic {
 fn as_set(problem: Diagnostic, name: &str, node: &Node) -> Diagnostic {
     match (name, &node.value) {
         ("unique", Value::Scalar { text, .. }) => problem.help(format!(
-            "`unique: true` at `{text}` where it is unique alone, and else all of the set: `unique: [[{text}, …]]`"
+            "write `unique: true` at `{text}` for one field, or list all fields of the set: `unique: [[{text}, …]]`"
         )),
         _ => in_brackets(problem, node, |text| format!("{name}: [[{text}]]")),
     }
@@ -371,7 +372,7 @@ pub fn in_brackets(problem: Diagnostic, node: &Node, list: impl Fn(&str) -> Stri
 /// Adds the help for an empty value: a forgotten line is more likely than an empty list.
 pub fn or_left_out(problem: Diagnostic, node: &Node) -> Diagnostic {
     match node.is_null() {
-        true => problem.help("leave the key out where there is nothing to say"),
+        true => problem.help("remove the key if it has no value"),
         false => problem,
     }
 }

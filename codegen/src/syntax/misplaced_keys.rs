@@ -29,20 +29,20 @@ pub fn find(outer: &Table, inner: &Table, before: Option<&Entry>, entry: &Entry)
     }
     let what = outer.what.split_once(' ').map_or(outer.what, |(_, what)| what);
     let mut help = match before {
-        None => format!("a key of the {what}: indent it less"),
+        None => format!("this is a key of the {what}: indent it less"),
         Some(field) => under(field, entry),
     };
     if before.is_some() && is_key(outer) {
-        help.push_str(&format!("; or one of the {what}: indent it less"));
+        help.push_str(&format!("; or it is a key of the {what}: indent it less"));
     }
     // A field may have the same name, and the value may be meant as its type.
     let table = if before.is_some() { inner } else { outer };
     if let (Some(Shape::Name), Some(text)) = (table.key(key).map(|found| found.shape), entry.value.scalar())
         && is_snake_case(text.as_str())
     {
-        help.push_str(&format!("; a field that refers to another resource says `ref({})`", text.value));
+        help.push_str(&format!("; a reference field has the type `ref({})`", text.value));
     }
-    let message = format!("`{key}` stands among the fields, and is none");
+    let message = format!("`{key}` is a key, but it is among the fields");
     let problem = Diagnostic::new(Code::WrongShape, entry.key.span, message, "not a field").help(help);
     Some(if before.is_some() { Misplaced::Field(problem) } else { Misplaced::Outer(problem) })
 }
@@ -52,9 +52,9 @@ fn under(field: &Entry, entry: &Entry) -> String {
     let (name, key) = (&field.key.value, &entry.key.value);
     match (field.value.scalar(), entry.value.scalar()) {
         (Some(kind), Some(value)) => {
-            format!("a key of a field: write `{name}: {{ type: {}, {key}: {} }}`", kind.value, value.value)
+            format!("this is a key of a field: write `{name}: {{ type: {}, {key}: {} }}`", kind.value, value.value)
         }
-        _ => format!("a key of a field: indent it under `{name}`"),
+        _ => format!("this is a key of a field: indent it under `{name}`"),
     }
 }
 
@@ -66,7 +66,7 @@ fn is_field(node: &Node) -> bool {
             names_type(text) || text.contains('(') || is_other()
         }
         Value::Map(entries) => entries.iter().any(|entry| matches!(entry.key.as_str(), "type" | "from" | "many")),
-        // An empty value tells nothing.
+        // An empty value may be anything.
         Value::Null => true,
         Value::List(_) => false,
     }

@@ -72,37 +72,32 @@ fn include(entry: &Entry, outer: &mut Mapping<'_, '_>) -> Option<IncludeSyntax> 
     if let Some(node) =
         mapping.node("fields").filter(|node| matches!(&node.value, Value::List(items) if items.is_empty()))
     {
-        let message = format!("the `fields` of `{}` name none", name.value);
+        let message = format!("`fields` of `{}` is empty", name.value);
         let problem = Diagnostic::new(Code::WrongShape, node.span, message, "empty")
-            .help("name at least one, or leave `fields` out: those of the list item are shown then");
+            .help("add at least one, or remove `fields` to show those of list items");
         mapping.problems.push(problem);
     }
     let target = match (one, many) {
         (Some(via), None) => {
             if let Some(by) = by {
-                let message = "`by` belongs to `many`";
-                mapping.problems.push(Diagnostic::new(
-                    Code::Contradiction,
-                    by.span,
-                    message,
-                    "there is no `many` here",
-                ));
+                let message = "`by` needs `many`";
+                mapping.problems.push(Diagnostic::new(Code::Contradiction, by.span, message, "`many` is missing"));
             }
             Some(IncludeTargetSyntax::One(via))
         }
         (None, Some(resource)) => Some(IncludeTargetSyntax::Many { resource, by }),
         (Some(one), Some(many)) => {
             let message = format!("`{}` has both `one` and `many`", name.value);
-            let problem = Diagnostic::new(Code::Contradiction, many.span, message, "or this")
-                .related(one.span, "either this")
-                .help("one include loads one thing");
+            let problem = Diagnostic::new(Code::Contradiction, many.span, message, "this one")
+                .related(one.span, "the other")
+                .help("remove one of the two");
             mapping.problems.push(problem);
             None
         }
         (None, None) => {
             let message = format!("`{}` needs `one` or `many`", name.value);
-            let problem = Diagnostic::new(Code::MissingKey, name.span, message, "names nothing to load")
-                .help("`one: product_group_id` loads the record that a field refers to, `many: stock_level` those that refer here");
+            let problem = Diagnostic::new(Code::MissingKey, name.span, message, "loads nothing")
+                .help("write `one: product_group_id` to load the record that a field refers to, or `many: stock_level` to load those that refer to this record");
             mapping.problems.push(problem);
             None
         }

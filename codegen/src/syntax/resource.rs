@@ -175,10 +175,10 @@ pub fn fields(mapping: &mut Mapping<'_, '_>, name: &str, table: &'static Table) 
             None => fields.push(field::read(table, entry, mapping.problems)),
             Some(beside) => {
                 let message =
-                    format!("`{}` has nothing under it, and `{}` stands beside it", entry.key.value, beside.key.value);
-                let problem = Diagnostic::new(Code::MissingKey, entry.key.span, message, "has no type")
-                    .related(beside.key.span, "not under it")
-                    .help("indent what is said of a field further than its name");
+                    format!("`{}` is empty, and `{}` is at the same level", entry.key.value, beside.key.value);
+                let problem = Diagnostic::new(Code::MissingKey, entry.key.span, message, "no type")
+                    .related(beside.key.span, "same level")
+                    .help("indent the keys of a field further than its name");
                 mapping.problems.push(problem);
                 // All following keys were meant as keys of the field.
                 while entries.peek().is_some_and(|next| table.key(next.key.as_str()).is_some()) {
@@ -203,8 +203,8 @@ fn permission(mapping: &mut Mapping<'_, '_>) -> (Option<Name>, Option<Name>) {
     };
     if says_nothing {
         // An empty permission would allow everyone with the ability; a forgotten line is more likely.
-        let expected = "the name of a permission, or one for `read` and one for `write`";
-        mapping.problems.push(misshapen(node, "`permission`", expected).help("leave it out where none is needed"));
+        let expected = "a permission, or a mapping with `read` and `write`";
+        mapping.problems.push(misshapen(node, "`permission`", expected).help("remove it if no permission is needed"));
         return (None, None);
     }
     let mut permission = Mapping::open(&keys::PERMISSION, node, mapping.problems);
@@ -218,7 +218,7 @@ fn filters(mapping: &mut Mapping<'_, '_>) -> Option<FiltersSyntax> {
     if matches!(node.value, Value::Null) {
         // An empty value is not `none`; a forgotten line is more likely.
         let problem = misshapen(node, "`filters`", "`shown`, `none` or a mapping from fields to predicates");
-        mapping.problems.push(problem.help("say `none` where nothing is filtered, or leave the key out for `shown`"));
+        mapping.problems.push(problem.help("write `none` to allow no filters, or remove the key for `shown`"));
         return None;
     }
     if let Some(word) = node.scalar() {
@@ -234,9 +234,9 @@ fn filters(mapping: &mut Mapping<'_, '_>) -> Option<FiltersSyntax> {
         let filter = match &entry.value.value {
             Value::Scalar { text, .. } if text == "all" => FilterSyntax::All,
             Value::List(words) if words.is_empty() => {
-                let message = format!("the filter of `{}` names no predicate", entry.key.value);
+                let message = format!("the filter of `{}` is empty", entry.key.value);
                 let problem = Diagnostic::new(Code::WrongShape, entry.value.span, message, "empty")
-                    .help("name at least one, or leave the field out: what is not named is not filtered");
+                    .help("add a predicate, or remove the field: fields that are not listed cannot be filtered");
                 mapping.problems.push(problem);
                 return None;
             }
@@ -247,9 +247,8 @@ fn filters(mapping: &mut Mapping<'_, '_>) -> Option<FiltersSyntax> {
                 // `null` is a predicate here.
                 mapping.problems.push(match entry.value.scalar() {
                     Some(word) if word.value.to_lowercase() == "all" => problem.help("did you mean `all`?"),
-                    Some(word) if NOTHING.contains(&word.value.to_lowercase().as_str()) => {
-                        problem.help(format!("leave `{}` out: what is not named is not filtered", entry.key.value))
-                    }
+                    Some(word) if WORDS_FOR_NONE.contains(&word.value.to_lowercase().as_str()) => problem
+                        .help(format!("remove `{}`: fields that are not listed cannot be filtered", entry.key.value)),
                     Some(word) => problem.help(format!("write `{}: [{}]`", entry.key.value, word.value)),
                     None => problem,
                 });
@@ -262,7 +261,7 @@ fn filters(mapping: &mut Mapping<'_, '_>) -> Option<FiltersSyntax> {
 }
 
 /// Words for a field that is not filtered.
-const NOTHING: &[&str] = &["none", "no", "off", "false", "nothing", "never"];
+const WORDS_FOR_NONE: &[&str] = &["none", "no", "off", "false", "nothing", "never"];
 
 /// The fields that a text names where a keyword is expected; none if the text names anything else.
 fn names_of_fields<'t>(mapping: &mut Mapping<'_, '_>, text: &'t str, words: &[&str]) -> Option<Vec<&'t str>> {
@@ -293,7 +292,7 @@ fn sorts(mapping: &mut Mapping<'_, '_>) -> Option<SortsSyntax> {
     let node = mapping.node("sorts")?;
     if matches!(node.value, Value::Null) {
         let problem = misshapen(node, "`sorts`", "`shown`, `none` or a list of fields");
-        mapping.problems.push(problem.help("say `none` where nothing is sorted by, or leave the key out for `shown`"));
+        mapping.problems.push(problem.help("write `none` to allow no sorts, or remove the key for `shown`"));
         return None;
     }
     if let Some(word) = node.scalar() {

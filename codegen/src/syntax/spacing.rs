@@ -7,8 +7,8 @@ pub fn odd_space(text: &str) -> Option<String> {
         .find(|&c| !c.is_ascii() && (c.is_whitespace() || matches!(c, '\u{200b}'..='\u{200d}' | '\u{feff}')))?;
     let name = match odd {
         '\u{a0}' | '\u{202f}' => "a no-break space",
-        '\u{200b}'..='\u{200d}' | '\u{feff}' => "a character without width",
-        _ => "a space of another width",
+        '\u{200b}'..='\u{200d}' | '\u{feff}' => "a zero-width character",
+        _ => "a wide or narrow space",
     };
     Some(format!("{name} (U+{:04X})", u32::from(odd)))
 }
@@ -20,7 +20,7 @@ pub fn torn_colon(text: &str) -> Option<String> {
     // Times and URLs have such a colon too.
     let is_other = rest.starts_with(|c: char| c.is_whitespace() || c.is_ascii_digit() || matches!(c, ':' | '/'));
     (is_key && !rest.is_empty() && !is_other).then(|| match rest.chars().next() {
-        Some(bracket @ ('{' | '[')) => format!("a space belongs behind the colon: `{key}: {bracket}…`"),
-        _ => format!("a space belongs behind the colon: `{key}: {rest}`"),
+        Some(bracket @ ('{' | '[')) => format!("add a space after the colon: `{key}: {bracket}…`"),
+        _ => format!("add a space after the colon: `{key}: {rest}`"),
     })
 }

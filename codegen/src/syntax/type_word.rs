@@ -7,10 +7,10 @@ use crate::source::{Span, Spanned};
 use crate::syntax::spacing::torn_colon;
 
 /// The most levels of nested types, which is more than the grammar uses.
-const DEEPEST: usize = 4;
+const MAX_DEPTH: usize = 4;
 
 /// The most characters of an unreadable type that a report quotes.
-const TOLD: usize = 40;
+const MAX_QUOTED_CHARACTERS: usize = 40;
 
 /// `decimal(12, 4)`, `ref(member | product)`, `list(string(50))`. A number among the arguments is a word without
 /// arguments.
@@ -27,19 +27,19 @@ pub struct TypeSyntax {
 /// Reads a type; an unreadable one is reported.
 pub fn read(text: &Spanned<String>, problems: &mut Problems) -> Option<TypeSyntax> {
     let mut scanner = Scanner { text: &text.value, at: 0, span: text.span };
-    let found = scanner.expression(DEEPEST);
+    let found = scanner.expression(MAX_DEPTH);
     scanner.skip_spaces();
     let rest = &scanner.text[scanner.at..];
     if found.is_some() && rest.is_empty() {
         return found;
     }
-    let message = match text.value.char_indices().nth(TOLD) {
+    let message = match text.value.char_indices().nth(MAX_QUOTED_CHARACTERS) {
         Some((end, _)) => format!("`{}…` is not a type", &text.value[..end]),
         None => format!("`{}` is not a type", text.value),
     };
-    let problem = Diagnostic::new(Code::UnknownType, text.span, message, "cannot be read");
+    let problem = Diagnostic::new(Code::UnknownType, text.span, message, "not a type");
     if let Some(round) = in_round_brackets(&text.value) {
-        problems.push(problem.help(format!("its brackets are round: `{round}`")));
+        problems.push(problem.help(format!("use round brackets: `{round}`")));
         return None;
     }
     if let Some(torn) = torn_colon(&text.value) {
@@ -52,16 +52,15 @@ pub fn read(text: &Spanned<String>, problems: &mut Problems) -> Option<TypeSynta
     }
     // `CharField(max_length=100)`
     if let Some(here) = text.value.split_once('(').and_then(|(word, _)| TypeWord::elsewhere(word)) {
-        problems.push(problem.help(format!("here it is called `{here}`")));
+        problems.push(problem.help(format!("write `{here}`")));
         return None;
     }
     let problem = match (found, text.value.strip_suffix('?')) {
-        (Some(_), Some(kind)) if rest == "?" => problem
-            .help(format!("a field that may be null says so beside its type: `type: {kind}` and `nullable: true`")),
-        _ => problem.help(
-            "a type is a word, with arguments in parentheses right behind it where it takes any: `string(255)`, \
-             `decimal(12, 4)`",
-        ),
+        (Some(_), Some(kind)) if rest == "?" => {
+            problem.help(format!("to allow null, write `type: {kind}` and `nullable: true`"))
+        }
+        _ => problem
+            .help("write a word, with arguments in parentheses if the type takes any: `string(255)`, `decimal(12, 4)`"),
     };
     problems.push(problem);
     None
@@ -81,14 +80,14 @@ pub fn in_round_brackets(text: &str) -> Option<String> {
 
 /// The help for options written after a type: `string(9)!`, `integer = 0`, `text | null`.
 fn beside(kind: &str, more: &str) -> Option<String> {
-    let said = match (more, more.strip_prefix('=')) {
+    let option = match (more, more.strip_prefix('=')) {
         ("!", _) => "required: true".to_owned(),
         (_, Some(value)) => format!("default: {}", value.trim()),
         _ if more.strip_prefix('|').is_some_and(|or| or.trim() == "null") => "nullable: true".to_owned(),
         _ if more.starts_with(|c: char| c == ',' || c.is_alphabetic()) => "…".to_owned(),
         _ => return None,
     };
-    Some(format!("what else is said of a field stands beside its type: `{{ type: {kind}, {said} }}`"))
+    Some(format!("move the options of the field out of its type: `{{ type: {kind}, {option} }}`"))
 }
 
 struct Scanner<'a> {

@@ -9,15 +9,15 @@ pub fn likely(text: &str, at: usize, problem: &str) -> Option<String> {
     let start = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
     let line = text[start..].lines().next().unwrap_or_default();
     if line.trim_start_matches(' ').starts_with('\t') {
-        return Some("indent with spaces".to_owned());
+        return Some("indent with spaces, not tabs".to_owned());
     }
     // A quoted text may have any space.
     if let Some(odd) = odd_space(line.split(['"', '\'']).next()?) {
-        return Some(format!("{odd} stands where YAML wants a space"));
+        return Some(format!("the line contains {odd}: use a plain space"));
     }
     if text.contains('\0') {
         let line = text.lines().position(|line| line.contains('\0')).unwrap_or_default() + 1;
-        return Some(format!("line {line} has a null character: remove it"));
+        return Some(format!("line {line} contains a null character: remove it"));
     }
     comment(text, start, problem)
         .or_else(|| open_quote(&text[..start]))
@@ -34,16 +34,16 @@ pub fn likely(text: &str, at: usize, problem: &str) -> Option<String> {
 /// A `#` in an unquoted text: after a space it begins a comment.
 fn comment(text: &str, start: usize, problem: &str) -> Option<String> {
     if problem.contains("comments must be separated") {
-        return Some("a text with a `#` stands in quotes: `\"…#…\"`".to_owned());
+        return Some("put text with a `#` in quotes: `\"…#…\"`".to_owned());
     }
     let opens = |line: &str, brackets: [char; 2]| line.matches(brackets).count();
     let swallows = |line: &str| {
-        let Some((said, comment)) = line.split_once(" #") else { return false };
-        let is_text = said.contains(['"', '\'']) || said.trim().is_empty();
-        !is_text && opens(said, ['{', '[']) > opens(said, ['}', ']']) && comment.contains(['}', ']'])
+        let Some((value, comment)) = line.split_once(" #") else { return false };
+        let is_text = value.contains(['"', '\'']) || value.trim().is_empty();
+        !is_text && opens(value, ['{', '[']) > opens(value, ['}', ']']) && comment.contains(['}', ']'])
     };
     let number = text[..start].lines().chain(text[start..].lines().take(1)).position(swallows)? + 1;
-    Some(format!("what stands behind ` #` in line {number} is a comment: put a text that has one in quotes"))
+    Some(format!("line {number} has a comment after ` #`: put text that contains it in quotes"))
 }
 
 /// A quote that an earlier line opens and does not close.
@@ -62,7 +62,7 @@ fn lacks_colon(line: &str) -> Option<String> {
     let (name, rest) = line.trim().split_once(char::is_whitespace)?;
     let is_name = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_');
     let bracket = rest.trim_start().chars().next().filter(|first| matches!(first, '{' | '['))?;
-    is_name.then(|| format!("a colon belongs behind `{name}`: `{name}: {bracket}…`"))
+    is_name.then(|| format!("add a colon after `{name}`: `{name}: {bracket}…`"))
 }
 
 /// A text that begins with an indicator of YAML: `pattern: [A-Z]{3}`, `label: @home`.
@@ -72,7 +72,7 @@ fn begins_oddly(text: &str, at: usize, problem: &str) -> Option<String> {
         Some(rest) => rest.chars().next()?,
         None => text[..at].ends_with(']').then_some('[').filter(|_| text[at..].starts_with(goes_on))?,
     };
-    Some(format!("a text that begins with `{sign}` stands in quotes: `\"{sign}…\"`"))
+    Some(format!("put text that starts with `{sign}` in quotes: `\"{sign}…\"`"))
 }
 
 /// `resource:thing`, a text, so that the parser stops at the key of the next line.
@@ -82,24 +82,24 @@ fn colon_before(before: &str, problem: &str) -> Option<String> {
     let (key, rest) = line.trim().split_once(':')?;
     let is_key = !key.is_empty() && key.chars().all(|c| c.is_alphanumeric() || c == '_');
     let is_torn = is_key && !rest.is_empty() && !rest.starts_with(' ') && problem.contains("mapping values");
-    is_torn.then(|| format!("a space belongs behind the colon of line {}: `{key}: {rest}`", number + 1))
+    is_torn.then(|| format!("add a space after the colon of line {}: `{key}: {rest}`", number + 1))
 }
 
 /// A missing or extra comma or bracket.
 fn brackets(text: &str, start: usize, at: usize, problem: &str) -> Option<String> {
     if let Some(bracket) = problem.strip_prefix("unclosed bracket '").and_then(|rest| rest.chars().next()) {
-        return Some(format!("its `{}` is missing", closing(bracket)));
+        return Some(format!("add the missing `{}`", closing(bracket)));
     }
     if let Some(pair) = problem.strip_prefix("mismatched bracket '") {
         let (opens, closes) = (pair.chars().next()?, pair.trim_end_matches('\'').chars().last()?);
-        return Some(format!("a `{}` is missing before the `{closes}`", closing(opens)));
+        return Some(format!("add the missing `{}` before the `{closes}`", closing(opens)));
     }
     if problem.contains("implicit flow mapping") && text[at..].starts_with(',') {
-        return Some("there is a comma more than what it divides".to_owned());
+        return Some("remove the extra comma".to_owned());
     }
     if problem.contains("misplaced bracket") {
         let bracket = text[at..].chars().next()?;
-        return Some(format!("there is a `{bracket}` more than what opens"));
+        return Some(format!("remove the `{bracket}`, which nothing opens"));
     }
     let lacks_comma = problem.contains("did not find expected ','");
     if !lacks_comma && !problem.contains("illegal placement of ':'") {
@@ -113,7 +113,7 @@ fn brackets(text: &str, start: usize, at: usize, problem: &str) -> Option<String
     }
     let written = text[start..at].trim_end();
     if let Some(round) = square(written, &text[at..]) {
-        return Some(format!("the brackets of a type are round: `{round}`"));
+        return Some(format!("use round brackets for a type: `{round}`"));
     }
     if let Some((before, value)) = written.rsplit_once(": ")
         && text[at..].starts_with(": ")
@@ -121,10 +121,10 @@ fn brackets(text: &str, start: usize, at: usize, problem: &str) -> Option<String
         && value.chars().all(|c| !c.is_whitespace() && !matches!(c, ')' | ']' | '}' | '"' | '\'' | '”'))
     {
         let name = before.rsplit(|c: char| !(c.is_alphanumeric() || c == '_')).next().unwrap_or_default();
-        return Some(format!("a text with a colon stands in quotes: `{name}: \"{value}: …\"`"));
+        return Some(format!("put text with a colon in quotes: `{name}: \"{value}: …\"`"));
     }
     let key = written.rsplit(|c: char| !(c.is_alphanumeric() || c == '_')).next().unwrap_or_default();
-    (!key.is_empty()).then(|| format!("a comma belongs before `{key}`"))
+    (!key.is_empty()).then(|| format!("add a comma before `{key}`"))
 }
 
 /// `string[20]` in a flow mapping: YAML reads the bracket as a list.
@@ -139,7 +139,7 @@ fn below(before: &str, line: &str, problem: &str) -> Option<String> {
     let says = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
     let above = before.lines().rfind(says)?;
     let indent = |line: &str| line.len() - line.trim_start_matches(' ').len();
-    let ((key, value), (more, said)) = (above.trim().split_once(": ")?, line.trim().split_once(": ")?);
+    let ((key, value), (more, added)) = (above.trim().split_once(": ")?, line.trim().split_once(": ")?);
     let is_value = !value.starts_with(['{', '[', '"', '\'', '|', '>', '#', '&', '*']);
     let is_below = problem.contains("mapping values") && indent(line) > indent(above);
     let word = |text: &str| text.chars().all(|c| c.is_alphanumeric() || c == '_');
@@ -147,8 +147,10 @@ fn below(before: &str, line: &str, problem: &str) -> Option<String> {
         return None;
     }
     Some(match names_type(value) {
-        true => format!("`{key}` has only a type on its line: write `{key}: {{ type: {value}, {more}: {said} }}`"),
-        false => format!("`{key}` has a value on its line, and nothing stands below it: indent `{more}` less"),
+        true => format!(
+            "`{key}` has a type on its line and takes no keys below it: write `{key}: {{ type: {value}, {more}: {added} }}`"
+        ),
+        false => format!("`{key}` has a value on its line and takes no keys below it: indent `{more}` less"),
     })
 }
 
@@ -173,7 +175,7 @@ fn beside_none(before: &str, line: &str, problem: &str) -> Option<String> {
     let others: Vec<String> = others.iter().map(usize::to_string).collect();
     let columns = if others.is_empty() { last.to_string() } else { format!("{} or {last}", others.join(", ")) };
     let spaces = indent(line);
-    Some(format!("`{key}` is indented by {spaces} spaces, and the lines above that it could stand beside by {columns}"))
+    Some(format!("`{key}` is indented by {spaces} spaces; the lines above it by {columns}"))
 }
 
 /// The closing bracket.
@@ -199,14 +201,12 @@ fn left_open(text: &str) -> Option<usize> {
 /// A quoted text followed by more text, or with an invalid escape.
 fn in_quotes(problem: &str) -> Option<String> {
     if problem.contains("unknown escape character") {
-        return Some(
-            "a `\\` within double quotes begins an escape: within single quotes it is one, `'\\d+'`".to_owned(),
-        );
+        return Some("a `\\` in double quotes starts an escape: use single quotes, `'\\d+'`".to_owned());
     }
     let quoted = problem.strip_prefix("invalid trailing content after ")?;
     Some(match quoted.starts_with("single") {
-        true => "a `'` within single quotes stands twice: `''`, and what follows the text needs a comma".to_owned(),
-        false => "a `\"` within double quotes is written `\\\"`, and what follows the text needs a comma".to_owned(),
+        true => "write `''` for a `'` in single quotes, and a comma after the text".to_owned(),
+        false => "write `\\\"` for a `\"` in double quotes, and a comma after the text".to_owned(),
     })
 }
 
@@ -217,12 +217,12 @@ fn of_the_line(line: &str, problem: &str) -> Option<String> {
         return None;
     }
     if rest.starts_with(['{', '[']) {
-        return Some(format!("a space belongs behind the colon: `{key}: {}…`", &rest[..1]));
+        return Some(format!("add a space after the colon: `{key}: {}…`", &rest[..1]));
     }
     if problem.contains("expected ':'") && !rest.is_empty() && !rest.starts_with(' ') {
-        return Some(format!("a space belongs behind the colon: `{key}: {rest}`"));
+        return Some(format!("add a space after the colon: `{key}: {rest}`"));
     }
     let value = rest.trim_start();
     let is_plain = !value.starts_with(['"', '\'', '{', '[', '&', '*', '!', '|', '>', '#']);
-    (is_plain && value.contains(": ")).then(|| format!("a text with a colon stands in quotes: `{key}: \"{value}\"`"))
+    (is_plain && value.contains(": ")).then(|| format!("put text with a colon in quotes: `{key}: \"{value}\"`"))
 }

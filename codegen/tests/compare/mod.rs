@@ -1,9 +1,9 @@
-//! Compares a text with the file that says what it should be; `UPDATE=1` writes the file instead.
+//! Comparison of a text with its golden file; `UPDATE=1` writes the file.
 
 use std::fs;
 use std::path::Path;
 
-/// The difference, if there is one and it was not written.
+/// The difference; none if the texts are equal or the file was written.
 pub fn with_file(path: &Path, text: &str) -> Option<String> {
     let expected = fs::read_to_string(path).unwrap_or_default();
     if expected == text {
@@ -16,7 +16,7 @@ pub fn with_file(path: &Path, text: &str) -> Option<String> {
     Some(format!("{} (UPDATE=1 writes it):\n{}", path.display(), difference(&expected, text)))
 }
 
-/// The names, without the ending, of the files of a folder.
+/// The names of the files of a folder that have an ending, without it.
 #[allow(dead_code)] // Not every test that compares has a folder of cases.
 pub fn files_ending(folder: &Path, ending: &str) -> Vec<String> {
     let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned());
@@ -25,7 +25,7 @@ pub fn files_ending(folder: &Path, ending: &str) -> Vec<String> {
     names
 }
 
-/// The lines between the common beginning and the common end, those that should be before those that are.
+/// The lines between the common start and the common end, expected before found.
 fn difference(expected: &str, found: &str) -> String {
     let (expected, found): (Vec<&str>, Vec<&str>) = (expected.lines().collect(), found.lines().collect());
     let same = expected.iter().zip(&found).take_while(|(expected, found)| expected == found).count();

@@ -81,7 +81,7 @@ pub struct Model {
 }
 
 #[diagnostic::on_unimplemented(
-    message = "`activity` declares hooks or actions that nothing implements",
+    message = "`activity` declares hooks or actions without an implementation",
     note = "tests/golden/activity.yaml:39 declares them; write `impl activity::Behaviour for activity::Entity` in src/resources/activity.rs"
 )]
 pub trait Behaviour {

@@ -96,7 +96,7 @@ pub struct ContentOutput {
 }
 
 #[diagnostic::on_unimplemented(
-    message = "`document` declares hooks or actions that nothing implements",
+    message = "`document` declares hooks or actions without an implementation",
     note = "tests/golden/document.yaml:30 declares them; write `impl document::Behaviour for document::Entity` in src/resources/document.rs"
 )]
 pub trait Behaviour {

@@ -68,7 +68,7 @@ pub struct InviteOutput {
 }
 
 #[diagnostic::on_unimplemented(
-    message = "`employee` declares hooks or actions that nothing implements",
+    message = "`employee` declares hooks or actions without an implementation",
     note = "tests/golden/employee.yaml:20 declares them; write `impl employee::Behaviour for employee::Entity` in src/resources/employee.rs"
 )]
 pub trait Behaviour {

@@ -85,7 +85,7 @@ pub struct ConvertOutput {
 }
 
 #[diagnostic::on_unimplemented(
-    message = "`exchange_rate` declares hooks or actions that nothing implements",
+    message = "`exchange_rate` declares hooks or actions without an implementation",
     note = "tests/golden/exchange_rate.yaml:19 declares them; write `impl exchange_rate::Behaviour for exchange_rate::Entity` in src/resources/exchange_rate.rs"
 )]
 pub trait Behaviour {

@@ -59,7 +59,7 @@ pub struct CloneOutput {
 }
 
 #[diagnostic::on_unimplemented(
-    message = "`saved_list` declares hooks or actions that nothing implements",
+    message = "`saved_list` declares hooks or actions without an implementation",
     note = "tests/golden/saved_list.yaml:18 declares them; write `impl saved_list::Behaviour for saved_list::Entity` in src/resources/saved_list.rs"
 )]
 pub trait Behaviour {

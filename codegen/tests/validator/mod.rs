@@ -1,4 +1,4 @@
-//! As much of a validator of JSON Schema as the schema of a resource has words: an unknown one is a panic.
+//! A validator for the subset of JSON Schema that the schema of a resource uses; unknown keywords panic.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use regex::Regex;
 use serde_json::{Value, json};
 
-/// A schema, and its patterns so far.
+/// A schema with its compiled patterns.
 pub struct Schema {
     pub root: Value,
     patterns: RefCell<BTreeMap<String, Regex>>,
@@ -23,7 +23,7 @@ impl Schema {
         known.or_insert_with(|| Regex::new(pattern).expect("a pattern")).is_match(text)
     }
 
-    /// Whether it describes a value.
+    /// True if the schema accepts a value.
     pub fn takes(&self, value: &Value) -> bool {
         self.fits(&self.root, value)
     }

@@ -1,4 +1,4 @@
-//! The books.
+//! Books.
 
 use charter_migrations::prelude::*;
 

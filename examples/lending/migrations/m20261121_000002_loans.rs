@@ -1,4 +1,4 @@
-//! The loans, each of one book.
+//! Loans, each of one book.
 
 use charter_migrations::prelude::*;
 

@@ -1,6 +1,6 @@
-//! What lists of books and loans are ordered and filtered by, as the YAML names it.
+//! Indexes for the filters and sorts of books and loans.
 //!
-//! Runs beside a server that is serving: every step stands by itself, and can be taken again.
+//! Online migration: the server keeps serving. No transaction spans the steps, and each step can be repeated.
 
 use charter_migrations::prelude::*;
 

@@ -1,4 +1,4 @@
-//! The server command `lending`.
+//! Server command `lending`.
 
 use std::process::ExitCode;
 

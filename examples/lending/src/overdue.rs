@@ -1,4 +1,4 @@
-//! `GET /overdue`: overdue loans as lines of text. It is not a resource, but a mounted path.
+//! `GET /overdue`: overdue loans as lines of text. A route not a resource, but a mounted path.
 
 use std::collections::HashMap;
 use std::fmt::Write;

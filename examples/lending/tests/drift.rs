@@ -1,4 +1,4 @@
-//! The library's migrated tables are those of its model, on SQLite and PostgreSQL.
+//! Comparison of the migrated tables with the model, on SQLite and PostgreSQL.
 
 #[path = "../../../tests/program/folder.rs"]
 mod folder;
@@ -8,7 +8,7 @@ mod postgres;
 mod tables;
 
 #[tokio::test]
-async fn the_migrated_tables_are_those_of_the_model() {
+async fn migrated_tables_match_the_model() {
     let folder = folder::Folder::new();
     let file = format!("sqlite://{}/charter.db", folder.path().display());
     let server = postgres::server().map(|server| server.create_database(None));

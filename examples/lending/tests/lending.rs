@@ -1,4 +1,4 @@
-//! The lending library over HTTP, on SQLite and PostgreSQL.
+//! Lending library over HTTP, on SQLite and PostgreSQL.
 
 #[path = "../../../tests/support/postgres.rs"]
 mod postgres;
@@ -10,7 +10,7 @@ use reqwest::Method;
 use sea_orm::{ConnectionTrait, Database, Statement};
 use serde_json::{Value, json};
 
-/// Runs a test on SQLite and, where it is installed, on PostgreSQL.
+/// Runs a test on SQLite and, if it is installed, on PostgreSQL.
 async fn on_both(test: impl AsyncFn(&Program)) {
     let program = env!("CARGO_BIN_EXE_lending");
     test(&Program::start(program, None)).await;
@@ -55,7 +55,7 @@ async fn books_are_filtered_sorted_and_included() {
 }
 
 #[tokio::test]
-async fn its_description_is_its_own() {
+async fn openapi_document_describes_its_own_resources() {
     on_both(async |library| {
         let (status, description) = library.get("openapi.json").await;
         assert_eq!((status, &description["info"]["title"]), (200, &json!("Lending API")));
@@ -76,7 +76,7 @@ async fn its_description_is_its_own() {
 }
 
 #[tokio::test]
-async fn what_is_not_declared_is_not_filtered_or_sorted() {
+async fn undeclared_filters_and_sorts_are_not_applied() {
     on_both(async |library| {
         let (status, answer) = library.get("loans?q[reader_start]=A&q[lent_on_null]=1").await;
         assert_eq!(status, 422);
@@ -117,7 +117,7 @@ async fn a_book_is_lent_to_one_reader_at_a_time() {
 }
 
 #[tokio::test]
-async fn of_many_who_ask_at_once_one_gets_the_book() {
+async fn one_of_many_concurrent_loans_succeeds() {
     on_both(async |library| {
         let book = add_book(library, "Emma", "Jane Austen").await;
         let (a, b, c, d) = tokio::join!(
@@ -148,7 +148,7 @@ async fn a_token_needs_the_ability() {
 }
 
 #[tokio::test]
-async fn a_path_of_its_own_has_the_same_tokens_and_errors() {
+async fn custom_route_has_the_same_tokens_and_errors() {
     on_both(async |library| {
         let book = add_book(library, "Emma", "Jane Austen").await;
         let lent = json!({ "book_id": book, "reader": "Ada", "lent_on": "2020-01-01", "due_on": "2020-02-01" });
@@ -166,7 +166,7 @@ async fn a_path_of_its_own_has_the_same_tokens_and_errors() {
 }
 
 #[tokio::test]
-async fn the_first_page_of_the_panel_says_what_is_due() {
+async fn dashboard_lists_the_loans_that_are_due() {
     on_both(async |library| {
         for (reader, due) in [("Ada", "2020-02-01"), ("Grace", "2099-02-01"), ("Joan", "2020-02-02")] {
             let book = add_book(library, "Emma", "Jane Austen").await;

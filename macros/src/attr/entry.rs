@@ -1,4 +1,4 @@
-//! One entry of an attribute's list as it is written, before anybody asks what it means.
+//! Entries of an attribute's list, as written.
 
 use proc_macro2::{Ident, Span};
 use syn::ext::IdentExt;
@@ -23,7 +23,7 @@ pub enum Value {
     Text(Word),
     Number(Number),
     Type(Box<Type>),
-    /// A literal that means nothing in any place: `true`, `1.5`.
+    /// A literal that no key takes: `true`, `1.5`.
     Other(Span),
 }
 
@@ -73,7 +73,7 @@ impl Parse for Entry {
             }
             return Ok(Entry::Literal(Value::Number(number)));
         }
-        // Keywords are read as names too, so that `ref(…)` or `enum(…)` gets an answer that helps.
+        // Keywords are names too, so that `ref(…)` or `enum(…)` gets a helpful error.
         let ident = input.call(Ident::parse_any)?;
         if input.peek(syn::token::Paren) {
             let inside;

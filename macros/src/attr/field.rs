@@ -1,32 +1,32 @@
-//! Reads `#[field(…)]`.
+//! Reader of `#[field(…)]`.
 
 use charter_model::{Access, DisplayOption, Keyword, OptionTakes, RuleArgument, RuleFacts, RuleTakes, Widget};
 use proc_macro2::{Ident, Span};
 use syn::Type;
 
-use super::beside::split;
 use super::entry::Entry;
 use super::resource::named_type;
+use super::virtual_fields::split;
 use super::{Written, any_text, flag, infer, kind, number, once, once_as, text, texts, unknown};
-use crate::ast::{Field, Fill, Flags, Kind, Rule, Settings, Word};
+use crate::ast::{DefaultValue, Field, Flags, Kind, Settings, SpannedRule, Word};
 use crate::names::plain;
 use crate::problems::Problems;
 
-/// Flags that stand alone, but for `filter` and `schema`. Access and display options are keys too.
-const FLAGS: &[&str] = &["required", "detail", "no_sort", "no_filter", "filter", "schema"];
+/// Keys that are neither access nor display options. All but `filter` and `schema` take no value.
+const FLAG_KEYS: &[&str] = &["required", "detail", "no_sort", "no_filter", "filter", "schema"];
 
-/// What can be said even of a column that is the same everywhere.
-const QUERYING: &[&str] = &["detail", "no_sort", "no_filter", "filter", "label", "group", "description"];
+/// Keys that `id` takes: it has the same type and access in every resource.
+const ID_KEYS: &[&str] = &["detail", "no_sort", "no_filter", "filter", "label", "group", "description"];
 
-const DEFAULTS: &[&str] = &["default", "default_now", "default_caller"];
+const DEFAULT_KEYS: &[&str] = &["default", "default_now", "default_caller"];
 
-/// What the words of the YAML, and of other places, are here.
-const MEANT: &[(&str, &str)] = &[
+/// Corrections for keys of the YAML and of other frameworks.
+const CORRECTIONS: &[(&str, &str)] = &[
     ("enum", "write `enumeration(\"…\")`"),
     ("ref", "write `reference(\"…\")`"),
     ("bool", "write `boolean`"),
     ("int", "write `integer`"),
-    ("nullable", "make the type an `Option`"),
+    ("nullable", "make the Rust type an `Option`"),
     ("access", "write `read_only`, `immutable`, `write_only` or `secret`"),
     ("type", "write the kind itself, such as `string(255)`"),
 ];
@@ -36,32 +36,32 @@ pub fn read(ident: &Ident, ty: &Type, written: Written, settings: Option<&Settin
     let name = plain(ident);
     let Written { mut entries, malformed: mut unread } = written;
     if settings.is_some() && name == "id" {
-        entries.retain(|entry| fits_id(entry, problems));
+        entries.retain(|entry| is_id_key(entry, problems));
     }
-    let (mut kind, mut default, mut flags, mut rules) = (None, None, Flags::default(), Vec::<Rule>::new());
+    let (mut kind, mut default, mut flags, mut rules) = (None, None, Flags::default(), Vec::<SpannedRule>::new());
     for entry in &entries {
         let mut fill = |value, problems: &mut Problems| {
-            once_as(&mut default, value, entry, "this field has a default already", problems);
+            once_as(&mut default, value, entry, "the field has more than one default", problems);
         };
         match entry.key().as_str() {
-            "default" => fill(any_text(entry, problems).map(Fill::Literal), problems),
-            "default_now" => fill(flag(entry, problems).map(Fill::Now), problems),
-            "default_caller" => fill(flag(entry, problems).map(Fill::Caller), problems),
+            "default" => fill(any_text(entry, problems).map(DefaultValue::Literal), problems),
+            "default_now" => fill(flag(entry, problems).map(DefaultValue::Now), problems),
+            "default_caller" => fill(flag(entry, problems).map(DefaultValue::Caller), problems),
             key if is_flag(key) => read_flag(&mut flags, entry, problems),
             key => {
                 if let Some(facts) = kind::attributes().find(|facts| facts.attribute == key) {
                     let read = kind::read(facts, entry, problems);
-                    once_as(&mut kind, Some(read), entry, "this field has a kind already", problems);
+                    once_as(&mut kind, Some(read), entry, "the field has more than one kind", problems);
                     continue;
                 }
                 if let Some((_, takes)) = RuleFacts::attributes().find(|(rule, _)| *rule == key) {
                     rules.extend(read_rule(takes, entry, problems));
                     continue;
                 }
-                // It may have been meant as the kind.
+                // The unknown key may be a misspelt kind.
                 unread = true;
-                match MEANT.iter().find(|(word, _)| *word == key) {
-                    Some((_, help)) => problems.report(entry.span(), format!("there is no `{key}` here; {help}")),
+                match CORRECTIONS.iter().find(|(word, _)| *word == key) {
+                    Some((_, help)) => problems.report(entry.span(), format!("unknown key `{key}`; {help}")),
                     None => unknown(entry, &keys(), problems),
                 }
             }
@@ -75,7 +75,7 @@ pub fn read(ident: &Ident, ty: &Type, written: Written, settings: Option<&Settin
         None => infer::kind(inner.unwrap_or(ty), ident, problems),
     };
     if settings.is_some() {
-        known_column(&name, ident, &mut flags, settings);
+        set_server_access(&name, ident, &mut flags, settings);
     }
     let known_type = infer::check(kind.as_ref(), inner.unwrap_or(ty), problems);
     Field {
@@ -91,39 +91,39 @@ pub fn read(ident: &Ident, ty: &Type, written: Written, settings: Option<&Settin
     }
 }
 
-/// The key is the same everywhere, but for how it is filtered and sorted.
-fn fits_id(entry: &Entry, problems: &mut Problems) -> bool {
-    let fits = QUERYING.contains(&entry.key().as_str());
+/// Only querying and display options apply to the key of a resource.
+fn is_id_key(entry: &Entry, problems: &mut Problems) -> bool {
+    let fits = ID_KEYS.contains(&entry.key().as_str());
     if !fits {
-        let message = "`id` is the same for every resource; only how it is filtered and sorted can be said";
+        let message = "`id` takes only display and query options: its type and access are the same in every resource";
         problems.report(entry.span(), message);
     }
     fits
 }
 
-/// The access of the columns that every resource, or every soft-deleted one, has.
-fn known_column(name: &str, ident: &Ident, flags: &mut Flags, settings: Option<&Settings>) {
-    let settings_say = |says: fn(&Settings) -> bool| settings.is_some_and(says);
+/// Sets the access of `id` and `deleted_at`.
+fn set_server_access(name: &str, ident: &Ident, flags: &mut Flags, settings: Option<&Settings>) {
+    let has_setting = |has: fn(&Settings) -> bool| settings.is_some_and(has);
     let access = match name {
-        "id" if settings_say(|s| s.singleton.is_some()) => Access::Internal,
+        "id" if has_setting(|s| s.singleton.is_some()) => Access::Internal,
         "id" => Access::ReadOnly,
-        "deleted_at" if settings_say(|s| s.soft_delete.is_some()) => Access::Internal,
+        "deleted_at" if has_setting(|s| s.soft_delete.is_some()) => Access::Internal,
         _ => return,
     };
     let place = flags.access(access).or(Some(ident.span()));
-    give(flags, access, place);
+    add_access(flags, access, place);
 }
 
-/// Whether a key is one of [`read_flag`].
+/// True for a key that [`read_flag`] reads.
 fn is_flag(key: &str) -> bool {
-    FLAGS.contains(&key) || access(key).is_some() || DisplayOption::read(key).is_some()
+    FLAG_KEYS.contains(&key) || access(key).is_some() || DisplayOption::read(key).is_some()
 }
 
 /// Every key of a field, for suggestions.
 fn keys() -> Vec<&'static str> {
     let kinds = kind::attributes().map(|facts| facts.attribute);
     let access = Access::WORDS.iter().map(|(word, _)| *word);
-    let others = [FLAGS, DisplayOption::WORDS, DEFAULTS].into_iter().flatten().copied();
+    let others = [FLAG_KEYS, DisplayOption::WORDS, DEFAULT_KEYS].into_iter().flatten().copied();
     kinds.chain(access).chain(others).chain(RuleFacts::attributes().map(|(key, _)| key)).collect()
 }
 
@@ -136,7 +136,7 @@ pub fn read_flag(flags: &mut Flags, entry: &Entry, problems: &mut Problems) {
     if let Some(access) = access(&key) {
         let mut place = flags.access(access);
         once(&mut place, flag(entry, problems), entry, problems);
-        give(flags, access, place);
+        add_access(flags, access, place);
         return;
     }
     if let Some(option) = DisplayOption::read(&key) {
@@ -168,8 +168,8 @@ pub fn read_flag(flags: &mut Flags, entry: &Entry, problems: &mut Problems) {
     once(place, flag(entry, problems), entry, problems);
 }
 
-/// Gives a field an access, in the order of [`Access::WORDS`].
-fn give(flags: &mut Flags, access: Access, place: Option<Span>) {
+/// Adds an access to a field, in the order of [`Access::WORDS`].
+fn add_access(flags: &mut Flags, access: Access, place: Option<Span>) {
     let order = |wanted: Access| Access::WORDS.iter().position(|(_, access)| *access == wanted);
     flags.access.retain(|(given, _)| *given != access);
     flags.access.extend(place.map(|span| (access, span)));
@@ -185,7 +185,7 @@ fn widget(entry: &Entry, problems: &mut Problems) -> Option<Word> {
     None
 }
 
-fn read_rule(takes: RuleTakes, entry: &Entry, problems: &mut Problems) -> Option<Rule> {
+fn read_rule(takes: RuleTakes, entry: &Entry, problems: &mut Problems) -> Option<SpannedRule> {
     let argument = match takes {
         RuleTakes::Number | RuleTakes::Text | RuleTakes::Field => RuleArgument::Text(text(entry, problems)?),
         RuleTakes::Count => RuleArgument::Count(number(entry, problems)?),
@@ -193,13 +193,12 @@ fn read_rule(takes: RuleTakes, entry: &Entry, problems: &mut Problems) -> Option
         RuleTakes::Path => {
             let word = text(entry, problems)?;
             let Some((resource, field)) = split(&word.text) else {
-                problems
-                    .report(word.span, "write a resource, a point, and a field of it: `exists = \"currency.code\"`");
+                problems.report(word.span, "`exists` takes a resource and a field: `exists = \"currency.code\"`");
                 return None;
             };
             let part = |text: &str| Word { text: text.to_owned(), span: word.span };
             RuleArgument::Path { resource: part(resource), field: part(field) }
         }
     };
-    charter_model::Rule::read(&entry.key(), argument).map(|says| Rule { span: entry.span(), says })
+    charter_model::Rule::read(&entry.key(), argument).map(|rule| SpannedRule { span: entry.span(), rule })
 }

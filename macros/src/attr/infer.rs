@@ -1,4 +1,4 @@
-//! What a field's Rust type tells about its kind, and whether the two fit.
+//! Inference of a field's kind from its Rust type, and the check that the two match.
 
 use charter_model::{Arguments, FieldType, Parameters, TimestampForm, TypeFacts};
 use proc_macro2::Ident;
@@ -17,10 +17,10 @@ pub fn inside_option(ty: &Type) -> Option<&Type> {
     }
 }
 
-/// The kind that the type alone tells; a type that tells none is reported.
+/// The kind that the Rust type implies; a type that implies none is reported.
 pub fn kind(ty: &Type, ident: &Ident, problems: &mut Problems) -> Option<Kind> {
     let Some(name) = known(ty) else {
-        problems.report(ty.span(), "this type does not tell what the field holds; name its kind in `#[field(…)]`");
+        problems.report(ty.span(), "the Rust type implies no kind; name the kind in `#[field(…)]`");
         return None;
     };
     let inferred = TypeFacts::COLUMNS.iter().find(|facts| facts.is_inferred && facts.rust.first() == Some(&name));
@@ -34,21 +34,24 @@ pub fn kind(ty: &Type, ident: &Ident, problems: &mut Problems) -> Option<Kind> {
     match name {
         "Decimal" => {
             let places = places(ty).map_or_else(|| "2".to_owned(), |places| places.to_string());
-            problems.report(ident.span(), format!("say how many digits it has: `#[field(decimal(12, {places}))]`"));
+            problems.report(ident.span(), format!("a `Decimal` needs its digits: `#[field(decimal(12, {places}))]`"));
         }
         _ => {
-            problems.report(ident.span(), "say how long it may be: `#[field(string(255))]`, or `#[field(text)]`");
+            problems.report(
+                ident.span(),
+                "a `String` needs a length or `text`: `#[field(string(255))]` or `#[field(text)]`",
+            );
         }
     }
     None
 }
 
-/// Reports a type that cannot hold the kind, and answers whether it is a type of columns at all.
+/// Reports a type that cannot hold the kind. Returns true if a column can have the type.
 pub fn check(kind: Option<&Kind>, ty: &Type, problems: &mut Problems) -> bool {
     let known = known(ty);
     let Some(kind) = kind else { return known.is_some() };
     let fitting = kind.rust_type();
-    // A `Decimal` whose places are not written as a number is left to the compiler.
+    // The compiler checks a `Decimal` whose places are not a literal.
     let has_other_places =
         |wanted: u8| known == Some("Decimal") && places(ty).is_some_and(|places| places != u32::from(wanted));
     let fits = match kind {
@@ -56,12 +59,12 @@ pub fn check(kind: Option<&Kind>, ty: &Type, problems: &mut Problems) -> bool {
         kind => known == kind.facts().rust.first().copied(),
     };
     if !fits {
-        problems.report(ty.span(), format!("the type of such a field is `{fitting}`, or `Option<{fitting}>`"));
+        problems.report(ty.span(), format!("this kind needs the Rust type `{fitting}` or `Option<{fitting}>`"));
     }
     known.is_some()
 }
 
-/// The name that generated code uses for a type: `DateTimeUtc` of `DateTime`.
+/// The name of the type in generated code: `DateTimeUtc` for `DateTime`.
 fn known(ty: &Type) -> Option<&'static str> {
     let name = last_segment(ty)?.ident.to_string();
     let has_name = |facts: &&&TypeFacts| facts.rust.contains(&name.as_str());

@@ -1,4 +1,4 @@
-//! Reads the word in `#[field(…)]` that says what values a field holds.
+//! Reader of the field type in `#[field(…)]`.
 
 use charter_model::field_type::decimal::MAX_DIGITS;
 use charter_model::{Arguments, Keyword, Parameters, TimestampForm, TypeFacts};
@@ -9,12 +9,12 @@ use super::{flag, once, text, texts, unknown};
 use crate::ast::{Kind, Tokens, Word};
 use crate::problems::Problems;
 
-/// The types that an attribute names.
+/// The types that have an attribute.
 pub fn attributes() -> impl Iterator<Item = &'static TypeFacts> {
     TypeFacts::COLUMNS.iter().copied().filter(|facts| !facts.attribute.is_empty())
 }
 
-/// Reads a type; a misuse is reported.
+/// Reads a type and reports misuses.
 pub fn read(facts: &'static TypeFacts, entry: &Entry, problems: &mut Problems) -> Option<Kind> {
     let arguments = match facts.parameters {
         Parameters::None => flag(entry, problems).map(|_| Arguments::None),
@@ -42,7 +42,7 @@ fn length(entry: &Entry, usage: &str, problems: &mut Problems) -> Option<u32> {
     {
         return Some(length);
     }
-    problems.report(entry.span(), format!("write how many characters are allowed: `{usage}`"));
+    problems.report(entry.span(), format!("the maximum length is missing: `{usage}`"));
     None
 }
 
@@ -53,7 +53,7 @@ fn one(entry: &Entry, usage: &str, problems: &mut Problems) -> Option<Word> {
     {
         return Some(word.clone());
     }
-    problems.report(entry.span(), format!("write the resource it refers to: `{usage}`"));
+    problems.report(entry.span(), format!("the name of the other resource is missing: `{usage}`"));
     None
 }
 
@@ -62,16 +62,19 @@ fn digits(entry: &Entry, usage: &str, problems: &mut Problems) -> Option<Argumen
         && let [Entry::Literal(Value::Number(precision)), Entry::Literal(Value::Number(places))] = inside.as_slice()
     {
         if !(1..=i64::from(MAX_DIGITS)).contains(&precision.value) {
-            problems.report(precision.span, format!("a decimal has 1 to {MAX_DIGITS} digits in all"));
+            problems.report(precision.span, format!("a decimal has 1 to {MAX_DIGITS} digits"));
             return None;
         }
         if !(0..=precision.value).contains(&places.value) {
-            problems.report(places.span, format!("of {} digits, 0 to {0} can be decimal places", precision.value));
+            problems.report(
+                places.span,
+                format!("the decimal places must be from 0 to {}, the number of digits", precision.value),
+            );
             return None;
         }
         return Some(Arguments::Digits { precision: precision.value as u8, places: places.value as u8 });
     }
-    problems.report(entry.span(), format!("write the digits in all and those behind the point: `{usage}`"));
+    problems.report(entry.span(), format!("a decimal takes its digits and its decimal places: `{usage}`"));
     None
 }
 
@@ -82,8 +85,8 @@ fn form(entry: &Entry, problems: &mut Problems) -> Option<TimestampForm> {
     {
         return Some(form);
     }
-    let ways: Vec<String> = TimestampForm::WORDS.iter().map(|word| format!("`{}({word})`", entry.key())).collect();
-    let (last, others) = ways.split_last().expect("there are forms");
+    let forms: Vec<String> = TimestampForm::WORDS.iter().map(|word| format!("`{}({word})`", entry.key())).collect();
+    let (last, others) = forms.split_last().expect("there are forms");
     problems.report(entry.span(), format!("write {} or {last}", others.join(", ")));
     None
 }
@@ -95,19 +98,19 @@ fn codes(entry: &Entry, usage: &str, problems: &mut Problems) -> Option<Vec<(i32
             match item {
                 Entry::Labelled(number, label) => match i32::try_from(number.value) {
                     Ok(value) if values.iter().any(|(known, _)| *known == value) => {
-                        problems.report(number.span, format!("the code {value} has a label already"));
+                        problems.report(number.span, format!("the code {value} is given twice"));
                     }
                     Ok(value) => values.push((value, label.clone())),
-                    Err(_) => problems.report(number.span, "a code is a 32-bit number"),
+                    Err(_) => problems.report(number.span, "a code must be a 32-bit integer"),
                 },
-                other => problems.report(other.span(), format!("each code has a label: `{usage}`")),
+                other => problems.report(other.span(), format!("each code needs a label: `{usage}`")),
             }
         }
         if !inside.is_empty() {
             return (!values.is_empty()).then_some(values);
         }
     }
-    problems.report(entry.span(), format!("write each code with its label: `{usage}`"));
+    problems.report(entry.span(), format!("the codes are missing: `{usage}`"));
     None
 }
 
@@ -120,7 +123,7 @@ fn type_field(entry: &Entry, usage: &str, problems: &mut Problems) -> Option<Wor
         }
     }
     if type_field.is_none() {
-        problems.report(entry.span(), format!("say which field names the type: `{usage}`"));
+        problems.report(entry.span(), format!("the name of the type field is missing: `{usage}`"));
     }
     type_field
 }

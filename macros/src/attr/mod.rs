@@ -1,11 +1,11 @@
-//! Reads the attributes of a struct and of its fields, reporting every entry that is not understood.
+//! Reader of the attributes of a struct and of its fields. It reports every entry that it cannot read.
 
-mod beside;
 mod entry;
 mod field;
 mod infer;
 mod kind;
 mod resource;
+mod virtual_fields;
 
 use proc_macro2::Span;
 use syn::punctuated::Punctuated;
@@ -17,11 +17,11 @@ use crate::names::suggestion;
 use crate::problems::Problems;
 use entry::{Entry, Value};
 
-/// Reads a resource. What could not be read is reported and left out, or replaced by what fits everything.
+/// Reads a resource. Unreadable parts are reported and left out, or replaced by values that pass every check.
 pub fn resource(input: &DeriveInput, problems: &mut Problems) -> Option<Resource> {
     let settings = resource::read(&attributes(&input.attrs, "resource", problems), problems);
     if !input.generics.params.is_empty() {
-        problems.report(input.generics.span(), "a table has no type parameters; remove them");
+        problems.report(input.generics.span(), "a resource cannot have type parameters; remove them");
         return None;
     }
     let mut members = Vec::new();
@@ -31,13 +31,13 @@ pub fn resource(input: &DeriveInput, problems: &mut Problems) -> Option<Resource
         let column = field::read(ident, &written.ty, written_on, Some(&settings), problems);
         members.push(Member::Column(Box::new(column)));
         for attribute in &written.attrs {
-            members.extend(beside::read(attribute, problems));
+            members.extend(virtual_fields::read(attribute, problems));
         }
     }
     Some(Resource { ident: input.ident.clone(), settings, members })
 }
 
-/// Reads the fields of the parameters or of the answer of an action.
+/// Reads the fields of an action's parameters or of its answer.
 pub fn parameters(input: &DeriveInput, problems: &mut Problems) -> Option<Vec<Field>> {
     let mut fields = Vec::new();
     for written in named_fields(input, problems)? {
@@ -52,23 +52,27 @@ fn named_fields<'i>(input: &'i DeriveInput, problems: &mut Problems) -> Option<&
     match &input.data {
         Data::Struct(data) => match &data.fields {
             Fields::Named(fields) => return Some(&fields.named),
-            other => problems.report(span_or(other.span(), &input.ident), "write a struct with named fields"),
+            other => {
+                problems.report(span_or(other.span(), &input.ident), "this derive needs a struct with named fields")
+            }
         },
-        Data::Enum(data) => problems.report(data.enum_token.span, "an enum has no columns; derive this on a struct"),
-        Data::Union(data) => problems.report(data.union_token.span, "a union has no columns; derive this on a struct"),
+        Data::Enum(data) => problems.report(data.enum_token.span, "an enum has no columns; this derive needs a struct"),
+        Data::Union(data) => {
+            problems.report(data.union_token.span, "a union has no columns; this derive needs a struct")
+        }
     }
     None
 }
 
-/// A unit struct's fields have no place of their own.
+/// The fields of a unit struct have no span.
 fn span_or(span: Span, ident: &syn::Ident) -> Span {
     if span.byte_range().is_empty() { ident.span() } else { span }
 }
 
-/// The entries of all attributes of a name.
+/// The entries of all attributes of one name.
 struct Written {
     entries: Vec<Entry>,
-    /// An attribute could not be read, so that what seems to be missing may stand in it.
+    /// True if an attribute could not be read: a key that seems to be missing may be in it.
     malformed: bool,
 }
 
@@ -83,17 +87,17 @@ fn attributes(attributes: &[Attribute], name: &str, problems: &mut Problems) -> 
     written
 }
 
-/// The entries of one attribute; `None` when it is no list of entries, which is reported.
+/// The entries of one attribute; none if it is not a list of entries, which is reported.
 fn entries(attribute: &Attribute, problems: &mut Problems) -> Option<Vec<Entry>> {
     let parsed = attribute.parse_args_with(Punctuated::<Entry, Token![,]>::parse_terminated);
     problems.keep(parsed).map(|entries| entries.into_iter().collect())
 }
 
-/// `key = "text"`, which is not empty.
+/// `key = "text"`, where the text is not empty.
 fn text(entry: &Entry, problems: &mut Problems) -> Option<Word> {
     let word = any_text(entry, problems)?;
     if word.text.trim().is_empty() {
-        problems.report(word.span, "this text is empty");
+        problems.report(word.span, "the text is empty");
         return None;
     }
     Some(word)
@@ -115,16 +119,16 @@ fn number(entry: &Entry, problems: &mut Problems) -> Option<u32> {
     {
         return Some(number);
     }
-    problems.report(entry.span(), format!("write `{} = ` and a whole number, without quotes", entry.key()));
+    problems.report(entry.span(), format!("write `{} = ` and an integer, without quotes", entry.key()));
     None
 }
 
-/// `key` alone.
+/// `key` without a value.
 fn flag(entry: &Entry, problems: &mut Problems) -> Option<Span> {
     if let Entry::Word(ident) = entry {
         return Some(ident.span());
     }
-    problems.report(entry.span(), format!("`{0}` stands alone; write `{0}`", entry.key()));
+    problems.report(entry.span(), format!("`{0}` takes no value; write `{0}`", entry.key()));
     None
 }
 
@@ -142,18 +146,18 @@ fn texts(entry: &Entry, problems: &mut Problems) -> Vec<Word> {
     for item in inside {
         match item {
             Entry::Literal(Value::Text(word)) => words.push(word.clone()),
-            other => problems.report(other.span(), "write a text in quotes here"),
+            other => problems.report(other.span(), "a text in quotes is expected here"),
         }
     }
     words
 }
 
-/// Fills a place once.
+/// Sets a value that may be given once.
 fn once<T>(place: &mut Option<T>, value: Option<T>, entry: &Entry, problems: &mut Problems) {
     once_as(place, value, entry, &format!("`{}` is given twice", entry.key()), problems);
 }
 
-/// Fills a place once, for places that several keys fill.
+/// Sets a value that several keys can give, once.
 fn once_as<T>(place: &mut Option<T>, value: Option<T>, entry: &Entry, filled: &str, problems: &mut Problems) {
     if place.is_some() {
         problems.report(entry.span(), filled);
@@ -162,16 +166,16 @@ fn once_as<T>(place: &mut Option<T>, value: Option<T>, entry: &Entry, filled: &s
     }
 }
 
-/// An entry whose key is none of the known ones.
+/// Reports an entry with an unknown key.
 fn unknown(entry: &Entry, known: &[&str], problems: &mut Problems) {
     match entry {
         Entry::Literal(_) | Entry::Labelled(..) => {
-            problems.report(entry.span(), "a value alone means nothing here; write `key = value`");
+            problems.report(entry.span(), "a value without a key; write `key = value`");
         }
         _ => {
             let key = entry.key();
             let help = suggestion(&key, known.iter().copied());
-            problems.report(entry.span(), format!("there is no `{key}` here{help}"));
+            problems.report(entry.span(), format!("unknown key `{key}`{help}"));
         }
     }
 }

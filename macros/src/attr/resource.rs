@@ -1,4 +1,4 @@
-//! Reads `#[resource(…)]`.
+//! Reader of `#[resource(…)]`.
 
 use charter_model::{Deprecated, Keyword};
 use syn::Type;
@@ -8,7 +8,7 @@ use super::{Written, flag, once, text, texts, unknown};
 use crate::ast::{Action, Deprecation, Include, Settings, Target, Under, Word};
 use crate::problems::Problems;
 
-const KEYS: &[&str] = &[
+const RESOURCE_KEYS: &[&str] = &[
     "name",
     "plural",
     "label",
@@ -67,13 +67,13 @@ pub fn read(written: &Written, problems: &mut Problems) -> Settings {
             "action" => settings.actions.extend(action(entry, problems)),
             "reveal" => settings.reveals.extend(reveal(entry, problems)),
             "deprecated" => settings.deprecated.extend(deprecated(entry, problems)),
-            _ => unknown(entry, KEYS, problems),
+            _ => unknown(entry, RESOURCE_KEYS, problems),
         }
     }
     settings
 }
 
-/// `operations()` is a table without routes, so the list may be empty.
+/// The list may be empty: `operations()` is a table without routes.
 fn operations(entry: &Entry, problems: &mut Problems) -> Option<Vec<Word>> {
     match entry {
         Entry::List(_, inside) if inside.is_empty() => Some(Vec::new()),
@@ -115,15 +115,15 @@ fn include(entry: &Entry, problems: &mut Problems) -> Option<Include> {
         (None, Some(resource), Some(by), None) => Target::Many { resource, by },
         (None, None, None, Some(_)) => Target::CustomFieldValues,
         _ => {
-            let ways = "`via = \"…\"`, `many = \"…\", by = \"…\"` or `custom_fields`";
-            problems.report(entry.span(), format!("an include says one of {ways}"));
+            let forms = "`via = \"…\"`, `many = \"…\", by = \"…\"` or `custom_fields`";
+            problems.report(entry.span(), format!("an include takes exactly one of {forms}"));
             return None;
         }
     };
     Some(Include { name: name?, target, fields })
 }
 
-const OF_ACTION: &[&str] = &[
+const ACTION_KEYS: &[&str] = &[
     "name",
     "on",
     "method",
@@ -160,7 +160,7 @@ fn action(entry: &Entry, problems: &mut Problems) -> Option<Action> {
             "reveal" => reveals.extend(reveal(part, problems)),
             "description" => once(&mut description, text(part, problems), part, problems),
             _ => {
-                unknown(part, OF_ACTION, problems);
+                unknown(part, ACTION_KEYS, problems);
             }
         }
     }
@@ -212,7 +212,7 @@ fn deprecated(entry: &Entry, problems: &mut Problems) -> Option<Deprecation> {
     }
     let since = needed(since, "since", entry, problems);
     let Some((of, name)) = named else {
-        problems.report(entry.span(), "say what is to go: `field`, `filter` or `action`");
+        problems.report(entry.span(), "`deprecated` needs one of `field`, `filter` and `action`");
         return None;
     };
     Some(Deprecation { of, name, since: since?, sunset, instead })

@@ -1,27 +1,27 @@
-//! Defaults: whether a field can hold its own.
+//! Checks that a field can hold its default.
 
 use charter_model::{FieldType, Misfit};
 
-use crate::ast::{Field, Fill};
+use crate::ast::{DefaultValue, Field};
 use crate::problems::Problems;
 
 pub fn check(field: &Field, problems: &mut Problems) {
-    // A misuse of the kind was reported.
-    let (Some(kind), Some(fill)) = (&field.kind, &field.default) else { return };
-    match fill {
-        Fill::Literal(word) => {
+    // A missing kind was reported.
+    let (Some(kind), Some(default)) = (&field.kind, &field.default) else { return };
+    match default {
+        DefaultValue::Literal(word) => {
             let is_empty_json = *kind == FieldType::Json && matches!(word.text.as_str(), "[]" | "{}");
             let misfit = if is_empty_json { None } else { kind.literal("default", &word.text).err() };
             if let Some(Misfit { reason, help }) = misfit {
                 problems.report(word.span, format!("{reason}; {help}"));
             }
         }
-        Fill::Now(span) if !kind.facts().takes_now => {
-            problems.report(*span, "`default_now` is for a timestamp or a date");
+        DefaultValue::Now(span) if !kind.facts().takes_now => {
+            problems.report(*span, "`default_now` applies to a timestamp or a date only");
         }
-        Fill::Caller(span) if !matches!(kind, FieldType::Ref { .. }) => {
-            problems.report(*span, "`default_caller` is for a field that says `reference(\"user\")`");
+        DefaultValue::Caller(span) if !matches!(kind, FieldType::Ref { .. }) => {
+            problems.report(*span, "`default_caller` applies to a `reference(\"user\")` only");
         }
-        Fill::Now(_) | Fill::Caller(_) => {}
+        DefaultValue::Now(_) | DefaultValue::Caller(_) => {}
     }
 }

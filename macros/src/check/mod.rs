@@ -1,7 +1,7 @@
-//! Judges what was read: each pass reports what one struct's tokens prove wrong.
+//! Checks of a struct: each pass reports the misuses that its tokens prove.
 //!
-//! What needs another resource, such as whether an include's target exists, is codegen's to check, and the runtime's
-//! when the application starts.
+//! Facts about other resources, such as the target of an include, are checked by codegen, and by the runtime when the
+//! application starts.
 
 mod default;
 mod field;

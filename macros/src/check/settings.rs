@@ -1,4 +1,4 @@
-//! `#[resource(…)]`: the words it uses, and the fields it names.
+//! Checks of `#[resource(…)]`: its words, and the fields that it names.
 
 use std::collections::HashSet;
 
@@ -16,7 +16,7 @@ pub fn check(resource: &Resource, problems: &mut Problems) {
         None if settings.malformed => {}
         None => problems.report(
             resource.ident.span(),
-            "a resource has a name, its singular in snake_case: `#[resource(name = \"note\")]`",
+            "the name is missing, the singular in snake_case: `#[resource(name = \"note\")]`",
         ),
         Some(name) => snake_case(name, problems),
     }
@@ -38,7 +38,7 @@ pub fn check(resource: &Resource, problems: &mut Problems) {
         if let Some(field) = find_column(resource, name, problems)
             && field.kind.as_ref().is_some_and(|kind| !kind.facts().is_text)
         {
-            problems.report(name.span, "only text is searched for substrings; this is no `string` or `text`");
+            problems.report(name.span, "`search` takes fields of type `string` or `text` only");
         }
     }
     unrepeated(settings.search.iter(), "column", problems);
@@ -50,7 +50,8 @@ pub fn check(resource: &Resource, problems: &mut Problems) {
     deprecations(resource, problems);
 }
 
-/// What is to go is there, and its days are days. A filter is a field and a predicate, which the runtime knows.
+/// Deprecated parts exist and dates are valid. A deprecated filter is a field and a predicate, which the runtime
+/// checks.
 fn deprecations(resource: &Resource, problems: &mut Problems) {
     let fields: Vec<&str> = resource.members.iter().map(|member| member.name().0).collect();
     let actions: Vec<&str> = resource.settings.actions.iter().map(|action| action.name.text.as_str()).collect();
@@ -64,7 +65,7 @@ fn deprecations(resource: &Resource, problems: &mut Problems) {
         }
         for day in std::iter::once(&deprecation.since).chain(&deprecation.sunset) {
             if !is_day(&day.text) {
-                problems.report(day.span, "a day of the calendar is written as `2026-03-21`");
+                problems.report(day.span, "a date must have the form `2026-03-21`");
             }
         }
     }
@@ -77,14 +78,14 @@ fn references(resource: &Resource, problems: &mut Problems) {
         && let Some(field) = find_column(resource, &under.field, problems)
         && field.kind.as_ref().is_some_and(|kind| *kind != Kind::Ref { resource: under.resource.clone() })
     {
-        let message = format!("the parent's field says `reference(\"{}\")`; this one does not", under.resource.text);
+        let message = format!("the parent field must be a `reference(\"{}\")`", under.resource.text);
         problems.report(under.field.span, message);
     }
     if let Some(owner) = &settings.owner
         && let Some(field) = find_column(resource, owner, problems)
         && !matches!(field.kind, None | Some(Kind::Ref { .. }))
     {
-        problems.report(owner.span, "the owner is a field that says `reference(\"user\")`; this one does not");
+        problems.report(owner.span, "the owner must be a `reference(\"user\")`");
     }
     for include in &settings.includes {
         match &include.target {
@@ -92,11 +93,11 @@ fn references(resource: &Resource, problems: &mut Problems) {
                 if let Some(field) = find_column(resource, via, problems)
                     && !matches!(field.kind, None | Some(Kind::Ref { .. } | Kind::PolymorphicRef { .. }))
                 {
-                    problems.report(via.span, "an include follows a field that refers to a record; this one does not");
+                    problems.report(via.span, "an include needs a reference field");
                 }
             }
             Target::CustomFieldValues if settings.custom_fields.is_none() => {
-                problems.report(include.name.span, "records without `custom_fields` have no values of them to include");
+                problems.report(include.name.span, "the include needs `#[resource(custom_fields)]`");
             }
             Target::Many { .. } | Target::CustomFieldValues => {}
         }
@@ -107,7 +108,7 @@ fn references(resource: &Resource, problems: &mut Problems) {
 fn actions(resource: &Resource, problems: &mut Problems) {
     for action in &resource.settings.actions {
         snake_case(&action.name, problems);
-        known(&action.on, ActionOn::WORDS, "place for an action", problems);
+        known(&action.on, ActionOn::WORDS, "action target", problems);
         if let Some(method) = &action.method {
             known(method, ActionMethod::WORDS, "method", problems);
         }
@@ -115,61 +116,61 @@ fn actions(resource: &Resource, problems: &mut Problems) {
             (Some(_), None) | (None, Some(_)) => {
                 problems.report(
                     action.name.span,
-                    "`output` and `key` go together: the answer, and the key it stands under",
+                    "`output` needs `key`, and `key` needs `output`: the key under which the response has the output",
                 );
             }
             (Some(_), Some(_)) if action.creates.is_some() => {
-                problems.report(action.name.span, "an action answers what it `creates` or its `output`, not both");
+                problems.report(action.name.span, "`creates` and `output` exclude each other");
             }
             (None, None) if action.on.text == "collection" => {
                 problems.report(
                     action.name.span,
-                    "an action on the collection has no record to answer; give it `output` and `key`",
+                    "an action on the collection has no record to return; add `output` and `key`",
                 );
             }
             (None, _) if action.apart.is_some() => {
                 problems.report(
                     action.name.span,
-                    "an action runs `apart` for its `output`: a record is changed in a transaction",
+                    "`apart` needs `output`: an action that changes its record runs in a transaction",
                 );
             }
             _ => {}
         }
-        if let Some(said) = action.needs_write
+        if let Some(span) = action.needs_write
             && action.method.as_ref().is_none_or(|method| method.text != "get")
         {
-            problems.report(said, "what is no `get` needs the ability to write anyway");
+            problems.report(span, "`needs_write` applies to `get` only: other methods need the write ability anyway");
         }
         if let Some((name, _)) = action.reveals.first()
             && (action.output.is_some() || action.creates.is_some())
         {
-            problems.report(name.span, "only an action that answers its record reveals something beside it");
+            problems.report(name.span, "`reveal` applies only to an action that returns its record");
         }
         if let Some(until) = &action.until {
             let field = until.text.strip_prefix("not ").unwrap_or(&until.text);
             if action.on.text == "collection" {
-                problems.report(until.span, "an action on the collection has no record that tells that it is done");
+                problems.report(until.span, "`until` applies only to an action on a record");
             } else if !resource.members.iter().any(|member| member.name().0 == field) {
                 let names = resource.members.iter().map(|member| member.name().0);
-                problems.report(until.span, format!("no field `{field}`{}", suggestion(field, names)));
+                problems.report(until.span, format!("unknown field `{field}`{}", suggestion(field, names)));
             }
         }
         if let Some(event) = &action.event {
             snake_case(event, problems);
             if action.output.is_some() || action.creates.is_some() {
-                problems.report(event.span, "only an action that changes its record has an event of its own");
+                problems.report(event.span, "`event` applies only to an action that changes its record");
             }
         }
     }
     unrepeated(resource.settings.actions.iter().map(|action| &action.name), "action", problems);
 }
 
-/// The column of that name, which is reported when there is none.
+/// Finds a column by name; reports one that does not exist.
 pub fn find_column<'r>(resource: &'r Resource, name: &Word, problems: &mut Problems) -> Option<&'r Field> {
     let found = resource.column(&name.text);
     if found.is_none() {
         let names = resource.columns().map(|column| column.name.as_str());
-        problems.report(name.span, format!("no column `{}`{}", name.text, suggestion(&name.text, names)));
+        problems.report(name.span, format!("unknown column `{}`{}", name.text, suggestion(&name.text, names)));
     }
     found
 }
@@ -177,7 +178,7 @@ pub fn find_column<'r>(resource: &'r Resource, name: &Word, problems: &mut Probl
 fn known(word: &Word, known: &[&str], what: &str, problems: &mut Problems) {
     if !known.contains(&word.text.as_str()) {
         let help = suggestion(&word.text, known.iter().copied());
-        problems.report(word.span, format!("no {what} `{}`{help}", word.text));
+        problems.report(word.span, format!("unknown {what} `{}`{help}", word.text));
     }
 }
 
@@ -192,6 +193,6 @@ fn unrepeated<'w>(words: impl Iterator<Item = &'w Word>, what: &str, problems: &
 
 fn snake_case(word: &Word, problems: &mut Problems) {
     if !is_snake_case(&word.text) {
-        problems.report(word.span, format!("`{}` is not in snake_case: small letters, digits and `_`", word.text));
+        problems.report(word.span, format!("`{}` is not in snake_case: lower-case letters, digits and `_`", word.text));
     }
 }

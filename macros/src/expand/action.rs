@@ -1,4 +1,4 @@
-//! Writes the metadata of actions.
+//! Expansion of actions to metadata.
 
 use charter_model::naming::upper_camel;
 use proc_macro2::{Ident, TokenStream};
@@ -7,11 +7,11 @@ use quote::quote;
 use super::meta::{optional, variant};
 use crate::ast::{Action, Word};
 
-/// The type of the events that actions declare, and its name; without any that is the runtime's empty one.
+/// The enum of the events that actions declare, and its name; without events, the runtime's empty enum.
 pub fn events(actions: &[Action]) -> (TokenStream, TokenStream) {
     let (mut names, mut variants) = (Vec::new(), Vec::new());
     for event in actions.iter().filter_map(|action| action.event.as_ref()) {
-        // What is no name was reported; two actions may have the same.
+        // An invalid name was reported; two actions may have the same event.
         let Ok(mut variant) = syn::parse_str::<Ident>(&upper_camel(&event.text)) else { continue };
         variant.set_span(event.span);
         if !variants.contains(&variant) {
@@ -23,7 +23,7 @@ pub fn events(actions: &[Action]) -> (TokenStream, TokenStream) {
         return (TokenStream::new(), quote!(::charter_runtime::generated::NoEvent));
     }
     let declared = quote! {
-        /// The events of its actions.
+        /// The events of the resource's actions.
         #[derive(Clone, Copy, Debug)]
         #[allow(dead_code, reason = "an application may emit none of them by hand")]
         pub enum Event { #(#variants),* }
@@ -37,7 +37,7 @@ pub fn events(actions: &[Action]) -> (TokenStream, TokenStream) {
     (declared, quote!(Event))
 }
 
-/// What is declared of one.
+/// The metadata of one action.
 pub fn action(action: &Action) -> TokenStream {
     let (name, on) = (&action.name.text, variant(&action.on.text));
     let method = variant(action.method.as_ref().map_or("post", |word| &word.text));
@@ -75,7 +75,7 @@ pub fn action(action: &Action) -> TokenStream {
     }
 }
 
-/// Secrets that an answer shows, each with what it is.
+/// Secrets that an answer shows, each with its description.
 pub fn reveals(reveals: &[(Word, Word)]) -> TokenStream {
     let pairs = reveals.iter().map(|(name, description)| {
         let (name, description) = (&name.text, &description.text);
@@ -84,7 +84,7 @@ pub fn reveals(reveals: &[(Word, Word)]) -> TokenStream {
     quote!(&[#(#pairs),*])
 }
 
-/// The field that tells that it is done, and how.
+/// The field of `until`, and its value once the action is done.
 fn until(written: Option<&Word>) -> TokenStream {
     let Some(written) = written else { return quote!(None) };
     let (field, is) = match written.text.strip_prefix("not ") {

@@ -1,8 +1,8 @@
-//! Writes the SeaORM entity around a `Model`: tables of names, and delegations to the runtime.
+//! SeaORM entity of a `Model`: tables of names, and delegations to the runtime.
 //!
-//! It stands in for SeaORM's `DeriveEntityModel`, whose expansion holds a dozen `match`es with an arm per field and
-//! takes the compiler three times as long. Here one `match` per struct finds a field by its position, behind a trait
-//! object, and everything else is written once in `charter_runtime::resource`.
+//! It replaces SeaORM's `DeriveEntityModel`, whose expansion has a dozen `match`es with an arm per field and takes three
+//! times as long to compile. One `match` per struct finds a field by its position, behind a trait object; the rest is in
+//! `charter_runtime::resource`.
 
 use charter_model::naming::plural;
 use proc_macro2::{Ident, TokenStream};
@@ -12,10 +12,10 @@ use syn::Type;
 use super::variant_of;
 use crate::ast::{Resource, Word};
 
-/// What the parts of an entity are made of.
+/// Token parts of an entity.
 struct Parts<'r> {
     model: &'r Ident,
-    /// By position: the columns' variants, and the fields of the struct with their types and names.
+    /// By position: the variants of the columns, and the fields of the struct with their types and names.
     variants: Vec<Ident>,
     idents: Vec<&'r Ident>,
     types: Vec<&'r Type>,
@@ -23,7 +23,8 @@ struct Parts<'r> {
     positions: Vec<usize>,
 }
 
-/// Writes the entity. When the struct has misuses, which were reported, only the declarations are real: `sound` is false.
+/// Writes the entity. `sound` is false for a struct with misuses, which were reported: the implementations are then
+/// stubs.
 pub fn expand(resource: &Resource, sound: bool) -> TokenStream {
     let parts = Parts::of(resource);
     let declarations = declarations(&parts);
@@ -40,7 +41,7 @@ impl<'r> Parts<'r> {
         let (mut idents, mut types, mut names) = (Vec::new(), Vec::new(), Vec::new());
         for column in resource.columns() {
             let variant = variant_of(column);
-            // What collides, or cannot be stored, was reported; declaring it would be an error of its own.
+            // Columns that collide or have no valid type were reported; their declaration would be a second error.
             if variants.contains(&variant) || !column.known_type {
                 continue;
             }
@@ -58,21 +59,21 @@ impl<'r> Parts<'r> {
 fn declarations(parts: &Parts<'_>) -> TokenStream {
     let Parts { variants, idents, types, .. } = parts;
     quote! {
-        /// The table.
+        /// The table of the resource.
         #[derive(Clone, Copy, Debug, Default)]
         pub struct Entity;
 
-        /// Its columns.
+        /// The columns of the table.
         #[derive(Clone, Copy)]
         pub enum Column { #(#variants),* }
 
-        /// Its key.
+        /// The key of the table.
         pub type PrimaryKey = ::charter_runtime::generated::IdKey<Entity>;
 
-        /// None: resources name each other in their metadata.
+        /// Empty: resources name each other in their metadata.
         pub type Relation = ::charter_runtime::generated::NoRelation;
 
-        /// A row of which some columns are set.
+        /// A row with some columns set.
         #[derive(Clone, Debug)]
         pub struct ActiveModel { #(pub #idents: ::charter_runtime::generated::ActiveValue<#types>),* }
     }
@@ -107,7 +108,7 @@ fn entity(parts: &Parts<'_>, table: &str) -> TokenStream {
     }
 }
 
-/// The columns, found by their position among the names.
+/// The columns, found by their position in the list of names.
 fn column(parts: &Parts<'_>) -> TokenStream {
     let Parts { model, variants, .. } = parts;
     quote! {
@@ -135,7 +136,7 @@ fn column(parts: &Parts<'_>) -> TokenStream {
         #[automatically_derived]
         impl ::charter_runtime::generated::IntoEnumIterator for Column {
             type Iterator = ::charter_runtime::generated::Columns<Column>;
-            // Not `Self::Iterator`, which a column `iterator` is as well.
+            // `Self::Iterator` would be ambiguous with a column `iterator`.
             fn iter() -> ::charter_runtime::generated::Columns<Column> {
                 [#(Column::#variants),*].iter().copied()
             }
@@ -143,7 +144,7 @@ fn column(parts: &Parts<'_>) -> TokenStream {
         #[automatically_derived]
         impl ::core::str::FromStr for Column {
             type Err = ::charter_runtime::generated::ColumnFromStrErr;
-            // Not `Self::Err`, which a column `err` is as well.
+            // `Self::Err` would be ambiguous with a column `err`.
             fn from_str(name: &str) -> ::core::result::Result<Self, ::charter_runtime::generated::ColumnFromStrErr> {
                 ::charter_runtime::generated::column_named(name)
             }
@@ -158,10 +159,10 @@ fn column(parts: &Parts<'_>) -> TokenStream {
     }
 }
 
-/// A row as it is read.
+/// A row that was read.
 fn model(parts: &Parts<'_>, sound: bool) -> TokenStream {
     let Parts { model, idents, names, positions, .. } = parts;
-    // Half a row cannot be made of a struct with misuses: what stands here then is never run.
+    // A struct with misuses has no valid conversions; the stub never runs.
     let (assemble, into_active) = if sound {
         (
             quote! {
@@ -237,7 +238,7 @@ fn model(parts: &Parts<'_>, sound: bool) -> TokenStream {
     }
 }
 
-/// A row of which some columns are set.
+/// A row with some columns set.
 fn active_model(parts: &Parts<'_>) -> TokenStream {
     let Parts { model, idents, positions, .. } = parts;
     quote! {
@@ -314,12 +315,12 @@ fn active_model(parts: &Parts<'_>) -> TokenStream {
     }
 }
 
-/// The table: what is said, else the plural.
+/// The table: the setting, or else the plural.
 fn table(resource: &Resource) -> String {
     let settings = &resource.settings;
-    let said = |word: &Option<Word>| word.as_ref().map(|word| word.text.clone());
-    said(&settings.table)
-        .or_else(|| said(&settings.plural))
+    let text = |word: &Option<Word>| word.as_ref().map(|word| word.text.clone());
+    text(&settings.table)
+        .or_else(|| text(&settings.plural))
         .or_else(|| settings.name.as_ref().map(|name| plural(&name.text)))
         .unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! Writes the metadata: a `ResourceMeta` with everything that was not said filled in.
+//! Expansion of a struct to its `ResourceMeta`, with all defaults filled in.
 
 use charter_model::naming::{label, plural, upper_camel};
 use charter_model::{Access, Arguments, Keyword, OptionTakes, RuleArgument};
@@ -7,19 +7,20 @@ use quote::{format_ident, quote};
 
 use super::{action, id_variant};
 use crate::ast::{
-    Computed, Deprecation, Derived, Embedded, Field, Fill, Flags, Include, Kind, Member, Resource, Rule, Target, Word,
+    Computed, DefaultValue, Deprecation, Derived, Embedded, Field, Flags, Include, Kind, Member, Resource, SpannedRule,
+    Target, Word,
 };
 
 pub fn resource(resource: &Resource) -> TokenStream {
     let settings = &resource.settings;
-    let said = |word: &Option<Word>| word.as_ref().map(|word| word.text.clone());
-    let name = said(&settings.name).unwrap_or_default();
-    let plural = said(&settings.plural).unwrap_or_else(|| plural(&name));
-    let or_plural = |word: &Option<Word>| said(word).unwrap_or_else(|| plural.clone());
+    let text = |word: &Option<Word>| word.as_ref().map(|word| word.text.clone());
+    let name = text(&settings.name).unwrap_or_default();
+    let plural = text(&settings.plural).unwrap_or_else(|| plural(&name));
+    let or_plural = |word: &Option<Word>| text(word).unwrap_or_else(|| plural.clone());
     let (table, path, ability) = (or_plural(&settings.table), or_plural(&settings.path), or_plural(&settings.ability));
-    let label = said(&settings.label).unwrap_or_else(|| label(&name));
-    let description = said(&settings.description).unwrap_or_default();
-    let type_name = said(&settings.type_name).unwrap_or_else(|| upper_camel(&name));
+    let label = text(&settings.label).unwrap_or_else(|| label(&name));
+    let description = text(&settings.description).unwrap_or_default();
+    let type_name = text(&settings.type_name).unwrap_or_else(|| upper_camel(&name));
     let read_permission = optional(&settings.read_permission);
     let write_permission = optional(&settings.write_permission);
     let owner = optional(&settings.owner);
@@ -104,105 +105,108 @@ pub fn resource(resource: &Resource) -> TokenStream {
 
 /// One column, or one parameter.
 pub fn field(field: &Field) -> TokenStream {
-    let mut said = Vec::new();
+    let mut values = Vec::new();
     if field.nullable {
-        said.push(quote!(nullable: true));
+        values.push(quote!(nullable: true));
     }
     if field.flags.required.is_some() {
-        said.push(quote!(required: true));
+        values.push(quote!(required: true));
     }
     match &field.default {
         None => {}
-        Some(Fill::Literal(word)) => {
+        Some(DefaultValue::Literal(word)) => {
             let text = &word.text;
-            said.push(quote!(default: ::charter_runtime::generated::DefaultValue::Literal(#text)));
+            values.push(quote!(default: ::charter_runtime::generated::DefaultValue::Literal(#text)));
         }
-        Some(Fill::Now(_)) => said.push(quote!(default: ::charter_runtime::generated::DefaultValue::Now)),
-        Some(Fill::Caller(_)) => said.push(quote!(default: ::charter_runtime::generated::DefaultValue::Caller)),
+        Some(DefaultValue::Now(_)) => values.push(quote!(default: ::charter_runtime::generated::DefaultValue::Now)),
+        Some(DefaultValue::Caller(_)) => {
+            values.push(quote!(default: ::charter_runtime::generated::DefaultValue::Caller))
+        }
     }
     if !field.rules.is_empty() {
         let rules = field.rules.iter().map(rule);
-        said.push(quote!(rules: &[#(#rules),*]));
+        values.push(quote!(rules: &[#(#rules),*]));
     }
-    // A misuse of the kind was reported, and nothing of it is written.
+    // A field without a kind was reported; the metadata is never used.
     let known = field.kind.as_ref();
-    said.extend(flags(&field.flags, known.is_none_or(|kind| kind.facts().has_order)));
-    meta(&field.name, known.map_or_else(|| quote!(Text), kind), &said)
+    values.extend(flags(&field.flags, known.is_none_or(|kind| kind.facts().has_order)));
+    meta(&field.name, known.map_or_else(|| quote!(Text), kind), &values)
 }
 
 fn derived(field: &Derived, resource: &Resource) -> TokenStream {
     let (via, other) = (&field.via.text, &field.field.text);
-    // Whether the other resource's field is nullable is not known here; a label is as nullable as its code.
+    // The nullability of the other resource's field is unknown here. A label is nullable if its code is.
     let nullable =
         resource.column(via).is_none_or(|column| column.nullable || !matches!(column.kind, Some(Kind::Code { .. })));
-    let mut said = vec![quote!(access: ::charter_runtime::generated::Access::ReadOnly)];
+    let mut values = vec![quote!(access: ::charter_runtime::generated::Access::ReadOnly)];
     if nullable {
-        said.push(quote!(nullable: true));
+        values.push(quote!(nullable: true));
     }
-    said.extend(flags(&field.flags, true));
-    meta(&field.name.text, quote!(Derived { via: #via, field: #other }), &said)
+    values.extend(flags(&field.flags, true));
+    meta(&field.name.text, quote!(Derived { via: #via, field: #other }), &values)
 }
 
 fn embedded(field: &Embedded) -> TokenStream {
     let (resource, by) = (&field.resource.text, &field.by.text);
-    let mut said = flags(&field.flags, false);
+    let mut values = flags(&field.flags, false);
     if field.flags.detail.is_none() {
-        said.push(quote!(filter: ::charter_runtime::generated::Filter::Off));
+        values.push(quote!(filter: ::charter_runtime::generated::Filter::Off));
     }
-    meta(&field.name.text, quote!(Embedded { resource: #resource, by: #by }), &said)
+    meta(&field.name.text, quote!(Embedded { resource: #resource, by: #by }), &values)
 }
 
 fn computed(field: &Computed) -> TokenStream {
     let from = texts(&field.from);
-    let mut said = vec![
+    let mut values = vec![
         quote!(access: ::charter_runtime::generated::Access::ReadOnly),
         quote!(filter: ::charter_runtime::generated::Filter::Off),
         quote!(sortable: false),
     ];
     if field.nullable.is_some() {
-        said.push(quote!(nullable: true));
+        values.push(quote!(nullable: true));
     }
-    meta(&field.name.text, quote!(Computed { from: #from }), &said)
+    meta(&field.name.text, quote!(Computed { from: #from }), &values)
 }
 
-/// What differs from a plain field, so that a plain one stays short.
-fn meta(name: &str, kind: TokenStream, said: &[TokenStream]) -> TokenStream {
+/// The metadata of a field: a plain field with the values that differ from it.
+fn meta(name: &str, kind: TokenStream, values: &[TokenStream]) -> TokenStream {
     let plain = quote! {
         ::charter_runtime::generated::FieldMeta::new(#name, ::charter_runtime::generated::Kind::#kind)
     };
-    if said.is_empty() {
+    if values.is_empty() {
         return plain;
     }
-    quote!(::charter_runtime::generated::FieldMeta { #(#said,)* ..#plain })
+    quote!(::charter_runtime::generated::FieldMeta { #(#values,)* ..#plain })
 }
 
 fn flags(flags: &Flags, ordered: bool) -> Vec<TokenStream> {
-    let mut said = Vec::new();
+    let mut values = Vec::new();
     if let Some(word) = flags.access.first().and_then(|(access, _)| access.word()) {
         let access = variant(word);
-        said.push(quote!(access: ::charter_runtime::generated::Access::#access));
+        values.push(quote!(access: ::charter_runtime::generated::Access::#access));
     }
     let is_hidden = |access: &Access| matches!(access, Access::WriteOnly | Access::Secret | Access::Internal);
     let hidden = flags.access.iter().any(|(access, _)| is_hidden(access));
     if hidden {
-        said.push(quote!(shown: ::charter_runtime::generated::Shown::Never));
+        values.push(quote!(shown: ::charter_runtime::generated::Shown::Never));
     } else if flags.detail.is_some() {
-        said.push(quote!(shown: ::charter_runtime::generated::Shown::Detail));
+        values.push(quote!(shown: ::charter_runtime::generated::Shown::Detail));
     }
-    // A list is asked only about what its items show; a field of the single record alone has to say that it may be.
+    // Lists filter and sort by the fields that their items show: a field with `detail` is not sorted by, and is filtered
+    // only if it has `filter`.
     let unlisted = flags.detail.is_some();
     if let (false, Some(allowed)) = (hidden, &flags.filter) {
         let allowed = texts(allowed);
-        said.push(quote!(filter: ::charter_runtime::generated::Filter::Only(#allowed)));
+        values.push(quote!(filter: ::charter_runtime::generated::Filter::Only(#allowed)));
     } else if hidden || unlisted || flags.no_filter.is_some() {
-        said.push(quote!(filter: ::charter_runtime::generated::Filter::Off));
+        values.push(quote!(filter: ::charter_runtime::generated::Filter::Off));
     }
     if hidden || unlisted || !ordered || flags.no_sort.is_some() {
-        said.push(quote!(sortable: false));
+        values.push(quote!(sortable: false));
     }
     for (option, word) in &flags.display {
         let (key, text) = (format_ident!("{}", option.key()), &word.text);
-        said.push(match option.facts().takes {
+        values.push(match option.facts().takes {
             OptionTakes::Text | OptionTakes::Literal => quote!(#key: #text),
             OptionTakes::Widget => {
                 let widget = variant(text);
@@ -211,9 +215,9 @@ fn flags(flags: &Flags, ordered: bool) -> Vec<TokenStream> {
         });
     }
     if let Some(schema) = &flags.schema {
-        said.push(quote!(schema: ::core::option::Option::Some(#schema)));
+        values.push(quote!(schema: ::core::option::Option::Some(#schema)));
     }
-    said
+    values
 }
 
 fn kind(kind: &Kind) -> TokenStream {
@@ -246,16 +250,16 @@ fn kind(kind: &Kind) -> TokenStream {
             quote!(#variant { type_field: #other })
         }
         Arguments::Targets(words) => {
-            // Clients name a type as a type: `StockLevel` is the resource `stock_level`.
+            // The metadata has type names: `StockLevel` for the resource `stock_level`.
             let names = words.iter().map(|word| upper_camel(&word.text));
             quote!(#variant { type_names: &[#(#names),*] })
         }
     }
 }
 
-fn rule(rule: &Rule) -> TokenStream {
-    let variant = variant(rule.says.attribute());
-    let says = match rule.says.argument() {
+fn rule(written: &SpannedRule) -> TokenStream {
+    let variant = variant(written.rule.attribute());
+    let variant = match written.rule.argument() {
         RuleArgument::Flag => quote!(#variant),
         RuleArgument::Count(count) => quote!(#variant(#count)),
         RuleArgument::Text(word) => {
@@ -267,7 +271,7 @@ fn rule(rule: &Rule) -> TokenStream {
             quote!(#variant { resource: #resource, field: #field })
         }
     };
-    quote!(::charter_runtime::generated::Rule::#says)
+    quote!(::charter_runtime::generated::Rule::#variant)
 }
 
 fn include(include: &Include) -> TokenStream {
@@ -293,9 +297,9 @@ fn include(include: &Include) -> TokenStream {
     }
 }
 
-fn deprecation(said: &Deprecation) -> TokenStream {
-    let (of, name, since) = (variant(said.of.word()), &said.name.text, &said.since.text);
-    let (sunset, instead) = (optional(&said.sunset), optional(&said.instead));
+fn deprecation(deprecation: &Deprecation) -> TokenStream {
+    let (of, name, since) = (variant(deprecation.of.word()), &deprecation.name.text, &deprecation.since.text);
+    let (sunset, instead) = (optional(&deprecation.sunset), optional(&deprecation.instead));
     quote! {
         ::charter_runtime::generated::DeprecationMeta {
             of: ::charter_runtime::generated::Deprecated::#of,
@@ -307,7 +311,7 @@ fn deprecation(said: &Deprecation) -> TokenStream {
     }
 }
 
-/// The variant that a word of an attribute names: `read_only` is `ReadOnly`.
+/// The variant of a word in an attribute: `ReadOnly` for `read_only`.
 pub fn variant(word: &str) -> Ident {
     Ident::new(&upper_camel(word), Span::call_site())
 }

@@ -1,4 +1,4 @@
-//! Runs the passes of each derive and writes what comes of them.
+//! Passes of each derive, in order.
 
 pub mod action;
 pub mod entity;
@@ -63,7 +63,7 @@ fn variant_of(column: &Field) -> Ident {
     Ident::new(&upper_camel(&column.name), column.ident.span())
 }
 
-/// The variant of the key; of any column when the key is missing, which was reported.
+/// The variant of the key. If the key is missing, which was reported, the variant of any column.
 pub fn id_variant(resource: &Resource) -> Option<Ident> {
     resource.column("id").or_else(|| resource.columns().find(|column| column.known_type)).map(variant_of)
 }

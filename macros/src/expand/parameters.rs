@@ -1,4 +1,4 @@
-//! Writes the implementations of `Input` and `Output`.
+//! Expansion of structs to `Input` and `Output`.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;

@@ -1,4 +1,4 @@
-//! An event that no action of the resource declares is no variant of `Event`.
+//! `Event` has no variant for an event that no action of the resource declares.
 
 use charter_runtime::crud::Draft;
 use charter_runtime::generated::*;

@@ -1,4 +1,4 @@
-// One misuse is one error: what the derives declare is there for the rest of the code all the same.
+// One misuse is one error: uses of the derived items elsewhere compile.
 
 mod product {
     use charter_runtime::generated::*;

@@ -1,6 +1,6 @@
-//! Days of the calendar, as `2026-03-21`, and points in time, as RFC 3339 writes them.
+//! Calendar days, such as `2026-03-21`, and points in time in the format of RFC 3339.
 
-/// Whether a text is a day that there is.
+/// True for a day of the calendar.
 pub fn is_day(text: &str) -> bool {
     let parts: Vec<&str> = text.split('-').collect();
     let [year, month, day] = parts.as_slice() else { return false };
@@ -20,12 +20,12 @@ pub fn is_day(text: &str) -> bool {
     (1..=days).contains(&number(day))
 }
 
-/// Whether a text is a point in time with its offset (RFC 3339), as the server reads one.
+/// True for a point in time with an offset (RFC 3339), which is the format that the server reads.
 pub fn is_instant(text: &str) -> bool {
     let (Some(day), Some(rest)) = (text.get(..10), text.get(10..)) else { return false };
     let Some(rest) = rest.strip_prefix(['T', 't', ' ']) else { return false };
     let (Some(clock), Some(rest)) = (rest.get(..8), rest.get(8..)) else { return false };
-    // A leap second is the first one of the next minute.
+    // A leap second reads as the first second of the next minute.
     if !is_day(day) || !is_clock(clock, &[23, 59, 60]) {
         return false;
     }
@@ -38,7 +38,7 @@ pub fn is_instant(text: &str) -> bool {
     has_digits && (matches!(offset, "Z" | "z") || is_offset(offset))
 }
 
-/// Numbers of two digits with a colon between them, each at most so much.
+/// True for two-digit numbers with colons between them, each at most the number at its position in `most`.
 fn is_clock(text: &str, most: &[u32]) -> bool {
     let parts: Vec<&str> = text.split(':').collect();
     let fits = |(part, most): (&&str, &u32)| {

@@ -1,7 +1,6 @@
 //! Well-known formats of text.
 
-/// Whether a text is an e-mail address: something before one `@`, a domain behind it, no white space, which is what mail
-/// servers agree on.
+/// True for an e-mail address: text before one `@`, a domain after it, no white space. Mail servers agree on no more.
 pub fn is_email(text: &str) -> bool {
     let word =
         |part: &str| !part.is_empty() && !part.contains(|c: char| c.is_whitespace() || c.is_control() || c == '@');

@@ -104,14 +104,14 @@ keywords! {
     }
 }
 
-/// Who writes a field, and when.
+/// The writer of a field, and the time of the write.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Access {
     #[default]
     Writable,
     /// The server ignores the value that a client sends.
     ReadOnly,
-    /// Set on create. A different value on update is 422.
+    /// Set on create. A different value on update is rejected with 422.
     Immutable,
     /// Written by clients, never shown or filtered. The audit log shows it.
     WriteOnly,

@@ -1,9 +1,9 @@
-//! The vocabulary of resources: one table each of field types, predicates, rules, options, keywords, reserved words and
-//! names.
+//! Vocabulary of resources: one table each of field types, predicates, rules, options, keywords, reserved words and
+//! naming rules.
 //!
 //! `charter-codegen` reads it to check YAML, `charter-macros` to read attributes, `charter-runtime` to serve requests.
-//! The crate has no dependencies and decides nothing about a single resource. Each field type has its own file in
-//! [`field_type`]; a new one is that file and its rows in `field_type/mod.rs`.
+//! The crate has no dependencies and no state. Each field type has a file in [`field_type`]; a new one is that file and
+//! its rows in `field_type/mod.rs`.
 
 pub mod date;
 pub mod field_type;

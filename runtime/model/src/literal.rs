@@ -1,4 +1,4 @@
-//! Literals and values: whether a text is one of a field type, and what would be one.
+//! Literals and values: whether a text is a value of a field type, and the reason if it is not.
 
 use crate::field_type::{
     bigint, boolean, code, date, decimal, enumeration, integer, json, list, polymorphic, reference, string, timestamp,
@@ -7,7 +7,7 @@ use crate::field_type::{
 use crate::number::{LEADING_ZERO, without_zeros};
 use crate::{FieldType, Notation};
 
-/// Why a text is no value of a type, and what would be one.
+/// The reason why a text is not a value of a type, with the correction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Misfit {
     /// `it has 300 characters and 255 are allowed`
@@ -21,7 +21,7 @@ impl Misfit {
         Misfit { reason: reason.into(), help: help.into() }
     }
 
-    /// A misfit unless the text is `what`, such as `a UUID`, with an example.
+    /// A misfit unless `fits`: the text is not `what`, such as `a UUID`; for example `example`.
     pub fn unless(fits: bool, text: &str, what: &str, example: &str) -> Result<(), Misfit> {
         match fits {
             true => Ok(()),
@@ -30,19 +30,19 @@ impl Misfit {
     }
 }
 
-/// PostgreSQL stores no NUL in a text.
+/// PostgreSQL stores no NUL in text.
 pub fn no_nul(text: &str) -> Result<(), Misfit> {
     match text.contains('\0') {
-        true => Err(Misfit::new("it has a NUL, which PostgreSQL keeps in no text", "leave the NUL out")),
+        true => Err(Misfit::new("it contains NUL, which PostgreSQL does not store", "remove the NUL")),
         false => Ok(()),
     }
 }
 
 impl<N: Notation> FieldType<N> {
-    /// Why a text is no literal that a field of the type can begin with. `key` gives it, such as `default`.
+    /// Checks that a text is a literal with which a field of the type can start. `key` holds it, such as `default`.
     ///
     /// # Errors
-    /// The reason, and what would be one.
+    /// The reason, with the correction.
     pub fn literal(&self, key: &str, text: &str) -> Result<(), Misfit> {
         no_nul(text)?;
         if let Some(plain) = without_zeros(text).filter(|_| self.facts().is_number) {
@@ -68,10 +68,10 @@ impl<N: Notation> FieldType<N> {
         }
     }
 
-    /// Why a text is no value that a client could send. `is_document` says whether a text is a JSON object or array.
+    /// Checks that a text is a value that a client could send. `is_document` tells if a text is a JSON object or array.
     ///
     /// # Errors
-    /// The reason, and what would be one.
+    /// The reason, with the correction.
     pub fn value(&self, text: &str, is_document: fn(&str) -> bool) -> Result<(), Misfit> {
         match self {
             FieldType::Timestamp { .. } => timestamp::value(text),

@@ -1,9 +1,9 @@
 //! Names that follow from other names: plurals, labels, type names, and the forms that a name can have.
 
-/// The longest name, in bytes, that neither database cuts.
+/// Maximum length of a name in bytes: the limit of PostgreSQL, which truncates a longer one.
 pub const MAX_NAME_LENGTH: usize = 63;
 
-/// Lower-case letters, digits and single underscores between them, beginning with a letter.
+/// True for lower-case letters, digits and single underscores between them, after a first letter.
 pub fn is_snake_case(name: &str) -> bool {
     name.starts_with(|first: char| first.is_ascii_lowercase())
         && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
@@ -11,7 +11,7 @@ pub fn is_snake_case(name: &str) -> bool {
         && !name.contains("__")
 }
 
-/// Whether the server reads two names of types as one: in any case, with `_` between the words or not.
+/// True if the server reads two type names as the same: it ignores case and the `_` between words.
 pub fn same_type(one: &str, other: &str) -> bool {
     let folded = |name: &str| name.replace('_', "").to_lowercase();
     folded(one) == folded(other)
@@ -34,7 +34,7 @@ pub fn plural(name: &str) -> String {
     }
 }
 
-/// What a name is probably the plural of; none for one that looks like a singular.
+/// The probable singular of a plural; none for a name that looks like a singular.
 pub fn singular(name: &str) -> Option<String> {
     let singular_end = ["ss", "us", "is", "ws"].iter().any(|end| name.ends_with(end));
     let stem = name.strip_suffix('s').filter(|_| !singular_end)?;
@@ -44,7 +44,7 @@ pub fn singular(name: &str) -> Option<String> {
     known.or_else(|| Some(stem.to_owned())).filter(|found| plural(found) == name)
 }
 
-/// What people read: `exchange_rate` is `Exchange rate`.
+/// The label for people: `exchange_rate` is `Exchange rate`.
 pub fn label(name: &str) -> String {
     let spaced = name.replace('_', " ");
     let mut characters = spaced.chars();
@@ -63,7 +63,7 @@ pub fn lower_camel(name: &str) -> String {
     upper[..end].to_lowercase() + &upper[end..]
 }
 
-/// The form of an include's name in a record: `productGroup` is `product_group`.
+/// The name of an include as a key of a record: `productGroup` is `product_group`.
 pub fn snake(name: &str) -> String {
     let mut snake = String::with_capacity(name.len() + 4);
     for c in name.chars() {
@@ -75,13 +75,13 @@ pub fn snake(name: &str) -> String {
     snake
 }
 
-/// The nearest name in snake_case to something that is not: `Exchange-Rate` is `exchange_rate`, `skuID` is `sku_id`.
+/// The nearest name in snake_case: `Exchange-Rate` is `exchange_rate`, `skuID` is `sku_id`.
 pub fn to_snake_case(text: &str) -> String {
     let mut spaced = String::with_capacity(text.len() + 4);
     let mut before = None::<char>;
     let mut letters = text.chars().peekable();
     while let Some(c) = letters.next() {
-        // A word begins behind a small letter, and with the last capital before one.
+        // A word starts after a small letter, and at the last capital before one.
         let ends = before.is_some_and(|before| !before.is_ascii_uppercase());
         let begins = before.is_some() && letters.peek().is_some_and(char::is_ascii_lowercase);
         if c.is_ascii_uppercase() && (ends || begins) {

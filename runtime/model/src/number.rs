@@ -1,21 +1,21 @@
-//! Exact decimal numbers of the size that the grammar allows, to compare bounds and defaults.
+//! Exact decimal numbers within the limits of the grammar, to compare bounds and defaults.
 
 use std::cmp::Ordering;
 
-/// Digits behind the point that are kept: more than the 18 that a `decimal` may have.
+/// Decimal places that are stored: the maximum of a `decimal`.
 const SCALE: u32 = 18;
 
-/// The greatest whole part: more than any `bigint` has.
-const MOST_WHOLE: i128 = 10i128.pow(19);
+/// Maximum of the whole part: more than any `bigint`.
+const MAX_WHOLE: i128 = 10i128.pow(19);
 
-/// The reason against a number like `010`.
-pub const LEADING_ZERO: &str = "begins with a zero, and is another number to some readers of YAML";
+/// The reason against a number such as `010`.
+pub const LEADING_ZERO: &str = "starts with a zero, which other YAML readers may take for an octal number";
 
 /// A decimal number as an integer scaled by 10^18.
 #[derive(Debug, Clone, Copy)]
 pub struct Number {
     scaled: i128,
-    /// Digits behind the point as they are written: `1.50` has two.
+    /// Digits after the decimal point as written: `1.50` has two.
     pub places: u32,
 }
 
@@ -33,8 +33,8 @@ impl PartialOrd for Number {
 }
 
 impl Number {
-    /// Reads `-12`, `0.05`; no exponents, no spaces, at most 18 digits behind the point. `010` is 10 to some readers of
-    /// YAML and 8 to others, and so no number.
+    /// Reads `-12` or `0.05`: no exponent, no spaces, at most 18 decimal places. `010` is rejected, because YAML 1.1
+    /// reads it as 8 and YAML 1.2 as 10.
     pub fn read(text: &str) -> Option<Number> {
         let digits = text.strip_prefix('-').unwrap_or(text);
         let (whole, fraction) = match digits.split_once('.') {
@@ -48,18 +48,18 @@ impl Number {
             return None;
         }
         let places = u32::try_from(fraction.len()).ok().filter(|places| *places <= SCALE)?;
-        let whole: i128 = whole.parse().ok().filter(|whole| *whole <= MOST_WHOLE)?;
+        let whole: i128 = whole.parse().ok().filter(|whole| *whole <= MAX_WHOLE)?;
         let fraction: i128 = if fraction.is_empty() { 0 } else { fraction.parse().ok()? };
         let scaled = whole * 10i128.pow(SCALE) + fraction * 10i128.pow(SCALE - places);
         Some(Number { scaled: if text.starts_with('-') { -scaled } else { scaled }, places })
     }
 
-    /// Whether it has at most so many digits in front of the point.
+    /// True if it has at most `digits` digits before the decimal point.
     pub fn fits_digits(self, digits: u32) -> bool {
         self.scaled.abs() < 10i128.pow(SCALE + digits)
     }
 
-    /// The next number above or below it that has so many places.
+    /// The next number above or below it with `places` decimal places.
     pub fn next(self, places: u32, up: bool) -> Number {
         let unit = 10i128.pow(SCALE.saturating_sub(places));
         let floor = self.scaled.div_euclid(unit) * unit;
@@ -71,19 +71,19 @@ impl Number {
         Number { scaled, places }
     }
 
-    /// Whether it is a whole number between two others.
+    /// True for a whole number within the bounds.
     pub fn is_whole_within(self, least: i128, most: i128) -> bool {
         self.places == 0 && self.is_within(least, most)
     }
 
-    /// Whether it lies between two whole numbers.
+    /// True for a number within the bounds.
     pub fn is_within(self, least: i128, most: i128) -> bool {
         let unit = 10i128.pow(SCALE);
         least.saturating_mul(unit) <= self.scaled && self.scaled <= most.saturating_mul(unit)
     }
 }
 
-/// A number that is none because of the zeros before it, without them: `7` of `007`.
+/// A number without its leading zeros: `7` for `007`. None if the text is a number already, or is not one without them.
 pub fn without_zeros(text: &str) -> Option<String> {
     let (sign, digits) = text.strip_prefix('-').map_or(("", text), |digits| ("-", digits));
     let zeros = digits.bytes().take_while(|byte| *byte == b'0').count();
@@ -97,7 +97,7 @@ mod tests {
     use super::{Number, without_zeros};
 
     #[test]
-    fn reads_exactly() {
+    fn decimals_are_read_exactly() {
         assert!(Number::read("0.1").unwrap() < Number::read("0.10000001").unwrap());
         assert_eq!(Number::read("1.50").unwrap().places, 2);
         assert_eq!(Number::read("1.50").unwrap(), Number::read("1.5").unwrap());
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn all_of_64_bits_is_read() {
+    fn all_64_bit_numbers_are_read() {
         for text in ["9223372036854775807", "-9223372036854775808", "2000000000000000000"] {
             let number = Number::read(text).unwrap();
             assert!(number.is_within(i64::MIN.into(), i64::MAX.into()), "{text}");
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn the_next_number_has_the_places_that_it_may_have() {
+    fn next_number_has_the_given_places() {
         let next = |text: &str, places, up| Number::read(text).unwrap().next(places, up);
         assert_eq!(next("1", 0, true), Number::read("2").unwrap());
         assert_eq!(next("-1.5", 0, true), Number::read("-1").unwrap());
@@ -124,14 +124,14 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_is_not_a_number() {
+    fn other_texts_are_rejected() {
         for text in ["", "-", "1.", ".5", "1e3", "0x10", " 1", "1_000", "+1", "007", "-01", "00.5"] {
             assert!(Number::read(text).is_none(), "{text}");
         }
     }
 
     #[test]
-    fn zeros_before_a_number_can_be_left_out() {
+    fn leading_zeros_are_removed() {
         let pairs = [("007", "7"), ("-010", "-10"), ("00", "0"), ("00.5", "0.5"), ("01.50", "1.50")];
         for (text, plain) in pairs {
             assert_eq!(without_zeros(text).as_deref(), Some(plain), "{text}");

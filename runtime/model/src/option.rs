@@ -1,4 +1,4 @@
-//! Options of a field that pass through codegen and the derive unchanged: words for people, and how a value is typed.
+//! Options of a field that codegen and the derive pass on unchanged: texts for people, and the input in the panel.
 
 use crate::{Keyword, keywords};
 
@@ -18,7 +18,7 @@ keywords! {
 /// The value of an option.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OptionTakes {
-    /// Text that is more than white space.
+    /// Text that is not blank.
     Text,
     /// A value of the field, as text.
     Literal,
@@ -30,9 +30,9 @@ pub enum OptionTakes {
 #[derive(Debug)]
 pub struct OptionFacts {
     pub takes: OptionTakes,
-    /// It can be said of a derived field.
+    /// True if a derived field takes it.
     pub of_derived: bool,
-    /// It can be said of embedded records.
+    /// True if embedded records take it.
     pub of_embedded: bool,
     /// The value when the key is left out.
     pub default: &'static str,
@@ -54,7 +54,7 @@ impl DisplayOption {
                 of_embedded: true,
                 default: "the name with spaces and a capital, without `_id` and `is_`",
                 example: "label: Stock keeping unit",
-                meaning: "What people call it: in the panel, and as `title` in the API's description.",
+                meaning: "The name for people: in the panel, and as `title` in the OpenAPI document.",
             },
             DisplayOption::Help => OptionFacts {
                 takes: OptionTakes::Text,
@@ -62,31 +62,31 @@ impl DisplayOption {
                 of_embedded: false,
                 default: "the `description`",
                 example: "help: As it is printed on the box.",
-                meaning: "What stands below its input in the panel, for those who fill it in.",
+                meaning: "The help text below its input in the panel.",
             },
             DisplayOption::Group => OptionFacts {
                 takes: OptionTakes::Text,
                 of_derived: true,
                 of_embedded: false,
-                default: "none: it stands before all groups",
+                default: "no group: before all groups",
                 example: "group: Money",
-                meaning: "Under which heading it stands in the panel, in its forms and on the page of a record. Groups stand in the order in which they are first named.",
+                meaning: "The heading above it in the forms and record pages of the panel. Groups are in the order of their first fields.",
             },
             DisplayOption::Widget => OptionFacts {
                 takes: OptionTakes::Widget,
                 of_derived: false,
                 of_embedded: false,
-                default: "the input that fits its type",
+                default: "the input of its type",
                 example: "widget: radio",
-                meaning: "How people type it in the panel: `textarea`, a `string` in several lines; `radio`, all choices of an `enum` or `code` at once; `monospace`, a `string` or `text` in letters of one width, also where it is shown; `money`, a `decimal` with the symbol, the separators and the places of the currency that the settings name, also where it is shown.",
+                meaning: "The input in the panel: `textarea`, several lines for a `string`; `radio`, all choices of an `enum` or `code`; `monospace`, a monospaced font for a `string` or `text`, also in lists and on record pages; `money`, a `decimal` with the symbol, the separators and the decimal places of the currency in the settings, also in lists and on record pages.",
             },
             DisplayOption::Description => OptionFacts {
                 takes: OptionTakes::Text,
                 of_derived: true,
                 of_embedded: true,
-                default: "what its name, its type and its rules say",
+                default: "a description of its name, its type and its rules",
                 example: "description: Where the rate comes from.",
-                meaning: "What it is, in a sentence or two for those who read the API's description.",
+                meaning: "A description in one or two sentences, for readers of the OpenAPI document.",
             },
             DisplayOption::Example => OptionFacts {
                 takes: OptionTakes::Literal,
@@ -94,7 +94,7 @@ impl DisplayOption {
                 of_embedded: false,
                 default: "a value that fits its type and its rules",
                 example: "example: GBP",
-                meaning: "A value for the examples of the API's description.",
+                meaning: "An example value for the OpenAPI document.",
             },
         }
     }

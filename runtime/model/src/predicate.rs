@@ -1,9 +1,9 @@
-//! The predicates of `q`: their names, the types that they fit, and what they read. A new one is a row here.
+//! Predicates of `q`: their names, the types that accept them, and their right side. A new one is a row here.
 
 use crate::{Keyword, keywords};
 
 keywords! {
-    /// A question about the value of a field. The names are those of Ransack, with `_` before them in `q`.
+    /// A condition on the value of a field. The names are those of Ransack; `q` puts `_` before them.
     Predicate {
         Eq = "eq",
         NotEq = "not_eq",
@@ -26,7 +26,7 @@ keywords! {
     }
 }
 
-/// The types that a predicate fits: each type names its groups.
+/// A group of types that accept a predicate; each type names its groups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Group {
     /// Every type that can be filtered.
@@ -46,7 +46,7 @@ pub enum Reads {
     List,
     /// Text, whatever the type.
     Text,
-    /// A boolean: whether the predicate must hold.
+    /// A boolean: true if the predicate must hold, false if it must not.
     Switch,
 }
 
@@ -55,7 +55,7 @@ struct Row {
     predicate: Predicate,
     group: Group,
     reads: Reads,
-    /// The end of a sentence about a field's value: `is this value`.
+    /// The end of a sentence about the value of a field: `is this value`.
     meaning: &'static str,
     /// Names of the predicate in other systems, in lower case and without `_`.
     elsewhere: &'static [&'static str],
@@ -127,7 +127,7 @@ const TABLE: &[Row] = &[
 
 impl Predicate {
     fn row(self) -> &'static Row {
-        // The table has a row for every predicate; a test proves it.
+        // The table has a row for every predicate, which a test proves.
         TABLE.iter().find(|row| row.predicate == self).unwrap_or(&TABLE[0])
     }
 
@@ -157,17 +157,17 @@ impl Predicate {
         Predicate::WORDS.iter().copied()
     }
 
-    /// Whether its value only says if it must hold.
+    /// True if its right side is a boolean.
     pub fn is_switch(self) -> bool {
         self.reads() == Reads::Switch
     }
 
-    /// Splits `name_not_eq` into `name` and the predicate with the longest name that it ends in.
+    /// Splits `name_not_eq` into `name` and the longest predicate that ends the key.
     pub fn split(key: &str) -> Option<(&str, Predicate)> {
         Predicate::splits(key).min_by_key(|(field, _)| field.len())
     }
 
-    /// Every way to split a key.
+    /// All splits of a key into a name and a predicate.
     pub fn splits(key: &str) -> impl Iterator<Item = (&str, Predicate)> {
         Predicate::KEYWORDS.iter().filter_map(move |(name, predicate)| {
             let field = key.strip_suffix(name)?.strip_suffix('_')?;
@@ -175,7 +175,7 @@ impl Predicate {
         })
     }
 
-    /// The name of the predicate that other systems call by this name, for a hint.
+    /// The predicate for a name from another system, for a hint.
     pub fn elsewhere(written: &str) -> Option<&'static str> {
         let plain: String = written.chars().filter(|letter| *letter != '_').collect();
         let plain = plain.to_lowercase();

@@ -1,6 +1,6 @@
-//! Reserved names: words of Rust, columns of the server and of PostgreSQL, and paths beside the API.
+//! Reserved names: words of Rust, columns of the server and of PostgreSQL, and paths next to the API.
 
-/// Words that Rust reserves and that work behind `r#`.
+/// Keywords of Rust that are names with `r#`.
 const KEYWORDS: &[&str] = &[
     "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "do", "dyn", "else", "enum",
     "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "macro", "match", "mod", "move",
@@ -8,15 +8,15 @@ const KEYWORDS: &[&str] = &[
     "unsafe", "unsized", "use", "virtual", "where", "while", "yield",
 ];
 
-/// Words that are never a name in Rust, not even behind `r#`.
+/// Keywords of Rust that are not names even with `r#`.
 const NEVER: &[&str] = &["crate", "self", "super", "_"];
 
-/// Whether Rust reserves the word.
+/// True for a keyword of Rust.
 pub fn is_keyword(name: &str) -> bool {
     KEYWORDS.contains(&name) || NEVER.contains(&name)
 }
 
-/// Whether the word cannot be a name in Rust, not even behind `r#`.
+/// True for a keyword that is not a name even with `r#`.
 pub fn is_never_a_name(name: &str) -> bool {
     NEVER.contains(&name)
 }
@@ -27,30 +27,30 @@ pub const SERVER_FIELDS: &[&str] = &["id", "created_at", "updated_at", "deleted_
 /// Columns that every table of PostgreSQL has.
 pub const SYSTEM_COLUMNS: &[&str] = &["cmax", "cmin", "ctid", "tableoid", "xmax", "xmin"];
 
-/// The beginning of the names that the runtime writes into statements beside columns and tables.
+/// Prefix of the names that the runtime adds to statements.
 pub const STATEMENT_PREFIX: &str = "charter_";
 
-/// The key of a list response beside the plural, for the total and the page.
+/// The key of a list response for the total and the page, next to the plural.
 pub const LIST_META: &str = "meta";
 
 /// The relation that leads to custom fields in `q`: `cf.colour`.
 pub const CUSTOM_FIELD_RELATION: &str = "cf";
 
-/// First segments of paths beside the API: pages, files, and what monitors ask for.
+/// First segments of paths outside the API: pages, files and health checks.
 pub const TOP_PATHS: &[&str] = &["api", "docs", "files", "health", "panel"];
 
-/// Segments behind the path of a collection: pages of the panel, whose paths are the API's.
+/// Segment after the path of a collection: the form for a new record. The panel has the paths of the API.
 pub const NEW_PAGE: &str = "new";
 pub const VIEWS_PAGE: &str = "views";
 pub const COLLECTION_PAGES: &[&str] = &[NEW_PAGE, VIEWS_PAGE];
 
-/// Segments behind the path of a record: pages of the panel.
+/// Segment after the path of a record: the panel's page that asks before it deletes.
 pub const DELETE_PAGE: &str = "delete";
 pub const EDIT_PAGE: &str = "edit";
 pub const HISTORY_PAGE: &str = "history";
 pub const RECORD_PAGES: &[&str] = &[DELETE_PAGE, EDIT_PAGE, HISTORY_PAGE];
 
-/// Segments of the API's own operations: many writes behind a collection, restoring and files behind a record.
+/// Segments of the API's own operations: bulk writes after a collection, restore and files after a record.
 pub const BULK_PATH: &str = "bulk";
 pub const RESTORE_PATH: &str = "restore";
 pub const ATTACHMENTS_PATH: &str = "attachments";

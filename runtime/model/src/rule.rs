@@ -1,13 +1,13 @@
-//! Rules on the values of a field: their keys, what they take, and the types that they fit.
+//! Rules on the values of a field: their keys, their arguments, and the types that accept them.
 
 use crate::{Notation, TypeFacts, keywords};
 
 keywords! {
-    /// The values of the key `format`. In attributes each is a rule of its own.
+    /// The values of the key `format`. Each is a rule of its own in attributes.
     Format { Url = "url", Email = "email" }
 }
 
-/// A rule that a value must satisfy. Numbers are decimal text, so that they are exact.
+/// A rule for the value of a field. Numbers are decimal text, which is exact.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Rule<N: Notation> {
     /// At least.
@@ -18,18 +18,18 @@ pub enum Rule<N: Notation> {
     Above(N::Name),
     /// Less than.
     Below(N::Name),
-    /// At least so many characters, or elements of a list.
+    /// Minimum of characters, or of elements of a list.
     MinLength(u32),
-    /// At most so many elements of a list.
+    /// Maximum of elements of a list.
     MaxLength(u32),
     /// Matches the regular expression as a whole.
     Pattern(N::Name),
     /// An absolute http or https URL.
     Url,
     Email,
-    /// No other record (that is not deleted) has this value.
+    /// No other record has this value; deleted records do not count.
     Unique,
-    /// Some record of `resource` has this value in `field`.
+    /// A record of `resource` has this value in `field`.
     Exists {
         resource: N::Name,
         field: N::Name,
@@ -75,7 +75,7 @@ pub struct RuleFacts {
     /// The key in YAML.
     pub key: &'static str,
     pub takes: RuleTakes,
-    /// Whether the rule can be said of a type.
+    /// True if a type accepts the rule.
     pub fits: fn(&TypeFacts) -> bool,
     pub example: &'static str,
     pub meaning: &'static str,
@@ -100,69 +100,74 @@ fn is_text(of: &TypeFacts) -> bool {
 }
 
 impl RuleFacts {
-    pub const MIN: RuleFacts = facts("min", RuleTakes::Number, is_number, "min: 0", "The number is at least this.");
-    pub const MAX: RuleFacts = facts("max", RuleTakes::Number, is_number, "max: 100", "The number is at most this.");
+    pub const MIN: RuleFacts = facts("min", RuleTakes::Number, is_number, "min: 0", "The minimum of the number.");
+    pub const MAX: RuleFacts = facts("max", RuleTakes::Number, is_number, "max: 100", "The maximum of the number.");
     pub const ABOVE: RuleFacts =
-        facts("above", RuleTakes::Number, is_number, "above: 0", "The number is more than this.");
+        facts("above", RuleTakes::Number, is_number, "above: 0", "The exclusive minimum of the number.");
     pub const BELOW: RuleFacts =
-        facts("below", RuleTakes::Number, is_number, "below: 1", "The number is less than this.");
+        facts("below", RuleTakes::Number, is_number, "below: 1", "The exclusive maximum of the number.");
     pub const MIN_LENGTH: RuleFacts = facts(
         "min_length",
         RuleTakes::Count,
         |of| of.is_text || of.is_list,
         "min_length: 1",
-        "The text has at least so many characters, or the list so many elements.",
+        "The minimum of characters of a text, or of elements of a list.",
     );
     pub const MAX_LENGTH: RuleFacts = facts(
         "max_length",
         RuleTakes::Count,
         |of| of.is_list,
         "max_length: 10",
-        "The list has at most so many elements. (For text, `string(n)` says it.)",
+        "The maximum of elements of a list. (The type `string(n)` has that of text.)",
     );
     pub const PATTERN: RuleFacts = facts(
         "pattern",
         RuleTakes::Text,
         is_text,
         "pattern: \"[A-Z]{3}\"",
-        "The whole text matches this regular expression.",
+        "The regular expression that the whole text must match.",
     );
     pub const FORMAT: RuleFacts = facts(
         "format",
         RuleTakes::Format,
         is_text,
         "format: email",
-        "The text is an absolute http or https URL, or an email address.",
+        "The format of the text: an absolute http or https URL, or an e-mail address.",
     );
-    pub const UNIQUE: RuleFacts =
-        facts("unique", RuleTakes::Flag, |of| of.can_be_unique, "unique: true", "No other record has this value.");
+    pub const UNIQUE: RuleFacts = facts(
+        "unique",
+        RuleTakes::Flag,
+        |of| of.can_be_unique,
+        "unique: true",
+        "Two records cannot have the same value.",
+    );
     pub const EXISTS: RuleFacts = facts(
         "exists",
         RuleTakes::Path,
         |of| of.can_exist,
         "exists: currency.code",
-        "Some record of that resource has the value in that field.",
+        "A record of the other resource must have the value in this field.",
     );
     pub const DIFFERS_FROM: RuleFacts = facts(
         "differs_from",
         RuleTakes::Field,
         |of| of.family.is_some(),
         "differs_from: source_currency_code",
-        "The value is not that of the other field.",
+        "The value must differ from that of the other field.",
     );
     pub const AFTER: RuleFacts = facts(
         "after",
         RuleTakes::Field,
         TypeFacts::follows,
         "after: effective_at",
-        "The value is later, or more, than that of the other field when both are given.",
+        "The value must be later or greater than that of the other field, if both have one.",
     );
     pub const NOT_BEFORE: RuleFacts = facts(
         "not_before",
         RuleTakes::Field,
         TypeFacts::follows,
         "not_before: starts_at",
-        "The value is not earlier, or not less, than that of the other field when both are given.",
+        "The value must not be earlier or less than that of the other field, if both have one.",
     );
 
     /// Every key, in the order of the documentation.
@@ -182,7 +187,7 @@ impl RuleFacts {
         RuleFacts::NOT_BEFORE,
     ];
 
-    /// The keys in `#[field(…)]`, each with what it takes: those of YAML, and the formats in place of `format`.
+    /// The keys in `#[field(…)]`, each with its argument: those of YAML, with the formats in place of `format`.
     pub fn attributes() -> impl Iterator<Item = (&'static str, RuleTakes)> {
         RuleFacts::ALL.iter().flat_map(|facts| {
             let (own, formats) = match facts.takes {
@@ -195,7 +200,7 @@ impl RuleFacts {
 }
 
 impl<N: Notation> Rule<N> {
-    /// The rule of an attribute's key; nothing where there is none, or where it takes another argument.
+    /// The rule of a key in an attribute; none for an unknown key or an argument of another shape.
     pub fn read(attribute: &str, argument: RuleArgument<N>) -> Option<Rule<N>> {
         Some(match (attribute, argument) {
             ("min", RuleArgument::Text(text)) => Rule::Min(text),
@@ -275,7 +280,7 @@ impl<N: Notation> Rule<N> {
         }
     }
 
-    /// The field that it compares its own with.
+    /// The field with which the rule compares its own.
     pub fn other_field(&self) -> Option<&str> {
         match self {
             Rule::DiffersFrom(other) | Rule::After(other) | Rule::NotBefore(other) => Some(N::text(other)),

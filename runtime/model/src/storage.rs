@@ -1,11 +1,11 @@
-//! How a column is stored, whichever database it is.
+//! Storage of a column, independent of the database.
 
 /// The storage type of a column. `charter_migrations::column` has a builder for each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Storage {
-    /// The key of every table but a singleton's.
+    /// The key of every table except a singleton's.
     Id,
-    /// The key of a table that holds one row: always 1.
+    /// The key of a singleton's table: always 1.
     SingletonId,
     /// Text of at most this many characters.
     String(u32),
@@ -17,22 +17,22 @@ pub enum Storage {
     /// 64 bits.
     BigInt,
     Boolean,
-    /// At most so many digits, and how many of them are decimal places. SQLite stores the value × 10^places.
+    /// Digits in all, and decimal places. SQLite stores the value × 10^places.
     Decimal(u8, u8),
     Timestamp,
     Date,
     Uuid,
-    /// A JSON object, or any JSON value: `{}` where a row gives none.
+    /// A JSON object, or any JSON value: `{}` for a row without one.
     Json,
-    /// A JSON array: `[]` where a row gives none.
+    /// A JSON array: `[]` for a row without one.
     List,
 }
 
 impl Storage {
-    /// The most characters of a [`Storage::Word`].
+    /// Maximum length of a [`Storage::Word`] in characters.
     pub const MAX_WORD_LENGTH: u32 = 64;
 
-    /// The most characters of a text column, where it has a limit.
+    /// Maximum length of a text column in characters; none if it has no limit.
     pub fn max_length(self) -> Option<u32> {
         match self {
             Storage::String(max) => Some(max),
@@ -41,7 +41,7 @@ impl Storage {
         }
     }
 
-    /// The JSON of a row that gives no value, for columns that are never null without one.
+    /// The JSON of a row without a value, for columns that are not null.
     pub fn empty_json(self) -> Option<&'static str> {
         match self {
             Storage::Json => Some("{}"),

@@ -6,65 +6,66 @@ use crate::diagnostic::Code;
 pub const ENTRIES: &[Entry] = &[
     Entry {
         code: Code::DefaultMisfit,
-        title: "a default, a backfill or an example that is not a value of its type",
-        explanation: "A literal must be what a client could send: a number in range, one of the values, `true` or `false`. \
-            `now` is for timestamps and dates, `caller` for `ref(user)`. A text that is one of these words stands in quotes. A \
-            `backfill` is a literal too, or `now`; that of a `ref` is an id. An `example` may also be a day, a time or an id; that of a list has \
-            commas between its elements, and that of json is JSON.",
+        title: "a default, backfill or example of another type",
+        explanation: "A literal must be a value that a client could send: a number in range, one of the values, \
+            `true` or `false`. `now` applies to timestamps and dates, `caller` to `ref(user)`; put text that is one \
+            of these words in quotes. A `backfill` is a literal or `now`; that of a `ref` is an id. An `example` may \
+            also be a date, a time or an id. The example of a list has commas between its elements; that of json is \
+            JSON.",
         wrong: "# resources/product.yaml\nresource: product\nfields:\n  product_type: { type: enum, values: [rental, sale], default: hire }\n",
         right: "# resources/product.yaml\nresource: product\nfields:\n  product_type: { type: enum, values: [rental, sale], default: rental }\n",
     },
     Entry {
         code: Code::DefaultHook,
-        title: "a default left to a hook that is not declared",
-        explanation: "`default: hook` says that the `before_save` hook sets the field. The hook must then be declared, so \
-            that the application does not compile without it.",
+        title: "a default of a hook that is not declared",
+        explanation: "`default: hook` declares that the `before_save` hook sets the field. Declare the hook too, so \
+            that the application compiles only with an implementation.",
         wrong: "# resources/exchange_rate.yaml\nresource: exchange_rate\nfields:\n  inverse_rate: { type: decimal(18, 8), default: hook }\n",
         right: "# resources/exchange_rate.yaml\nresource: exchange_rate\nfields:\n  inverse_rate: { type: decimal(18, 8), default: hook }\nhooks: [before_save]\n",
     },
     Entry {
         code: Code::RuleMisfit,
-        title: "a rule that does not fit the type",
-        explanation: "`min`, `max`, `above` and `below` are for numbers; `min_length` for text and lists, `max_length` for \
-            lists; `pattern` and `format` for text; `after` and `not_before` for numbers, dates and timestamps; `unique` for \
-            what has an index; `exists` for short text and whole numbers.",
+        title: "a rule that does not apply to the type",
+        explanation: "`min`, `max`, `above` and `below` apply to numbers; `min_length` to text and lists, \
+            `max_length` to lists; `pattern` and `format` to text; `after` and `not_before` to numbers, dates and \
+            timestamps; `unique` to types with an index; `exists` to short text and integers.",
         wrong: "# resources/product.yaml\nresource: product\nfields:\n  name: { type: string(255), required: true, max: 100 }\n",
         right: "# resources/product.yaml\nresource: product\nfields:\n  name: { type: string(100), required: true }\n",
     },
     Entry {
         code: Code::BoundMisfit,
-        title: "a bound that the field cannot hold",
-        explanation: "A bound is a number like the values that it bounds: whole for an integer, and for a decimal with no \
-            more digits and places than that has.",
+        title: "a bound out of range",
+        explanation: "A bound is a value of the field: an integer for an integer, and for a decimal a number with at \
+            most its digits and decimal places.",
         wrong: "# resources/product.yaml\nresource: product\nfields:\n  weight: { type: decimal(12, 2), default: 1, min: 0.005 }\n",
         right: "# resources/product.yaml\nresource: product\nfields:\n  weight: { type: decimal(12, 2), default: 1, min: 0.01 }\n",
     },
     Entry {
         code: Code::EmptyRange,
         title: "rules that no value satisfies",
-        explanation: "The least is more than the most, or a text must be longer than its type allows, or has \
-            another length by its `pattern` or `format` than it may have. Or `above` \
-            is the greatest that a type holds, or fields must each come behind the next, in a circle. Or one field leaves \
-            nothing to the other that must differ from it or come behind it. Or references that must \
-            be given, by an id or by `exists`, lead in a circle, so that the first record can never be made.",
+        explanation: "No value satisfies all rules: the minimum exceeds the maximum, text must be longer than its \
+            type allows, `pattern` or `format` allows no text of a valid length, `above` is the greatest number of \
+            the type, or `after` and `not_before` form a cycle. Two fields may also exclude each other, by \
+            `differs_from` or by their bounds. Required references, by id or by `exists`, may form a cycle in which \
+            the first record could never be created.",
         wrong: "# resources/product.yaml\nresource: product\nfields:\n  buffer: { type: integer, required: true, min: 10, max: 5 }\n",
         right: "# resources/product.yaml\nresource: product\nfields:\n  buffer: { type: integer, required: true, min: 5, max: 10 }\n",
     },
     Entry {
         code: Code::BadPattern,
-        title: "a pattern that is not a regular expression",
-        explanation: "The syntax is that of the Rust crate `regex`: no look-around and no back-references. The whole text \
-            must match, so that `^` and `$` are not needed. A pattern that is too large to be compiled, or that cannot stand \
-            between `^(?:` and `)$`, is none either. In YAML a pattern is best put in quotes.",
+        title: "an invalid regular expression",
+        explanation: "The syntax is that of the Rust crate `regex`, without look-around and back-references. The \
+            whole text must match, without `^` and `$`. A pattern whose compiled form is too large, or that is not \
+            valid between `^(?:` and `)$`, is invalid too. Put patterns in quotes in YAML.",
         wrong: "# resources/currency.yaml\nresource: currency\nfields:\n  code: { type: string(3), required: true, pattern: \"[A-Z{3}\" }\n",
         right: "# resources/currency.yaml\nresource: currency\nfields:\n  code: { type: string(3), required: true, pattern: \"[A-Z]{3}\" }\n",
     },
     Entry {
         code: Code::DefaultBreaksRule,
-        title: "a value that breaks the field's own rule",
-        explanation: "A record made with the default could not be saved again as it is; an example would be refused, and so \
-            would a row of a seed. A list that is left out is empty, so that one with `min_length` is \
-            `required`. A unique field has no default and no backfill: the second record would have the same.",
+        title: "a value that breaks a rule of its field",
+        explanation: "A record with this default could not be saved again, and a client or seed row with the example \
+            would be rejected. A list that is omitted is empty, so a list with `min_length` must be `required`. A \
+            unique field has no default and no backfill, because the second record would have the same value.",
         wrong: "# resources/product.yaml\nresource: product\nfields:\n  weight: { type: decimal(12, 2), default: 0, above: 0 }\n",
         right: "# resources/product.yaml\nresource: product\nfields:\n  weight: { type: decimal(12, 2), default: 1, above: 0 }\n",
     },

@@ -7,14 +7,14 @@ use super::{Key, Shape, Table, key};
 const TYPE: Key = key(
     "type",
     Shape::Type,
-    "an error, unless a field of a record has `from` or `many` instead",
+    "required, unless a field of a record has `from` or `many`",
     "type: decimal(12, 4)",
-    "What values it holds.",
+    "The type of its values.",
 );
 const VALUES: Key = key(
     "values",
     Shape::Values,
-    "none: `enum` and `code` need it",
+    "required for `enum` and `code`",
     "values: { 1: Bulk, 2: Serialised }",
     "The words of an `enum`, or the numbers of a `code` with their labels.",
 );
@@ -23,28 +23,28 @@ const NULLABLE: Key = key(
     Shape::Flag,
     "`false`",
     "nullable: true",
-    "The value may be null, which is what it is when nothing is given; an empty string clears it.",
+    "The value may be null, and is null if the client does not send it. An empty string sets it to null.",
 );
 const REQUIRED: Key = key(
     "required",
     Shape::Flag,
     "`false`",
     "required: true",
-    "It must be given: in a record on create, in an action's input always.",
+    "The client must send it: for a record on create, for the input of an action always.",
 );
 const DEFAULT: Key = key(
     "default",
     Shape::Literal,
     "none",
     "default: now",
-    "The value when none is given: a literal; `now`, the time or the day of the request; `caller`, the calling user; `hook`, what the `before_save` hook sets. A text that is one of these words stands in quotes.",
+    "The value if the client sends none: a literal; `now`, the time or the date of the request; `caller`, the calling user; `hook`, the value that the `before_save` hook sets. Put text that is one of these words in quotes.",
 );
 const DEFAULT_OF_INPUT: Key = key(
     "default",
     Shape::Literal,
     "none",
     "default: now",
-    "The value when none is given: a literal; `now`, the time or the day of the request; `caller`, the calling user. A text that is one of these words, or `hook`, stands in quotes.",
+    "The value if the client sends none: a literal; `now`, the time or the date of the request; `caller`, the calling user. Put text that is one of these words, or `hook`, in quotes.",
 );
 const MIN: Key = rule(RuleFacts::MIN);
 const MAX: Key = rule(RuleFacts::MAX);
@@ -95,23 +95,23 @@ const fn option(name: &'static str, option: DisplayOption) -> Key {
 pub const DEPRECATION: Key = key(
     "deprecated",
     Shape::Deprecated,
-    "it is to stay",
+    "not deprecated",
     "deprecated: { since: 2026-03-21, sunset: 2027-03-21, use: mass }",
-    "It is to go: clients are told since when it is deprecated, on which day it goes, and what to use instead.",
+    "Deprecation: its start, the day of removal, and the replacement, which clients see in the OpenAPI document.",
 );
 
 /// `deprecated:`
 pub static DEPRECATED: Table = Table {
     what: "a deprecation",
     keys: &[
-        key("since", Shape::Day, "none: it must be given", "since: 2026-03-21", "The day from which it is deprecated."),
-        key("sunset", Shape::Day, "no day is set", "sunset: 2027-03-21", "The day from which it may be gone."),
+        key("since", Shape::Day, "required", "since: 2026-03-21", "The day on which the deprecation starts."),
+        key("sunset", Shape::Day, "no sunset", "sunset: 2027-03-21", "The day from which it may be removed."),
         key(
             "use",
             Shape::Name,
-            "nothing takes its place",
+            "no replacement",
             "use: mass",
-            "What takes its place: another field, filter or action of the resource, as the one that is deprecated.",
+            "The replacement: another field, filter or action of the resource, of the same kind.",
         ),
     ],
 };
@@ -130,7 +130,7 @@ pub static FIELD: Table = Table {
             Shape::Word(AccessWord::WORDS),
             "clients write it",
             "access: read_only",
-            "`read_only` ignores what a client sends; `immutable` is given on create and never changes; `secret` is written and never shown, logged or filtered.",
+            "`read_only` ignores the value that a client sends; `immutable` is set on create and then never changes; `secret` is written and never shown, logged or filtered.",
         ),
         MIN,
         MAX,
@@ -144,16 +144,16 @@ pub static FIELD: Table = Table {
         key(
             "renamed_from",
             Shape::Name,
-            "none: it is a new field",
+            "a new field",
             "renamed_from: weight",
-            "Its name before, by which a migration keeps its values. Without effect once the migration is written.",
+            "The former name, with which a migration renames the column. It has no effect after the migration is generated.",
         ),
         key(
             "backfill",
             Shape::Literal,
             "none",
             "backfill: 0",
-            "What the rows that are there get when the column is new or may no longer be null; `now` is the time of the migration.",
+            "The value of existing rows if the column is new or becomes required; `now` is the time of the migration.",
         ),
         EXISTS,
         DIFFERS_FROM,
@@ -164,19 +164,19 @@ pub static FIELD: Table = Table {
             Shape::Path,
             "none",
             "from: product_group_id.name",
-            "A derived field: a field of the record that a `ref` field refers to, or the `label` of a `code` field. It is read-only, and filtered and sorted like any other. Of the other keys only `deprecated`, `label`, `group`, `description` and `example` stand beside it.",
+            "A derived field: a field of the record that a `ref` field refers to, or the `label` of a `code` field. It is read-only, and can be filtered and sorted by. It also takes `deprecated`, `label`, `group`, `description` and `example`.",
         ),
         key(
             "many",
             Shape::Name,
             "none",
             "many: activity_participant",
-            "Embedded records, read and written with this one. The other resource has `operations: []`. Only `by`, `deprecated`, `label` and `description` stand beside it.",
+            "Embedded records, read and written with this one. The other resource has `operations: []`. It also takes `by`, `deprecated`, `label` and `description`.",
         ),
         key(
             "by",
             Shape::Name,
-            "the only field there that refers here",
+            "the only reference from there",
             "by: activity_id",
             "With `many`: the `ref` field of the other resource that refers to this one.",
         ),

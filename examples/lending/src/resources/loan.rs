@@ -1,4 +1,4 @@
-//! Loans: a book is lent to one reader at a time, for four weeks unless they agree otherwise.
+//! Behaviour of loans: one reader at a time, four weeks by default.
 
 use charter_runtime::generated::*;
 use chrono::Days;
@@ -15,7 +15,7 @@ impl Behaviour for Entity {
         if draft.before.is_some() {
             return Ok(());
         }
-        // Two who ask for the same book at once take turns at its row.
+        // The row lock serializes concurrent loans of one book.
         let id = *draft.model.book_id.as_ref();
         book::Entity::find_by_id(id).lock_exclusive().one(context.db()).await?;
         let lent = Entity::find().filter(Column::BookId.eq(id)).filter(Column::ReturnedAt.is_null());
@@ -28,7 +28,7 @@ impl Behaviour for Entity {
         Ok(())
     }
 
-    /// Giving a book back twice changes nothing.
+    /// The second return of a book changes nothing.
     async fn give_back(context: &Context<'_>, draft: &mut Draft<Entity>) -> Result<()> {
         let returned = draft.before.as_ref().and_then(|loan| loan.returned_at);
         draft.model.returned_at = Set(Some(returned.unwrap_or(context.now())));

@@ -1,4 +1,4 @@
-//! Resources: code that is generated from YAML, and the behaviour of loans.
+//! Resources: code that code generated from YAML, and the behaviour of loans.
 
 mod loan;
 

@@ -11,7 +11,7 @@ pub static WORD: TypeWord = TypeWord {
     pattern: "bigint",
     json: "number",
     rust: "i64",
-    meaning: "A whole number of 64 bits.",
+    meaning: "A 64-bit integer.",
     takes: Takes::Nothing,
     facts: &FACTS,
     elsewhere: &[(&["long", "int8", "i64"], "bigint")],
@@ -33,7 +33,7 @@ pub static FACTS: TypeFacts = TypeFacts {
     ..TypeFacts::PLAIN
 };
 
-/// Whether a number is one of its values.
+/// True if the type holds the number.
 pub fn holds(number: Number) -> bool {
     number.is_whole_within(i64::MIN.into(), i64::MAX.into())
 }

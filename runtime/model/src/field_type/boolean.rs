@@ -36,6 +36,6 @@ pub static FACTS: TypeFacts = TypeFacts {
 pub fn literal(text: &str) -> Result<(), Misfit> {
     match matches!(text, "true" | "false") {
         true => Ok(()),
-        false => Err(Misfit::new(format!("`{text}` is neither true nor false"), "`true` or `false`")),
+        false => Err(Misfit::new(format!("`{text}` is neither true nor false"), "write `true` or `false`")),
     }
 }

@@ -35,9 +35,9 @@ pub static FACTS: TypeFacts = TypeFacts {
 
 pub fn literal(codes: &[(i32, &str)], text: &str) -> Result<(), Misfit> {
     let numbers: Vec<String> = codes.iter().map(|(number, _)| number.to_string()).collect();
-    // That there are no codes is reported where they are missing.
+    // Another check reports an empty list.
     if numbers.is_empty() || numbers.iter().any(|number| number == text) {
         return Ok(());
     }
-    Err(Misfit::new(format!("`{text}` is not among its numbers"), format!("one of: {}", numbers.join(", "))))
+    Err(Misfit::new(format!("`{text}` is not one of its numbers"), format!("one of: {}", numbers.join(", "))))
 }

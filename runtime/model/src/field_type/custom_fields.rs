@@ -1,9 +1,9 @@
-//! `custom_fields`: the values of a record's custom fields by name, which `custom_fields: true` declares.
+//! `custom_fields`: the values of the custom fields by name, in the column that `custom_fields: true` declares.
 
 use super::TypeFacts;
 use crate::Storage;
 
-/// A custom field is filtered by its own name, `cf.<name>`, not through the object that holds it.
+/// Filters name a custom field as `cf.<name>`, not through the object that holds its value.
 pub static FACTS: TypeFacts = TypeFacts {
     variant: "CustomFields",
     word: "json",

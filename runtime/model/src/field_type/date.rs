@@ -34,5 +34,5 @@ pub static FACTS: TypeFacts = TypeFacts {
 };
 
 pub fn value(text: &str) -> Result<(), Misfit> {
-    Misfit::unless(is_day(text), text, "a day that there is", "2026-03-21")
+    Misfit::unless(is_day(text), text, "a calendar date", "2026-03-21")
 }

@@ -4,7 +4,7 @@ use super::{Parameters, Takes, TypeFacts, TypeWord};
 use crate::literal::Misfit;
 use crate::{Group, Number, Widget};
 
-/// The most digits in all: they fit 64 bits, which is how SQLite stores them exactly.
+/// Maximum of digits in all. They fit the 64-bit integers in which SQLite stores decimals exactly.
 pub const MAX_DIGITS: u8 = 18;
 
 pub static WORD: TypeWord = TypeWord {
@@ -14,7 +14,7 @@ pub static WORD: TypeWord = TypeWord {
     pattern: "decimal\\( *({p}|{digits}) *",
     json: "string with s places",
     rust: "Decimal<s>",
-    meaning: "An exact number of at most p digits, 18 at most, of which s stand behind the point.",
+    meaning: "An exact number of at most p digits (18 at most), of which s are decimal places.",
     takes: Takes::Digits,
     facts: &FACTS,
     elsewhere: &[(&["float", "double", "number", "numeric", "money"], "decimal(12, 2)")],
@@ -35,7 +35,7 @@ pub static FACTS: TypeFacts = TypeFacts {
     ..TypeFacts::PLAIN
 };
 
-/// Whether a number is one of the values of `decimal(precision, places)`.
+/// True if `decimal(precision, places)` holds the number.
 pub fn holds(precision: u8, places: u8, number: Number) -> bool {
     number.places <= places.into() && number.fits_digits((precision - places).into())
 }
@@ -44,7 +44,7 @@ pub fn literal(precision: u8, places: u8, text: &str) -> Result<(), Misfit> {
     match Number::read(text).filter(|number| holds(precision, places, *number)) {
         Some(_) => Ok(()),
         None => Err(Misfit::new(
-            format!("`{text}` is not a number of at most {precision} digits with at most {places} places"),
+            format!("`{text}` is not a number of at most {precision} digits with at most {places} decimal places"),
             "for example `0`",
         )),
     }

@@ -34,9 +34,9 @@ pub static FACTS: TypeFacts = TypeFacts {
     ..TypeFacts::PLAIN
 };
 
-/// A literal is spelled exactly like one of the words.
+/// A literal has the spelling of one of the words.
 pub fn literal(words: &[&str], text: &str) -> Result<(), Misfit> {
-    // That there are no words is reported where they are missing.
+    // Another check reports an empty list.
     if words.is_empty() || words.contains(&text) {
         return Ok(());
     }
@@ -44,10 +44,10 @@ pub fn literal(words: &[&str], text: &str) -> Result<(), Misfit> {
         Some(word) => format!("did you mean `{word}`?"),
         None => format!("one of: {}", words.join(", ")),
     };
-    Err(Misfit::new(format!("`{text}` is not among its values"), help))
+    Err(Misfit::new(format!("`{text}` is not one of its values"), help))
 }
 
-/// Whether a text is one of the words in any case, as the server reads a value.
+/// True for one of the words in any case, which is how the server reads a value.
 pub fn holds(words: &[&str], text: &str) -> bool {
     words.iter().any(|word| word.to_lowercase() == text.to_lowercase())
 }

@@ -1,4 +1,4 @@
-//! The properties of a field type, as data: what codegen, the derive and the runtime ask instead of matching on the type.
+//! Properties of a field type, as data that codegen, the derive and the runtime read in place of a match on the type.
 
 use super::Parameters;
 use crate::{Group, Storage, Widget};
@@ -14,47 +14,47 @@ pub struct TypeFacts {
     pub attribute: &'static str,
     /// The attribute with its arguments: `decimal(12, 2)`.
     pub usage: &'static str,
-    /// The form in a snapshot, with `{}` for the arguments: `decimal({})`.
+    /// The form in a migration snapshot, with `{}` for the arguments: `decimal({})`.
     pub signature: &'static str,
     pub parameters: Parameters,
-    /// The names of its Rust type. The first is the one that generated code uses.
+    /// The names of its Rust type. Generated code uses the first.
     pub rust: &'static [&'static str],
-    /// The Rust type alone tells the field type, so that the attribute can be left out.
+    /// True if the Rust type implies the field type, which makes the attribute optional.
     pub is_inferred: bool,
-    /// How its column is stored; none where the arguments decide it, or where there is no column.
+    /// The storage of its column; none if the arguments decide it, or if there is no column.
     pub storage: Option<Storage>,
     /// The groups of predicates that it accepts; none for a type that cannot be filtered.
     pub predicates: &'static [Group],
-    /// Types of one family can be compared with each other; a type without one is not compared.
+    /// Types of one family are comparable; none for a type that is not comparable.
     pub family: Option<&'static str>,
-    /// Text that can be matched and searched.
+    /// True for text that can be matched and searched.
     pub is_text: bool,
-    /// A number with bounds.
+    /// True for numbers, which can have bounds.
     pub is_number: bool,
-    /// A JSON array, which is empty and never null.
+    /// True for a JSON array, which is empty instead of null.
     pub is_list: bool,
-    /// Its values have an order, for `sort` and indexes.
+    /// True if its values have an order, for `sort` and indexes.
     pub has_order: bool,
-    /// Lists sort it by the folded text, without regard to case.
+    /// True if lists sort it by the case-folded text.
     pub is_folded: bool,
-    /// It has so few values that an index hardly saves reading the rows.
+    /// True if it has so few distinct values that an index hardly reduces the rows to read.
     pub has_few_values: bool,
-    /// A field that nothing gives a value begins with an empty list or object.
+    /// True if a field without a value starts as an empty list or object.
     pub starts_empty: bool,
-    /// `now` is one of its values: the time or the day of the request.
+    /// True if `now` is a default: the time or the day of the request.
     pub takes_now: bool,
-    /// `unique: true` can be said of it.
+    /// True if it takes the rule `unique`.
     pub can_be_unique: bool,
-    /// `exists` can be said of it.
+    /// True if it takes the rule `exists`.
     pub can_exist: bool,
-    /// One value can fill the rows that have none.
+    /// True if a migration can fill existing rows with one value.
     pub can_be_filled: bool,
     /// The widgets that replace its input in the panel.
     pub widgets: &'static [Widget],
 }
 
 impl TypeFacts {
-    /// A type with an order and nothing else: what the others are written from.
+    /// A type with an order and no other property: the base of the others.
     pub const PLAIN: TypeFacts = TypeFacts {
         variant: "",
         word: "",
@@ -81,7 +81,7 @@ impl TypeFacts {
         widgets: &[],
     };
 
-    /// Whether a value can be compared with another as earlier or later, less or more.
+    /// True if the rules `after` and `not_before` apply.
     pub fn follows(&self) -> bool {
         self.is_number || self.takes_now
     }

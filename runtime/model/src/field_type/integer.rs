@@ -11,7 +11,7 @@ pub static WORD: TypeWord = TypeWord {
     pattern: "integer",
     json: "number",
     rust: "i32",
-    meaning: "A whole number of 32 bits.",
+    meaning: "A 32-bit integer.",
     takes: Takes::Nothing,
     facts: &FACTS,
     elsewhere: &[(&["int", "int4", "i32", "smallint"], "integer")],
@@ -33,7 +33,7 @@ pub static FACTS: TypeFacts = TypeFacts {
     ..TypeFacts::PLAIN
 };
 
-/// Whether a number is one of its values.
+/// True if the type holds the number.
 pub fn holds(number: Number) -> bool {
     number.is_whole_within(i32::MIN.into(), i32::MAX.into())
 }
@@ -42,10 +42,10 @@ pub fn literal(text: &str) -> Result<(), Misfit> {
     whole(text, holds)
 }
 
-/// A whole number that a type holds.
+/// Checks a whole number within the range of a type.
 pub fn whole(text: &str, holds: fn(Number) -> bool) -> Result<(), Misfit> {
     match Number::read(text).filter(|number| holds(*number)) {
         Some(_) => Ok(()),
-        None => Err(Misfit::new(format!("`{text}` is not a whole number in its range"), "for example `0`")),
+        None => Err(Misfit::new(format!("`{text}` is not an integer in range"), "for example `0`")),
     }
 }

@@ -32,12 +32,12 @@ pub static FACTS: TypeFacts = TypeFacts {
     ..TypeFacts::PLAIN
 };
 
-/// No literal is one: an object begins empty, without `key`.
+/// The type has no literals: without `key`, a value starts as an empty object.
 pub fn literal(key: &str) -> Result<(), Misfit> {
-    Err(Misfit::new("an object begins empty", format!("remove `{key}`")))
+    Err(Misfit::new("json has no literals; it starts as an empty object", format!("remove `{key}`")))
 }
 
-/// `is_document`: it was parsed as a JSON object or array, by a crate that has a parser.
+/// `is_document`: true if a JSON parser read it as an object or an array.
 pub fn value(text: &str, is_document: bool) -> Result<(), Misfit> {
-    Misfit::unless(is_document, text, "an object or a list of JSON", "{\"lamp\": 2}")
+    Misfit::unless(is_document, text, "a JSON object or array", "{\"lamp\": 2}")
 }

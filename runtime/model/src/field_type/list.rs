@@ -48,26 +48,27 @@ const LIST: TypeFacts = TypeFacts {
     ..TypeFacts::PLAIN
 };
 
-/// No literal is one: a list begins empty, without `key`.
+/// The type has no literals: without `key`, a list starts empty.
 pub fn literal(key: &str) -> Result<(), Misfit> {
-    Err(Misfit::new("a list begins empty", format!("remove `{key}`")))
+    Err(Misfit::new("a list has no literals; it starts empty", format!("remove `{key}`")))
 }
 
-/// The elements of a list in one text: `stage, light`.
+/// The elements of a list in a text such as `stage, light`.
 pub fn elements(text: &str) -> impl Iterator<Item = &str> {
     text.split(',').map(str::trim).filter(move |_| !text.is_empty())
 }
 
-/// A text in a list has more than white space.
+/// An element of a list is not blank.
 pub fn string(max: u32, text: &str) -> Result<(), Misfit> {
     match text.trim().is_empty() {
-        true => Err(Misfit::new("an element is blank", "leave it out")),
+        true => Err(Misfit::new("an element is blank", "remove it")),
         false => no_nul(text).and_then(|()| string::literal(max, text)),
     }
 }
 
 pub fn strings(max: u32, text: &str) -> Result<(), Misfit> {
-    let of = |element: &str, misfit: Misfit| Misfit { reason: format!("of `{element}`, {}", misfit.reason), ..misfit };
+    let of =
+        |element: &str, misfit: Misfit| Misfit { reason: format!("element `{element}`: {}", misfit.reason), ..misfit };
     elements(text).try_for_each(|element| string(max, element).map_err(|misfit| of(element, misfit)))
 }
 

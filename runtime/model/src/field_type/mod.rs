@@ -1,7 +1,8 @@
-//! Field types: one enum with the arguments of each, and one file for each with everything else that is said of it.
+//! Field types: one enum with the arguments of each type, and one file for each type with its other properties.
 //!
-//! A new type is a file here, a variant of [`FieldType`], and its row in [`TypeWord::ALL`], [`TypeFacts::COLUMNS`], [`FieldType::facts`] and,
-//! where it has arguments, [`FieldType::read`] and [`FieldType::arguments`]; `literal.rs` asks it about literals and values.
+//! A new type is a file here, a variant of [`FieldType`], and its row in [`TypeWord::ALL`], [`TypeFacts::COLUMNS`],
+//! [`FieldType::facts`] and, if it has arguments, [`FieldType::read`] and [`FieldType::arguments`]. `literal.rs` calls its
+//! checks of literals and values.
 
 pub mod bigint;
 pub mod boolean;
@@ -79,14 +80,15 @@ pub enum FieldType<N: Notation> {
     PolymorphicRef {
         type_field: N::Name,
     },
-    /// The type name in a polymorphic reference: that of one of several resources, `StockLevel`. Source text, before the
-    /// derive has read it, has the names of the resources here.
+    /// The type name in a polymorphic reference: one of several, `StockLevel`. Source text has the names of the
+    /// resources here until the derive converts them.
     PolymorphicType {
         type_names: N::Names,
     },
     /// The values of the custom fields by name.
     CustomFields,
-    /// Read-only: field `field` of the record that `via` refers to, or the label of the code `via` when `field` is `label`.
+    /// Read-only: field `field` of the record that the reference `via` names, or the label of the code `via` if `field`
+    /// is `label`.
     Derived {
         via: N::Name,
         field: N::Name,
@@ -96,35 +98,35 @@ pub enum FieldType<N: Notation> {
         resource: N::Name,
         by: N::Name,
     },
-    /// Read-only text that the resource's own code makes of these columns each time the record is shown.
+    /// Read-only text that the resource's code computes from these columns each time it shows the record.
     Computed {
         from: N::Names,
     },
 }
 
-/// The arguments that a type has in an attribute and in a snapshot.
+/// Shape of a type's arguments in an attribute and in a snapshot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Parameters {
     None,
-    /// The most characters.
+    /// The maximum of characters.
     Length,
     /// The digits in all and the decimal places.
     Digits,
-    /// The form of a timestamp. A snapshot has it for the whole resource.
+    /// The form of a timestamp. A snapshot stores it once for the whole resource.
     Form,
-    /// The words of an enum. A snapshot has them in a place of their own.
+    /// The words of an enum. A snapshot stores them under a key of their own.
     Words,
-    /// The numbers of a code, with their labels. A snapshot has them in a place of their own.
+    /// The numbers of a code, with their labels. A snapshot stores them under a key of their own.
     Codes,
     /// A resource.
     Resource,
     /// Several resources.
     Targets,
-    /// The column that names the type. A snapshot has it in its name.
+    /// The column that names the type. A snapshot stores it in the column's name.
     TypeField,
 }
 
-/// The same with their values.
+/// The arguments with their values.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Arguments<N: Notation> {
     None,
@@ -210,7 +212,7 @@ impl<N: Notation> FieldType<N> {
         }
     }
 
-    /// The type of some properties with its arguments; nothing where the two do not fit each other.
+    /// The type with these properties and arguments; none if they do not match.
     pub fn read(facts: &TypeFacts, arguments: Arguments<N>) -> Option<FieldType<N>> {
         Some(match (facts.variant, arguments) {
             ("String", Arguments::Length(max)) => FieldType::String { max },
@@ -268,7 +270,7 @@ impl<N: Notation> FieldType<N> {
         }
     }
 
-    /// Whether the table has a column for it.
+    /// True if the table has a column for it.
     pub const fn is_column(&self) -> bool {
         !matches!(self, FieldType::Derived { .. } | FieldType::Embedded { .. } | FieldType::Computed { .. })
     }
@@ -279,17 +281,17 @@ impl<N: Notation> FieldType<N> {
         Predicate::ALL.iter().copied().filter(|predicate| groups.contains(&predicate.group()))
     }
 
-    /// Whether `q` can ask this of it.
+    /// True if `q` accepts the predicate for this type.
     pub fn accepts(&self, predicate: Predicate) -> bool {
         self.facts().predicates.contains(&predicate.group())
     }
 
-    /// Whether it can be filtered at all: lists and objects cannot.
+    /// True if the type accepts any predicate: lists and objects do not.
     pub fn is_filterable(&self) -> bool {
         !self.facts().predicates.is_empty()
     }
 
-    /// Whether values of the two can be compared with each other.
+    /// True if values of the two types are comparable.
     pub fn is_comparable_with(&self, other: &FieldType<N>) -> bool {
         let is_id = |one: &FieldType<N>, other: &FieldType<N>| {
             // An `id` is a bigint, and a reference holds one.

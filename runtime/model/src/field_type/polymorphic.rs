@@ -5,7 +5,7 @@ use crate::literal::Misfit;
 use crate::naming::upper_camel;
 use crate::{Group, Storage};
 
-/// `<name>_type`: which resource it is.
+/// `<name>_type`: the type name of the other record.
 pub static TYPE: TypeFacts = TypeFacts {
     variant: "PolymorphicType",
     word: "ref",
@@ -23,7 +23,7 @@ pub static TYPE: TypeFacts = TypeFacts {
     ..TypeFacts::PLAIN
 };
 
-/// `<name>_id`: the id of the record.
+/// `<name>_id`: the id of the other record.
 pub static ID: TypeFacts = TypeFacts {
     variant: "PolymorphicRef",
     word: "ref",
@@ -40,9 +40,9 @@ pub static ID: TypeFacts = TypeFacts {
     ..TypeFacts::PLAIN
 };
 
-/// No literal is one: the records are not there when the application is built.
+/// The type has no literals: no records exist when the application is built.
 pub fn literal(key: &str) -> Result<(), Misfit> {
-    Err(Misfit::new("no record is there from the start", format!("remove `{key}`")))
+    Err(Misfit::new("no record exists when the application is built", format!("remove `{key}`")))
 }
 
 /// A value is the type name of one of the resources: `StockLevel`.
@@ -50,6 +50,6 @@ pub fn type_name(targets: &[&str], text: &str) -> Result<(), Misfit> {
     let known: Vec<String> = targets.iter().map(|target| upper_camel(target)).collect();
     match known.iter().any(|name| name == text) {
         true => Ok(()),
-        false => Err(Misfit::new(format!("`{text}` is none of its types"), format!("one of: {}", known.join(", ")))),
+        false => Err(Misfit::new(format!("`{text}` is not one of its types"), format!("one of: {}", known.join(", ")))),
     }
 }

@@ -11,7 +11,7 @@ pub static WORD: TypeWord = TypeWord {
     pattern: "ref\\( *[a-z0-9_]+( *\\| *[a-z0-9_]+)* *\\)",
     json: "number",
     rust: "i64",
-    meaning: "The id of a record of another resource. With several, the field `owner` becomes `owner_type` and `owner_id`.",
+    meaning: "The id of a record of another resource. With several resources, the field `owner` becomes the columns `owner_type` and `owner_id`.",
     takes: Takes::Targets,
     facts: &FACTS,
     elsewhere: &[(&["reference", "references", "belongs_to", "foreign_key", "foreignkey"], "ref(...)")],
@@ -31,9 +31,9 @@ pub static FACTS: TypeFacts = TypeFacts {
     ..TypeFacts::PLAIN
 };
 
-/// No literal is one: the records are not there when the application is built.
+/// The type has no literals: no records exist when the application is built.
 pub fn literal() -> Result<(), Misfit> {
-    Err(Misfit::new("no record is there from the start", "only `ref(user)` has one: `caller`"))
+    Err(Misfit::new("no record exists when the application is built", "only `ref(user)` has a default: `caller`"))
 }
 
 pub fn value(text: &str) -> Result<(), Misfit> {

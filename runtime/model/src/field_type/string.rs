@@ -4,7 +4,7 @@ use super::{Parameters, Takes, TypeFacts, TypeWord};
 use crate::literal::Misfit;
 use crate::{Group, Widget};
 
-/// The longest `string(n)`, in characters. Indexes take less, which the check of indexes says.
+/// Maximum length of `string(n)`, in characters. Indexed columns have a lower limit, which codegen checks.
 pub const MAX_LENGTH: u32 = 65_535;
 
 pub static WORD: TypeWord = TypeWord {
@@ -14,7 +14,7 @@ pub static WORD: TypeWord = TypeWord {
     pattern: "string\\( *{n} *\\)",
     json: "string",
     rust: "String",
-    meaning: "Text of at most n characters, 1 to 65535. The panel asks for one line of it, unless its widget is `textarea`.",
+    meaning: "Text of at most n characters, 1 to 65535. The panel shows an input of one line, unless the widget is `textarea`.",
     takes: Takes::Length,
     facts: &FACTS,
     elsewhere: &[
@@ -44,6 +44,6 @@ pub fn literal(max: u32, text: &str) -> Result<(), Misfit> {
     let length = text.chars().count();
     match u32::try_from(length).is_ok_and(|length| length <= max) {
         true => Ok(()),
-        false => Err(Misfit::new(format!("it has {length} characters and {max} are allowed"), "shorten it")),
+        false => Err(Misfit::new(format!("it has {length} characters; the maximum is {max}"), "shorten it")),
     }
 }

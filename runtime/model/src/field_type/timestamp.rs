@@ -12,7 +12,7 @@ pub static WORD: TypeWord = TypeWord {
     pattern: "timestamp",
     json: "string",
     rust: "DateTimeUtc",
-    meaning: "A point in time, in the form that `timestamps` says.",
+    meaning: "A point in time, in the format of `timestamps`.",
     takes: Takes::Nothing,
     facts: &FACTS,
     elsewhere: &[(&["datetime", "timestamptz", "time"], "timestamp")],
@@ -34,9 +34,9 @@ pub static FACTS: TypeFacts = TypeFacts {
     ..TypeFacts::PLAIN
 };
 
-/// No literal is one: `key` begins with `now`, or with nothing.
+/// The type has no literals: `key` takes `now`.
 pub fn literal(key: &str) -> Result<(), Misfit> {
-    Err(Misfit::new(format!("a fixed time is no {key}"), "`now`"))
+    Err(Misfit::new(format!("a fixed time cannot be a {key}"), "write `now`"))
 }
 
 pub fn value(text: &str) -> Result<(), Misfit> {

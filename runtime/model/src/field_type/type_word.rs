@@ -1,4 +1,4 @@
-//! The words of the grammar for field types: how each is written in YAML, with the names that other systems have for it.
+//! Words of the grammar for field types: the YAML of each, and its names in other systems.
 
 use super::{TypeFacts, decimal};
 
@@ -9,9 +9,9 @@ pub struct TypeWord {
     /// The word with its arguments: `decimal(p, s)`.
     pub written: &'static str,
     pub example: &'static str,
-    /// The same as a regular expression, for editors. A flow mapping splits `decimal(12, 4)` at the comma, and an editor
-    /// sees only `decimal(12`. `{n}` stands for the lengths of a string, `{p}` for the digits and places of a decimal, and
-    /// `{digits}` for its digits alone.
+    /// The same as a regular expression, for editors. A flow mapping splits `decimal(12, 4)` at the comma, and an
+    /// editor sees `decimal(12` alone. `{n}` stands for the lengths of a string, `{p}` for the digits and places of a
+    /// decimal, `{digits}` for its digits.
     pub pattern: &'static str,
     pub meaning: &'static str,
     /// The JSON of a value.
@@ -19,9 +19,9 @@ pub struct TypeWord {
     /// The type in the Rust struct.
     pub rust: &'static str,
     pub takes: Takes,
-    /// The type that the word alone, or with its arguments, is; a word for several types has the first.
+    /// The type of the word; the first for a word with several types.
     pub facts: &'static TypeFacts,
-    /// Names of the type in other systems, in lower case, each group with what to write here.
+    /// Names of the type in other systems, in lower case, each group with the type to write here.
     pub elsewhere: &'static [(&'static [&'static str], &'static str)],
 }
 
@@ -29,7 +29,7 @@ pub struct TypeWord {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Takes {
     Nothing,
-    /// The most characters: `string(255)`.
+    /// The maximum of characters: `string(255)`.
     Length,
     /// The digits and the decimal places: `decimal(12, 4)`.
     Digits,
@@ -69,8 +69,7 @@ impl TypeWord {
         TypeWord::ALL.iter().copied().find(|known| known.word == word)
     }
 
-    /// The type that other systems call by this name, as it is written here: `varchar` is `string(255)`, `TextField` is
-    /// `text`.
+    /// The type to write for a name from another system: `string(255)` for `varchar`, `text` for `TextField`.
     pub fn elsewhere(name: &str) -> Option<&'static str> {
         let lower = name.to_lowercase();
         let bare = lower.strip_suffix("field").unwrap_or(&lower);

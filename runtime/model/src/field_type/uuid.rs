@@ -32,9 +32,9 @@ pub static FACTS: TypeFacts = TypeFacts {
     ..TypeFacts::PLAIN
 };
 
-/// No literal is one: two records would have the same.
+/// The type has no literals: two records would have the same value.
 pub fn literal() -> Result<(), Misfit> {
-    Err(Misfit::new("no two records have the same", "leave it to a hook: `default: hook`"))
+    Err(Misfit::new("two records cannot have the same UUID", "set it in a hook: `default: hook`"))
 }
 
 /// 32 hexadecimal digits, alone or in groups of 8, 4, 4, 4 and 12.

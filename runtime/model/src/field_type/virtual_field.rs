@@ -2,7 +2,7 @@
 
 use super::TypeFacts;
 
-/// `from`: a field of the record that a reference leads to, or the label of a code. It has the order of that field.
+/// `from`: a field of the record that a reference names, or the label of a code. It has the order of that field.
 pub static DERIVED: TypeFacts = TypeFacts { variant: "Derived", word: "derived", ..TypeFacts::PLAIN };
 
 /// `many`: records of another resource, read and written with this one.
@@ -15,6 +15,6 @@ pub static EMBEDDED: TypeFacts = TypeFacts {
     ..TypeFacts::PLAIN
 };
 
-/// Text that the resource's own code makes of its columns.
+/// Text that the resource's code computes from its columns.
 pub static COMPUTED: TypeFacts =
     TypeFacts { variant: "Computed", word: "computed", has_order: false, can_be_unique: false, ..TypeFacts::PLAIN };

@@ -1,4 +1,5 @@
-//! Reads `#[derived(…)]`, `#[embedded(…)]` and `#[computed(…)]`: fields of the record that stand after a column without being one.
+//! Reader of `#[derived(…)]`, `#[embedded(…)]` and `#[computed(…)]`: fields without a column, written on the column
+//! before them.
 
 use charter_model::{DisplayOption, OptionFacts};
 use proc_macro2::Span;
@@ -11,7 +12,7 @@ use super::{entries, flag, once, text, texts, unknown};
 use crate::ast::{Computed, Derived, Embedded, Flags, Member, Word};
 use crate::problems::Problems;
 
-/// Reads an attribute if it is one of the three.
+/// Reads the attribute if it is one of the three.
 pub fn read(attribute: &Attribute, problems: &mut Problems) -> Option<Member> {
     if attribute.path().is_ident("derived") {
         derived(attribute.path().span(), &entries(attribute, problems)?, problems).map(Member::Derived)
@@ -24,11 +25,11 @@ pub fn read(attribute: &Attribute, problems: &mut Problems) -> Option<Member> {
     }
 }
 
-/// What can be said of a derived field, and of an embedded one, beside display options.
-const OF_DERIVED: &[&str] = &["detail", "no_sort", "no_filter", "filter"];
-const OF_EMBEDDED: &[&str] = &["detail"];
+/// Keys of a derived field and of an embedded one, without display options.
+const DERIVED_KEYS: &[&str] = &["detail", "no_sort", "no_filter", "filter"];
+const EMBEDDED_KEYS: &[&str] = &["detail"];
 
-/// The keys with the display options that fit.
+/// The keys, with the display options that apply.
 fn with_options(keys: &[&'static str], fits: fn(OptionFacts) -> bool) -> Vec<&'static str> {
     let options = DisplayOption::ALL.iter().filter(|option| fits(option.facts())).map(|option| option.key());
     keys.iter().copied().chain(options).collect()
@@ -36,7 +37,7 @@ fn with_options(keys: &[&'static str], fits: fn(OptionFacts) -> bool) -> Vec<&'s
 
 fn derived(span: Span, entries: &[Entry], problems: &mut Problems) -> Option<Derived> {
     let (mut from, mut flags) = (None, Flags::default());
-    let known = with_options(OF_DERIVED, |option| option.of_derived);
+    let known = with_options(DERIVED_KEYS, |option| option.of_derived);
     let (name, rest) = name(span, entries, problems);
     for entry in rest {
         match entry.key().as_str() {
@@ -46,12 +47,14 @@ fn derived(span: Span, entries: &[Entry], problems: &mut Problems) -> Option<Der
         }
     }
     let Some(from) = from else {
-        problems.report(span, "say where it comes from: `from = \"product_group_id.name\"`");
+        problems.report(span, "a derived field needs `from`: `from = \"product_group_id.name\"`");
         return None;
     };
     let Some((via, field)) = split(&from.text) else {
-        problems
-            .report(from.span, "write a field of this struct, a point, and a field of what it refers to (or `label`)");
+        problems.report(
+            from.span,
+            "`from` takes a reference field and a field of the other resource: `\"product_group_id.name\"`",
+        );
         return None;
     };
     let word = |text: &str| Word { text: text.to_owned(), span: from.span };
@@ -60,7 +63,7 @@ fn derived(span: Span, entries: &[Entry], problems: &mut Problems) -> Option<Der
 
 fn embedded(span: Span, entries: &[Entry], problems: &mut Problems) -> Option<Embedded> {
     let (mut resource, mut by, mut flags) = (None, None, Flags::default());
-    let known = with_options(OF_EMBEDDED, |option| option.of_embedded);
+    let known = with_options(EMBEDDED_KEYS, |option| option.of_embedded);
     let (name, rest) = name(span, entries, problems);
     for entry in rest {
         match entry.key().as_str() {
@@ -87,23 +90,23 @@ fn computed(span: Span, entries: &[Entry], problems: &mut Problems) -> Option<Co
         }
     }
     if from.is_empty() {
-        problems.report(span, "say which columns it is made of: `from(\"uuid\", \"size\")`");
+        problems.report(span, "a computed field needs the columns that it reads: `from(\"uuid\", \"size\")`");
     }
     Some(Computed { name: name?, from, nullable })
 }
 
-/// The name stands first, in quotes.
+/// The name is the first entry, in quotes.
 fn name<'e>(span: Span, entries: &'e [Entry], problems: &mut Problems) -> (Option<Word>, &'e [Entry]) {
     match entries {
         [Entry::Literal(Value::Text(name)), rest @ ..] => (Some(name.clone()), rest),
         rest => {
-            problems.report(span, "the name of the field stands first, in quotes");
+            problems.report(span, "the first entry must be the name of the field, in quotes");
             (None, rest)
         }
     }
 }
 
-/// `a.b` in its two parts.
+/// Splits `a.b` in two.
 pub fn split(text: &str) -> Option<(&str, &str)> {
     text.split_once('.').filter(|(left, right)| !left.is_empty() && !right.is_empty() && !right.contains('.'))
 }
