@@ -121,7 +121,9 @@ async fn rolled_back_change_emits_no_event(server: Server) {
     let roles = server.state.catalog.get("role").expect("it is linked");
     let body = br#"{"name":"Lost"}"#;
     let body = charter_runtime::ops::Body::read(body, None).expect("an object");
-    charter_runtime::ops::create(&context.in_transaction(&transaction), roles, &body, None).await.expect("it is created");
+    charter_runtime::ops::create(&context.in_transaction(&transaction), roles, &body, None)
+        .await
+        .expect("it is created");
     drop(transaction);
     assert_eq!(server.admin().get("/roles").await.ok()["meta"]["total"], 0);
     assert!(server.event_bodies(before).await.is_empty());

@@ -13,13 +13,13 @@ use crate::auth;
 use crate::catalog::Catalog;
 use crate::config::Config;
 use crate::context::{SignIns, State};
-use crate::ops::{BoxFuture, ResponseCache, Route};
-use crate::db::{DedicatedLock, Db, Dialect, Lock};
+use crate::db::{Db, DedicatedLock, Dialect, Lock};
 use crate::error::{Error, Result};
 use crate::metrics::Metrics;
+use crate::ops::{BoxFuture, ResponseCache, Route};
 use crate::server::{ConcurrencyLimiter, Mount, RateLimit, ResponseBudget};
 use crate::tasks::DetachedTasks;
-use crate::{attachment, audit, custom_field, seed, counts, view, webhook};
+use crate::{attachment, audit, counts, custom_field, seed, view, webhook};
 
 /// Runs the application's migrations, and returns each with whether it is applied.
 pub type Migrate = for<'a> fn(&'a Db, Direction) -> BoxFuture<'a, Result<Vec<(String, bool)>>>;

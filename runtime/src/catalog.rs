@@ -2,21 +2,22 @@
 
 mod events;
 mod link;
-pub mod validate;
 mod required_parents;
+pub mod validate;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt::Write;
 use std::sync::Arc;
 
 use charter_model::naming::snake;
-use sha2::{Digest, Sha256};
 pub use required_parents::RequiredParents;
+use sha2::{Digest, Sha256};
 
-use crate::ops::{Route, explain};
 use crate::db::fold;
 use crate::error::Error;
 use crate::meta::{FieldMeta, IncludeMeta, IncludeTarget, Kind, Operation, ResourceMeta, Shown};
+use crate::ops::Route;
+use crate::ops::list::explain;
 use crate::query::hint;
 use crate::record::Shape;
 

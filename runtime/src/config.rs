@@ -15,9 +15,9 @@ use database::sqlite_url;
 pub use problems::Problems;
 
 use crate::attachment::S3Config;
-use crate::ops::is_email;
 use crate::error::{Error, Result};
 use crate::network::Network;
+use crate::ops::is_email;
 use crate::webhook::UrlPolicy;
 
 /// A setting.

@@ -19,7 +19,7 @@ use tokio::sync::Notify;
 use crate::catalog::Entry;
 use crate::context::State;
 use crate::custom_field::{CustomFieldType, Entity, Model};
-use crate::db::{Dialect, WITHOUT_TIMEOUT, Lock, Sql};
+use crate::db::{Dialect, Lock, Sql, WITHOUT_TIMEOUT};
 use crate::error::{Error, Result};
 use crate::query::indexes;
 

@@ -6,10 +6,10 @@ use serde_json::{Map, Value};
 use crate::audit::write_diff;
 use crate::catalog::Entry;
 use crate::context::Context;
-use crate::ops::{Audience, Changes, audience, wrap};
 use crate::db::{Operand, Sql};
 use crate::error::Result;
 use crate::meta::TimestampForm;
+use crate::ops::{Audience, Changes, audience, wrap};
 use crate::record::{write_text, write_timestamp};
 
 /// Maximum size of an event body.

@@ -8,10 +8,10 @@ use sea_orm::Value;
 use crate::auth::Principal;
 use crate::catalog::Entry;
 use crate::context::{Context, State};
-use crate::ops::{Body, Transaction, insert_seed};
 use crate::db::Sql;
 use crate::error::{Error, Result};
 use crate::meta::{Access, FieldMeta, Kind, Rule};
+use crate::ops::{Body, Transaction, insert_seed};
 
 /// Inserts missing rows, identified by a unique field, and the row of each singleton. Existing rows are not changed.
 pub async fn reference(state: &Arc<State>, seeds: &[(&str, &str)]) -> Result<()> {

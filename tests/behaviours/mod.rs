@@ -12,8 +12,8 @@ use crate::support::{nothing, own_fixture};
 /// Two that throw a ball to each other, or to themselves.
 mod player {
     use charter_runtime::Result;
-    use charter_runtime::ops::{Context, Route, Transaction, revise};
     use charter_runtime::generated::Resource;
+    use charter_runtime::ops::{Context, Route, Transaction, revise};
     use sea_orm::entity::prelude::DateTimeUtc;
 
     #[derive(Clone, Debug, PartialEq, Resource)]

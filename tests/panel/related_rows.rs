@@ -21,8 +21,8 @@ on_both!(
 /// A resource with many actions.
 mod chest {
     use charter_runtime::Result;
-    use charter_runtime::ops::{Context, Draft, Route};
     use charter_runtime::generated::{Decimal, Resource};
+    use charter_runtime::ops::{Context, Draft, Route};
     use sea_orm::entity::prelude::DateTimeUtc;
 
     #[derive(Clone, Debug, PartialEq, Resource)]

@@ -9,7 +9,7 @@ use charter_runtime::context::{Context, State};
 use charter_runtime::custom_field::load_types;
 use charter_runtime::db::{Dialect, Sql};
 use charter_runtime::online_indexes;
-use charter_runtime::query::{Planner, OrderBy, parse, write_condition};
+use charter_runtime::query::{OrderBy, Planner, parse, write_condition};
 use serde_json::{Value, json};
 
 use super::ids;

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use charter_runtime::db::{Dialect, Sql};
 use charter_runtime::counts;
+use charter_runtime::db::{Dialect, Sql};
 use serde_json::{Value, json};
 
 use super::ids;
@@ -29,7 +29,7 @@ async fn total(client: &Client, path: &str) -> i64 {
 
 /// The total of a full page: one that is not full tells it without asking.
 pub(super) async fn full(client: &Client, query: &str) -> i64 {
-    counts(client, &format!("/specimens?per_page=1{query}")).await
+    total(client, &format!("/specimens?per_page=1{query}")).await
 }
 
 async fn the_total_follows_every_write(server: Server) {

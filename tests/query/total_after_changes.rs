@@ -1,7 +1,7 @@
 //! Filtered pages and totals are right after every kind of change, whether or not they were cached before it.
 
-use charter_runtime::db::Dialect;
 use charter_runtime::counts;
+use charter_runtime::db::Dialect;
 use serde_json::json;
 
 use super::ids;

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::Duration;
 
-use charter_runtime::db::{Db, Sql};
 use charter_runtime::counts;
+use charter_runtime::db::{Db, Sql};
 use reqwest::Method;
 use serde_json::json;
 

@@ -14,8 +14,8 @@ use crate::panel::signed_in;
 use crate::support::{Client, create, on_both, own_fixture};
 
 mod rack {
-    use charter_runtime::ops::Route;
     use charter_runtime::generated::Resource;
+    use charter_runtime::ops::Route;
     use sea_orm::entity::prelude::DateTimeUtc;
 
     #[derive(Clone, Debug, PartialEq, Resource)]
@@ -37,8 +37,8 @@ mod rack {
 }
 
 mod tray {
-    use charter_runtime::ops::{Context, Draft, Route};
     use charter_runtime::generated::Resource;
+    use charter_runtime::ops::{Context, Draft, Route};
     use charter_runtime::{Error, Result};
     use sea_orm::ActiveValue::Set;
     use sea_orm::entity::prelude::DateTimeUtc;
@@ -99,8 +99,8 @@ mod tray {
 }
 
 mod tool {
-    use charter_runtime::ops::Route;
     use charter_runtime::generated::Resource;
+    use charter_runtime::ops::Route;
 
     #[derive(Clone, Debug, PartialEq, Resource)]
     #[resource(name = "tool", soft_delete, include(name = "tray", via = "tray_id"))]

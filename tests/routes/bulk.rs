@@ -1,7 +1,7 @@
 //! Many writes in one request: `POST /<path>/bulk` on every resource that is written.
 
-use charter_runtime::ops::{self, RouteInfo};
 use charter_runtime::meta::Operation;
+use charter_runtime::ops::{self, RouteInfo};
 use serde_json::{Value, json};
 
 use crate::support::{Answer, Client, Server, on_both};

@@ -1,7 +1,7 @@
 //! Every list of the service, as its routes say, so that no new one escapes a test of all.
 
-use charter_runtime::ops;
 use charter_runtime::meta::Operation;
+use charter_runtime::ops;
 use serde_json::{Value, json};
 
 use super::Server;

@@ -16,8 +16,8 @@ use tokio::time::{Instant, timeout_at};
 
 use super::spool::Spool;
 use super::{MAX_FILE_BYTES, Storage, file_name};
-use crate::ops::Upload;
 use crate::error::{Error, FieldErrors, Result};
+use crate::ops::Upload;
 
 /// Maximum size of a field, above the longest text that any field accepts.
 const MAX_FIELD_BYTES: usize = 16 << 10;

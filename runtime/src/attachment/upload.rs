@@ -15,9 +15,9 @@ use super::thumbnail::{ImageInspection, MAX_PIXELS, Thumb};
 use super::{access, media_type, pending_deletion, record};
 use crate::catalog::Entry;
 use crate::context::Context;
-use crate::ops::{Body, BoxFuture, Changes, Transaction, Upload, create_drafted, read_input};
 use crate::error::{Error, FieldErrors, Result};
 use crate::idempotency::{Execution, Key};
+use crate::ops::{Body, BoxFuture, Changes, Transaction, Upload, create_drafted, read_input};
 use crate::resource::Resource as _;
 
 /// Creates an attachment and returns its reply. A repeated upload with the same idempotency key is received completely

@@ -4,9 +4,9 @@ use charter_macros::Resource;
 use sea_orm::QueryResult;
 use sea_orm::entity::prelude::*;
 
-use crate::ops::{Context, Draft, Route, load_all, release};
 use crate::error::{Error, Result};
 use crate::meta::{FieldMeta, Kind};
+use crate::ops::{Context, Draft, Route, load_all, release};
 use crate::query::{Condition, hint};
 use crate::stale_reference::StaleReference;
 

@@ -6,8 +6,8 @@ use sea_orm::entity::prelude::*;
 
 use super::Secret;
 use super::principal::grants_ability;
-use crate::ops::{Context, Draft, Route};
 use crate::error::Result;
+use crate::ops::{Context, Draft, Route};
 use crate::query::hint;
 use crate::stale_reference::StaleReference;
 

@@ -5,9 +5,9 @@ use sea_orm::ActiveValue::Set;
 use sea_orm::entity::prelude::*;
 
 use super::{invitation, session};
-use crate::ops::{Context, Draft, Route};
 use crate::db::Lock;
 use crate::error::{Error, Result};
+use crate::ops::{Context, Draft, Route};
 use crate::view;
 
 #[allow(clippy::duplicated_attributes, reason = "both actions are on a record")]

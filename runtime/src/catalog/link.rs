@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::required_parents::ParentClause;
-use super::{Join, Parent, Source, RequiredParents};
+use super::{Join, Parent, RequiredParents, Source};
 use crate::meta::{IncludeTarget, Kind, ResourceMeta, Rule, Shown};
 
 /// So many references are followed to find out whether a record is there.

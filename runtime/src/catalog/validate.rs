@@ -6,8 +6,8 @@ use charter_model::Predicate;
 use charter_model::reserved::{COLLECTION_PAGES, RECORD_PAGES, TOP_PATHS};
 
 use super::{Catalog, Entry};
-use crate::ops::{compile_pattern, paths};
 use crate::meta::{ActionOutput, FieldMeta, Filter, ResourceMeta, Rule};
+use crate::ops::{compile_pattern, paths};
 
 /// Every problem of the linked resources.
 pub fn validate(catalog: &Catalog) -> Vec<String> {

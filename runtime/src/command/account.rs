@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use super::output;
 use crate::auth::{Principal, invitation, password, role, token, user};
 use crate::context::{Context, State};
-use crate::ops::{self, Body, Preconditions, Transaction};
 use crate::error::{Error, Result};
+use crate::ops::{self, Body, Preconditions, Transaction};
 use crate::query::Condition;
 
 /// Creates a record in the context's transaction. Returns its id and the record as the API shows it.
@@ -122,7 +122,9 @@ pub async fn revoke_token(state: &Arc<State>, matches: &ArgMatches) -> Result<()
     let context = Context::new(state, &operator, state.db.reader());
     let transaction = Transaction::begin(state).await?;
     let entry = state.catalog.linked("token");
-    match ops::delete(&context.in_transaction(&transaction), entry, id, Condition::always(), &Preconditions::default()).await {
+    match ops::delete(&context.in_transaction(&transaction), entry, id, Condition::always(), &Preconditions::default())
+        .await
+    {
         Err(Error::NotFound) => Err(Error::invalid("id", format!("no token has the id {id}"))),
         Err(error) => Err(error),
         Ok(()) => transaction.commit(&context).await,

@@ -8,8 +8,8 @@ use super::account;
 use crate::app::App;
 use crate::auth::{Principal, invitation, user};
 use crate::context::{Context, State};
-use crate::ops::{API, Transaction};
 use crate::error::Result;
+use crate::ops::{API, Transaction};
 
 /// Secrets that the first start shows once.
 pub struct FirstSecrets {

@@ -11,8 +11,8 @@ use crate::attachment;
 use crate::auth::{Principal, Secret, caller_of, token, user};
 use crate::catalog::Entry;
 use crate::context::{Context, State};
-use crate::ops::{self, RouteOperation, Method};
 use crate::error::{Error, Result};
+use crate::ops::{self, Method, RouteOperation};
 use crate::query::{Condition, hint};
 
 pub fn command(format: Arg) -> Command {

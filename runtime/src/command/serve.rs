@@ -9,13 +9,13 @@ use serde_json::json;
 use super::{bootstrap, output};
 use crate::app::{App, Demo};
 use crate::context::State;
-use crate::ops;
+use crate::counts;
 use crate::db::Sql;
 use crate::error::Result;
 use crate::meta::Kind;
-use crate::trigram;
+use crate::ops;
 use crate::server;
-use crate::counts;
+use crate::trigram;
 
 /// Migrates, inserts seed data, and serves until a signal.
 pub async fn serve(app: &App, state: &Arc<State>) -> Result<()> {

@@ -90,7 +90,8 @@ pub async fn compact(db: &Db) -> Result<u64> {
     if !Lock::Fold.try_acquire(&transaction).await? {
         return Ok(0);
     }
-    let row = Sql::new(db.dialect(), COMPACT.replace("{batch}", &MAX_BATCH_CHANGES.to_string())).one(&transaction).await?;
+    let row =
+        Sql::new(db.dialect(), COMPACT.replace("{batch}", &MAX_BATCH_CHANGES.to_string())).one(&transaction).await?;
     transaction.commit().await?;
     let folded: i64 = row.map(|row| row.try_get("", "folded")).transpose()?.unwrap_or(0);
     Ok(folded.unsigned_abs())

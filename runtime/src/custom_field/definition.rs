@@ -9,9 +9,9 @@ use sea_orm::PaginatorTrait;
 use sea_orm::entity::prelude::*;
 
 use super::CustomFieldType;
-use crate::ops::{Context, Draft, Route};
 use crate::db::{Connection, Lock};
 use crate::error::Result;
+use crate::ops::{Context, Draft, Route};
 use crate::query::hint;
 use crate::stale_reference::StaleReference;
 

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::{CustomFieldTypes, Definition, Entity, load};
+use crate::counts;
 use crate::db::{Connection, Sql};
 use crate::error::Result;
 use crate::resource::Resource;
-use crate::counts;
 
 /// Cached definitions by entity type. They may be outdated: a statement that depends on them compares them with the
 /// database, by [`write_definitions`] or, for types only, by [`write_changes`].

@@ -4,8 +4,8 @@ use sea_orm::Value as Stored;
 use serde_json::{Map, Value};
 
 use super::{CustomFieldType, Definition};
-use crate::ops::RawJson;
 use crate::error::FieldErrors;
+use crate::ops::RawJson;
 use crate::query::{hint, read_value};
 use crate::record::write_timestamp;
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use sea_orm::{ConnectionTrait, DatabaseConnection, DbBackend, TransactionOptions};
 
-use super::connection::{Pool, TransactionPool, LazyTransaction};
+use super::connection::{LazyTransaction, Pool, TransactionPool};
 use super::{Connection, Db, Dialect, Sql, statement_timeout};
 use crate::error::Result;
 
@@ -71,7 +71,8 @@ impl Lock {
         let mut is_told = false;
         loop {
             let begun = pool.begin(TransactionOptions::default()).await?;
-            let mut transaction = Connection::Transaction(LazyTransaction::begun(pool.clone(), begun, db.commit_notifier()));
+            let mut transaction =
+                Connection::Transaction(LazyTransaction::begun(pool.clone(), begun, db.commit_notifier()));
             statement_timeout::disable_timeouts(Dialect::Postgres, &mut transaction).await?;
             if self.try_acquire(&transaction).await? {
                 return Ok(DedicatedLock { transaction, connections });

@@ -16,8 +16,8 @@ use tokio::sync::{Notify, OnceCell, OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 use tracing::Instrument;
 
-use super::statement_timeout::{ANSWER_GRACE, no_answer};
 use super::postgres_reader::PostgresReader;
+use super::statement_timeout::{ANSWER_GRACE, no_answer};
 use super::{ACQUIRE_TIMEOUT, stale_plans};
 use crate::error::Result;
 use crate::metrics::{self, Wanted};
@@ -210,7 +210,11 @@ impl LazyTransaction {
         LazyTransaction { pool, begun: OnceCell::new(), over: AtomicBool::new(false), announcement }
     }
 
-    pub(super) fn begun(pool: TransactionPool, begun: OpenTransaction, announcement: CommitNotifier) -> LazyTransaction {
+    pub(super) fn begun(
+        pool: TransactionPool,
+        begun: OpenTransaction,
+        announcement: CommitNotifier,
+    ) -> LazyTransaction {
         LazyTransaction { begun: OnceCell::new_with(Some(begun)), ..LazyTransaction::new(pool, announcement) }
     }
 

@@ -3,23 +3,23 @@
 //! Each database has connections that read and others that write. SQLite has one that writes, because its writers exclude
 //! one another anyway and a mixed pool makes them wait in the worst order. Exports have connections of their own.
 
+mod advisory_lock;
 mod batcher;
-mod sqlite_bind;
-mod stale_plans;
 mod coalesce;
 mod connection;
-mod row_stream;
-mod sqlite_functions;
 mod input_row;
-mod statement_timeout;
-mod advisory_lock;
 mod pool_metrics;
 mod postgres_reader;
 mod read_pool;
 mod row_buffer;
+mod row_stream;
 mod rows;
-mod sqlite_reader;
 mod sql;
+mod sqlite_bind;
+mod sqlite_functions;
+mod sqlite_reader;
+mod stale_plans;
+mod statement_timeout;
 
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -39,22 +39,22 @@ use sea_orm::{
 };
 use tokio::sync::Notify;
 
-pub use sqlite_bind::time_text;
+pub use advisory_lock::{DedicatedLock, Lock};
 use coalesce::Batchers;
 use connection::TransactionPool;
-pub use connection::{CommitNotifier, Connection, Pool, LazyTransaction};
-use row_stream::ExportPool;
-pub use row_stream::{MAX_CONCURRENT_EXPORTS, RowSink};
-pub use sqlite_functions::fold;
+pub use connection::{CommitNotifier, Connection, LazyTransaction, Pool};
 pub use input_row::{INPUT_CTE, InputRow};
-pub use statement_timeout::WITHOUT_TIMEOUT;
-pub use advisory_lock::{DedicatedLock, Lock};
 use postgres_reader::PostgresReader;
 use read_pool::ReadPool;
 pub use row_buffer::{BufferedRow, Stored};
+use row_stream::ExportPool;
+pub use row_stream::{MAX_CONCURRENT_EXPORTS, RowSink};
 pub use rows::{Row, Rows, SharedRow};
-use sqlite_reader::SqliteReader;
 pub use sql::{FALSE, Operand, Sql, TRUE};
+pub use sqlite_bind::time_text;
+pub use sqlite_functions::fold;
+use sqlite_reader::SqliteReader;
+pub use statement_timeout::WITHOUT_TIMEOUT;
 
 use crate::error::{Error, Result};
 use crate::metrics;
@@ -173,7 +173,10 @@ impl Db {
         let reader = pool_of(pool, limit).connect_with(options.clone()).await.map_err(unopened)?;
         let exports = pool_of(MAX_CONCURRENT_EXPORTS, None).idle_timeout(IDLE_TIMEOUT).connect_lazy_with(options);
         Ok(Db {
-            reader: Connection::Pool(pool_without_timeout(SqlxSqliteConnector::from_sqlx_sqlite_pool(reader), &metrics)),
+            reader: Connection::Pool(pool_without_timeout(
+                SqlxSqliteConnector::from_sqlx_sqlite_pool(reader),
+                &metrics,
+            )),
             writer: Connection::Pool(writer.clone()),
             writers: TransactionPool::new(writer, 1),
             exports: ExportPool::new(SqlxSqliteConnector::from_sqlx_sqlite_pool(exports), &metrics),
@@ -200,18 +203,20 @@ impl Db {
             .test_before_acquire(false)
             // What was cut off while nobody used it is found by nobody's request.
             .before_acquire(|connection, it| {
-                Box::pin(
-                    async move { Ok(!stale_plans::predates_schema_change(it.age) && is_alive(connection, it.idle_for).await?) },
-                )
+                Box::pin(async move {
+                    Ok(!stale_plans::predates_schema_change(it.age) && is_alive(connection, it.idle_for).await?)
+                })
             });
         let pool_of = match limit {
-            Some(limit) => pool_of.after_release(move |connection, _| Box::pin(statement_timeout::set_on_connection(connection, limit))),
+            Some(limit) => pool_of
+                .after_release(move |connection, _| Box::pin(statement_timeout::set_on_connection(connection, limit))),
             None => pool_of,
         };
         // Half of the connections read, and half write.
         let (reading, size) = ((size / 2).max(1), (size - size / 2).max(1));
         let pool_of = pool_of.max_connections(size);
-        let mut limited = limit.map_or_else(|| options.clone(), |limit| statement_timeout::with_timeout(options.clone(), limit));
+        let mut limited =
+            limit.map_or_else(|| options.clone(), |limit| statement_timeout::with_timeout(options.clone(), limit));
         let pool = match pool_of.clone().connect_with(limited.clone()).await {
             Err(error) if statement_timeout::is_timeout_refused(&error) => {
                 tracing::warn!(
@@ -311,7 +316,9 @@ impl Db {
     pub async fn begin_lazy(&self) -> Result<Connection> {
         match self.dialect {
             Dialect::Sqlite => self.begin().await,
-            Dialect::Postgres => Ok(Connection::Transaction(LazyTransaction::new(self.writers.clone(), self.commit_notifier()))),
+            Dialect::Postgres => {
+                Ok(Connection::Transaction(LazyTransaction::new(self.writers.clone(), self.commit_notifier())))
+            }
         }
     }
 

@@ -14,7 +14,7 @@ use tokio::time::timeout;
 use tracing::Instrument;
 
 use super::connection::answer;
-use super::read_pool::{self, query_error, acquire_error};
+use super::read_pool::{self, acquire_error, query_error};
 use super::{ACQUIRE_TIMEOUT, PING_AFTER_IDLE, Sql, stale_plans};
 use crate::metrics::{self, Wanted};
 

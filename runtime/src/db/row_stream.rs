@@ -21,7 +21,7 @@ use tokio::time::timeout;
 
 use super::connection::{TransactionPool, adapt};
 use super::statement_timeout::STEPS_BETWEEN_CHECKS;
-use super::{Connection, Db, Dialect, Sql, LazyTransaction, statement_timeout, pool_without_timeout};
+use super::{Connection, Db, Dialect, LazyTransaction, Sql, pool_without_timeout, statement_timeout};
 use crate::error::{Error, Result};
 use crate::metrics;
 

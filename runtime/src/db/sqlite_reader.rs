@@ -20,10 +20,10 @@ use sea_orm::sqlx::error::{DatabaseError, ErrorKind};
 use sea_orm::{DbErr, SqlxError};
 use tracing::Span;
 
-use super::sqlite_bind::to_sqlite;
-use super::statement_timeout::STEPS_BETWEEN_CHECKS;
 use super::read_pool::{self, query_error};
 use super::row_buffer::RowBufferBuilder;
+use super::sqlite_bind::to_sqlite;
+use super::statement_timeout::STEPS_BETWEEN_CHECKS;
 use super::{ACQUIRE_TIMEOUT, Rows, STATEMENT_CACHE_CAPACITY, Sql, sqlite_functions};
 use crate::error::is_schema_changing;
 use crate::metrics;
@@ -182,7 +182,10 @@ impl Reader {
         sqlite_functions::register_on(&connection)?;
         let deadline = Arc::new(Deadline { opened: Instant::now(), micros: AtomicU64::new(u64::MAX) });
         let running = deadline.clone();
-        connection.progress_handler(STEPS_BETWEEN_CHECKS, Some(move || running.is_over() || closing.load(Ordering::Relaxed)))?;
+        connection.progress_handler(
+            STEPS_BETWEEN_CHECKS,
+            Some(move || running.is_over() || closing.load(Ordering::Relaxed)),
+        )?;
         Ok(Reader { connection, deadline })
     }
 

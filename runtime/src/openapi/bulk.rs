@@ -8,9 +8,9 @@ use super::operation::{body_name, created_name, json_content};
 use super::request_schema::{self, Write};
 use super::{english, header, response_schema};
 use crate::catalog::{Catalog, Entry};
-use crate::ops::RouteOperation;
-use crate::ops::bulk::{MAX_OPERATIONS, methods};
 use crate::meta::Operation;
+use crate::ops::RouteOperation;
+use crate::ops::write::bulk::{MAX_OPERATIONS, methods};
 
 /// The operation id, the summary and the description.
 pub fn texts(entry: &Entry) -> (String, String, String) {

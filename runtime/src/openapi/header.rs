@@ -4,11 +4,11 @@ use serde_json::{Value, json};
 
 use super::node::{Node, reference};
 use crate::catalog::Catalog;
-use crate::ops::RouteOperation;
 use crate::error::CODES;
 use crate::header::*;
 use crate::idempotency::MAX_KEY_CHARACTERS;
 use crate::meta::Operation;
+use crate::ops::RouteOperation;
 use crate::trace::TRACEPARENT;
 use crate::webhook::signature;
 

@@ -26,9 +26,9 @@ use self::node::Node;
 use self::operation::SCHEMES;
 use crate::catalog::Catalog;
 use crate::context::State;
-use crate::ops;
 use crate::error::{Error, Result};
 use crate::header::AUTH_TOKEN;
+use crate::ops;
 
 /// The path of the document.
 pub fn path() -> String {

@@ -7,8 +7,9 @@ use super::node::{Node, reference};
 use super::request_schema::{self, Write};
 use super::{bulk, english, error_responses, header, parameter, response_schema};
 use crate::catalog::{Catalog, Entry};
-use crate::ops::{RouteOperation, Format, RouteInfo, deprecation, explain};
 use crate::meta::{ActionMeta, ActionMethod, ActionOn, ActionOutput, Deprecated, Operation, Shown};
+use crate::ops::list::explain;
+use crate::ops::{Format, RouteInfo, RouteOperation, deprecation};
 
 /// Names of the security schemes.
 pub const SCHEMES: [&str; 2] = ["bearer", "token"];
@@ -22,7 +23,9 @@ pub fn describe(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> Node {
     parameters.extend(match route.call {
         RouteOperation::Operation(Operation::List) => parameter::of_list(catalog, entry),
         RouteOperation::Operation(Operation::Show) => parameter::of_record(entry),
-        RouteOperation::Action(action) if action.method == ActionMethod::Get => parameter::of_action(catalog, action.input),
+        RouteOperation::Action(action) if action.method == ActionMethod::Get => {
+            parameter::of_action(catalog, action.input)
+        }
         _ => Vec::new(),
     });
     parameters.extend(header::of_call(route.call, route.call.takes_key()));
@@ -38,7 +41,9 @@ pub fn describe(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> Node {
         .with("x-ability", route.ability.clone())
         .with_some("x-permission", route.permission);
     let node = match route.call {
-        RouteOperation::Action(action) => english::deprecated(node, entry.meta.deprecation(Deprecated::Action, action.name)),
+        RouteOperation::Action(action) => {
+            english::deprecated(node, entry.meta.deprecation(Deprecated::Action, action.name))
+        }
         RouteOperation::Operation(_) | RouteOperation::Bulk | RouteOperation::Restore => node,
     };
     let node = if parameters.is_empty() { node } else { node.with("parameters", parameters) };

@@ -7,10 +7,10 @@ use super::example::Examples;
 use super::node::{Node, reference};
 use super::request_schema::BOOLEAN_WORD;
 use crate::catalog::{Catalog, Entry};
-use crate::ops::explain::{ABILITY, MEDIA_TYPE};
-use crate::ops::to_write;
 use crate::meta::{Deprecated, FieldMeta, Kind, Shown};
-use crate::query::{self, MAX_VALUE_CHARACTERS, MAX_PER_PAGE, DEFAULT_PER_PAGE, Predicate, Reads, include_names};
+use crate::ops::list::explain::{ABILITY, MEDIA_TYPE};
+use crate::ops::to_write;
+use crate::query::{self, DEFAULT_PER_PAGE, MAX_PER_PAGE, MAX_VALUE_CHARACTERS, Predicate, Reads, include_names};
 use crate::view;
 
 /// Shared parameters of all lists.

@@ -10,8 +10,8 @@ use super::node::{Node, reference};
 use super::number_pattern;
 use super::{english, response_schema};
 use crate::catalog::{Catalog, Entry};
-use crate::ops::embedded;
 use crate::meta::{Access, DefaultValue, FieldMeta, Kind, Rule, Shown};
+use crate::ops::input::embedded;
 use crate::query::MAX_LIST_ELEMENTS;
 
 /// Name of the schema of a boolean as text.

@@ -6,8 +6,8 @@ use super::english;
 use super::example::Examples;
 use super::node::{Node, reference};
 use crate::catalog::{Catalog, Entry};
-use crate::ops::embedded;
 use crate::meta::{FieldMeta, IncludeMeta, IncludeTarget, Kind, Shown, TimestampForm};
+use crate::ops::input::embedded;
 
 /// The schema of a field of a record, with its description and an example.
 pub fn field(catalog: &Catalog, entry: &Entry, field: &'static FieldMeta) -> Node {

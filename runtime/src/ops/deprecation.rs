@@ -2,9 +2,9 @@
 
 use chrono::{NaiveDate, NaiveTime};
 
-use super::body::Body;
-use super::bulk;
 use super::endpoints::RouteOperation;
+use super::input::body::Body;
+use super::write::bulk;
 use crate::header;
 use crate::meta::{Deprecated, Operation, ResourceMeta};
 use crate::query::{Predicate, parse};
@@ -62,7 +62,8 @@ impl Uses {
 
     /// Counts the fields that a body gives.
     pub fn give(&mut self, call: RouteOperation, bytes: &[u8]) {
-        let writes = matches!(call, RouteOperation::Operation(Operation::Create | Operation::Update) | RouteOperation::Bulk);
+        let writes =
+            matches!(call, RouteOperation::Operation(Operation::Create | Operation::Update) | RouteOperation::Bulk);
         if self.meta.deprecated.is_empty() || !writes {
             return;
         }

@@ -2,7 +2,8 @@
 
 pub use charter_model::reserved::BULK_PATH as BULK;
 
-use super::{RESTORE, bulk};
+use super::RESTORE;
+use super::write::bulk;
 use crate::auth::Principal;
 use crate::catalog::{Catalog, Entry};
 use crate::context::State;
@@ -247,7 +248,12 @@ pub fn to_read(entry: &Entry) -> (String, Option<&'static str>) {
 
 /// The abilities, one of which a call needs, and the permission. What hangs on other records needs what those need: for
 /// one of them it is known here, else once it is known on which.
-fn required_access(catalog: &Catalog, entry: &Entry, place: PathKind, call: RouteOperation) -> (Vec<String>, Option<&'static str>) {
+fn required_access(
+    catalog: &Catalog,
+    entry: &Entry,
+    place: PathKind,
+    call: RouteOperation,
+) -> (Vec<String>, Option<&'static str>) {
     let writes = !call.reads() || matches!(call, RouteOperation::Action(action) if action.needs_write);
     let needs = |entry: &Entry| match writes {
         true => to_write(entry),

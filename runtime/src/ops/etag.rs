@@ -175,14 +175,22 @@ mod tests {
     fn a_write_compares_the_version_strongly_and_a_read_the_answer_weakly() {
         let (plain, form) = (tag(b"{\"id\":1}"), tag_of_form(b"{\"id\":1}", b"{\"id\":1,\"owner\":null}"));
         let writes = |header: &str| Preconditions::read(Some(header), None).unwrap().check(&plain).is_ok();
-        assert!(writes(&with_gzip_suffix(&plain)) && writes(&with_gzip_suffix(&form)) && !writes(&format!("W/{}", with_gzip_suffix(&plain))));
+        assert!(
+            writes(&with_gzip_suffix(&plain))
+                && writes(&with_gzip_suffix(&form))
+                && !writes(&format!("W/{}", with_gzip_suffix(&plain)))
+        );
         assert!(writes(&plain) && writes(&form) && writes("*") && writes(&format!("\"x\", {plain}")));
         assert!(!writes(&format!("W/{plain}")) && !writes(&tag(b"{\"id\":2}")) && !writes("\"\""));
         let has = |header: &str, tag: &str| {
             Preconditions::read(None, Some(header)).unwrap().not_modified(tag).expect("nothing else is asked")
         };
         assert!(has(&plain, &plain) && has(&format!("W/{plain}"), &plain) && has("*", &form));
-        assert!(has(&with_gzip_suffix(&plain), &plain) && has(&with_gzip_suffix(&form), &form) && !has(&with_gzip_suffix(&form), &plain));
+        assert!(
+            has(&with_gzip_suffix(&plain), &plain)
+                && has(&with_gzip_suffix(&form), &form)
+                && !has(&with_gzip_suffix(&form), &plain)
+        );
         assert!(!has(&plain, &form) && !has(&form, &plain));
         assert!(Preconditions::read(None, Some("*")).unwrap().check(&plain).is_err(), "it is there");
     }

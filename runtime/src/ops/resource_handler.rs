@@ -8,16 +8,18 @@ use salvo::routing::PathState;
 use salvo::{Request, Router, async_trait};
 use sea_orm::QueryResult;
 
+use super::action::external::{self, ExternalCall};
 use super::action::{self, ActionCall};
-use super::external_action::{self, ExternalCall};
-use super::body::Body;
-use super::bulk::{self, Site};
 use super::deprecation::Uses;
-use super::export::Exported;
-use super::list::{self, ListRequest, ListResponse};
-use super::endpoints::{API, RouteOperation, Method, PathKind, methods, parts, path, places};
+use super::endpoints::{API, Method, PathKind, RouteOperation, methods, parts, path, places};
 use super::etag::Preconditions;
-use super::{RESTORE, StoredResponse, Transaction, create, delete, explain, restore, show, records, update, visibility, fast_path};
+use super::input::body::Body;
+use super::list::explain;
+use super::list::export::Exported;
+use super::list::{self, ListRequest, ListResponse};
+use super::write::bulk::{self, Site};
+use super::write::{create, delete, fast_path, restore, update};
+use super::{RESTORE, StoredResponse, Transaction, records, show, visibility};
 use crate::attachment;
 use crate::auth::{authenticate_with, revalidate};
 use crate::catalog::Entry;
@@ -187,7 +189,9 @@ impl ResourceEndpoint {
         if anew {
             by_now = revalidate(state, &caller).await?;
             method.admit(&by_now)?;
-            context = Context::new(state, &by_now, state.db.reader()).with_request_id(request_id.as_deref()).with_trace(trace);
+            context = Context::new(state, &by_now, state.db.reader())
+                .with_request_id(request_id.as_deref())
+                .with_trace(trace);
         }
         let conditions = match method.call.has_conditions() {
             true => headers::conditions(request),
@@ -197,7 +201,9 @@ impl ResourceEndpoint {
         if let (Err(_), Some(id)) = (&conditions, id) {
             match method.call {
                 RouteOperation::Operation(Operation::Show) => show::find(&context, entry, id, &within, query).await?,
-                RouteOperation::Operation(Operation::Delete) => records::require(&context, entry, id, within.clone()).await?,
+                RouteOperation::Operation(Operation::Delete) => {
+                    records::require(&context, entry, id, within.clone()).await?
+                }
                 // It was looked for before its body was read.
                 _ => {}
             }
@@ -215,7 +221,7 @@ impl ResourceEndpoint {
         }
         if let (RouteOperation::Action(action), Some(key), false) = (method.call, &key, method.call.is_transaction()) {
             let call = ExternalCall { action, id, within: with.within, query, body: &bytes };
-            return headers::once(external_action::run(&context, entry, call, key.clone()).await?);
+            return headers::once(external::run(&context, entry, call, key.clone()).await?);
         }
         if !method.call.is_transaction() {
             return read(&context, entry, method.call, with).await;
@@ -288,7 +294,9 @@ async fn read(context: &Context<'_>, entry: &Entry, call: RouteOperation, with: 
                 if same { Response::empty(StatusCode::NOT_MODIFIED) } else { Response::json(StatusCode::OK, body) };
             return Ok(answer.with_text(header::ETAG, &tag));
         }
-        (RouteOperation::Operation(_), None) | (RouteOperation::Bulk | RouteOperation::Restore, _) => return Err(Error::NotFound),
+        (RouteOperation::Operation(_), None) | (RouteOperation::Bulk | RouteOperation::Restore, _) => {
+            return Err(Error::NotFound);
+        }
         (RouteOperation::Action(action), id) => {
             // The conditions are those of the record, and this is none.
             let conditions = &Preconditions::default();
@@ -330,7 +338,9 @@ async fn write(
             delete::delete(context, entry, id, within, conditions).await?;
             return Ok((StoredResponse::empty(), false));
         }
-        (RouteOperation::Operation(_), Some(id)) => update::update(context, entry, id, within, conditions, body, found).await?,
+        (RouteOperation::Operation(_), Some(id)) => {
+            update::update(context, entry, id, within, conditions, body, found).await?
+        }
         (RouteOperation::Restore, Some(id)) => restore::restore(context, entry, id, within, conditions).await?,
         (RouteOperation::Operation(_) | RouteOperation::Restore, None) => return Err(Error::NotFound),
         (RouteOperation::Bulk, _) => return bulk::run(context, entry, &Site { parent, within }, bytes).await,

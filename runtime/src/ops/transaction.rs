@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use futures_util::FutureExt;
 use sea_orm::{ConnectionTrait, QueryResult};
 
-use super::route::RecordHook;
 use super::hooks::RunningHook;
 use super::records;
+use super::route::RecordHook;
 use crate::catalog::Entry;
 use crate::context::{Context, State};
 use crate::db::Connection;

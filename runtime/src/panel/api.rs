@@ -16,9 +16,9 @@ use serde_json::Value;
 use super::list::response::ListBody;
 use crate::auth::Principal;
 use crate::context::State;
-use crate::ops::{self, API};
 use crate::error::{Error, Result};
 use crate::header;
+use crate::ops::{self, API};
 use crate::server::{Endpoint, InternalRequest, NotFound};
 
 /// The router of `/api/v1`.

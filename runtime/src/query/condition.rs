@@ -5,7 +5,7 @@ use std::sync::Arc;
 use sea_orm::Value;
 
 use super::custom_field_sql;
-use crate::catalog::{Source, RequiredParents};
+use crate::catalog::{RequiredParents, Source};
 use crate::meta::{FieldMeta, ResourceMeta};
 
 /// A condition in SQL's three-valued logic.
@@ -209,7 +209,9 @@ impl Condition {
     pub fn is_index_range(&self) -> bool {
         match self {
             Condition::All(list) => list.iter().any(Condition::is_index_range),
-            Condition::Test { target: Target::Custom { kind, .. }, test } => custom_field_sql::is_index_range(*kind, test),
+            Condition::Test { target: Target::Custom { kind, .. }, test } => {
+                custom_field_sql::is_index_range(*kind, test)
+            }
             _ => false,
         }
     }

@@ -15,7 +15,7 @@ use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 use super::condition::Condition;
-use super::order_by::{KeyType, Position, OrderBy};
+use super::order_by::{KeyType, OrderBy, Position};
 use super::sql::write_condition;
 use crate::db::{Dialect, Row, Sql};
 use crate::error::{Error, Result};
@@ -140,8 +140,12 @@ impl KeyType {
             KeyType::Integer | KeyType::Number => json.as_i64()?.into(),
             KeyType::Boolean => json.as_bool()?.into(),
             KeyType::Decimal(places) => Decimal::new(json.as_i64()?, u32::from(places)).into(),
-            KeyType::Time => text()?.parse::<DateTime<Utc>>().ok().filter(|time| ALLOWED_YEARS.contains(&time.year()))?.into(),
-            KeyType::Date => text()?.parse::<NaiveDate>().ok().filter(|day| ALLOWED_YEARS.contains(&day.year()))?.into(),
+            KeyType::Time => {
+                text()?.parse::<DateTime<Utc>>().ok().filter(|time| ALLOWED_YEARS.contains(&time.year()))?.into()
+            }
+            KeyType::Date => {
+                text()?.parse::<NaiveDate>().ok().filter(|day| ALLOWED_YEARS.contains(&day.year()))?.into()
+            }
             KeyType::Uuid => text()?.parse::<Uuid>().ok()?.into(),
         })
     }

@@ -36,7 +36,9 @@ pub fn key(dialect: Dialect, table: &str, name: &str, kind: CustomKind) -> Strin
         (true, Dialect::Postgres) => {
             format!("(left({}, {MAX_INDEXED_CHARACTERS}) COLLATE \"C\")", whole(dialect, table, name, kind))
         }
-        (true, Dialect::Sqlite) => format!("substr({}, 1, {MAX_INDEXED_CHARACTERS})", whole(dialect, table, name, kind)),
+        (true, Dialect::Sqlite) => {
+            format!("substr({}, 1, {MAX_INDEXED_CHARACTERS})", whole(dialect, table, name, kind))
+        }
         (false, _) => whole(dialect, table, name, kind),
     }
 }

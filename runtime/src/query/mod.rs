@@ -7,15 +7,15 @@ pub mod condition;
 mod cursor;
 mod custom_field_sql;
 mod describe;
-mod resolve;
-mod trigram;
 mod order_by;
 mod parse;
 mod plan;
 mod predicate_test;
 mod request;
+mod resolve;
 mod sql;
 mod suggest;
+mod trigram;
 mod value;
 
 pub use charter_model::{Predicate, Reads};
@@ -23,15 +23,15 @@ pub use condition::Condition;
 pub use cursor::Cursor;
 pub use custom_field_sql::indexes;
 pub use describe::{describe, target_name};
-pub use resolve::{allows, asked, include_names};
-pub use trigram::{match_expression, indexed_condition};
-pub use order_by::{Position, OrderBy, KeysetRange};
+pub use order_by::{KeysetRange, OrderBy, Position};
 pub use parse::parse;
 pub use plan::{
-    Count, MAX_VALUE_CHARACTERS, MAX_CONDITIONS, MAX_LIST_ELEMENTS, MAX_PER_PAGE, MAX_BOUND_VALUES, Order, DEFAULT_PER_PAGE, Plan, Planner,
-    too_many_values,
+    Count, DEFAULT_PER_PAGE, MAX_BOUND_VALUES, MAX_CONDITIONS, MAX_LIST_ELEMENTS, MAX_PER_PAGE, MAX_VALUE_CHARACTERS,
+    Order, Plan, Planner, too_many_values,
 };
 pub use request::{Pair, Request, Term, Values, decode};
+pub use resolve::{allows, asked, include_names};
 pub use sql::{INDEX_TRIGGERS, write_condition, write_has_triggers};
 pub use suggest::{hint, suggest};
+pub use trigram::{indexed_condition, match_expression};
 pub use value::{read_boolean, read_value};

@@ -84,7 +84,8 @@ impl<'p> OrderBy<'p> {
     pub fn write_values(self, sql: &mut Sql) {
         for (index, order) in self.keys.iter().enumerate() {
             let Key { value, .. } = key(sql, order);
-            let cast = if key_type(order) == KeyType::Number && sql.dialect == Dialect::Postgres { "::text" } else { "" };
+            let cast =
+                if key_type(order) == KeyType::Number && sql.dialect == Dialect::Postgres { "::text" } else { "" };
             sql.push(", ").push(&value).push(cast).push(&format!(" AS \"charter_key_{index}\""));
         }
     }

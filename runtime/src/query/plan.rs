@@ -5,10 +5,10 @@ use std::collections::HashSet;
 use charter_model::{Predicate, Reads, Storage};
 
 use super::condition::{Condition, Target, Test};
-use super::resolve::{Named, allows, include_names};
 use super::order_by::{OrderBy, is_ordered};
 use super::predicate_test::{label_test, read_texts, test};
 use super::request::{Request, Term};
+use super::resolve::{Named, allows, include_names};
 use super::suggest::hint;
 use crate::catalog::{Catalog, Entry, Source};
 use crate::custom_field::{CustomFieldType, CustomFieldTypes, json_operand};

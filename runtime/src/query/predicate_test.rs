@@ -3,7 +3,7 @@
 use charter_model::{Predicate, Reads};
 
 use super::condition::{Comparison, MatchPosition, Test};
-use super::plan::{MAX_VALUE_CHARACTERS, MAX_LIST_ELEMENTS};
+use super::plan::{MAX_LIST_ELEMENTS, MAX_VALUE_CHARACTERS};
 use super::request::Values;
 use super::value;
 use crate::db::fold;

@@ -184,8 +184,8 @@ pub fn asked(field: &FieldMeta) -> bool {
 mod tests {
     use super::Named;
     use crate::catalog::{Catalog, Entry};
-    use crate::ops::Route;
     use crate::custom_field::CustomFieldTypes;
+    use crate::ops::Route;
     use crate::query::{Condition, Planner};
 
     mod keeper {

@@ -124,7 +124,9 @@ fn is_alike(letters: &[char], at: usize) -> bool {
     match letters[at] {
         'i' => letters.get(at + 1).is_some_and(|next| *next != DOT_ABOVE),
         '\0' | DOT_ABOVE => false,
-        letter => letter.is_ascii() || !FOLDED_DIFFERENTLY.iter().any(|(first, last)| (*first..=*last).contains(&letter)),
+        letter => {
+            letter.is_ascii() || !FOLDED_DIFFERENTLY.iter().any(|(first, last)| (*first..=*last).contains(&letter))
+        }
     }
 }
 

@@ -6,10 +6,10 @@ use salvo::http::{HeaderValue, StatusCode, Version};
 
 use super::Response;
 use crate::auth::Principal;
-use crate::ops::{Preconditions, Format, StoredResponse};
 use crate::error::{Error, Result};
 use crate::header;
 use crate::idempotency::{Execution, Key};
+use crate::ops::{Format, Preconditions, StoredResponse};
 use crate::trace::{TRACEPARENT, Trace};
 
 /// The id of the request.

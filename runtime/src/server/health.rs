@@ -10,9 +10,9 @@ use super::endpoint::only_get;
 use super::{Handler, Response};
 use crate::auth::authenticate;
 use crate::context::State;
-use crate::ops;
 use crate::error::{Error, Result};
 use crate::metrics::{CONTENT_TYPE, UNMATCHED};
+use crate::ops;
 
 /// `/health/live`: 200 while the process runs.
 #[derive(Debug)]

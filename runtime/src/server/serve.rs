@@ -21,15 +21,15 @@ use super::health::{Live, MetricsEndpoint, Ready};
 use super::listener::{AcceptLoop, Incoming, Listener};
 use crate::attachment;
 use crate::context::State;
-use crate::ops;
+use crate::counts;
 use crate::error::{Error, Result};
 use crate::idempotency;
 use crate::online_indexes;
 use crate::openapi;
+use crate::ops;
 use crate::panel;
-use crate::trigram;
 use crate::tasks::supervise;
-use crate::counts;
+use crate::trigram;
 use crate::webhook::Dispatcher;
 
 /// Time that open requests have to finish after the signal to stop.

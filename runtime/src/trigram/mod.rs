@@ -4,24 +4,24 @@
 //! On PostgreSQL migrations create the trigram indexes (`pg_trgm`). Its planner does not know how many rows hold a text: for a rare
 //! one it may walk a million rows in the order of the list. A list therefore reads the ids of the candidates first, if they are few.
 
-mod index;
 mod build;
+mod index;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
-pub use build::{drop_all, keep_built, build_missing};
+pub use build::{build_missing, drop_all, keep_built};
 use tokio::sync::Notify;
 
 use sea_orm::DbErr;
 
 use crate::catalog::Entry;
 use crate::context::Context;
+use crate::counts;
 use crate::db::{Dialect, Sql};
 use crate::error::{Error, INDEX_REBUILDING, Result};
-use crate::query::{Condition, match_expression, indexed_condition, write_condition, write_has_triggers};
+use crate::query::{Condition, indexed_condition, match_expression, write_condition, write_has_triggers};
 use crate::record::write_from;
-use crate::counts;
 
 /// On PostgreSQL, a list of at most this many candidates is read by their ids.
 const MAX_CANDIDATE_IDS: usize = 1_000;
@@ -75,8 +75,7 @@ pub async fn narrow(context: &Context<'_>, entry: &Entry, condition: &Condition)
     let (table, complete) = (entry.meta.table, &context.state().searches);
     let Some(index) = complete.find(table) else { return Ok(None) };
     let Some(expression) = match_expression(condition, entry.meta.search) else { return Ok(None) };
-    let mut sql =
-        Sql::new(Dialect::Sqlite, format!("WITH charter_most(n) AS (SELECT MIN({MAX_CANDIDATES}, COALESCE("));
+    let mut sql = Sql::new(Dialect::Sqlite, format!("WITH charter_most(n) AS (SELECT MIN({MAX_CANDIDATES}, COALESCE("));
     counts::write_live_count(&mut sql, table);
     sql.push(&format!(", 0) / {MIN_ROWS_PER_CANDIDATE})) SELECT (SELECT COUNT(*) FROM (SELECT 1 FROM "));
     sql.name(&index).push(" WHERE ").name(&index).push(" MATCH ").bind(expression.as_str());

@@ -7,12 +7,12 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::validation::ViewValidator;
-use crate::ops::{Context, Draft, Route};
 use crate::error::{Error, FieldErrors, Result};
 use crate::meta::{FieldMeta, ResourceMeta};
+use crate::ops::{Context, Draft, Route};
 use crate::query::{
-    Condition, MAX_VALUE_CHARACTERS, MAX_CONDITIONS, MAX_LIST_ELEMENTS, MAX_BOUND_VALUES, Predicate, Reads, Term, Values, hint,
-    too_many_values,
+    Condition, MAX_BOUND_VALUES, MAX_CONDITIONS, MAX_LIST_ELEMENTS, MAX_VALUE_CHARACTERS, Predicate, Reads, Term,
+    Values, hint, too_many_values,
 };
 use crate::resource::Resource as _;
 

@@ -9,9 +9,9 @@ use super::redelivery;
 use super::signature::TIMESTAMP;
 use super::subscriptions::{may_see_sql, read_permission};
 use super::transport::{METHOD, headers};
-use crate::ops::{Context, Route};
 use crate::db::Sql;
 use crate::error::{Error, Result};
+use crate::ops::{Context, Route};
 
 #[derive(Clone, Debug, PartialEq, Resource)]
 #[resource(name = "webhook_log", label = "Webhook log", plural = "logs", path = "logs", table = "webhook_logs")]

@@ -13,9 +13,9 @@ use super::dns::{Lookup, ResolveError, Resolver, system_lookup};
 use super::signature::Secrets;
 use super::transport::{Attempt, METHOD, Outcome, Transport, headers};
 use super::url_policy::{Denial, Destination, UrlPolicy};
-use crate::ops::BoxFuture;
 use crate::error::{Error, Result};
 use crate::http_client;
+use crate::ops::BoxFuture;
 
 /// Timeouts and size limits of one attempt.
 #[derive(Debug, Clone, Copy)]

@@ -8,9 +8,9 @@ use sea_orm::entity::prelude::*;
 
 use super::transport::Outcome;
 use super::{SigningSecret, cancel, redelivery, subscriptions};
-use crate::ops::{Context, Draft, Route};
 use crate::db::Lock;
 use crate::error::{Error, FieldErrors, Result};
+use crate::ops::{Context, Draft, Route};
 use crate::query::hint;
 use crate::stale_reference::StaleReference;
 

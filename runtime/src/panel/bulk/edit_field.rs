@@ -3,10 +3,10 @@
 use maud::{Markup, html};
 use serde_json::{Map, Value, json};
 
-use crate::ops;
 use crate::custom_field::{self, CustomFieldType, Definition};
 use crate::error::{FieldErrors, Result};
 use crate::meta::{FieldMeta, Kind, Rule};
+use crate::ops;
 use crate::panel::display_name::DisplayNames;
 use crate::panel::format::labels;
 use crate::panel::format::value::{self, Placement};

@@ -17,9 +17,9 @@ use std::borrow::Cow;
 use maud::{Markup, html};
 use serde_json::Value;
 
-use crate::ops::{API, Format};
 use crate::error::Result;
 use crate::meta::{FieldMeta, Operation};
+use crate::ops::{API, Format};
 use crate::panel::api::ApiResponse;
 use crate::panel::dashboard::chart;
 use crate::panel::display_name::{self, DisplayNames};

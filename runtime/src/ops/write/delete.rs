@@ -4,18 +4,19 @@ use std::sync::Arc;
 
 use sea_orm::QueryResult;
 
-use super::changeset::stored;
-use super::hooks::RunningHook;
-use super::transaction::after_commit_of;
 use super::update::guard;
-use super::etag::Preconditions;
-use super::visibility::{audience, visible};
-use super::{embedded, show, records};
 use crate::attachment;
 use crate::audit;
 use crate::catalog::Entry;
 use crate::context::Context;
 use crate::error::{Error, Result};
+use crate::ops::etag::Preconditions;
+use crate::ops::hooks::RunningHook;
+use crate::ops::input::changeset::stored;
+use crate::ops::input::embedded;
+use crate::ops::transaction::after_commit_of;
+use crate::ops::visibility::{audience, visible};
+use crate::ops::{records, show};
 use crate::outbox;
 use crate::query::Condition;
 

@@ -1,5 +1,14 @@
 //! A page of records, or all of them: `GET /<path>`.
 
+pub(crate) mod csv;
+pub(crate) mod explain;
+pub(crate) mod export;
+pub(crate) mod include;
+pub(crate) mod render;
+pub(crate) mod response_cache;
+pub(crate) mod select;
+pub(crate) mod total;
+
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
@@ -7,12 +16,12 @@ use bytes::Bytes;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use tokio::sync::OnceCell;
 
-use super::export::{Exported, Format};
-use super::include;
-use super::select::{self, Reading};
-use super::response_cache::{CachedPage, CacheKey, Versioned};
+use self::export::{Exported, Format};
+use self::response_cache::{CacheKey, CachedPage, Versioned};
+use self::select::Reading;
 use super::etag::Preconditions;
-use super::{explain, export, restore, visibility, render};
+use super::visibility;
+use super::write::restore;
 use crate::catalog::Entry;
 use crate::context::Context;
 use crate::custom_field::{self, CustomFieldTypes, Types};
@@ -61,7 +70,12 @@ const UNESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(
 /// page would be read.
 ///
 /// text → [`Request`] → saved view merged → [`Plan`](crate::query::Plan) → SQL → rows → JSON.
-pub async fn list(context: &Context<'_>, entry: &Entry, within: Condition, ask: ListRequest<'_>) -> Result<ListResponse> {
+pub async fn list(
+    context: &Context<'_>,
+    entry: &Entry,
+    within: Condition,
+    ask: ListRequest<'_>,
+) -> Result<ListResponse> {
     let mut request = parse(ask.query)?;
     if request.explain.is_some() {
         context.caller().need_ability(explain::ABILITY)?;
@@ -241,7 +255,12 @@ fn link(ask: ListRequest<'_>, next: Option<&str>) -> Result<Option<String>> {
     let mut address = format!("</{}?", ask.path.trim_start_matches('/'));
     for Pair { name, value } in decode(ask.query)? {
         if name != "cursor" {
-            let _ = write!(address, "{}={}&", utf8_percent_encode(&name, UNESCAPED), utf8_percent_encode(&value, UNESCAPED));
+            let _ = write!(
+                address,
+                "{}={}&",
+                utf8_percent_encode(&name, UNESCAPED),
+                utf8_percent_encode(&value, UNESCAPED)
+            );
         }
     }
     let mut link = format!("{address}cursor=>; rel=\"first\"");

@@ -17,7 +17,7 @@ use super::select::{self, Reading};
 use crate::auth::{Principal, revalidate};
 use crate::context::{Context, State};
 use crate::custom_field;
-use crate::db::{Connection, Row, Sql, RowSink};
+use crate::db::{Connection, Row, RowSink, Sql};
 use crate::error::{Error, FieldErrors, Result};
 use crate::meta::IncludeMeta;
 use crate::query::Request;

@@ -10,7 +10,7 @@ use sea_orm::{ActiveModelTrait, ActiveValue, EntityTrait, FromQueryResult, IntoA
 use uuid::Uuid;
 
 use super::embedded::EmbeddedSet;
-use super::input::null;
+use super::null;
 use crate::error::{Error, FieldErrors, Result};
 use crate::meta::{FieldMeta, ResourceMeta};
 use crate::record::{Cell, write_text};

@@ -6,17 +6,18 @@
 
 use std::sync::Arc;
 
-use super::body::Body;
-use super::changeset::Changes;
-use super::atomic_store::{Target, RowVersion};
-use super::write_result::WriteResult;
+use super::atomic_store::{RowVersion, Target};
+use super::result::WriteResult;
 use super::update::{Cause, UPDATE};
-use super::{candidate, create, input, atomic_store, records, update, visibility};
+use super::{atomic_store, candidate, create, update};
 use crate::catalog::Entry;
 use crate::context::Context;
 use crate::custom_field::{Definition, Definitions};
 use crate::db::Dialect;
 use crate::error::Result;
+use crate::ops::input::body::Body;
+use crate::ops::input::changeset::Changes;
+use crate::ops::{input, records, visibility};
 use crate::query::Condition;
 use sea_orm::QueryResult;
 
@@ -28,7 +29,12 @@ fn list(judges: &CustomFieldDefinitions) -> &[Definition] {
 }
 
 /// Creates a record as [`create::create`] does; `None` where it takes more.
-pub async fn create_record(context: &Context<'_>, entry: &Entry, body: &Body<'_>, under: Option<i64>) -> Result<Option<WriteResult>> {
+pub async fn create_record(
+    context: &Context<'_>,
+    entry: &Entry,
+    body: &Body<'_>,
+    under: Option<i64>,
+) -> Result<Option<WriteResult>> {
     if !is_plain(context, entry).await? {
         return Ok(None);
     }
@@ -40,7 +46,10 @@ pub async fn create_record(context: &Context<'_>, entry: &Entry, body: &Body<'_>
     if !changes.errors.is_empty() || !columns.all(|field| changes.get(field.name).is_some()) {
         return Ok(None);
     }
-    let Some((id, record)) = candidate::evaluate(context, entry, &changes, &custom_field_definitions, None).await? else { return Ok(None) };
+    let Some((id, record)) = candidate::evaluate(context, entry, &changes, &custom_field_definitions, None).await?
+    else {
+        return Ok(None);
+    };
     let cause = Cause { action: "create", event: "created" };
     if !atomic_store::store(context, entry, &changes, Target::New(id), cause, &record).await? {
         return Ok(None);

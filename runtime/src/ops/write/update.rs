@@ -4,20 +4,22 @@ use std::sync::Arc;
 
 use sea_orm::{QueryResult, Value};
 
-use super::body::Body;
-use super::changeset::{Changes, stored};
 use super::create::{after_save, check};
-use super::hooks::RunningHook;
-use super::write_result::WriteResult;
-use super::transaction::after_commit;
-use super::etag::Preconditions;
-use super::{embedded, input, show, records, visibility, fast_path};
+use super::fast_path;
+use super::result::WriteResult;
 use crate::audit;
 use crate::catalog::Entry;
 use crate::context::Context;
 use crate::custom_field;
 use crate::error::{Error, Result};
 use crate::meta::{Access, FieldMeta};
+use crate::ops::etag::Preconditions;
+use crate::ops::hooks::RunningHook;
+use crate::ops::input::body::Body;
+use crate::ops::input::changeset::{Changes, stored};
+use crate::ops::input::embedded;
+use crate::ops::transaction::after_commit;
+use crate::ops::{input, records, show, visibility};
 use crate::outbox;
 use crate::query::Condition;
 

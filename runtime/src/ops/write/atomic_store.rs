@@ -1,14 +1,15 @@
 //! Stores a record with its event and its audit entry in one statement of PostgreSQL: all of it or nothing.
 
-use super::changeset::Changes;
-use super::show::Read;
+use super::candidate;
 use super::update::Cause;
-use super::{candidate, records, visibility};
 use crate::audit::{self, write_diff};
 use crate::catalog::Entry;
 use crate::context::Context;
 use crate::db::{INPUT_CTE, InputRow, Operand, Sql};
 use crate::error::{Error, FOREIGN_KEY_MESSAGE, Result};
+use crate::ops::input::changeset::Changes;
+use crate::ops::show::Read;
+use crate::ops::{records, visibility};
 use crate::outbox;
 
 /// Which row is stored.
@@ -116,7 +117,10 @@ fn write_insert(given: &mut InputRow, changes: &Changes) {
     for name in &columns {
         sql.push(", g.").name(name);
     }
-    sql.push(" FROM ").name(INPUT_CTE).push(" AS g RETURNING \"id\"), \"charter_kept\" AS (SELECT g.* FROM ").name(INPUT_CTE);
+    sql.push(" FROM ")
+        .name(INPUT_CTE)
+        .push(" AS g RETURNING \"id\"), \"charter_kept\" AS (SELECT g.* FROM ")
+        .name(INPUT_CTE);
     sql.push(" AS g JOIN \"charter_stored\" AS s ON s.\"id\" = g.\"charter_id\")");
 }
 

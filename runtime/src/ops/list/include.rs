@@ -7,13 +7,14 @@ use std::sync::Arc;
 use charter_model::naming::snake;
 
 use super::response_cache::CacheKeyBuilder;
-use super::{embedded, visibility};
 use crate::catalog::Entry;
 use crate::context::Context;
 use crate::custom_field;
 use crate::db::{Row, Rows, Sql};
 use crate::error::{Error, Result};
 use crate::meta::{IncludeMeta, IncludeTarget, Kind};
+use crate::ops::input::embedded;
+use crate::ops::visibility;
 use crate::query::{Condition, write_condition};
 use crate::record::{Cell, Shape, write_record, write_text};
 
@@ -249,11 +250,13 @@ async fn many(
             Some(_) => visibility::visible(context, target),
             None => visibility::present(target),
         };
-        let rows = select(context, target, &shape, by, &wanted, (&seen, include.map(|_| MAX_RELATED_RECORDS + 1))).await?;
+        let rows =
+            select(context, target, &shape, by, &wanted, (&seen, include.map(|_| MAX_RELATED_RECORDS + 1))).await?;
         if let Some(name) = include.filter(|_| rows.len() > MAX_RELATED_RECORDS) {
             let plural = target.meta.plural;
-            let problem =
-                format!("would bring more than {MAX_RELATED_RECORDS} {plural} (`{name}`): ask for fewer records a page");
+            let problem = format!(
+                "would bring more than {MAX_RELATED_RECORDS} {plural} (`{name}`): ask for fewer records a page"
+            );
             return Err(Error::invalid("include", problem));
         }
         for row in rows.iter() {

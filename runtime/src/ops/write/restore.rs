@@ -3,15 +3,16 @@
 pub use charter_model::reserved::RESTORE_PATH as RESTORE;
 use sea_orm::Value;
 
-use super::changeset::Changes;
-use super::write_result::WriteResult;
+use super::result::WriteResult;
 use super::update::{self, Cause};
-use super::etag::Preconditions;
-use super::{references, endpoints, show, records, visibility};
 use crate::catalog::Entry;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::meta::{FieldMeta, Shown};
+use crate::ops::etag::Preconditions;
+use crate::ops::input::changeset::Changes;
+use crate::ops::input::references;
+use crate::ops::{endpoints, records, show, visibility};
 use crate::query::{Condition, Request};
 
 const CAUSE: Cause = Cause { action: RESTORE, event: "restored" };
