@@ -8,9 +8,9 @@ use charter_runtime::Result;
 use charter_runtime::app::Demo;
 use charter_runtime::auth::user;
 use charter_runtime::context::State;
-use charter_runtime::crud::BoxFuture;
 use charter_runtime::custom_field;
 use charter_runtime::db::Connection;
+use charter_runtime::ops::BoxFuture;
 use chrono::{DateTime, SubsecRound, TimeDelta, Utc};
 use sea_orm::sea_query::OnConflict;
 use sea_orm::{

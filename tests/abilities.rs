@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-use charter_runtime::crud::{RouteInfo, routes};
+use charter_runtime::ops::{RouteInfo, routes};
 use reqwest::Method;
 use serde_json::{Value, json};
 

@@ -110,7 +110,7 @@ async fn no_answer_and_no_list_holds_a_secret(server: Server) {
     let token = admin.post("/tokens", json!({ "name": "x", "abilities": ["*"] })).await.created("token");
     let secret = token["value"].as_str().expect("a value");
     server.client(secret).post("/members", json!({ "name": "x" })).await.created("member");
-    for route in charter_runtime::crud::routes(&server.state).iter().filter(|route| route.method == "GET") {
+    for route in charter_runtime::ops::routes(&server.state).iter().filter(|route| route.method == "GET") {
         let path = route.path.replace("{id}", &token["id"].to_string());
         let answer = admin.get(path.strip_prefix("/api/v1").expect("a path of the API")).await;
         assert!(!answer.text.contains(&secret[4..]) && !answer.text.contains("token_hash"), "{path}: {}", answer.text);

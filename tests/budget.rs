@@ -190,7 +190,7 @@ async fn upkeep_has_no_limit(server: Server) {
     let write = db.begin().await.expect("a transaction begins");
     assert!(matches!(sleep().all(&write).await, Err(Error::Unavailable(_))));
     drop(write);
-    let unhurried = db.begin_unhurried().await.expect("a transaction begins");
+    let unhurried = db.begin_without_timeout().await.expect("a transaction begins");
     sleep().all(&unhurried).await.expect("it may take its time");
     unhurried.commit().await.expect("it is committed");
     // The connection has its limit again.

@@ -2,7 +2,7 @@
 
 use charter_runtime::auth::Principal;
 use charter_runtime::context::Context;
-use charter_runtime::crud::Transaction;
+use charter_runtime::ops::Transaction;
 use serde_json::{Value, json};
 
 use crate::support::{Server, keys, on_both};
@@ -120,8 +120,10 @@ async fn what_is_rolled_back_emits_nothing(server: Server) {
     let transaction = Transaction::begin(&server.state).await.expect("a transaction begins");
     let roles = server.state.catalog.get("role").expect("it is linked");
     let body = br#"{"name":"Lost"}"#;
-    let body = charter_runtime::crud::Body::read(body, None).expect("an object");
-    charter_runtime::crud::create(&context.within(&transaction), roles, &body, None).await.expect("it is created");
+    let body = charter_runtime::ops::Body::read(body, None).expect("an object");
+    charter_runtime::ops::create(&context.in_transaction(&transaction), roles, &body, None)
+        .await
+        .expect("it is created");
     drop(transaction);
     assert_eq!(server.admin().get("/roles").await.ok()["meta"]["total"], 0);
     assert!(server.event_bodies(before).await.is_empty());

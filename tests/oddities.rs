@@ -109,7 +109,7 @@ const JSON: [&str; 38] = [
 
 /// The routes of a method, with ids of records that are there.
 fn paths(specimens: &Specimens, methods: &[&str]) -> Vec<(Method, String)> {
-    let routes = charter_runtime::crud::routes(&specimens.state);
+    let routes = charter_runtime::ops::routes(&specimens.state);
     let routes = routes.into_iter().filter(|route| methods.contains(&route.method));
     let path = |path: &str| path.trim_start_matches("/api/v1").replace("{id}", "1");
     routes.map(|route| (route.method.parse().expect("a method"), path(&route.path))).collect()

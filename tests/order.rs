@@ -1,6 +1,6 @@
 //! In which order a request is judged: the same on every route, and for each of many writes in one request.
 
-use charter_runtime::crud::routes;
+use charter_runtime::ops::routes;
 use reqwest::Method;
 use serde_json::{Value, json};
 

@@ -175,7 +175,7 @@ fn the_limit_of_the_role_holds_for_requests_and_not_for_upkeep() {
         let db = &server.state.db;
         let sleep = || Sql::new(db.dialect(), "SELECT pg_sleep(1.4)");
         assert!(sleep().all(db.reader()).await.is_err());
-        let unhurried = db.begin_unhurried().await.expect("a transaction begins");
+        let unhurried = db.begin_without_timeout().await.expect("a transaction begins");
         sleep().all(&unhurried).await.expect("it may take its time");
         unhurried.commit().await.expect("it is committed");
         for _ in 0..2 * CONNECTIONS {

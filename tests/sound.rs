@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 use charter_codegen::Sources;
 use charter_runtime::App;
-use charter_runtime::catalog::{Catalog, sound};
-use charter_runtime::crud::{self, Route};
+use charter_runtime::catalog::{Catalog, validate};
+use charter_runtime::ops::{self, Route};
 
 use crate::support::{Server, on_both};
 
@@ -27,7 +27,7 @@ fn without_names(path: &str) -> String {
 async fn every_path_that_is_served_is_compared_by_the_check(server: Server) {
     let declared = charter_codegen::paths(Sources::load("resources".as_ref())).expect("the YAML is right");
     let known: BTreeSet<&str> = declared.iter().map(String::as_str).collect();
-    let served: Vec<String> = crud::routes(&server.state).iter().map(|route| without_names(&route.path)).collect();
+    let served: Vec<String> = ops::routes(&server.state).iter().map(|route| without_names(&route.path)).collect();
     let tops = |path: &&String| charter_codegen::platform_paths().contains(&path.split('/').next().unwrap_or_default());
     for path in served.iter().filter(|path| !tops(path)) {
         assert!(known.contains(path.as_str()), "{path}");
@@ -50,7 +50,10 @@ async fn a_resource_that_is_not_there_is_an_error_that_names_the_one_that_may_be
 
 #[test]
 fn the_pages_of_the_server_are_those_that_the_check_keeps_free() {
-    assert_eq!(charter_codegen::platform_pages(), [sound::TOP, sound::COLLECTION_PAGES, sound::RECORD_PAGES]);
+    assert_eq!(
+        charter_codegen::platform_pages(),
+        [validate::RESERVED_PATHS, validate::COLLECTION_PAGES, validate::RECORD_PAGES]
+    );
 }
 
 async fn every_name_of_the_description_is_compared_by_the_check(server: Server) {
@@ -110,10 +113,10 @@ fn a_default_has_a_format_where_the_server_says_so() {
     let emails = ["a@example.com", "a.b+c@example", "ä@ö.example"];
     let no_emails = ["nobody", "a@", "@b", "a@b..c", "a b@c", "a@b@c", "a\u{1}@b.example", "a@b.", ".@."];
     for text in urls.into_iter().chain(none).chain(emails).chain(no_emails) {
-        assert_eq!(charter_codegen::formats_of(text), (crud::is_url(text), crud::is_email(text)), "{text:?}");
+        assert_eq!(charter_codegen::formats_of(text), (ops::is_url(text), ops::is_email(text)), "{text:?}");
     }
-    assert!(urls.into_iter().all(crud::is_url) && !none.into_iter().any(crud::is_url));
-    assert!(emails.into_iter().all(crud::is_email) && !no_emails.into_iter().any(crud::is_email));
+    assert!(urls.into_iter().all(ops::is_url) && !none.into_iter().any(ops::is_url));
+    assert!(emails.into_iter().all(ops::is_email) && !no_emails.into_iter().any(ops::is_email));
 }
 
 /// Sound, but for a pattern that swallows the end of what stands around it.

@@ -13,13 +13,13 @@ use crate::auth;
 use crate::catalog::Catalog;
 use crate::config::Config;
 use crate::context::{SignIns, State};
-use crate::crud::{BoxFuture, ResponseCache, Route};
-use crate::db::{Beside, Db, Dialect, Lock};
+use crate::db::{Db, DedicatedLock, Dialect, Lock};
 use crate::error::{Error, Result};
 use crate::lasting::Lasting;
 use crate::metrics::Metrics;
+use crate::ops::{BoxFuture, ResponseCache, Route};
 use crate::server::{Gate, Mount, Pending, RateLimit};
-use crate::{attachment, audit, custom_field, seed, total, view, webhook};
+use crate::{attachment, audit, counts, custom_field, seed, view, webhook};
 
 /// Runs the application's migrations in one direction.
 pub type Migrate = for<'a> fn(&'a Db, Direction) -> BoxFuture<'a, Result<Vec<(String, bool)>>>;
@@ -177,7 +177,7 @@ impl App {
     /// Waits until no other process prepares the same database.
     pub(crate) async fn lock(&self, state: &State) -> Result<StartLock> {
         match state.db.dialect() {
-            Dialect::Postgres => Ok(StartLock::Transaction(Box::new(Lock::Start.hold_beside(&state.db).await?))),
+            Dialect::Postgres => Ok(StartLock::Transaction(Box::new(Lock::Start.acquire_dedicated(&state.db).await?))),
             Dialect::Sqlite => {
                 let Some(database) = state.db.file().map(Path::to_path_buf) else { return Ok(StartLock::File(None)) };
                 let locked = tokio::task::spawn_blocking(move || lock_beside(&database));
@@ -195,7 +195,7 @@ impl App {
     /// Applies every migration that is not applied, makes sure that the tables are counted, and answers which it applied.
     pub(crate) async fn migrate_up(&self, state: &State) -> Result<Vec<String>> {
         let applied = self.migrate_by(state, Direction::Up).await?;
-        for table in total::install(&state.db, &state.catalog).await? {
+        for table in counts::install(&state.db, &state.catalog).await? {
             tracing::debug!(table, "its records are counted from now on");
         }
         Ok(applied)
@@ -214,7 +214,7 @@ impl App {
 /// Held while a process prepares the database; the end of the process releases it too.
 pub(crate) enum StartLock {
     /// An advisory lock of PostgreSQL.
-    Transaction(Box<Beside>),
+    Transaction(Box<DedicatedLock>),
     /// A lock on a file beside the database, which all who open that share; none where there can be none.
     File(Option<File>),
 }

@@ -1,21 +1,21 @@
 //! The resources of an application, linked: every name that metadata mentions is looked up once, at the start.
 
 mod events;
-mod links;
-pub mod sound;
-mod standing;
+mod link;
+mod required_parents;
+pub mod validate;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt::Write;
 use std::sync::Arc;
 
+pub use required_parents::RequiredParents;
 use sha2::{Digest, Sha256};
-pub use standing::Standing;
 
-use crate::crud::{Route, explain};
 use crate::db::fold;
 use crate::error::Error;
 use crate::meta::{FieldMeta, IncludeMeta, IncludeTarget, Kind, Operation, ResourceMeta, Shown};
+use crate::ops::{Route, explain};
 use crate::query::hint;
 use crate::record::Shape;
 
@@ -43,7 +43,7 @@ pub struct Entry {
     /// The other end of each derived field: by field name.
     derived: HashMap<&'static str, Source>,
     /// What must hold for a record to be there at all.
-    pub standing: Option<Arc<Standing>>,
+    pub standing: Option<Arc<RequiredParents>>,
     /// What each of its records belongs to: it is seen where one of these is.
     pub parents: Vec<Parent>,
     /// Whether an owner or a scope hides some records from callers who may read the resource: its own, or that of a parent.
@@ -80,7 +80,7 @@ pub struct Source {
 pub struct Join {
     pub meta: &'static ResourceMeta,
     /// What must hold for it to be there at all.
-    pub standing: Option<Arc<Standing>>,
+    pub standing: Option<Arc<RequiredParents>>,
 }
 
 impl Catalog {
@@ -92,8 +92,8 @@ impl Catalog {
     pub fn link(routes: Vec<Route>) -> Result<Catalog, String> {
         let mut problems = Vec::new();
         let metas: HashMap<&str, &'static ResourceMeta> = routes.iter().map(|r| (r.meta.name, r.meta)).collect();
-        let standing = |meta: &ResourceMeta| Some((meta.name, Arc::new(links::standing(meta, &metas)?)));
-        let standings: HashMap<&str, Arc<Standing>> = metas.values().filter_map(|meta| standing(meta)).collect();
+        let standing = |meta: &ResourceMeta| Some((meta.name, Arc::new(link::standing(meta, &metas)?)));
+        let standings: HashMap<&str, Arc<RequiredParents>> = metas.values().filter_map(|meta| standing(meta)).collect();
         let (mut by_name, mut by_plural, mut by_type) = (HashMap::new(), HashMap::new(), HashMap::new());
         let mut types = HashSet::new();
         let mut entries = Vec::with_capacity(routes.len());
@@ -110,8 +110,8 @@ impl Catalog {
             if !types.insert(fold(&meta.type_name.replace('_', ""))) {
                 problems.push(format!("two resources have the type `{}`, in whichever case", meta.type_name));
             }
-            let derived = links::derived(meta, &metas, &standings, &mut problems);
-            links::check(meta, &metas, &mut problems);
+            let derived = link::derived(meta, &metas, &standings, &mut problems);
+            link::check(meta, &metas, &mut problems);
             let fields = meta.fields.iter().enumerate().map(|(i, f)| (f.name, i)).collect();
             let shown = |shape: Shown| {
                 let wanted =
@@ -120,7 +120,7 @@ impl Catalog {
             };
             let (list, single) = (shown(Shown::Always), shown(Shown::Detail));
             let standing = standings.get(meta.name).cloned();
-            let parents = links::parents(meta, &metas);
+            let parents = link::parents(meta, &metas);
             let columns =
                 meta.fields.iter().filter(|field| field.is_column()).map(|field| format!("t.\"{}\"", field.name));
             let stored = format!("SELECT {}", columns.collect::<Vec<_>>().join(", "));
@@ -145,7 +145,7 @@ impl Catalog {
             let restricted = catalog.entries.iter().map(|entry| catalog.restricts(entry, &mut problems));
             let restricted: Vec<bool> = restricted.collect();
             catalog.entries.iter_mut().zip(restricted).for_each(|(entry, is)| entry.is_restricted = is);
-            problems.extend(sound::problems(&catalog));
+            problems.extend(validate::validate(&catalog));
         }
         if problems.is_empty() { Ok(catalog) } else { Err(problems.join("\n")) }
     }

@@ -15,9 +15,9 @@ use database::sqlite_url;
 pub use problems::Problems;
 
 use crate::attachment::Location;
-use crate::crud::is_email;
 use crate::error::{Error, Result};
 use crate::network::Network;
+use crate::ops::is_email;
 use crate::webhook::Policy;
 
 /// One setting, as the documentation lists it.

@@ -10,17 +10,17 @@ use crate::auth::{Principal, TokenCache};
 use crate::catalog::Catalog;
 use crate::clock::Clock;
 use crate::config::Config;
-use crate::crud::{ForeignTriggers, ResponseCache, Running, Transaction};
 use crate::custom_field;
 use crate::db::{Connection, Db, Rows, Sql};
 use crate::error::Result;
-use crate::index;
 use crate::lasting::Lasting;
 use crate::metrics::Metrics;
+use crate::online_indexes;
 use crate::openapi::Description;
-use crate::search;
+use crate::ops::{DatabaseSideEffects, ResponseCache, RunningHook, Transaction};
 use crate::server::{Gate, Mount, Pending, RateLimit};
 use crate::trace::Trace;
+use crate::trigram;
 use crate::view;
 use crate::webhook::{self, Exchange};
 
@@ -57,7 +57,7 @@ pub struct State {
     /// Where the server listens, once it does.
     pub address: OnceLock<SocketAddr>,
     /// Told when a definition of a custom field comes, changes or goes.
-    pub custom_fields_changed: index::Changed,
+    pub custom_fields_changed: online_indexes::ChangeSignal,
     /// Told when a saved view comes, changes or goes.
     pub views_changed: view::Changes,
     /// Whose turn it is, of the requests.
@@ -67,9 +67,9 @@ pub struct State {
     /// The definitions of custom fields as they were last read.
     pub custom_fields: custom_field::Known,
     /// The tables in whose rows the database has a say.
-    pub foreign_triggers: ForeignTriggers,
+    pub foreign_triggers: DatabaseSideEffects,
     /// The indexes of substrings that are complete, on SQLite.
-    pub searches: search::Complete,
+    pub searches: trigram::ReadyIndexes,
     /// Requests of each token, by its digest.
     pub token_rate: RateLimit<[u8; 32]>,
     /// Requests without a valid token, of each address.
@@ -128,7 +128,7 @@ pub struct Context<'a> {
     /// The trace of the HTTP request, if it belongs to one.
     trace: Option<Trace>,
     /// The innermost hook that is running.
-    running: Option<&'a Running<'a>>,
+    running: Option<&'a RunningHook<'a>>,
     now: DateTime<Utc>,
 }
 
@@ -139,27 +139,27 @@ impl<'a> Context<'a> {
     }
 
     /// The same operation in the transaction that it began.
-    pub fn within(&self, transaction: &'a Transaction) -> Context<'a> {
+    pub fn in_transaction(&self, transaction: &'a Transaction) -> Context<'a> {
         Context { connection: transaction.connection(), transaction: Some(transaction), ..*self }
     }
 
     /// The same operation as what a request with this id asks for.
-    pub fn of_request(self, request_id: Option<&'a str>) -> Context<'a> {
+    pub fn with_request_id(self, request_id: Option<&'a str>) -> Context<'a> {
         Context { request_id, ..self }
     }
 
     /// The same operation as a part of the trace of its request.
-    pub fn traced(self, trace: Option<Trace>) -> Context<'a> {
+    pub fn with_trace(self, trace: Option<Trace>) -> Context<'a> {
         Context { trace, ..self }
     }
 
     /// The same operation at another time.
-    pub fn at(self, now: DateTime<Utc>) -> Context<'a> {
+    pub fn with_now(self, now: DateTime<Utc>) -> Context<'a> {
         Context { now, ..self }
     }
 
     /// The same operation within a hook.
-    pub fn within_hook<'b>(&self, running: &'b Running<'b>) -> Context<'b>
+    pub fn within_hook<'b>(&self, running: &'b RunningHook<'b>) -> Context<'b>
     where
         'a: 'b,
     {
@@ -168,7 +168,7 @@ impl<'a> Context<'a> {
     }
 
     /// The innermost hook that is running.
-    pub fn running(&self) -> Option<&'a Running<'a>> {
+    pub fn running(&self) -> Option<&'a RunningHook<'a>> {
         self.running
     }
 
@@ -179,8 +179,8 @@ impl<'a> Context<'a> {
 
     /// Where something is read that a transaction may still be without: outside of one that has not begun. As each
     /// statement sees what was committed when it began (READ COMMITTED), that is what it would see inside.
-    pub fn ahead(&self) -> &'a Connection {
-        if self.connection.has_begun() { self.connection } else { self.state.db.reader() }
+    pub fn read_connection(&self) -> &'a Connection {
+        if self.connection.is_open() { self.connection } else { self.state.db.reader() }
     }
 
     /// The rows that a statement reads: outside of a transaction together with those who ask for the very same.
@@ -209,7 +209,7 @@ impl<'a> Context<'a> {
     }
 
     /// The state, for work that outlives the request.
-    pub fn shared(&self) -> &'a Arc<State> {
+    pub fn state_arc(&self) -> &'a Arc<State> {
         self.state
     }
 

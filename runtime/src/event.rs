@@ -6,10 +6,10 @@ use serde_json::{Map, Value};
 use crate::audit::write_difference;
 use crate::catalog::Entry;
 use crate::context::Context;
-use crate::crud::{Audience, Changes, audience, wrap};
 use crate::db::{Operand, Sql};
 use crate::error::Result;
 use crate::meta::TimestampForm;
+use crate::ops::{Audience, Changes, audience, wrap};
 use crate::record::{write_text, write_timestamp};
 
 /// The most bytes that a body has.
@@ -58,7 +58,7 @@ pub async fn emit(context: &Context<'_>, entry: &Entry, what: &str, data: &[u8],
     let trace = Operand::Bound(trace_text(context).into());
     write_insert(&mut sql, name, [body, owner, Operand::Bound(context.now().into()), trace]);
     sql.run(context.db()).await?;
-    context.db().announce();
+    context.db().notify_commit();
     Ok(())
 }
 

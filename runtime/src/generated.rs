@@ -12,7 +12,6 @@ pub use sea_orm::{
 };
 
 pub use crate::context::Context;
-pub use crate::crud::{ActionHandler, Draft, Route, model};
 pub use crate::decimal::Decimal;
 pub use crate::error::Result;
 pub use crate::meta::{
@@ -20,6 +19,7 @@ pub use crate::meta::{
     Filter, IncludeMeta, IncludeTarget, Kind, Operation, ResourceMeta, Rule, Shown, TimestampForm, Under, Until,
     Widget,
 };
+pub use crate::ops::{ActionHandler, Draft, Route, model};
 pub use crate::query::Condition;
 pub use crate::resource::{
     ActionEvent, ActiveRecord, ActiveSlot, Columns, IdKey, Input, NoEvent, NoRelation, Output, Record, Resource, Slot,

@@ -15,10 +15,10 @@ use sha2::{Digest, Sha256};
 
 use crate::auth::Principal;
 use crate::context::{Context, State};
-use crate::crud::{Reply, Transaction};
 use crate::db::Sql;
 use crate::error::{Error, Result};
 use crate::header::IDEMPOTENCY_KEY;
+use crate::ops::{StoredResponse, Transaction};
 use crate::seal;
 
 /// An answer is replayed for so long.
@@ -53,9 +53,9 @@ pub struct Key {
 #[derive(Debug)]
 pub enum Once {
     /// This one was carried out.
-    New(Reply),
+    New(StoredResponse),
     /// An earlier one was.
-    Again(Reply),
+    Again(StoredResponse),
 }
 
 impl Key {
@@ -97,7 +97,7 @@ impl Key {
     /// # Errors
     /// 422 when the key stands for another request; [`Error::Conflict`] when the answer held a secret and can no longer
     /// be read, or another token asks for it.
-    pub async fn find(&self, context: &Context<'_>) -> Result<Option<Reply>> {
+    pub async fn find(&self, context: &Context<'_>) -> Result<Option<StoredResponse>> {
         let columns = "\"fingerprint\", \"token_id\", \"status\", \"location\", \"etag\", \"body\", \"sealed\"";
         let mut sql = Sql::new(
             context.state().db.dialect(),
@@ -125,7 +125,7 @@ impl Key {
         }
         let status = u16::try_from(status).map_err(Error::internal)?;
         let (location, etag) = (row.try_get("", "location")?, row.try_get("", "etag")?);
-        Ok(Some(Reply { status, location, etag, body: body.into_bytes() }))
+        Ok(Some(StoredResponse { status, location, etag, body: body.into_bytes() }))
     }
 
     /// Takes the key in the context's transaction, waiting for another request that has it; answers what that one did,
@@ -133,7 +133,7 @@ impl Key {
     ///
     /// # Errors
     /// [`Error::InProgress`] when the other one takes too long; those of [`Key::find`].
-    pub async fn claim(&mut self, context: &Context<'_>) -> Result<Option<Reply>> {
+    pub async fn claim(&mut self, context: &Context<'_>) -> Result<Option<StoredResponse>> {
         self.claimed_at = context.now();
         let mut sql = Sql::new(
             context.state().db.dialect(),
@@ -168,12 +168,12 @@ impl Key {
     ///
     /// # Errors
     /// Those of [`Key::claim`].
-    pub async fn lease(&mut self, context: &Context<'_>) -> Result<Option<Reply>> {
+    pub async fn lease(&mut self, context: &Context<'_>) -> Result<Option<StoredResponse>> {
         let until = Instant::now() + WAITS;
         loop {
-            let now = Context::new(context.shared(), context.caller(), context.db());
+            let now = Context::new(context.state_arc(), context.caller(), context.db());
             let transaction = Transaction::begin(context.state()).await?;
-            match self.claim(&now.within(&transaction)).await {
+            match self.claim(&now.in_transaction(&transaction)).await {
                 Ok(None) => return transaction.commit(&now).await.map(|()| None),
                 Err(Error::InProgress) if Instant::now() < until => drop(transaction),
                 done => return done,
@@ -196,7 +196,7 @@ impl Key {
     }
 
     /// Keeps the answer, in the transaction of the claim or after a lease. One that shows a secret is sealed.
-    pub async fn keep(&self, context: &Context<'_>, answer: &Reply, secret: bool) -> Result<()> {
+    pub async fn keep(&self, context: &Context<'_>, answer: &StoredResponse, secret: bool) -> Result<()> {
         let text = String::from_utf8_lossy(&answer.body);
         let key = context.state().config.secret_key.as_deref().unwrap_or_default();
         let body = match secret {

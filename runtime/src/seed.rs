@@ -8,10 +8,10 @@ use sea_orm::Value;
 use crate::auth::Principal;
 use crate::catalog::Entry;
 use crate::context::{Context, State};
-use crate::crud::{Body, Transaction, insert_seed};
 use crate::db::Sql;
 use crate::error::{Error, Result};
 use crate::meta::{Access, FieldMeta, Kind, Rule};
+use crate::ops::{Body, Transaction, insert_seed};
 
 /// Inserts each resource's missing rows, found by its unique field, and the one row of every singleton. Rows that are
 /// there stay as the operator left them.
@@ -19,7 +19,7 @@ pub async fn reference(state: &Arc<State>, seeds: &[(&str, &str)]) -> Result<()>
     let transaction = Transaction::begin(state).await?;
     let operator = Principal::operator();
     let outside = Context::new(state, &operator, state.db.reader());
-    let context = outside.within(&transaction);
+    let context = outside.in_transaction(&transaction);
     for (resource, yaml) in seeds {
         let entry = state.catalog.linked(resource);
         let rows: Vec<serde_json::Map<String, serde_json::Value>> = serde_yaml::from_str(yaml)

@@ -1,8 +1,8 @@
 //! A resource with a field of each type and rule, whose hooks and action set the wrong value that a record names.
 
 use charter_runtime::Result;
-use charter_runtime::crud::{Context, Draft, Route};
 use charter_runtime::generated::{Decimal, Resource};
+use charter_runtime::ops::{Context, Draft, Route};
 use chrono::{DateTime, NaiveDate, TimeDelta};
 use sea_orm::ActiveValue::Set;
 use sea_orm::entity::prelude::{DateTimeUtc, Json};

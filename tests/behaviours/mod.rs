@@ -12,8 +12,8 @@ use crate::support::{nothing, own_fixture};
 /// Two that throw a ball to each other, or to themselves.
 mod player {
     use charter_runtime::Result;
-    use charter_runtime::crud::{Context, Route, Transaction, revise};
     use charter_runtime::generated::Resource;
+    use charter_runtime::ops::{Context, Route, Transaction, revise};
     use sea_orm::entity::prelude::DateTimeUtc;
 
     #[derive(Clone, Debug, PartialEq, Resource)]
@@ -65,7 +65,7 @@ mod player {
         async fn after_commit(context: &Context<'_>, player: &Model) -> Result<()> {
             let Some(id) = player.next_id else { return Ok(()) };
             let transaction = Transaction::begin(context.state()).await?;
-            hit(&context.within(&transaction), id).await?;
+            hit(&context.in_transaction(&transaction), id).await?;
             transaction.commit(context).await
         }
     }

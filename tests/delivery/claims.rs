@@ -74,7 +74,7 @@ impl charter_runtime::webhook::exchange::Exchange for Held {
     fn send<'a>(
         &'a self,
         attempt: &'a charter_runtime::webhook::exchange::Attempt,
-    ) -> charter_runtime::crud::BoxFuture<'a, charter_runtime::webhook::exchange::Outcome> {
+    ) -> charter_runtime::ops::BoxFuture<'a, charter_runtime::webhook::exchange::Outcome> {
         Box::pin(async move {
             self.at.get_or_init(|| attempt.at);
             self.begun.add_permits(1);

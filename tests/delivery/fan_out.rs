@@ -4,8 +4,8 @@ use std::collections::HashSet;
 
 use charter_runtime::auth::Principal;
 use charter_runtime::context::Context;
-use charter_runtime::crud::Audience;
 use charter_runtime::db::{Dialect, Sql};
+use charter_runtime::ops::Audience;
 use charter_runtime::webhook::{fan_out, write_waiting};
 use serde_json::{Value, json};
 

@@ -15,8 +15,8 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use charter_runtime::context::State;
-use charter_runtime::crud::BoxFuture;
 use charter_runtime::db::Sql;
+use charter_runtime::ops::BoxFuture;
 use charter_runtime::webhook::exchange::{Attempt, Exchange, Outcome};
 use charter_runtime::webhook::round;
 use sea_orm::{QueryResult, TryGetable};

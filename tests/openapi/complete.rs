@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use charter_runtime::crud::routes;
 use charter_runtime::error::CODES;
 use charter_runtime::meta::{Access, Kind, Operation, Shown};
+use charter_runtime::ops::routes;
 use charter_runtime::query::{Predicate, TABLE};
 use charter_runtime::webhook::manual;
 use serde_json::Value;

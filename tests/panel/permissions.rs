@@ -1,6 +1,6 @@
 //! What a role may not do is neither offered nor possible: the routes of the API, asked for through the panel.
 
-use charter_runtime::crud::routes;
+use charter_runtime::ops::routes;
 use serde_json::{Value, json};
 
 use super::visitor;

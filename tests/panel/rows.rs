@@ -2,7 +2,7 @@
 #![allow(clippy::duplicated_attributes, reason = "two actions may both be on a record")]
 
 use charter_migrations::prelude::*;
-use charter_runtime::crud::Route;
+use charter_runtime::ops::Route;
 use serde_json::json;
 
 use super::visitor;
@@ -21,8 +21,8 @@ on_both!(
 /// A box that many things can be done with.
 mod chest {
     use charter_runtime::Result;
-    use charter_runtime::crud::{Context, Draft, Route};
     use charter_runtime::generated::{Decimal, Resource};
+    use charter_runtime::ops::{Context, Draft, Route};
     use sea_orm::entity::prelude::DateTimeUtc;
 
     #[derive(Clone, Debug, PartialEq, Resource)]

@@ -49,7 +49,7 @@ async fn a_recount_makes_every_page_of_the_table_unknown(specimens: Specimens) {
     specimens.sql("UPDATE specimens SET name = 'loaded' WHERE id = 1").await;
     on(&specimens).await;
     let state = &specimens.state;
-    charter_runtime::total::recount(&state.db, &state.catalog, Some("specimens")).await.expect("it is counted");
+    charter_runtime::counts::recount(&state.db, &state.catalog, Some("specimens")).await.expect("it is counted");
     assert_eq!(client.get("/specimens?per_page=2").await.column("specimens", "name")[0], "loaded");
 }
 
@@ -244,7 +244,7 @@ fn what_is_emptied_at_once_has_no_deleted_records_either() {
         admin.delete(&format!("/products/{product}")).await.deleted();
         // No record counts, so that no block of them is known.
         let state = &server.state;
-        charter_runtime::total::recount(&state.db, &state.catalog, Some("products")).await.expect("it is counted");
+        charter_runtime::counts::recount(&state.db, &state.catalog, Some("products")).await.expect("it is counted");
         for _ in 0..3 {
             assert_eq!(admin.get("/products?deleted=only").await.records("products").len(), 1);
         }

@@ -8,8 +8,8 @@ use charter_runtime::auth::Principal;
 use charter_runtime::context::{Context, State};
 use charter_runtime::custom_field::load_types;
 use charter_runtime::db::{Dialect, Sql};
-use charter_runtime::index;
-use charter_runtime::query::{Planner, Ranking, parse, write_condition};
+use charter_runtime::online_indexes;
+use charter_runtime::query::{OrderBy, Planner, parse, write_condition};
 use serde_json::{Value, json};
 
 use super::ids;
@@ -116,7 +116,8 @@ async fn two_processes_make_the_indexes_together(server: Server) {
     for (number, field_type) in types.into_iter().enumerate() {
         define(if number % 2 == 0 { &one } else { &other }, &format!("field_{number}"), field_type).await;
     }
-    let (first, second) = tokio::join!(index::settle(&server.state), index::settle(&beside.state));
+    let (first, second) =
+        tokio::join!(online_indexes::reconcile(&server.state), online_indexes::reconcile(&beside.state));
     first.and(second).expect("neither is in the other's way");
     wait_for(&server.state, 9).await;
     beside.stop().await;
@@ -132,12 +133,12 @@ async fn plan(state: &Arc<State>, query: &str) -> String {
     let plan = planner
         .plan(&parse(query).expect("a query"), Default::default())
         .unwrap_or_else(|error| panic!("{query}: {error}"));
-    let condition = charter_runtime::crud::visible(&context, entry).and(plan.condition);
+    let condition = charter_runtime::ops::visible(&context, entry).and(plan.condition);
     let explain = if state.db.dialect() == Dialect::Sqlite { "EXPLAIN QUERY PLAN " } else { "EXPLAIN " };
     let mut sql =
         Sql::new(state.db.dialect(), format!("{explain}SELECT t.\"id\", t.\"name\" FROM \"products\" AS t WHERE "));
     write_condition(&mut sql, &condition);
-    Ranking::of(&plan.order).write(&mut sql, &condition);
+    OrderBy::of(&plan.order).write(&mut sql, &condition);
     sql.push(" LIMIT 20");
     let column = if state.db.dialect() == Dialect::Sqlite { "detail" } else { "QUERY PLAN" };
     // SQLite explains by the schema that a connection knows, without a look whether it has changed. The writer made the indexes.

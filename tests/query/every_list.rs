@@ -138,7 +138,7 @@ pub(crate) async fn lists<'s>(maker: &mut Maker<'s>) -> Vec<List<'s>> {
             lists.push(List { entry, path });
         }
     }
-    let routes = charter_runtime::crud::routes(&maker.server.state);
+    let routes = charter_runtime::ops::routes(&maker.server.state);
     let gets = routes.iter().filter(|route| route.method == "GET" && !route.path.ends_with("{id}"));
     let known = |path: &str| lists.iter().any(|list| Some(list.entry.meta.path) == path.rsplit('/').next());
     // What else is read is one record, or an answer of its own.

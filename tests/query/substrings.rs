@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use charter_runtime::db::{Dialect, Sql, fold};
 use charter_runtime::error::Error;
 use charter_runtime::query::{Condition, write_condition};
-use charter_runtime::search;
+use charter_runtime::trigram;
 use chrono::DateTime;
 use sea_orm::ActiveValue::Set;
 use sea_orm::entity::prelude::ActiveModelTrait;
@@ -70,7 +70,7 @@ async fn add(specimens: &Specimens, names: impl IntoIterator<Item = String>) {
 
 /// Runs what another program might.
 async fn run(specimens: &Specimens, text: &str) {
-    let transaction = specimens.state.db.begin_unhurried().await.expect("the database takes rows");
+    let transaction = specimens.state.db.begin_without_timeout().await.expect("the database takes rows");
     Sql::new(specimens.state.db.dialect(), text).run(&transaction).await.expect("it is no mistake");
     transaction.commit().await.expect("it is stored");
 }
@@ -110,7 +110,7 @@ async fn there(specimens: &Specimens, needle: &str) -> Vec<i64> {
 
 async fn what_is_found_is_what_is_there_in_every_script(specimens: Specimens) {
     let client = specimens.admin();
-    search::settle(&specimens.state).await.expect("it is made");
+    trigram::build_missing(&specimens.state).await.expect("it is made");
     let varied = NAMES.iter().enumerate().flat_map(|(n, name)| (0..4).map(move |m| format!("{name}{}{name}", n * m)));
     add(&specimens, NAMES.iter().map(ToString::to_string).chain(varied).chain((0..200).map(|n| format!("No. {n}"))))
         .await;
@@ -135,7 +135,7 @@ async fn what_is_found_is_what_is_there_in_every_script(specimens: Specimens) {
 
 async fn an_index_follows_its_table(specimens: Specimens) {
     let client = specimens.admin();
-    search::settle(&specimens.state).await.expect("it is made");
+    trigram::build_missing(&specimens.state).await.expect("it is made");
     add(&specimens, (0..100).map(|n| format!("Other {n}"))).await;
     let find = async |needle: &str| ids(&client, &[("q[name_or_sku_cont]", needle)]).await;
     let id = client.post("/specimens", json!({ "name": "Rarity", "sku": "XQ-77" })).await.created("specimen")["id"]
@@ -158,7 +158,7 @@ async fn an_index_follows_its_table(specimens: Specimens) {
 
 async fn alternatives_and_other_conditions_stand_beside_it(specimens: Specimens) {
     let client = specimens.admin();
-    search::settle(&specimens.state).await.expect("it is made");
+    trigram::build_missing(&specimens.state).await.expect("it is made");
     add(&specimens, (0..200).map(|n| format!("Other {n}"))).await;
     // One in sixteen records may be a candidate on SQLite, and 1,000 in all on PostgreSQL.
     let is_postgres = specimens.state.db.dialect() == Dialect::Postgres;
@@ -245,7 +245,7 @@ async fn write_meanwhile(specimens: Specimens) {
     fill(&specimens).await;
     let client = specimens.admin();
     let state = specimens.state.clone();
-    let keeping = tokio::spawn(async move { search::settle(&state).await });
+    let keeping = tokio::spawn(async move { trigram::build_missing(&state).await });
     let mut written = Vec::new();
     for n in 0.. {
         let (first, last) = (31 + n, MANY + 30 - n);
@@ -284,7 +284,7 @@ async fn interrupt(specimens: Specimens) {
     let state = specimens.state.clone();
     let before = index(&specimens).await;
     run(&specimens, &format!("DROP TABLE {before}")).await;
-    let keeping = tokio::spawn(async move { search::settle(&state).await });
+    let keeping = tokio::spawn(async move { trigram::build_missing(&state).await });
     tokio::time::sleep(Duration::from_millis(10)).await;
     keeping.abort();
     assert!(keeping.await.is_err(), "it was done already");
@@ -293,7 +293,7 @@ async fn interrupt(specimens: Specimens) {
     client.patch(&format!("/specimens/{last}"), json!({ "name": "zebra" })).await.ok();
     assert_eq!(names(&specimens).await, [""; 0]);
     assert_eq!(ids(&client, &[("q[name_cont]", "zebra")]).await, [last]);
-    search::settle(&specimens.state).await.expect("it is made");
+    trigram::build_missing(&specimens.state).await.expect("it is made");
     assert!(is_narrowed(&client, "q[name_cont]=zebra").await);
     assert_eq!(ids(&client, &[("q[name_cont]", "zebra")]).await, [last]);
 }
@@ -305,7 +305,7 @@ fn what_another_program_does_to_ids_and_to_the_index_loses_nothing() {
 
 async fn meddle(specimens: Specimens) {
     let client = specimens.admin();
-    search::settle(&specimens.state).await.expect("it is made");
+    trigram::build_missing(&specimens.state).await.expect("it is made");
     add(&specimens, (0..200).map(|n| format!("No. {n}"))).await;
     add(&specimens, ["quokka".to_string()]).await;
     let find = async || ids(&client, &[("q[name_cont]", "quokka")]).await;
@@ -351,10 +351,10 @@ async fn meddle(specimens: Specimens) {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
     assert_eq!(names(&specimens).await, [other]);
-    search::settle(&specimens.state).await.expect("it is made");
+    trigram::build_missing(&specimens.state).await.expect("it is made");
     assert_eq!(names(&specimens).await, [name.as_str()]);
     assert!(is_narrowed(&client, "q[name_cont]=quokka").await);
-    search::forget(&specimens.state.db, &specimens.state.catalog, Some("specimens")).await.expect("it is dropped");
+    trigram::drop_all(&specimens.state.db, &specimens.state.catalog, Some("specimens")).await.expect("it is dropped");
     assert!(names(&specimens).await.is_empty());
     assert_eq!(find().await, there(&specimens, "quokka").await);
 }
@@ -363,7 +363,7 @@ async fn meddle(specimens: Specimens) {
 async fn who_searches_while_custom_fields_come_and_go_is_answered(specimens: Specimens) {
     let client = specimens.admin();
     add(&specimens, (0..200).map(|number| format!("Lamp {number}"))).await;
-    search::settle(&specimens.state).await.expect("it is made");
+    trigram::build_missing(&specimens.state).await.expect("it is made");
     let until = Instant::now() + Duration::from_secs(3);
     let read = async |reader: usize| {
         for number in 0.. {

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use charter_runtime::counts;
 use charter_runtime::db::{Dialect, Sql};
-use charter_runtime::total;
 use serde_json::{Value, json};
 
 use super::ids;
@@ -78,7 +78,7 @@ async fn what_is_written_past_the_service_is_counted(specimens: Specimens) {
     assert_eq!(ids(&client, &[("page", "5010"), ("per_page", "1")]).await, [105_000]);
     assert_eq!(ids(&client, &[("page", "5020"), ("per_page", "1")]).await, [200_000]);
     if specimens.state.db.dialect() == Dialect::Postgres {
-        total::fold(&specimens.state.db).await.expect("the changes are folded");
+        counts::compact(&specimens.state.db).await.expect("the changes are folded");
         assert_eq!(full(&client, "").await, 5_020);
         specimens.sql("TRUNCATE specimens").await;
     } else {
@@ -139,7 +139,7 @@ pub(super) async fn on(specimens: &Specimens) {
         return specimens.sql("ALTER TABLE specimens ENABLE TRIGGER USER").await;
     }
     let meta = specimens.state.catalog.get("specimen").expect("it is linked").meta;
-    for (_, text) in total::triggers(db.dialect(), meta) {
+    for (_, text) in counts::triggers(db.dialect(), meta) {
         specimens.sql(&text).await;
     }
 }
@@ -173,12 +173,12 @@ async fn another_process_sees_what_this_one_changed(server: Server) {
 fn a_recount_that_waits_for_a_fold_keeps_nobody_from_writing() {
     run(Database::Postgres, async |specimens: Specimens| {
         let (client, state) = (specimens.admin(), specimens.state.clone());
-        let fold = state.db.begin_upkeep().await.expect("a transaction begins");
+        let fold = state.db.begin_maintenance().await.expect("a transaction begins");
         let lock =
             "SELECT pg_advisory_xact_lock(1181707364), current_setting('idle_in_transaction_session_timeout') AS text";
         let row = Sql::new(Dialect::Postgres, lock).one(&fold).await.expect("the lock is free").expect("a row");
         assert_eq!(row.try_get::<String>("", "text").unwrap(), "10s", "who stands still holds it no longer");
-        let counts = tokio::spawn(async move { total::recount(&state.db, &state.catalog, Some("specimens")).await });
+        let counts = tokio::spawn(async move { counts::recount(&state.db, &state.catalog, Some("specimens")).await });
         tokio::time::sleep(Duration::from_millis(200)).await;
         let made = client.post("/specimens", json!({ "name": "Meanwhile" }));
         let made = tokio::time::timeout(Duration::from_secs(2), made).await.expect("nobody waits");
@@ -195,11 +195,11 @@ async fn what_was_loaded_with_the_triggers_off_is_there_after_a_recount(specimen
     off(&specimens).await;
     insert(&specimens, 4_096, 9_999).await;
     assert_eq!((full(&client, "").await, full(&client, "&q[id_gt]=0").await), (10, 10));
-    let counted = total::recount(&state.db, &state.catalog, Some("specimens")).await.expect("it is counted");
+    let counted = counts::recount(&state.db, &state.catalog, Some("specimens")).await.expect("it is counted");
     assert_eq!(counted, [("specimens", 5_914)]);
     assert_eq!((full(&client, "").await, full(&client, "&q[id_gt]=0").await), (5_914, 5_914));
     assert_eq!(ids(&client, &[("page", "5914"), ("per_page", "1")]).await, [9_999]);
-    let unknown = total::recount(&state.db, &state.catalog, Some("nothings")).await.expect_err("it is refused");
+    let unknown = counts::recount(&state.db, &state.catalog, Some("nothings")).await.expect_err("it is refused");
     assert!(format!("{unknown:?}").contains("`nothings`"));
 }
 
@@ -273,14 +273,14 @@ async fn an_estimate_is_not_called_the_total(specimens: Specimens) {
 
 async fn triggers_that_are_gone_come_back_at_the_next_start(specimens: Specimens) {
     let (client, state) = (specimens.admin(), &specimens.state);
-    assert_eq!(total::install(&state.db, &state.catalog).await.expect("nothing is missing"), [""; 0]);
+    assert_eq!(counts::install(&state.db, &state.catalog).await.expect("nothing is missing"), [""; 0]);
     if state.db.dialect() == Dialect::Postgres {
         specimens.sql("DROP TRIGGER charter_count_all_insert ON specimens").await;
     } else {
         off(&specimens).await;
     }
     insert(&specimens, 100, 119).await;
-    assert_eq!(total::install(&state.db, &state.catalog).await.expect("they are made"), ["specimens"]);
+    assert_eq!(counts::install(&state.db, &state.catalog).await.expect("they are made"), ["specimens"]);
     assert_eq!(full(&client, "").await, 30);
     insert(&specimens, 120, 129).await;
     assert_eq!(full(&client, "").await, 40);

@@ -1,7 +1,7 @@
 //! Filtered pages and totals are right after every kind of change, whether or not they were cached before it.
 
+use charter_runtime::counts;
 use charter_runtime::db::Dialect;
-use charter_runtime::total;
 use serde_json::json;
 
 use super::ids;
@@ -41,7 +41,7 @@ async fn totals_are_right_after_every_kind_of_change(specimens: Specimens) {
             _ => specimens.sql("UPDATE specimens SET name = name").await,
         }
         if round % 9 == 0 && specimens.state.db.dialect() == Dialect::Postgres {
-            total::fold(&specimens.state.db).await.expect("the changes are folded");
+            counts::compact(&specimens.state.db).await.expect("the changes are folded");
         }
         for (query, condition) in QUESTIONS {
             if (number >> 20).is_multiple_of(3) && round % 2 == 0 {
@@ -91,8 +91,8 @@ async fn room_of_folded_changes_is_used_again(specimens: Specimens) {
     for _ in 0..12 {
         let many = "INSERT INTO record_changes (\"table\", block, live) SELECT 'specimens', 0, 0 FROM generate_series(1, 5000)";
         specimens.sql(many).await;
-        total::fold(&state.db).await.expect("the changes are folded");
-        total::sweep(&state.db).await.expect("the room is reclaimed");
+        counts::compact(&state.db).await.expect("the changes are folded");
+        counts::vacuum(&state.db).await.expect("the room is reclaimed");
         sizes.push(specimens.texts(size).await[0].parse::<i64>().expect("a number of bytes"));
     }
     assert!(sizes[11] < 3 * sizes[1], "{sizes:?}");

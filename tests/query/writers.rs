@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::Duration;
 
+use charter_runtime::counts;
 use charter_runtime::db::{Db, Sql};
-use charter_runtime::total;
 use reqwest::Method;
 use serde_json::json;
 
@@ -122,7 +122,7 @@ async fn read(client: Client, reader: usize, books: Arc<Books>) {
 async fn compare(db: Arc<Db>, books: Arc<Books>) -> usize {
     let mut compared = 0;
     let mut sql = Sql::new(db.dialect(), "");
-    total::write_live(&mut sql, "products");
+    counts::write_live_count(&mut sql, "products");
     let difference = format!("{} - (SELECT COUNT(*) FROM products WHERE deleted_at IS NULL)", sql.text);
     while !books.stop.load(Ordering::SeqCst) {
         assert_eq!(scalar(&db, &difference).await, 0, "of what is kept and what is there");

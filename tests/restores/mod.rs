@@ -7,15 +7,15 @@ use std::sync::Arc;
 
 use charter_migrations::prelude::*;
 use charter_runtime::context::State;
-use charter_runtime::crud::BoxFuture;
+use charter_runtime::ops::BoxFuture;
 use serde_json::{Value, json};
 
 use crate::panel::visitor;
 use crate::support::{Client, create, on_both, own_fixture};
 
 mod rack {
-    use charter_runtime::crud::Route;
     use charter_runtime::generated::Resource;
+    use charter_runtime::ops::Route;
     use sea_orm::entity::prelude::DateTimeUtc;
 
     #[derive(Clone, Debug, PartialEq, Resource)]
@@ -37,8 +37,8 @@ mod rack {
 }
 
 mod tray {
-    use charter_runtime::crud::{Context, Draft, Route};
     use charter_runtime::generated::Resource;
+    use charter_runtime::ops::{Context, Draft, Route};
     use charter_runtime::{Error, Result};
     use sea_orm::ActiveValue::Set;
     use sea_orm::entity::prelude::DateTimeUtc;
@@ -99,8 +99,8 @@ mod tray {
 }
 
 mod tool {
-    use charter_runtime::crud::Route;
     use charter_runtime::generated::Resource;
+    use charter_runtime::ops::Route;
 
     #[derive(Clone, Debug, PartialEq, Resource)]
     #[resource(name = "tool", soft_delete, include(name = "tray", via = "tray_id"))]

@@ -1,7 +1,7 @@
 //! Many writes in one request: `POST /<path>/bulk` on every resource that is written.
 
-use charter_runtime::crud::{self, RouteInfo};
 use charter_runtime::meta::Operation;
+use charter_runtime::ops::{self, RouteInfo};
 use serde_json::{Value, json};
 
 use crate::support::{Answer, Client, Server, on_both};
@@ -332,7 +332,7 @@ async fn secrets_are_shown_once_and_to_their_token_alone(server: Server) {
 }
 
 async fn every_resource_that_is_written_has_it_and_no_other(server: Server) {
-    let routes: Vec<RouteInfo> = crud::routes(&server.state);
+    let routes: Vec<RouteInfo> = ops::routes(&server.state);
     let mut served = 0;
     for entry in server.state.catalog.entries() {
         let writes = [Operation::Create, Operation::Update, Operation::Delete];

@@ -2,8 +2,8 @@
 //! another record is.
 
 use charter_migrations::prelude::*;
-use charter_runtime::crud::Route;
 use charter_runtime::generated::Resource;
+use charter_runtime::ops::Route;
 use sea_orm::entity::prelude::{DateTimeUtc, Json};
 
 use super::own::own_fixture;

@@ -2,8 +2,8 @@
 //! records embedded in another, labels of codes, an owner, a field that is given once.
 
 use charter_migrations::prelude::*;
-use charter_runtime::crud::Route;
 use charter_runtime::generated::Resource;
+use charter_runtime::ops::Route;
 use sea_orm::entity::prelude::{DateTimeUtc, Json};
 
 use super::own::own_fixture;

@@ -1,7 +1,7 @@
 //! Every list of the service, as its routes say, so that no new one escapes a test of all.
 
-use charter_runtime::crud;
 use charter_runtime::meta::Operation;
+use charter_runtime::ops;
 use serde_json::{Value, json};
 
 use super::Server;
@@ -18,7 +18,7 @@ fn parent(resource: &str) -> Value {
 /// The path of each list below `/api/v1`, its parent in place, and the name of its resource.
 pub async fn lists(server: &Server) -> Vec<(String, &'static str)> {
     let (admin, mut lists) = (server.admin(), Vec::new());
-    for route in crud::routes(&server.state) {
+    for route in ops::routes(&server.state) {
         let meta = server.state.catalog.get(route.resource).expect("it is linked").meta;
         let is_list = route.method == "GET" && route.path.ends_with(&format!("/{}", meta.path));
         if !is_list || meta.singleton || !meta.operations.contains(&Operation::List) {

@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use charter_migrations::prelude::*;
 use charter_runtime::App;
-use charter_runtime::crud::Route;
+use charter_runtime::ops::Route;
 
 /// The service with these routes too, whose tables the migration makes.
 pub fn with_own<M: MigrationTrait + Default + 'static>(own: impl IntoIterator<Item = Route>) -> App {

@@ -9,11 +9,11 @@ use charter_runtime::App;
 use charter_runtime::auth::Principal;
 use charter_runtime::config::Config;
 use charter_runtime::context::{Context, State};
-use charter_runtime::crud::{self, Body, BoxFuture, Transaction};
 use charter_runtime::db::Sql;
-use charter_runtime::index;
-use charter_runtime::search;
+use charter_runtime::online_indexes;
+use charter_runtime::ops::{self, Body, BoxFuture, Transaction};
 use charter_runtime::server::{self, Running};
+use charter_runtime::trigram;
 use sea_orm::{ConnectionTrait, Statement};
 use serde_json::{Value, json};
 
@@ -270,8 +270,8 @@ fn prepare(app: &App, database: Database, fill: Fill) -> Prepared {
         let token = make_ready(app, &state).await;
         fill(&state).await;
         // A copy has them, and no server over it begins with making them.
-        index::settle(&state).await.expect("the indexes of custom fields are made");
-        search::settle(&state).await.expect("the indexes of substrings are made");
+        online_indexes::reconcile(&state).await.expect("the indexes of custom fields are made");
+        trigram::build_missing(&state).await.expect("the indexes of substrings are made");
         Prepared { template: database.template(url, &folder, &state).await, token }
     })
 }
@@ -297,9 +297,13 @@ pub async fn create(state: &Arc<State>, resource: &str, fields: &Value) -> Value
     let bytes = fields.to_string();
     let body = Body::read(bytes.as_bytes(), None).expect("the fields are an object");
     let transaction = Transaction::begin(state).await.expect("a transaction begins");
-    let created =
-        crud::create(&context.within(&transaction), state.catalog.get(resource).expect("it is linked"), &body, None)
-            .await;
+    let created = ops::create(
+        &context.in_transaction(&transaction),
+        state.catalog.get(resource).expect("it is linked"),
+        &body,
+        None,
+    )
+    .await;
     let created = created.expect("the record is created");
     transaction.commit(&context).await.expect("the record is committed");
     let record: Value = serde_json::from_slice(&created.body).expect("the record is JSON");

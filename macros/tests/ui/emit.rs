@@ -1,6 +1,6 @@
 //! An event that no action of the resource declares is no variant of `Event`.
 
-use charter_runtime::crud::Draft;
+use charter_runtime::ops::Draft;
 use charter_runtime::generated::*;
 
 #[derive(Clone, Debug, PartialEq, Resource)]

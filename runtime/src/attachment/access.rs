@@ -7,10 +7,10 @@ use sea_orm::{QueryOrder, Value};
 use super::{leftover, record};
 use crate::catalog::{Catalog, Entry};
 use crate::context::Context;
-use crate::crud::{load, to_read, to_write, visible};
 use crate::db::Sql;
 use crate::error::{Error, Result};
 use crate::meta::FieldMeta;
+use crate::ops::{load, to_read, to_write, visible};
 use crate::query::Condition;
 use crate::resource::Resource;
 

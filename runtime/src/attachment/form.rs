@@ -16,8 +16,8 @@ use tokio::time::{Instant, timeout_at};
 
 use super::spool::Spool;
 use super::{MOST_BYTES, Storage, file_name};
-use crate::crud::Upload;
 use crate::error::{Error, FieldErrors, Result};
+use crate::ops::Upload;
 
 /// A field has at most so many bytes: more than the longest text that any of them may hold.
 const MOST_TEXT: usize = 16 << 10;

@@ -6,10 +6,10 @@ use sea_orm::entity::prelude::*;
 use super::presentation::Presentation;
 use super::storage::Part;
 use super::{access, leftover, upload};
-use crate::crud::{BoxFuture, Context, Route};
 use crate::db::Row;
 use crate::error::{Error, Result};
 use crate::meta::FieldMeta;
+use crate::ops::{BoxFuture, Context, Route};
 use crate::record::{Cell, Shape, write_text};
 
 #[derive(Clone, Debug, PartialEq, Resource)]

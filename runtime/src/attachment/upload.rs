@@ -15,9 +15,9 @@ use super::thumbnail::{Looked, MOST_PIXELS, Thumb};
 use super::{access, leftover, media_type, record};
 use crate::catalog::Entry;
 use crate::context::Context;
-use crate::crud::{Body, BoxFuture, Changes, Transaction, Upload, create_drafted, read_input};
 use crate::error::{Error, FieldErrors, Result};
 use crate::idempotency::{Key, Once};
+use crate::ops::{Body, BoxFuture, Changes, Transaction, Upload, create_drafted, read_input};
 use crate::resource::Resource as _;
 
 /// Creates an attachment, and answers what creating a record does. A second upload with the same key is received whole
@@ -151,7 +151,7 @@ async fn store(context: &Context<'_>, entry: &Entry, judged: Judged<'_>, mut key
             state.attachments.put(Part::Thumb, uuid, thumb.bytes).await?;
         }
         let transaction = Transaction::begin(state).await?;
-        let context_in = context.within(&transaction);
+        let context_in = context.in_transaction(&transaction);
         if let Some(key) = &mut key
             && let Some(reply) = key.claim(&context_in).await?
         {

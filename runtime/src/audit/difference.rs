@@ -3,10 +3,10 @@
 use sea_orm::{QueryResult, Value};
 use serde_json::Map;
 
-use crate::crud::embedded::EmbeddedSet;
-use crate::crud::{Changes, stored};
 use crate::error::Result;
 use crate::meta::{Access, FieldMeta, Kind, ResourceMeta};
+use crate::ops::embedded::EmbeddedSet;
+use crate::ops::{Changes, stored};
 use crate::record::{write_loose, write_text};
 
 /// What stands for a value that nobody may read.

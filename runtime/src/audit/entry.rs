@@ -5,7 +5,7 @@ use sea_orm::entity::prelude::*;
 
 use crate::catalog::Entry;
 use crate::context::Context;
-use crate::crud::{Route, permitted};
+use crate::ops::{Route, permitted};
 use crate::query::Condition;
 use crate::resource::Resource;
 

@@ -6,9 +6,9 @@ use sea_orm::{QueryResult, Value};
 use super::difference::{write_difference, write_removal};
 use crate::catalog::Entry;
 use crate::context::Context;
-use crate::crud::Changes;
 use crate::db::{Dialect, Operand, Sql};
 use crate::error::Result;
+use crate::ops::Changes;
 
 /// Enters a new or changed record.
 pub async fn changed(context: &Context<'_>, entry: &Entry, action: &str, id: i64, changes: &Changes) -> Result<()> {

@@ -4,10 +4,10 @@ use charter_macros::Resource;
 use sea_orm::QueryResult;
 use sea_orm::entity::prelude::*;
 
-use crate::crud::{Context, Draft, Route, load_all, release};
 use crate::error::{Error, Result};
 use crate::finding::Finding;
 use crate::meta::{FieldMeta, Kind};
+use crate::ops::{Context, Draft, Route, load_all, release};
 use crate::query::{Condition, hint};
 
 #[derive(Clone, Debug, PartialEq, Resource)]
@@ -28,7 +28,7 @@ pub struct Model {
 }
 
 pub fn route() -> Route {
-    crate::route!(Entity, Behaviour, hooks(check, after_delete, after_commit), actions()).granting()
+    crate::route!(Entity, Behaviour, hooks(check, after_delete, after_commit), actions()).public()
 }
 
 trait Behaviour {

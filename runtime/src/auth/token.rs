@@ -6,9 +6,9 @@ use sea_orm::entity::prelude::*;
 
 use super::Secret;
 use super::principal::holds;
-use crate::crud::{Context, Draft, Route};
 use crate::error::Result;
 use crate::finding::Finding;
+use crate::ops::{Context, Draft, Route};
 use crate::query::hint;
 
 #[derive(Clone, Debug, PartialEq, Resource)]
@@ -52,7 +52,7 @@ pub struct Model {
 }
 
 pub fn route() -> Route {
-    crate::route!(Entity, Behaviour, hooks(check, before_save, after_commit), actions()).granting()
+    crate::route!(Entity, Behaviour, hooks(check, before_save, after_commit), actions()).public()
 }
 
 trait Behaviour {

@@ -5,9 +5,9 @@ use sea_orm::ActiveValue::Set;
 use sea_orm::entity::prelude::*;
 
 use super::{invitation, session};
-use crate::crud::{Context, Draft, Route};
 use crate::db::Lock;
 use crate::error::{Error, Result};
+use crate::ops::{Context, Draft, Route};
 use crate::view;
 
 #[allow(clippy::duplicated_attributes, reason = "both actions are on a record")]
@@ -47,7 +47,7 @@ pub struct Model {
 
 pub fn route() -> Route {
     crate::route!(Entity, Behaviour, hooks(guard, check, before_save, before_delete, after_commit), actions(record deactivate, record invite))
-        .granting()
+        .public()
 }
 
 trait Behaviour {
@@ -170,7 +170,7 @@ fn is_active(draft: &Draft<Entity>, before: &Model) -> bool {
 /// Whether no other active administrator would be left. One is asked after the other, so that of two that go at once the
 /// second sees the first gone. Not by locking them all: each of the two has locked one already.
 async fn is_last_admin(context: &Context<'_>, id: i64) -> Result<bool> {
-    Lock::Admins.hold(context.db()).await?;
+    Lock::Admins.acquire(context.db()).await?;
     let admins = Entity::find().filter(Column::IsAdmin.eq(true)).filter(Column::IsActive.eq(true));
     Ok(admins.filter(Column::Id.ne(id)).one(context.db()).await?.is_none())
 }

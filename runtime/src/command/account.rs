@@ -9,15 +9,15 @@ use serde_json::{Value, json};
 use super::output;
 use crate::auth::{Principal, invitation, password, role, token, user};
 use crate::context::{Context, State};
-use crate::crud::{self, Body, Conditions, Transaction};
 use crate::error::{Error, Result};
+use crate::ops::{self, Body, Preconditions, Transaction};
 use crate::query::Condition;
 
 /// Creates a record in the context's transaction and answers its id and the body that HTTP would answer.
 pub async fn create(context: &Context<'_>, resource: &str, fields: &Value) -> Result<(i64, Value)> {
     let bytes = serde_json::to_vec(fields).map_err(Error::internal)?;
     let body = Body::read(&bytes, None)?;
-    let outcome = crud::create(context, context.catalog().linked(resource), &body, None).await?;
+    let outcome = ops::create(context, context.catalog().linked(resource), &body, None).await?;
     let record = serde_json::from_slice(&outcome.body).map_err(Error::internal)?;
     Ok((outcome.created.unwrap_or_default(), record))
 }
@@ -27,7 +27,7 @@ async fn create_alone(state: &Arc<State>, resource: &str, fields: &Value) -> Res
     let operator = Principal::operator();
     let context = Context::new(state, &operator, state.db.reader());
     let transaction = Transaction::begin(state).await?;
-    let created = create(&context.within(&transaction), resource, fields).await?;
+    let created = create(&context.in_transaction(&transaction), resource, fields).await?;
     transaction.commit(&context).await?;
     Ok(created)
 }
@@ -79,7 +79,7 @@ pub async fn invitation(state: &Arc<State>, user_id: i64) -> Result<String> {
     let operator = Principal::operator();
     let context = Context::new(state, &operator, state.db.reader());
     let transaction = Transaction::begin(state).await?;
-    let secret = invitation::create(&context.within(&transaction), user_id).await?;
+    let secret = invitation::create(&context.in_transaction(&transaction), user_id).await?;
     transaction.commit(&context).await?;
     Ok(invitation::url(state, &secret))
 }
@@ -123,7 +123,9 @@ pub async fn revoke_token(state: &Arc<State>, matches: &ArgMatches) -> Result<()
     let context = Context::new(state, &operator, state.db.reader());
     let transaction = Transaction::begin(state).await?;
     let entry = state.catalog.linked("token");
-    match crud::delete(&context.within(&transaction), entry, id, Condition::always(), &Conditions::default()).await {
+    match ops::delete(&context.in_transaction(&transaction), entry, id, Condition::always(), &Preconditions::default())
+        .await
+    {
         Err(Error::NotFound) => Err(Error::invalid("id", format!("names no token: {id}"))),
         Err(error) => Err(error),
         Ok(()) => transaction.commit(&context).await,

@@ -11,8 +11,8 @@ use crate::attachment;
 use crate::auth::{Principal, Secret, caller_of, token, user};
 use crate::catalog::Entry;
 use crate::context::{Context, State};
-use crate::crud::{self, Call, Method};
 use crate::error::{Error, Result};
+use crate::ops::{self, Method, RouteOperation};
 use crate::query::{Condition, hint};
 
 /// The grammar of the command.
@@ -70,7 +70,7 @@ fn target<'s>(state: &'s State, action: &str, target: &str) -> Result<(&'s Entry
         let known = state.catalog.entries().iter().map(|entry| entry.meta.plural);
         Error::internal(format!("there is no resource `{plural}`{}", hint(plural, known)))
     })?;
-    let deeds = crud::deeds(state, entry);
+    let deeds = ops::operations(state, entry);
     let found = deeds.iter().find(|(name, _)| *name == action).map(|(_, method)| method.clone());
     let method = found.ok_or_else(|| {
         let known = deeds.iter().map(|(name, _)| *name);
@@ -140,11 +140,11 @@ async fn reached(context: &Context<'_>, entry: &Entry, method: &Method, id: i64)
     if entry.is_attached() {
         attachment::reach(context, id, method.name == "GET").await?;
     }
-    if let Call::Restore = method.call {
-        return crud::restorable(context, entry, id, Condition::always()).await.map(|()| "it is there".into());
+    if let RouteOperation::Restore = method.call {
+        return ops::restorable(context, entry, id, Condition::always()).await.map(|()| "it is there".into());
     }
-    let condition = crud::visible(context, entry);
-    match crud::load(context, entry, id, &condition, false).await? {
+    let condition = ops::visible(context, entry);
+    match ops::load(context, entry, id, &condition, false).await? {
         Some(_) => Ok("it is there".into()),
         None => Err(Error::NotFound),
     }

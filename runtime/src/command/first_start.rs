@@ -8,8 +8,8 @@ use super::account;
 use crate::app::App;
 use crate::auth::{Principal, invitation, user};
 use crate::context::{Context, State};
-use crate::crud::{API, Transaction};
 use crate::error::Result;
+use crate::ops::{API, Transaction};
 
 /// What the first start shows once.
 pub struct Shown {
@@ -28,7 +28,7 @@ pub async fn administrator(state: &Arc<State>) -> Result<Option<Shown>> {
     let outside = Context::new(state, &operator, state.db.reader());
     // All or nothing: an administrator without a token would end every later start's search for one.
     let transaction = Transaction::begin(state).await?;
-    let context = outside.within(&transaction);
+    let context = outside.in_transaction(&transaction);
     let email = &state.config.admin_email;
     let user = serde_json::json!({ "name": "Administrator", "email": email, "is_admin": true });
     let (id, _) = account::create(&context, "user", &user).await?;

@@ -9,13 +9,13 @@ use serde_json::json;
 use super::{first_start, output};
 use crate::app::{App, Demo};
 use crate::context::State;
-use crate::crud;
+use crate::counts;
 use crate::db::Sql;
 use crate::error::Result;
 use crate::meta::Kind;
-use crate::search;
+use crate::ops;
 use crate::server;
-use crate::total;
+use crate::trigram;
 
 /// Migrates, seeds, listens, says where, and serves until it is told to stop.
 pub async fn serve(app: &App, state: &Arc<State>) -> Result<()> {
@@ -49,16 +49,16 @@ pub async fn serve(app: &App, state: &Arc<State>) -> Result<()> {
 
 /// Every path of the application.
 pub fn routes(state: &Arc<State>, matches: &ArgMatches) -> Result<()> {
-    let rows: Vec<_> = crud::routes(state).iter().map(|route| json!(route)).collect();
+    let rows: Vec<_> = ops::routes(state).iter().map(|route| json!(route)).collect();
     output::print(matches, &["method", "path", "ability", "permission"], &rows)
 }
 
 /// Counts the records of each table again.
 pub async fn recount(state: &State, matches: &ArgMatches) -> Result<()> {
     let resource = matches.get_one::<String>("resource").map(String::as_str);
-    let totals = total::recount(&state.db, &state.catalog, resource).await?;
+    let totals = counts::recount(&state.db, &state.catalog, resource).await?;
     // Its triggers may have been off as well.
-    search::forget(&state.db, &state.catalog, resource).await?;
+    trigram::drop_all(&state.db, &state.catalog, resource).await?;
     let rows: Vec<_> = totals.iter().map(|(table, total)| json!({ "table": table, "total": total })).collect();
     output::print(matches, &["table", "total"], &rows)
 }

@@ -8,10 +8,10 @@ use sea_orm::PaginatorTrait;
 use sea_orm::entity::prelude::*;
 
 use super::CustomFieldType;
-use crate::crud::{Context, Draft, Route};
 use crate::db::{Connection, Lock};
 use crate::error::Result;
 use crate::finding::Finding;
+use crate::ops::{Context, Draft, Route};
 use crate::query::hint;
 
 #[derive(Clone, Debug, PartialEq, Resource)]
@@ -144,7 +144,7 @@ impl Rules for Entity {
 
     /// Its indexes are made, or dropped, beside the requests.
     async fn after_commit(context: &Context<'_>, _definition: &Model) -> Result<()> {
-        context.state().custom_fields_changed.tell();
+        context.state().custom_fields_changed.notify();
         Ok(())
     }
 }
@@ -153,7 +153,7 @@ impl Rules for Entity {
 async fn check_beside_others(context: &Context<'_>, draft: &mut Draft<Entity>) -> Result<()> {
     let Some(entity_type) = draft.model.entity_type.try_as_ref() else { return Ok(()) };
     // One is made after the other, so that of two that go at once the second sees the first.
-    Lock::Fields.hold(context.db()).await?;
+    Lock::Fields.acquire(context.db()).await?;
     let others = Entity::find().filter(Column::EntityType.eq(entity_type));
     // Each has indexes, which every write keeps and PostgreSQL locks with their table.
     if others.clone().count(context.db()).await? >= MOST {

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::{CustomFieldTypes, Definition, Entity, load};
+use crate::counts;
 use crate::db::{Connection, Sql};
 use crate::error::Result;
 use crate::resource::Resource;
-use crate::total;
 
 /// What is known of each entity type, by its plural name. It may have changed since, in this process or another: who uses
 /// it asks in the statement that decides, by [`write_text`] or, for the types alone, by [`write_changes`].
@@ -83,7 +83,7 @@ pub fn write_text(sql: &mut Sql, entity_type: &str) {
 
 /// Writes how often any definition has changed: a statement that was planned with types tells by it whether they are still those.
 pub fn write_changes(sql: &mut Sql) {
-    total::write_changes(sql, &[table()]);
+    counts::write_versions(sql, &[table()]);
 }
 
 /// The table of the definitions.

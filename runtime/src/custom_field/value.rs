@@ -4,8 +4,8 @@ use sea_orm::Value as Stored;
 use serde_json::{Map, Value};
 
 use super::{CustomFieldType, Definition};
-use crate::crud::Given;
 use crate::error::FieldErrors;
+use crate::ops::RawJson;
 use crate::query::{hint, read_value};
 use crate::record::write_timestamp;
 
@@ -16,7 +16,7 @@ use crate::record::write_timestamp;
 /// becomes required later does not stop unrelated changes.
 pub fn merge(
     before: Map<String, Value>,
-    given: &[(String, Given<'_>)],
+    given: &[(String, RawJson<'_>)],
     definitions: &[Definition],
     is_new: bool,
     errors: &mut FieldErrors,
@@ -31,8 +31,8 @@ pub fn merge(
         let definition = definitions.iter().find(|d| d.name == *name);
         let is_known = definition.is_some() || merged.contains_key(name);
         match (given, definition) {
-            (Given::Null, _) if is_known => {}
-            (Given::Text(text), _) if is_known && text.is_empty() => {
+            (RawJson::Null, _) if is_known => {}
+            (RawJson::Text(text), _) if is_known && text.is_empty() => {
                 merged.remove(name);
                 if definition.is_some_and(|d| d.required) && !is_new {
                     errors.add(key, "is required");
@@ -78,20 +78,20 @@ pub fn shown<'v>(definition: &Definition, value: &'v Value) -> &'v Value {
 }
 
 /// Whether a value is given as it is stored.
-fn is_stored(stored: Option<&Value>, given: &Given<'_>) -> bool {
+fn is_stored(stored: Option<&Value>, given: &RawJson<'_>) -> bool {
     match (stored, given) {
-        (Some(Value::String(stored)), Given::Text(given)) => stored == given,
-        (Some(Value::Number(stored)), Given::Number(given)) => stored.to_string() == *given,
-        (Some(Value::Bool(stored)), Given::Bool(given)) => stored == given,
+        (Some(Value::String(stored)), RawJson::Text(given)) => stored == given,
+        (Some(Value::Number(stored)), RawJson::Number(given)) => stored.to_string() == *given,
+        (Some(Value::Bool(stored)), RawJson::Bool(given)) => stored == given,
         _ => false,
     }
 }
 
-fn read(definition: &Definition, given: &Given<'_>) -> Result<Value, String> {
+fn read(definition: &Definition, given: &RawJson<'_>) -> Result<Value, String> {
     let custom = CustomFieldType::from_name(&definition.field_type).ok_or("has a definition of an unknown type")?;
     let text = given.scalar()?;
     if matches!(custom, CustomFieldType::String | CustomFieldType::Text | CustomFieldType::Choice)
-        && !matches!(given, Given::Text(_))
+        && !matches!(given, RawJson::Text(_))
     {
         return Err("must be a string".into());
     }
@@ -140,9 +140,9 @@ mod tests {
         let before = Map::from_iter([("vip".to_string(), Value::Bool(true))]);
         let mut errors = FieldErrors::default();
         let given = [
-            ("rig".to_string(), Given::Number("20.50")),
-            ("colour".to_string(), Given::Text("blue".into())),
-            ("nope".to_string(), Given::Null),
+            ("rig".to_string(), RawJson::Number("20.50")),
+            ("colour".to_string(), RawJson::Text("blue".into())),
+            ("nope".to_string(), RawJson::Null),
         ];
         let merged = merge(before, &given, &definitions, false, &mut errors);
         assert_eq!(merged["rig"], Value::String("20.5".into()));

@@ -59,7 +59,7 @@ impl<I: Copy + Send + 'static, O: Send + 'static> Batcher<I, O> {
     ///
     /// # Errors
     /// Those of `run`, for every item of the batch.
-    pub async fn ask<R, F>(self: &Arc<Self>, kind: Arc<str>, item: I, run: R) -> Result<O>
+    pub async fn submit<R, F>(self: &Arc<Self>, kind: Arc<str>, item: I, run: R) -> Result<O>
     where
         R: Fn(Vec<I>) -> F + Send + Sync + 'static,
         F: Future<Output = Result<Vec<O>, DbErr>> + Send + 'static,
@@ -205,7 +205,7 @@ mod tests {
                 Ok(items.iter().map(|item| item * 2).collect())
             }
         };
-        batcher.ask("kind".into(), item, run).await
+        batcher.submit("kind".into(), item, run).await
     }
 
     #[tokio::test]
@@ -270,7 +270,7 @@ mod tests {
     async fn a_panic_ends_the_batch_and_not_the_batcher() {
         let batcher = batcher(MAX_WAIT);
         let panics = |_: Vec<i64>| async { panic!("a panic of a test") };
-        assert!(batcher.ask("kind".into(), 1, panics).await.is_err());
+        assert!(batcher.submit("kind".into(), 1, panics).await.is_err());
         let (log, gate) = (Arc::default(), Arc::new(Semaphore::new(1)));
         assert_eq!(ask(&batcher, &log, &gate, 2).await.unwrap(), 4);
     }

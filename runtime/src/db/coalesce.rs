@@ -36,7 +36,7 @@ impl Db {
     /// When the database fails.
     pub async fn rows(&self, connection: &Connection, sql: Sql) -> Result<Arc<Rows>> {
         let Connection::Pool(_) = connection else { return Ok(Arc::new(Rows::of_driver(sql.all(connection).await?))) };
-        let (reads, kind) = (self.reads.clone(), sql.written_out().into());
+        let (reads, kind) = (self.reads.clone(), sql.with_literals().into());
         let run = move |those: Vec<()>| {
             let (reads, sql) = (reads.clone(), sql.clone());
             async move {
@@ -44,7 +44,7 @@ impl Db {
                 Ok::<_, DbErr>(vec![rows; those.len()])
             }
         };
-        self.batchers.identical.ask(kind, (), run).await
+        self.batchers.identical.submit(kind, (), run).await
     }
 
     /// The row of `t` with this id. `sql` ends in a condition, to which that of the id is added; `position` is that of the id
@@ -62,20 +62,20 @@ impl Db {
         sql.push(" AND ");
         // A bound value belongs to one caller, whose statement no other request shares.
         if matches!(connection, Connection::Transaction(_)) || !sql.values.is_empty() {
-            sql.among("t.\"id\"", &[id]);
+            sql.in_ids("t.\"id\"", &[id]);
             return Ok(SharedRow::new(self.rows(connection, sql).await?, 0));
         }
         let (reads, kind): (_, Arc<str>) = (self.reads.clone(), sql.text.as_str().into());
         let run = move |ids: Vec<i64>| {
             let (reads, mut sql) = (reads.clone(), sql.clone());
             async move {
-                sql.among("t.\"id\"", &ids);
+                sql.in_ids("t.\"id\"", &ids);
                 let rows = Arc::new(reads.rows(sql).await?);
                 let found = rows.iter().map(|row| row.integer(position)).collect::<Result<Vec<_>, _>>()?;
                 let answer = |id| SharedRow::new(rows.clone(), found.iter().position(|known| known == id)?);
                 Ok::<_, DbErr>(ids.iter().map(answer).collect())
             }
         };
-        self.batchers.records.ask(kind, id, run).await
+        self.batchers.records.submit(kind, id, run).await
     }
 }

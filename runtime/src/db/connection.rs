@@ -16,9 +16,9 @@ use tokio::sync::{Notify, OnceCell, OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 use tracing::Instrument;
 
-use super::limit::{GRACE, silent};
 use super::postgres_reader::PostgresReader;
-use super::{ACQUIRE, changed};
+use super::statement_timeout::{ANSWER_GRACE, no_answer};
+use super::{ACQUIRE_TIMEOUT, stale_plans};
 use crate::error::Result;
 use crate::metrics::{self, Wanted};
 
@@ -27,7 +27,7 @@ use crate::metrics::{self, Wanted};
 #[expect(clippy::large_enum_variant, reason = "there are few at a time, and a request has one")]
 pub enum Connection {
     Pool(Pool),
-    Transaction(Unit),
+    Transaction(LazyTransaction),
 }
 
 /// Connections, and how long a statement on one may take in PostgreSQL, if there is a limit.
@@ -107,9 +107,9 @@ pub(super) async fn answer<T>(
 ) -> Result<T, DbErr> {
     let answered = match limit {
         None => work.await,
-        Some(limit) => timeout(limit + GRACE, work).await.unwrap_or_else(|_| Err(silent())),
+        Some(limit) => timeout(limit + ANSWER_GRACE, work).await.unwrap_or_else(|_| Err(no_answer())),
     };
-    answered.inspect_err(changed::note)
+    answered.inspect_err(stale_plans::record)
 }
 
 fn sizes<D: Database>(pool: &pool::Pool<D>) -> (u32, u32, usize) {
@@ -125,14 +125,14 @@ pub(super) struct TransactionPool {
 }
 
 /// The right to write, while it is held.
-pub(super) type Turn = OwnedSemaphorePermit;
+pub(super) type WritePermit = OwnedSemaphorePermit;
 
 /// A transaction, and its turn.
 #[derive(Debug)]
-pub(super) struct Begun {
+pub(super) struct OpenTransaction {
     transaction: Option<DatabaseTransaction>,
     pool: Pool,
-    turn: Option<Turn>,
+    turn: Option<WritePermit>,
     /// Its connection is wanted until the transaction has ended.
     wanted: Option<Wanted>,
 }
@@ -144,28 +144,28 @@ impl TransactionPool {
 
     /// # Errors
     /// When none is free in time.
-    pub async fn turn(&self) -> Result<Turn, DbErr> {
-        let turn = timeout(ACQUIRE, self.turns.clone().acquire_owned()).await;
+    pub async fn acquire_permit(&self) -> Result<WritePermit, DbErr> {
+        let turn = timeout(ACQUIRE_TIMEOUT, self.turns.clone().acquire_owned()).await;
         turn.ok().and_then(Result::ok).ok_or(DbErr::ConnectionAcquire(ConnAcquireErr::Timeout))
     }
 
     /// Begins to the end, whoever waits for it: where nobody is left, what has begun is rolled back. PostgreSQL's driver
     /// does not know of a transaction before it has heard that it began (sqlx's issue 4393). Left by then, the connection
     /// would go on in one that nobody commits, with what others write on it.
-    pub async fn begin(&self, options: TransactionOptions) -> Result<Begun, DbErr> {
+    pub async fn begin(&self, options: TransactionOptions) -> Result<OpenTransaction, DbErr> {
         let wanted = Some(self.pool.metrics.want_connection());
-        let turn = Some(self.turn().await?);
+        let turn = Some(self.acquire_permit().await?);
         let pool = self.pool.clone();
         let begin = async move {
             let transaction = Some(pool.answer(pool.connections.begin_with_options(options)).await?);
-            Ok(Begun { transaction, pool, turn, wanted })
+            Ok(OpenTransaction { transaction, pool, turn, wanted })
         };
         // A task has no span of its own: this one works for the request that waits for it.
         tokio::spawn(begin.in_current_span()).await.map_err(|panicked| DbErr::Custom(panicked.to_string()))?
     }
 }
 
-impl Begun {
+impl OpenTransaction {
     fn transaction(&self) -> Result<&DatabaseTransaction, DbErr> {
         self.transaction.as_ref().ok_or_else(|| DbErr::Custom("the transaction has ended".into()))
     }
@@ -180,7 +180,7 @@ impl Begun {
 
 /// What is not committed is rolled back, and its turn ends after that: the last statement may go on in the database although
 /// nobody waits for it any more, and has its connection until then.
-impl Drop for Begun {
+impl Drop for OpenTransaction {
     fn drop(&mut self) {
         if let (Some(transaction), Ok(runtime)) = (self.transaction.take(), Handle::try_current()) {
             let (pool, turn, wanted) = (self.pool.clone(), self.turn.take(), self.wanted.take());
@@ -196,31 +196,35 @@ impl Drop for Begun {
 
 /// A transaction, which begins with its first statement unless it has begun already.
 #[derive(Debug)]
-pub struct Unit {
+pub struct LazyTransaction {
     pool: TransactionPool,
-    begun: OnceCell<Begun>,
+    begun: OnceCell<OpenTransaction>,
     /// One statement was all of it, and stands.
     over: AtomicBool,
-    announcement: Announcement,
+    announcement: CommitNotifier,
 }
 
-impl Unit {
+impl LazyTransaction {
     /// One that begins when it is needed, on PostgreSQL.
-    pub(super) fn new(pool: TransactionPool, announcement: Announcement) -> Unit {
-        Unit { pool, begun: OnceCell::new(), over: AtomicBool::new(false), announcement }
+    pub(super) fn new(pool: TransactionPool, announcement: CommitNotifier) -> LazyTransaction {
+        LazyTransaction { pool, begun: OnceCell::new(), over: AtomicBool::new(false), announcement }
     }
 
-    pub(super) fn begun(pool: TransactionPool, begun: Begun, announcement: Announcement) -> Unit {
-        Unit { begun: OnceCell::new_with(Some(begun)), ..Unit::new(pool, announcement) }
+    pub(super) fn begun(
+        pool: TransactionPool,
+        begun: OpenTransaction,
+        announcement: CommitNotifier,
+    ) -> LazyTransaction {
+        LazyTransaction { begun: OnceCell::new_with(Some(begun)), ..LazyTransaction::new(pool, announcement) }
     }
 
     /// Where a statement runs that is to be all of this transaction; nowhere once it has begun.
-    pub(super) fn not_begun(&self) -> Option<&TransactionPool> {
+    pub(super) fn pending_pool(&self) -> Option<&TransactionPool> {
         self.begun.get().is_none().then_some(&self.pool)
     }
 
     /// Says how long its statements may take, if there is a limit.
-    pub(super) fn limit_to(&mut self, limit: Option<Duration>) {
+    pub(super) fn set_timeout(&mut self, limit: Option<Duration>) {
         self.pool.pool.limit = limit;
         if let Some(begun) = self.begun.get_mut() {
             begun.pool.limit = limit;
@@ -242,7 +246,7 @@ impl Unit {
 
 /// Word of a commit that those who deliver events wait for.
 #[derive(Debug)]
-pub struct Announcement {
+pub struct CommitNotifier {
     pub(super) wanted: AtomicBool,
     pub(super) commits: Arc<Notify>,
 }
@@ -252,7 +256,7 @@ impl Connection {
     pub async fn commit(self) -> Result<()> {
         match self {
             Connection::Pool(_) => Ok(()),
-            Connection::Transaction(Unit { begun, announcement, .. }) => {
+            Connection::Transaction(LazyTransaction { begun, announcement, .. }) => {
                 if let Some(begun) = begun.into_inner() {
                     begun.commit().await?;
                 }
@@ -265,12 +269,12 @@ impl Connection {
     }
 
     /// Whether this is a transaction in which a statement has run.
-    pub fn has_begun(&self) -> bool {
+    pub fn is_open(&self) -> bool {
         matches!(self, Connection::Transaction(unit) if unit.begun.get().is_some())
     }
 
     /// Has the commit of this transaction wake whoever waits for [`super::Db::announced`].
-    pub fn announce(&self) {
+    pub fn notify_commit(&self) {
         if let Connection::Transaction(unit) = self {
             unit.announcement.wanted.store(true, Ordering::Relaxed);
         }

@@ -3,23 +3,23 @@
 //! Each database has connections that read and others that write. SQLite has one that writes, because its writers exclude
 //! one another anyway and a mixed pool makes them wait in the worst order. Exports have connections of their own.
 
+mod advisory_lock;
 mod batcher;
-mod bound;
-mod changed;
 mod coalesce;
 mod connection;
-mod export;
-mod functions;
-mod given;
-mod limit;
-mod lock;
-mod pools;
+mod input_row;
+mod pool_metrics;
 mod postgres_reader;
-mod reads;
+mod read_pool;
 mod row_buffer;
+mod row_stream;
 mod rows;
+mod sql;
+mod sqlite_bind;
+mod sqlite_functions;
 mod sqlite_reader;
-mod statement;
+mod stale_plans;
+mod statement_timeout;
 
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -39,22 +39,22 @@ use sea_orm::{
 };
 use tokio::sync::Notify;
 
-pub use bound::time_text;
+pub use advisory_lock::{DedicatedLock, Lock};
 use coalesce::Batchers;
 use connection::TransactionPool;
-pub use connection::{Announcement, Connection, Pool, Unit};
-use export::Exports;
-pub use export::{MOST_EXPORTS, Takes};
-pub use functions::fold;
-pub use given::{GIVEN, Given};
-pub use limit::LIFTED;
-pub use lock::{Beside, Lock};
+pub use connection::{CommitNotifier, Connection, LazyTransaction, Pool};
+pub use input_row::{INPUT_CTE, InputRow};
 use postgres_reader::PostgresReader;
-use reads::Reads;
+use read_pool::ReadPool;
 pub use row_buffer::{BufferedRow, Stored};
+use row_stream::ExportPool;
+pub use row_stream::{MAX_CONCURRENT_EXPORTS, RowSink};
 pub use rows::{Row, Rows, SharedRow};
+pub use sql::{FALSE, Operand, Sql, TRUE};
+pub use sqlite_bind::time_text;
+pub use sqlite_functions::fold;
 use sqlite_reader::SqliteReader;
-pub use statement::{FALSE, Operand, Sql, TRUE};
+pub use statement_timeout::WITHOUT_TIMEOUT;
 
 use crate::error::{Error, Result};
 use crate::metrics;
@@ -72,10 +72,10 @@ pub struct Db {
     reader: Connection,
     writer: Connection,
     writers: TransactionPool,
-    exports: Exports,
+    exports: ExportPool,
     dialect: Dialect,
     /// The connections that read records.
-    reads: Reads,
+    reads: ReadPool,
     batchers: Batchers,
     /// Told of the commits that announce events.
     commits: Arc<Notify>,
@@ -88,20 +88,20 @@ pub struct Db {
 }
 
 /// How long a request waits for a connection of the pool before it is told 503.
-const ACQUIRE: Duration = Duration::from_secs(5);
+const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// So many statements are kept prepared on each connection of PostgreSQL, and of SQLite for short reads. A change of other
 /// fields is another statement.
-const STATEMENTS: usize = 200;
+const STATEMENT_CACHE_CAPACITY: usize = 200;
 
 /// A connection of exports that nobody needs is closed after so long.
-const IDLE: Duration = Duration::from_secs(60);
+const IDLE_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A connection of PostgreSQL that was idle for so long is tried out before a request has it.
-const DOUBTED: Duration = Duration::from_secs(1);
+const PING_AFTER_IDLE: Duration = Duration::from_secs(1);
 
 /// What is under way when the database closes has so long to notice, and a database that hangs to let go.
-const CLOSING: Duration = Duration::from_secs(1);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 
 impl Db {
     /// Opens `sqlite://<path>` (created when missing) or `postgres://...`. `pool` is the number of connections of the
@@ -139,14 +139,14 @@ impl Db {
         let pool_of = |size: u32, limit: Option<Duration>| {
             SqlitePoolOptions::new()
                 .max_connections(size)
-                .acquire_timeout(ACQUIRE)
+                .acquire_timeout(ACQUIRE_TIMEOUT)
                 .test_before_acquire(false)
                 .after_connect(move |connection, _| {
                     Box::pin(async move {
-                        functions::register(connection.lock_handle().await?.as_raw_handle())
+                        sqlite_functions::register(connection.lock_handle().await?.as_raw_handle())
                             .map_err(|e| sea_orm::SqlxError::Configuration(e.into()))?;
                         match limit {
-                            Some(limit) => limit::watch(connection, limit).await,
+                            Some(limit) => statement_timeout::install_on_sqlite(connection, limit).await,
                             None => Ok(()),
                         }
                     })
@@ -160,25 +160,28 @@ impl Db {
             let pool = pool_of(1, None).after_release(|connection, _| Box::pin(is_clean(connection)));
             match pool.connect_with(options.clone()).await {
                 // Another process is switching the same file to WAL, for which SQLite does not wait by itself.
-                Err(error) if is_busy(&error) && begun.elapsed() < ACQUIRE => {
+                Err(error) if is_busy(&error) && begun.elapsed() < ACQUIRE_TIMEOUT => {
                     tokio::time::sleep(Duration::from_millis(20)).await;
                 }
                 connected => break connected.map_err(unopened)?,
             }
         };
         let metrics = metrics::Database::default();
-        let writer = unhurried(SqlxSqliteConnector::from_sqlx_sqlite_pool(writer), &metrics);
+        let writer = pool_without_timeout(SqlxSqliteConnector::from_sqlx_sqlite_pool(writer), &metrics);
         let file = std::fs::metadata(&path).ok().map(|known| (path.clone(), known.ino()));
         let options = options.pragma("query_only", "ON");
         let reader = pool_of(pool, limit).connect_with(options.clone()).await.map_err(unopened)?;
-        let exports = pool_of(MOST_EXPORTS, None).idle_timeout(IDLE).connect_lazy_with(options);
+        let exports = pool_of(MAX_CONCURRENT_EXPORTS, None).idle_timeout(IDLE_TIMEOUT).connect_lazy_with(options);
         Ok(Db {
-            reader: Connection::Pool(unhurried(SqlxSqliteConnector::from_sqlx_sqlite_pool(reader), &metrics)),
+            reader: Connection::Pool(pool_without_timeout(
+                SqlxSqliteConnector::from_sqlx_sqlite_pool(reader),
+                &metrics,
+            )),
             writer: Connection::Pool(writer.clone()),
             writers: TransactionPool::new(writer, 1),
-            exports: Exports::new(SqlxSqliteConnector::from_sqlx_sqlite_pool(exports), &metrics),
+            exports: ExportPool::new(SqlxSqliteConnector::from_sqlx_sqlite_pool(exports), &metrics),
             dialect: Dialect::Sqlite,
-            reads: Reads::Sqlite(SqliteReader::new(sqlite_reader::location(&path, url), pool, limit, &metrics)?),
+            reads: ReadPool::Sqlite(SqliteReader::new(sqlite_reader::location(&path, url), pool, limit, &metrics)?),
             batchers: Batchers::new(&metrics),
             commits: Arc::default(),
             metrics,
@@ -192,28 +195,30 @@ impl Db {
         let options = PgConnectOptions::from_str(url)
             .map_err(connect_error)?
             .application_name("charter")
-            .statement_cache_capacity(STATEMENTS)
+            .statement_cache_capacity(STATEMENT_CACHE_CAPACITY)
             .extra_float_digits(None);
         let pool_of = PgPoolOptions::new()
             .max_connections(size)
-            .acquire_timeout(ACQUIRE)
+            .acquire_timeout(ACQUIRE_TIMEOUT)
             .test_before_acquire(false)
             // What was cut off while nobody used it is found by nobody's request.
             .before_acquire(|connection, it| {
-                Box::pin(
-                    async move { Ok(!changed::is_from_before(it.age) && is_alive(connection, it.idle_for).await?) },
-                )
+                Box::pin(async move {
+                    Ok(!stale_plans::predates_schema_change(it.age) && is_alive(connection, it.idle_for).await?)
+                })
             });
         let pool_of = match limit {
-            Some(limit) => pool_of.after_release(move |connection, _| Box::pin(limit::let_go(connection, limit))),
+            Some(limit) => pool_of
+                .after_release(move |connection, _| Box::pin(statement_timeout::set_on_connection(connection, limit))),
             None => pool_of,
         };
         // Half of the connections read, and half write.
         let (reading, size) = ((size / 2).max(1), (size - size / 2).max(1));
         let pool_of = pool_of.max_connections(size);
-        let mut limited = limit.map_or_else(|| options.clone(), |limit| limit::ask(options.clone(), limit));
+        let mut limited =
+            limit.map_or_else(|| options.clone(), |limit| statement_timeout::with_timeout(options.clone(), limit));
         let pool = match pool_of.clone().connect_with(limited.clone()).await {
-            Err(error) if limit::is_refused(&error) => {
+            Err(error) if statement_timeout::is_timeout_refused(&error) => {
                 tracing::warn!(
                     "the pooler in front of the database takes no statement_timeout: set one on the role, or what \
                      requests no longer wait for goes on"
@@ -232,17 +237,17 @@ impl Db {
         let pool = Pool::new(SqlxPostgresConnector::from_sqlx_postgres_pool(pool), limit, &metrics);
         let reads = PostgresReader::new(limited, reading, limit, &metrics)?;
         let exports = PgPoolOptions::new()
-            .max_connections(MOST_EXPORTS)
-            .acquire_timeout(ACQUIRE)
-            .idle_timeout(IDLE)
+            .max_connections(MAX_CONCURRENT_EXPORTS)
+            .acquire_timeout(ACQUIRE_TIMEOUT)
+            .idle_timeout(IDLE_TIMEOUT)
             .connect_lazy_with(options.clone());
         Ok(Db {
             reader: Connection::Pool(pool.clone().reading(reads.clone())),
             writer: Connection::Pool(pool.clone()),
             writers: TransactionPool::new(pool, size),
-            exports: Exports::new(SqlxPostgresConnector::from_sqlx_postgres_pool(exports), &metrics),
+            exports: ExportPool::new(SqlxPostgresConnector::from_sqlx_postgres_pool(exports), &metrics),
             dialect: Dialect::Postgres,
-            reads: Reads::Postgres(reads),
+            reads: ReadPool::Postgres(reads),
             batchers: Batchers::new(&metrics),
             commits: Arc::default(),
             metrics,
@@ -266,7 +271,7 @@ impl Db {
         match &self.options {
             None => self.writers.pool.connections.clone(),
             Some(options) => {
-                let pool = PgPoolOptions::new().acquire_timeout(ACQUIRE).connect_lazy_with(options.clone());
+                let pool = PgPoolOptions::new().acquire_timeout(ACQUIRE_TIMEOUT).connect_lazy_with(options.clone());
                 SqlxPostgresConnector::from_sqlx_postgres_pool(pool)
             }
         }
@@ -288,8 +293,8 @@ impl Db {
     /// When the connection that writes cannot be had.
     pub async fn is_read_only(&self) -> Result<bool> {
         match &self.reads {
-            Reads::Sqlite(reader) => Ok(reader.is_read_only().await?),
-            Reads::Postgres(_) => Ok(false),
+            ReadPool::Sqlite(reader) => Ok(reader.is_read_only().await?),
+            ReadPool::Postgres(_) => Ok(false),
         }
     }
 
@@ -304,23 +309,25 @@ impl Db {
             ..TransactionOptions::default()
         };
         let begun = self.writers.begin(options).await?;
-        Ok(Connection::Transaction(Unit::begun(self.writers.clone(), begun, self.announcement())))
+        Ok(Connection::Transaction(LazyTransaction::begun(self.writers.clone(), begun, self.commit_notifier())))
     }
 
     /// The same, which on PostgreSQL begins with its first statement: there one may be all of it.
-    pub async fn begin_late(&self) -> Result<Connection> {
+    pub async fn begin_lazy(&self) -> Result<Connection> {
         match self.dialect {
             Dialect::Sqlite => self.begin().await,
-            Dialect::Postgres => Ok(Connection::Transaction(Unit::new(self.writers.clone(), self.announcement()))),
+            Dialect::Postgres => {
+                Ok(Connection::Transaction(LazyTransaction::new(self.writers.clone(), self.commit_notifier())))
+            }
         }
     }
 
-    fn announcement(&self) -> Announcement {
-        Announcement { wanted: AtomicBool::new(false), commits: self.commits.clone() }
+    fn commit_notifier(&self) -> CommitNotifier {
+        CommitNotifier { wanted: AtomicBool::new(false), commits: self.commits.clone() }
     }
 
     /// Waits until a transaction of this process has committed that announced events. Several commits meanwhile are one.
-    pub async fn announced(&self) {
+    pub async fn wait_for_commit(&self) {
         self.commits.notified().await;
     }
 
@@ -338,7 +345,7 @@ impl Db {
 
     /// Closes every connection, as far as the database lets it; SQLite folds its log into the file first.
     pub async fn close(&self) {
-        let within = async |closing| drop(tokio::time::timeout(CLOSING, closing).await);
+        let within = async |closing| drop(tokio::time::timeout(CLOSE_TIMEOUT, closing).await);
         self.reads.close();
         within(self.exports.pool.pool.connections.clone().close()).await;
         if let Connection::Pool(reader) = &self.reader {
@@ -347,14 +354,14 @@ impl Db {
         if self.dialect == Dialect::Sqlite {
             // The last connection to close would do it, but a reader that is slow to close is the last, and may not.
             let checkpoint = self.writers.pool.connections.execute_unprepared("PRAGMA wal_checkpoint(TRUNCATE)");
-            let _ = tokio::time::timeout(ACQUIRE, checkpoint).await;
+            let _ = tokio::time::timeout(ACQUIRE_TIMEOUT, checkpoint).await;
         }
         within(self.writers.pool.connections.clone().close()).await;
     }
 }
 
 /// Connections whose answers are waited for as long as it takes: what there is to limit on SQLite is limited there.
-fn unhurried(connections: DatabaseConnection, metrics: &metrics::Database) -> Pool {
+fn pool_without_timeout(connections: DatabaseConnection, metrics: &metrics::Database) -> Pool {
     Pool::new(connections, None, metrics)
 }
 
@@ -368,7 +375,7 @@ async fn is_clean(connection: &mut SqliteConnection) -> Result<bool, SqlxError> 
 
 /// Whether a connection that was idle for a while still reaches PostgreSQL.
 async fn is_alive(connection: &mut PgConnection, idle: Duration) -> Result<bool, SqlxError> {
-    if idle < DOUBTED {
+    if idle < PING_AFTER_IDLE {
         return Ok(true);
     }
     connection.ping().await.map(|()| true)
@@ -376,7 +383,7 @@ async fn is_alive(connection: &mut PgConnection, idle: Duration) -> Result<bool,
 
 /// Why PostgreSQL cannot be reached.
 async fn reason(options: &PgConnectOptions) -> DbErr {
-    match tokio::time::timeout(ACQUIRE, PgConnection::connect_with(options)).await {
+    match tokio::time::timeout(ACQUIRE_TIMEOUT, PgConnection::connect_with(options)).await {
         Ok(Err(error)) => connect_error(error),
         _ => connect_error(SqlxError::PoolTimedOut),
     }

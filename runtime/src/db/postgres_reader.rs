@@ -14,8 +14,8 @@ use tokio::time::timeout;
 use tracing::Instrument;
 
 use super::connection::answer;
-use super::reads::{self, failed, unacquired};
-use super::{ACQUIRE, DOUBTED, Sql, changed};
+use super::read_pool::{self, acquire_error, query_error};
+use super::{ACQUIRE_TIMEOUT, PING_AFTER_IDLE, Sql, stale_plans};
 use crate::metrics::{self, Wanted};
 
 /// Begins a transaction whose statements are planned for their values. PostgreSQL may plan a prepared statement without them
@@ -40,18 +40,18 @@ impl managed::Manager for Connector {
     type Error = DbErr;
 
     async fn create(&self) -> Result<PgConnection, DbErr> {
-        PgConnection::connect_with(&self.0).await.map_err(unacquired)
+        PgConnection::connect_with(&self.0).await.map_err(acquire_error)
     }
 
     async fn recycle(&self, connection: &mut PgConnection, used: &Metrics) -> RecycleResult<DbErr> {
-        if changed::is_from_before(used.age()) {
+        if stale_plans::predates_schema_change(used.age()) {
             return Err(RecycleError::message("it has prepared statements for tables that were changed"));
         }
         if used.age() >= MAX_AGE {
             return Err(RecycleError::message("it is old"));
         }
-        if used.last_used() >= DOUBTED {
-            connection.ping().await.map_err(failed)?;
+        if used.last_used() >= PING_AFTER_IDLE {
+            connection.ping().await.map_err(query_error)?;
         }
         Ok(())
     }
@@ -69,7 +69,7 @@ impl PostgresReader {
         limit: Option<Duration>,
         metrics: &metrics::Database,
     ) -> Result<PostgresReader, DbErr> {
-        let pool = reads::pool(Connector(options), size)?;
+        let pool = read_pool::pool(Connector(options), size)?;
         Ok(PostgresReader { pool, limit, metrics: metrics.of_pool() })
     }
 
@@ -77,7 +77,7 @@ impl PostgresReader {
     pub async fn query(&self, sql: Sql) -> Result<Vec<QueryResult>, DbErr> {
         let wanted = self.metrics.want_connection();
         let watched = self.metrics.watch(sql.text.clone());
-        let (reader, connection) = (self.clone(), reads::get(&self.pool).await?);
+        let (reader, connection) = (self.clone(), read_pool::get(&self.pool).await?);
         let run = async move { reader.run(connection, wanted, sql).await };
         let answered = tokio::spawn(run.in_current_span()).await;
         watched.end();
@@ -91,7 +91,7 @@ impl PostgresReader {
         sql: Sql,
     ) -> Result<Vec<QueryResult>, DbErr> {
         let begun = Instant::now();
-        let (text, is_planned_anew) = (sql.text.clone(), sql.is_planned_anew);
+        let (text, is_planned_anew) = (sql.text.clone(), sql.needs_custom_plan);
         let answered = answer(self.limit, execute(&mut connection, sql)).await;
         self.metrics.statement(&text, begun.elapsed());
         if answered.is_err() {
@@ -101,7 +101,7 @@ impl PostgresReader {
             // Nobody waits for the end of the transaction.
             tokio::spawn(async move {
                 let _wanted = wanted;
-                if !matches!(timeout(ACQUIRE, connection.ping()).await, Ok(Ok(()))) {
+                if !matches!(timeout(ACQUIRE_TIMEOUT, connection.ping()).await, Ok(Ok(()))) {
                     drop(Object::take(connection));
                 }
             });
@@ -110,7 +110,7 @@ impl PostgresReader {
     }
 
     pub fn state(&self) -> metrics::PoolState {
-        reads::state(&self.pool, self.metrics.wanted())
+        read_pool::state(&self.pool, self.metrics.wanted())
     }
 
     pub fn close(&self) {
@@ -121,12 +121,12 @@ impl PostgresReader {
 async fn execute(connection: &mut PgConnection, sql: Sql) -> Result<Vec<QueryResult>, DbErr> {
     let arguments = IntoArguments::<Postgres>::into_arguments(SqlxValues(Values(sql.values)));
     let query = query_with::<Postgres, _>(AssertSqlSafe(sql.text), arguments);
-    let rows = if sql.is_planned_anew {
+    let rows = if sql.needs_custom_plan {
         // Dropped, it is rolled back with the next message, which is the same as a commit where nothing was written.
-        let mut transaction = connection.begin_with(CUSTOM_PLANS).await.map_err(failed)?;
+        let mut transaction = connection.begin_with(CUSTOM_PLANS).await.map_err(query_error)?;
         query.fetch_all(&mut *transaction).await
     } else {
         query.fetch_all(connection).await
     };
-    Ok(rows.map_err(failed)?.into_iter().map(QueryResult::from).collect())
+    Ok(rows.map_err(query_error)?.into_iter().map(QueryResult::from).collect())
 }

@@ -20,11 +20,11 @@ use sea_orm::sqlx::error::{DatabaseError, ErrorKind};
 use sea_orm::{DbErr, SqlxError};
 use tracing::Span;
 
-use super::bound::to_sqlite;
-use super::limit::STEPS;
-use super::reads::{self, failed};
+use super::read_pool::{self, query_error};
 use super::row_buffer::RowBufferBuilder;
-use super::{ACQUIRE, Rows, STATEMENTS, Sql, functions};
+use super::sqlite_bind::to_sqlite;
+use super::statement_timeout::STEPS_BETWEEN_CHECKS;
+use super::{ACQUIRE_TIMEOUT, Rows, STATEMENT_CACHE_CAPACITY, Sql, sqlite_functions};
 use crate::error::is_changing;
 use crate::metrics;
 
@@ -110,7 +110,7 @@ impl SqliteReader {
         limit: Option<Duration>,
         metrics: &metrics::Database,
     ) -> Result<SqliteReader, DbErr> {
-        let pool = reads::pool(Opener { path, closing: Arc::default() }, size)?;
+        let pool = read_pool::pool(Opener { path, closing: Arc::default() }, size)?;
         Ok(SqliteReader { pool, limit, metrics: metrics.of_pool() })
     }
 
@@ -146,7 +146,7 @@ impl SqliteReader {
         work: impl FnOnce(&Reader) -> Result<T, DbErr> + Send + 'static,
     ) -> Result<T, DbErr> {
         let wanted = self.metrics.want_connection();
-        let (reader, limit) = (reads::get(&self.pool).await?, self.limit);
+        let (reader, limit) = (read_pool::get(&self.pool).await?, self.limit);
         let work = move || {
             let _wanted = wanted;
             reader.deadline.set(limit);
@@ -161,7 +161,7 @@ impl SqliteReader {
     }
 
     pub fn state(&self) -> metrics::PoolState {
-        reads::state(&self.pool, self.metrics.wanted())
+        read_pool::state(&self.pool, self.metrics.wanted())
     }
 
     /// Closes the idle connections, and interrupts the statements of the others.
@@ -177,12 +177,15 @@ impl Reader {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
         let connection = Connection::open_with_flags(path, flags)?;
         connection.pragma_update(None, "query_only", true)?;
-        connection.busy_timeout(ACQUIRE)?;
-        connection.set_prepared_statement_cache_capacity(STATEMENTS);
-        functions::register_on(&connection)?;
+        connection.busy_timeout(ACQUIRE_TIMEOUT)?;
+        connection.set_prepared_statement_cache_capacity(STATEMENT_CACHE_CAPACITY);
+        sqlite_functions::register_on(&connection)?;
         let deadline = Arc::new(Deadline { opened: Instant::now(), micros: AtomicU64::new(u64::MAX) });
         let running = deadline.clone();
-        connection.progress_handler(STEPS, Some(move || running.is_over() || closing.load(Ordering::Relaxed)))?;
+        connection.progress_handler(
+            STEPS_BETWEEN_CHECKS,
+            Some(move || running.is_over() || closing.load(Ordering::Relaxed)),
+        )?;
         Ok(Reader { connection, deadline })
     }
 
@@ -226,7 +229,7 @@ pub(super) fn location(path: &Path, url: &str) -> PathBuf {
 /// An error of `rusqlite` as the driver's error, by which the rest of the server tells errors apart.
 fn refused(error: Error) -> DbErr {
     match error.sqlite_error() {
-        Some(_) => failed(SqlxError::Database(Box::new(Refused(error)))),
+        Some(_) => query_error(SqlxError::Database(Box::new(Refused(error)))),
         None => DbErr::Custom(error.to_string()),
     }
 }

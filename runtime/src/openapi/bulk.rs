@@ -8,9 +8,9 @@ use super::node::{Node, reference};
 use super::operation::{body_name, created_name, json_content};
 use super::{header, prose, shown};
 use crate::catalog::{Catalog, Entry};
-use crate::crud::Call;
-use crate::crud::bulk::{MOST, methods};
 use crate::meta::Operation;
+use crate::ops::RouteOperation;
+use crate::ops::bulk::{MAX_OPERATIONS, methods};
 
 /// The id, the headline and more words.
 pub fn words(entry: &Entry) -> (String, String, String) {
@@ -20,7 +20,7 @@ pub fn words(entry: &Entry) -> (String, String, String) {
         format!("bulk_{}", entry.meta.plural),
         format!("Write {several}, many at once"),
         format!(
-            "Takes up to {MOST} operations ({}), each of which is what it would be alone. With `atomic`, the default, all \
+            "Takes up to {MAX_OPERATIONS} operations ({}), each of which is what it would be alone. With `atomic`, the default, all \
              of them are carried out or none, and `errors` has the problems of each under `operations.<index>`. Without it \
              each stands for itself, and its result has its status.",
             verbs.join(", ")
@@ -42,7 +42,7 @@ pub fn body(catalog: &Catalog, entry: &Entry) -> Node {
     let (name, examples) = (entry.meta.name, Examples { catalog });
     let (mut forms, mut shown) = (Vec::new(), Vec::new());
     for (word, call, _) in methods(entry) {
-        let creates = matches!(call, Call::Operation(Operation::Create));
+        let creates = matches!(call, RouteOperation::Operation(Operation::Create));
         let said = json!({ "type": "string", "const": word, "description": "What is done.", "examples": [word] });
         let mut properties = Node::object().with("method", said);
         let mut example = json!({ "method": word });
@@ -56,7 +56,7 @@ pub fn body(catalog: &Catalog, entry: &Entry) -> Node {
             example["id"] = json!(1);
         }
         let write = if creates { Write::Create } else { Write::Update };
-        if creates || matches!(call, Call::Operation(Operation::Update)) {
+        if creates || matches!(call, RouteOperation::Operation(Operation::Update)) {
             example[name] = examples.body(entry, write);
             let needed = entry.meta.fields.iter().any(|field| field.required && given::is_given(field, write));
             let record = reference("schemas", &body_name(entry, write));
@@ -74,7 +74,7 @@ pub fn body(catalog: &Catalog, entry: &Entry) -> Node {
         .with("type", "array")
         .with("description", "What is done, in this order.")
         .with("minItems", 1)
-        .with("maxItems", i64::try_from(MOST).unwrap_or(i64::MAX))
+        .with("maxItems", i64::try_from(MAX_OPERATIONS).unwrap_or(i64::MAX))
         .with("items", Node::object().with("anyOf", forms));
     let mut atomic = given::boolean();
     atomic.push(json!({ "type": "null" }).into());
@@ -98,17 +98,17 @@ pub fn answer(catalog: &Catalog, entry: &Entry) -> Node {
     let status = |status: u16| json!({ "type": "integer", "const": status, "description": "What it would answer alone.", "examples": [status] });
     for (_, call, code) in methods(entry) {
         let properties = Node::object().with("status", status(*code));
-        if matches!(call, Call::Operation(Operation::Delete)) {
+        if matches!(call, RouteOperation::Operation(Operation::Delete)) {
             forms.push(given::object(properties.with("id", id()), &["status", "id"]));
             shown_results.push(json!({ "status": code, "id": 1 }));
             continue;
         }
-        let reveals = matches!(call, Call::Operation(Operation::Create)) && !entry.meta.reveals.is_empty();
+        let reveals = matches!(call, RouteOperation::Operation(Operation::Create)) && !entry.meta.reveals.is_empty();
         let record = if reveals { created_name(entry) } else { shown::record_name(entry) };
         let tag = json!({ "type": "string", "description": "The version of the record.", "examples": ["\"5f2d41\""] });
         let properties = properties.with("etag", tag).with(name, reference("schemas", &record));
         // A restored record is answered as a changed one.
-        if !matches!(call, Call::Restore) || !entry.meta.operations.contains(&Operation::Update) {
+        if !matches!(call, RouteOperation::Restore) || !entry.meta.operations.contains(&Operation::Update) {
             forms.push(given::object(properties, &["status", "etag", name]));
         }
         let mut example = json!({ "status": code, "etag": "\"5f2d41\"" });

@@ -10,9 +10,9 @@ use super::example::Examples;
 use super::node::{Node, reference};
 use super::{prose, shown};
 use crate::catalog::{Catalog, Entry};
-use crate::crud::embedded;
 use crate::meta::{Access, DefaultValue, FieldMeta, Kind, Rule, Shown};
-use crate::query::MOST_ELEMENTS;
+use crate::ops::embedded;
+use crate::query::MAX_LIST_ELEMENTS;
 
 /// A boolean in words or as a digit.
 pub const BOOLEAN_WORD: &str = "BooleanWord";
@@ -305,7 +305,7 @@ fn decimal(field: &FieldMeta, precision: u8, places: u8) -> Node {
 }
 
 fn list(field: &FieldMeta, items: Node) -> Node {
-    let mut most = i64::try_from(MOST_ELEMENTS).unwrap_or(i64::MAX);
+    let mut most = i64::try_from(MAX_LIST_ELEMENTS).unwrap_or(i64::MAX);
     let mut schema = Node::object().with("type", "array").with("items", items);
     for rule in field.rules {
         match rule {

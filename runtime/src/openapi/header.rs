@@ -4,11 +4,11 @@ use serde_json::{Value, json};
 
 use super::node::{Node, reference};
 use crate::catalog::Catalog;
-use crate::crud::Call;
 use crate::error::CODES;
 use crate::header::*;
 use crate::idempotency::LONGEST_KEY;
 use crate::meta::Operation;
+use crate::ops::RouteOperation;
 use crate::trace::TRACEPARENT;
 use crate::webhook::signature;
 
@@ -114,10 +114,10 @@ pub fn of_answer(names: &[&str]) -> Node {
 }
 
 /// The headers of the answer to a call that succeeded.
-pub fn of_success(call: Call, takes_key: bool, created: bool, deprecated: bool) -> Node {
+pub fn of_success(call: RouteOperation, takes_key: bool, created: bool, deprecated: bool) -> Node {
     let mut names = Vec::new();
     names.extend(created.then_some(LOCATION));
-    if let Call::Operation(Operation::List) = call {
+    if let RouteOperation::Operation(Operation::List) = call {
         names.extend([LINK, DISPOSITION]);
     }
     names.extend(call.answers_tag().then_some(ETAG));
@@ -229,9 +229,9 @@ fn delivered() -> Vec<(&'static str, &'static str, bool, Value, Value)> {
 }
 
 /// What may come with a call.
-pub fn of_call(call: Call, takes_key: bool) -> Vec<Node> {
+pub fn of_call(call: RouteOperation, takes_key: bool) -> Vec<Node> {
     let mut names = Vec::new();
-    if let Call::Operation(Operation::List) = call {
+    if let RouteOperation::Operation(Operation::List) = call {
         names.push(IF_NONE_MATCH);
     } else if call.has_conditions() {
         names.extend([IF_MATCH, if call.reads() { IF_NONE_MATCH } else { UNLESS }]);

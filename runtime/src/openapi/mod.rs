@@ -26,13 +26,13 @@ use self::node::Node;
 use self::operation::SCHEMES;
 use crate::catalog::Catalog;
 use crate::context::State;
-use crate::crud;
 use crate::error::{Error, Result};
 use crate::header::AUTH_TOKEN;
+use crate::ops;
 
 /// The path of the description.
 pub fn path() -> String {
-    format!("{}/openapi.json", crud::API)
+    format!("{}/openapi.json", ops::API)
 }
 
 /// The description as it is sent.
@@ -50,7 +50,7 @@ impl Description {
     /// Never, unless memory runs out: the description is written into memory.
     pub fn of(state: &State) -> Result<Description> {
         let json = serde_json::to_vec(&document(state)).map_err(Error::internal)?;
-        let etag = crud::tag(&json);
+        let etag = ops::tag(&json);
         Ok(Description { json: json.into(), etag })
     }
 }
@@ -100,7 +100,7 @@ fn tags(catalog: &Catalog) -> Node {
 
 fn paths(state: &State) -> Node {
     let mut paths = Node::object();
-    for route in crud::routes(state) {
+    for route in ops::routes(state) {
         let entry = state.catalog.linked(route.resource);
         let operation = operation::describe(&state.catalog, entry, &route);
         let path = paths.get(&route.path).cloned().unwrap_or_else(Node::object);

@@ -7,8 +7,8 @@ use super::given::{self, Write};
 use super::node::{Node, reference};
 use super::{bulk, header, parameter, problem, prose, shown};
 use crate::catalog::{Catalog, Entry};
-use crate::crud::{Call, Format, RouteInfo, deprecation, explain};
 use crate::meta::{ActionMeta, ActionMethod, ActionOn, ActionOutput, Deprecated, Operation, Shown};
+use crate::ops::{Format, RouteInfo, RouteOperation, deprecation, explain};
 
 /// The names under which the description has the two ways to send a token.
 pub const SCHEMES: [&str; 2] = ["bearer", "token"];
@@ -20,9 +20,11 @@ pub fn describe(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> Node {
         [details, needs(route)].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n\n");
     let mut parameters = parameter::of_path(catalog, entry, &route.path);
     parameters.extend(match route.call {
-        Call::Operation(Operation::List) => parameter::of_list(catalog, entry),
-        Call::Operation(Operation::Show) => parameter::of_record(entry),
-        Call::Action(action) if action.method == ActionMethod::Get => parameter::of_action(catalog, action.input),
+        RouteOperation::Operation(Operation::List) => parameter::of_list(catalog, entry),
+        RouteOperation::Operation(Operation::Show) => parameter::of_record(entry),
+        RouteOperation::Action(action) if action.method == ActionMethod::Get => {
+            parameter::of_action(catalog, action.input)
+        }
         _ => Vec::new(),
     });
     parameters.extend(header::of_call(route.call, route.call.takes_key()));
@@ -38,8 +40,10 @@ pub fn describe(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> Node {
         .with("x-ability", route.ability.clone())
         .with_some("x-permission", route.permission);
     let node = match route.call {
-        Call::Action(action) => prose::deprecated(node, entry.meta.deprecation(Deprecated::Action, action.name)),
-        Call::Operation(_) | Call::Bulk | Call::Restore => node,
+        RouteOperation::Action(action) => {
+            prose::deprecated(node, entry.meta.deprecation(Deprecated::Action, action.name))
+        }
+        RouteOperation::Operation(_) | RouteOperation::Bulk | RouteOperation::Restore => node,
     };
     let node = if parameters.is_empty() { node } else { node.with("parameters", parameters) };
     node.with_some("requestBody", body(catalog, entry, route.call)).with("responses", responses(catalog, entry, route))
@@ -51,7 +55,7 @@ fn words(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> (String, String
     let (one, several) = (prose::a_record(meta), prose::records(meta));
     match route.call {
         // What hangs on the records of another resource, or on the one record of a singleton.
-        Call::Operation(Operation::List) if entry.is_attached() => {
+        RouteOperation::Operation(Operation::List) if entry.is_attached() => {
             let place = route.path.rsplit('/').skip(1).find(|segment| !segment.starts_with('{')).unwrap_or_default();
             let of = if route.path.contains("{id}") { "one of the" } else { "the" };
             (
@@ -60,22 +64,22 @@ fn words(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> (String, String
                 format!("Answers {several}, a page at a time. {}", parameter::more_filters(catalog, entry)),
             )
         }
-        Call::Operation(Operation::List) => (
+        RouteOperation::Operation(Operation::List) => (
             format!("list_{}", meta.plural),
             format!("List {several}"),
             format!("Answers {several}, a page at a time. {}", parameter::more_filters(catalog, entry)),
         ),
-        Call::Operation(Operation::Show) => {
+        RouteOperation::Operation(Operation::Show) => {
             (format!("show_{}", meta.name), format!("Show {one}"), format!("Answers {one} with all of its fields."))
         }
-        Call::Operation(Operation::Create) => (
+        RouteOperation::Operation(Operation::Create) => (
             format!("create_{}", meta.name),
             format!("Create {one}"),
             "The fields stand flat in the body, or all of them under the singular name. What is left out, or null, gets its \
              default."
                 .to_string(),
         ),
-        Call::Operation(Operation::Update) => {
+        RouteOperation::Operation(Operation::Update) => {
             let verb = if route.method == "PATCH" { "patch" } else { "update" };
             let same = if route.method == "PATCH" { " The same as `PUT`." } else { "" };
             (
@@ -87,7 +91,7 @@ fn words(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> (String, String
                 ),
             )
         }
-        Call::Operation(Operation::Delete) => {
+        RouteOperation::Operation(Operation::Delete) => {
             let marked = match (meta.soft_delete, meta.keeps_deleted()) {
                 (_, true) => " It is kept, marked as deleted, and shown only where `deleted=only` asks for it.",
                 (true, false) => " It is kept, marked as deleted, and shown nowhere.",
@@ -95,9 +99,9 @@ fn words(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> (String, String
             };
             (format!("delete_{}", meta.name), format!("Delete {one}"), format!("Removes {one}.{marked}"))
         }
-        Call::Action(action) => action_words(entry, action),
-        Call::Bulk => bulk::words(entry),
-        Call::Restore => (
+        RouteOperation::Action(action) => action_words(entry, action),
+        RouteOperation::Bulk => bulk::words(entry),
+        RouteOperation::Restore => (
             format!("restore_{}", meta.name),
             format!("Restore {one}"),
             format!(
@@ -132,24 +136,24 @@ fn needs(route: &RouteInfo) -> String {
 }
 
 /// The body of a write: flat, or under the singular name.
-fn body(catalog: &Catalog, entry: &Entry, call: Call) -> Option<Node> {
+fn body(catalog: &Catalog, entry: &Entry, call: RouteOperation) -> Option<Node> {
     let examples = Examples { catalog };
-    if let (Some(_), Call::Operation(Operation::Create)) = (entry.route.upload, call) {
+    if let (Some(_), RouteOperation::Operation(Operation::Create)) = (entry.route.upload, call) {
         return Some(upload(catalog, entry));
     }
-    if let Call::Bulk = call {
+    if let RouteOperation::Bulk = call {
         return Some(bulk::body(catalog, entry));
     }
     let (schema, example, required, what) = match call {
-        Call::Operation(Operation::Create) => {
+        RouteOperation::Operation(Operation::Create) => {
             let required =
                 entry.meta.fields.iter().any(|field| field.required && given::is_given(field, Write::Create));
             (wrapped(entry, &body_name(entry, Write::Create)), examples.body(entry, Write::Create), required, "new")
         }
-        Call::Operation(Operation::Update) => {
+        RouteOperation::Operation(Operation::Update) => {
             (wrapped(entry, &body_name(entry, Write::Update)), examples.body(entry, Write::Update), false, "changed")
         }
-        Call::Action(action) if action.method == ActionMethod::Post && !action.input.is_empty() => {
+        RouteOperation::Action(action) if action.method == ActionMethod::Post && !action.input.is_empty() => {
             let (mut properties, mut required) = (Node::object(), Vec::new());
             for field in action.input {
                 if field.required {
@@ -254,30 +258,30 @@ fn responses(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> Node {
     if route.path.contains('{') {
         errors.push(404);
     }
-    if route.call.has_conditions() && !matches!(route.call, Call::Operation(Operation::List)) {
+    if route.call.has_conditions() && !matches!(route.call, RouteOperation::Operation(Operation::List)) {
         errors.extend([400, 412]);
     }
     match route.call {
-        Call::Operation(Operation::List) => {
+        RouteOperation::Operation(Operation::List) => {
             errors.extend([400, 422]);
             let text = format!("A page of {}, or all of them as `Accept` says.", prose::records(meta));
             responses.set("200", answer(text, list(examples, entry)));
             responses.set("304", reference("responses", problem::NOT_MODIFIED));
         }
-        Call::Operation(Operation::Show) => {
+        RouteOperation::Operation(Operation::Show) => {
             errors.push(422);
             responses.set("200", answer(format!("The {noun}."), sparse()));
             responses.set("304", reference("responses", problem::NOT_MODIFIED));
         }
-        Call::Operation(Operation::Create) => {
+        RouteOperation::Operation(Operation::Create) => {
             errors.extend([400, 409, 413, 415, 422]);
             responses.set("201", created());
         }
-        Call::Operation(Operation::Update) => {
+        RouteOperation::Operation(Operation::Update) => {
             errors.extend([409, 413, 415, 422]);
             responses.set("200", as_it_is());
         }
-        Call::Operation(Operation::Delete) => {
+        RouteOperation::Operation(Operation::Delete) => {
             errors.push(409);
             if entry.route.hooks.before_delete.is_some() {
                 errors.push(422);
@@ -285,7 +289,7 @@ fn responses(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> Node {
             let gone = Node::object().with("description", format!("The {noun} is gone."));
             responses.set("204", gone.with("headers", headers(false)));
         }
-        Call::Action(action) => {
+        RouteOperation::Action(action) => {
             errors.extend([400, 422]);
             if action.method == ActionMethod::Post {
                 errors.extend([409, 413, 415]);
@@ -307,17 +311,17 @@ fn responses(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> Node {
                 }
             }
         }
-        Call::Restore => {
+        RouteOperation::Restore => {
             errors.extend([409, 413, 415, 422]);
             responses.set("200", as_it_is());
         }
-        Call::Bulk => {
+        RouteOperation::Bulk => {
             errors.extend([400, 409, 413, 415, 422]);
             responses.set("200", bulk::answer(catalog, entry).with("headers", headers(false)));
         }
     }
     problem::add(&mut responses, &errors);
-    if matches!(route.call, Call::Operation(Operation::List)) {
+    if matches!(route.call, RouteOperation::Operation(Operation::List)) {
         problem::add_too_long(&mut responses);
     }
     responses

@@ -7,16 +7,16 @@ use super::given::BOOLEAN_WORD;
 use super::node::{Node, reference};
 use super::prose;
 use crate::catalog::{Catalog, Entry};
-use crate::crud::explain::{ABILITY, MEDIA_TYPE};
-use crate::crud::to_write;
 use crate::meta::{Deprecated, FieldMeta, Kind, Shown};
-use crate::query::{self, MOST_CHARACTERS, MOST_PER_PAGE, PER_PAGE, Predicate, Reads, include_names};
+use crate::ops::explain::{ABILITY, MEDIA_TYPE};
+use crate::ops::to_write;
+use crate::query::{self, DEFAULT_PER_PAGE, MAX_PER_PAGE, MAX_VALUE_CHARACTERS, Predicate, Reads, include_names};
 use crate::view;
 
 /// Parameters that every list has, by the name under which they are shared.
 pub fn shared() -> Node {
     let page = json!({ "type": "integer", "minimum": 1, "default": 1 });
-    let per_page = json!({ "type": "integer", "minimum": 1, "default": PER_PAGE });
+    let per_page = json!({ "type": "integer", "minimum": 1, "default": DEFAULT_PER_PAGE });
     let view = json!({ "type": "integer", "format": "int64", "minimum": 1 });
     Node::object()
         .with("page", query("page", "Which page, from 1 on.", page.into(), json!(1)))
@@ -24,9 +24,9 @@ pub fn shared() -> Node {
             "per_page",
             query(
                 "per_page",
-                &format!("How many records a page holds; more than {MOST_PER_PAGE} is {MOST_PER_PAGE}."),
+                &format!("How many records a page holds; more than {MAX_PER_PAGE} is {MAX_PER_PAGE}."),
                 per_page.into(),
-                json!(PER_PAGE),
+                json!(DEFAULT_PER_PAGE),
             ),
         )
         .with(
@@ -239,7 +239,7 @@ fn filter(field: &FieldMeta, kind: Kind, predicate: Predicate, example: &Value) 
                 Kind::String { .. } | Kind::Text => text(Some("^[^,]+$")),
                 kind => value(kind),
             };
-            let most = i64::try_from(query::MOST_ELEMENTS).unwrap_or(i64::MAX);
+            let most = i64::try_from(query::MAX_LIST_ELEMENTS).unwrap_or(i64::MAX);
             let list =
                 Node::object().with("type", "array").with("items", items).with("minItems", 1).with("maxItems", most);
             separated(query(&name, &description, list, json!([example])))
@@ -264,7 +264,7 @@ fn part(example: &Value) -> Value {
 }
 
 fn text(pattern: Option<&str>) -> Node {
-    let most = i64::try_from(MOST_CHARACTERS).unwrap_or(i64::MAX);
+    let most = i64::try_from(MAX_VALUE_CHARACTERS).unwrap_or(i64::MAX);
     Node::object().with("type", "string").with("minLength", 1).with("maxLength", most).with_some("pattern", pattern)
 }
 

@@ -6,8 +6,8 @@ use super::example::Examples;
 use super::node::{Node, reference};
 use super::prose;
 use crate::catalog::{Catalog, Entry};
-use crate::crud::embedded;
 use crate::meta::{FieldMeta, IncludeMeta, IncludeTarget, Kind, Shown, TimestampForm};
+use crate::ops::embedded;
 
 /// The schema of a field of a record, with its description and an example.
 pub fn field(catalog: &Catalog, entry: &Entry, field: &'static FieldMeta) -> Node {

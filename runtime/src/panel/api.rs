@@ -16,9 +16,9 @@ use serde_json::Value;
 use super::listing::Listing;
 use crate::auth::Principal;
 use crate::context::State;
-use crate::crud::{self, API};
 use crate::error::{Error, Result};
 use crate::header;
+use crate::ops::{self, API};
 use crate::server::{Endpoint, Inner, Nothing};
 
 /// The paths below `/api/v1`.
@@ -45,7 +45,7 @@ pub struct Problem {
 impl Api {
     pub fn new(state: &Arc<State>) -> Api {
         let elsewhere = Router::with_path("{**rest}").goal(Endpoint::new(state.clone(), Nothing));
-        Api { service: Service::new(Router::new().push(crud::router(state)).push(elsewhere)) }
+        Api { service: Service::new(Router::new().push(ops::router(state)).push(elsewhere)) }
     }
 
     /// Answers a request whose path begins behind `/api/v1`. The version is that of HTTP by which the answer goes out.

@@ -57,7 +57,7 @@ pub fn answer(request: &Request, name: &str) -> Result<Answer> {
         SCRIPT => Cow::Owned(text(file).replace(".js';", &format!(".js?{}';", of_all()))),
         _ => text(file),
     };
-    let tag = crate::crud::tag(text.as_bytes());
+    let tag = crate::ops::tag(text.as_bytes());
     let answer = match headers::conditions(request)?.not_modified(&tag)? {
         true => Answer::empty(StatusCode::NOT_MODIFIED),
         false => Answer::bytes(file.kind, text.into_owned().into_bytes()),

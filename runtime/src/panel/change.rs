@@ -9,10 +9,10 @@ use super::place::Place;
 use super::title::Titles;
 use super::visit::Visit;
 use super::{choice, sent, words};
-use crate::crud;
 use crate::custom_field::{self, CustomFieldType, Definition};
 use crate::error::{FieldErrors, Result};
 use crate::meta::{FieldMeta, Kind, Rule};
+use crate::ops;
 use crate::query::{Pair, read_value};
 
 /// One field of many records.
@@ -149,7 +149,7 @@ impl Change {
                 Ok(sent::as_shown(field.kind, value))
             }
             Change::Custom(definition) => {
-                let given = [(definition.name.clone(), crud::Given::Text(text.into()))];
+                let given = [(definition.name.clone(), ops::RawJson::Text(text.into()))];
                 let (one, mut errors) = (std::slice::from_ref(definition), FieldErrors::default());
                 let mut merged = custom_field::merge(Map::new(), &given, one, false, &mut errors);
                 match errors.is_empty() {

@@ -15,9 +15,9 @@ use super::title::{self, Titles};
 use super::tools::Tool;
 use super::visit::Visit;
 use super::{deleted, filter, page, plot, see, tools, views, words};
-use crate::crud::{API, Format};
 use crate::error::Result;
 use crate::meta::{FieldMeta, Operation};
+use crate::ops::{API, Format};
 use crate::query::{Pair, Predicate};
 use crate::server::Answer;
 

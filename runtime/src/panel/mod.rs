@@ -61,12 +61,12 @@ use salvo::{Request, Router, async_trait};
 
 use crate::attachment::Location;
 use crate::auth::session::{self, Found};
-use crate::catalog::sound::{DELETE, EDIT, HISTORY, NEW, VIEWS};
+use crate::catalog::validate::{DELETE, EDIT, HISTORY, NEW, VIEWS};
 use crate::context::State;
-use crate::crud::{BULK, RESTORE};
 use crate::error::{Error, Result};
 use crate::header;
 use crate::metrics::UNMATCHED;
+use crate::ops::{BULK, RESTORE};
 use crate::server::{Answer, Answers, Endpoint, Nothing};
 use api::Api;
 use place::Place;

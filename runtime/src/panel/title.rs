@@ -15,7 +15,7 @@ use super::{cell, several, words};
 use crate::catalog::Entry;
 use crate::error::{Error, Result};
 use crate::meta::{Access, FieldMeta, Kind, Operation, Shown};
-use crate::query::{MOST_ELEMENTS, Predicate};
+use crate::query::{MAX_LIST_ELEMENTS, Predicate};
 use crate::server::Answer;
 
 /// Fields that name a record, the best first.
@@ -102,7 +102,7 @@ impl Titles {
             });
             row.value.split(',').filter_map(move |id| Some((target?, id.trim().parse::<i64>().ok()?)))
         });
-        for (target, id) in ids.take(MOST_ELEMENTS) {
+        for (target, id) in ids.take(MAX_LIST_ELEMENTS) {
             wanted.entry(target).or_default().insert(id);
         }
         Titles::read(visit, wanted).await

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use sea_orm::Value;
 
-use super::custom;
-use crate::catalog::{Source, Standing};
+use super::custom_field_sql;
+use crate::catalog::{RequiredParents, Source};
 use crate::meta::{FieldMeta, ResourceMeta};
 
 /// A condition in SQL's three-valued logic.
@@ -19,7 +19,7 @@ pub enum Condition {
         test: Test,
     },
     /// What the record cannot be without is there: SQL that was written when the application started.
-    Standing(Arc<Standing>),
+    Standing(Arc<RequiredParents>),
     /// The reference leads to a record that meets a condition.
     Refers(Reference),
     /// A test of a field of the record that the reference leads to. It is a test of NULL where that record does not meet the
@@ -100,7 +100,7 @@ pub enum Test {
     },
     /// Folded text in folded text.
     Like {
-        place: Place,
+        place: MatchPosition,
         needle: String,
         negated: bool,
     },
@@ -127,7 +127,7 @@ pub enum Comparison {
 
 /// Where in the text the needle stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum MatchPosition {
     Anywhere,
     Start,
     End,
@@ -206,10 +206,12 @@ impl Condition {
     }
 
     /// Whether all records that meet it have a custom field within a stretch of values, which an index can find.
-    pub fn is_stretch(&self) -> bool {
+    pub fn is_index_range(&self) -> bool {
         match self {
-            Condition::All(list) => list.iter().any(Condition::is_stretch),
-            Condition::Test { target: Target::Custom { kind, .. }, test } => custom::is_stretch(*kind, test),
+            Condition::All(list) => list.iter().any(Condition::is_index_range),
+            Condition::Test { target: Target::Custom { kind, .. }, test } => {
+                custom_field_sql::is_index_range(*kind, test)
+            }
             _ => false,
         }
     }

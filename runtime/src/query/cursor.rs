@@ -15,7 +15,7 @@ use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 use super::condition::Condition;
-use super::order::{Form, Position, Ranking};
+use super::order_by::{KeyType, OrderBy, Position};
 use super::sql::write_condition;
 use crate::db::{Dialect, Row, Sql};
 use crate::error::{Error, Result};
@@ -25,24 +25,24 @@ use crate::record::Cell;
 /// What the bytes begin with; another number would be another form.
 const VERSION: u8 = 1;
 /// So many bytes of the fingerprint are kept.
-const FINGERPRINT: usize = 8;
+const FINGERPRINT_BYTES: usize = 8;
 /// A cursor has at most so many characters: it goes into an address, and servers take no longer ones.
-const LONGEST: usize = 32_768;
+const MAX_CURSOR_BYTES: usize = 32_768;
 
 /// The years of times and days, as filters have them: PostgreSQL takes no others of those that can be read.
-const YEARS: std::ops::RangeInclusive<i32> = 1..=9999;
+const ALLOWED_YEARS: std::ops::RangeInclusive<i32> = 1..=9999;
 
 /// The cursors of one list, with one order and one set of filters.
 #[derive(Debug, Clone, Copy)]
 pub struct Cursor<'p> {
-    ranking: Ranking<'p>,
-    fingerprint: [u8; FINGERPRINT],
+    ranking: OrderBy<'p>,
+    fingerprint: [u8; FINGERPRINT_BYTES],
     dialect: Dialect,
 }
 
 impl<'p> Cursor<'p> {
     /// The cursors of the list of this name, as far as `asked` says which records it has and `ranking` in which order.
-    pub fn of_list(dialect: Dialect, name: &str, asked: &Condition, ranking: Ranking<'p>) -> Cursor<'p> {
+    pub fn of_list(dialect: Dialect, name: &str, asked: &Condition, ranking: OrderBy<'p>) -> Cursor<'p> {
         // What the database would be asked says everything: also how a custom field is compared that was defined anew.
         let mut sql = Sql::new(dialect, name);
         sql.push(" ");
@@ -53,8 +53,8 @@ impl<'p> Cursor<'p> {
             // Quoted, so that no value looks like two.
             hash.update(format!("\n{value:?}"));
         }
-        let mut fingerprint = [0; FINGERPRINT];
-        fingerprint.copy_from_slice(&hash.finalize()[..FINGERPRINT]);
+        let mut fingerprint = [0; FINGERPRINT_BYTES];
+        fingerprint.copy_from_slice(&hash.finalize()[..FINGERPRINT_BYTES]);
         Cursor { ranking, fingerprint, dialect }
     }
 
@@ -75,17 +75,17 @@ impl<'p> Cursor<'p> {
         let unreadable = || refuse("is not a cursor: take `meta.next_cursor` of the page before as it is");
         let bytes = URL_SAFE_NO_PAD.decode(text).map_err(|_| unreadable())?;
         let json = bytes.strip_prefix(&[VERSION]).ok_or_else(unreadable)?;
-        let (fingerprint, json) = json.split_at_checked(FINGERPRINT).ok_or_else(unreadable)?;
+        let (fingerprint, json) = json.split_at_checked(FINGERPRINT_BYTES).ok_or_else(unreadable)?;
         if fingerprint != self.fingerprint {
             return Err(refuse("belongs to another list, order or filter: begin with an empty one"));
         }
         let mut values: Vec<Json> = serde_json::from_slice(json).map_err(|_| unreadable())?;
         let id = values.pop().and_then(|id| id.as_i64()).ok_or_else(unreadable)?;
-        let forms: Vec<Form> = self.ranking.forms().collect();
+        let forms: Vec<KeyType> = self.ranking.key_types().collect();
         if forms.len() != values.len() {
             return Err(unreadable());
         }
-        let read = |(form, value): (&Form, Json)| match value {
+        let read = |(form, value): (&KeyType, Json)| match value {
             Json::Null => Some(None),
             value => form.value(self.dialect, &value).map(Some),
         };
@@ -99,7 +99,7 @@ impl<'p> Cursor<'p> {
     /// 422 under `cursor` when its values are too long.
     pub fn write(self, row: Row<'_>, id: i64, first: usize) -> Result<String> {
         let mut values = Vec::new();
-        for (index, form) in self.ranking.forms().enumerate() {
+        for (index, form) in self.ranking.key_types().enumerate() {
             values.push(form.json(self.dialect, Cell::new(row, first + index)?)?);
         }
         values.push(json!(id));
@@ -107,25 +107,25 @@ impl<'p> Cursor<'p> {
         bytes.extend(self.fingerprint);
         serde_json::to_writer(&mut bytes, &values).map_err(Error::internal)?;
         let text = URL_SAFE_NO_PAD.encode(bytes);
-        if text.len() > LONGEST {
+        if text.len() > MAX_CURSOR_BYTES {
             return Err(Error::invalid("cursor", "cannot follow this order, whose values are too long"));
         }
         Ok(text)
     }
 }
 
-impl Form {
+impl KeyType {
     /// A value of a row, as a cursor keeps it.
     fn json(self, dialect: Dialect, cell: Cell<'_>) -> Result<Json> {
         Ok(match self {
-            Form::Text => cell.text()?.map(Json::from),
-            Form::Number if dialect == Dialect::Postgres => cell.text()?.map(Json::from),
-            Form::Integer | Form::Number => cell.integer()?.map(Json::from),
-            Form::Boolean => cell.boolean()?.map(Json::from),
-            Form::Decimal(places) => cell.scaled(u32::from(places))?.map(Json::from),
-            Form::Time => cell.time()?.map(|time| time.to_rfc3339_opts(SecondsFormat::AutoSi, true).into()),
-            Form::Date => cell.date()?.map(|date| date.to_string().into()),
-            Form::Uuid => cell.uuid()?.map(|uuid| uuid.to_string().into()),
+            KeyType::Text => cell.text()?.map(Json::from),
+            KeyType::Number if dialect == Dialect::Postgres => cell.text()?.map(Json::from),
+            KeyType::Integer | KeyType::Number => cell.integer()?.map(Json::from),
+            KeyType::Boolean => cell.boolean()?.map(Json::from),
+            KeyType::Decimal(places) => cell.scaled(u32::from(places))?.map(Json::from),
+            KeyType::Time => cell.time()?.map(|time| time.to_rfc3339_opts(SecondsFormat::AutoSi, true).into()),
+            KeyType::Date => cell.date()?.map(|date| date.to_string().into()),
+            KeyType::Uuid => cell.uuid()?.map(|uuid| uuid.to_string().into()),
         }
         .unwrap_or(Json::Null))
     }
@@ -135,14 +135,18 @@ impl Form {
         // PostgreSQL takes no text with a zero in it.
         let text = || json.as_str().filter(|text| !text.contains('\0'));
         Some(match self {
-            Form::Text => text()?.into(),
-            Form::Number if dialect == Dialect::Postgres => text().filter(|text| is_number(text))?.into(),
-            Form::Integer | Form::Number => json.as_i64()?.into(),
-            Form::Boolean => json.as_bool()?.into(),
-            Form::Decimal(places) => Decimal::new(json.as_i64()?, u32::from(places)).into(),
-            Form::Time => text()?.parse::<DateTime<Utc>>().ok().filter(|time| YEARS.contains(&time.year()))?.into(),
-            Form::Date => text()?.parse::<NaiveDate>().ok().filter(|day| YEARS.contains(&day.year()))?.into(),
-            Form::Uuid => text()?.parse::<Uuid>().ok()?.into(),
+            KeyType::Text => text()?.into(),
+            KeyType::Number if dialect == Dialect::Postgres => text().filter(|text| is_number(text))?.into(),
+            KeyType::Integer | KeyType::Number => json.as_i64()?.into(),
+            KeyType::Boolean => json.as_bool()?.into(),
+            KeyType::Decimal(places) => Decimal::new(json.as_i64()?, u32::from(places)).into(),
+            KeyType::Time => {
+                text()?.parse::<DateTime<Utc>>().ok().filter(|time| ALLOWED_YEARS.contains(&time.year()))?.into()
+            }
+            KeyType::Date => {
+                text()?.parse::<NaiveDate>().ok().filter(|day| ALLOWED_YEARS.contains(&day.year()))?.into()
+            }
+            KeyType::Uuid => text()?.parse::<Uuid>().ok()?.into(),
         })
     }
 }

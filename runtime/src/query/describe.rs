@@ -1,6 +1,6 @@
 //! A condition in words, as it was understood, without any of its values.
 
-use super::condition::{Condition, Place, Reference, Target, Test};
+use super::condition::{Condition, MatchPosition, Reference, Target, Test};
 use crate::catalog::Source;
 use crate::record::RECORD;
 
@@ -53,9 +53,9 @@ fn test_text(test: &Test) -> String {
         }
         Test::Like { place, negated, .. } => {
             let (does, not) = match place {
-                Place::Anywhere => ("contains", "contain"),
-                Place::Start => ("begins with", "begin with"),
-                Place::End => ("ends with", "end with"),
+                MatchPosition::Anywhere => ("contains", "contain"),
+                MatchPosition::Start => ("begins with", "begin with"),
+                MatchPosition::End => ("ends with", "end with"),
             };
             if *negated { format!("does not {not} ?") } else { format!("{does} ?") }
         }

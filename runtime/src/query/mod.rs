@@ -5,34 +5,34 @@
 
 pub mod condition;
 mod cursor;
-mod custom;
+mod custom_field_sql;
 mod describe;
-mod name;
-mod needle;
-mod order;
+mod order_by;
 mod parse;
 mod plan;
 mod predicate;
-mod question;
+mod predicate_test;
 mod request;
+mod resolve;
 mod sql;
 mod suggest;
+mod trigram;
 mod value;
 
 pub use condition::Condition;
 pub use cursor::Cursor;
-pub use custom::indexes;
+pub use custom_field_sql::indexes;
 pub use describe::{describe, target_name};
-pub use name::{asked, include_names};
-pub use needle::{candidates, indexed_part};
-pub use order::{Position, Ranking, Stretch};
+pub use order_by::{KeysetRange, OrderBy, Position};
 pub use parse::parse;
 pub use plan::{
-    Count, MOST_CHARACTERS, MOST_CONDITIONS, MOST_ELEMENTS, MOST_PER_PAGE, MOST_VALUES, Order, PER_PAGE, Plan, Planner,
-    too_many_values,
+    Count, DEFAULT_PER_PAGE, MAX_BOUND_VALUES, MAX_CONDITIONS, MAX_LIST_ELEMENTS, MAX_PER_PAGE, MAX_VALUE_CHARACTERS,
+    Order, Plan, Planner, too_many_values,
 };
 pub use predicate::{Predicate, Reads, TABLE, filterable};
 pub use request::{Pair, Request, Term, Values, decode};
-pub use sql::{KEEPING, write_condition, write_kept};
+pub use resolve::{asked, include_names};
+pub use sql::{INDEX_TRIGGERS, write_condition, write_has_triggers};
 pub use suggest::{hint, suggest};
+pub use trigram::{indexed_condition, match_expression};
 pub use value::{read_boolean, read_value};

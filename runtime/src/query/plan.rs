@@ -3,11 +3,11 @@
 use std::collections::HashSet;
 
 use super::condition::{Condition, Target, Test};
-use super::name::{Named, include_names};
-use super::order::{Ranking, is_ordered};
+use super::order_by::{OrderBy, is_ordered};
 use super::predicate::{self, Predicate, Reads};
-use super::question::{label_test, read_texts, test};
+use super::predicate_test::{label_test, read_texts, test};
 use super::request::{Request, Term};
+use super::resolve::{Named, include_names};
 use super::suggest::hint;
 use crate::catalog::{Catalog, Entry, Source};
 use crate::custom_field::{CustomFieldType, CustomFieldTypes, in_json};
@@ -16,22 +16,22 @@ use crate::error::{FieldErrors, Result};
 use crate::meta::{FieldMeta, IncludeMeta, Kind, Shown};
 
 /// At most so many conditions in one request.
-pub const MOST_CONDITIONS: usize = 50;
+pub const MAX_CONDITIONS: usize = 50;
 /// At most so many elements in one list.
-pub const MOST_ELEMENTS: usize = 1_000;
+pub const MAX_LIST_ELEMENTS: usize = 1_000;
 /// At most so many values in all conditions together, those of a saved view included: SQLite binds 32,766 in one go.
-pub const MOST_VALUES: usize = 32_000;
+pub const MAX_BOUND_VALUES: usize = 32_000;
 
 /// What is said of conditions that have more.
 pub fn too_many_values() -> String {
-    format!("must have at most {MOST_VALUES} values in all")
+    format!("must have at most {MAX_BOUND_VALUES} values in all")
 }
 /// At most so many characters in one value, or one element of a list.
-pub const MOST_CHARACTERS: usize = 2_000;
+pub const MAX_VALUE_CHARACTERS: usize = 2_000;
 /// How many records a page holds when nobody says.
-pub const PER_PAGE: i64 = 20;
+pub const DEFAULT_PER_PAGE: i64 = 20;
 /// How many it holds at most.
-pub const MOST_PER_PAGE: i64 = 100;
+pub const MAX_PER_PAGE: i64 = 100;
 
 /// A list request that makes sense.
 #[derive(Debug)]
@@ -88,7 +88,7 @@ impl<'a> Planner<'a> {
         let condition = self.terms(&request.terms, &mut errors);
         let order = self.orders(request.sort.as_deref().unwrap_or_default());
         let page = whole(request.page.as_deref(), 1, i64::MAX, "page", &mut errors);
-        let per_page = whole(request.per_page.as_deref(), PER_PAGE, MOST_PER_PAGE, "per_page", &mut errors);
+        let per_page = whole(request.per_page.as_deref(), DEFAULT_PER_PAGE, MAX_PER_PAGE, "per_page", &mut errors);
         let count = match request.count.as_deref() {
             // Who follows a cursor goes on until there is none.
             None if request.cursor.is_some() => Count::Nothing,
@@ -115,7 +115,7 @@ impl<'a> Planner<'a> {
     }
 
     /// Finds out where the predicate of each parameter begins: the name of a field may end like one, as in `is_not_eq`.
-    pub fn settle(self, request: &mut Request) {
+    pub fn expand_defaults(self, request: &mut Request) {
         for term in &mut request.terms {
             let Some(key) = &term.key else { continue };
             let known = |name: &str| self.names(name).into_iter().all(|name| self.resolve(name).is_ok());
@@ -130,8 +130,8 @@ impl<'a> Planner<'a> {
     /// The conditions of the `q` parameters, all of which must hold.
     pub fn terms(self, terms: &[Term], errors: &mut FieldErrors) -> Condition {
         // Each field that a parameter names is a condition.
-        if terms.iter().map(|term| self.conditions(&term.name)).sum::<usize>() > MOST_CONDITIONS {
-            errors.add("q", format!("must have at most {MOST_CONDITIONS} conditions"));
+        if terms.iter().map(|term| self.conditions(&term.name)).sum::<usize>() > MAX_CONDITIONS {
+            errors.add("q", format!("must have at most {MAX_CONDITIONS} conditions"));
             return Condition::always();
         }
         let mut all = Condition::always();
@@ -148,8 +148,8 @@ impl<'a> Planner<'a> {
     pub fn term(self, term: &Term) -> Result<Condition, String> {
         let Some(predicate) = term.predicate else { return Err(self.unknown_predicate(&term.name)) };
         let names = self.names(&term.name);
-        if names.len() > MOST_CONDITIONS {
-            return Err(format!("must name at most {MOST_CONDITIONS} fields"));
+        if names.len() > MAX_CONDITIONS {
+            return Err(format!("must name at most {MAX_CONDITIONS} fields"));
         }
         let texts = read_texts(predicate, &term.values)?;
         let mut conditions = Vec::with_capacity(names.len());
@@ -303,8 +303,8 @@ impl Plan {
     }
 
     /// The order, which ends in the id.
-    pub fn ranking(&self) -> Ranking<'_> {
-        Ranking::of(&self.order)
+    pub fn ranking(&self) -> OrderBy<'_> {
+        OrderBy::of(&self.order)
     }
 
     /// The sources that the order needs.

@@ -2,7 +2,7 @@
 
 use percent_encoding::percent_decode_str;
 
-use super::plan::{MOST_CONDITIONS, MOST_ELEMENTS};
+use super::plan::{MAX_CONDITIONS, MAX_LIST_ELEMENTS};
 use super::predicate::Predicate;
 use crate::error::{Error, FieldErrors, Result};
 
@@ -36,10 +36,10 @@ impl Request {
         let fields = self.fields.as_ref().map_or(0, Vec::len);
         let keys = self.sort.as_ref().map_or(0, Vec::len);
         for (parameter, count, most, what) in [
-            ("q", self.terms.len(), MOST_CONDITIONS, "conditions"),
-            ("q[s]", keys, MOST_CONDITIONS, "keys"),
-            ("include", self.include.len(), MOST_ELEMENTS, "names"),
-            ("fields", fields, MOST_ELEMENTS, "names"),
+            ("q", self.terms.len(), MAX_CONDITIONS, "conditions"),
+            ("q[s]", keys, MAX_CONDITIONS, "keys"),
+            ("include", self.include.len(), MAX_LIST_ELEMENTS, "names"),
+            ("fields", fields, MAX_LIST_ELEMENTS, "names"),
         ] {
             if count > most {
                 errors.add(parameter, format!("must have at most {most} {what}"));

@@ -1,7 +1,7 @@
 //! Conditions as SQL. What the two dialects say differently is said here.
 
-use super::condition::{Condition, Place, Reference, Target, Test};
-use super::custom;
+use super::condition::{Condition, MatchPosition, Reference, Target, Test};
+use super::custom_field_sql;
 use crate::catalog::Source;
 use crate::db::{Dialect, FALSE, Sql, TRUE};
 use crate::error::SEARCH;
@@ -41,7 +41,7 @@ fn write(sql: &mut Sql, alias: &str, condition: &Condition) {
         }
         Condition::Test { target: Target::Column(source), test } => write_test(sql, &column(source, alias), test),
         Condition::Test { target: Target::Custom { name, kind }, test } => {
-            custom::write_custom_test(sql, alias, name, *kind, test);
+            custom_field_sql::write_custom_test(sql, alias, name, *kind, test);
         }
         Condition::Candidates { index, expression } => {
             sql.push(alias)
@@ -50,21 +50,21 @@ fn write(sql: &mut Sql, alias: &str, condition: &Condition) {
                 .push(" WHERE ")
                 .name(index)
                 .push(" MATCH CASE WHEN ");
-            write_kept(sql, index);
+            write_has_triggers(sql, index);
             // One that lost its triggers meanwhile would find too little: to ask for a column that it has not is an error.
             sql.push(" THEN ").bind(expression.as_str()).push(&format!(" ELSE '{SEARCH}gone : x' END)"));
         }
-        Condition::Ids(ids) => drop(sql.among(&format!("{alias}.\"id\""), ids)),
+        Condition::Ids(ids) => drop(sql.in_ids(&format!("{alias}.\"id\""), ids)),
         Condition::Overlaps { field, ids } => match sql.dialect {
             Dialect::Postgres => {
                 sql.push("EXISTS (SELECT 1 FROM jsonb_array_elements(").push(alias).push(".").name(field.name);
                 sql.push(") AS e WHERE ");
-                sql.among("(e.value)::bigint", ids).push(")");
+                sql.in_ids("(e.value)::bigint", ids).push(")");
             }
             Dialect::Sqlite => {
                 sql.push("EXISTS (SELECT 1 FROM json_each(").push(alias).push(".").name(field.name);
                 sql.push(") AS e WHERE ");
-                sql.among("e.value", ids).push(")");
+                sql.in_ids("e.value", ids).push(")");
             }
         },
     }
@@ -89,12 +89,12 @@ fn write_reference(sql: &mut Sql, alias: &str, Reference { via, table, to }: &Re
 }
 
 /// What the names of the triggers of an index of substrings end in, once it is complete.
-pub const KEEPING: [&str; 3] = ["delete", "insert", "update"];
+pub const INDEX_TRIGGERS: [&str; 3] = ["delete", "insert", "update"];
 
 /// Writes whether an index of substrings has the triggers that keep it, as one scalar.
-pub fn write_kept(sql: &mut Sql, index: &str) {
+pub fn write_has_triggers(sql: &mut Sql, index: &str) {
     sql.push("(SELECT COUNT(*) = 3 FROM sqlite_schema WHERE type = 'trigger' AND name IN (");
-    let names = KEEPING.map(|event| format!("'{index}_{event}'"));
+    let names = INDEX_TRIGGERS.map(|event| format!("'{index}_{event}'"));
     sql.push(&names.join(", ")).push("))");
 }
 
@@ -120,7 +120,7 @@ pub(super) fn write_test(sql: &mut Sql, left: &str, test: &Test) {
             sql.push(left).push(comparison.operator()).bind(value.clone());
         }
         Test::Among { values, negated } => {
-            sql.push(left).push(if *negated { " NOT IN " } else { " IN " }).list(values);
+            sql.push(left).push(if *negated { " NOT IN " } else { " IN " }).values_list(values);
         }
         Test::Like { place, needle, negated } => write_like(sql, left, *place, needle, *negated),
         // NULL stays NULL, so that a negation around it leaves the record out as it does everywhere.
@@ -138,11 +138,11 @@ pub(super) fn write_test(sql: &mut Sql, left: &str, test: &Test) {
 }
 
 /// Folded text in folded text. PostgreSQL's LIKE is what its trigram index serves; SQLite's functions need no escapes.
-fn write_like(sql: &mut Sql, left: &str, place: Place, needle: &str, negated: bool) {
+fn write_like(sql: &mut Sql, left: &str, place: MatchPosition, needle: &str, negated: bool) {
     match sql.dialect {
         Dialect::Postgres => {
             let mut pattern = String::with_capacity(needle.len() + 2);
-            if place != Place::Start {
+            if place != MatchPosition::Start {
                 pattern.push('%');
             }
             for c in needle.chars() {
@@ -151,7 +151,7 @@ fn write_like(sql: &mut Sql, left: &str, place: Place, needle: &str, negated: bo
                 }
                 pattern.push(c);
             }
-            if place != Place::End {
+            if place != MatchPosition::End {
                 pattern.push('%');
             }
             sql.push("charter_fold(").push(left).push(if negated { ") NOT LIKE " } else { ") LIKE " }).bind(pattern);
@@ -163,11 +163,11 @@ fn write_like(sql: &mut Sql, left: &str, place: Place, needle: &str, negated: bo
                 sql.push("NOT ");
             }
             match place {
-                Place::Anywhere => sql.push("(instr(").push(&folded).push(", ").bind(needle).push(") > 0)"),
-                Place::Start => {
+                MatchPosition::Anywhere => sql.push("(instr(").push(&folded).push(", ").bind(needle).push(") > 0)"),
+                MatchPosition::Start => {
                     sql.push("(substr(").push(&folded).push(", 1, ").bind(length).push(") = ").bind(needle).push(")")
                 }
-                Place::End => sql
+                MatchPosition::End => sql
                     .push("(length(")
                     .push(&folded)
                     .push(") >= ")

@@ -8,7 +8,7 @@ use sea_orm::sqlx::sqlite::SqliteRow;
 use sea_orm::sqlx::{Column, Database, Decode, Postgres, Row, Sqlite, TypeInfo, ValueRef};
 use uuid::Uuid;
 
-use super::stored;
+use super::sqlite_value;
 use crate::db::{BufferedRow, Row as AnyRow, Stored};
 use crate::error::{Error, Result};
 
@@ -84,16 +84,16 @@ impl<'r> Cell<'r> {
     }
 
     pub fn text(&self) -> Answer<&'r str> {
-        self.read(stored::text)
+        self.read(sqlite_value::text)
     }
 
     pub fn boolean(&self) -> Answer<bool> {
-        self.read(|value| Ok(stored::integer(value)? != 0))
+        self.read(|value| Ok(sqlite_value::integer(value)? != 0))
     }
 
     /// A whole number of any width.
     pub fn integer(&self) -> Answer<i64> {
-        let RowRef::Postgres(row) = self.row else { return self.read(stored::integer) };
+        let RowRef::Postgres(row) = self.row else { return self.read(sqlite_value::integer) };
         let Some(value) = present::<Postgres>(row.try_get_raw(self.position))? else { return Ok(None) };
         let wide = match value.type_info().name() {
             "INT4" => <i32 as Decode<'_, Postgres>>::decode(value).map(i64::from),
@@ -105,7 +105,7 @@ impl<'r> Cell<'r> {
 
     /// A decimal times 10^places: `numeric` on PostgreSQL, that very integer on SQLite.
     pub fn scaled(&self, places: u32) -> Answer<i64> {
-        let RowRef::Postgres(row) = self.row else { return self.read(stored::integer) };
+        let RowRef::Postgres(row) = self.row else { return self.read(sqlite_value::integer) };
         let Some(value) = present::<Postgres>(row.try_get_raw(self.position))? else { return Ok(None) };
         let mut decimal = <Decimal as Decode<'_, Postgres>>::decode(value).map_err(Error::internal)?;
         decimal.rescale(places);
@@ -113,15 +113,15 @@ impl<'r> Cell<'r> {
     }
 
     pub fn time(&self) -> Answer<DateTime<Utc>> {
-        self.read(stored::time)
+        self.read(sqlite_value::time)
     }
 
     pub fn date(&self) -> Answer<NaiveDate> {
-        self.read(stored::date)
+        self.read(sqlite_value::date)
     }
 
     pub fn uuid(&self) -> Answer<Uuid> {
-        self.read(stored::uuid)
+        self.read(sqlite_value::uuid)
     }
 
     /// The text of a JSON value.

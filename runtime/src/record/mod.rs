@@ -1,12 +1,12 @@
 //! A record on its way out: which columns are read for it, and how a row becomes JSON without a detour.
 
 mod cell;
-mod shape;
-mod stored;
+mod json;
+mod projection;
+mod sqlite_value;
 mod timestamp;
-mod writer;
 
 pub use cell::Cell;
-pub use shape::{Column, RECORD, Shape, write_from, write_from_as};
+pub use json::{write_loose, write_record, write_text, write_value};
+pub use projection::{Column, RECORD, Shape, write_from, write_from_as};
 pub use timestamp::write_timestamp;
-pub use writer::{write_loose, write_record, write_text, write_value};

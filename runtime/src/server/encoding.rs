@@ -6,7 +6,7 @@ use salvo::http::{HeaderValue, ResBody, StatusCode, StatusError};
 use salvo::{Depot, FlowCtrl, Handler, Request, Response, async_trait};
 use salvo_compression::{Compression, CompressionLevel};
 
-use crate::crud::coded_tag;
+use crate::ops::coded_tag;
 
 /// In bytes: what is shorter fits into one packet either way.
 const WORTH: usize = 1024;

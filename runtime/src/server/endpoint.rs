@@ -13,10 +13,10 @@ use tracing::Instrument;
 
 use super::{Answer, Turn, Usage, form, headers};
 use crate::context::State;
-use crate::crud::Upload;
 use crate::error::{Error, Result};
 use crate::header;
 use crate::metrics::{self, Refused};
+use crate::ops::Upload;
 
 /// So many bytes, and so long, of a body that nobody reads are waited for: of an upload more, since it was meant to be
 /// long.

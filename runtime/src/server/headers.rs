@@ -6,10 +6,10 @@ use salvo::http::{HeaderValue, StatusCode, Version};
 
 use super::Answer;
 use crate::auth::Principal;
-use crate::crud::{Conditions, Format, Reply};
 use crate::error::{Error, Result};
 use crate::header;
 use crate::idempotency::{Key, Once};
+use crate::ops::{Format, Preconditions, StoredResponse};
 use crate::trace::{TRACEPARENT, Trace};
 
 /// The id of the request, which its answer and its log line carry too.
@@ -54,13 +54,13 @@ pub fn format(request: &Request) -> Result<Option<Format>> {
 }
 
 /// `If-Match` and `If-None-Match`.
-pub fn conditions(request: &Request) -> Result<Conditions> {
+pub fn conditions(request: &Request) -> Result<Preconditions> {
     let lines = |name: &str| -> Option<String> {
         // What is no text is no tag either.
         let lines: Vec<&str> = request.headers().get_all(name).iter().map(|v| v.to_str().unwrap_or("?")).collect();
         (!lines.is_empty()).then(|| lines.join(", "))
     };
-    Conditions::read(lines(header::IF_MATCH).as_deref(), lines(header::IF_NONE_MATCH).as_deref())
+    Preconditions::read(lines(header::IF_MATCH).as_deref(), lines(header::IF_NONE_MATCH).as_deref())
 }
 
 /// `Idempotency-Key`, with what makes this request the same as another, its body left out; `None` when there is none.
@@ -79,7 +79,7 @@ pub fn key(request: &Request, caller: &Principal) -> Result<Option<Key>> {
 }
 
 /// What a write answers.
-pub fn answer(reply: Reply) -> Result<Answer> {
+pub fn answer(reply: StoredResponse) -> Result<Answer> {
     let status = StatusCode::from_u16(reply.status).map_err(Error::internal)?;
     let mut answer = match reply.body.is_empty() {
         true => Answer::empty(status),
@@ -94,7 +94,7 @@ pub fn answer(reply: Reply) -> Result<Answer> {
 }
 
 /// The answer of an earlier request with the same key.
-pub fn replayed(reply: Reply) -> Result<Answer> {
+pub fn replayed(reply: StoredResponse) -> Result<Answer> {
     Ok(answer(reply)?.with_text(header::REPLAYED, "true"))
 }
 

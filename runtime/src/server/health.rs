@@ -10,9 +10,9 @@ use super::endpoint::only_get;
 use super::{Answer, Answers};
 use crate::auth::authenticate;
 use crate::context::State;
-use crate::crud;
 use crate::error::{Error, Result};
 use crate::metrics::{CONTENT_TYPE, UNMATCHED};
+use crate::ops;
 
 /// 200 while the process runs.
 #[derive(Debug)]
@@ -79,7 +79,7 @@ impl Answers for Nothing {
     }
 
     async fn answer(&self, state: &Arc<State>, request: &mut Request) -> Result<Answer> {
-        if crud::is_of_api(request.uri().path()) {
+        if ops::is_of_api(request.uri().path()) {
             authenticate(state, request).await?;
         }
         Err(Error::NotFound)

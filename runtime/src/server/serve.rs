@@ -21,15 +21,15 @@ use super::listener::{Closer, Incoming, Listener};
 use super::reference::{Described, Page};
 use crate::attachment;
 use crate::context::State;
-use crate::crud;
+use crate::counts;
 use crate::error::{Error, Result};
 use crate::idempotency;
-use crate::index;
 use crate::lasting::kept;
+use crate::online_indexes;
 use crate::openapi;
+use crate::ops;
 use crate::panel;
-use crate::search;
-use crate::total;
+use crate::trigram;
 use crate::webhook::Engine;
 
 /// What is under way has so long to finish once the server was told to stop.
@@ -83,9 +83,9 @@ pub async fn serve(state: Arc<State>) -> Result<Running> {
     let keepers = vec![
         keep("attachments", &state, attachment::sweep),
         keep("idempotency", &state, idempotency::keep_pruned),
-        keep("search", &state, |state| async move { search::keep(&state).await }),
-        keep("indexes", &state, index::keep),
-        keep("totals", &state, total::keep_folded),
+        keep("search", &state, |state| async move { trigram::keep_built(&state).await }),
+        keep("indexes", &state, online_indexes::keep_built),
+        keep("totals", &state, counts::keep_compacted),
     ];
     Ok(Running { address, handle, served, engine, closer, keepers, state })
 }
@@ -127,7 +127,7 @@ pub fn router(state: &Arc<State>) -> Router {
     // Not what monitors ask for, and not files: those have ranges and tags of their bytes, and most are compressed already.
     let encoded = || Router::new().hoop(Encoding::new());
     let mounted = state.mounts.iter().fold(encoded(), |router, mount| router.push(mount(state)));
-    let records = mounted.push(crud::router(state));
+    let records = mounted.push(ops::router(state));
     // Megabytes for anyone who asks, without a turn at the gate: they would be compressed anew for each.
     let described = Router::new()
         .push(endpoint(&openapi::path(), Router::new().goal(Endpoint::new(state.clone(), Described))))

@@ -5,10 +5,10 @@ use serde_json::json;
 use super::record::{self, Filter, Logic, Model};
 use crate::catalog::Entry;
 use crate::context::Context;
-use crate::crud::{check_numbers, load};
 use crate::error::{Error, FieldErrors, Result};
 use crate::meta::{Kind, Shown};
-use crate::query::{Condition, MOST_CONDITIONS, Planner, Request, Term};
+use crate::ops::{check_numbers, load};
+use crate::query::{Condition, MAX_CONDITIONS, Planner, Request, Term};
 use crate::record::Shape;
 use crate::resource::Resource as _;
 
@@ -32,7 +32,7 @@ pub fn filtered(planner: Planner<'_>, text: &str) -> Result<Condition> {
         errors.add("filters", problem);
         Vec::new()
     });
-    if filters.iter().map(|filter| planner.conditions(&filter.field)).sum::<usize>() > MOST_CONDITIONS {
+    if filters.iter().map(|filter| planner.conditions(&filter.field)).sum::<usize>() > MAX_CONDITIONS {
         errors.add("filters", record::too_many_conditions());
         return errors.into_result().map(|()| Condition::always());
     }
@@ -78,9 +78,9 @@ pub async fn find(context: &Context<'_>, entry: &Entry, view_id: &str) -> Result
     let unknown = || Error::invalid("view_id", format!("names no view of {}", entry.meta.plural));
     let id: i64 = view_id.trim().parse().map_err(|_| unknown())?;
     let views = context.catalog().linked(record::Entity::meta().name);
-    let visible = crate::crud::visible(context, views);
+    let visible = crate::ops::visible(context, views);
     let row = load(context, views, id, &visible, false).await?.ok_or_else(unknown)?;
-    let model = crate::crud::model::<record::Entity>(&row)?;
+    let model = crate::ops::model::<record::Entity>(&row)?;
     if model.entity_type != entry.meta.plural {
         return Err(unknown());
     }

@@ -7,12 +7,12 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::names::Names;
-use crate::crud::{Context, Draft, Route};
 use crate::error::{Error, FieldErrors, Result};
 use crate::meta::{FieldMeta, ResourceMeta};
+use crate::ops::{Context, Draft, Route};
 use crate::query::{
-    Condition, MOST_CHARACTERS, MOST_CONDITIONS, MOST_ELEMENTS, MOST_VALUES, Predicate, Reads, TABLE, Term, Values,
-    hint, too_many_values,
+    Condition, MAX_BOUND_VALUES, MAX_CONDITIONS, MAX_LIST_ELEMENTS, MAX_VALUE_CHARACTERS, Predicate, Reads, TABLE,
+    Term, Values, hint, too_many_values,
 };
 use crate::resource::Resource as _;
 
@@ -84,10 +84,10 @@ pub struct Filter {
 
 /// The JSON Schema of the filters. What a value may be depends on the predicate.
 pub(crate) fn filters() -> Json {
-    let text = json!({ "type": "string", "minLength": 1, "maxLength": MOST_CHARACTERS });
+    let text = json!({ "type": "string", "minLength": 1, "maxLength": MAX_VALUE_CHARACTERS });
     let listed = json!({ "type": "string", "pattern": "^[^,]+(,[^,]+)*$" });
     let scalar = json!([text, { "type": ["number", "boolean"] }]);
-    let list = json!({ "type": "array", "minItems": 1, "maxItems": MOST_ELEMENTS, "items": { "anyOf": scalar } });
+    let list = json!({ "type": "array", "minItems": 1, "maxItems": MAX_LIST_ELEMENTS, "items": { "anyOf": scalar } });
     let several = json!([list, listed, { "type": ["number", "boolean"] }]);
     let words = json!([
         { "type": ["boolean", "null"] },
@@ -128,7 +128,7 @@ pub(crate) fn filters() -> Json {
     let needed = ["field", "predicate", "value"];
     json!({
         "type": "array",
-        "maxItems": MOST_CONDITIONS,
+        "maxItems": MAX_CONDITIONS,
         "items": { "anyOf": [
             filter(&[Reads::Value, Reads::Text], one, &needed, "cont"),
             filter(&[Reads::List], any, &needed, "in"),
@@ -266,7 +266,7 @@ impl Behaviour for Entity {
             draft.error("columns", problem);
         }
         let filters = filters.unwrap_or_default();
-        if names.conditions(&filters) > MOST_CONDITIONS {
+        if names.conditions(&filters) > MAX_CONDITIONS {
             draft.error("filters", too_many_conditions());
             return Ok(());
         }
@@ -278,7 +278,7 @@ impl Behaviour for Entity {
             }
         }
         // No list could be asked with it.
-        if values > MOST_VALUES {
+        if values > MAX_BOUND_VALUES {
             draft.error("filters", too_many_values());
         }
         if let Some(problem) = sort_column.and_then(|column| names.sort_column(&column).err()) {
@@ -341,8 +341,8 @@ pub(crate) fn read_filters(json: Json) -> Result<Vec<Filter>, String> {
         _ => return Err("must be a list of objects".into()),
     };
     // They are folded into a tree as deep as they are many.
-    if list.len() > MOST_CONDITIONS {
-        return Err(format!("must have at most {MOST_CONDITIONS} elements"));
+    if list.len() > MAX_CONDITIONS {
+        return Err(format!("must have at most {MAX_CONDITIONS} elements"));
     }
     let read = |(index, filter): (usize, Json)| {
         serde_json::from_value(filter).map_err(|error| format!("cannot be read: {error} (filter {})", index + 1))
@@ -352,7 +352,7 @@ pub(crate) fn read_filters(json: Json) -> Result<Vec<Filter>, String> {
 
 /// What is wrong with filters that are more than [`MOST_CONDITIONS`].
 pub(super) fn too_many_conditions() -> String {
-    format!("must have at most {MOST_CONDITIONS} conditions")
+    format!("must have at most {MAX_CONDITIONS} conditions")
 }
 
 fn list(json: Option<&Json>) -> Vec<String> {

@@ -115,7 +115,7 @@ async fn webhooks(
     ids.dedup();
     let columns = "\"id\", \"is_active\", \"failing_since\", \"last_failure_at\"";
     let mut sql = Sql::new(db.dialect(), format!("SELECT {columns} FROM \"webhooks\" WHERE "));
-    sql.among("\"id\"", &ids).push(" ORDER BY \"id\"");
+    sql.in_ids("\"id\"", &ids).push(" ORDER BY \"id\"");
     if db.dialect() == Dialect::Postgres {
         sql.push(if lock == Lock::Kept { " FOR KEY SHARE" } else { " FOR NO KEY UPDATE" });
     }
@@ -150,7 +150,7 @@ async fn held(db: &Db, transaction: &Connection, finished: &[Finished]) -> Resul
     let ids: Vec<i64> = finished.iter().map(|attempt| attempt.claim.id).collect();
     let columns = "\"id\", \"status\", \"retries\", \"due_at\", \"lease_owner\"";
     let mut sql = Sql::new(db.dialect(), format!("SELECT {columns} FROM \"webhook_deliveries\" WHERE "));
-    sql.among("\"id\"", &ids).push(" ORDER BY \"id\"");
+    sql.in_ids("\"id\"", &ids).push(" ORDER BY \"id\"");
     if db.dialect() == Dialect::Postgres {
         sql.push(" FOR UPDATE");
     }
@@ -232,7 +232,7 @@ async fn write_deliveries(dialect: Dialect, transaction: &Connection, rows: Vec<
         ("due_at", "timestamptz"),
         ("finished_at", "timestamptz"),
     ];
-    sql.push(" FROM ").table(rows, &columns).push(" AS o");
+    sql.push(" FROM ").values_table(rows, &columns).push(" AS o");
     sql.push(" WHERE \"webhook_deliveries\".\"id\" = o.\"id\"");
     sql.run(transaction).await.map(drop)
 }
@@ -255,7 +255,7 @@ async fn write_logs(dialect: Dialect, transaction: &Connection, rows: Vec<serde_
     let names: Vec<String> = columns.iter().map(|(name, _)| format!("\"{name}\"")).collect();
     let names = names.join(", ");
     let mut sql = Sql::new(dialect, format!("INSERT INTO \"webhook_logs\" ({names}) SELECT {names}"));
-    sql.push(" FROM ").table(rows, &columns).push(" AS o");
+    sql.push(" FROM ").values_table(rows, &columns).push(" AS o");
     sql.run(transaction).await.map(drop)
 }
 

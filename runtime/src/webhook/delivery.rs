@@ -152,21 +152,21 @@ pub async fn fan_out(state: &State, now: DateTime<Utc>) -> Result<FannedOut> {
             .push("SELECT 1 FROM \"events\" e WHERE ")
             .push(&wants(catalog, dialect))
             .push(" AND ")
-            .among("e.\"id\"", &ids);
+            .in_ids("e.\"id\"", &ids);
         wanting.push(") ORDER BY w.\"id\" FOR SHARE");
         let rows = wanting.all(&transaction).await?;
         let locked = rows.iter().map(|row| row.try_get("", "id")).collect::<Result<Vec<i64>, _>>()?;
-        sql.among("w.\"id\"", &locked).push(" AND ");
+        sql.in_ids("w.\"id\"", &locked).push(" AND ");
     }
     match dialect {
         Dialect::Postgres => sql.push(&format!("w.\"created_at\" - interval '{EARLIER}' <= e.\"created_at\"")),
         Dialect::Sqlite => sql.push(&format!("datetime(w.\"created_at\", '-{EARLIER}') <= datetime(e.\"created_at\")")),
     };
-    sql.push(" AND ").among("e.\"id\"", &ids);
+    sql.push(" AND ").in_ids("e.\"id\"", &ids);
     sql.push(" ON CONFLICT (\"event_id\", \"webhook_id\") DO NOTHING");
     sql.run(&transaction).await?;
     let mut sql = Sql::new(dialect, "UPDATE \"events\" SET \"fanned_out_at\" = ");
-    sql.bind(now).push(" WHERE ").among("\"id\"", &ids);
+    sql.bind(now).push(" WHERE ").in_ids("\"id\"", &ids);
     sql.run(&transaction).await?;
     transaction.commit().await?;
     Ok(FannedOut { events: ids.len(), is_full: ids.len() == most })
@@ -177,7 +177,7 @@ pub async fn fan_out(state: &State, now: DateTime<Utc>) -> Result<FannedOut> {
 async fn due(db: &Db, turn: Turn, room: &Room<'_>, now: DateTime<Utc>) -> Result<Vec<i64>> {
     let running = room.running.iter().map(|(webhook, count)| serde_json::json!([webhook, count])).collect();
     let mut sql = Sql::new(db.dialect(), "WITH r AS ");
-    sql.table(running, &[("webhook_id", "bigint"), ("count", "bigint")]);
+    sql.values_table(running, &[("webhook_id", "bigint"), ("count", "bigint")]);
     sql.push(
         ", due AS (SELECT d.\"id\", d.\"due_at\", ROW_NUMBER() OVER (PARTITION BY w.\"id\" ORDER BY d.\"due_at\") \
               + COALESCE(r.\"count\", 0) AS \"place\", ",
@@ -229,7 +229,7 @@ async fn lease(db: &Db, ids: &[i64], turn: Option<Turn>, now: DateTime<Utc>) -> 
     let transaction = db.begin().await?;
     let mut sql = Sql::new(db.dialect(), "UPDATE \"webhook_deliveries\" SET \"lease_owner\" = ");
     sql.bind(token.to_string()).push(", \"lease_until\" = ").bind(now + LEASE);
-    sql.push(" WHERE \"id\" IN (SELECT d.\"id\" FROM \"webhook_deliveries\" d WHERE ").among("d.\"id\"", ids);
+    sql.push(" WHERE \"id\" IN (SELECT d.\"id\" FROM \"webhook_deliveries\" d WHERE ").in_ids("d.\"id\"", ids);
     sql.push(" AND ");
     match turn {
         Some(turn) => turn.write_due(&mut sql, now),
@@ -257,7 +257,7 @@ async fn read(db: &Db, rows: &[QueryResult], token: &Arc<str>, now: DateTime<Utc
     let (mut events, mut webhooks) = (HashMap::new(), HashMap::new());
     let columns = "\"id\", \"name\", \"body\", \"created_at\", \"trace\"";
     let mut sql = Sql::new(db.dialect(), format!("SELECT {columns} FROM \"events\" WHERE "));
-    sql.among("\"id\"", &distinct(rows, "event_id")?);
+    sql.in_ids("\"id\"", &distinct(rows, "event_id")?);
     for row in sql.all(db.reader()).await? {
         let (name, body): (String, String) = (row.try_get("", "name")?, row.try_get("", "body")?);
         let (happened_at, trace): (_, Option<String>) = (row.try_get("", "created_at")?, row.try_get("", "trace")?);
@@ -267,7 +267,7 @@ async fn read(db: &Db, rows: &[QueryResult], token: &Arc<str>, now: DateTime<Utc
     }
     let columns = "\"id\", \"url\", \"secret\", \"previous_secret\", \"previous_secret_until\", \"failing_since\"";
     let mut sql = Sql::new(db.dialect(), format!("SELECT {columns} FROM \"webhooks\" WHERE "));
-    sql.among("\"id\"", &distinct(rows, "webhook_id")?);
+    sql.in_ids("\"id\"", &distinct(rows, "webhook_id")?);
     for row in sql.all(db.reader()).await? {
         webhooks.insert(row.try_get::<i64>("", "id")?, row);
     }

@@ -133,7 +133,7 @@ impl Dispatcher {
                     self.unwritten.push(finished);
                     Woken::Work
                 }
-                () = self.state.db.announced() => Woken::Work,
+                () = self.state.db.wait_for_commit() => Woken::Work,
             };
             if woken == Woken::Stop {
                 return self.drain().await;

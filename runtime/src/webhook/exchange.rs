@@ -7,7 +7,7 @@ use chrono::{DateTime, Utc};
 use reqwest::Method;
 
 use super::signature::{ATTEMPT, EVENT, ID, TIMESTAMP};
-use crate::crud::BoxFuture;
+use crate::ops::BoxFuture;
 use crate::trace::{TRACEPARENT, Trace};
 
 /// How every attempt is sent.

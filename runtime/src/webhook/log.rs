@@ -8,9 +8,9 @@ use super::manual;
 use super::record::Delivery;
 use super::signature::TIMESTAMP;
 use super::wanted::{permission, sees};
-use crate::crud::{Context, Route};
 use crate::db::Sql;
 use crate::error::{Error, Result};
+use crate::ops::{Context, Route};
 
 #[derive(Clone, Debug, PartialEq, Resource)]
 #[resource(name = "webhook_log", label = "Webhook log", plural = "logs", path = "logs", table = "webhook_logs")]
@@ -86,7 +86,7 @@ impl Behaviour for Entity {
     /// Makes one more attempt at the delivery, now.
     async fn resend(context: &Context<'_>, log: &Model) -> Result<Delivery> {
         need_sight(context, log).await?;
-        let state = context.shared();
+        let state = context.state_arc();
         manual::resend(state, state.sender.clone(), log.webhook_id, &log.delivery_id).await.map(Delivery::from)
     }
 

@@ -8,10 +8,10 @@ use sea_orm::entity::prelude::*;
 
 use super::exchange::Outcome;
 use super::{SigningSecret, cancel, manual, wanted};
-use crate::crud::{Context, Draft, Route};
 use crate::db::Lock;
 use crate::error::{Error, FieldErrors, Result};
 use crate::finding::Finding;
+use crate::ops::{Context, Draft, Route};
 use crate::query::hint;
 
 /// How long the secret before a rotation signs beside the new one.
@@ -121,7 +121,7 @@ pub fn route() -> Route {
         hooks(check, before_save, after_save),
         actions(record_output test, record_input_output recover: RecoverInput, record rotate_secret)
     )
-    .granting()
+    .public()
 }
 
 trait Behaviour {
@@ -147,7 +147,7 @@ impl Behaviour for Entity {
             && let Some(user) = user
         {
             // One is made after the other, so that of two that go at once the second sees the first.
-            Lock::Webhooks.hold(context.db()).await?;
+            Lock::Webhooks.acquire(context.db()).await?;
             if Entity::find().filter(Column::UserId.eq(user)).count(context.db()).await? >= MOST {
                 draft.error("url", format!("cannot be added: a user has at most {MOST} webhooks"));
             }
@@ -191,7 +191,7 @@ impl Behaviour for Entity {
 
     /// Sends a test event now, whether the webhook is active or not.
     async fn test(context: &Context<'_>, webhook: &Model) -> Result<Delivery> {
-        let state = context.shared();
+        let state = context.state_arc();
         manual::test(state, state.sender.clone(), webhook.id, context.trace()).await.map(Delivery::from)
     }
 
@@ -202,7 +202,7 @@ impl Behaviour for Entity {
             errors.add("since", "must not be in the future");
             errors.into_result()?;
         }
-        let queued = manual::recover(context.shared(), webhook.id, input.since).await?;
+        let queued = manual::recover(context.state_arc(), webhook.id, input.since).await?;
         Ok(Recovery { since: input.since, queued: i64::try_from(queued).unwrap_or(i64::MAX) })
     }
 

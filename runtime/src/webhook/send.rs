@@ -13,8 +13,8 @@ use super::address::{Place, Policy, Refusal};
 use super::exchange::{Attempt, Exchange, METHOD, Outcome, headers};
 use super::name::{Lookup, NameProblem, Names, system_lookup};
 use super::signature::Secrets;
-use crate::crud::BoxFuture;
 use crate::error::{Error, Result};
+use crate::ops::BoxFuture;
 use crate::tls;
 
 /// How long an exchange may take and how much of the answer is taken.

@@ -51,7 +51,7 @@ async fn a_caller_finds_what_hangs_on_records_of_its_abilities(server: Gathering
     writer.delete(&of(&on_gathering)).await.refused(404, "not_found");
     writer.delete(&of(&on_member)).await.deleted();
     server.able(&["products:read"]).await.get(&of(&on_gathering)).await.refused(403, "ability_missing");
-    let routes = charter_runtime::crud::routes(&server.state);
+    let routes = charter_runtime::ops::routes(&server.state);
     let show = routes.iter().find(|route| route.path == "/api/v1/attachments/{id}").expect("it is listed");
     assert_eq!(show.ability, "gatherings:read or members:read");
 }

@@ -3,11 +3,11 @@
 use super::present::Present;
 use super::{Remark, Wanted};
 use crate::context::Context;
+use crate::counts;
 use crate::db::{Dialect, Sql, TRUE};
 use crate::error::Result;
-use crate::index::is_ours;
 use crate::meta::ResourceMeta;
-use crate::total;
+use crate::online_indexes::is_ours;
 
 /// Of a table with fewer records an index tells nothing by not being used: reading all of it is as quick.
 const LARGE: i64 = 10_000;
@@ -73,7 +73,7 @@ pub async fn unplanned(
     }
     // What SQLite knows of a small table may well be that reading all of it is cheaper.
     let mut kept = Sql::new(Dialect::Sqlite, "SELECT ");
-    total::write_live(&mut kept, meta.table);
+    counts::write_live_count(&mut kept, meta.table);
     let live = kept.push(" AS \"live\"").clone().one(context.db()).await?;
     if live.map(|row| row.try_get::<Option<i64>>("", "live")).transpose()?.flatten().unwrap_or(0) < LARGE {
         return Ok(None);

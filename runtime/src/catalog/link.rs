@@ -1,0 +1,151 @@
+//! Where the names that metadata mentions lead: what a derived field shows, what a record cannot be without, and which
+//! names lead nowhere. A derive sees one struct alone, and of structs written by hand no check of YAML has seen any.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::required_parents::ParentClause;
+use super::{Join, Parent, RequiredParents, Source};
+use crate::meta::{IncludeTarget, Kind, ResourceMeta, Rule, Shown};
+
+/// So many references are followed to find out whether a record is there.
+const MAX_DEPTH: usize = 4;
+
+/// The resources of an application, by name.
+type Metas<'m> = HashMap<&'m str, &'static ResourceMeta>;
+
+/// The condition that no record is deleted that `meta`'s records cannot be without: a required reference to a deleted
+/// record hides the record that has it, and so on from there. Nothing when no reference leads to what is kept deleted.
+pub fn standing(meta: &ResourceMeta, metas: &Metas<'_>) -> Option<RequiredParents> {
+    let mut tables = Vec::new();
+    let needs = needs(meta, metas, 1, &mut tables);
+    (!needs.is_empty()).then_some(RequiredParents { needs, tables })
+}
+
+/// What stands behind each required reference. `depth` names the tables within, and ends what refers in a circle; `tables`
+/// gathers them.
+fn needs(meta: &ResourceMeta, metas: &Metas<'_>, depth: usize, tables: &mut Vec<&'static str>) -> Vec<ParentClause> {
+    let mut found = Vec::new();
+    for field in meta.fields.iter().filter(|f| !f.nullable && depth <= MAX_DEPTH) {
+        let Kind::Ref { resource } = field.kind else { continue };
+        let Some(target) = metas.get(resource) else { continue };
+        let (inner, table) = (format!("s{depth}"), target.table);
+        let mut required = String::new();
+        if target.soft_delete {
+            required.push_str(&format!(" AND {inner}.\"deleted_at\" IS NULL"));
+        }
+        for need in needs(target, metas, depth + 1, tables) {
+            required.push_str(" AND ");
+            need.write(&mut required, &inner);
+        }
+        if !required.is_empty() {
+            tables.push(table);
+            let before = format!("EXISTS (SELECT 1 FROM \"{table}\" AS {inner} WHERE {inner}.\"id\" = ");
+            found.push(ParentClause { before, column: field.name, after: required + ")" });
+        }
+    }
+    found
+}
+
+/// What `meta`'s records belong to: the record that their path names or, where they have no path, each that they may be
+/// embedded in.
+pub fn parents(meta: &ResourceMeta, metas: &Metas<'_>) -> Vec<Parent> {
+    let parent = |name: &str, resource| {
+        let field = meta.fields.iter().find(|field| field.name == name)?;
+        Some(Parent { field, resource })
+    };
+    if let Some(under) = meta.under {
+        return parent(under.field, under.resource).into_iter().collect();
+    }
+    if !meta.operations.is_empty() || !meta.actions.is_empty() {
+        return Vec::new();
+    }
+    let holders = metas.values().flat_map(|holder| holder.fields.iter().map(|field| (holder.name, field.kind)));
+    let mut parents: Vec<Parent> = holders
+        .filter_map(|(holder, kind)| match kind {
+            Kind::Embedded { resource, by } if resource == meta.name => parent(by, holder),
+            _ => None,
+        })
+        .collect();
+    parents.sort_by_key(|parent| (parent.resource, parent.field.name));
+    parents
+}
+
+/// Where each derived field has its value from.
+pub fn derived(
+    meta: &'static ResourceMeta,
+    metas: &Metas<'_>,
+    standings: &HashMap<&str, Arc<RequiredParents>>,
+    problems: &mut Vec<String>,
+) -> HashMap<&'static str, Source> {
+    let mut sources = HashMap::new();
+    for field in meta.fields {
+        let Kind::Derived { via, field: target } = field.kind else { continue };
+        let source = meta.fields.iter().find(|f| f.name == via).and_then(|via_field| match via_field.kind {
+            Kind::Code { values } if target == "label" => {
+                Some(Source { labels: Some(values), ..Source::own(via_field) })
+            }
+            Kind::Ref { resource } => {
+                let other = metas.get(resource)?;
+                let found =
+                    other.fields.iter().find(|f| f.name == target && f.is_column() && f.shown != Shown::Never)?;
+                let join = Join { meta: other, standing: standings.get(resource).cloned() };
+                Some(Source::through(via, join, found))
+            }
+            _ => None,
+        });
+        match source {
+            Some(source) => drop(sources.insert(field.name, source)),
+            None => problems
+                .push(format!("{}.{} is derived from `{via}.{target}`, which is not there", meta.name, field.name)),
+        }
+    }
+    sources
+}
+
+/// Reports each name of a resource that leads to no resource, or to no field of one.
+pub fn check(meta: &'static ResourceMeta, metas: &Metas<'_>, problems: &mut Vec<String>) {
+    let who = meta.name;
+    let mut resources: Vec<&str> = meta.under.iter().map(|under| under.resource).collect();
+    // Fields of others, each with the resource that must have it.
+    let mut fields: Vec<(&str, &str)> = Vec::new();
+    for field in meta.fields {
+        match field.kind {
+            Kind::Ref { resource } | Kind::RefList { resource } => resources.push(resource),
+            Kind::Embedded { resource, by } => fields.push((resource, by)),
+            Kind::PolymorphicType { type_names } => {
+                for name in type_names.iter().filter(|name| !metas.values().any(|other| other.type_name == **name)) {
+                    problems.push(format!("{who} refers to the type `{name}`, which the application does not have"));
+                }
+            }
+            _ => {}
+        }
+        fields.extend(field.rules.iter().filter_map(|rule| match rule {
+            Rule::Exists { resource, field } => Some((*resource, *field)),
+            _ => None,
+        }));
+    }
+    for include in meta.includes {
+        match include.target {
+            IncludeTarget::Many { resource, by } => fields.push((resource, by)),
+            IncludeTarget::One { via } if !has(meta, via) => {
+                problems.push(format!("{who} includes `{}` through `{via}`, which is not a field", include.name));
+            }
+            _ => {}
+        }
+    }
+    resources.extend(fields.iter().map(|(resource, _)| resource));
+    for name in resources.into_iter().filter(|name| !metas.contains_key(name)) {
+        problems.push(format!("{who} refers to the resource `{name}`, which the application does not have"));
+    }
+    for (resource, field) in fields {
+        if metas.get(resource).is_some_and(|other| !has(other, field)) {
+            problems.push(format!("{who} refers to `{resource}.{field}`, which is not a field"));
+        }
+    }
+}
+
+/// Whether a resource keeps the values of such a field.
+fn has(meta: &ResourceMeta, name: &str) -> bool {
+    meta.fields.iter().any(|field| field.name == name && field.is_column())
+}

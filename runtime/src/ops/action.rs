@@ -1,0 +1,153 @@
+//! Named actions: parameters read by metadata, the resource's own method, the answer by metadata.
+
+use std::sync::Arc;
+
+use sea_orm::{QueryResult, Value};
+
+use super::body::{Body, RawJson};
+use super::changeset::Changes;
+use super::etag::Preconditions;
+use super::hooks::RunningHook;
+use super::route::BoxFuture;
+use super::update::Cause;
+use super::write_result::WriteResult;
+use super::{create, input, records, references, show, update, visibility};
+use crate::catalog::Entry;
+use crate::context::Context;
+use crate::error::{Error, FieldErrors, Result};
+use crate::meta::{ActionMeta, ActionOutput, FieldMeta, Kind};
+use crate::query::{Condition, Pair, decode};
+use crate::record::{write_loose, write_text};
+
+/// What an action that answers values of its own gives back, in the order of its output fields.
+pub type ActionResult<'a> = BoxFuture<'a, Result<Vec<Value>>>;
+
+/// The erased method of an action that drafts a record from another.
+pub type DraftRecord =
+    for<'a> fn(&'a Context<'a>, &'a QueryResult, &'a mut Changes, Vec<Value>) -> BoxFuture<'a, Result<()>>;
+
+/// The erased method of an action, by what it works on. The values are its parameters in the order of its fields.
+#[derive(Clone, Copy)]
+pub enum ActionHandler {
+    /// Changes the record, which is then stored and answered.
+    Record(for<'a> fn(&'a Context<'a>, &'a mut Changes, Vec<Value>) -> BoxFuture<'a, Result<()>>),
+    /// Reads the record and drafts a new one, which is then stored and answered.
+    RecordCreated(DraftRecord),
+    /// Reads the record and answers values of its own.
+    RecordOutput(for<'a> fn(&'a Context<'a>, &'a QueryResult, Vec<Value>) -> ActionResult<'a>),
+    /// Answers values of its own.
+    Collection(for<'a> fn(&'a Context<'a>, Vec<Value>) -> ActionResult<'a>),
+}
+
+/// What a request brings to an action.
+#[derive(Debug)]
+pub struct ActionCall<'r> {
+    pub action: &'static ActionMeta,
+    /// The record, when it is an action on one.
+    pub id: Option<i64>,
+    pub within: Condition,
+    pub conditions: &'r Preconditions,
+    /// The query string of a GET.
+    pub query: &'r str,
+    /// The body of any other method.
+    pub body: &'r Body<'r>,
+}
+
+/// Runs an action. Unless it only reads, the context's transaction is all of it.
+pub async fn run(context: &Context<'_>, entry: &Entry, call: ActionCall<'_>) -> Result<WriteResult> {
+    let name = call.action.name;
+    let handler = entry.route.actions.iter().find(|(known, _)| *known == name).map(|(_, handler)| *handler);
+    let handler = handler.ok_or_else(|| Error::internal(format!("nothing implements the action `{name}`")))?;
+    let running = RunningHook::enter(context, entry.meta, name)?;
+    let inside = &context.within_hook(&running);
+    match (handler, call.id) {
+        (ActionHandler::Record(run), Some(id)) => {
+            let mut changes = update::lock(context, entry, id, call.within.clone(), call.conditions).await?;
+            let input = parameters(context, &call).await?;
+            let before = changes.values().to_vec();
+            run(inside, &mut changes, input).await?;
+            running.verify(&before, &mut changes)?;
+            let cause = Cause { action: name, event: call.action.event.unwrap_or("updated") };
+            update::finish(context, entry, id, &mut changes, cause).await
+        }
+        (ActionHandler::RecordCreated(run), Some(id)) => {
+            let row = read(context, entry, &call, id).await?;
+            let input = parameters(context, &call).await?;
+            let mut changes = Changes::new(entry.meta, None);
+            let before = changes.values().to_vec();
+            run(inside, &row, &mut changes, input).await?;
+            running.verify(&before, &mut changes)?;
+            create::create_drafted(context, entry, name, &mut changes).await
+        }
+        (ActionHandler::RecordOutput(run), Some(id)) => {
+            let row = read(context, entry, &call, id).await?;
+            let input = parameters(context, &call).await?;
+            write(call.action, &run(inside, &row, input).await?).map(WriteResult::plain)
+        }
+        (ActionHandler::Collection(run), None) => {
+            let input = parameters(context, &call).await?;
+            write(call.action, &run(inside, input).await?).map(WriteResult::plain)
+        }
+        _ => Err(Error::NotFound),
+    }
+}
+
+/// The record that an action reads.
+async fn read(context: &Context<'_>, entry: &Entry, call: &ActionCall<'_>, id: i64) -> Result<Arc<QueryResult>> {
+    let condition = visibility::visible(context, entry).and(call.within.clone());
+    let lock = !call.conditions.is_empty() && context.transaction().is_some();
+    let row = records::load(context, entry, id, &condition, lock).await?.ok_or(Error::NotFound)?;
+    update::check_version(context, entry, id, call.conditions).await?;
+    Ok(row)
+}
+
+async fn parameters(context: &Context<'_>, call: &ActionCall<'_>) -> Result<Vec<Value>> {
+    let fields: &'static [FieldMeta] = call.action.input;
+    let mut errors = FieldErrors::default();
+    let values = if call.action.method == crate::meta::ActionMethod::Get {
+        let pairs = decode(call.query)?;
+        let lists: Vec<(&str, String)> = fields.iter().filter_map(|f| Some((f.name, list_of(f, &pairs)?))).collect();
+        let mut given: Vec<_> =
+            pairs.iter().map(|pair| (pair.name.clone(), RawJson::Text(pair.value.as_str().into()))).collect();
+        given.retain(|(name, _)| !lists.iter().any(|(list, _)| list == name));
+        // Of a parameter that is sent twice the last counts, as in a list's.
+        given.reverse();
+        given.extend(lists.iter().map(|(name, json)| (name.to_string(), RawJson::Nested(json))));
+        input::read_parameters(fields, &given, context, &mut errors)?
+    } else {
+        let given: Vec<_> = call.body.fields.iter().map(|(name, raw)| (name.to_string(), RawJson::read(raw))).collect();
+        input::read_parameters(fields, &given, context, &mut errors)?
+    };
+    references::check_parameters(context, fields, &values, errors).await?;
+    Ok(values)
+}
+
+/// A list in a query string, as JSON: `ids=1,2` or `ids[]=1&ids[]=2`, like those of `q`.
+fn list_of(field: &FieldMeta, pairs: &[Pair]) -> Option<String> {
+    if !matches!(field.kind, Kind::StringList { .. } | Kind::RefList { .. }) {
+        return None;
+    }
+    let repeated = format!("{}[]", field.name);
+    let whole = pairs.iter().filter(|pair| pair.name == repeated).map(|pair| pair.value.as_str());
+    let split = pairs.iter().filter(|pair| pair.name == field.name).flat_map(|pair| pair.value.split(','));
+    let elements: Vec<&str> = whole.chain(split).collect();
+    if elements.is_empty() { None } else { serde_json::to_string(&elements).ok() }
+}
+
+/// Writes the values of an answer under its key.
+fn write(action: &ActionMeta, values: &[Value]) -> Result<Vec<u8>> {
+    let ActionOutput::Fields { key, fields } = action.output else {
+        return Err(Error::internal(format!("`{}` has no output fields", action.name)));
+    };
+    let mut out = vec![b'{'];
+    for (index, (field, value)) in fields.iter().zip(values).enumerate() {
+        if index > 0 {
+            out.push(b',');
+        }
+        write_text(&mut out, field.name);
+        out.push(b':');
+        write_loose(&mut out, field, value);
+    }
+    out.push(b'}');
+    Ok(show::wrap(key, &out))
+}

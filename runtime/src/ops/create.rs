@@ -1,0 +1,147 @@
+//! A new record: `POST /<path>`.
+
+use sea_orm::Value;
+
+use super::body::Body;
+use super::changeset::Changes;
+use super::hooks::{self, RunningHook};
+use super::transaction::after_commit;
+use super::write_result::WriteResult;
+use super::{embedded, fast_path, input, records, references, rules, show};
+use crate::audit::trail;
+use crate::catalog::{Catalog, Entry};
+use crate::context::Context;
+use crate::custom_field::{self, Definition};
+use crate::error::{Error, Result};
+use crate::event;
+
+/// Creates a record from a body, in the context's transaction, and answers what `show` would.
+///
+/// `under` is the parent's id when the path names one.
+pub async fn create(context: &Context<'_>, entry: &Entry, body: &Body<'_>, under: Option<i64>) -> Result<WriteResult> {
+    if let Some(outcome) = fast_path::create_record(context, entry, body, under).await? {
+        return Ok(outcome);
+    }
+    let definitions = definitions(context, entry).await?;
+    let mut changes = read(context, entry, body, under, &definitions)?;
+    finish(context, entry, "create", &definitions, &mut changes).await
+}
+
+/// Reads a body into the changes that make a new record, as far as it gives them.
+pub fn read(
+    context: &Context<'_>,
+    entry: &Entry,
+    body: &Body<'_>,
+    under: Option<i64>,
+    definitions: &[Definition],
+) -> Result<Changes> {
+    let mut changes = Changes::new(entry.meta, None);
+    if let (Some(parent), Some(id)) = (entry.meta.under, under) {
+        changes.set(parent.field, Value::from(id));
+    }
+    input::read(context.catalog(), entry, body, definitions, &mut changes)?;
+    if let (Some(parent), Some(id)) = (entry.meta.under, under) {
+        // The path decides, whatever the body says.
+        changes.set(parent.field, Value::from(id));
+    }
+    Ok(changes)
+}
+
+/// Creates a record from what an action set, as [`create`] does from a body.
+pub async fn create_drafted(
+    context: &Context<'_>,
+    entry: &Entry,
+    action: &'static str,
+    changes: &mut Changes,
+) -> Result<WriteResult> {
+    let definitions = definitions(context, entry).await?;
+    finish(context, entry, action, &definitions, changes).await
+}
+
+/// Reads a body into changes, as far as it alone decides.
+pub fn read_input(catalog: &Catalog, entry: &Entry, body: &Body<'_>, changes: &mut Changes) -> Result<()> {
+    input::read(catalog, entry, body, &[], changes)
+}
+
+/// Completes, checks and stores a new record, and emits its events.
+async fn finish(
+    context: &Context<'_>,
+    entry: &Entry,
+    action: &'static str,
+    definitions: &[Definition],
+    changes: &mut Changes,
+) -> Result<WriteResult> {
+    input::complete(entry, context, definitions, changes)?;
+    check(context, entry, None, changes).await?;
+    let id = records::insert(context, changes).await?;
+    // Everything is told in the order in which it happens: what the hook goes on to change is told after this.
+    trail::changed(context, entry, action, id, changes).await?;
+    embedded::write(context, changes, id).await?;
+    let mut record = show::single(context, entry, id).await?.ok_or(Error::NotFound)?;
+    event::emit_all(context, entry, "created", changes, record.answer()).await?;
+    if after_save(context, entry, id).await? {
+        record = show::single(context, entry, id).await?.ok_or(Error::NotFound)?;
+    }
+    after_commit(context, entry, id).await?;
+    Ok(WriteResult { created: Some(id), ..WriteResult::of(entry, &record, changes) })
+}
+
+async fn definitions(context: &Context<'_>, entry: &Entry) -> Result<Vec<Definition>> {
+    match entry.meta.custom_fields {
+        true => custom_field::load(context.db(), entry.meta.plural).await,
+        false => Ok(Vec::new()),
+    }
+}
+
+/// Every rule, then the resource's own say. `check` sees whatever could be read and adds its problems to the others;
+/// `before_save` sees only values that passed.
+pub async fn check(context: &Context<'_>, entry: &Entry, id: Option<i64>, changes: &mut Changes) -> Result<()> {
+    check_without_database(context, changes)?;
+    references::check(context, changes, id.as_slice()).await?;
+    embedded::check(context, changes, id).await?;
+    if let Some(hook) = entry.route.hooks.check {
+        hooks::save(context, entry, ("check", hook), changes).await?;
+    }
+    if let (true, Some(hook)) = (changes.errors.is_empty(), entry.route.hooks.before_save) {
+        hooks::save(context, entry, ("before_save", hook), changes).await?;
+    }
+    std::mem::take(&mut changes.errors).into_result()
+}
+
+/// The rules for which no other record is looked at.
+pub fn check_without_database(context: &Context<'_>, changes: &mut Changes) -> Result<()> {
+    check_owner(context, changes);
+    rules::check_record(changes)
+}
+
+/// Nobody but an administrator writes records in another's name.
+fn check_owner(context: &Context<'_>, changes: &mut Changes) {
+    let Some(owner) = changes.meta.owner.filter(|_| !context.caller().is_admin) else { return };
+    let own = context.caller().user_id.map(Value::from);
+    if changes.get(owner).is_some_and(|given| Some(given) != own.as_ref()) {
+        changes.errors.add(owner, "must be your own: only an administrator writes in another's name");
+    }
+}
+
+/// Runs the hook that sees a record as it was just stored, and answers whether there is one.
+pub async fn after_save(context: &Context<'_>, entry: &Entry, id: i64) -> Result<bool> {
+    let Some(hook) = entry.route.hooks.after_save else { return Ok(false) };
+    let running = RunningHook::enter(context, entry.meta, "after_save")?;
+    let row = records::load(context, entry, id, &crate::query::Condition::always(), false).await?;
+    hook(&context.within_hook(&running), &*row.ok_or(Error::NotFound)?).await?;
+    Ok(true)
+}
+
+/// Inserts a row of reference data: the same rules, no event.
+pub async fn insert_seed(context: &Context<'_>, entry: &Entry, body: &Body<'_>, id: Option<Value>) -> Result<()> {
+    let mut changes = Changes::new(entry.meta, None);
+    input::read(context.catalog(), entry, body, &[], &mut changes)?;
+    input::complete(entry, context, &[], &mut changes)?;
+    if let Some(id) = id {
+        changes.set("id", id);
+    }
+    check(context, entry, None, &mut changes).await?;
+    let id = records::insert(context, &changes).await?;
+    embedded::write(context, &mut changes, id).await?;
+    after_save(context, entry, id).await.map(drop)
+}

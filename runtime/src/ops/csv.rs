@@ -1,0 +1,189 @@
+//! Records as CSV (RFC 4180): which columns, in which order, and how a JSON value stands in one.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use serde_json::value::RawValue;
+
+use super::include::Related;
+use super::json_scan::{Piece, pieces};
+use crate::catalog::Entry;
+use crate::db::Row;
+use crate::error::{Error, Result};
+use crate::meta::Kind;
+use crate::record::{Cell, Shape, write_value};
+
+/// The columns of an export.
+#[derive(Debug)]
+pub struct Csv {
+    columns: Vec<Column>,
+}
+
+#[derive(Debug)]
+struct Column {
+    title: String,
+    from: From,
+}
+
+#[derive(Debug)]
+enum From {
+    /// The value at this position of the row.
+    Row(usize),
+    /// One of the custom fields, which are at this position.
+    Custom(usize, String),
+    /// What was loaded beside the row under the column's own name.
+    Beside,
+}
+
+impl Csv {
+    /// The columns of a shape: those of a view in its order and the id before them, else as the record has them. Custom
+    /// fields, whose names these are, have a column each.
+    pub fn of(entry: &Entry, shape: &Shape, custom: &[String], view: Option<&[String]>) -> Csv {
+        let mut columns: Vec<Column> = Vec::new();
+        for field in entry.meta.fields {
+            let title = field.name.to_string();
+            if [&shape.embedded, &shape.computed].iter().any(|list| list.iter().any(|f| f.name == field.name)) {
+                columns.push(Column { title, from: From::Beside });
+                continue;
+            }
+            let shown = shape.columns.iter().enumerate().find(|(_, c)| c.name == field.name && !c.hidden);
+            let Some((position, column)) = shown else { continue };
+            if field.kind == Kind::CustomFields {
+                let names = column.only.as_deref().unwrap_or(custom);
+                columns.extend(
+                    names
+                        .iter()
+                        .map(|name| Column { title: format!("cf.{name}"), from: From::Custom(position, name.clone()) }),
+                );
+            } else {
+                columns.push(Column { title, from: From::Row(position) });
+            }
+        }
+        if let Some(view) = view {
+            let place = |title: &str| view.iter().position(|column| column == title);
+            columns.sort_by_key(|column| match (place(&column.title), &column.from) {
+                (Some(place), _) => place + 1,
+                (None, From::Custom(..)) => place("custom_fields").map_or(0, |place| place + 1),
+                (None, _) => 0,
+            });
+        }
+        Csv { columns }
+    }
+
+    /// Writes the line of titles.
+    pub fn write_titles(&self, out: &mut Vec<u8>) {
+        for (index, column) in self.columns.iter().enumerate() {
+            if index > 0 {
+                out.push(b',');
+            }
+            write_text(out, &column.title);
+        }
+        out.extend_from_slice(b"\r\n");
+    }
+
+    /// Writes the line of a record.
+    pub fn write(&self, out: &mut Vec<u8>, shape: &Shape, row: Row<'_>, beside: &Related, index: usize) -> Result<()> {
+        let (begun, mut json) = (out.len(), Vec::new());
+        // The custom fields are one object, read once for all of their columns.
+        let mut custom: Option<HashMap<Cow<'_, str>, &RawValue>> = None;
+        for (at, column) in self.columns.iter().enumerate() {
+            if at > 0 {
+                out.push(b',');
+            }
+            match &column.from {
+                From::Row(position) => {
+                    json.clear();
+                    write_value(&mut json, &shape.columns[*position], Cell::new(row, *position)?)?;
+                    write_json(out, &json)?;
+                }
+                From::Beside => write_json(out, beside.value(&column.title, index).unwrap_or(b"null"))?,
+                From::Custom(position, name) => {
+                    if custom.is_none() {
+                        let text = Cell::new(row, *position)?.json()?.unwrap_or("{}");
+                        custom = Some(serde_json::from_str(text).map_err(Error::internal)?);
+                    }
+                    let value = custom.as_ref().and_then(|values| values.get(name.as_str()));
+                    write_json(out, value.map_or(b"null", |value| value.get().as_bytes()))?;
+                }
+            }
+        }
+        // Many readers take an empty line for none.
+        if self.columns.len() == 1 && out.len() == begun {
+            out.extend_from_slice(b"\"\"");
+        }
+        out.extend_from_slice(b"\r\n");
+        Ok(())
+    }
+}
+
+/// Writes a JSON value: nothing for null, text as it is, all else as JSON.
+fn write_json(out: &mut Vec<u8>, json: &[u8]) -> Result<()> {
+    match json.first() {
+        Some(b'"') => {
+            let text: String = serde_json::from_slice(json).map_err(Error::internal)?;
+            write_text(out, &text);
+        }
+        Some(b'[' | b'{') => write_text(out, &dense(&String::from_utf8_lossy(json))),
+        _ if json == b"null" => {}
+        _ => out.extend_from_slice(json),
+    }
+    Ok(())
+}
+
+/// JSON without the space that one database leaves between what it holds, and the other does not.
+fn dense(json: &str) -> String {
+    let mut out = String::with_capacity(json.len());
+    for piece in pieces(json) {
+        match piece {
+            Piece::Text(text) => out.push_str(text),
+            Piece::Between(between) => out.extend(between.split_ascii_whitespace()),
+        }
+    }
+    out
+}
+
+/// Writes text, in quotes where it needs them. The empty text has them too, because nothing at all is null.
+fn write_text(out: &mut Vec<u8>, text: &str) {
+    let plain = |byte: u8| !matches!(byte, b',' | b'"' | b'\r' | b'\n');
+    let spaced = text.starts_with(' ') || text.ends_with(' ');
+    if !text.is_empty() && !spaced && text.bytes().all(plain) {
+        return out.extend_from_slice(text.as_bytes());
+    }
+    out.push(b'"');
+    for byte in text.bytes() {
+        if byte == b'"' {
+            out.push(b'"');
+        }
+        out.push(byte);
+    }
+    out.push(b'"');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::write_json;
+
+    #[test]
+    fn a_value_is_quoted_where_it_has_to_be() {
+        for (json, expected) in [
+            ("null", ""),
+            ("\"\"", "\"\""),
+            ("\"a b\"", "a b"),
+            ("\" a\"", "\" a\""),
+            ("\"a,b\"", "\"a,b\""),
+            ("\"say \\\"hi\\\"\"", "\"say \"\"hi\"\"\""),
+            ("\"two\\nlines\"", "\"two\nlines\""),
+            ("\"=1+1\"", "=1+1"),
+            ("\"\\u00c4pfel\"", "Äpfel"),
+            ("12", "12"),
+            ("true", "true"),
+            ("[\"a\",1]", "\"[\"\"a\"\",1]\""),
+            ("{}", "{}"),
+            ("[\"a b\", \"c\\\" , d\", 1]", "\"[\"\"a b\"\",\"\"c\\\"\" , d\"\",1]\""),
+        ] {
+            let mut out = Vec::new();
+            write_json(&mut out, json.as_bytes()).unwrap();
+            assert_eq!(String::from_utf8(out).unwrap(), expected, "{json}");
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! Tables of PostgreSQL whose triggers, rules, policies or generated columns decide what is stored, beside the metadata.
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::context::Context;
+use crate::db::{Dialect, Sql};
+use crate::error::Result;
+
+/// A trigger that is added to a table is known within this time.
+const MAX_AGE: Duration = Duration::from_secs(60);
+
+/// The names of these tables, as they were last read.
+#[derive(Debug, Default)]
+pub struct DatabaseSideEffects(Mutex<Option<(Instant, Arc<HashSet<String>>)>>);
+
+const TABLES: &str = r#"
+SELECT c.relname::text AS "table" FROM pg_class c
+WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND pg_table_is_visible(c.oid) AND (
+    c.relkind <> 'r' OR c.relhasrules OR c.relrowsecurity OR c.relhassubclass
+    OR EXISTS (SELECT 1 FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attgenerated <> '')
+    OR EXISTS (
+        SELECT 1 FROM pg_trigger t
+        WHERE t.tgrelid = c.oid AND NOT t.tgisinternal AND t.tgname NOT LIKE 'charter\_count\_%'
+    )
+)"#;
+
+impl DatabaseSideEffects {
+    /// Whether the database may store something else than a statement writes.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn has_triggers_or_rules(&self, context: &Context<'_>, table: &str) -> Result<bool> {
+        let now = context.state().clock.instant();
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some((read, tables)) = known
+            && now.saturating_duration_since(read) < MAX_AGE
+        {
+            return Ok(tables.contains(table));
+        }
+        let rows = Sql::new(Dialect::Postgres, TABLES).all(context.read_connection()).await?;
+        let tables = rows.iter().map(|row| row.try_get("", "table")).collect::<Result<HashSet<String>, _>>()?;
+        let has = tables.contains(table);
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((now, Arc::new(tables)));
+        Ok(has)
+    }
+}

@@ -1,0 +1,98 @@
+//! How a list would be answered, instead of its answer: `?explain=1`.
+//!
+//! It shows no value of the request and none of the database: statements have placeholders, and of the database's plan
+//! only the kinds of its steps, tables, indexes, estimates and costs are told.
+
+use serde_json::{Value, json};
+
+use super::select::{self, Reading, Statement};
+use crate::context::Context;
+use crate::db::{Dialect, Sql};
+use crate::error::{Error, Result};
+use crate::query::{describe, target_name};
+
+/// The ability that it needs.
+pub const ABILITY: &str = "system:explain";
+/// The media type of the answer, so that nobody takes it for a page.
+pub const MEDIA_TYPE: &str = "application/vnd.charter.plan+json";
+
+/// Answers `{"plan": {"conditions", "order", "statements": [{"reads", "sql", "values", "steps", "indexes", "cost"}]}}`.
+///
+/// # Errors
+/// When the database fails.
+pub async fn explain(context: &Context<'_>, reading: Reading<'_>) -> Result<Vec<u8>> {
+    let Reading { condition, plan, .. } = reading;
+    let order = plan.order.iter().map(|key| {
+        let sign = if key.descending { "-" } else { "" };
+        format!("{sign}{}", target_name(&key.target))
+    });
+    let mut order: Vec<String> = order.collect();
+    if order.iter().all(|key| key.trim_start_matches('-') != "id") {
+        order.push("id".into());
+    }
+    let mut statements = Vec::new();
+    for Statement { reads, sql } in select::statements(context, reading).await? {
+        let (text, values) = (sql.text.clone(), sql.values.len());
+        let mut told = steps(context, sql).await?;
+        told["reads"] = json!(reads);
+        told["sql"] = json!(text);
+        told["values"] = json!(values);
+        statements.push(told);
+    }
+    let told = json!({ "plan": { "conditions": describe(condition), "order": order, "statements": statements } });
+    serde_json::to_vec(&told).map_err(Error::internal)
+}
+
+/// What the database would do.
+async fn steps(context: &Context<'_>, mut sql: Sql) -> Result<Value> {
+    let (mut steps, mut indexes) = (Vec::new(), Vec::new());
+    let mut cost = Value::Null;
+    match sql.dialect {
+        Dialect::Postgres => {
+            sql.text.insert_str(0, "EXPLAIN (FORMAT JSON) ");
+            if let Some(row) = sql.one(context.db()).await? {
+                let told: Value = row.try_get_by_index(0)?;
+                let top = &told[0]["Plan"];
+                cost = top["Total Cost"].clone();
+                walk(top, 0, &mut steps, &mut indexes);
+            }
+        }
+        Dialect::Sqlite => {
+            sql.text.insert_str(0, "EXPLAIN QUERY PLAN ");
+            let mut depths: Vec<(i64, usize)> = Vec::new();
+            for row in sql.all(context.db()).await? {
+                let (id, parent): (i64, i64) = (row.try_get("", "id")?, row.try_get("", "parent")?);
+                let detail: String = row.try_get("", "detail")?;
+                let depth = depths.iter().find(|(id, _)| *id == parent).map_or(0, |(_, depth)| depth + 1);
+                depths.push((id, depth));
+                // `SEARCH t USING INDEX name (...)`, and `SCAN name VIRTUAL TABLE INDEX 0:M2`.
+                let index = match detail.split_once(" VIRTUAL TABLE INDEX ") {
+                    Some((before, _)) => before.rsplit(' ').next(),
+                    None => detail.split_once("INDEX ").and_then(|(_, rest)| rest.split(' ').next()),
+                };
+                indexes.extend(index.map(String::from));
+                steps.push(json!({ "depth": depth, "step": detail }));
+            }
+        }
+    }
+    indexes.sort_unstable();
+    indexes.dedup();
+    Ok(json!({ "steps": steps, "indexes": indexes, "cost": cost }))
+}
+
+/// One step of PostgreSQL's plan and those within. Its conditions are left out: they hold the values.
+fn walk(node: &Value, depth: usize, steps: &mut Vec<Value>, indexes: &mut Vec<String>) {
+    let index = node["Index Name"].as_str();
+    indexes.extend(index.map(String::from));
+    steps.push(json!({
+        "depth": depth,
+        "step": node["Node Type"],
+        "table": node["Relation Name"],
+        "index": index,
+        "rows": node["Plan Rows"],
+        "cost": node["Total Cost"],
+    }));
+    for inner in node["Plans"].as_array().into_iter().flatten() {
+        walk(inner, depth + 1, steps, indexes);
+    }
+}

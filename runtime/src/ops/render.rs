@@ -1,0 +1,77 @@
+//! A page of records as JSON.
+
+use std::io::Write as _;
+
+use bytes::Bytes;
+
+use super::include::Related;
+use super::select::{Page, Reading};
+use crate::error::{Error, Result};
+use crate::query::Count;
+use crate::record::{Shape, write_record};
+use crate::view::View;
+
+/// No list is answered with more bytes, nor are many writes at once.
+pub(super) const MAX_PAGE_BYTES: usize = 32 << 20;
+
+/// `{"<plural>": [...], "meta": {...}}`
+///
+/// # Errors
+/// When the answer has more than 32 MiB, or a row holds what its field does not.
+pub(super) fn render(reading: Reading<'_>, page: &Page, related: &Related, view: Option<&View>) -> Result<Bytes> {
+    let Reading { entry, shape, .. } = reading;
+    let rows = page.rows();
+    let mut out = Vec::with_capacity(256 + rows.len() * 512);
+    out.extend_from_slice(b"{\"");
+    out.extend_from_slice(entry.meta.plural.as_bytes());
+    out.extend_from_slice(b"\":[");
+    for (index, row) in rows.iter().enumerate() {
+        out.extend_from_slice(if index > 0 { b",{" } else { b"{" });
+        write_record(&mut out, shape, *row)?;
+        related.write(&mut out, index);
+        out.push(b'}');
+        if out.len() > MAX_PAGE_BYTES {
+            let told = "the records of this page have more than 32 MiB: ask for fewer, or by `fields` for less of each";
+            return Err(Error::invalid("per_page", told));
+        }
+    }
+    out.extend_from_slice(b"],\"meta\":{");
+    out.extend_from_slice(&meta(reading, page, view));
+    out.extend_from_slice(b"}}");
+    Ok(out.into())
+}
+
+/// `"total":1,"per_page":20,"page":1`
+fn meta(reading: Reading<'_>, page: &Page, view: Option<&View>) -> Vec<u8> {
+    let Reading { plan, cursor, .. } = reading;
+    let mut out = Vec::with_capacity(64);
+    if let Some(total) = page.total {
+        let name = if plan.count == Count::Estimate { "total_estimate" } else { "total" };
+        let _ = write!(out, "\"{name}\":{total},");
+    }
+    let _ = write!(out, "\"per_page\":{}", plan.per_page);
+    match (cursor, &page.next) {
+        (None, _) => drop(write!(out, ",\"page\":{}", plan.page)),
+        // A cursor has no character that JSON escapes.
+        (Some(_), Some(next)) => drop(write!(out, ",\"next_cursor\":\"{next}\"")),
+        (Some(_), None) => out.extend_from_slice(b",\"next_cursor\":null"),
+    }
+    if let Some(view) = view {
+        let _ = write!(out, ",\"view\":{}", view.meta());
+    }
+    out
+}
+
+/// The part of a cache key that says which fields of a record are written, and under which names.
+pub(super) fn render_key(reading: Reading<'_>) -> Vec<u8> {
+    let Reading { entry, shape: Shape { columns, .. }, .. } = reading;
+    let mut look = Vec::with_capacity(64 + columns.len() * 24);
+    look.extend_from_slice(entry.meta.plural.as_bytes());
+    for column in columns {
+        look.extend_from_slice(if column.hidden { b"-" } else { column.key.as_bytes() });
+        if let Some(only) = &column.only {
+            let _ = write!(look, "{only:?}");
+        }
+    }
+    look
+}

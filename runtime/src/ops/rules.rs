@@ -1,0 +1,205 @@
+//! The rules of a field: those that a value alone decides, and those that compare two fields of a record.
+
+use std::collections::HashMap;
+use std::sync::{LazyLock, PoisonError, RwLock};
+
+use regex::Regex;
+use sea_orm::Value;
+
+use super::changeset::Changes;
+use crate::error::Result;
+use crate::meta::{FieldMeta, Kind, Rule};
+use crate::number::{self, Scaled};
+
+/// Checks the rules that need nothing but the value; the others are left to [`check_together`] and to `references`.
+pub fn check_value(rule: Rule, kind: Kind, value: &Value) -> Result<(), String> {
+    match rule {
+        Rule::Min(bound) => compare(value, kind, bound, |order| order.is_ge(), "at least"),
+        Rule::Max(bound) => compare(value, kind, bound, |order| order.is_le(), "at most"),
+        Rule::Above(bound) => compare(value, kind, bound, |order| order.is_gt(), "more than"),
+        Rule::Below(bound) => compare(value, kind, bound, |order| order.is_lt(), "less than"),
+        Rule::MinLength(least) => match length(value) {
+            Some((count, what)) if count < least as usize => {
+                Err(format!("must have at least {}", number_of(least, what)))
+            }
+            _ => Ok(()),
+        },
+        Rule::MaxLength(most) => match length(value) {
+            Some((count, what)) if count > most as usize => Err(format!("must have at most {}", number_of(most, what))),
+            _ => Ok(()),
+        },
+        Rule::Pattern(pattern) => match value {
+            Value::String(Some(text)) if !matches(pattern, text) => Err(format!("must match {pattern}")),
+            _ => Ok(()),
+        },
+        Rule::Url => match value {
+            Value::String(Some(text)) if !is_url(text) => Err("must be an http or https URL".into()),
+            _ => Ok(()),
+        },
+        Rule::Email => match value {
+            Value::String(Some(text)) if !is_email(text) => Err("must be an e-mail address".into()),
+            _ => Ok(()),
+        },
+        Rule::Unique | Rule::Exists { .. } | Rule::DiffersFrom(_) | Rule::After(_) | Rule::NotBefore(_) => Ok(()),
+    }
+}
+
+/// Checks the rules between two fields, as they will be once the changes are stored.
+pub fn check_record(changes: &mut Changes) -> Result<()> {
+    // Nothing to judge anew when neither changes, or one of them is already refused.
+    let judged = |one: &str, other: &str| {
+        let changed = changes.get(one).is_some() || changes.get(other).is_some();
+        changed && !changes.errors.contains(one) && !changes.errors.contains(other)
+    };
+    for (field, problem) in broken_record_rules(changes.meta.fields, judged, |name| changes.current(name))? {
+        changes.errors.add(field, problem);
+    }
+    Ok(())
+}
+
+/// The rules between two fields that do not hold. `judged` says of which pairs to ask; `current` gives their values.
+pub fn broken_record_rules(
+    fields: &'static [FieldMeta],
+    judged: impl Fn(&str, &str) -> bool,
+    current: impl Fn(&str) -> Result<Option<Value>>,
+) -> Result<Vec<(&'static str, String)>> {
+    let mut problems = Vec::new();
+    for field in fields {
+        for rule in field.rules {
+            let (other, broken, words): (&str, fn(&Value, &Value) -> bool, &str) = match rule {
+                Rule::DiffersFrom(other) => (other, |a, b| a == b, "must differ from"),
+                Rule::After(other) => (other, |a, b| order(a, b).is_some_and(|o| o.is_le()), "must be after"),
+                Rule::NotBefore(other) => (other, |a, b| order(a, b).is_some_and(|o| o.is_lt()), "must not be before"),
+                _ => continue,
+            };
+            if judged(field.name, other)
+                && let (Some(one), Some(two)) = (current(field.name)?, current(other)?)
+                && broken(&one, &two)
+            {
+                problems.push((field.name, format!("{words} {other}")));
+            }
+        }
+    }
+    Ok(problems)
+}
+
+/// The order of two values of one kind.
+fn order(one: &Value, two: &Value) -> Option<std::cmp::Ordering> {
+    match (one, two) {
+        (Value::ChronoDateTimeUtc(Some(a)), Value::ChronoDateTimeUtc(Some(b))) => Some(a.cmp(b)),
+        (Value::ChronoDate(Some(a)), Value::ChronoDate(Some(b))) => Some(a.cmp(b)),
+        (Value::Decimal(Some(a)), Value::Decimal(Some(b))) => Some(a.cmp(b)),
+        (Value::Int(Some(a)), Value::Int(Some(b))) => Some(a.cmp(b)),
+        (Value::BigInt(Some(a)), Value::BigInt(Some(b))) => Some(a.cmp(b)),
+        _ => None,
+    }
+}
+
+fn compare(
+    value: &Value,
+    kind: Kind,
+    bound: &str,
+    holds: impl Fn(std::cmp::Ordering) -> bool,
+    words: &str,
+) -> Result<(), String> {
+    let places = if let Kind::Decimal { places, .. } = kind { u32::from(places) } else { 0 };
+    let number = match value {
+        Value::Int(Some(number)) => i64::from(*number),
+        Value::BigInt(Some(number)) => *number,
+        Value::Decimal(Some(decimal)) => i64::try_from(decimal.mantissa()).unwrap_or(i64::MAX),
+        _ => return Ok(()),
+    };
+    // The check of the YAML and the derive see to it that a bound is a number; no value keeps to one that lies between
+    // two of the column's.
+    match number::scale(bound, places) {
+        Some(Scaled::Exact(bound)) if holds(number.cmp(&bound)) => Ok(()),
+        _ => Err(format!("must be {words} {bound}")),
+    }
+}
+
+/// `1 element`, `2 elements`
+fn number_of(count: u32, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+fn length(value: &Value) -> Option<(usize, &'static str)> {
+    match value {
+        Value::String(Some(text)) => Some((text.chars().count(), "character")),
+        Value::Json(Some(json)) => json.as_array().map(|list| (list.len(), "element")),
+        _ => None,
+    }
+}
+
+/// The regular expression behind a pattern of the metadata, which a text must match as a whole. Each is compiled once
+/// and kept for ever, as the metadata is: by the start, which is refused where one cannot be.
+///
+/// # Errors
+/// When it is no regular expression, or one that is too large.
+pub fn compile(pattern: &'static str) -> Result<&'static Regex, regex::Error> {
+    static COMPILED: LazyLock<RwLock<HashMap<&'static str, &'static Regex>>> = LazyLock::new(RwLock::default);
+    if let Some(known) = COMPILED.read().unwrap_or_else(PoisonError::into_inner).get(pattern) {
+        return Ok(known);
+    }
+    let regex = Regex::new(&format!("^(?:{pattern})$"))?;
+    let mut compiled = COMPILED.write().unwrap_or_else(PoisonError::into_inner);
+    Ok(compiled.entry(pattern).or_insert_with(|| Box::leak(Box::new(regex))))
+}
+
+/// Nothing matches what is no regular expression.
+fn matches(pattern: &'static str, text: &str) -> bool {
+    compile(pattern).is_ok_and(|regex| regex.is_match(text))
+}
+
+/// Written out: a browser would make an address of `https:example.com` too, other programs a path. What it escapes or leaves
+/// out, space and control characters, stands in no URL (RFC 3986, section 2).
+pub fn is_url(text: &str) -> bool {
+    if text.contains(|c: char| c.is_whitespace() || c.is_control()) {
+        return false;
+    }
+    let is_web = |(scheme, rest): (&str, &str)| {
+        // A browser would look for the host behind a third slash.
+        !rest.starts_with(['/', '\\']) && ["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known))
+    };
+    text.split_once("://").is_some_and(is_web) && url::Url::parse(text).is_ok_and(|url| url.host().is_some())
+}
+
+/// Something before one `@`, a domain after it, no white space: what mail servers agree on.
+pub fn is_email(text: &str) -> bool {
+    let Some((local, domain)) = text.rsplit_once('@') else { return false };
+    let word = |part: &str| !part.is_empty() && !part.chars().any(|c| c.is_whitespace() || c.is_control() || c == '@');
+    word(local) && word(domain) && domain.split('.').all(|label| !label.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bound_holds_exactly_at_its_edge() {
+        let kind = Kind::Decimal { precision: 12, places: 4 };
+        let value = |text| crate::query::read_value(kind, text).unwrap();
+        assert!(check_value(Rule::Min("0"), kind, &value("0")).is_ok());
+        assert!(check_value(Rule::Min("0"), kind, &value("-0.0001")).is_err());
+        assert!(check_value(Rule::Above("0"), kind, &value("0")).is_err());
+        assert!(check_value(Rule::Above("0"), kind, &value("0.0001")).is_ok());
+        assert!(check_value(Rule::Max("100"), kind, &value("100.0001")).is_err());
+    }
+
+    #[test]
+    fn a_pattern_matches_the_whole_text() {
+        let check = |text: &str| check_value(Rule::Pattern("[A-Z]{3}"), Kind::Text, &Value::from(text));
+        assert!(check("GBP").is_ok());
+        assert!(check_value(Rule::Pattern("[A-Z"), Kind::Text, &Value::from("GBP")).is_err());
+        assert!(check("GBPX").is_err() && check("xGBP").is_err() && check("GBP\n").is_err());
+    }
+
+    #[test]
+    fn addresses_are_told_from_other_text() {
+        assert!(is_email("a@example.com") && is_email("a.b+c@example"));
+        assert!(!is_email("a") && !is_email("a@") && !is_email("@b") && !is_email("a b@c") && !is_email("a@b..c"));
+        assert!(is_url("https://example.com/x") && !is_url("ftp://example.com") && !is_url("example.com"));
+        assert!(is_url("HTTPS://example.com") && !is_url("https:example.com") && !is_url("https:/example.com"));
+        assert!(!is_url("https://") && !is_url("https:x://example.com"));
+        assert!(!is_url("https://example.com/a b") && !is_url("https://exam\nple.com") && !is_url(" https://a.b"));
+    }
+}

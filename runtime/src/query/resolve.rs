@@ -1,0 +1,245 @@
+//! What a name in `q`, `sort`, `fields` or `include` means, and which one was probably meant.
+
+use super::condition::Reference;
+use super::plan::Planner;
+use super::predicate;
+use super::suggest::hint;
+use crate::catalog::{Entry, Join, Source, snake_case};
+use crate::custom_field::CustomFieldType;
+use crate::meta::{FieldMeta, Filter, IncludeTarget, Kind, ResourceMeta, Shown};
+use crate::record::RECORD;
+
+/// No name of a field is longer, with that of a relation before it: what is longer need not be looked up.
+const MAX_NAME_CHARACTERS: usize = 200;
+
+impl<'a> Planner<'a> {
+    /// The fields that a parameter names: `name_or_sku` is two, unless a field has that very name.
+    pub(super) fn names(self, name: &str) -> Vec<&str> {
+        if self.resolve(name).is_ok() { vec![name] } else { name.split("_or_").collect() }
+    }
+
+    /// How many conditions a name stands for: one for each field that it names.
+    pub fn conditions(self, name: &str) -> usize {
+        self.names(name).len()
+    }
+
+    /// What a name in `q` or `sort` means: a field, a field of a related record, or a custom field.
+    pub(super) fn resolve(self, name: &str) -> Result<Named, String> {
+        if let Some(custom) = name.strip_prefix("cf.") {
+            if !self.entry.meta.custom_fields {
+                return Err(format!("{} have no custom fields", self.entry.meta.plural));
+            }
+            if !self.entry.asks_custom_fields() {
+                return Err(format!("the custom fields of {} cannot be asked about", self.entry.meta.plural));
+            }
+            return match self.custom.get(custom) {
+                Some(of_type) => Ok(Named::Custom(custom.to_string(), *of_type)),
+                None => Err(format!(
+                    "names an unknown custom field `{custom}`{}",
+                    hint(custom, self.custom.keys().map(String::as_str))
+                )),
+            };
+        }
+        let Some((relation, name)) = name.split_once('.') else {
+            let field = self.entry.field(name).filter(|f| asked(f) || self.is_mark(f));
+            return match field {
+                Some(field) => Ok(Named::Field(field, self.entry.source(field))),
+                None if self.entry.field(name).is_some_and(|f| f.shown != Shown::Never) => {
+                    Err(format!("`{name}` cannot be asked anything"))
+                }
+                None => Err(format!("names an unknown field `{name}`{}", hint(name, self.field_names()))),
+            };
+        };
+        let known = || self.entry.meta.fields.iter().filter(|f| matches!(f.kind, Kind::Ref { .. })).map(|f| f.name);
+        let known = || known().map(|name| name.strip_suffix("_id").unwrap_or(name));
+        let unknown = || format!("names an unknown relation `{relation}`{}", hint(&snake_case(relation), known()));
+        let via = self.entry.reference(relation).ok_or_else(unknown)?;
+        let Kind::Ref { resource } = via.kind else { return Err(unknown()) };
+        let other = self.catalog.linked(resource);
+        let asks = |f: &FieldMeta| asked(f) && f.is_column() && self.entry.reaches(via, other, f.name);
+        match other.field(name).filter(|f| asks(f)) {
+            Some(field) if let Some(to) = (self.seen)(other) => {
+                let reference = Reference { via, table: other.meta.table, to: Box::new(to) };
+                Ok(Named::Related(field, reference))
+            }
+            Some(field) => {
+                let join = Join { meta: other.meta, standing: other.standing.clone() };
+                Ok(Named::Field(field, Source::through(via.name, join, field)))
+            }
+            None => Err(format!(
+                "names an unknown field `{name}` of {relation}{}",
+                hint(name, other.meta.fields.iter().filter(|f| asks(f)).map(|f| f.name))
+            )),
+        }
+    }
+
+    /// What a name in `q` means, if anything. Two that mean the same have the same: `productGroup.name` is
+    /// `product_group.name`.
+    pub fn meaning(self, name: &str) -> Option<Vec<String>> {
+        let mut meant: Vec<String> = Vec::new();
+        for name in self.names(name) {
+            meant.push(match self.resolve(name).ok()? {
+                Named::Custom(name, _) => format!("cf.{name}"),
+                Named::Field(field, source) => {
+                    let mut text = String::from(field.name);
+                    source.write(&mut text, RECORD);
+                    text
+                }
+                Named::Related(field, reference) => format!("{}.{}", reference.via.name, field.name),
+            });
+        }
+        meant.sort_unstable();
+        Some(meant)
+    }
+
+    /// The embedded fields that a request names as includes. What is embedded is there without being asked for, unless the
+    /// answer is sparse.
+    pub fn embedded(self, names: &[String]) -> Vec<&'static FieldMeta> {
+        let named = |field: &&FieldMeta| names.iter().any(|name| snake_case(name) == field.name);
+        embedded(self.entry.meta).filter(named).collect()
+    }
+
+    /// Whether it is the time of deletion, where that is shown.
+    pub(super) fn is_mark(self, field: &FieldMeta) -> bool {
+        self.deleted && field.name == "deleted_at"
+    }
+
+    pub(super) fn field_names(self) -> impl Iterator<Item = &'static str> {
+        self.entry.meta.fields.iter().filter(|f| asked(f)).map(|f| f.name)
+    }
+
+    pub(super) fn unknown_predicate(self, key: &str) -> String {
+        let names = predicate::TABLE.iter().map(|row| row.1);
+        // The longest name of a field that the key begins with tells where the predicate should begin.
+        let begins = key.match_indices('_').filter(|(at, _)| *at <= MAX_NAME_CHARACTERS);
+        let mut begins = begins.map(|(at, _)| key.split_at(at));
+        match begins.rfind(|(name, _)| self.resolve(name).is_ok()) {
+            Some((_, written)) => {
+                let written = &written[1..];
+                format!(
+                    "names an unknown predicate `{written}`{}",
+                    hint(predicate::elsewhere(written).unwrap_or(written), names)
+                )
+            }
+            None if self.resolve(key).is_ok() => format!("needs a predicate: `{key}_eq`, for example"),
+            None => format!("names no known predicate; known are {}", names.collect::<Vec<_>>().join(", ")),
+        }
+    }
+}
+
+impl Entry {
+    /// Whether lists can be filtered and sorted by custom fields, which are declared as one.
+    pub fn asks_custom_fields(&self) -> bool {
+        self.meta.fields.iter().any(|field| field.kind == Kind::CustomFields && asked(field))
+    }
+
+    /// Whether clients see this field of the record of `target` that a reference leads to: through an include or a derived
+    /// field. What they do not see they may not ask about either, and an include answers 403 where a permission is missing.
+    pub fn reaches(&self, reference: &FieldMeta, target: &Entry, field: &str) -> bool {
+        let included = target.meta.read_permission.is_none()
+            && self.meta.includes.iter().any(|include| {
+                matches!(include.target, IncludeTarget::One { via } if via == reference.name)
+                    && (include.fields.is_empty() || include.fields.contains(&field))
+            });
+        let derived = |f: &FieldMeta| matches!(f.kind, Kind::Derived { via, field: other } if via == reference.name && other == field);
+        included || self.meta.fields.iter().any(derived)
+    }
+}
+
+/// What can be named in `include`.
+pub fn include_names(meta: &'static ResourceMeta) -> impl Iterator<Item = &'static str> {
+    meta.includes.iter().map(|include| include.name).chain(embedded(meta).map(|field| field.name))
+}
+
+fn embedded(meta: &'static ResourceMeta) -> impl Iterator<Item = &'static FieldMeta> {
+    meta.fields.iter().filter(|field| matches!(field.kind, Kind::Embedded { .. }) && field.shown != Shown::Never)
+}
+
+/// What a name turned out to be.
+pub(super) enum Named {
+    Field(&'static FieldMeta, Source),
+    /// A field of a related record that the caller may not see.
+    Related(&'static FieldMeta, Reference),
+    Custom(String, CustomFieldType),
+}
+
+/// Whether a field can be asked about at all: what a list item shows, unless it says otherwise.
+pub fn asked(field: &FieldMeta) -> bool {
+    field.shown != Shown::Never && field.filter != Filter::Off
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Named;
+    use crate::catalog::{Catalog, Entry};
+    use crate::custom_field::CustomFieldTypes;
+    use crate::ops::Route;
+    use crate::query::{Condition, Planner};
+
+    mod keeper {
+        use charter_macros::Resource;
+
+        #[derive(Clone, Debug, PartialEq, Resource)]
+        #[resource(name = "keeper", operations("list"))]
+        pub struct Model {
+            pub id: i64,
+            #[field(string(255))]
+            pub name: String,
+        }
+    }
+
+    mod animal {
+        use charter_macros::Resource;
+
+        #[derive(Clone, Debug, PartialEq, Resource)]
+        #[resource(name = "animal", operations("list"), include(name = "keeper", via = "keeper_id"))]
+        pub struct Model {
+            pub id: i64,
+            #[field(reference("keeper"))]
+            pub keeper_id: i64,
+        }
+    }
+
+    mod tag {
+        use charter_macros::Resource;
+        use sea_orm::entity::prelude::*;
+
+        #[derive(Clone, Debug, PartialEq, Resource)]
+        #[resource(name = "tag", operations("list"), custom_fields)]
+        pub struct Model {
+            pub id: i64,
+            #[field(no_filter)]
+            pub custom_fields: Json,
+        }
+    }
+
+    #[test]
+    fn custom_fields_are_asked_about_where_filters_say_so() {
+        let catalog = Catalog::link(vec![Route::of::<tag::Entity>()]).unwrap();
+        let custom = CustomFieldTypes::new();
+        let planner = Planner {
+            catalog: &catalog,
+            entry: catalog.linked("tag"),
+            custom: &custom,
+            deleted: false,
+            seen: &|_| None,
+        };
+        assert_eq!(planner.resolve("cf.size").err().unwrap(), "the custom fields of tags cannot be asked about");
+    }
+
+    #[test]
+    fn a_related_record_that_may_be_hidden_is_asked_about_only_where_it_is_seen() {
+        let mut keeper = Route::of::<keeper::Entity>();
+        keeper.hooks.scope = Some(|_| None);
+        let catalog = Catalog::link(vec![Route::of::<animal::Entity>(), keeper]).unwrap();
+        let custom = CustomFieldTypes::new();
+        let entry = catalog.linked("animal");
+        assert!(catalog.linked("keeper").is_restricted && !entry.is_restricted);
+        let meant = |seen: &(dyn Fn(&Entry) -> Option<Condition> + Sync)| {
+            let planner = Planner { catalog: &catalog, entry, custom: &custom, deleted: false, seen };
+            planner.resolve("keeper.name").map(|named| matches!(named, Named::Related(..))).unwrap()
+        };
+        assert!(meant(&|_| Some(Condition::always())));
+        assert!(!meant(&|_| None));
+    }
+}
