@@ -15,7 +15,8 @@ use sha2::{Digest, Sha256};
 use crate::db::fold;
 use crate::error::Error;
 use crate::meta::{FieldMeta, IncludeMeta, IncludeTarget, Kind, Operation, ResourceMeta, Shown};
-use crate::ops::{Route, explain};
+use crate::ops::Route;
+use crate::ops::list::explain;
 use crate::query::hint;
 use crate::record::Shape;
 

@@ -5,7 +5,7 @@ use serde_json::Map;
 
 use crate::error::Result;
 use crate::meta::{Access, FieldMeta, Kind, ResourceMeta};
-use crate::ops::embedded::EmbeddedSet;
+use crate::ops::input::embedded::EmbeddedSet;
 use crate::ops::{Changes, stored};
 use crate::record::{write_loose, write_text};
 

@@ -10,7 +10,7 @@ use super::{header, prose, shown};
 use crate::catalog::{Catalog, Entry};
 use crate::meta::Operation;
 use crate::ops::RouteOperation;
-use crate::ops::bulk::{MAX_OPERATIONS, methods};
+use crate::ops::write::bulk::{MAX_OPERATIONS, methods};
 
 /// The id, the headline and more words.
 pub fn words(entry: &Entry) -> (String, String, String) {

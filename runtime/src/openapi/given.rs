@@ -11,7 +11,7 @@ use super::node::{Node, reference};
 use super::{prose, shown};
 use crate::catalog::{Catalog, Entry};
 use crate::meta::{Access, DefaultValue, FieldMeta, Kind, Rule, Shown};
-use crate::ops::embedded;
+use crate::ops::input::embedded;
 use crate::query::MAX_LIST_ELEMENTS;
 
 /// A boolean in words or as a digit.

@@ -8,7 +8,7 @@ use super::node::{Node, reference};
 use super::prose;
 use crate::catalog::{Catalog, Entry};
 use crate::meta::{Deprecated, FieldMeta, Kind, Shown};
-use crate::ops::explain::{ABILITY, MEDIA_TYPE};
+use crate::ops::list::explain::{ABILITY, MEDIA_TYPE};
 use crate::ops::to_write;
 use crate::query::{self, DEFAULT_PER_PAGE, MAX_PER_PAGE, MAX_VALUE_CHARACTERS, Predicate, Reads, include_names};
 use crate::view;

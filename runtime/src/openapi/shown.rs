@@ -7,7 +7,7 @@ use super::node::{Node, reference};
 use super::prose;
 use crate::catalog::{Catalog, Entry};
 use crate::meta::{FieldMeta, IncludeMeta, IncludeTarget, Kind, Shown, TimestampForm};
-use crate::ops::embedded;
+use crate::ops::input::embedded;
 
 /// The schema of a field of a record, with its description and an example.
 pub fn field(catalog: &Catalog, entry: &Entry, field: &'static FieldMeta) -> Node {

@@ -2,9 +2,9 @@
 
 use chrono::{NaiveDate, NaiveTime};
 
-use super::body::Body;
-use super::bulk;
 use super::endpoints::RouteOperation;
+use super::input::body::Body;
+use super::write::bulk;
 use crate::header;
 use crate::meta::{Deprecated, Operation, ResourceMeta};
 use crate::query::{Predicate, parse};

@@ -1,6 +1,7 @@
 //! The paths of every resource: what stands where, under which method, and what a caller needs for it.
 
-use super::{RESTORE, bulk};
+use super::RESTORE;
+use super::write::bulk;
 use crate::auth::Principal;
 use crate::catalog::{Catalog, Entry};
 use crate::context::State;

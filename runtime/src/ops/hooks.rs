@@ -2,9 +2,10 @@
 
 use sea_orm::Value;
 
-use super::changeset::Changes;
+use super::input;
+use super::input::changeset::Changes;
+use super::input::rules;
 use super::route::SaveHook;
-use super::{input, rules};
 use crate::catalog::Entry;
 use crate::context::Context;
 use crate::error::{Error, Result};

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use chrono::SubsecRound;
 use sea_orm::{QueryResult, Value};
 
-use super::changeset::Changes;
-use super::references::add_not_unique;
+use super::input::changeset::Changes;
+use super::input::references::add_not_unique;
 use super::visibility::visible;
 use crate::catalog::Entry;
 use crate::context::Context;

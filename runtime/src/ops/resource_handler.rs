@@ -8,19 +8,18 @@ use salvo::routing::PathState;
 use salvo::{Request, Router, async_trait};
 use sea_orm::QueryResult;
 
+use super::action::external::{self, ExternalCall};
 use super::action::{self, ActionCall};
-use super::body::Body;
-use super::bulk::{self, Site};
 use super::deprecation::Uses;
 use super::endpoints::{API, Method, PathKind, RouteOperation, methods, parts, path, places};
 use super::etag::Preconditions;
-use super::export::Exported;
-use super::external_action::{self, ExternalCall};
+use super::input::body::Body;
+use super::list::explain;
+use super::list::export::Exported;
 use super::list::{self, ListRequest, ListResponse};
-use super::{
-    RESTORE, StoredResponse, Transaction, create, delete, explain, fast_path, records, restore, show, update,
-    visibility,
-};
+use super::write::bulk::{self, Site};
+use super::write::{create, delete, fast_path, restore, update};
+use super::{RESTORE, StoredResponse, Transaction, records, show, visibility};
 use crate::attachment;
 use crate::auth::{identify, still};
 use crate::catalog::Entry;
@@ -222,7 +221,7 @@ impl ResourceEndpoint {
         }
         if let (RouteOperation::Action(action), Some(key), false) = (method.call, &key, method.call.is_transaction()) {
             let call = ExternalCall { action, id, within: with.within, query, body: &bytes };
-            return headers::once(external_action::run(&context, entry, call, key.clone()).await?);
+            return headers::once(external::run(&context, entry, call, key.clone()).await?);
         }
         if !method.call.is_transaction() {
             return read(&context, entry, method.call, with).await;

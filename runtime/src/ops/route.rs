@@ -12,7 +12,7 @@ use futures_util::stream::BoxStream;
 use sea_orm::QueryResult;
 
 use super::action::ActionHandler;
-use super::changeset::Changes;
+use super::input::changeset::Changes;
 use crate::context::Context;
 use crate::db::Row;
 use crate::error::Result;

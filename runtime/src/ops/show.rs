@@ -4,7 +4,9 @@ use std::borrow::Cow;
 
 use sea_orm::QueryResult;
 
-use super::{etag, include, records, restore, visibility};
+use super::list::include;
+use super::write::restore;
+use super::{etag, records, visibility};
 use crate::catalog::Entry;
 use crate::context::Context;
 use crate::db::{SharedRow, Sql};

@@ -5,7 +5,7 @@
 
 use sea_orm::Value;
 
-use super::changeset::stored;
+use super::input::changeset::stored;
 use super::records;
 use crate::attachment;
 use crate::catalog::{Entry, Source};

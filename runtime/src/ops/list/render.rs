@@ -12,13 +12,13 @@ use crate::record::{Shape, write_record};
 use crate::view::View;
 
 /// No list is answered with more bytes, nor are many writes at once.
-pub(super) const MAX_PAGE_BYTES: usize = 32 << 20;
+pub(crate) const MAX_PAGE_BYTES: usize = 32 << 20;
 
 /// `{"<plural>": [...], "meta": {...}}`
 ///
 /// # Errors
 /// When the answer has more than 32 MiB, or a row holds what its field does not.
-pub(super) fn render(reading: Reading<'_>, page: &Page, related: &Related, view: Option<&View>) -> Result<Bytes> {
+pub(crate) fn render(reading: Reading<'_>, page: &Page, related: &Related, view: Option<&View>) -> Result<Bytes> {
     let Reading { entry, shape, .. } = reading;
     let rows = page.rows();
     let mut out = Vec::with_capacity(256 + rows.len() * 512);
@@ -63,7 +63,7 @@ fn meta(reading: Reading<'_>, page: &Page, view: Option<&View>) -> Vec<u8> {
 }
 
 /// The part of a cache key that says which fields of a record are written, and under which names.
-pub(super) fn render_key(reading: Reading<'_>) -> Vec<u8> {
+pub(crate) fn render_key(reading: Reading<'_>) -> Vec<u8> {
     let Reading { entry, shape: Shape { columns, .. }, .. } = reading;
     let mut look = Vec::with_capacity(64 + columns.len() * 24);
     look.extend_from_slice(entry.meta.plural.as_bytes());

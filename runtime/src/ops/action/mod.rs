@@ -1,17 +1,21 @@
 //! Named actions: parameters read by metadata, the resource's own method, the answer by metadata.
 
+pub(crate) mod external;
+
 use std::sync::Arc;
 
 use sea_orm::{QueryResult, Value};
 
-use super::body::{Body, RawJson};
-use super::changeset::Changes;
 use super::etag::Preconditions;
 use super::hooks::RunningHook;
+use super::input::body::{Body, RawJson};
+use super::input::changeset::Changes;
+use super::input::references;
 use super::route::BoxFuture;
-use super::update::Cause;
-use super::write_result::WriteResult;
-use super::{create, input, records, references, show, update, visibility};
+use super::write::result::WriteResult;
+use super::write::update::Cause;
+use super::write::{create, update};
+use super::{input, records, show, visibility};
 use crate::catalog::Entry;
 use crate::context::Context;
 use crate::error::{Error, FieldErrors, Result};

@@ -4,14 +4,9 @@ use std::sync::Arc;
 
 use sea_orm::{QueryResult, Value};
 
-use super::body::Body;
-use super::changeset::{Changes, stored};
 use super::create::{after_save, check};
-use super::etag::Preconditions;
-use super::hooks::RunningHook;
-use super::transaction::after_commit;
-use super::write_result::WriteResult;
-use super::{embedded, fast_path, input, records, show, visibility};
+use super::fast_path;
+use super::result::WriteResult;
 use crate::audit::trail;
 use crate::catalog::Entry;
 use crate::context::Context;
@@ -19,6 +14,13 @@ use crate::custom_field;
 use crate::error::{Error, Result};
 use crate::event;
 use crate::meta::{Access, FieldMeta};
+use crate::ops::etag::Preconditions;
+use crate::ops::hooks::RunningHook;
+use crate::ops::input::body::Body;
+use crate::ops::input::changeset::{Changes, stored};
+use crate::ops::input::embedded;
+use crate::ops::transaction::after_commit;
+use crate::ops::{input, records, show, visibility};
 use crate::query::Condition;
 
 /// Changes the given fields of a record, in the context's transaction, and answers it as `show` does. `found` is the record

@@ -8,18 +8,19 @@ use std::borrow::Cow;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::body::{Body, RawJson};
-use super::endpoints::RouteOperation;
-use super::etag::Preconditions;
-use super::render::MAX_PAGE_BYTES;
 use super::restore::{self, RESTORE};
-use super::write_result::{StoredResponse, WriteResult};
-use super::{create, delete, records, update};
+use super::result::{StoredResponse, WriteResult};
+use super::{create, delete, update};
 use crate::catalog::Entry;
 use crate::context::Context;
 use crate::db::{Dialect, Sql};
 use crate::error::{Error, FieldErrors, Result};
 use crate::meta::{Kind, Operation};
+use crate::ops::endpoints::RouteOperation;
+use crate::ops::etag::Preconditions;
+use crate::ops::input::body::{Body, RawJson};
+use crate::ops::list::render::MAX_PAGE_BYTES;
+use crate::ops::records;
 use crate::query::{Condition, read_boolean, read_value};
 
 /// At most so many operations in one request.

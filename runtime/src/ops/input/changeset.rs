@@ -9,7 +9,7 @@ use sea_orm::{ActiveModelTrait, ActiveValue, EntityTrait, FromQueryResult, IntoA
 use uuid::Uuid;
 
 use super::embedded::EmbeddedSet;
-use super::input::null;
+use super::null;
 use crate::error::{Error, FieldErrors, Result};
 use crate::meta::{FieldMeta, Kind, ResourceMeta};
 use crate::record::{Cell, write_text};

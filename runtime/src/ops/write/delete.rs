@@ -4,19 +4,20 @@ use std::sync::Arc;
 
 use sea_orm::QueryResult;
 
-use super::changeset::stored;
-use super::etag::Preconditions;
-use super::hooks::RunningHook;
-use super::transaction::after_commit_of;
 use super::update::guard;
-use super::visibility::{audience, visible};
-use super::{embedded, records, show};
 use crate::attachment;
 use crate::audit::trail;
 use crate::catalog::Entry;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::event;
+use crate::ops::etag::Preconditions;
+use crate::ops::hooks::RunningHook;
+use crate::ops::input::changeset::stored;
+use crate::ops::input::embedded;
+use crate::ops::transaction::after_commit_of;
+use crate::ops::visibility::{audience, visible};
+use crate::ops::{records, show};
 use crate::query::Condition;
 
 /// What a reference that stands in the way comes to.

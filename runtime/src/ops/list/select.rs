@@ -29,7 +29,7 @@ pub struct Page {
 
 /// Which of the records that are found a statement reads.
 #[derive(Clone, Copy)]
-pub(super) enum Slice<'p> {
+pub(crate) enum Slice<'p> {
     /// Those of the plan's page.
     Numbered,
     /// All of them.
@@ -157,19 +157,19 @@ impl Page {
     }
 }
 
-pub(super) fn length(rows: &Rows) -> i64 {
+pub(crate) fn length(rows: &Rows) -> i64 {
     i64::try_from(rows.len()).unwrap_or(i64::MAX)
 }
 
 impl<'p> Reading<'p> {
     /// The id of a row.
-    pub(super) fn id(self, row: Row<'_>) -> Result<i64> {
+    pub(crate) fn id(self, row: Row<'_>) -> Result<i64> {
         let place = self.shape.position("id").ok_or_else(|| Error::internal("`id` was not read"))?;
         Cell::new(row, place)?.integer()?.ok_or_else(|| Error::internal("a record has no id"))
     }
 
     /// The same, of what an index of substrings finds where that is few.
-    pub(super) async fn narrowed(self, context: &Context<'_>) -> Result<Reading<'p>> {
+    pub(crate) async fn narrowed(self, context: &Context<'_>) -> Result<Reading<'p>> {
         let narrow = || trigram::narrow(context, self.entry, self.condition);
         let narrowed = self.narrowed.get_or_try_init(narrow).await?;
         Ok(Reading { condition: narrowed.as_ref().unwrap_or(self.condition), ..self })
@@ -200,7 +200,7 @@ impl<'p> Reading<'p> {
 }
 
 /// The statement that reads a part of a list, with what its basis tells of the total.
-pub(super) fn select(context: &Context<'_>, reading: Reading<'_>, basis: &TotalSource, part: Slice<'_>) -> Sql {
+pub(crate) fn select(context: &Context<'_>, reading: Reading<'_>, basis: &TotalSource, part: Slice<'_>) -> Sql {
     let Reading { entry, shape, condition, plan, .. } = reading;
     let mut asked = Vec::new();
     condition.sources(&mut asked);

@@ -3,12 +3,13 @@
 use sea_orm::Value;
 
 use super::changeset::Changes;
-use super::{rules, visibility};
+use super::rules;
 use crate::catalog::{Catalog, Entry};
 use crate::context::Context;
 use crate::db::{Dialect, Operand, Sql, TRUE};
 use crate::error::{Error, FieldErrors, Result};
 use crate::meta::{FieldMeta, Kind, ResourceMeta, Rule};
+use crate::ops::visibility;
 use crate::query::{Condition, write_condition};
 use crate::record::write_from;
 

@@ -6,11 +6,11 @@ use std::collections::HashMap;
 use serde_json::value::RawValue;
 
 use super::include::Related;
-use super::json_scan::{Piece, pieces};
 use crate::catalog::Entry;
 use crate::db::Row;
 use crate::error::{Error, Result};
 use crate::meta::Kind;
+use crate::ops::input::json_scan::{Piece, pieces};
 use crate::record::{Cell, Shape, write_value};
 
 /// The columns of an export.

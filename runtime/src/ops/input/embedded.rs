@@ -12,12 +12,14 @@ use sea_orm::{QueryResult, Value};
 
 use super::body::{Body, RawJson};
 use super::changeset::Changes;
-use super::{input, records, references, rules, update};
+use super::{references, rules};
 use crate::audit::trail;
 use crate::catalog::{Catalog, Entry};
 use crate::context::Context;
 use crate::error::{FieldErrors, Result};
 use crate::meta::{FieldMeta, Kind, ResourceMeta, Shown};
+use crate::ops::write::update;
+use crate::ops::{input, records};
 use crate::query::{Condition, MAX_LIST_ELEMENTS, read_value};
 
 /// Stored rows by id, in whose order the trail tells of them.

@@ -10,7 +10,6 @@ use quick_cache::sync::{Cache, DefaultLifecycle};
 use quick_cache::{DefaultHashBuilder, OptionsBuilder, Weighter};
 use sha2::{Digest, Sha256};
 
-use super::etag::tag;
 use super::include;
 use super::render::render_key;
 use super::select::{Reading, Slice, select};
@@ -22,6 +21,7 @@ use crate::custom_field;
 use crate::db::Sql;
 use crate::error::Result;
 use crate::metrics;
+use crate::ops::etag::tag;
 use crate::query::{Condition, Count};
 use crate::record::{Cell, Shape};
 use crate::view::View;
@@ -73,13 +73,13 @@ impl Weighter<Key, Cached> for ByBytes {
 }
 
 /// A requested page: its key, and the tables that it depends on.
-pub(super) struct CacheKey {
+pub(crate) struct CacheKey {
     key: Key,
     tables: Vec<&'static str>,
 }
 
 /// A requested page at the current versions of its tables.
-pub(super) struct Versioned {
+pub(crate) struct Versioned {
     key: Key,
     version: i64,
     /// Version of the table of custom-field definitions.
@@ -90,14 +90,14 @@ pub(super) struct Versioned {
 
 /// Collects what an answer depends on: tables, and everything else as a digest.
 #[derive(Default)]
-pub(super) struct CacheKeyBuilder {
+pub(crate) struct CacheKeyBuilder {
     tables: Vec<&'static str>,
     said: Sha256,
 }
 
 /// A page as it is answered.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct CachedPage {
+pub(crate) struct CachedPage {
     pub body: Bytes,
     /// The cursor of the next page.
     pub next: Option<String>,
@@ -130,7 +130,7 @@ impl CacheKey {
     ///
     /// # Errors
     /// When the catalog contradicts itself.
-    pub(super) fn of(context: &Context<'_>, reading: Reading<'_>, view: Option<&View>) -> Result<Option<CacheKey>> {
+    pub(crate) fn of(context: &Context<'_>, reading: Reading<'_>, view: Option<&View>) -> Result<Option<CacheKey>> {
         let Reading { entry, shape, condition, plan, cursor, definitions, .. } = reading;
         if !shape.computed.is_empty() || plan.count == Count::Estimate || context.transaction().is_some() {
             return Ok(None);
@@ -170,7 +170,7 @@ impl CacheKey {
     ///
     /// # Errors
     /// When the database fails.
-    pub(super) async fn versioned(self, context: &Context<'_>) -> Result<Option<Versioned>> {
+    pub(crate) async fn versioned(self, context: &Context<'_>) -> Result<Option<Versioned>> {
         let CacheKey { key, tables } = self;
         let mut sql = Sql::new(context.state().db.dialect(), "SELECT ");
         counts::write_versions(&mut sql, &tables);
@@ -194,19 +194,19 @@ impl CacheKey {
 impl Versioned {
     /// The `ETag` of the page. The page is read after the versions, and may be newer: then the tag matches no later state, and
     /// no client is told that its page is current.
-    pub(super) fn tag(&self) -> String {
+    pub(crate) fn tag(&self) -> String {
         tag(&[&self.key[..], &self.version.to_le_bytes()].concat())
     }
 
     /// Caches the answer, unless it is too long. If tables changed after their versions were read, the entry is taken for
     /// older than it is, and never served wrongly.
-    pub(super) fn store(self, context: &Context<'_>, answer: &CachedPage) {
+    pub(crate) fn store(self, context: &Context<'_>, answer: &CachedPage) {
         context.state().responses.put_page(self.key, self.version, answer);
     }
 }
 
 /// The key of a total: a digest of the statement that counts, and of its values.
-pub(super) fn key_of(sql: &Sql) -> Key {
+pub(crate) fn key_of(sql: &Sql) -> Key {
     let mut ground = CacheKeyBuilder::default();
     ground.add("total");
     ground.add(sql.with_literals());
@@ -251,7 +251,7 @@ impl ResponseCache {
     }
 
     /// The total of a filtered list, if it was counted at this version of its tables.
-    pub(super) fn total(&self, key: Key, version: i64) -> Option<i64> {
+    pub(crate) fn total(&self, key: Key, version: i64) -> Option<i64> {
         let found = match self.find(key, version) {
             Some(Value::Total(total)) => Some(total),
             _ => None,
@@ -259,7 +259,7 @@ impl ResponseCache {
         self.count("totals", found)
     }
 
-    pub(super) fn put_total(&self, key: Key, version: i64, total: i64) {
+    pub(crate) fn put_total(&self, key: Key, version: i64, total: i64) {
         self.put(key, version, Value::Total(total));
     }
 

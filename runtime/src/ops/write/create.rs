@@ -2,18 +2,20 @@
 
 use sea_orm::Value;
 
-use super::body::Body;
-use super::changeset::Changes;
-use super::hooks::{self, RunningHook};
-use super::transaction::after_commit;
-use super::write_result::WriteResult;
-use super::{embedded, fast_path, input, records, references, rules, show};
+use super::fast_path;
+use super::result::WriteResult;
 use crate::audit::trail;
 use crate::catalog::{Catalog, Entry};
 use crate::context::Context;
 use crate::custom_field::{self, Definition};
 use crate::error::{Error, Result};
 use crate::event;
+use crate::ops::hooks::{self, RunningHook};
+use crate::ops::input::body::Body;
+use crate::ops::input::changeset::Changes;
+use crate::ops::input::{embedded, references, rules};
+use crate::ops::transaction::after_commit;
+use crate::ops::{input, records, show};
 
 /// Creates a record from a body, in the context's transaction, and answers what `show` would.
 ///

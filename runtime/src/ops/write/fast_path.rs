@@ -7,16 +7,17 @@
 use std::sync::Arc;
 
 use super::atomic_store::{RowVersion, Target};
-use super::body::Body;
-use super::changeset::Changes;
+use super::result::WriteResult;
 use super::update::{Cause, UPDATE};
-use super::write_result::WriteResult;
-use super::{atomic_store, candidate, create, input, records, update, visibility};
+use super::{atomic_store, candidate, create, update};
 use crate::catalog::Entry;
 use crate::context::Context;
 use crate::custom_field::{Definition, Definitions};
 use crate::db::Dialect;
 use crate::error::Result;
+use crate::ops::input::body::Body;
+use crate::ops::input::changeset::Changes;
+use crate::ops::{input, records, visibility};
 use crate::query::Condition;
 use sea_orm::QueryResult;
 

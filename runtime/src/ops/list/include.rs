@@ -5,13 +5,14 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::response_cache::CacheKeyBuilder;
-use super::{embedded, visibility};
 use crate::catalog::{Entry, snake_case};
 use crate::context::Context;
 use crate::custom_field;
 use crate::db::{Row, Rows, Sql};
 use crate::error::{Error, Result};
 use crate::meta::{IncludeMeta, IncludeTarget, Kind};
+use crate::ops::input::embedded;
+use crate::ops::visibility;
 use crate::query::{Condition, write_condition};
 use crate::record::{Cell, Shape, write_record, write_text};
 

@@ -1,15 +1,16 @@
 //! Stores a record with its event and its audit entry in one statement of PostgreSQL: all of it or nothing.
 
-use super::changeset::Changes;
-use super::show::Read;
+use super::candidate;
 use super::update::Cause;
-use super::{candidate, records, visibility};
 use crate::audit::{trail, write_difference};
 use crate::catalog::Entry;
 use crate::context::Context;
 use crate::db::{INPUT_CTE, InputRow, Operand, Sql};
 use crate::error::{Error, REFERRED_TO, Result};
 use crate::event;
+use crate::ops::input::changeset::Changes;
+use crate::ops::show::Read;
+use crate::ops::{records, visibility};
 
 /// Which row is stored.
 #[derive(Debug, Clone, Copy)]

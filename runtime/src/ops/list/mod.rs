@@ -1,5 +1,14 @@
 //! A page of records, or all of them: `GET /<path>`.
 
+pub(crate) mod csv;
+pub(crate) mod explain;
+pub(crate) mod export;
+pub(crate) mod include;
+pub(crate) mod render;
+pub(crate) mod response_cache;
+pub(crate) mod select;
+pub(crate) mod total;
+
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
@@ -7,12 +16,12 @@ use bytes::Bytes;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use tokio::sync::OnceCell;
 
+use self::export::{Exported, Format};
+use self::response_cache::{CacheKey, CachedPage, Versioned};
+use self::select::Reading;
 use super::etag::Preconditions;
-use super::export::{Exported, Format};
-use super::include;
-use super::response_cache::{CacheKey, CachedPage, Versioned};
-use super::select::{self, Reading};
-use super::{explain, export, render, restore, visibility};
+use super::visibility;
+use super::write::restore;
 use crate::catalog::Entry;
 use crate::context::Context;
 use crate::custom_field::{self, CustomFieldTypes, Types};

@@ -12,7 +12,7 @@ use crate::query::{Count, write_condition};
 use crate::record::{Cell, write_from};
 
 /// Column that the statement of a page reads for its total, from the same snapshot as the rows.
-pub(super) enum TotalSource {
+pub(crate) enum TotalSource {
     /// No column: the request asks for no total.
     Unasked,
     /// The total itself, because the list has no condition.
@@ -22,10 +22,10 @@ pub(super) enum TotalSource {
 }
 
 /// The name of that column.
-pub(super) const TOTAL_COLUMN: &str = "charter_basis";
+pub(crate) const TOTAL_COLUMN: &str = "charter_basis";
 
 impl TotalSource {
-    pub(super) fn of(reading: Reading<'_>) -> TotalSource {
+    pub(crate) fn of(reading: Reading<'_>) -> TotalSource {
         let Reading { entry, condition, plan, .. } = reading;
         if plan.count == Count::Nothing {
             return TotalSource::Unasked;
@@ -41,11 +41,11 @@ impl TotalSource {
     }
 
     /// The number of columns: 0 or 1.
-    pub(super) fn columns(&self) -> usize {
+    pub(crate) fn columns(&self) -> usize {
         usize::from(!matches!(self, TotalSource::Unasked))
     }
 
-    pub(super) fn write(&self, sql: &mut Sql, table: &str) {
+    pub(crate) fn write(&self, sql: &mut Sql, table: &str) {
         match self {
             TotalSource::Unasked => {}
             TotalSource::Live => counts::write_live_count(sql, table),
@@ -55,12 +55,12 @@ impl TotalSource {
 }
 
 /// The value of the column of [`Basis`], after the columns that are shown. `None` for a page without rows.
-pub(super) fn version_of(reading: Reading<'_>, rows: &Rows) -> Result<Option<i64>> {
+pub(crate) fn version_of(reading: Reading<'_>, rows: &Rows) -> Result<Option<i64>> {
     rows.first().map_or(Ok(None), |row| Cell::new(row, reading.shape.columns.len())?.integer())
 }
 
 /// The total. `told` is the value of the column of [`Basis`], and `shown` the number of rows of the page.
-pub(super) async fn count(
+pub(crate) async fn count(
     context: &Context<'_>,
     reading: Reading<'_>,
     basis: &TotalSource,
@@ -96,7 +96,7 @@ pub(super) async fn count(
 }
 
 /// Whether an unknown total is estimated by the planner: SQLite's planner has no estimate.
-pub(super) fn is_estimated(context: &Context<'_>, reading: Reading<'_>) -> bool {
+pub(crate) fn is_estimated(context: &Context<'_>, reading: Reading<'_>) -> bool {
     reading.plan.count == Count::Estimate && context.state().db.dialect() == Dialect::Postgres
 }
 
@@ -113,7 +113,7 @@ async fn estimate(context: &Context<'_>, reading: Reading<'_>, shown: i64) -> Re
 }
 
 /// `SELECT` the basis alone where that is the total, and else with what is counted in the same snapshot.
-pub(super) fn count_sql(context: &Context<'_>, reading: Reading<'_>, basis: &TotalSource) -> Sql {
+pub(crate) fn count_sql(context: &Context<'_>, reading: Reading<'_>, basis: &TotalSource) -> Sql {
     let mut sql = Sql::new(context.state().db.dialect(), "SELECT ");
     basis.write(&mut sql, reading.entry.meta.table);
     sql.push(" AS ").name(TOTAL_COLUMN);

@@ -1,15 +1,16 @@
 //! A record as it will be, read from its values instead of its table, with everything that decides whether it may be so.
 
 use super::atomic_store::RowVersion;
-use super::changeset::Changes;
 use super::fast_path::CustomFieldDefinitions;
-use super::show::Read;
-use super::{records, references};
 use crate::catalog::Entry;
 use crate::context::Context;
 use crate::custom_field;
 use crate::db::{INPUT_CTE, InputRow, Sql};
 use crate::error::Result;
+use crate::ops::input::changeset::Changes;
+use crate::ops::input::references;
+use crate::ops::records;
+use crate::ops::show::Read;
 
 /// The record as it will be, and the id that it has or takes; `None` where it may not be so, or what was known of it is
 /// no longer true. `as_found`: the row that is to change.

@@ -1,13 +1,20 @@
 //! A body against a resource's metadata: every field known, every value read, every problem collected.
 
+pub(crate) mod body;
+pub(crate) mod changeset;
+pub(crate) mod embedded;
+pub(crate) mod json_field;
+pub(crate) mod json_scan;
+pub(crate) mod references;
+pub(crate) mod rules;
+
 use std::borrow::Cow;
 use std::collections::HashSet;
 
 use sea_orm::Value;
 
-use super::body::{Body, RawJson};
-use super::changeset::{Changes, stored};
-use super::{embedded, json_field};
+use self::body::{Body, RawJson};
+use self::changeset::{Changes, stored};
 use crate::catalog::{Catalog, Entry};
 use crate::context::Context;
 use crate::custom_field::{Definition, merge};
@@ -258,7 +265,7 @@ fn is_empty(given: &RawJson<'_>) -> bool {
 }
 
 fn check_value_rules(field: &FieldMeta, value: &Value) -> Result<(), String> {
-    field.rules.iter().try_for_each(|rule| super::rules::check_value(*rule, field.kind, value))
+    field.rules.iter().try_for_each(|rule| super::input::rules::check_value(*rule, field.kind, value))
 }
 
 fn text(given: &RawJson<'_>, max: Option<u32>) -> Result<Value, String> {

@@ -2,15 +2,16 @@
 
 use sea_orm::Value;
 
-use super::changeset::Changes;
-use super::etag::Preconditions;
+use super::result::WriteResult;
 use super::update::{self, Cause};
-use super::write_result::WriteResult;
-use super::{endpoints, records, references, show, visibility};
 use crate::catalog::Entry;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::meta::{FieldMeta, Shown};
+use crate::ops::etag::Preconditions;
+use crate::ops::input::changeset::Changes;
+use crate::ops::input::references;
+use crate::ops::{endpoints, records, show, visibility};
 use crate::query::{Condition, Request};
 
 /// The last part of the path. No action of a record has the name where deleted records are kept.

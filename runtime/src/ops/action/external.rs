@@ -1,13 +1,13 @@
 //! Actions that wait for another server, under a key: no transaction is around one, and still it is run once.
 
-use super::action::{self, ActionCall};
-use super::body::Body;
-use super::etag::Preconditions;
+use super::ActionCall;
 use crate::catalog::Entry;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::idempotency::{Key, Once};
 use crate::meta::ActionMeta;
+use crate::ops::etag::Preconditions;
+use crate::ops::input::body::Body;
 use crate::query::Condition;
 
 /// What a request brings to such an action. The conditions are those of the record, and this is none.
@@ -48,7 +48,7 @@ pub async fn run(context: &Context<'_>, entry: &Entry, call: ExternalCall<'_>, m
             let run = async {
                 let (conditions, body) = (&Preconditions::default(), &Body::read(&body, Some(action.name))?);
                 let call = ActionCall { action, id, within, conditions, query: &query, body };
-                action::run(&context, entry, call).await
+                super::run(&context, entry, call).await
             };
             let run = tokio::time::timeout(state.config.request_timeout, run).await;
             let outcome = run.unwrap_or_else(|_| Err(Error::too_long()));

@@ -1,9 +1,9 @@
 //! What a write comes to.
 
-use super::changeset::Changes;
-use super::endpoints::location;
-use super::show::{Read, wrap};
 use crate::catalog::{Catalog, Entry};
+use crate::ops::endpoints::location;
+use crate::ops::input::changeset::Changes;
+use crate::ops::show::{Read, wrap};
 
 /// The body that a write answers, and what goes with it.
 #[derive(Debug, Default)]
