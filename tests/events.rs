@@ -121,7 +121,7 @@ async fn what_is_rolled_back_emits_nothing(server: Server) {
     let roles = server.state.catalog.get("role").expect("it is linked");
     let body = br#"{"name":"Lost"}"#;
     let body = charter_runtime::ops::Body::read(body, None).expect("an object");
-    charter_runtime::ops::write::create(&context.in_transaction(&transaction), roles, &body, None)
+    charter_runtime::ops::create(&context.in_transaction(&transaction), roles, &body, None)
         .await
         .expect("it is created");
     drop(transaction);

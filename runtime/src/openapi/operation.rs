@@ -8,8 +8,7 @@ use super::node::{Node, reference};
 use super::{bulk, header, parameter, problem, prose, shown};
 use crate::catalog::{Catalog, Entry};
 use crate::meta::{ActionMeta, ActionMethod, ActionOn, ActionOutput, Deprecated, Operation, Shown};
-use crate::ops::list::explain;
-use crate::ops::{Format, RouteInfo, RouteOperation, deprecation};
+use crate::ops::{Format, RouteInfo, RouteOperation, deprecation, list::explain};
 
 /// The names under which the description has the two ways to send a token.
 pub const SCHEMES: [&str; 2] = ["bearer", "token"];
