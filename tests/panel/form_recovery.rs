@@ -216,7 +216,7 @@ async fn a_flash_message_is_shown_once(server: Server) {
     let with = |said: &str| {
         let mut client = CookieClient::new(&server.url());
         client.cookie = Some(format!("{session}; charter_said={said}"));
-        panel
+        client
     };
     let page = with("created").get("/product_groups/1").await;
     page.status(200).says("aria-live=\"polite\">Created</div>");
