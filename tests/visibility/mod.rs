@@ -1,9 +1,9 @@
-//! Records that belong to another one are seen where that one is: every door of the API and of the panel, as the owner of a
-//! folder, as somebody else and as an administrator.
+//! Visibility of child records follows that of their parents, in the API and the panel, for the owner of a folder,
+//! another user and an administrator.
 
-mod doors;
+mod access;
+mod events;
 mod lists;
-mod told;
 
 use serde_json::{Value, json};
 

@@ -11,7 +11,7 @@ use crate::query::{Predicate, filterable};
 pub const RESERVED_PATHS: &[&str] = &["api", "docs", "files", "health", "panel"];
 
 /// Pages of the panel, whose paths are the API's: behind a collection, and behind a record. The panel asks for each here,
-/// and the check of the YAML has the same, which `tests/sound.rs` compares.
+/// and the check of the YAML has the same, which `tests/path_conflicts.rs` compares.
 pub const NEW: &str = "new";
 pub const VIEWS: &str = "views";
 pub const COLLECTION_PAGES: &[&str] = &[NEW, VIEWS];

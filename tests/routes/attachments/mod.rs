@@ -1,17 +1,17 @@
 //! `/attachments`, `/members/{id}/attachments`, and the links to the files.
 
-mod away;
 mod bucket;
+mod bucket_failures;
 mod create;
-mod failure;
+mod idempotency;
 mod limits;
 mod links;
 mod list;
 mod record;
 mod refusal;
-mod repeat;
-mod several;
 mod thumbnails;
+mod two_resources;
+mod upload_failures;
 
 use std::path::{Path, PathBuf};
 

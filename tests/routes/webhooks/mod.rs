@@ -1,12 +1,12 @@
-//! `/webhooks`: who is told of which events, and how that went.
+//! `/webhooks`: subscriptions and their delivery logs.
 
 mod create;
 mod delete;
 mod events;
+mod idempotency;
 mod list;
 mod logs;
 mod recover;
-mod repeat;
 mod resend;
 mod rotate_secret;
 mod show;
