@@ -154,7 +154,7 @@ async fn queue_wait_and_full_queue_are_counted(server: Server) {
     let limited = server.configured(|config| config.request_concurrency = Some(1)).await;
     let admin = limited.admin();
     admin.get("/tax_classes").await.ok();
-    let turn = charter_runtime::server::Turn::at(&limited.state.gate, false);
+    let turn = charter_runtime::server::Turn::at(&limited.state.concurrency_limiter, false);
     turn.begin().await.expect("a turn is free");
     let asked: Vec<_> = (0..20)
         .map(|_| {

@@ -122,15 +122,16 @@ impl App {
         let db = db.map_err(|error| Error::internal(format!("the database cannot be opened: {error}")))?;
         let token_rate = RateLimit::new(config.rate_limit);
         let anonymous_rate = RateLimit::new(config.rate_limit_anonymous);
-        let sender = Arc::new(webhook::Sender::new(config.webhook_policy.clone())?);
+        let webhook_transport = Arc::new(webhook::Sender::new(config.webhook_policy.clone())?);
         let attachments = attachment::Storage::open(&config)?;
         let (clock, tokens, address) = Default::default();
         let webhooks = webhook::Metrics::default();
         let metrics = Metrics::new(db.metrics(), |registry| webhooks.register(registry));
         db.metrics().log_slower_than(config.slow_statement);
         let responses = ResponseCache::new(metrics.cache.clone());
-        let gate = Arc::new(Gate::new(config.at_once(), metrics.admission.clone()));
-        let (custom_fields, custom_fields_changed, foreign_triggers, searches, views_changed) = Default::default();
+        let concurrency_limiter = Arc::new(Gate::new(config.at_once(), metrics.admission.clone()));
+        let (custom_fields, custom_fields_changed, database_side_effects, substring_indexes, views_changed) =
+            Default::default();
         Ok(Arc::new(State {
             name: self.name,
             mounts: self.mounts.clone(),
@@ -140,21 +141,21 @@ impl App {
             clock,
             webhooks,
             metrics,
-            sender,
+            webhook_transport,
             tokens,
             responses,
             attachments,
             address,
             custom_fields_changed,
             views_changed,
-            gate,
-            pending: Pending::default(),
+            concurrency_limiter,
+            response_budget: Pending::default(),
             custom_fields,
-            foreign_triggers,
-            searches,
+            database_side_effects,
+            substring_indexes,
             token_rate,
             anonymous_rate,
-            lasting: Lasting::default(),
+            tasks: Lasting::default(),
             sign_ins: SignIns {
                 addresses: RateLimit::new(SIGN_INS_OF_ADDRESS),
                 accounts_from_addresses: RateLimit::new(SIGN_INS_OF_BOTH),

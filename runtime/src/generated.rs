@@ -1,4 +1,4 @@
-//! The only names that generated code and the derives' expansions use.
+//! Prelude of generated code: the only names that it and the expansions of the derives use.
 
 pub use std::future::Future;
 

@@ -1,7 +1,8 @@
-//! What a type declares by deriving: a resource its metadata and its rows, an action its parameters and its answer.
+//! Traits that the derives implement: `Resource` for a table with its metadata, `Input` and `Output` for the parameters
+//! and the output of an action.
 //!
-//! `#[derive(Resource)]` writes data and one-line delegations; the code that they delegate to stands in the rooms below,
-//! compiled once for all resources. That is why a resource costs little to compile.
+//! `#[derive(Resource)]` generates data and one-line delegations. The code that they delegate to is in the submodules,
+//! compiled once for all resources, so that another resource adds little compile time.
 
 mod entity;
 mod slot;
@@ -17,24 +18,24 @@ pub use source::Source;
 
 use crate::meta::{FieldMeta, ResourceMeta};
 
-/// A table whose records are served: a SeaORM entity that knows its metadata.
+/// A table that the API serves: a SeaORM entity with metadata.
 pub trait Resource: EntityTrait<Model: Record + IntoActiveModel<Self::ActiveModel>> {
-    /// The column of the primary key, which is always `id`.
+    /// The primary key, which is always `id`.
     const ID: Self::Column;
 
-    /// The events that its actions declare.
+    /// Events that the resource's actions declare.
     type Event: ActionEvent;
 
     fn meta() -> &'static ResourceMeta;
 }
 
-/// An event that an action of a resource declares: what [`Draft::emit`](crate::ops::Draft::emit) takes.
+/// An event that an action declares: the argument of [`Draft::emit`](crate::ops::Draft::emit).
 pub trait ActionEvent {
     /// `given_back`, of `loan.given_back`.
     fn name(self) -> &'static str;
 }
 
-/// The event of a resource whose actions declare none.
+/// The event type of a resource whose actions declare none.
 #[derive(Debug, Clone, Copy)]
 pub enum NoEvent {}
 
@@ -44,17 +45,17 @@ impl ActionEvent for NoEvent {
     }
 }
 
-/// One row of a resource. Columns are known by their position in the struct, which is that in `Column`.
+/// A row of a resource. A column is identified by its position in the struct, which is also that in `Column`.
 pub trait Record: ModelTrait + Send + Sync + 'static {
-    /// The names of the columns by position.
+    /// Column names by position.
     const COLUMNS: &'static [&'static str];
 
     fn slot(&self, position: usize) -> &dyn Slot;
 
     fn slot_mut(&mut self, position: usize) -> &mut dyn Slot;
 
-    /// Builds a row from one value per column. What cannot be read takes its type's default and is remembered by the
-    /// source, which answers the row or that error.
+    /// Builds a row from one value per column. A value that cannot be read becomes its type's default; the source keeps
+    /// the error and returns it at the end.
     ///
     /// # Errors
     /// The first value that is missing or is not of its column's type.
@@ -69,26 +70,26 @@ pub trait Record: ModelTrait + Send + Sync + 'static {
     }
 }
 
-/// A row of which some columns are set, by their positions.
+/// A row with some columns set, by position.
 pub trait ActiveRecord {
     fn slot(&self, position: usize) -> &dyn ActiveSlot;
 
     fn slot_mut(&mut self, position: usize) -> &mut dyn ActiveSlot;
 }
 
-/// The parameters of an action.
+/// Parameters of an action.
 pub trait Input: Sized + Send + 'static {
     const FIELDS: &'static [FieldMeta];
 
-    /// Takes the values in the order of [`Input::FIELDS`]; null is the typed `None`.
+    /// Builds the parameters from values in the order of [`Input::FIELDS`]. Null is a typed `None`.
     ///
     /// # Errors
-    /// When a value is missing or is not of its field's kind. The request was checked against the metadata before, so
-    /// this is a fault of the server, not of the client.
+    /// If a value is missing or is not of its field's kind. The request was validated before, so this is an internal
+    /// error.
     fn from_values(values: Vec<Value>) -> Result<Self, DbErr>;
 }
 
-/// What an action answers.
+/// Output of an action.
 pub trait Output: Send {
     const FIELDS: &'static [FieldMeta];
 

@@ -131,7 +131,9 @@ async fn target<'c>(context: &Context<'c>, changes: &mut Changes) -> Result<Opti
     access::may(context, target, false)?;
     let Some(id) = id else { return Ok(None) };
     if !access::is_there(context, target, id, false).await? {
-        changes.errors.add("attachable_id", format!("names no {}", target.meta.label.to_lowercase()));
+        changes
+            .errors
+            .add("attachable_id", format!("does not refer to an existing {}", target.meta.label.to_lowercase()));
     }
     changes.set("attachable_type", target.meta.type_name.into());
     Ok(Some((target, id)))
@@ -159,7 +161,10 @@ async fn store(context: &Context<'_>, entry: &Entry, judged: Judged<'_>, mut key
             return Ok((None, reply));
         }
         if !access::is_there(&context_in, target, target_id, true).await? {
-            return Err(Error::invalid("attachable_id", format!("names no {}", target.meta.label.to_lowercase())));
+            return Err(Error::invalid(
+                "attachable_id",
+                format!("does not refer to an existing {}", target.meta.label.to_lowercase()),
+            ));
         }
         if !leftover::adopt(context_in.db(), dialect, uuid, state.clock.now()).await? {
             return Err(Error::Unavailable("Storing the file took too long.".into()));

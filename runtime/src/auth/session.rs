@@ -189,8 +189,8 @@ pub async fn end(state: &Arc<State>, user: &SignedIn) -> Result<()> {
 /// # Errors
 /// When the database fails.
 pub(super) async fn commit(state: &Arc<State>, transaction: Connection) -> Result<()> {
-    let (state, lasting) = (state.clone(), state.lasting.clone());
-    lasting
+    let (state, tasks) = (state.clone(), state.tasks.clone());
+    tasks
         .to_the_end(async move {
             let committed = transaction.commit().await;
             // Also when the word of it was lost: it may stand.

@@ -1,4 +1,4 @@
-//! One field of a row behind a plain interface, so that the code over rows is not compiled anew for each resource.
+//! Fields of a row as trait objects, so that code over rows is not compiled for each resource.
 
 use sea_orm::sea_query::ValueType;
 use sea_orm::{ActiveValue, DbErr, Value};
@@ -8,7 +8,7 @@ pub trait Slot {
     fn value(&self) -> Value;
 
     /// # Errors
-    /// When the value is of another type.
+    /// If the value has another type.
     fn set(&mut self, value: Value) -> Result<(), DbErr>;
 }
 
@@ -23,14 +23,14 @@ impl<T: Clone + Into<Value> + ValueType> Slot for T {
     }
 }
 
-/// A field of an `ActiveModel`. The methods are those of [`sea_orm::ActiveModelTrait`] without the column.
+/// A field of an `ActiveModel`, with the methods of [`sea_orm::ActiveModelTrait`] without the column.
 pub trait ActiveSlot {
     fn take(&mut self) -> ActiveValue<Value>;
 
     fn get(&self) -> ActiveValue<Value>;
 
     /// # Errors
-    /// When the value is of another type.
+    /// If the value has another type.
     fn set(&mut self, value: Value) -> Result<(), DbErr>;
 
     fn set_if_not_equals(&mut self, value: Value);
@@ -57,7 +57,7 @@ impl<T: Clone + PartialEq + Into<Value> + ValueType> ActiveSlot for ActiveValue<
     }
 
     fn set_if_not_equals(&mut self, value: Value) {
-        // SeaORM's own entities panic on a value of another type here; the signature leaves no other way.
+        // SeaORM's own entities panic on a value of another type here, and the signature allows no error.
         ActiveValue::set_if_not_equals(self, value.unwrap());
     }
 

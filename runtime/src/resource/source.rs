@@ -1,15 +1,15 @@
-//! Where the values of a struct come from, one after another: a database row or a list of values.
+//! Source of the values of a struct, read one after another from a database row or a list of values.
 
 use sea_orm::sea_query::ValueType;
 use sea_orm::{DbErr, QueryResult, TryGetError, TryGetable, Value};
 
-/// Values to build a struct from, by position. The first failure is kept and answered at the end, which spares the
-/// generated code a branch, and the compiler the cleaning up, per field.
+/// Values to build a struct from, by position. The first error is kept and returned at the end, which saves the
+/// generated code a branch and the compiler the cleanup for each field.
 pub struct Source<'r> {
     from: From<'r>,
     names: &'static [&'static str],
     position: usize,
-    failure: Option<TryGetError>,
+    error: Option<TryGetError>,
 }
 
 enum From<'r> {
@@ -20,18 +20,18 @@ enum From<'r> {
 
 impl<'r> Source<'r> {
     pub fn row(row: &'r QueryResult, prefix: &'r str, names: &'static [&'static str]) -> Source<'r> {
-        Source { from: From::Row(row, prefix), names, position: 0, failure: None }
+        Source { from: From::Row(row, prefix), names, position: 0, error: None }
     }
 
     pub fn values(values: Vec<Value>, names: &'static [&'static str]) -> Source<'r> {
-        Source { from: From::Values(values.into_iter()), names, position: 0, failure: None }
+        Source { from: From::Values(values.into_iter()), names, position: 0, error: None }
     }
 
-    /// The next value; its type's default when it cannot be read.
+    /// The next value; its type's default if it cannot be read.
     pub fn take<T: TryGetable + ValueType + Default>(&mut self) -> T {
         let name = self.names.get(self.position).copied().unwrap_or_default();
         self.position += 1;
-        let read = match &mut self.from {
+        let value = match &mut self.from {
             From::Row(row, prefix) => T::try_get(row, prefix, name),
             From::Values(values) => match values.next() {
                 Some(value) => <T as ValueType>::try_from(value)
@@ -39,19 +39,19 @@ impl<'r> Source<'r> {
                 None => Err(DbErr::AttrNotSet(name.to_owned()).into()),
             },
         };
-        read.unwrap_or_else(|error| {
-            self.failure.get_or_insert(error);
+        value.unwrap_or_else(|error| {
+            self.error.get_or_insert(error);
             T::default()
         })
     }
 
-    /// What was built, or the first failure.
+    /// The struct, or the first error.
     ///
     /// # Errors
-    /// The first value that was missing or of another type.
+    /// The first value that is missing or has another type.
     pub fn finish<T>(self, built: T) -> Result<T, TryGetError> {
-        match self.failure {
-            Some(failure) => Err(failure),
+        match self.error {
+            Some(error) => Err(error),
             None => Ok(built),
         }
     }

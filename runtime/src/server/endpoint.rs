@@ -86,7 +86,7 @@ impl<A: Answers> Handler for Endpoint<A> {
         let counted = (!is_inner).then(|| self.state.metrics.http.begin(request.method().as_str()));
         let unhurried = self.inner.is_unhurried(&self.state, request);
         let limit = if unhurried { Duration::MAX } else { self.state.config.request_timeout };
-        let turn = Turn::at(&self.state.gate, !request.method().is_safe());
+        let turn = Turn::at(&self.state.concurrency_limiter, !request.method().is_safe());
         let work = async {
             headers::need_host(request)?;
             if self.inner.takes_turns() {
@@ -113,7 +113,7 @@ impl<A: Answers> Handler for Endpoint<A> {
             }
         };
         turn.end();
-        let (pending, connection) = (&self.state.pending, control.conn());
+        let (pending, connection) = (&self.state.response_budget, control.conn());
         let is_done = !request.method().is_safe() && answer.status().is_success();
         let held = answer.held(|bytes| match is_done {
             true => Ok(pending.hold_in_any_case(bytes, connection)),

@@ -79,7 +79,7 @@ pub async fn serve(state: Arc<State>) -> Result<Running> {
     let handle = server.handle();
     let served = tokio::spawn(server.serve(router));
     let slots = state.config.webhook_concurrency as usize;
-    let engine = Engine::start(state.clone(), state.sender.clone(), slots);
+    let engine = Engine::start(state.clone(), state.webhook_transport.clone(), slots);
     let keepers = vec![
         keep("attachments", &state, attachment::sweep),
         keep("idempotency", &state, idempotency::keep_pruned),
@@ -151,7 +151,7 @@ impl Running {
         let until = Instant::now() + DRAIN;
         let _ = tokio::join!(self.served, self.engine.stop());
         // Behind those that begin it.
-        if timeout_at(until, self.state.lasting.ended()).await.is_err() {
+        if timeout_at(until, self.state.tasks.ended()).await.is_err() {
             tracing::warn!("what was begun for clients that went away did not end in time");
         }
         // What they leave is done at the next start.

@@ -87,7 +87,9 @@ impl Behaviour for Entity {
     async fn resend(context: &Context<'_>, log: &Model) -> Result<Delivery> {
         need_sight(context, log).await?;
         let state = context.state_arc();
-        manual::resend(state, state.sender.clone(), log.webhook_id, &log.delivery_id).await.map(Delivery::from)
+        manual::resend(state, state.webhook_transport.clone(), log.webhook_id, &log.delivery_id)
+            .await
+            .map(Delivery::from)
     }
 
     /// Answers what was sent. Events tell of records that whoever reads webhooks may have no ability to read: what it

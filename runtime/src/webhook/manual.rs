@@ -31,9 +31,9 @@ pub async fn test(
     webhook_id: i64,
     trace: Option<Trace>,
 ) -> Result<Outcome> {
-    let (state, lasting) = (state.clone(), state.lasting.clone());
+    let (state, tasks) = (state.clone(), state.tasks.clone());
     // A client that goes away leaves no test that is said to have failed and was never attempted.
-    lasting
+    tasks
         .to_the_end(async move {
             let delivery = insert_test(&state, webhook_id, trace).await?;
             send(&state, exchange, delivery).await
@@ -77,9 +77,9 @@ pub async fn resend(state: &Arc<State>, exchange: Arc<dyn Exchange>, webhook_id:
 }
 
 async fn send(state: &Arc<State>, exchange: Arc<dyn Exchange>, delivery: i64) -> Result<Outcome> {
-    let (state, lasting) = (state.clone(), state.lasting.clone());
+    let (state, tasks) = (state.clone(), state.tasks.clone());
     // A client that goes away leaves no claim at which nobody works, and does not keep the attempt from being logged.
-    lasting
+    tasks
         .to_the_end(async move {
             let claim = claim_one(&state.db, delivery, state.clock.now()).await?;
             let claim = claim.ok_or_else(|| Error::Conflict("An attempt at this delivery is running.".into()))?;
@@ -106,8 +106,8 @@ async fn send(state: &Arc<State>, exchange: Arc<dyn Exchange>, delivery: i64) ->
 /// # Errors
 /// [`Error::NotFound`] when it is gone, [`Error::Conflict`] while it is disabled.
 pub async fn recover(state: &Arc<State>, webhook_id: i64, since: DateTime<Utc>) -> Result<u64> {
-    let (state, lasting) = (state.clone(), state.lasting.clone());
-    lasting
+    let (state, tasks) = (state.clone(), state.tasks.clone());
+    tasks
         .to_the_end(async move {
             let mut all = 0;
             let mut after = Some(0);

@@ -192,7 +192,7 @@ impl Behaviour for Entity {
     /// Sends a test event now, whether the webhook is active or not.
     async fn test(context: &Context<'_>, webhook: &Model) -> Result<Delivery> {
         let state = context.state_arc();
-        manual::test(state, state.sender.clone(), webhook.id, context.trace()).await.map(Delivery::from)
+        manual::test(state, state.webhook_transport.clone(), webhook.id, context.trace()).await.map(Delivery::from)
     }
 
     /// Queues what was missed since then.
