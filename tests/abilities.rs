@@ -1,5 +1,5 @@
-//! Every endpoint against every kind of credentials: one table, made from the routes themselves, so that an endpoint
-//! which is new is in it, and one that it does not know how to call fails it.
+//! Every endpoint with every kind of credentials. The table is built from the routes, so that a new endpoint is tested
+//! too, and the test fails if it cannot call one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -11,9 +11,9 @@ use serde_json::{Value, json};
 use crate::support::{Answer, Client, Server, on_both};
 
 on_both!(
-    every_endpoint_lets_in_whom_it_should_and_nobody_else,
+    every_endpoint_admits_exactly_the_callers_with_access,
     every_path_without_credentials_is_401,
-    the_checks_come_in_the_order_401_403_404_422,
+    access_checks_run_in_the_order_401_403_404_422,
     every_path_that_is_mounted_is_a_route,
 );
 
@@ -113,7 +113,7 @@ async fn token(server: &Server) -> (Client, Value) {
     (server.client(token["value"].as_str().expect("a value")), token["id"].clone())
 }
 
-async fn every_endpoint_lets_in_whom_it_should_and_nobody_else(server: Server) {
+async fn every_endpoint_admits_exactly_the_callers_with_access(server: Server) {
     use Expected::{Forbidden, LetIn, Stranger, Unable};
     let admin = server.admin();
     let all = server.state.catalog.abilities();
@@ -161,14 +161,14 @@ async fn every_endpoint_lets_in_whom_it_should_and_nobody_else(server: Server) {
         }
     }
     assert!(wrong.is_empty(), "{wrong}");
-    each_ability_is_that_of_its_path(&routes, &all);
+    every_ability_is_that_of_its_path(&routes, &all);
 }
 
 /// What is read and tells more than records do.
 const GUARDED: &str = "/api/v1/webhooks/{webhook_id}/logs/{id}/request";
 
 /// The abilities are those of the specification: `<resource>:read` to read, `<resource>:write` to write.
-fn each_ability_is_that_of_its_path(routes: &[RouteInfo], all: &BTreeSet<String>) {
+fn every_ability_is_that_of_its_path(routes: &[RouteInfo], all: &BTreeSet<String>) {
     let mut unused = all.clone();
     for route in routes {
         let (resource, way) = route.ability.split_once(':').expect("an ability has two parts");
@@ -221,7 +221,7 @@ async fn every_path_without_credentials_is_401(server: Server) {
     assert_eq!(admin.get("/nope").await.status, 404);
 }
 
-async fn the_checks_come_in_the_order_401_403_404_422(server: Server) {
+async fn access_checks_run_in_the_order_401_403_404_422(server: Server) {
     let (reader, writer) = (server.able(&["products:read"]).await, server.able(&["products:write"]).await);
     let product = server.admin().post("/products", json!({ "name": "Lamp" })).await.created("product");
     let there = format!("/products/{}", product["id"]);

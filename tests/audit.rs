@@ -1,4 +1,4 @@
-//! `/audit_entries`: who changed what.
+//! `/audit_entries`: the audit log.
 
 use serde_json::{Value, json};
 
@@ -6,18 +6,18 @@ use crate::routes::attachments::Form;
 use crate::support::{Gatherings, Server, keys, on_both};
 
 on_both!(
-    every_change_is_entered_with_old_and_new_values,
-    nothing_is_entered_when_nothing_changes,
-    an_action_is_entered_under_its_name,
-    what_follows_from_a_change_is_entered_too,
-    the_settings_and_saved_views_are_entered,
-    secrets_are_never_entered,
-    what_is_written_and_never_shown_is_entered,
-    the_operators_commands_are_entered_without_a_user,
-    the_trail_is_filtered_and_sorted_like_any_list,
-    reading_the_trail_needs_the_ability_and_the_permission,
-    the_trail_cannot_be_written,
-    a_trail_outlives_what_it_tells_of,
+    every_change_is_audited_with_old_and_new_values,
+    update_without_a_difference_is_not_audited,
+    action_is_audited_under_its_name,
+    changes_caused_by_another_change_are_audited,
+    settings_and_saved_views_are_audited,
+    secrets_are_never_in_the_audit_log,
+    write_only_fields_are_audited,
+    operator_commands_are_audited_without_a_user,
+    audit_log_follows_the_list_conventions,
+    reading_the_audit_log_requires_the_ability_and_the_permission,
+    audit_log_cannot_be_written,
+    audit_entries_outlive_their_record,
 );
 
 /// The entries about one resource, oldest first, without what differs from run to run.
@@ -26,7 +26,7 @@ async fn entries(server: &Server, entity_type: &str) -> Vec<Value> {
     server.admin().get(&path).await.records("audit_entries")
 }
 
-async fn every_change_is_entered_with_old_and_new_values(server: Server) {
+async fn every_change_is_audited_with_old_and_new_values(server: Server) {
     let admin = server.admin();
     let created = admin.with("x-request-id", "of the test").post("/members", json!({ "name": "Ada" })).await;
     let request_id = created.header("x-request-id").map(str::to_string);
@@ -50,7 +50,7 @@ async fn every_change_is_entered_with_old_and_new_values(server: Server) {
     assert_eq!(entries[2]["changes"]["name"], json!({ "old": "Grace", "new": null }));
 }
 
-async fn nothing_is_entered_when_nothing_changes(server: Server) {
+async fn update_without_a_difference_is_not_audited(server: Server) {
     let admin = server.admin();
     let member = admin.post("/members", json!({ "name": "Ada" })).await.created("member");
     let path = format!("/members/{}", member["id"]);
@@ -60,7 +60,7 @@ async fn nothing_is_entered_when_nothing_changes(server: Server) {
     assert_eq!(entries(&server, "members").await.len(), 1);
 }
 
-async fn an_action_is_entered_under_its_name(server: Server) {
+async fn action_is_audited_under_its_name(server: Server) {
     let admin = server.admin();
     let (user, _) = server.user(&[], &["*"]).await;
     for _ in 0..2 {
@@ -73,7 +73,7 @@ async fn an_action_is_entered_under_its_name(server: Server) {
     assert_eq!(entries.iter().filter(|entry| entry["action"] == "deactivate").count(), 1);
 }
 
-async fn what_follows_from_a_change_is_entered_too(server: Server) {
+async fn changes_caused_by_another_change_are_audited(server: Server) {
     let (user, _) = server.user(&[], &["*"]).await;
     let role = &user["role_ids"][0];
     server.admin().delete(&format!("/roles/{role}")).await.deleted();
@@ -83,7 +83,7 @@ async fn what_follows_from_a_change_is_entered_too(server: Server) {
     assert_eq!(last["changes"], json!({ "role_ids": { "old": [role], "new": [] } }));
 }
 
-async fn the_settings_and_saved_views_are_entered(server: Server) {
+async fn settings_and_saved_views_are_audited(server: Server) {
     let admin = server.admin();
     admin.put("/settings", json!({ "base_currency": "EUR" })).await.ok();
     let settings = entries(&server, "settings").await;
@@ -98,7 +98,7 @@ async fn the_settings_and_saved_views_are_entered(server: Server) {
     assert_eq!(views[1]["changes"]["name"]["new"], "Mine (Copy)");
 }
 
-async fn secrets_are_never_entered(server: Server) {
+async fn secrets_are_never_in_the_audit_log(server: Server) {
     let admin = server.admin();
     let token = admin.post("/tokens", json!({ "name": "CI", "abilities": ["*"] })).await.created("token");
     admin.delete(&format!("/tokens/{}", token["id"])).await.deleted();
@@ -110,7 +110,7 @@ async fn secrets_are_never_entered(server: Server) {
 }
 
 /// What an attachment hangs on is in no answer, and no secret.
-async fn what_is_written_and_never_shown_is_entered(server: Server) {
+async fn write_only_fields_are_audited(server: Server) {
     let admin = server.admin();
     let member = admin.post("/members", json!({ "name": "Ada" })).await.created("member");
     let form = Form::default().on(&member).file("a.txt", b"a");
@@ -125,14 +125,14 @@ async fn what_is_written_and_never_shown_is_entered(server: Server) {
     assert_eq!([of(&entries[0], "new"), of(&entries[1], "old")], [target.clone(), target]);
 }
 
-async fn the_operators_commands_are_entered_without_a_user(server: Server) {
+async fn operator_commands_are_audited_without_a_user(server: Server) {
     crate::support::create(&server.state, "user", &json!({ "name": "Ada", "email": "ada@example.com" })).await;
     let last = entries(&server, "users").await.pop().expect("an entry");
     assert_eq!([&last["action"], &last["changes"]["name"]["new"]], [&json!("create"), &json!("Ada")]);
     assert_eq!([&last["user_id"], &last["token_id"], &last["request_id"]], [&Value::Null; 3]);
 }
 
-async fn the_trail_is_filtered_and_sorted_like_any_list(server: Server) {
+async fn audit_log_follows_the_list_conventions(server: Server) {
     let admin = server.admin();
     let (user, client) = server.user(&["users.manage"], &["*"]).await;
     client.post("/members", json!({ "name": "Ada" })).await.created("member");
@@ -152,7 +152,7 @@ async fn the_trail_is_filtered_and_sorted_like_any_list(server: Server) {
     admin.get("/audit_entries?q[changes_cont]=x").await.refused(422, "validation_failed");
 }
 
-async fn reading_the_trail_needs_the_ability_and_the_permission(server: Server) {
+async fn reading_the_audit_log_requires_the_ability_and_the_permission(server: Server) {
     let (_, without) = server.user(&["users.manage"], &["*"]).await;
     without.get("/audit_entries").await.refused(403, "permission_missing");
     without.get("/audit_entries/1").await.refused(403, "permission_missing");
@@ -161,14 +161,14 @@ async fn reading_the_trail_needs_the_ability_and_the_permission(server: Server) 
     server.able(&["users:read"]).await.get("/audit_entries").await.refused(403, "ability_missing");
 }
 
-async fn the_trail_cannot_be_written(server: Server) {
+async fn audit_log_cannot_be_written(server: Server) {
     let admin = server.admin();
     admin.post("/audit_entries", json!({})).await.refused(405, "method_not_allowed");
     admin.put("/audit_entries/1", json!({})).await.refused(405, "method_not_allowed");
     admin.delete("/audit_entries/1").await.refused(405, "method_not_allowed");
 }
 
-async fn a_trail_outlives_what_it_tells_of(server: Server) {
+async fn audit_entries_outlive_their_record(server: Server) {
     let (user, client) = server.user(&[], &["*"]).await;
     client.post("/members", json!({ "name": "Ada" })).await.created("member");
     server.admin().delete(&format!("/users/{}", user["id"])).await.deleted();
@@ -178,9 +178,12 @@ async fn a_trail_outlives_what_it_tells_of(server: Server) {
 mod embedded {
     use super::*;
 
-    on_both!(embedded_records_are_entered_by_themselves, those_that_go_together_are_entered_by_id);
+    on_both!(
+        embedded_records_have_their_own_audit_entries,
+        deletes_of_embedded_records_are_audited_in_the_order_of_their_ids
+    );
 
-    async fn embedded_records_are_entered_by_themselves(server: Gatherings) {
+    async fn embedded_records_have_their_own_audit_entries(server: Gatherings) {
         let admin = server.admin();
         let member = admin.post("/members", json!({ "name": "Ada" })).await.created("member");
         let body = json!({ "subject": "x", "code": "A", "guests": [{ "member_id": member["id"] }] });
@@ -203,7 +206,7 @@ mod embedded {
         assert_eq!(entries.iter().filter(|entry| entry["action"] == "delete").count(), 2, "{entries:?}");
     }
 
-    async fn those_that_go_together_are_entered_by_id(server: Gatherings) {
+    async fn deletes_of_embedded_records_are_audited_in_the_order_of_their_ids(server: Gatherings) {
         let admin = server.admin();
         let mut guests = Vec::new();
         for index in 0..8 {

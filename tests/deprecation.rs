@@ -1,4 +1,4 @@
-//! What is to go: the headers that tell whoever uses it, and the description that tells everybody.
+//! Deprecated elements: response headers, and marks in the OpenAPI document.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 use crate::support::{Answer, Specimens, on_both};
 
 on_both!(
-    a_request_that_uses_what_is_to_go_is_told,
-    a_write_is_told_of_the_fields_that_it_gives,
-    what_was_kept_under_a_key_tells_the_same,
-    the_description_says_what_is_to_go,
+    request_that_uses_a_deprecated_element_gets_deprecation_headers,
+    write_of_a_deprecated_field_gets_deprecation_headers,
+    replayed_response_has_the_same_deprecation_headers,
+    openapi_document_marks_deprecated_elements,
 );
 
 /// The field `sku`, the filter `rate_gt` and the action `weigh` of a specimen.
@@ -22,7 +22,7 @@ fn told(answer: &Answer) -> [Option<&str>; 2] {
     ["deprecation", "sunset"].map(|name| answer.header(name))
 }
 
-async fn a_request_that_uses_what_is_to_go_is_told(specimens: Specimens) {
+async fn request_that_uses_a_deprecated_element_gets_deprecation_headers(specimens: Specimens) {
     let admin = specimens.admin();
     for (path, expected) in [
         // A field that is merely shown is in every answer.
@@ -55,7 +55,7 @@ async fn a_request_that_uses_what_is_to_go_is_told(specimens: Specimens) {
     assert_eq!((refused.status, told(&refused)), (422, NOTHING), "what is refused used nothing");
 }
 
-async fn a_write_is_told_of_the_fields_that_it_gives(specimens: Specimens) {
+async fn write_of_a_deprecated_field_gets_deprecation_headers(specimens: Specimens) {
     let admin = specimens.admin();
     for (body, expected) in [
         (json!({ "name": "Lamp" }), NOTHING),
@@ -73,7 +73,7 @@ async fn a_write_is_told_of_the_fields_that_it_gives(specimens: Specimens) {
     assert_eq!((deleted.status, told(&deleted)), (204, NOTHING));
 }
 
-async fn what_was_kept_under_a_key_tells_the_same(specimens: Specimens) {
+async fn replayed_response_has_the_same_deprecation_headers(specimens: Specimens) {
     let admin = specimens.admin().with("idempotency-key", "one");
     for replayed in [None, Some("true")] {
         let answer = admin.post("/specimens", json!({ "sku": "L" })).await;
@@ -81,7 +81,7 @@ async fn what_was_kept_under_a_key_tells_the_same(specimens: Specimens) {
     }
 }
 
-async fn the_description_says_what_is_to_go(specimens: Specimens) {
+async fn openapi_document_marks_deprecated_elements(specimens: Specimens) {
     let description = specimens.admin().get("/openapi.json").await.ok();
     let deprecated = |node: &Value| {
         (node["deprecated"].as_bool().unwrap_or_default(), node["description"].as_str().unwrap_or_default().to_owned())

@@ -1,4 +1,4 @@
-//! Errors: one form for all of them, the status and the code of each, and nothing told that is not the client's.
+//! Error responses: their form, status and code, without internal details.
 
 use reqwest::Method;
 use serde_json::json;
@@ -9,23 +9,23 @@ on_both!(
     every_error_has_a_message_and_a_code,
     a_validation_error_maps_each_invalid_field_to_messages,
     every_path_of_the_api_is_401_without_credentials_also_an_unknown_one,
-    an_unknown_path_is_not_found,
-    a_wrong_method_is_405_with_allow,
-    the_checks_come_in_the_order_401_403_404_422,
-    a_malformed_body_is_400,
-    an_empty_body_has_no_fields,
-    a_body_has_a_thousand_fields_at_most,
-    duplicate_keys_count_once,
-    text_that_no_database_holds_is_refused,
+    unknown_path_is_404,
+    wrong_method_is_405_with_allow,
+    checks_run_in_the_order_401_403_404_422,
+    malformed_body_is_400,
+    empty_body_is_an_object_without_fields,
+    body_has_at_most_1000_fields,
+    last_of_duplicate_json_keys_wins,
+    text_that_the_database_cannot_store_is_refused,
     deeply_nested_json_is_refused,
-    a_trailing_slash_says_nothing,
-    head_answers_as_get_without_a_body,
-    a_failure_of_the_server_tells_a_request_id_and_nothing_else,
-    answers_are_json_and_carry_a_request_id,
+    trailing_slash_is_ignored,
+    head_returns_the_headers_of_get_without_a_body,
+    internal_error_reveals_only_a_request_id,
+    responses_are_json_with_a_request_id,
 );
 
 #[test]
-fn every_code_stands_once_in_the_table_with_its_status() {
+fn every_error_code_is_documented_once_with_its_status() {
     let codes = charter_runtime::error::CODES;
     for (index, (code, status, meaning)) in codes.iter().enumerate() {
         assert!(code.bytes().all(|b| b.is_ascii_lowercase() || b == b'_'), "{code}");
@@ -36,7 +36,7 @@ fn every_code_stands_once_in_the_table_with_its_status() {
 }
 
 #[test]
-fn every_error_has_a_code_of_the_table_and_every_code_an_error() {
+fn every_error_has_a_documented_code_and_every_code_an_error() {
     use charter_runtime::error::{CODES, Error, FieldErrors};
     let errors = [
         Error::Malformed("m".into()),
@@ -124,7 +124,7 @@ async fn every_path_of_the_api_is_401_without_credentials_also_an_unknown_one(se
     anonymous.get("/products?q[name_eq]=%").await.refused(401, "unauthenticated");
 }
 
-async fn an_unknown_path_is_not_found(server: Server) {
+async fn unknown_path_is_404(server: Server) {
     let admin = server.admin();
     for path in [
         "/nope",
@@ -160,7 +160,7 @@ async fn an_unknown_path_is_not_found(server: Server) {
     }
 }
 
-async fn a_wrong_method_is_405_with_allow(server: Server) {
+async fn wrong_method_is_405_with_allow(server: Server) {
     let admin = server.admin();
     for (method, path, allow) in [
         (Method::PUT, "/products", "GET, HEAD, POST"),
@@ -183,7 +183,7 @@ async fn a_wrong_method_is_405_with_allow(server: Server) {
     server.able(&["members:read"]).await.delete("/products").await.refused(405, "method_not_allowed");
 }
 
-async fn the_checks_come_in_the_order_401_403_404_422(server: Server) {
+async fn checks_run_in_the_order_401_403_404_422(server: Server) {
     let bad = || json!({ "nope": 1 });
     server.anonymous().put("/products/999", bad()).await.refused(401, "unauthenticated");
     server.able(&["members:write"]).await.put("/products/999", bad()).await.refused(403, "ability_missing");
@@ -195,7 +195,7 @@ async fn the_checks_come_in_the_order_401_403_404_422(server: Server) {
     admin.get("/products/1?include=nope").await.refused(422, "validation_failed");
 }
 
-async fn a_malformed_body_is_400(server: Server) {
+async fn malformed_body_is_400(server: Server) {
     let admin = server.admin();
     let malformed: [&[u8]; 20] = [
         b"{",
@@ -227,7 +227,7 @@ async fn a_malformed_body_is_400(server: Server) {
     assert_eq!(admin.get("/products").await.ok()["meta"]["total"], 0);
 }
 
-async fn an_empty_body_has_no_fields(server: Server) {
+async fn empty_body_is_an_object_without_fields(server: Server) {
     let admin = server.admin();
     for body in ["", " ", "\r\n\t", "{}"] {
         let answer = admin.post_text("/products", body).await;
@@ -235,7 +235,7 @@ async fn an_empty_body_has_no_fields(server: Server) {
     }
 }
 
-async fn a_body_has_a_thousand_fields_at_most(server: Server) {
+async fn body_has_at_most_1000_fields(server: Server) {
     let admin = server.admin();
     let body = |count: usize| {
         let fields: Vec<String> = (0..count).map(|n| format!("\"x{n}\":1")).collect();
@@ -251,14 +251,14 @@ async fn a_body_has_a_thousand_fields_at_most(server: Server) {
     assert_eq!(admin.post_text("/products", again).await.created("product")["name"], "Lamp");
 }
 
-async fn duplicate_keys_count_once(server: Server) {
+async fn last_of_duplicate_json_keys_wins(server: Server) {
     let admin = server.admin();
     let body = r#"{"name":"first","name":"last","sku":1,"sku":"s"}"#;
     let product = admin.post_text("/products", body).await.created("product");
     assert_eq!([&product["name"], &product["sku"]], ["last", "s"]);
 }
 
-async fn text_that_no_database_holds_is_refused(server: Server) {
+async fn text_that_the_database_cannot_store_is_refused(server: Server) {
     let admin = server.admin();
     for text in [r#""a\u0000b""#, r#""\ud800""#, r#""\udc00x""#, r#""\ud800\u0041""#] {
         for field in ["name", "description", "sku"] {
@@ -302,7 +302,7 @@ async fn deeply_nested_json_is_refused(server: Server) {
     }
 }
 
-async fn a_trailing_slash_says_nothing(server: Server) {
+async fn trailing_slash_is_ignored(server: Server) {
     let admin = server.admin();
     let product = admin.post("/products/", json!({ "name": "x" })).await.created("product");
     assert_eq!(admin.get("/products/").await.records("products").len(), 1);
@@ -315,7 +315,7 @@ async fn a_trailing_slash_says_nothing(server: Server) {
     server.anonymous().get("~/health/live/").await.status(200);
 }
 
-async fn head_answers_as_get_without_a_body(server: Server) {
+async fn head_returns_the_headers_of_get_without_a_body(server: Server) {
     let admin = server.admin();
     admin.post("/products", json!({ "name": "x" })).await.created("product");
     for path in ["/products", "/products/1", "/settings"] {
@@ -328,7 +328,7 @@ async fn head_answers_as_get_without_a_body(server: Server) {
     admin.send(Method::HEAD, "/users/1/deactivate", None).await.status(405);
 }
 
-async fn a_failure_of_the_server_tells_a_request_id_and_nothing_else(server: Server) {
+async fn internal_error_reveals_only_a_request_id(server: Server) {
     server.sql("ALTER TABLE members RENAME TO elsewhere").await;
     let answer = server.admin().get("/members").await;
     let body = answer.refused(500, "internal_error");
@@ -341,7 +341,7 @@ async fn a_failure_of_the_server_tells_a_request_id_and_nothing_else(server: Ser
     }
 }
 
-async fn answers_are_json_and_carry_a_request_id(server: Server) {
+async fn responses_are_json_with_a_request_id(server: Server) {
     let admin = server.admin();
     let one = admin.get("/products").await;
     let two = admin.get("/products/1").await;

@@ -1,4 +1,4 @@
-//! `Idempotency-Key`: a POST that is repeated is carried out once.
+//! `Idempotency-Key`: a repeated POST runs once.
 
 use std::time::Duration;
 
@@ -7,18 +7,18 @@ use serde_json::{Value, json};
 use crate::support::{Client, Server, http, on_both};
 
 on_both!(
-    the_same_request_is_answered_alike_and_carried_out_once,
-    another_request_under_the_same_key_is_refused,
-    a_key_belongs_to_one_user,
-    what_was_refused_may_be_tried_again,
-    duplicates_at_once_are_carried_out_once,
-    actions_are_carried_out_once,
-    an_answer_is_kept_though_the_record_goes,
-    a_secret_is_shown_again_to_its_token_and_never_stored_in_clear,
-    a_key_is_1_to_255_visible_characters,
-    other_methods_ignore_the_key,
-    a_key_is_forgotten_after_a_day,
-    another_node_knows_the_answer,
+    repeated_request_gets_the_same_response_and_runs_once,
+    different_request_with_the_same_key_is_refused,
+    idempotency_key_belongs_to_one_user,
+    refused_request_can_be_retried_with_the_same_key,
+    concurrent_duplicates_run_once,
+    actions_with_an_idempotency_key_run_once,
+    stored_response_outlives_the_record,
+    secret_is_replayed_to_its_token_and_stored_encrypted,
+    idempotency_key_is_1_to_255_visible_characters,
+    methods_other_than_post_ignore_the_idempotency_key,
+    idempotency_key_expires_after_a_day,
+    stored_response_is_replayed_by_another_server,
 );
 
 fn keyed(client: &Client, key: &str) -> Client {
@@ -29,7 +29,7 @@ async fn roles(server: &Server) -> Value {
     server.admin().get("/roles").await.ok()["meta"]["total"].clone()
 }
 
-async fn the_same_request_is_answered_alike_and_carried_out_once(server: Server) {
+async fn repeated_request_gets_the_same_response_and_runs_once(server: Server) {
     let client = keyed(&server.admin(), "one");
     let first = client.post("/roles", json!({ "name": "Office" })).await;
     let again = client.post("/roles", json!({ "name": "Office" })).await;
@@ -44,7 +44,7 @@ async fn the_same_request_is_answered_alike_and_carried_out_once(server: Server)
     keyed(&server.admin(), "two").post("/roles", json!({ "name": "Other" })).await.created("role");
 }
 
-async fn another_request_under_the_same_key_is_refused(server: Server) {
+async fn different_request_with_the_same_key_is_refused(server: Server) {
     let client = keyed(&server.admin(), "one");
     client.post("/roles", json!({ "name": "Office" })).await.created("role");
     let problem = client.post("/roles", json!({ "name": "Other" })).await.invalid("Idempotency-Key");
@@ -54,7 +54,7 @@ async fn another_request_under_the_same_key_is_refused(server: Server) {
     assert_eq!(roles(&server).await, 1);
 }
 
-async fn a_key_belongs_to_one_user(server: Server) {
+async fn idempotency_key_belongs_to_one_user(server: Server) {
     let (_, other) = server.user(&["users.manage"], &["*"]).await;
     keyed(&server.admin(), "one").post("/roles", json!({ "name": "Office" })).await.created("role");
     let answer = keyed(&other, "one").post("/roles", json!({ "name": "Other" })).await;
@@ -64,7 +64,7 @@ async fn a_key_belongs_to_one_user(server: Server) {
     keyed(&without, "one").post("/roles", json!({ "name": "Office" })).await.refused(403, "permission_missing");
 }
 
-async fn what_was_refused_may_be_tried_again(server: Server) {
+async fn refused_request_can_be_retried_with_the_same_key(server: Server) {
     let client = keyed(&server.admin(), "one");
     client.post("/roles", json!({ "name": "" })).await.invalid("name");
     client.post_text("/roles", "{").await.refused(400, "malformed_request");
@@ -72,7 +72,7 @@ async fn what_was_refused_may_be_tried_again(server: Server) {
     assert_eq!(roles(&server).await, 1);
 }
 
-async fn duplicates_at_once_are_carried_out_once(server: Server) {
+async fn concurrent_duplicates_run_once(server: Server) {
     let client = keyed(&server.admin(), "one");
     let post = || client.post("/members", json!({ "name": "Ada" }));
     let answers = futures_util::future::join_all((0..8).map(|_| post())).await;
@@ -83,7 +83,7 @@ async fn duplicates_at_once_are_carried_out_once(server: Server) {
     assert_eq!(client.get("/members").await.ok()["meta"]["total"], 1);
 }
 
-async fn actions_are_carried_out_once(server: Server) {
+async fn actions_with_an_idempotency_key_run_once(server: Server) {
     let admin = server.admin();
     let view = json!({ "name": "Mine", "entity_type": "products", "columns": ["name"] });
     let view = admin.post("/custom_views", view).await.created("custom_view");
@@ -94,7 +94,7 @@ async fn actions_are_carried_out_once(server: Server) {
     assert_eq!(admin.get("/custom_views").await.ok()["meta"]["total"], 2);
 }
 
-async fn an_answer_is_kept_though_the_record_goes(server: Server) {
+async fn stored_response_outlives_the_record(server: Server) {
     let admin = server.admin();
     let (user, _) = server.user(&[], &["*"]).await;
     let path = format!("/users/{}", user["id"]);
@@ -114,7 +114,7 @@ async fn an_answer_is_kept_though_the_record_goes(server: Server) {
     add("four").await.refused(404, "not_found");
 }
 
-async fn a_secret_is_shown_again_to_its_token_and_never_stored_in_clear(server: Server) {
+async fn secret_is_replayed_to_its_token_and_stored_encrypted(server: Server) {
     let admin = server.admin();
     let other = server.client(&server.token(&["*"]).await);
     let body = json!({ "name": "CI", "abilities": ["products:read"] });
@@ -126,7 +126,7 @@ async fn a_secret_is_shown_again_to_its_token_and_never_stored_in_clear(server: 
     keyed(&other, "one").post("/tokens", body).await.refused(409, "conflict");
 }
 
-async fn a_key_is_1_to_255_visible_characters(server: Server) {
+async fn idempotency_key_is_1_to_255_visible_characters(server: Server) {
     let admin = server.admin();
     for bad in ["", " ", "a b", "ä", &"x".repeat(256)] {
         keyed(&admin, bad).post("/roles", json!({ "name": "Office" })).await.invalid("Idempotency-Key");
@@ -143,7 +143,7 @@ async fn a_key_is_1_to_255_visible_characters(server: Server) {
     assert!(answer.text().await.expect("a text").contains("must be sent once"));
 }
 
-async fn other_methods_ignore_the_key(server: Server) {
+async fn methods_other_than_post_ignore_the_idempotency_key(server: Server) {
     let client = keyed(&server.admin(), "one");
     let role = client.post("/roles", json!({ "name": "Office" })).await.created("role");
     let path = format!("/roles/{}", role["id"]);
@@ -156,7 +156,7 @@ async fn other_methods_ignore_the_key(server: Server) {
     client.delete(&path).await.deleted();
 }
 
-async fn a_key_is_forgotten_after_a_day(server: Server) {
+async fn idempotency_key_expires_after_a_day(server: Server) {
     const DAY: Duration = Duration::from_secs(24 * 60 * 60);
     let client = keyed(&server.admin(), "one");
     client.post("/members", json!({ "name": "Ada" })).await.created("member");
@@ -172,7 +172,7 @@ async fn a_key_is_forgotten_after_a_day(server: Server) {
     assert_eq!(charter_runtime::idempotency::prune(&server.state).await.expect("it prunes"), 1);
 }
 
-async fn another_node_knows_the_answer(server: Server) {
+async fn stored_response_is_replayed_by_another_server(server: Server) {
     let other = server.beside().await;
     let first = keyed(&server.admin(), "one").post("/members", json!({ "name": "Ada" })).await.created("member");
     let again = keyed(&other.admin(), "one").post("/members", json!({ "name": "Ada" })).await;

@@ -114,7 +114,7 @@ async fn every_list_and_every_record_fits_its_schema(server: Server) {
 }
 
 /// Refusals of an example because of other records. Those of its own values are mistakes of the description.
-const OF_OTHERS: [&str; 2] = ["names no ", "is already taken"];
+const OF_OTHERS: [&str; 2] = ["does not refer to an existing ", "is already taken"];
 
 async fn every_example_of_a_new_record_is_taken(server: Server) {
     let description = description(&server).await;

@@ -1,4 +1,4 @@
-//! Single records and writes: the note at its path, its attachments, references to it, includes.
+//! Access to a single child record: its path, its attachments, references to it, includes.
 
 use serde_json::{Value, json};
 
@@ -6,11 +6,11 @@ use super::{SECRET, World, attach};
 use crate::support::{Client, Folders, on_both};
 
 on_both!(
-    a_record_under_a_parent_is_seen_where_the_parent_is,
-    a_record_under_a_parent_is_changed_by_those_who_see_it,
-    what_is_embedded_in_a_record_is_seen_and_kept_with_it,
-    who_deletes_a_record_deletes_what_hangs_on_it,
-    what_belongs_to_a_deleted_parent_is_seen_by_nobody,
+    child_record_is_visible_only_if_its_parent_is,
+    child_record_can_be_changed_by_callers_who_see_it,
+    embedded_records_are_visible_with_their_record_and_can_be_sent_back,
+    deleting_a_record_deletes_attachments_that_the_caller_cannot_see,
+    child_records_of_a_deleted_parent_are_hidden_from_everyone,
 );
 
 /// What shows the note, or takes a reference to it.
@@ -111,7 +111,7 @@ fn found(answer: crate::support::Answer) -> bool {
     true
 }
 
-async fn a_record_under_a_parent_is_seen_where_the_parent_is(server: Folders) {
+async fn child_record_is_visible_only_if_its_parent_is(server: Folders) {
     let world = World::new(server).await;
     for door in DOORS {
         for (who, client, sees) in world.callers() {
@@ -120,7 +120,7 @@ async fn a_record_under_a_parent_is_seen_where_the_parent_is(server: Folders) {
     }
 }
 
-async fn a_record_under_a_parent_is_changed_by_those_who_see_it(server: Folders) {
+async fn child_record_can_be_changed_by_callers_who_see_it(server: Folders) {
     let world = World::new(server).await;
     let World { owner, stranger, admin, attachment, folder, .. } = &world;
     let path = world.path();
@@ -139,7 +139,7 @@ async fn a_record_under_a_parent_is_changed_by_those_who_see_it(server: Folders)
     }
 }
 
-async fn what_is_embedded_in_a_record_is_seen_and_kept_with_it(server: Folders) {
+async fn embedded_records_are_visible_with_their_record_and_can_be_sent_back(server: Folders) {
     let world = World::new(server).await;
     for client in [&world.owner, &world.admin] {
         let note = client.get(&world.path()).await.record("note");
@@ -149,7 +149,7 @@ async fn what_is_embedded_in_a_record_is_seen_and_kept_with_it(server: Folders) 
     }
 }
 
-async fn who_deletes_a_record_deletes_what_hangs_on_it(server: Folders) {
+async fn deleting_a_record_deletes_attachments_that_the_caller_cannot_see(server: Folders) {
     let world = World::new(server).await;
     let World { owner, admin, attachment, link, pin, .. } = &world;
     admin.delete(&format!("/pins/{}", pin["id"])).await.deleted();
@@ -158,7 +158,7 @@ async fn who_deletes_a_record_deletes_what_hangs_on_it(server: Folders) {
     admin.get(&format!("/attachments/{}", attachment["id"])).await.refused(404, "not_found");
 }
 
-async fn what_belongs_to_a_deleted_parent_is_seen_by_nobody(server: Folders) {
+async fn child_records_of_a_deleted_parent_are_hidden_from_everyone(server: Folders) {
     let world = World::new(server).await;
     world.owner.delete(&format!("/folders/{}", world.folder["id"])).await.deleted();
     for door in DOORS {

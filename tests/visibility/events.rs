@@ -1,4 +1,4 @@
-//! Webhooks: who is told of a record that belongs to another one.
+//! Webhook events of child records reach only users who can see them.
 
 use serde_json::json;
 
@@ -7,10 +7,10 @@ use crate::delivery::{Receiver, deliver};
 use crate::support::{Folders, on_both};
 
 on_both!(
-    a_webhook_is_told_of_what_its_user_sees,
-    the_end_of_a_record_is_told_to_its_owner_when_its_parent_is_gone,
-    a_record_that_was_given_away_is_told_to_its_new_owner,
-    an_event_that_no_operation_emits_is_told_to_those_who_see_its_record,
+    webhook_receives_only_events_of_visible_records,
+    delete_event_reaches_the_owner_of_a_record_with_a_deleted_parent,
+    event_of_a_transferred_record_reaches_its_new_owner,
+    event_unknown_to_the_catalog_reaches_users_who_see_its_record,
 );
 
 /// Those who are told of each event, by the name of their webhook's address.
@@ -37,7 +37,7 @@ fn pairs(expected: &[(&str, &str)]) -> Vec<(String, String)> {
     expected.iter().map(|(event, who)| (event.to_string(), who.to_string())).collect()
 }
 
-async fn a_webhook_is_told_of_what_its_user_sees(server: Folders) {
+async fn webhook_receives_only_events_of_visible_records(server: Folders) {
     let world = World::new(server).await;
     listen(&world).await;
     world.owner.put(&world.path(), json!({ "body": format!("{SECRET}.") })).await.record("note");
@@ -54,7 +54,7 @@ async fn a_webhook_is_told_of_what_its_user_sees(server: Folders) {
     assert_eq!(told(&world).await.len(), 3);
 }
 
-async fn the_end_of_a_record_is_told_to_its_owner_when_its_parent_is_gone(server: Folders) {
+async fn delete_event_reaches_the_owner_of_a_record_with_a_deleted_parent(server: Folders) {
     let world = World::new(server).await;
     world.admin.delete(&format!("/pins/{}", world.pin["id"])).await.deleted();
     world.admin.delete(&format!("/links/{}", world.link["id"])).await.deleted();
@@ -73,7 +73,7 @@ async fn the_end_of_a_record_is_told_to_its_owner_when_its_parent_is_gone(server
     assert_eq!(told(&world).await, pairs(&expected));
 }
 
-async fn a_record_that_was_given_away_is_told_to_its_new_owner(server: Folders) {
+async fn event_of_a_transferred_record_reaches_its_new_owner(server: Folders) {
     let world = World::new(server).await;
     listen(&world).await;
     let given = json!({ "user_id": world.stranger_user["id"] });
@@ -89,7 +89,7 @@ async fn a_record_that_was_given_away_is_told_to_its_new_owner(server: Folders) 
 }
 
 /// The application may write a record whose resource serves no such operation.
-async fn an_event_that_no_operation_emits_is_told_to_those_who_see_its_record(server: Folders) {
+async fn event_unknown_to_the_catalog_reaches_users_who_see_its_record(server: Folders) {
     let world = World::new(server).await;
     listen(&world).await;
     assert!(!world.server.state.catalog.events().contains(&"note.restored".to_string()));

@@ -1,4 +1,4 @@
-//! Lists: filters through relations, saved views, totals, exports, the audit trail.
+//! Visibility in lists: filters through relations, saved views, totals, exports, the audit log.
 
 use serde_json::{Value, json};
 
@@ -6,12 +6,12 @@ use super::{SECRET, World};
 use crate::support::{Client, Folders, on_both};
 
 on_both!(
-    a_filter_through_a_relation_finds_by_what_its_caller_sees,
-    a_hidden_record_answers_like_one_that_is_not_there,
-    a_saved_view_finds_by_what_its_reader_sees,
-    an_export_has_what_the_list_has,
-    the_trail_of_a_hidden_record_is_hidden,
-    the_history_of_a_hidden_record_is_hidden_in_the_panel,
+    filter_through_a_relation_matches_only_visible_records,
+    hidden_record_is_indistinguishable_from_a_missing_one,
+    saved_view_matches_only_records_visible_to_its_reader,
+    export_contains_the_same_records_as_the_list,
+    audit_entries_of_a_hidden_record_are_hidden,
+    history_of_a_hidden_record_is_hidden_in_the_panel,
 );
 
 /// How many links a query string finds, by the total and by the rows, numbered and by cursor.
@@ -23,7 +23,7 @@ async fn links(client: &Client, query: &str) -> usize {
     rows
 }
 
-async fn a_filter_through_a_relation_finds_by_what_its_caller_sees(server: Folders) {
+async fn filter_through_a_relation_matches_only_visible_records(server: Folders) {
     let world = World::new(server).await;
     let filters = json!([{ "field": "note.body", "predicate": "cont", "value": "mirror" }]).to_string();
     let filters =
@@ -38,7 +38,7 @@ async fn a_filter_through_a_relation_finds_by_what_its_caller_sees(server: Folde
     }
 }
 
-async fn a_hidden_record_answers_like_one_that_is_not_there(server: Folders) {
+async fn hidden_record_is_indistinguishable_from_a_missing_one(server: Folders) {
     let world = World::new(server).await;
     for (query, seen, hidden) in [
         ("q[note.body_blank]=1", 0, 1),
@@ -54,7 +54,7 @@ async fn a_hidden_record_answers_like_one_that_is_not_there(server: Folders) {
     }
 }
 
-async fn a_saved_view_finds_by_what_its_reader_sees(server: Folders) {
+async fn saved_view_matches_only_records_visible_to_its_reader(server: Folders) {
     let world = World::new(server).await;
     let view = json!({
         "name": "Mirrors", "entity_type": "links", "visibility": "system", "columns": ["id"],
@@ -66,7 +66,7 @@ async fn a_saved_view_finds_by_what_its_reader_sees(server: Folders) {
     }
 }
 
-async fn an_export_has_what_the_list_has(server: Folders) {
+async fn export_contains_the_same_records_as_the_list(server: Folders) {
     let world = World::new(server).await;
     for (who, client, sees) in world.callers() {
         let csv = client.with("accept", "text/csv").get("/links?q[note.body_cont]=mirror").await;
@@ -75,7 +75,7 @@ async fn an_export_has_what_the_list_has(server: Folders) {
     }
 }
 
-async fn the_trail_of_a_hidden_record_is_hidden(server: Folders) {
+async fn audit_entries_of_a_hidden_record_are_hidden(server: Folders) {
     let world = World::new(server).await;
     for entity in ["folders", "notes", "marks", "attachments"] {
         for (who, client, sees) in world.callers() {
@@ -92,7 +92,7 @@ async fn the_trail_of_a_hidden_record_is_hidden(server: Folders) {
     assert_eq!(seen.len(), 1);
 }
 
-async fn the_history_of_a_hidden_record_is_hidden_in_the_panel(server: Folders) {
+async fn history_of_a_hidden_record_is_hidden_in_the_panel(server: Folders) {
     let world = World::new(server).await;
     let mut owner = crate::panel::visitor(&world.server, &world.owner_user).await;
     let mut stranger = crate::panel::visitor(&world.server, &world.stranger_user).await;

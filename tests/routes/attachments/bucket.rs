@@ -1,4 +1,4 @@
-//! Attachments in a bucket: what is stored where, and links that its own service answers.
+//! Attachments in an S3 bucket: stored objects and presigned links.
 
 use std::ops::Deref;
 use std::time::Duration;
@@ -10,14 +10,14 @@ use super::{Form, attach, member, path, promised, stored, thumbnails, until};
 use crate::support::{Bucket, Database, Fixture, Server, http, on_both};
 
 on_both!(
-    a_file_and_its_thumbnail_are_stored_in_the_bucket,
-    a_link_is_answered_by_the_service_for_an_hour,
-    no_part_of_a_presigned_link_can_be_changed,
-    only_what_is_safe_is_shown_in_place,
-    a_large_and_an_empty_file_are_sent_in_one_piece,
-    a_deleted_attachment_is_deleted_from_the_bucket,
-    what_was_copied_from_the_folder_is_found,
-    nothing_tells_the_key,
+    upload_stores_the_file_and_its_thumbnail_in_the_bucket,
+    presigned_link_is_valid_for_an_hour,
+    changed_presigned_link_is_refused,
+    only_safe_content_types_of_the_bucket_are_shown_inline,
+    large_and_empty_files_are_sent_to_the_bucket_in_one_request,
+    deleting_an_attachment_deletes_its_objects_from_the_bucket,
+    files_copied_from_the_folder_to_the_bucket_are_served,
+    bucket_credentials_are_in_no_response_and_no_debug_output,
 );
 
 /// A server whose attachments are in a bucket.
@@ -65,7 +65,7 @@ fn text(value: &Value) -> &str {
     value.as_str().expect("a text")
 }
 
-async fn a_file_and_its_thumbnail_are_stored_in_the_bucket(server: Bucketed) {
+async fn upload_stores_the_file_and_its_thumbnail_in_the_bucket(server: Bucketed) {
     let member = member(&server).await;
     let png = thumbnails::png(300, 300);
     let form = Form::default().on(&member).file("a.png", &png);
@@ -82,7 +82,7 @@ async fn a_file_and_its_thumbnail_are_stored_in_the_bucket(server: Bucketed) {
     assert!(image::load_from_memory(&thumb.bytes().await.expect("a body")).is_ok_and(|image| image.width() == 256));
 }
 
-async fn a_link_is_answered_by_the_service_for_an_hour(server: Bucketed) {
+async fn presigned_link_is_valid_for_an_hour(server: Bucketed) {
     let member = member(&server).await;
     let attachment = attach(&server, &member, "wörld.txt", "Hello, wörld").await;
     let link = text(&attachment["url"]);
@@ -105,7 +105,7 @@ async fn a_link_is_answered_by_the_service_for_an_hour(server: Bucketed) {
 }
 
 /// Another file, another purpose, another time, another presentation.
-async fn no_part_of_a_presigned_link_can_be_changed(server: Bucketed) {
+async fn changed_presigned_link_is_refused(server: Bucketed) {
     let member = member(&server).await;
     let one = attach(&server, &member, "a.html", "<!DOCTYPE html><script>1</script>").await;
     let other = attach(&server, &member, "b.txt", "b").await;
@@ -129,7 +129,7 @@ async fn no_part_of_a_presigned_link_can_be_changed(server: Bucketed) {
     assert_eq!(server.bucket.objects().len(), 2);
 }
 
-async fn only_what_is_safe_is_shown_in_place(server: Bucketed) {
+async fn only_safe_content_types_of_the_bucket_are_shown_inline(server: Bucketed) {
     let member = member(&server).await;
     for (bytes, media_type, shown) in [
         (&thumbnails::png(4, 4)[..], "image/png", "inline"),
@@ -147,7 +147,7 @@ async fn only_what_is_safe_is_shown_in_place(server: Bucketed) {
     }
 }
 
-async fn a_large_and_an_empty_file_are_sent_in_one_piece(server: Bucketed) {
+async fn large_and_empty_files_are_sent_to_the_bucket_in_one_request(server: Bucketed) {
     let member = member(&server).await;
     for bytes in [(0..20 << 20).map(|at: u32| (at % 251) as u8).collect(), Vec::new()] {
         let form = Form::default().on(&member).file("a.bin", &bytes);
@@ -160,7 +160,7 @@ async fn a_large_and_an_empty_file_are_sent_in_one_piece(server: Bucketed) {
     assert_eq!(server.bucket.asked("PUT").len(), 3);
 }
 
-async fn a_deleted_attachment_is_deleted_from_the_bucket(server: Bucketed) {
+async fn deleting_an_attachment_deletes_its_objects_from_the_bucket(server: Bucketed) {
     let (one, two) = (member(&server).await, member(&server).await);
     let form = Form::default().on(&one).file("a.png", &thumbnails::png(300, 300));
     let attachment = form.send(&server.admin()).await.created("attachment");
@@ -175,7 +175,7 @@ async fn a_deleted_attachment_is_deleted_from_the_bucket(server: Bucketed) {
 }
 
 /// A folder moves to a bucket by copying it. Links that were given out before still lead to the server.
-async fn what_was_copied_from_the_folder_is_found(server: Server) {
+async fn files_copied_from_the_folder_to_the_bucket_are_served(server: Server) {
     let member = member(&server).await;
     let before = attach(&server, &member, "a.txt", "Hello").await;
     let bucket = Bucket::start().await;
@@ -193,7 +193,7 @@ async fn what_was_copied_from_the_folder_is_found(server: Server) {
     moved.stop().await;
 }
 
-async fn nothing_tells_the_key(server: Bucketed) {
+async fn bucket_credentials_are_in_no_response_and_no_debug_output(server: Bucketed) {
     let secret = server.bucket.location().secret_key;
     let member = member(&server).await;
     let attachment = attach(&server, &member, "a.txt", "a").await;

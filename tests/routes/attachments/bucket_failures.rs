@@ -1,4 +1,4 @@
-//! A bucket that fails, whenever it fails: nothing is left in it, and nobody else has to wait.
+//! Bucket failures: no object is left behind, and other requests are not blocked.
 
 use std::time::Duration;
 
@@ -11,14 +11,14 @@ use super::{Form, member, promised, stored, thumbnails, until};
 use crate::support::{Answer, Fault, on_both};
 
 on_both!(
-    what_passes_is_tried_again,
-    what_does_not_pass_is_told_and_leaves_nothing,
-    a_thumbnail_that_cannot_be_stored_leaves_no_file,
-    what_was_stored_without_an_answer_is_swept,
-    a_database_that_fails_leaves_nothing_in_the_bucket,
-    a_deletion_that_fails_is_made_up_for,
-    a_service_that_hangs_holds_nobody_up,
-    a_service_that_is_gone_is_503,
+    transient_bucket_errors_are_retried,
+    permanent_bucket_error_returns_503_and_leaves_no_file,
+    failed_thumbnail_upload_leaves_no_file,
+    object_stored_without_a_response_is_deleted_later,
+    upload_during_a_database_failure_leaves_no_object,
+    failed_object_deletion_is_retried,
+    hanging_bucket_does_not_block_other_requests,
+    unreachable_bucket_returns_503,
 );
 
 const HOUR: Duration = Duration::from_secs(3600);
@@ -43,7 +43,7 @@ async fn nothing_is_left(server: &Bucketed, member: &Value) {
     assert_eq!(promised(&server.state).await, 0);
 }
 
-async fn what_passes_is_tried_again(server: Bucketed) {
+async fn transient_bucket_errors_are_retried(server: Bucketed) {
     let member = member(&server).await;
     for faults in [
         vec![Fault::Status(500)],
@@ -59,7 +59,7 @@ async fn what_passes_is_tried_again(server: Bucketed) {
     assert_eq!(promised(&server.state).await, 0);
 }
 
-async fn what_does_not_pass_is_told_and_leaves_nothing(server: Bucketed) {
+async fn permanent_bucket_error_returns_503_and_leaves_no_file(server: Bucketed) {
     let member = member(&server).await;
     for fault in [Fault::Status(500), Fault::Midway(503), Fault::Cut] {
         server.bucket.fail("PUT", [fault; 3]);
@@ -77,7 +77,7 @@ async fn what_does_not_pass_is_told_and_leaves_nothing(server: Bucketed) {
     nothing_is_left(&server, &member).await;
 }
 
-async fn a_thumbnail_that_cannot_be_stored_leaves_no_file(server: Bucketed) {
+async fn failed_thumbnail_upload_leaves_no_file(server: Bucketed) {
     let member = member(&server).await;
     server.bucket.fail("PUT thumb", [Fault::Status(500), Fault::Midway(500), Fault::Cut]);
     upload(&server, &member).await.refused(503, "unavailable");
@@ -87,7 +87,7 @@ async fn a_thumbnail_that_cannot_be_stored_leaves_no_file(server: Bucketed) {
 }
 
 /// The answer is lost, and so is the deletion that follows: what is left stands in the promise.
-async fn what_was_stored_without_an_answer_is_swept(server: Bucketed) {
+async fn object_stored_without_a_response_is_deleted_later(server: Bucketed) {
     let member = member(&server).await;
     server.bucket.fail("PUT", [Fault::Unanswered; 3]);
     server.bucket.fail("DELETE", [Fault::Status(500); 3]);
@@ -99,7 +99,7 @@ async fn what_was_stored_without_an_answer_is_swept(server: Bucketed) {
     nothing_is_left(&server, &member).await;
 }
 
-async fn a_database_that_fails_leaves_nothing_in_the_bucket(server: Bucketed) {
+async fn upload_during_a_database_failure_leaves_no_object(server: Bucketed) {
     let member = member(&server).await;
     let refuse = match server.state.db.dialect() {
         Dialect::Postgres => "ALTER TABLE attachments ADD CHECK (original_name <> 'a.png')",
@@ -115,7 +115,7 @@ async fn a_database_that_fails_leaves_nothing_in_the_bucket(server: Bucketed) {
     nothing_is_left(&server, &member).await;
 }
 
-async fn a_deletion_that_fails_is_made_up_for(server: Bucketed) {
+async fn failed_object_deletion_is_retried(server: Bucketed) {
     let member = member(&server).await;
     let attachment = upload(&server, &member).await.created("attachment");
     let before = server.bucket.asked("DELETE").len();
@@ -127,7 +127,7 @@ async fn a_deletion_that_fails_is_made_up_for(server: Bucketed) {
 }
 
 /// No transaction is open while a file is sent.
-async fn a_service_that_hangs_holds_nobody_up(server: Bucketed) {
+async fn hanging_bucket_does_not_block_other_requests(server: Bucketed) {
     let member = member(&server).await;
     server.bucket.fail("PUT", [Fault::Silence; 12]);
     let before = server.bucket.asked("PUT").len();
@@ -149,7 +149,7 @@ async fn a_service_that_hangs_holds_nobody_up(server: Bucketed) {
     nothing_is_left(&server, &member).await;
 }
 
-async fn a_service_that_is_gone_is_503(server: Bucketed) {
+async fn unreachable_bucket_returns_503(server: Bucketed) {
     let Bucketed { server, bucket } = server;
     let member = member(&server).await;
     drop(bucket);

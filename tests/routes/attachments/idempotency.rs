@@ -1,4 +1,4 @@
-//! `POST /attachments` with an `Idempotency-Key`: an upload that is sent again is carried out once.
+//! `POST /attachments` with an `Idempotency-Key`: a repeated upload runs once.
 
 use std::time::Duration;
 
@@ -11,12 +11,12 @@ use super::{BOUNDARY, Form, content_type, member, path, promised, stored};
 use crate::support::{Answer, Client, Server, on_both};
 
 on_both!(
-    the_same_upload_is_answered_alike_and_carried_out_once,
-    another_upload_under_the_same_key_is_refused,
-    uploads_at_once_make_one_attachment,
-    an_upload_that_failed_may_be_tried_again,
-    the_answer_outlives_the_attachment,
-    a_key_that_is_none_is_refused_before_the_file_arrives,
+    repeated_upload_gets_the_same_response_and_runs_once,
+    different_upload_with_the_same_idempotency_key_is_refused,
+    concurrent_uploads_with_one_key_create_one_attachment,
+    failed_upload_can_be_retried_with_the_same_key,
+    stored_upload_response_outlives_the_attachment,
+    invalid_idempotency_key_is_refused_before_the_file_arrives,
 );
 
 fn keyed(server: &Server) -> Client {
@@ -35,7 +35,7 @@ async fn send_otherwise(client: &Client, form: Form) -> Answer {
 }
 
 /// A client that sends a form again makes another boundary, and may order the parts otherwise.
-async fn the_same_upload_is_answered_alike_and_carried_out_once(server: Server) {
+async fn repeated_upload_gets_the_same_response_and_runs_once(server: Server) {
     let member = member(&server).await;
     let form = Form::default().on(&member).field("category", "contract").file("a.txt", b"Hello");
     let first = form.clone().send(&keyed(&server)).await;
@@ -55,7 +55,7 @@ async fn the_same_upload_is_answered_alike_and_carried_out_once(server: Server) 
     assert_eq!(attachments(&server, &member).await, 2);
 }
 
-async fn another_upload_under_the_same_key_is_refused(server: Server) {
+async fn different_upload_with_the_same_idempotency_key_is_refused(server: Server) {
     let member = member(&server).await;
     let form = |name: &str, bytes: &[u8]| Form::default().on(&member).file(name, bytes);
     form("a.txt", b"Hello").send(&keyed(&server)).await.created("attachment");
@@ -72,7 +72,7 @@ async fn another_upload_under_the_same_key_is_refused(server: Server) {
     assert_eq!((attachments(&server, &member).await, stored(&server).len()), (1.into(), 1));
 }
 
-async fn uploads_at_once_make_one_attachment(server: Server) {
+async fn concurrent_uploads_with_one_key_create_one_attachment(server: Server) {
     let member = member(&server).await;
     let bytes = vec![b'x'; 1 << 20];
     let post = || {
@@ -90,7 +90,7 @@ async fn uploads_at_once_make_one_attachment(server: Server) {
     assert_eq!((stored(&server).len(), promised(&server.state).await), (1, 0));
 }
 
-async fn an_upload_that_failed_may_be_tried_again(server: Server) {
+async fn failed_upload_can_be_retried_with_the_same_key(server: Server) {
     let member = member(&server).await;
     let form = || Form::default().on(&member).field("category", "broken").file("a.txt", b"a");
     let (refuse, allow) = match server.state.db.dialect() {
@@ -115,7 +115,7 @@ async fn an_upload_that_failed_may_be_tried_again(server: Server) {
     assert_eq!((attachments(&server, &member).await, stored(&server).len()), (1.into(), 1));
 }
 
-async fn the_answer_outlives_the_attachment(server: Server) {
+async fn stored_upload_response_outlives_the_attachment(server: Server) {
     let member = member(&server).await;
     let form = Form::default().on(&member).file("a.txt", b"a");
     let first = form.clone().send(&keyed(&server)).await.created("attachment");
@@ -124,7 +124,7 @@ async fn the_answer_outlives_the_attachment(server: Server) {
     form.send(&server.admin()).await.invalid("attachable_id");
 }
 
-async fn a_key_that_is_none_is_refused_before_the_file_arrives(server: Server) {
+async fn invalid_idempotency_key_is_refused_before_the_file_arrives(server: Server) {
     let member = member(&server).await;
     let client = server.admin().with("idempotency-key", "not a key");
     Form::default().on(&member).file("a.txt", b"a").send(&client).await.invalid("Idempotency-Key");

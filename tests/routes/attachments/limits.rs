@@ -1,4 +1,4 @@
-//! `POST /attachments`: the largest file, to the byte, and the largest image.
+//! `POST /attachments`: maximum file and image sizes, and slow uploads.
 
 use reqwest::Method;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -10,13 +10,13 @@ use crate::support::{Server, on_both};
 const MOST: usize = 20 * 1024 * 1024;
 
 on_both!(
-    a_file_of_20_mib_is_taken_and_one_byte_more_is_not,
-    what_is_said_to_be_too_long_is_refused_before_it_comes,
+    upload_is_limited_to_20_mib,
+    upload_with_a_too_large_content_length_is_refused_before_its_body,
     an_image_of_too_many_pixels_is_refused,
-    a_slow_upload_holds_nobody_up,
+    slow_upload_does_not_block_other_requests,
 );
 
-async fn a_file_of_20_mib_is_taken_and_one_byte_more_is_not(server: Server) {
+async fn upload_is_limited_to_20_mib(server: Server) {
     let member = member(&server).await;
     // Bytes that look like the beginning of a boundary, again and again.
     let bytes: Vec<u8> = b"\r\n------of-the-test".iter().copied().cycle().take(MOST + 1).collect();
@@ -32,7 +32,7 @@ async fn a_file_of_20_mib_is_taken_and_one_byte_more_is_not(server: Server) {
     assert_eq!(answer.status(206).text.as_bytes(), &bytes[MOST - 20..MOST]);
 }
 
-async fn what_is_said_to_be_too_long_is_refused_before_it_comes(server: Server) {
+async fn upload_with_a_too_large_content_length_is_refused_before_its_body(server: Server) {
     let mut stream = TcpStream::connect(server.address).await.expect("the server listens");
     let token = server.token(&["members:write"]).await;
     let head = format!(
@@ -64,7 +64,7 @@ async fn an_image_of_too_many_pixels_is_refused(server: Server) {
     form.send(&server.admin()).await.invalid("file");
 }
 
-async fn a_slow_upload_holds_nobody_up(server: Server) {
+async fn slow_upload_does_not_block_other_requests(server: Server) {
     let quick = server.configured(|config| config.request_timeout = std::time::Duration::from_millis(400)).await;
     let member = member(&quick).await;
     let body = Form::default().on(&member).file("a.txt", &[b'a'; 1000]).bytes();

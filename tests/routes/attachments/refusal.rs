@@ -1,4 +1,4 @@
-//! `POST /attachments`: what is refused, and under which names.
+//! `POST /attachments`: refused uploads, and the fields of their errors.
 
 use reqwest::Method;
 use serde_json::json;
@@ -7,18 +7,18 @@ use super::{Form, content_type, member, promised, stored};
 use crate::support::{Server, on_both};
 
 on_both!(
-    every_problem_is_told_at_once,
-    lengths_are_checked_at_their_edges,
-    it_hangs_on_a_record_that_is_there,
-    a_field_that_is_not_there_is_told,
-    a_body_that_is_no_form_is_refused,
-    a_broken_form_is_refused,
-    a_name_with_what_no_header_may_have_is_refused,
-    an_upload_needs_the_ability_of_what_it_hangs_on,
-    what_was_refused_leaves_nothing,
+    all_errors_of_an_upload_are_reported_at_once,
+    upload_field_lengths_are_checked_exactly,
+    attachment_requires_an_existing_record,
+    unknown_upload_field_is_refused,
+    upload_that_is_not_a_form_is_refused,
+    malformed_form_is_refused,
+    file_name_with_characters_invalid_in_headers_is_refused,
+    upload_requires_the_ability_of_its_record,
+    refused_upload_leaves_no_file,
 );
 
-async fn every_problem_is_told_at_once(server: Server) {
+async fn all_errors_of_an_upload_are_reported_at_once(server: Server) {
     let admin = server.admin();
     let answer = Form::default().send(&admin).await;
     assert_eq!(answer.invalid_fields(), ["attachable_id", "attachable_type", "file"]);
@@ -36,7 +36,7 @@ async fn every_problem_is_told_at_once(server: Server) {
     assert!(answer.invalid("colour").contains("is not a field of attachment"), "{}", answer.text);
 }
 
-async fn lengths_are_checked_at_their_edges(server: Server) {
+async fn upload_field_lengths_are_checked_exactly(server: Server) {
     let member = member(&server).await;
     let form = |category: usize, description: usize| {
         let form = Form::default().on(&member).field("category", "é".repeat(category));
@@ -53,13 +53,17 @@ async fn lengths_are_checked_at_their_edges(server: Server) {
     refused.refused(413, "payload_too_large");
 }
 
-async fn it_hangs_on_a_record_that_is_there(server: Server) {
+async fn attachment_requires_an_existing_record(server: Server) {
     let admin = server.admin();
     let form = |kind: &str, id: &str| {
         Form::default().field("attachable_type", kind).field("attachable_id", id).file("a.txt", b"a")
     };
     for id in ["999", "0", "-1", "9223372036854775807"] {
-        assert_eq!(form("Member", id).send(&admin).await.invalid("attachable_id"), "names no member", "{id}");
+        assert_eq!(
+            form("Member", id).send(&admin).await.invalid("attachable_id"),
+            "does not refer to an existing member",
+            "{id}"
+        );
     }
     for id in ["", " ", "x", "1.5", "9223372036854775808"] {
         form("Member", id).send(&admin).await.invalid("attachable_id");
@@ -70,7 +74,7 @@ async fn it_hangs_on_a_record_that_is_there(server: Server) {
     }
 }
 
-async fn a_field_that_is_not_there_is_told(server: Server) {
+async fn unknown_upload_field_is_refused(server: Server) {
     let member = member(&server).await;
     let form = Form::default().on(&member).file("a.txt", b"a").field("catgory", "x");
     assert!(form.send(&server.admin()).await.invalid("catgory").contains("did you mean `category`?"));
@@ -86,7 +90,7 @@ async fn a_field_that_is_not_there_is_told(server: Server) {
     assert_eq!(form.send(&server.admin()).await.invalid("category"), "must be UTF-8");
 }
 
-async fn a_body_that_is_no_form_is_refused(server: Server) {
+async fn upload_that_is_not_a_form_is_refused(server: Server) {
     let admin = server.admin();
     let body = json!({ "attachable_type": "Member" }).to_string();
     for kind in [Some("application/json"), Some("application/x-www-form-urlencoded"), Some("nonsense"), None] {
@@ -106,7 +110,7 @@ async fn a_body_that_is_no_form_is_refused(server: Server) {
     assert_eq!(answer.header("allow"), Some("POST"));
 }
 
-async fn a_broken_form_is_refused(server: Server) {
+async fn malformed_form_is_refused(server: Server) {
     let member = member(&server).await;
     let whole = Form::default().on(&member).file("a.txt", b"abcdefgh").bytes();
     let send = async |body: Vec<u8>| {
@@ -126,7 +130,7 @@ async fn a_broken_form_is_refused(server: Server) {
 }
 
 /// The others, which a header may have, are left out of the name.
-async fn a_name_with_what_no_header_may_have_is_refused(server: Server) {
+async fn file_name_with_characters_invalid_in_headers_is_refused(server: Server) {
     let member = member(&server).await;
     for control in ["\u{1}", "\0", "\u{1b}", "\u{7f}"] {
         let form = Form::default().on(&member).file(&format!("a{control}b.txt"), b"a");
@@ -137,7 +141,7 @@ async fn a_name_with_what_no_header_may_have_is_refused(server: Server) {
     assert_eq!(form.send(&server.admin()).await.created("attachment")["original_name"], "abc.txt");
 }
 
-async fn an_upload_needs_the_ability_of_what_it_hangs_on(server: Server) {
+async fn upload_requires_the_ability_of_its_record(server: Server) {
     let member = member(&server).await;
     let form = || Form::default().on(&member).file("a.txt", b"a");
     form().send(&server.anonymous()).await.refused(401, "unauthenticated");
@@ -152,7 +156,7 @@ async fn an_upload_needs_the_ability_of_what_it_hangs_on(server: Server) {
     assert_eq!(attachment["uploaded_by"], user["id"]);
 }
 
-async fn what_was_refused_leaves_nothing(server: Server) {
+async fn refused_upload_leaves_no_file(server: Server) {
     let member = member(&server).await;
     Form::default().file("a.txt", b"abc").send(&server.admin()).await.invalid("attachable_id");
     Form::default().on(&member).file("a.txt", b"abc").field("nope", 1).send(&server.admin()).await.invalid("nope");

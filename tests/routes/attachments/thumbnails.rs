@@ -1,4 +1,4 @@
-//! `thumb_url`: small pictures of images, and of nothing else.
+//! `thumb_url`: thumbnails of images.
 
 use serde_json::Value;
 
@@ -6,10 +6,10 @@ use super::{Form, member, path, stored};
 use crate::support::{Server, http, on_both};
 
 on_both!(
-    an_image_has_a_thumbnail,
-    a_photograph_is_shown_upright,
-    what_is_no_image_has_none,
-    a_thumbnail_goes_with_its_file,
+    image_gets_a_thumbnail,
+    thumbnail_applies_the_exif_orientation,
+    file_that_is_not_an_image_has_no_thumbnail,
+    deleting_an_attachment_deletes_its_thumbnail,
 );
 
 /// A PNG of this size, in one colour: its pixels are not compressed.
@@ -60,7 +60,7 @@ async fn thumbnail(attachment: &Value) -> (String, image::DynamicImage) {
     (media_type, image::load_from_memory(&bytes).expect("an image"))
 }
 
-async fn an_image_has_a_thumbnail(server: Server) {
+async fn image_gets_a_thumbnail(server: Server) {
     use image::ImageFormat::{Gif, Jpeg, Png, WebP};
     let member = member(&server).await;
     for (format, media_type, alpha, thumb_type) in [
@@ -95,7 +95,7 @@ async fn an_image_has_a_thumbnail(server: Server) {
 }
 
 /// A JPEG that says, in its EXIF, that it lies on its side.
-async fn a_photograph_is_shown_upright(server: Server) {
+async fn thumbnail_applies_the_exif_orientation(server: Server) {
     let member = member(&server).await;
     let jpeg = encoded(image::ImageFormat::Jpeg, 300, 100, false);
     let tiff = b"II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\x06\0\0\0\0\0\0\0";
@@ -108,7 +108,7 @@ async fn a_photograph_is_shown_upright(server: Server) {
     assert!(thumb.height() > thumb.width(), "{} × {}", thumb.width(), thumb.height());
 }
 
-async fn what_is_no_image_has_none(server: Server) {
+async fn file_that_is_not_an_image_has_no_thumbnail(server: Server) {
     let member = member(&server).await;
     let whole = png(300, 300);
     for bytes in [&b"text"[..], b"%PDF-1.7", b"\x89PNG\r\n\x1a\nbroken", b"\xff\xd8\xff\xe0", &whole[..whole.len() / 2]]
@@ -119,7 +119,7 @@ async fn what_is_no_image_has_none(server: Server) {
     }
 }
 
-async fn a_thumbnail_goes_with_its_file(server: Server) {
+async fn deleting_an_attachment_deletes_its_thumbnail(server: Server) {
     let member = member(&server).await;
     let form = Form::default().on(&member).file("a.png", &png(300, 300));
     let attachment = form.send(&server.admin()).await.created("attachment");

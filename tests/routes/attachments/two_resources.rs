@@ -1,4 +1,4 @@
-//! Attachments where several resources take them: each has the abilities, and the visibility, of what it hangs on.
+//! Attachments of two resources: each has the abilities and the visibility of its record.
 
 use serde_json::{Value, json};
 
@@ -6,9 +6,9 @@ use super::{Form, path};
 use crate::support::{Gatherings, on_both};
 
 on_both!(
-    each_is_listed_under_its_own_record,
-    a_caller_finds_what_hangs_on_records_of_its_abilities,
-    what_hangs_on_a_hidden_record_is_hidden,
+    attachments_are_listed_under_their_own_record,
+    attachments_require_the_abilities_of_their_record,
+    attachment_of_a_hidden_record_is_hidden,
 );
 
 /// A gathering and a member with the same id, and an attachment on each.
@@ -26,7 +26,7 @@ async fn both(server: &Gatherings) -> (Value, Value) {
     (on_member, on_gathering)
 }
 
-async fn each_is_listed_under_its_own_record(server: Gatherings) {
+async fn attachments_are_listed_under_their_own_record(server: Gatherings) {
     both(&server).await;
     let admin = server.admin();
     let names = async |list: &str| admin.get(list).await.column("attachments", "original_name");
@@ -36,7 +36,7 @@ async fn each_is_listed_under_its_own_record(server: Gatherings) {
     assert_eq!(form.send(&admin).await.invalid("attachable_type"), "must be one of Member, Gathering");
 }
 
-async fn a_caller_finds_what_hangs_on_records_of_its_abilities(server: Gatherings) {
+async fn attachments_require_the_abilities_of_their_record(server: Gatherings) {
     let (on_member, on_gathering) = both(&server).await;
     let of = |attachment: &Value| format!("/attachments/{}", attachment["id"]);
     let reader = server.able(&["members:read"]).await;
@@ -57,7 +57,7 @@ async fn a_caller_finds_what_hangs_on_records_of_its_abilities(server: Gathering
 }
 
 /// A gathering is its owner's alone.
-async fn what_hangs_on_a_hidden_record_is_hidden(server: Gatherings) {
+async fn attachment_of_a_hidden_record_is_hidden(server: Gatherings) {
     let (_, on_gathering) = both(&server).await;
     let (_, other) = server.user(&[], &["*"]).await;
     let record = format!("/attachments/{}", on_gathering["id"]);
@@ -65,7 +65,7 @@ async fn what_hangs_on_a_hidden_record_is_hidden(server: Gatherings) {
     other.delete(&record).await.refused(404, "not_found");
     other.get("/gatherings/1/attachments").await.refused(404, "not_found");
     let form = Form::default().field("attachable_type", "Gathering").field("attachable_id", 1).file("a", b"a");
-    assert_eq!(form.send(&other).await.invalid("attachable_id"), "names no gathering");
+    assert_eq!(form.send(&other).await.invalid("attachable_id"), "does not refer to an existing gathering");
     // A link is for whoever gets it.
     server.anonymous().get(&path(&on_gathering["url"])).await.status(200);
 }

@@ -1,4 +1,4 @@
-//! Uploads that fail, wherever they fail, leave nothing.
+//! Failed uploads leave no file behind.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -13,16 +13,16 @@ use super::{Form, attach, content_type, member, promised, stored, until};
 use crate::support::{Server, on_both};
 
 on_both!(
-    a_client_that_goes_away_leaves_nothing,
-    a_database_that_fails_leaves_nothing,
-    a_record_that_goes_meanwhile_leaves_nothing,
-    what_a_crash_leaves_is_swept_after_an_hour,
-    a_received_file_that_nobody_receives_is_swept_after_an_hour,
-    a_deletion_that_stands_is_carried_out_at_the_next_start,
-    a_file_that_cannot_be_deleted_keeps_no_other,
+    upload_of_a_disconnected_client_leaves_no_file,
+    upload_during_a_database_failure_leaves_no_file,
+    upload_to_a_record_deleted_meanwhile_leaves_no_file,
+    file_left_by_a_crash_is_deleted_after_an_hour,
+    received_file_of_an_aborted_upload_is_deleted_after_an_hour,
+    pending_file_deletion_is_completed_at_the_next_start,
+    undeletable_file_does_not_block_the_deletion_of_others,
 );
 
-async fn a_client_that_goes_away_leaves_nothing(server: Server) {
+async fn upload_of_a_disconnected_client_leaves_no_file(server: Server) {
     let member = member(&server).await;
     let token = server.token(&["members:write"]).await;
     let body = Form::default().on(&member).file("a.bin", &vec![7; 1 << 20]).bytes();
@@ -41,7 +41,7 @@ async fn a_client_that_goes_away_leaves_nothing(server: Server) {
     assert_eq!(promised(&server.state).await, 0);
 }
 
-async fn a_database_that_fails_leaves_nothing(server: Server) {
+async fn upload_during_a_database_failure_leaves_no_file(server: Server) {
     let member = member(&server).await;
     let refuse = match server.state.db.dialect() {
         Dialect::Postgres => "ALTER TABLE attachments ADD CHECK (category <> 'broken')",
@@ -61,7 +61,7 @@ async fn a_database_that_fails_leaves_nothing(server: Server) {
 }
 
 /// The record is there when the upload is judged, and not when it is stored.
-async fn a_record_that_goes_meanwhile_leaves_nothing(server: Server) {
+async fn upload_to_a_record_deleted_meanwhile_leaves_no_file(server: Server) {
     let member = member(&server).await;
     let mut uploads = Vec::new();
     for _ in 0..4 {
@@ -98,7 +98,7 @@ fn stray(folder: &Path) {
     std::fs::write(folder.join("file"), b"stray").expect("the folder can be written");
 }
 
-async fn a_file_that_cannot_be_deleted_keeps_no_other(server: Server) {
+async fn undeletable_file_does_not_block_the_deletion_of_others(server: Server) {
     // A folder where a file should be is not deleted as one.
     let in_the_way = |folder: &Path| std::fs::create_dir(folder.join("file")).expect("the folder can be written");
     let first = promise(&server, "0a0a0a0a-0000-4000-8000-000000000000", TimeDelta::minutes(-2), in_the_way).await;
@@ -113,7 +113,7 @@ async fn a_file_that_cannot_be_deleted_keeps_no_other(server: Server) {
 }
 
 /// The state in which a process that ends between promise and attachment leaves things.
-async fn what_a_crash_leaves_is_swept_after_an_hour(server: Server) {
+async fn file_left_by_a_crash_is_deleted_after_an_hour(server: Server) {
     let member = member(&server).await;
     let attachment = attach(&server, &member, "a.txt", "a").await;
     let uuid = attachment["uuid"].as_str().expect("a UUID");
@@ -128,7 +128,7 @@ async fn what_a_crash_leaves_is_swept_after_an_hour(server: Server) {
     assert_eq!(promised(&server.state).await, 0);
 }
 
-async fn a_received_file_that_nobody_receives_is_swept_after_an_hour(server: Server) {
+async fn received_file_of_an_aborted_upload_is_deleted_after_an_hour(server: Server) {
     let uploads = server.state.config.data_dir.join("uploads");
     for (name, minutes) in [("old", 61), ("new", 59)] {
         let file = std::fs::File::create(uploads.join(name)).expect("the folder can be written");
@@ -139,7 +139,7 @@ async fn a_received_file_that_nobody_receives_is_swept_after_an_hour(server: Ser
     assert_eq!(stored(&server), [uploads.join("new")]);
 }
 
-async fn a_deletion_that_stands_is_carried_out_at_the_next_start(server: Server) {
+async fn pending_file_deletion_is_completed_at_the_next_start(server: Server) {
     let member = member(&server).await;
     attach(&server, &member, "a.txt", "a").await;
     // The deletion without its process: as the hook of the transaction leaves it.

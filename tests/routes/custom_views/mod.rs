@@ -1,4 +1,4 @@
-//! `/custom_views`: saved views as records. What they do to lists stands in `query/view.rs`.
+//! `/custom_views`: saved views as records. `query/view.rs` tests their effect on lists.
 
 mod clone;
 mod create;

@@ -1,4 +1,4 @@
-//! `/tokens`: what lets a caller in, shown once.
+//! `/tokens`: access tokens, whose values are shown once.
 
 mod create;
 mod record;

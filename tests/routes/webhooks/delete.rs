@@ -1,11 +1,11 @@
-//! `DELETE /webhooks/{id}`: nothing more is sent to it.
+//! `DELETE /webhooks/{id}`: ends all deliveries to it.
 
 use super::{delivering, path, role, webhook};
 use crate::support::{Receiver, Server, on_both};
 
-on_both!(a_deleted_webhook_is_told_nothing_more);
+on_both!(deleted_webhook_receives_no_more_events);
 
-async fn a_deleted_webhook_is_told_nothing_more(server: Server) {
+async fn deleted_webhook_receives_no_more_events(server: Server) {
     let server = delivering(&server).await;
     let admin = server.admin();
     let (gone, left) = (Receiver::answering(200).await, Receiver::answering(200).await);

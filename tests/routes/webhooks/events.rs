@@ -1,4 +1,4 @@
-//! The events of the specification, as they arrive at a receiver.
+//! Delivered events of the specification.
 
 use std::time::Duration;
 
@@ -9,14 +9,14 @@ use super::{delivering, path, webhook};
 use crate::support::{Receiver, Server, keys, on_both};
 
 on_both!(
-    each_event_of_the_specification_arrives,
-    the_events_of_a_resource_arrive,
-    only_what_was_subscribed_to_arrives,
-    what_was_refused_is_not_told,
-    nobody_is_told_what_their_roles_do_not_let_them_read,
+    every_event_of_the_specification_is_delivered,
+    events_of_a_resource_wildcard_are_delivered,
+    only_subscribed_events_are_delivered,
+    refused_write_delivers_no_event,
+    events_are_delivered_only_to_users_who_can_read_the_record,
 );
 
-async fn each_event_of_the_specification_arrives(server: Server) {
+async fn every_event_of_the_specification_is_delivered(server: Server) {
     let server = delivering(&server).await;
     let admin = server.admin();
     let receiver = Receiver::answering(200).await;
@@ -63,7 +63,7 @@ async fn each_event_of_the_specification_arrives(server: Server) {
     assert_eq!(change, &json!({ "old": null, "new": "Hire & Co." }));
 }
 
-async fn the_events_of_a_resource_arrive(server: Server) {
+async fn events_of_a_resource_wildcard_are_delivered(server: Server) {
     let server = delivering(&server).await;
     let admin = server.admin();
     let receiver = Receiver::answering(200).await;
@@ -82,7 +82,7 @@ async fn the_events_of_a_resource_arrive(server: Server) {
     assert_eq!(told, expected);
 }
 
-async fn only_what_was_subscribed_to_arrives(server: Server) {
+async fn only_subscribed_events_are_delivered(server: Server) {
     let server = delivering(&server).await;
     let admin = server.admin();
     let (some, all) = (Receiver::answering(200).await, Receiver::answering(200).await);
@@ -98,7 +98,7 @@ async fn only_what_was_subscribed_to_arrives(server: Server) {
     assert_eq!(admin.get(&format!("{}/logs", path(&hook))).await.ok()["meta"]["page"], 1);
 }
 
-async fn what_was_refused_is_not_told(server: Server) {
+async fn refused_write_delivers_no_event(server: Server) {
     let server = delivering(&server).await;
     let admin = server.admin();
     let receiver = Receiver::answering(200).await;
@@ -114,7 +114,7 @@ async fn what_was_refused_is_not_told(server: Server) {
 }
 
 /// Not by name, not by `*`, and not afterwards; and from when a role lets them on.
-async fn nobody_is_told_what_their_roles_do_not_let_them_read(server: Server) {
+async fn events_are_delivered_only_to_users_who_can_read_the_record(server: Server) {
     let server = delivering(&server).await;
     let (admin, receiver) = (server.admin(), Receiver::answering(200).await);
     let (user, client) = server.user(&[], &["*"]).await;

@@ -1,4 +1,4 @@
-//! Tests and resends with an `Idempotency-Key`: what is asked for again is sent once.
+//! Tests and resends with an `Idempotency-Key`: a repeated request sends once.
 
 use std::time::Duration;
 
@@ -9,13 +9,13 @@ use super::{delivering, path, role, webhook};
 use crate::support::{Client, Receiver, Reply, Server, on_both};
 
 on_both!(
-    a_test_that_is_asked_for_again_is_sent_once,
-    tests_at_once_are_sent_once,
-    tests_that_wait_keep_nobody_from_writing,
-    a_resend_is_sent_once,
-    a_test_that_failed_may_be_asked_for_again,
-    a_test_goes_on_without_its_client,
-    what_a_crash_left_is_free_after_its_lease,
+    repeated_test_with_one_key_is_sent_once,
+    concurrent_tests_with_one_key_are_sent_once,
+    waiting_tests_do_not_block_writes,
+    repeated_resend_with_one_key_is_sent_once,
+    failed_test_can_be_retried_with_the_same_key,
+    test_continues_after_its_client_disconnects,
+    idempotency_key_of_a_crashed_request_is_released_after_its_lease,
 );
 
 /// A webhook to a receiver that takes its time, and a client with a key.
@@ -29,7 +29,7 @@ async fn slow(server: &Server, millis: u64) -> (Receiver, String, Client) {
     (receiver, format!("{}/test", path(&hook)), server.admin().with("idempotency-key", "one"))
 }
 
-async fn a_test_that_is_asked_for_again_is_sent_once(server: Server) {
+async fn repeated_test_with_one_key_is_sent_once(server: Server) {
     let server = delivering(&server).await;
     let (receiver, test, client) = slow(&server, 0).await;
     let first = client.post(&test, json!({})).await;
@@ -43,7 +43,7 @@ async fn a_test_that_is_asked_for_again_is_sent_once(server: Server) {
     assert_eq!(receiver.received().len(), 2);
 }
 
-async fn tests_at_once_are_sent_once(server: Server) {
+async fn concurrent_tests_with_one_key_are_sent_once(server: Server) {
     let server = delivering(&server).await;
     let (receiver, test, client) = slow(&server, 1000).await;
     let policy = server.state.config.webhook_policy.clone();
@@ -73,7 +73,7 @@ async fn tests_at_once_are_sent_once(server: Server) {
     other.stop().await;
 }
 
-async fn tests_that_wait_keep_nobody_from_writing(server: Server) {
+async fn waiting_tests_do_not_block_writes(server: Server) {
     let policy = delivering(&server).await.state.config.webhook_policy.clone();
     let server = server
         .configured(|config| {
@@ -101,7 +101,7 @@ async fn tests_that_wait_keep_nobody_from_writing(server: Server) {
     assert_eq!(statuses, [200, 503], "half as many as there are turns");
 }
 
-async fn a_resend_is_sent_once(server: Server) {
+async fn repeated_resend_with_one_key_is_sent_once(server: Server) {
     let server = delivering(&server).await;
     let (receiver, test, client) = slow(&server, 0).await;
     role(&server, "Once more").await;
@@ -118,7 +118,7 @@ async fn a_resend_is_sent_once(server: Server) {
     client.post(&format!("{logs}/99/resend"), json!({})).await.invalid("Idempotency-Key");
 }
 
-async fn a_test_that_failed_may_be_asked_for_again(server: Server) {
+async fn failed_test_can_be_retried_with_the_same_key(server: Server) {
     let server = delivering(&server).await;
     let (receiver, test, client) = slow(&server, 0).await;
     let (refuse, allow) = match server.state.db.dialect() {
@@ -140,7 +140,7 @@ async fn a_test_that_failed_may_be_asked_for_again(server: Server) {
     assert_eq!(receiver.received().len(), 1);
 }
 
-async fn a_test_goes_on_without_its_client(server: Server) {
+async fn test_continues_after_its_client_disconnects(server: Server) {
     let server = delivering(&server).await;
     let (receiver, test, client) = slow(&server, 1000).await;
     let asked = tokio::time::timeout(Duration::from_millis(500), client.post(&test, json!({}))).await;
@@ -151,7 +151,7 @@ async fn a_test_goes_on_without_its_client(server: Server) {
 }
 
 /// A process that ended between sending and keeping the answer: its row has none.
-async fn what_a_crash_left_is_free_after_its_lease(server: Server) {
+async fn idempotency_key_of_a_crashed_request_is_released_after_its_lease(server: Server) {
     let server = delivering(&server).await;
     let (receiver, test, client) = slow(&server, 0).await;
     client.post(&test, json!({})).await.record("delivery");

@@ -1,4 +1,4 @@
-//! `POST /webhooks/{id}/recover`: what was missed, queued again.
+//! `POST /webhooks/{id}/recover`: queues missed events again.
 
 use std::time::Duration;
 
@@ -7,9 +7,13 @@ use serde_json::json;
 use super::{delivering, path, role, webhook};
 use crate::support::{Receiver, Server, on_both};
 
-on_both!(what_was_missed_is_sent, since_is_needed_and_is_a_time_in_the_past, a_disabled_webhook_is_enabled_first);
+on_both!(
+    recover_sends_missed_events,
+    recover_requires_since_in_the_past,
+    disabled_webhook_cannot_recover_before_it_is_enabled
+);
 
-async fn what_was_missed_is_sent(server: Server) {
+async fn recover_sends_missed_events(server: Server) {
     let server = delivering(&server).await;
     let admin = server.admin();
     let (receiver, other) = (Receiver::answering(200).await, Receiver::answering(200).await);
@@ -35,7 +39,7 @@ async fn what_was_missed_is_sent(server: Server) {
     assert_eq!(again.record("recovery")["queued"], 0);
 }
 
-async fn since_is_needed_and_is_a_time_in_the_past(server: Server) {
+async fn recover_requires_since_in_the_past(server: Server) {
     let hook = webhook(&server.admin(), "https://example.com/", &["*"]).await;
     let recover = format!("{}/recover", path(&hook));
     for body in [json!({}), json!({ "since": "yesterday" }), json!({ "since": "2999-01-01T00:00:00Z" })] {
@@ -43,7 +47,7 @@ async fn since_is_needed_and_is_a_time_in_the_past(server: Server) {
     }
 }
 
-async fn a_disabled_webhook_is_enabled_first(server: Server) {
+async fn disabled_webhook_cannot_recover_before_it_is_enabled(server: Server) {
     let admin = server.admin();
     let hook = webhook(&admin, "https://example.com/", &["*"]).await;
     admin.put(&path(&hook), json!({ "is_active": false })).await.record("webhook");

@@ -1,13 +1,13 @@
-//! `POST /webhooks/{id}/logs/{log_id}/resend`: one delivery once more.
+//! `POST /webhooks/{id}/logs/{log_id}/resend`: resends one delivery.
 
 use serde_json::json;
 
 use super::{delivering, path, role, webhook};
 use crate::support::{Receiver, Server, on_both};
 
-on_both!(a_delivery_is_sent_again_with_its_id_and_body);
+on_both!(resent_delivery_has_the_same_id_and_body);
 
-async fn a_delivery_is_sent_again_with_its_id_and_body(server: Server) {
+async fn resent_delivery_has_the_same_id_and_body(server: Server) {
     let server = delivering(&server).await;
     let admin = server.admin();
     let receiver = Receiver::answering(200).await;

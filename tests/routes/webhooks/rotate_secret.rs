@@ -1,4 +1,4 @@
-//! `POST /webhooks/{id}/rotate_secret`: a new secret, and a day for receivers to take it up.
+//! `POST /webhooks/{id}/rotate_secret`: a new secret, with the old one valid for a day.
 
 use std::time::Duration;
 
@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 use super::{delivering, path, webhook};
 use crate::support::{Receiver, Server, on_both};
 
-on_both!(both_secrets_sign_for_a_day);
+on_both!(deliveries_are_signed_with_both_secrets_for_a_day_after_rotation);
 
-async fn both_secrets_sign_for_a_day(server: Server) {
+async fn deliveries_are_signed_with_both_secrets_for_a_day_after_rotation(server: Server) {
     let server = delivering(&server).await;
     let admin = server.admin();
     let receiver = Receiver::answering(200).await;

@@ -5,9 +5,9 @@ use serde_json::json;
 use super::{path, webhook};
 use crate::support::{Server, on_both};
 
-on_both!(a_webhook_is_shown_without_its_secret, what_is_not_there_is_not_found);
+on_both!(showing_a_webhook_omits_its_secret, missing_webhook_is_not_found);
 
-async fn a_webhook_is_shown_without_its_secret(server: Server) {
+async fn showing_a_webhook_omits_its_secret(server: Server) {
     let mut created = webhook(&server.admin(), "https://example.com/", &["*"]).await;
     let answer = server.admin().get(&path(&created)).await;
     created.as_object_mut().expect("an object").remove("secret");
@@ -15,7 +15,7 @@ async fn a_webhook_is_shown_without_its_secret(server: Server) {
     assert!(!answer.text.contains("secret"));
 }
 
-async fn what_is_not_there_is_not_found(server: Server) {
+async fn missing_webhook_is_not_found(server: Server) {
     for path in ["/webhooks/99", "/webhooks/x", "/webhooks/99/logs"] {
         server.admin().get(path).await.refused(404, "not_found");
     }

@@ -1,4 +1,4 @@
-//! `PUT /webhooks/{id}`: another address, other events, off and on again.
+//! `PUT /webhooks/{id}`: changes URL, events and state.
 
 use serde_json::{Value, json};
 
@@ -6,11 +6,11 @@ use super::{delivering, path, role, webhook};
 use crate::support::{Receiver, Server, is_utc_time, on_both};
 
 on_both!(
-    only_the_fields_to_change_are_taken,
-    what_is_written_back_unchanged_changes_nothing,
-    a_webhook_that_was_disabled_is_enabled_again,
-    a_new_address_ends_the_streak_of_failures,
-    a_webhook_that_is_switched_off_is_told_nothing,
+    webhook_update_changes_only_the_given_fields,
+    webhook_from_get_can_be_sent_back_unchanged,
+    disabled_webhook_can_be_enabled_again,
+    new_url_resets_the_failure_streak,
+    inactive_webhook_receives_no_events,
 );
 
 /// Makes a webhook look as if its deliveries had failed since then.
@@ -20,7 +20,7 @@ async fn failing(server: &Server, hook: &Value) {
     server.sql(&format!("UPDATE webhooks SET {set} WHERE id = {}", hook["id"])).await;
 }
 
-async fn only_the_fields_to_change_are_taken(server: Server) {
+async fn webhook_update_changes_only_the_given_fields(server: Server) {
     let admin = server.admin();
     let hook = webhook(&admin, "https://example.com/", &["*"]).await;
     let changed = admin.put(&path(&hook), json!({ "events": ["role.created"] })).await.record("webhook");
@@ -36,7 +36,7 @@ async fn only_the_fields_to_change_are_taken(server: Server) {
     }
 }
 
-async fn what_is_written_back_unchanged_changes_nothing(server: Server) {
+async fn webhook_from_get_can_be_sent_back_unchanged(server: Server) {
     let admin = server.admin();
     let hook = webhook(&admin, "https://example.com/", &["*"]).await;
     let read = admin.get(&path(&hook)).await.record("webhook");
@@ -47,7 +47,7 @@ async fn what_is_written_back_unchanged_changes_nothing(server: Server) {
     assert_eq!(kept.record("webhook")["url"], "http://10.0.0.1/");
 }
 
-async fn a_webhook_that_was_disabled_is_enabled_again(server: Server) {
+async fn disabled_webhook_can_be_enabled_again(server: Server) {
     let admin = server.admin();
     let hook = webhook(&admin, "https://example.com/", &["*"]).await;
     failing(&server, &hook).await;
@@ -60,7 +60,7 @@ async fn a_webhook_that_was_disabled_is_enabled_again(server: Server) {
     );
 }
 
-async fn a_new_address_ends_the_streak_of_failures(server: Server) {
+async fn new_url_resets_the_failure_streak(server: Server) {
     let admin = server.admin();
     let hook = webhook(&admin, "https://example.com/", &["*"]).await;
     failing(&server, &hook).await;
@@ -70,7 +70,7 @@ async fn a_new_address_ends_the_streak_of_failures(server: Server) {
     assert_eq!(moved["failing_since"], Value::Null);
 }
 
-async fn a_webhook_that_is_switched_off_is_told_nothing(server: Server) {
+async fn inactive_webhook_receives_no_events(server: Server) {
     let server = delivering(&server).await;
     let admin = server.admin();
     let (off, on) = (Receiver::answering(200).await, Receiver::answering(200).await);
