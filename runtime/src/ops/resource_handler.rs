@@ -37,9 +37,8 @@ const SINGLETON_ID: i64 = 1;
 /// First path segments in one group of the router.
 const ROUTES_PER_GROUP: usize = 8;
 
-/// Mounts every resource under `/api/v1`. The router tries paths one after another. Paths are grouped by their first
-/// segment, and the sorted segments into ranges of [`ROUTES_PER_GROUP`], so that a request is compared with a few
-/// groups instead of every path.
+/// Mounts every resource under `/api/v1`. Paths are grouped by their first segment, and the sorted segments into ranges
+/// of [`ROUTES_PER_GROUP`], because the router tries one path after another.
 pub fn router(state: &Arc<State>) -> Router {
     let mut roots: BTreeMap<String, Router> = BTreeMap::new();
     for (index, entry) in state.catalog.entries().iter().enumerate() {
@@ -186,8 +185,7 @@ impl ResourceEndpoint {
                 }
             }
         };
-        // A write that can grant access checks the caller again once the whole body has arrived, because that can take
-        // long.
+        // A write that grants access checks the caller again after the body, which can take long to arrive.
         let revalidated;
         if bypass_cache {
             revalidated = still(state, &caller).await?;
@@ -233,8 +231,7 @@ impl ResourceEndpoint {
     }
 }
 
-/// Runs a write in its own transaction. With an idempotency key, a repeated request gets the stored response of the
-/// first one.
+/// Runs a write in its own transaction. A repeated idempotency key replays the first response.
 async fn in_transaction(
     context: &Context<'_>,
     entry: &Entry,

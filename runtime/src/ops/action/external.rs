@@ -11,7 +11,7 @@ use crate::ops::etag::Preconditions;
 use crate::ops::input::body::Body;
 use crate::query::Condition;
 
-/// Arguments of an external action. It has no preconditions ([`has_conditions`](crate::ops::RouteOperation::has_conditions)).
+/// Arguments of an external action, which has no preconditions.
 #[derive(Debug)]
 pub struct ExternalCall<'r> {
     pub action: &'static ActionMeta,

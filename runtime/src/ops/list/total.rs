@@ -1,4 +1,4 @@
-//! The total of a list: maintained by triggers, cached at the versions of its tables, or counted; or the planner's estimate.
+//! Totals of lists: maintained by triggers, cached by table versions, counted, or estimated by the planner.
 
 use serde_json::Value;
 
