@@ -251,7 +251,7 @@ async fn any_value_of_deleted_except_only_is_refused(server: Server) {
         admin.get(&format!("{}?deleted={asked}", path(&lamp))).await.invalid("deleted");
     }
     // Who asks for deleted records where none are kept is not answered others.
-    assert!(admin.get("/members?deleted=only").await.invalid("deleted").contains("nothing"));
+    assert!(admin.get("/members?deleted=only").await.invalid("deleted").contains("no soft delete"));
     admin.post("/members/1/restore", json!({})).await.refused(404, "not_found");
 }
 
