@@ -1,4 +1,4 @@
-//! Bodies: what they are said to be, how long they may be, and what their heads tell already.
+//! Request bodies: content type, maximum length, and refusal before the body arrives.
 
 use reqwest::Method;
 use serde_json::json;
@@ -8,13 +8,13 @@ use tokio::net::TcpStream;
 use crate::support::{Answer, Server, on_both};
 
 on_both!(
-    another_content_type_is_415,
-    json_is_told_by_its_content_type_or_by_none,
-    a_body_over_the_limit_is_413,
-    a_head_that_tells_enough_is_answered_without_the_body,
+    body_with_another_content_type_is_415,
+    body_is_json_with_a_json_content_type_or_none,
+    body_over_the_limit_is_413,
+    request_with_invalid_headers_is_refused_before_its_body,
 );
 
-async fn another_content_type_is_415(server: Server) {
+async fn body_with_another_content_type_is_415(server: Server) {
     let admin = server.admin();
     for kind in [
         "text/plain",
@@ -43,7 +43,7 @@ async fn another_content_type_is_415(server: Server) {
     assert_eq!(admin.get("/products").await.ok()["meta"]["total"], 0);
 }
 
-async fn json_is_told_by_its_content_type_or_by_none(server: Server) {
+async fn body_is_json_with_a_json_content_type_or_none(server: Server) {
     let admin = server.admin();
     for kind in [
         Some("application/json"),
@@ -61,7 +61,7 @@ async fn json_is_told_by_its_content_type_or_by_none(server: Server) {
     }
 }
 
-async fn a_body_over_the_limit_is_413(server: Server) {
+async fn body_over_the_limit_is_413(server: Server) {
     let small = server.configured(|config| config.body_limit = 2048).await;
     let admin = small.admin();
     let body = |length: usize| {
@@ -77,7 +77,7 @@ async fn a_body_over_the_limit_is_413(server: Server) {
     assert_eq!(admin.get("/products").await.ok()["meta"]["total"], 1);
 }
 
-async fn a_head_that_tells_enough_is_answered_without_the_body(server: Server) {
+async fn request_with_invalid_headers_is_refused_before_its_body(server: Server) {
     let token = server.token(&["*"]).await;
     for (kind, length, status) in [("application/json", 50_000_000, 413), ("text/plain", 10, 415)] {
         let mut stream = TcpStream::connect(server.address).await.expect("the server listens");

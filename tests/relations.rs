@@ -1,26 +1,26 @@
-//! How records hang together: references to any of several resources, embedded records, labels, owners.
+//! Relations: polymorphic references, embedded records, labels and owners.
 
 use serde_json::{Value, json};
 
 use crate::support::{Client, Gatherings, on_both};
 
 on_both!(
-    a_list_of_references_names_what_its_caller_sees,
-    a_polymorphic_reference_is_written_and_read_by_its_type_name,
-    a_polymorphic_reference_names_a_record_or_is_refused,
-    an_id_of_one_type_is_not_taken_for_one_of_another_and_half_a_reference_is_none,
-    embedded_records_are_written_and_read_with_the_one_that_holds_them,
-    embedded_records_are_changed_by_id_added_without_and_deleted_when_left_out,
-    an_update_of_embedded_records_alone_says_so_in_the_trail,
-    the_problems_of_embedded_records_are_told_at_their_place,
-    what_was_read_can_be_sent_back_and_changes_nothing,
-    the_label_of_a_code_is_shown_filtered_and_sorted_by,
-    a_field_that_is_given_once_cannot_be_changed,
-    a_record_of_another_owner_is_not_there,
-    a_reference_may_have_any_name,
-    a_field_may_be_named_like_a_predicate,
-    numbers_within_json_are_kept_or_refused,
-    an_include_of_too_many_records_is_refused_and_never_cut,
+    list_of_references_accepts_only_visible_records,
+    polymorphic_reference_is_written_and_read_by_its_type_name,
+    polymorphic_reference_to_a_missing_record_is_refused,
+    polymorphic_reference_requires_a_new_id_with_a_new_type_and_both_halves,
+    embedded_records_are_written_and_read_with_their_record,
+    embedded_records_are_updated_by_id_inserted_without_and_deleted_if_omitted,
+    update_of_embedded_records_alone_is_in_the_audit_log,
+    errors_of_embedded_records_are_reported_by_index,
+    record_with_embedded_records_can_be_sent_back_unchanged,
+    label_of_a_code_is_shown_and_can_be_filtered_and_sorted,
+    immutable_field_cannot_be_changed,
+    record_of_another_owner_is_not_found,
+    reference_field_can_have_any_name,
+    field_can_have_a_name_that_ends_like_a_predicate,
+    numbers_in_json_fields_are_stored_exactly_or_refused,
+    include_of_too_many_records_is_refused_and_never_truncated,
 );
 
 async fn member(client: &Client, name: &str) -> Value {
@@ -39,7 +39,7 @@ fn path(gathering: &Value) -> String {
     format!("/gatherings/{}", gathering["id"])
 }
 
-async fn a_polymorphic_reference_is_written_and_read_by_its_type_name(server: Gatherings) {
+async fn polymorphic_reference_is_written_and_read_by_its_type_name(server: Gatherings) {
     let admin = server.admin();
     let group = admin.post("/product_groups", json!({ "name": "Audio" })).await.created("product_group");
     let ada = member(&admin, "Ada").await;
@@ -58,7 +58,7 @@ async fn a_polymorphic_reference_is_written_and_read_by_its_type_name(server: Ga
     assert_eq!(found, [two["id"].clone()]);
 }
 
-async fn a_polymorphic_reference_names_a_record_or_is_refused(server: Gatherings) {
+async fn polymorphic_reference_to_a_missing_record_is_refused(server: Gatherings) {
     let admin = server.admin();
     let ada = member(&admin, "Ada").await;
     let body = |further: Value| json!({ "subject": "x", "code": "A", "regarding_type": further[0], "regarding_id": further[1] });
@@ -73,7 +73,7 @@ async fn a_polymorphic_reference_names_a_record_or_is_refused(server: Gatherings
     assert_eq!(cleared["regarding_id"], Value::Null);
 }
 
-async fn an_id_of_one_type_is_not_taken_for_one_of_another_and_half_a_reference_is_none(server: Gatherings) {
+async fn polymorphic_reference_requires_a_new_id_with_a_new_type_and_both_halves(server: Gatherings) {
     let admin = server.admin();
     let ada = member(&admin, "Ada").await;
     let group = admin.post("/product_groups", json!({ "name": "Audio" })).await.created("product_group");
@@ -93,7 +93,7 @@ async fn an_id_of_one_type_is_not_taken_for_one_of_another_and_half_a_reference_
     }
 }
 
-async fn embedded_records_are_written_and_read_with_the_one_that_holds_them(server: Gatherings) {
+async fn embedded_records_are_written_and_read_with_their_record(server: Gatherings) {
     let admin = server.admin();
     let (ada, alan) = (member(&admin, "Ada").await, member(&admin, "Alan").await);
     let made =
@@ -111,7 +111,7 @@ async fn embedded_records_are_written_and_read_with_the_one_that_holds_them(serv
     admin.delete(&path(&made)).await.deleted();
 }
 
-async fn embedded_records_are_changed_by_id_added_without_and_deleted_when_left_out(server: Gatherings) {
+async fn embedded_records_are_updated_by_id_inserted_without_and_deleted_if_omitted(server: Gatherings) {
     let admin = server.admin();
     let (ada, alan, grace) = (member(&admin, "Ada").await, member(&admin, "Alan").await, member(&admin, "Grace").await);
     let made = gathering(&admin, json!({ "guests": [{ "member_id": ada }, { "member_id": alan }] })).await;
@@ -129,7 +129,7 @@ async fn embedded_records_are_changed_by_id_added_without_and_deleted_when_left_
     assert_eq!(emptied["guests"], json!([]));
 }
 
-async fn an_update_of_embedded_records_alone_says_so_in_the_trail(server: Gatherings) {
+async fn update_of_embedded_records_alone_is_in_the_audit_log(server: Gatherings) {
     let admin = server.admin();
     let (ada, alan) = (member(&admin, "Ada").await, member(&admin, "Alan").await);
     let made = gathering(&admin, json!({ "guests": [{ "member_id": ada }] })).await;
@@ -149,7 +149,7 @@ async fn an_update_of_embedded_records_alone_says_so_in_the_trail(server: Gather
     assert_eq!(entries[2]["changes"], changed);
 }
 
-async fn the_problems_of_embedded_records_are_told_at_their_place(server: Gatherings) {
+async fn errors_of_embedded_records_are_reported_by_index(server: Gatherings) {
     let admin = server.admin();
     let ada = member(&admin, "Ada").await;
     let other = gathering(&admin, json!({ "guests": [{ "member_id": ada }] })).await;
@@ -171,7 +171,7 @@ async fn the_problems_of_embedded_records_are_told_at_their_place(server: Gather
     assert_eq!(admin.get("/gatherings").await.json()["meta"]["total"], 2);
 }
 
-async fn what_was_read_can_be_sent_back_and_changes_nothing(server: Gatherings) {
+async fn record_with_embedded_records_can_be_sent_back_unchanged(server: Gatherings) {
     let admin = server.admin();
     let ada = member(&admin, "Ada").await;
     let guests = json!([{ "member_id": ada }]);
@@ -180,7 +180,7 @@ async fn what_was_read_can_be_sent_back_and_changes_nothing(server: Gatherings) 
     assert_eq!(sent, made);
 }
 
-async fn the_label_of_a_code_is_shown_filtered_and_sorted_by(server: Gatherings) {
+async fn label_of_a_code_is_shown_and_can_be_filtered_and_sorted(server: Gatherings) {
     let admin = server.admin();
     let planned = gathering(&admin, json!({})).await;
     let held = gathering(&admin, json!({ "status_id": 2 })).await;
@@ -196,14 +196,14 @@ async fn the_label_of_a_code_is_shown_filtered_and_sorted_by(server: Gatherings)
     admin.post("/gatherings", json!({ "subject": "x", "code": "A", "status_id": 3 })).await.invalid("status_id");
 }
 
-async fn a_field_that_is_given_once_cannot_be_changed(server: Gatherings) {
+async fn immutable_field_cannot_be_changed(server: Gatherings) {
     let admin = server.admin();
     let made = gathering(&admin, json!({})).await;
     admin.put(&path(&made), json!({ "code": "B" })).await.invalid("code");
     admin.put(&path(&made), json!({ "code": "A", "subject": "Same code" })).await.record("gathering");
 }
 
-async fn a_record_of_another_owner_is_not_there(server: Gatherings) {
+async fn record_of_another_owner_is_not_found(server: Gatherings) {
     let admin = server.admin();
     let (_, client) = server.user(&[], &["gatherings:read", "gatherings:write", "members:write"]).await;
     let theirs = gathering(&admin, json!({})).await;
@@ -219,7 +219,7 @@ async fn a_record_of_another_owner_is_not_there(server: Gatherings) {
     client.put(&path(&own), json!({ "owned_by": theirs["owned_by"] })).await.invalid("owned_by");
 }
 
-async fn a_reference_may_have_any_name(server: Gatherings) {
+async fn reference_field_can_have_any_name(server: Gatherings) {
     let admin = server.admin();
     let (ada, alan) = (member(&admin, "Ada").await, member(&admin, "Alan").await);
     gathering(&admin, json!({ "t": alan })).await;
@@ -233,7 +233,7 @@ async fn a_reference_may_have_any_name(server: Gatherings) {
     assert_eq!(admin.get("/gatherings?q[teller.name_eq]=Alan&per_page=1").await.ok()["meta"]["total"], 1);
 }
 
-async fn a_field_may_be_named_like_a_predicate(server: Gatherings) {
+async fn field_can_have_a_name_that_ends_like_a_predicate(server: Gatherings) {
     let admin = server.admin();
     gathering(&admin, json!({ "is_not": "late" })).await;
     gathering(&admin, json!({})).await;
@@ -248,7 +248,7 @@ async fn a_field_may_be_named_like_a_predicate(server: Gatherings) {
     admin.get("/gatherings?q[is_eq]=x").await.invalid("q[is_eq]");
 }
 
-async fn numbers_within_json_are_kept_or_refused(server: Gatherings) {
+async fn numbers_in_json_fields_are_stored_exactly_or_refused(server: Gatherings) {
     let admin = server.admin();
     let post = async |notes: &str| {
         let body = format!(r#"{{"subject":"x","code":"A","notes":{notes}}}"#);
@@ -268,9 +268,9 @@ async fn numbers_within_json_are_kept_or_refused(server: Gatherings) {
     }
     let deep = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
     for (notes, problem) in [
-        ("[1e400]".into(), "holds the number 1e400, which is too large to be kept; send it as text"),
-        (deep(101), "must have at most 100 objects and lists in one another"),
-        (r#"{"a":"\ud800"}"#.into(), "must not contain half of a surrogate pair"),
+        ("[1e400]".into(), "contains the number 1e400, which is too large to store; send it as a string"),
+        (deep(101), "must be nested at most 100 levels deep"),
+        (r#"{"a":"\ud800"}"#.into(), "must not contain an unpaired surrogate"),
         (r#"["\u0000"]"#.into(), "must not contain a null character"),
         ("7".into(), "must be an object or a list"),
     ] {
@@ -301,7 +301,7 @@ async fn numbers_within_json_are_kept_or_refused(server: Gatherings) {
     assert_eq!(admin.get("/gatherings?view_id=1").await.records("gatherings").len(), 4);
 }
 
-async fn an_include_of_too_many_records_is_refused_and_never_cut(server: Gatherings) {
+async fn include_of_too_many_records_is_refused_and_never_truncated(server: Gatherings) {
     let admin = server.admin();
     admin.post("/products", json!({ "name": "Lamp" })).await.created("product");
     admin.post("/products", json!({ "name": "Tent" })).await.created("product");
@@ -326,7 +326,7 @@ async fn an_include_of_too_many_records_is_refused_and_never_cut(server: Gatheri
     assert_eq!(admin.get("/products?include=stockLevels&per_page=1").await.records("products").len(), 1);
 }
 
-async fn a_list_of_references_names_what_its_caller_sees(server: Gatherings) {
+async fn list_of_references_accepts_only_visible_records(server: Gatherings) {
     let (_, bob) = server.user(&[], &["*"]).await;
     let body = |follows: Value| json!({ "subject": "x", "code": "A", "follows": follows });
     let hidden = server.admin().post("/gatherings", body(json!([]))).await.created("gathering");
@@ -336,7 +336,7 @@ async fn a_list_of_references_names_what_its_caller_sees(server: Gatherings) {
     // Whether there is such a record is not told either.
     for id in [hidden["id"].clone(), json!(999)] {
         let problem = bob.post("/gatherings", body(json!([own["id"], id]))).await.invalid("follows");
-        assert!(problem.starts_with("names no gathering: "), "{problem}");
+        assert!(problem.starts_with("does not refer to an existing gathering: "), "{problem}");
     }
     server.admin().post("/gatherings", body(json!([own["id"], hidden["id"]]))).await.created("gathering");
 }

@@ -1,4 +1,4 @@
-//! Entity tags: reading what has not changed, and writing only what nobody else has changed.
+//! Entity tags: conditional reads and writes (`If-None-Match`, `If-Match`).
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -6,16 +6,16 @@ use serde_json::{Value, json};
 use crate::support::{Answer, Server, on_both};
 
 on_both!(
-    a_tag_stays_as_long_as_the_record_does,
-    what_a_client_has_is_not_sent_again,
-    a_write_is_made_to_the_version_that_is_meant,
-    a_deletion_and_an_action_too,
-    every_form_of_a_record_names_its_version,
-    a_change_beside_the_record_is_another_answer_of_the_same_version,
-    the_settings_have_a_version,
-    of_two_writers_of_one_version_one_wins,
-    a_malformed_condition_is_told,
-    what_is_refused_anyway_is_refused_as_ever,
+    etag_changes_exactly_when_the_record_changes,
+    if_none_match_with_the_current_etag_is_304,
+    update_evaluates_if_match,
+    delete_and_action_evaluate_if_match,
+    etag_of_every_representation_works_in_if_match,
+    change_of_an_included_value_changes_only_the_etag_of_that_representation,
+    settings_have_an_etag,
+    concurrent_updates_with_one_if_match_let_one_succeed,
+    malformed_precondition_is_refused,
+    errors_404_and_403_take_precedence_over_412,
 );
 
 fn tag(answer: &Answer) -> String {
@@ -31,7 +31,7 @@ async fn product(server: &Server) -> (String, Answer) {
     (format!("/products/{}", created.created("product")["id"]), created)
 }
 
-async fn a_tag_stays_as_long_as_the_record_does(server: Server) {
+async fn etag_changes_exactly_when_the_record_changes(server: Server) {
     let admin = server.admin();
     let (path, created) = product(&server).await;
     let first = tag(&created);
@@ -46,7 +46,7 @@ async fn a_tag_stays_as_long_as_the_record_does(server: Server) {
     assert_ne!(tag(&detail), tag(&changed));
 }
 
-async fn what_a_client_has_is_not_sent_again(server: Server) {
+async fn if_none_match_with_the_current_etag_is_304(server: Server) {
     let admin = server.admin();
     let (path, created) = product(&server).await;
     let known = tag(&created);
@@ -59,7 +59,7 @@ async fn what_a_client_has_is_not_sent_again(server: Server) {
     assert_eq!(admin.with("if-none-match", &known).get(&path).await.record("product")["name"], "Light");
 }
 
-async fn a_write_is_made_to_the_version_that_is_meant(server: Server) {
+async fn update_evaluates_if_match(server: Server) {
     let admin = server.admin();
     let (path, created) = product(&server).await;
     let known = tag(&created);
@@ -78,7 +78,7 @@ async fn a_write_is_made_to_the_version_that_is_meant(server: Server) {
     present.refused(412, "precondition_failed");
 }
 
-async fn a_deletion_and_an_action_too(server: Server) {
+async fn delete_and_action_evaluate_if_match(server: Server) {
     let admin = server.admin();
     let (user, _) = server.user(&[], &["*"]).await;
     let path = format!("/users/{}", user["id"]);
@@ -92,7 +92,7 @@ async fn a_deletion_and_an_action_too(server: Server) {
     admin.with("if-match", &tag(&stopped)).delete(&path).await.deleted();
 }
 
-async fn every_form_of_a_record_names_its_version(server: Server) {
+async fn etag_of_every_representation_works_in_if_match(server: Server) {
     let admin = server.admin();
     let (path, created) = product(&server).await;
     let mut known = vec![tag(&created)];
@@ -114,7 +114,7 @@ async fn every_form_of_a_record_names_its_version(server: Server) {
     }
 }
 
-async fn a_change_beside_the_record_is_another_answer_of_the_same_version(server: Server) {
+async fn change_of_an_included_value_changes_only_the_etag_of_that_representation(server: Server) {
     let admin = server.admin();
     let role = admin.post("/roles", json!({ "name": "Office" })).await;
     let path = format!("/roles/{}", role.created("role")["id"]);
@@ -131,7 +131,7 @@ async fn a_change_beside_the_record_is_another_answer_of_the_same_version(server
     admin.with("if-match", &known).put(&path, json!({ "name": "Light" })).await.record("product");
 }
 
-async fn the_settings_have_a_version(server: Server) {
+async fn settings_have_an_etag(server: Server) {
     let admin = server.admin();
     let known = tag(&admin.get("/settings").await);
     admin.with("if-none-match", &known).get("/settings").await.status(304);
@@ -140,7 +140,7 @@ async fn the_settings_have_a_version(server: Server) {
     stale.refused(412, "precondition_failed");
 }
 
-async fn of_two_writers_of_one_version_one_wins(server: Server) {
+async fn concurrent_updates_with_one_if_match_let_one_succeed(server: Server) {
     let (path, created) = product(&server).await;
     let client = server.admin().with("if-match", &tag(&created));
     let write = |number: usize| {
@@ -152,7 +152,7 @@ async fn of_two_writers_of_one_version_one_wins(server: Server) {
     assert_eq!(statuses, [200, 412, 412, 412, 412, 412]);
 }
 
-async fn a_malformed_condition_is_told(server: Server) {
+async fn malformed_precondition_is_refused(server: Server) {
     let admin = server.admin();
     let (path, _) = product(&server).await;
     for bad in ["x", "\"x", "", "\"a\" \"b\""] {
@@ -163,7 +163,7 @@ async fn a_malformed_condition_is_told(server: Server) {
     admin.with("if-none-match", "x").get(&path).await.refused(400, "malformed_request");
 }
 
-async fn what_is_refused_anyway_is_refused_as_ever(server: Server) {
+async fn errors_404_and_403_take_precedence_over_412(server: Server) {
     let (path, _) = product(&server).await;
     let stale = server.admin().with("if-match", "\"0\"");
     stale.get("/products/999").await.refused(404, "not_found");

@@ -1,4 +1,4 @@
-//! How a record is written: what is answered, told and entered is what is stored, whichever way it took.
+//! Writes: the response, the event and the audit entry match the stored record, on the fast and the slow path.
 
 use std::time::Duration;
 
@@ -9,22 +9,22 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use crate::support::{Client, Database, Server, on_both, run};
 
 on_both!(
-    what_a_write_answers_is_what_is_read,
-    a_definition_is_known_to_the_next_write_of_every_server,
-    changes_at_once_follow_one_another,
-    what_was_found_is_looked_at_again,
-    a_refused_write_leaves_nothing,
-    a_write_needs_no_second_connection,
-    what_a_reference_loses_meanwhile_is_told_under_its_name,
+    write_returns_the_same_record_as_a_read,
+    custom_field_definition_applies_to_the_next_write_of_every_server,
+    concurrent_updates_of_one_record_are_serialized,
+    slow_update_returns_concurrent_changes_of_the_record_and_its_references,
+    refused_write_stores_nothing,
+    write_needs_only_one_connection,
+    reference_deleted_during_a_write_is_reported_on_its_field,
 );
 
 #[test]
-fn a_plain_write_is_one_statement() {
+fn plain_write_on_postgres_is_one_statement() {
     run(Database::Postgres, one_statement);
 }
 
 #[test]
-fn what_a_trigger_makes_of_a_record_is_answered() {
+fn write_returns_the_values_that_a_database_trigger_set() {
     run(Database::Postgres, triggered);
 }
 
@@ -34,7 +34,7 @@ async fn define(client: &Client, name: &str, more: Value) -> Value {
     client.post("/custom_fields", body).await.created("custom_field")
 }
 
-async fn what_a_write_answers_is_what_is_read(server: Server) {
+async fn write_returns_the_same_record_as_a_read(server: Server) {
     let admin = server.admin();
     define(&admin, "colour", json!({})).await;
     define(&admin, "a_longer_name", json!({})).await;
@@ -64,7 +64,7 @@ async fn what_a_write_answers_is_what_is_read(server: Server) {
     }
 }
 
-async fn a_definition_is_known_to_the_next_write_of_every_server(server: Server) {
+async fn custom_field_definition_applies_to_the_next_write_of_every_server(server: Server) {
     let other = server.beside().await;
     let (one, two) = (server.admin(), other.admin());
     let path = format!("/products/{}", one.post("/products", json!({ "name": "Lamp" })).await.created("product")["id"]);
@@ -88,7 +88,7 @@ async fn a_definition_is_known_to_the_next_write_of_every_server(server: Server)
     other.stop().await;
 }
 
-async fn changes_at_once_follow_one_another(server: Server) {
+async fn concurrent_updates_of_one_record_are_serialized(server: Server) {
     let admin = server.admin();
     let path = format!("/products/{}", admin.post("/products", json!({ "name": "0" })).await.created("product")["id"]);
     let change = |n: usize| {
@@ -113,7 +113,7 @@ async fn changes_at_once_follow_one_another(server: Server) {
 }
 
 /// A record is found before the body is read, which may take its time.
-async fn what_was_found_is_looked_at_again(server: Server) {
+async fn slow_update_returns_concurrent_changes_of_the_record_and_its_references(server: Server) {
     let admin = server.admin();
     let group = admin.post("/product_groups", json!({ "name": "Lamps" })).await.created("product_group");
     let body = json!({ "name": "Lamp", "product_group_id": group["id"] });
@@ -147,7 +147,7 @@ async fn slowly(client: &Client, path: &str, body: Value, between: impl AsyncFnO
     serde_json::from_str(body).unwrap_or_else(|_| panic!("not JSON: {answer}"))
 }
 
-async fn a_refused_write_leaves_nothing(server: Server) {
+async fn refused_write_stores_nothing(server: Server) {
     let admin = server.admin();
     let group = json!({ "name": "Lamps" });
     let path = format!("/product_groups/{}", admin.post("/product_groups", group).await.created("product_group")["id"]);
@@ -164,7 +164,7 @@ async fn entries(client: &Client) -> Value {
 }
 
 /// Who holds one and waits for another waits for those that do the same.
-async fn a_write_needs_no_second_connection(server: Server) {
+async fn write_needs_only_one_connection(server: Server) {
     let small = server.beside_with(|config| config.database_pool = 1).await;
     let admin = small.admin();
     let keyed = admin.with("idempotency-key", "one");
@@ -175,7 +175,7 @@ async fn a_write_needs_no_second_connection(server: Server) {
     small.stop().await;
 }
 
-async fn what_a_reference_loses_meanwhile_is_told_under_its_name(server: Server) {
+async fn reference_deleted_during_a_write_is_reported_on_its_field(server: Server) {
     let admin = server.admin();
     for round in 0..40 {
         let group =
@@ -184,7 +184,7 @@ async fn what_a_reference_loses_meanwhile_is_told_under_its_name(server: Server)
         let path = format!("/product_groups/{}", group["id"]);
         let (_, answer) = tokio::join!(admin.delete(&path), admin.post("/products", product));
         if answer.status != 201 {
-            assert_eq!(answer.invalid("product_group_id"), "names no product group", "{round}");
+            assert_eq!(answer.invalid("product_group_id"), "does not refer to an existing product group", "{round}");
         }
     }
 }

@@ -130,7 +130,8 @@ impl App {
         db.metrics().log_slower_than(config.slow_statement);
         let responses = ResponseCache::new(metrics.cache.clone());
         let concurrency_limiter = Arc::new(ConcurrencyLimiter::new(config.max_in_flight(), metrics.admission.clone()));
-        let (custom_fields, custom_fields_changed, foreign_triggers, searches, views_version) = Default::default();
+        let (custom_fields, custom_fields_changed, database_side_effects, substring_indexes, views_version) =
+            Default::default();
         Ok(Arc::new(State {
             name: self.name,
             mounts: self.mounts.clone(),
@@ -150,8 +151,8 @@ impl App {
             concurrency_limiter,
             response_budget: ResponseBudget::default(),
             custom_fields,
-            foreign_triggers,
-            searches,
+            database_side_effects,
+            substring_indexes,
             token_rate,
             anonymous_rate,
             detached_tasks: DetachedTasks::default(),

@@ -1,4 +1,4 @@
-//! What a behaviour is given beside its record: the caller, the clock, the connection, the other resources.
+//! Application state, and the context of an operation: the caller, the clock, the connection and the other resources.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, OnceLock};
@@ -24,7 +24,7 @@ use crate::trigram;
 use crate::view;
 use crate::webhook::{self, Transport};
 
-/// Attempts to sign in, counted.
+/// Rate limits of sign-in attempts.
 #[derive(Debug)]
 pub struct SignIns {
     pub addresses: RateLimit<IpAddr>,
@@ -32,53 +32,53 @@ pub struct SignIns {
     pub accounts: RateLimit<String>,
 }
 
-/// What all requests of an application share.
+/// State that all requests of an application share.
 #[derive(Debug)]
 pub struct State {
-    /// The name of the application's command.
+    /// Name of the application's command.
     pub name: &'static str,
-    /// The application's own paths.
+    /// The application's own routes, besides the resources.
     pub mounts: Vec<Mount>,
     pub db: Db,
     pub catalog: Catalog,
     pub config: Config,
     pub clock: Clock,
-    /// What was counted of webhooks.
+    /// Metrics of webhooks.
     pub webhooks: webhook::Metrics,
-    /// What was counted of everything, those included.
+    /// All metrics, including those of webhooks.
     pub metrics: Metrics,
-    /// What sends their deliveries.
+    /// Sends the deliveries of webhooks.
     pub webhook_transport: Arc<dyn Transport>,
     pub tokens: TokenCache,
-    /// Pages and totals of lists.
+    /// Response cache for list pages and totals.
     pub responses: ResponseCache,
-    /// Where the bytes of attachments are.
+    /// Storage of attachments.
     pub attachments: Storage,
-    /// Where the server listens, once it does.
+    /// Address of the listener, once it listens.
     pub address: OnceLock<SocketAddr>,
-    /// Told when a definition of a custom field comes, changes or goes.
+    /// Signals that a custom-field definition was created, changed or deleted.
     pub custom_fields_changed: online_indexes::ChangeSignal,
-    /// Told when a saved view comes, changes or goes.
+    /// Signals that a saved view was created, changed or deleted.
     pub views_version: view::ViewVersion,
-    /// Limit of the requests in flight.
+    /// Admission control: the limit of concurrent requests.
     pub concurrency_limiter: Arc<ConcurrencyLimiter>,
-    /// Memory limit of the responses that are not sent yet.
+    /// Memory budget of unsent responses.
     pub response_budget: ResponseBudget,
-    /// The definitions of custom fields as they were last read.
+    /// Cache of custom-field definitions.
     pub custom_fields: custom_field::DefinitionCache,
-    /// The tables in whose rows the database has a say.
-    pub foreign_triggers: DatabaseSideEffects,
-    /// The indexes of substrings that are complete, on SQLite.
-    pub searches: trigram::ReadyIndexes,
-    /// Requests of each token, by its digest.
+    /// Tables with triggers, rules or policies that change what is stored.
+    pub database_side_effects: DatabaseSideEffects,
+    /// Complete trigram indexes, on SQLite.
+    pub substring_indexes: trigram::ReadyIndexes,
+    /// Rate limit of each token, by its digest.
     pub token_rate: RateLimit<[u8; 32]>,
-    /// Requests without a valid token, of each address.
+    /// Rate limit of requests without a valid token, by address.
     pub anonymous_rate: RateLimit<IpAddr>,
-    /// Attempts to sign in.
+    /// Rate limits of sign-in attempts.
     pub sign_ins: SignIns,
-    /// Work that continues when its client disconnects.
+    /// Tasks that continue when their client disconnects.
     pub detached_tasks: DetachedTasks,
-    /// The OpenAPI document, built once.
+    /// The OpenAPI document, generated once.
     pub openapi_document: OnceLock<OpenApiDocument>,
 }
 
@@ -91,21 +91,21 @@ impl State {
         match self.openapi_document.get() {
             Some(document) => Ok(document),
             None => {
-                let built = OpenApiDocument::of(self)?;
-                Ok(self.openapi_document.get_or_init(|| built))
+                let description = OpenApiDocument::of(self)?;
+                Ok(self.openapi_document.get_or_init(|| description))
             }
         }
     }
 }
 
 impl State {
-    /// What people read: `charter` is `Charter`.
+    /// The capitalized name: `Charter` for `charter`.
     pub fn name_for_people(&self) -> String {
         let mut letters = self.name.chars();
         letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
     }
 
-    /// The address that clients use, without a slash at its end: the configured one, or else where the server listens.
+    /// The base URL for clients, without a trailing slash: the configured one, or else that of the listener.
     pub fn base_url(&self) -> String {
         match (&self.config.base_url, self.address.get()) {
             (Some(url), _) => url.clone(),
@@ -115,17 +115,17 @@ impl State {
     }
 }
 
-/// One operation: who asks, when, and on which connection. In a write that is its transaction.
+/// The context of one operation: caller, time and connection. In a write, the connection is that of its transaction.
 #[derive(Debug)]
 pub struct Context<'a> {
     state: &'a Arc<State>,
     caller: &'a Principal,
     connection: &'a Connection,
-    /// In a write, the same as the connection.
+    /// The transaction of a write, with the same connection.
     transaction: Option<&'a Transaction>,
-    /// Of the HTTP request, if there is one.
+    /// Id of the HTTP request.
     request_id: Option<&'a str>,
-    /// The trace of the HTTP request, if it belongs to one.
+    /// The trace of the HTTP request, if it has one.
     trace: Option<Trace>,
     /// The innermost hook that is running.
     running: Option<&'a RunningHook<'a>>,
@@ -138,27 +138,27 @@ impl<'a> Context<'a> {
         Context { state, caller, connection, transaction, request_id, trace, running, now: state.clock.now() }
     }
 
-    /// The same operation in the transaction that it began.
+    /// The same context in a transaction.
     pub fn in_transaction(&self, transaction: &'a Transaction) -> Context<'a> {
         Context { connection: transaction.connection(), transaction: Some(transaction), ..*self }
     }
 
-    /// The same operation as what a request with this id asks for.
+    /// The same context with the id of its HTTP request.
     pub fn with_request_id(self, request_id: Option<&'a str>) -> Context<'a> {
         Context { request_id, ..self }
     }
 
-    /// The same operation as a part of the trace of its request.
+    /// The same context with the trace of its HTTP request.
     pub fn with_trace(self, trace: Option<Trace>) -> Context<'a> {
         Context { trace, ..self }
     }
 
-    /// The same operation at another time.
+    /// The same context at another time.
     pub fn with_now(self, now: DateTime<Utc>) -> Context<'a> {
         Context { now, ..self }
     }
 
-    /// The same operation within a hook.
+    /// The same context inside a hook.
     pub fn within_hook<'b>(&self, running: &'b RunningHook<'b>) -> Context<'b>
     where
         'a: 'b,
@@ -172,18 +172,19 @@ impl<'a> Context<'a> {
         self.running
     }
 
-    /// What any SeaORM query runs on: `product::Entity::find().all(context.db())`.
+    /// The connection for SeaORM queries: `product::Entity::find().all(context.db())`.
     pub fn db(&self) -> &'a Connection {
         self.connection
     }
 
-    /// Where something is read that a transaction may still be without: outside of one that has not begun. As each
-    /// statement sees what was committed when it began (READ COMMITTED), that is what it would see inside.
+    /// The connection for reads that need no open transaction: that of the transaction if it is open, else a reader.
+    /// PostgreSQL's READ COMMITTED makes both see the same rows, because each statement sees what was committed when it
+    /// began.
     pub fn read_connection(&self) -> &'a Connection {
         if self.connection.is_open() { self.connection } else { self.state.db.reader() }
     }
 
-    /// The rows that a statement reads: outside of a transaction together with those who ask for the very same.
+    /// Reads rows. Outside of a transaction, concurrent identical statements share one query (request coalescing).
     ///
     /// # Errors
     /// When the database fails.
@@ -195,7 +196,7 @@ impl<'a> Context<'a> {
         self.caller
     }
 
-    /// The time of the request, to the millisecond: the same throughout it.
+    /// The time of the request in milliseconds, constant for the whole request.
     pub fn now(&self) -> DateTime<Utc> {
         self.now
     }
@@ -208,7 +209,7 @@ impl<'a> Context<'a> {
         self.state
     }
 
-    /// The state, for work that outlives the request.
+    /// The state, for tasks that outlive the request.
     pub fn state_arc(&self) -> &'a Arc<State> {
         self.state
     }
@@ -218,7 +219,7 @@ impl<'a> Context<'a> {
         self.request_id
     }
 
-    /// The trace of the HTTP request, if it belongs to one.
+    /// The trace of the HTTP request, if it has one.
     pub fn trace(&self) -> Option<Trace> {
         self.trace
     }

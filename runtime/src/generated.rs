@@ -1,4 +1,4 @@
-//! Prelude of generated code and of derive expansions.
+//! Prelude of generated code: the names that it and the expansions of the derives use.
 
 pub use std::future::Future;
 

@@ -1,4 +1,4 @@
-//! A resource with a field of each type and rule, whose hooks and action set the wrong value that a record names.
+//! Test resource with a field of each type and rule, whose hooks and action set the invalid value that a record names.
 
 use charter_runtime::Result;
 use charter_runtime::generated::{Decimal, Resource};

@@ -1,8 +1,8 @@
-//! Hooks and actions that do what they should not: set values that no client could, revise each other without end.
+//! Misbehaving hooks and actions: invalid values, and endless recursion.
 
-mod endless;
+mod event_order;
 mod gauge;
-mod order;
+mod nesting;
 mod values;
 
 use charter_migrations::prelude::*;

@@ -1,4 +1,5 @@
-//! What a hook or an action sets is checked as if a client had sent it: never a wrong row, and a log line that names the place.
+//! Values that hooks and actions set are validated like a client's: an invalid one is never stored, and a log line
+//! names the hook.
 
 use serde_json::{Value, json};
 
@@ -7,19 +8,19 @@ use super::gauge::{CONTRADICTING, WRONG};
 use crate::support::{logged, on_both};
 
 on_both!(
-    a_wrong_value_of_before_save_is_a_fault_and_never_stored,
-    a_wrong_value_of_check_is_a_fault_and_never_stored,
-    a_wrong_value_of_an_action_is_a_fault_and_never_stored,
-    two_values_that_contradict_each_other_are_422_and_never_stored,
-    a_value_in_another_form_is_stored_as_a_clients,
-    a_problem_of_the_request_comes_before_a_fault,
+    invalid_value_set_by_before_save_is_a_500_and_is_not_stored,
+    invalid_value_set_by_check_is_a_500_and_is_not_stored,
+    invalid_value_set_by_an_action_is_a_500_and_is_not_stored,
+    hook_value_that_violates_a_rule_between_fields_is_a_422_and_is_not_stored,
+    hook_value_is_normalized_like_a_clients_value,
+    validation_error_of_the_request_takes_precedence_over_a_hook_error,
 );
 
-async fn a_wrong_value_of_before_save_is_a_fault_and_never_stored(server: Behaviours) {
+async fn invalid_value_set_by_before_save_is_a_500_and_is_not_stored(server: Behaviours) {
     on_create(&server, "before_save").await;
 }
 
-async fn a_wrong_value_of_check_is_a_fault_and_never_stored(server: Behaviours) {
+async fn invalid_value_set_by_check_is_a_500_and_is_not_stored(server: Behaviours) {
     on_create(&server, "check").await;
 }
 
@@ -34,7 +35,7 @@ async fn on_create(server: &Behaviours, place: &str) {
     assert!(server.events("gauge.").await.is_empty());
 }
 
-async fn a_wrong_value_of_an_action_is_a_fault_and_never_stored(server: Behaviours) {
+async fn invalid_value_set_by_an_action_is_a_500_and_is_not_stored(server: Behaviours) {
     let admin = server.admin();
     for (wish, field) in WRONG {
         let gauge = json!({ "title": "Gauge", "wish": wish, "place": "spoil" });
@@ -56,7 +57,7 @@ fn names_the_place(answer: &crate::support::Answer, hook: &str, field: &str) {
     }
 }
 
-async fn two_values_that_contradict_each_other_are_422_and_never_stored(server: Behaviours) {
+async fn hook_value_that_violates_a_rule_between_fields_is_a_422_and_is_not_stored(server: Behaviours) {
     let admin = server.admin();
     for (wish, field) in CONTRADICTING {
         for place in ["check", "before_save"] {
@@ -71,7 +72,7 @@ async fn two_values_that_contradict_each_other_are_422_and_never_stored(server: 
     }
 }
 
-async fn a_value_in_another_form_is_stored_as_a_clients(server: Behaviours) {
+async fn hook_value_is_normalized_like_a_clients_value(server: Behaviours) {
     let admin = server.admin();
     let gauge = json!({ "title": "Gauge", "wish": "another form", "place": "before_save" });
     let gauge = admin.post("/gauges", gauge).await.created("gauge");
@@ -80,7 +81,7 @@ async fn a_value_in_another_form_is_stored_as_a_clients(server: Behaviours) {
     assert_eq!(admin.get(&format!("/gauges?q[begins_at_eq]={begun}")).await.records("gauges").len(), 1);
 }
 
-async fn a_problem_of_the_request_comes_before_a_fault(server: Behaviours) {
+async fn validation_error_of_the_request_takes_precedence_over_a_hook_error(server: Behaviours) {
     let gauge = json!({ "title": "Gauge", "wish": "unknown word", "place": "check", "count": 100 });
     server.admin().post("/gauges", gauge).await.invalid("count");
 }

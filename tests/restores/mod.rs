@@ -1,7 +1,7 @@
-//! Restores where records hang together: unique values, what a record cannot be without, owners, and a resource's own say.
+//! Restores with constraints: unique values, required parents, owners and hooks.
 
-mod several;
-mod shown;
+mod bulk;
+mod hidden_by_parent;
 
 use std::sync::Arc;
 
@@ -166,13 +166,13 @@ impl MigrationTrait for Migration {
 }
 
 on_both!(
-    a_value_that_another_has_by_now_is_told_at_its_field,
-    who_comes_second_is_told_what_stood_in_the_way,
-    a_record_comes_back_after_what_it_cannot_be_without,
-    what_was_hidden_with_another_comes_back_with_it,
-    the_resource_has_its_say,
-    a_deleted_record_of_another_owner_is_not_there,
-    who_may_not_delete_is_offered_nothing_and_refused,
+    restore_reports_a_taken_unique_value_on_its_field,
+    concurrent_creates_of_one_unique_set_report_the_conflict,
+    record_can_be_restored_only_after_its_required_parent,
+    child_records_reappear_when_their_parent_is_restored,
+    restore_runs_the_hooks_of_the_resource,
+    deleted_record_of_another_owner_is_not_found,
+    user_without_the_permission_to_delete_cannot_see_or_restore_deleted_records,
 );
 
 async fn rack(client: &Client, name: &str) -> String {
@@ -193,7 +193,7 @@ async fn gone(client: &Client, path: &str) {
 }
 
 /// Of several unique values the one that is taken, also by who was there in the very same moment.
-async fn who_comes_second_is_told_what_stood_in_the_way(racks: Racks) {
+async fn concurrent_creates_of_one_unique_set_report_the_conflict(racks: Racks) {
     let admin = racks.admin();
     for number in 1..9 {
         let make = async |which: &str| {
@@ -209,7 +209,7 @@ async fn who_comes_second_is_told_what_stood_in_the_way(racks: Racks) {
     }
 }
 
-async fn a_value_that_another_has_by_now_is_told_at_its_field(racks: Racks) {
+async fn restore_reports_a_taken_unique_value_on_its_field(racks: Racks) {
     let admin = racks.admin();
     let before = racks.event_bodies(0).await.len();
     let old = rack(&admin, "R2").await;
@@ -230,7 +230,7 @@ async fn a_value_that_another_has_by_now_is_told_at_its_field(racks: Racks) {
     assert_eq!(told.iter().filter(|event| event["event"] == "tray.restored").count(), 1, "{told:?}");
 }
 
-async fn a_record_comes_back_after_what_it_cannot_be_without(racks: Racks) {
+async fn record_can_be_restored_only_after_its_required_parent(racks: Racks) {
     let admin = racks.admin();
     let tray = tray(&admin, 1, json!({})).await;
     gone(&admin, &tray).await;
@@ -238,7 +238,7 @@ async fn a_record_comes_back_after_what_it_cannot_be_without(racks: Racks) {
     // It is listed, so that it can be found out what stands in its way.
     assert_eq!(admin.get("/trays?deleted=only").await.column("trays", "rack_id"), [1]);
     let told = admin.post(&format!("{tray}/restore"), json!({})).await.invalid("rack_id");
-    assert_eq!(told, "names a rack that is deleted; restore that one first");
+    assert_eq!(told, "refers to a deleted rack; restore that record first");
     admin.post("/racks/1/restore", json!({})).await.ok();
     admin.post(&format!("{tray}/restore"), json!({})).await.ok();
     // A reference that may be null may lead to a deleted record, as it may while its own record is there.
@@ -250,7 +250,7 @@ async fn a_record_comes_back_after_what_it_cannot_be_without(racks: Racks) {
     assert_eq!(admin.post(&format!("{tray}/restore"), json!({})).await.record("tray")["spare_rack_id"], id);
 }
 
-async fn what_was_hidden_with_another_comes_back_with_it(racks: Racks) {
+async fn child_records_reappear_when_their_parent_is_restored(racks: Racks) {
     let admin = racks.admin();
     let tray = tray(&admin, 1, json!({})).await;
     gone(&admin, "/racks/1").await;
@@ -262,7 +262,7 @@ async fn what_was_hidden_with_another_comes_back_with_it(racks: Racks) {
     assert_eq!(admin.get("/trays?per_page=1").await.ok()["meta"]["total"], 1);
 }
 
-async fn the_resource_has_its_say(racks: Racks) {
+async fn restore_runs_the_hooks_of_the_resource(racks: Racks) {
     let admin = racks.admin();
     let plain = tray(&admin, 1, json!({})).await;
     let broken = tray(&admin, 2, json!({ "note": "broken" })).await;
@@ -281,7 +281,7 @@ async fn the_resource_has_its_say(racks: Racks) {
     assert_eq!(admin.get("/trays?deleted=only").await.column("trays", "number"), [2, 3]);
 }
 
-async fn a_deleted_record_of_another_owner_is_not_there(racks: Racks) {
+async fn deleted_record_of_another_owner_is_not_found(racks: Racks) {
     let tray = tray(&racks.admin(), 1, json!({})).await;
     gone(&racks.admin(), &tray).await;
     let (_, other) = racks.user(&[], &["trays:read", "trays:write"]).await;
@@ -291,7 +291,7 @@ async fn a_deleted_record_of_another_owner_is_not_there(racks: Racks) {
     racks.admin().post(&format!("{tray}/restore"), json!({})).await.ok();
 }
 
-async fn who_may_not_delete_is_offered_nothing_and_refused(racks: Racks) {
+async fn user_without_the_permission_to_delete_cannot_see_or_restore_deleted_records(racks: Racks) {
     gone(&racks.admin(), "/racks/1").await;
     let (user, other) = racks.user(&[], &["*"]).await;
     other.get("/racks?deleted=only").await.refused(403, "permission_missing");

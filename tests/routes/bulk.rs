@@ -1,4 +1,4 @@
-//! Many writes in one request: `POST /<path>/bulk` on every resource that is written.
+//! `POST /<path>/bulk`: several writes in one request, on every writable resource.
 
 use charter_runtime::meta::Operation;
 use charter_runtime::ops::{self, RouteInfo};
@@ -7,20 +7,20 @@ use serde_json::{Value, json};
 use crate::support::{Answer, Client, Server, on_both};
 
 on_both!(
-    operations_are_carried_out_in_their_order,
-    all_are_carried_out_or_none_with_every_problem_under_its_index,
-    each_for_itself_has_its_status,
-    what_fails_leaves_no_trace_and_harms_no_other,
-    a_parent_in_the_path_holds_for_every_operation,
-    a_thousand_are_taken_and_one_more_is_not,
-    what_cannot_be_read_is_refused,
-    versions_are_asked_for_each,
-    nobody_writes_what_they_may_not_write_alone,
-    a_key_carries_all_of_them_out_once,
-    secrets_are_shown_once_and_to_their_token_alone,
-    every_resource_that_is_written_has_it_and_no_other,
-    answers_that_are_too_long_together_undo_all,
-    the_same_records_in_two_orders_stop_neither,
+    bulk_operations_run_in_order,
+    atomic_bulk_write_runs_completely_or_reports_every_error_by_index,
+    independent_bulk_operations_each_have_a_status,
+    failed_bulk_operation_is_rolled_back_without_affecting_others,
+    parent_in_the_path_applies_to_every_bulk_operation,
+    bulk_write_is_limited_to_1000_operations,
+    malformed_bulk_operations_are_refused,
+    if_match_of_each_bulk_operation_is_evaluated,
+    bulk_operation_requires_the_access_of_the_single_operation,
+    bulk_write_with_an_idempotency_key_runs_once,
+    secrets_of_a_bulk_write_are_replayed_only_to_the_same_token,
+    only_writable_resources_have_a_bulk_path,
+    bulk_write_with_a_too_long_response_is_rolled_back,
+    concurrent_bulk_writes_in_different_orders_do_not_deadlock,
 );
 
 fn create(fields: Value) -> Value {
@@ -48,7 +48,7 @@ async fn stand(server: &Server) -> (Vec<Value>, i64, usize, i64) {
     )
 }
 
-async fn operations_are_carried_out_in_their_order(server: Server) {
+async fn bulk_operations_run_in_order(server: Server) {
     let admin = server.admin();
     let first = admin.post("/members", json!({ "name": "Ada" })).await.created("member")["id"].clone();
     let operations = [
@@ -77,7 +77,7 @@ async fn operations_are_carried_out_in_their_order(server: Server) {
     assert_eq!(entries.column("audit_entries", "action"), actions);
 }
 
-async fn all_are_carried_out_or_none_with_every_problem_under_its_index(server: Server) {
+async fn atomic_bulk_write_runs_completely_or_reports_every_error_by_index(server: Server) {
     let admin = server.admin();
     let first = admin.post("/members", json!({ "name": "Ada" })).await.created("member")["id"].clone();
     let before = stand(&server).await;
@@ -104,7 +104,7 @@ async fn all_are_carried_out_or_none_with_every_problem_under_its_index(server: 
     assert_eq!((names, total), (vec![json!("Grace")], 1));
 }
 
-async fn each_for_itself_has_its_status(server: Server) {
+async fn independent_bulk_operations_each_have_a_status(server: Server) {
     let admin = server.admin();
     let first = admin.post("/members", json!({ "name": "Ada" })).await.created("member")["id"].clone();
     let before = stand(&server).await;
@@ -133,7 +133,7 @@ async fn each_for_itself_has_its_status(server: Server) {
     assert_eq!((after.1, after.3), (2, before.3 + 2));
 }
 
-async fn what_fails_leaves_no_trace_and_harms_no_other(server: Server) {
+async fn failed_bulk_operation_is_rolled_back_without_affecting_others(server: Server) {
     let admin = server.admin();
     // A unique index, and a record that another refers to, are where the database itself says no.
     let group = admin.post("/product_groups", json!({ "name": "Lighting" })).await.created("product_group");
@@ -161,7 +161,7 @@ async fn what_fails_leaves_no_trace_and_harms_no_other(server: Server) {
     assert_eq!(admin.get("/users").await.ok()["meta"]["total"], 3);
 }
 
-async fn a_parent_in_the_path_holds_for_every_operation(server: Server) {
+async fn parent_in_the_path_applies_to_every_bulk_operation(server: Server) {
     let admin = server.admin();
     let mut products = Vec::new();
     for name in ["Lamp", "Stand", "Case"] {
@@ -184,7 +184,7 @@ async fn a_parent_in_the_path_holds_for_every_operation(server: Server) {
     bulk(&admin, "/products/999999/accessories", true, &operations).await.refused(404, "not_found");
 }
 
-async fn a_thousand_are_taken_and_one_more_is_not(server: Server) {
+async fn bulk_write_is_limited_to_1000_operations(server: Server) {
     let admin = server.admin();
     let many = |count: usize| (0..count).map(|n| create(json!({ "name": format!("M{n}") }))).collect::<Vec<_>>();
     let problem = bulk(&admin, "/members", true, &many(1_001)).await.invalid("operations");
@@ -196,7 +196,7 @@ async fn a_thousand_are_taken_and_one_more_is_not(server: Server) {
     assert_eq!(everyone["name"], "M999");
 }
 
-async fn what_cannot_be_read_is_refused(server: Server) {
+async fn malformed_bulk_operations_are_refused(server: Server) {
     let admin = server.admin();
     admin.post("/members", json!({ "name": "Ada" })).await.created("member");
     let many = (0..=1_000).map(|number| format!("\"f{number}\":1")).collect::<Vec<_>>().join(",");
@@ -244,7 +244,7 @@ async fn what_cannot_be_read_is_refused(server: Server) {
     admin.get("/members/bulk").await.refused(405, "method_not_allowed");
 }
 
-async fn versions_are_asked_for_each(server: Server) {
+async fn if_match_of_each_bulk_operation_is_evaluated(server: Server) {
     let admin = server.admin();
     let created = bulk(&admin, "/members", true, &[create(json!({ "name": "Ada" }))]).await.ok()["results"][0].clone();
     let (id, tag) = (&created["member"]["id"], created["etag"].as_str().expect("a tag"));
@@ -263,7 +263,7 @@ async fn versions_are_asked_for_each(server: Server) {
     assert_eq!(admin.get(&format!("/members/{id}")).await.record("member")["name"], "Still");
 }
 
-async fn nobody_writes_what_they_may_not_write_alone(server: Server) {
+async fn bulk_operation_requires_the_access_of_the_single_operation(server: Server) {
     let admin = server.admin();
     let (_, other) = server.user(&[], &["*"]).await;
     let operations = [json!({ "method": "create", "exchange_rate": {} })];
@@ -295,7 +295,7 @@ async fn nobody_writes_what_they_may_not_write_alone(server: Server) {
     assert_eq!(admin.get(&format!("/custom_views/{own}")).await.record("custom_view")["name"], "v");
 }
 
-async fn a_key_carries_all_of_them_out_once(server: Server) {
+async fn bulk_write_with_an_idempotency_key_runs_once(server: Server) {
     let keyed = server.admin().with("idempotency-key", "many");
     let operations = [create(json!({ "name": "Ada" })), create(json!({})), create(json!({ "name": "Grace" }))];
     bulk(&keyed, "/members", true, &operations).await.refused(422, "validation_failed");
@@ -307,7 +307,7 @@ async fn a_key_carries_all_of_them_out_once(server: Server) {
     bulk(&keyed, "/members", false, &operations[..1]).await.invalid("Idempotency-Key");
 }
 
-async fn secrets_are_shown_once_and_to_their_token_alone(server: Server) {
+async fn secrets_of_a_bulk_write_are_replayed_only_to_the_same_token(server: Server) {
     let admin = server.admin();
     let keyed = admin.with("idempotency-key", "tokens");
     let token = |name: &str| json!({ "method": "create", "token": { "name": name, "abilities": ["members:read"] } });
@@ -331,7 +331,7 @@ async fn secrets_are_shown_once_and_to_their_token_alone(server: Server) {
     server.client(&value).get("/members").await.refused(401, "invalid_token");
 }
 
-async fn every_resource_that_is_written_has_it_and_no_other(server: Server) {
+async fn only_writable_resources_have_a_bulk_path(server: Server) {
     let routes: Vec<RouteInfo> = ops::routes(&server.state);
     let mut served = 0;
     for entry in server.state.catalog.entries() {
@@ -351,7 +351,7 @@ async fn every_resource_that_is_written_has_it_and_no_other(server: Server) {
     assert!(served >= 12, "{served}");
 }
 
-async fn answers_that_are_too_long_together_undo_all(server: Server) {
+async fn bulk_write_with_a_too_long_response_is_rolled_back(server: Server) {
     let admin = server.admin();
     let product = json!({ "name": "Long", "description": "x".repeat(500_000) });
     let id = admin.post("/products", product).await.created("product")["id"].clone();
@@ -369,7 +369,7 @@ async fn answers_that_are_too_long_together_undo_all(server: Server) {
 }
 
 /// Each locks what the other is about to lock, unless both take the records in one order.
-async fn the_same_records_in_two_orders_stop_neither(server: Server) {
+async fn concurrent_bulk_writes_in_different_orders_do_not_deadlock(server: Server) {
     let admin = server.admin();
     let mut ids = Vec::new();
     for n in 0..40 {

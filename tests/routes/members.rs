@@ -6,10 +6,10 @@ use crate::support::{Server, is_utc_time, keys, on_both};
 
 on_both!(
     a_member_is_created_shown_changed_and_deleted,
-    membership_types_are_words,
+    membership_types_are_strings,
     a_member_has_custom_fields,
-    members_are_found_by_their_names,
-    members_need_their_abilities,
+    members_are_filtered_by_name,
+    members_require_their_abilities,
 );
 
 async fn a_member_is_created_shown_changed_and_deleted(server: Server) {
@@ -29,7 +29,7 @@ async fn a_member_is_created_shown_changed_and_deleted(server: Server) {
     assert_eq!(admin.post("/members", json!({})).await.invalid_fields(), ["name"]);
 }
 
-async fn membership_types_are_words(server: Server) {
+async fn membership_types_are_strings(server: Server) {
     let admin = server.admin();
     for word in ["contact", "organisation", "venue", "vehicle"] {
         let body = json!({ "name": "x", "membership_type": word });
@@ -57,7 +57,7 @@ async fn a_member_has_custom_fields(server: Server) {
         .invalid("custom_fields.vip");
 }
 
-async fn members_are_found_by_their_names(server: Server) {
+async fn members_are_filtered_by_name(server: Server) {
     let admin = server.admin();
     for name in ["Ágnes", "Émile", "emil"] {
         admin.post("/members", json!({ "name": name })).await.created("member");
@@ -67,7 +67,7 @@ async fn members_are_found_by_their_names(server: Server) {
     assert_eq!(admin.get("/members?sort=-name").await.column("members", "id"), [2, 1, 3]);
 }
 
-async fn members_need_their_abilities(server: Server) {
+async fn members_require_their_abilities(server: Server) {
     let (_, reader) = server.user(&[], &["members:read"]).await;
     let (_, writer) = server.user(&[], &["members:write"]).await;
     let member = writer.post("/members", json!({ "name": "Ada" })).await.created("member");

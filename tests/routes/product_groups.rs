@@ -6,10 +6,10 @@ use crate::support::{Server, keys, on_both};
 
 on_both!(
     a_group_is_created_shown_changed_and_deleted,
-    a_name_is_unique_and_exact,
-    a_group_in_use_cannot_be_deleted,
-    two_creates_of_one_name_at_once_give_one_group,
-    two_changes_to_one_name_at_once_give_one,
+    product_group_name_is_unique_and_compared_exactly,
+    product_group_in_use_cannot_be_deleted,
+    concurrent_creates_of_one_name_create_one_product_group,
+    concurrent_renames_to_one_name_let_one_succeed,
 );
 
 async fn a_group_is_created_shown_changed_and_deleted(server: Server) {
@@ -26,7 +26,7 @@ async fn a_group_is_created_shown_changed_and_deleted(server: Server) {
     admin.get(&path).await.refused(404, "not_found");
 }
 
-async fn a_name_is_unique_and_exact(server: Server) {
+async fn product_group_name_is_unique_and_compared_exactly(server: Server) {
     let admin = server.admin();
     let create = async |name: &str| admin.post("/product_groups", json!({ "name": name })).await;
     create("Lighting").await.created("product_group");
@@ -37,7 +37,7 @@ async fn a_name_is_unique_and_exact(server: Server) {
     admin.put("/product_groups/1", json!({ "name": "Lighting" })).await.record("product_group");
 }
 
-async fn a_group_in_use_cannot_be_deleted(server: Server) {
+async fn product_group_in_use_cannot_be_deleted(server: Server) {
     let admin = server.admin();
     let group = admin.post("/product_groups", json!({ "name": "Lighting" })).await.created("product_group");
     let body = json!({ "name": "Lamp", "product_group_id": group["id"] });
@@ -49,7 +49,7 @@ async fn a_group_in_use_cannot_be_deleted(server: Server) {
     admin.delete(&path).await.deleted();
 }
 
-async fn two_creates_of_one_name_at_once_give_one_group(server: Server) {
+async fn concurrent_creates_of_one_name_create_one_product_group(server: Server) {
     let admin = server.admin();
     for round in 0..8 {
         let body = json!({ "name": format!("Group {round}") });
@@ -65,7 +65,7 @@ async fn two_creates_of_one_name_at_once_give_one_group(server: Server) {
     assert_eq!(admin.get("/product_groups").await.ok()["meta"]["total"], 8);
 }
 
-async fn two_changes_to_one_name_at_once_give_one(server: Server) {
+async fn concurrent_renames_to_one_name_let_one_succeed(server: Server) {
     let admin = server.admin();
     for name in ["a", "b"] {
         admin.post("/product_groups", json!({ "name": name })).await.created("product_group");

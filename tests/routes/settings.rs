@@ -1,4 +1,4 @@
-//! `/settings`: one document.
+//! `/settings`: a singleton.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -6,21 +6,21 @@ use serde_json::{Value, json};
 use crate::support::{Server, on_both};
 
 on_both!(
-    the_settings_are_one_document,
-    only_the_fields_to_change_are_taken,
-    the_base_currency_must_exist,
-    a_time_zone_is_one_that_there_is,
-    the_settings_cannot_be_created_or_deleted,
-    the_settings_need_the_ability_and_the_permission,
+    settings_are_one_record,
+    settings_update_changes_only_the_given_fields,
+    base_currency_must_exist,
+    time_zone_must_exist,
+    settings_cannot_be_created_or_deleted,
+    settings_require_the_ability_and_the_permission,
 );
 
-async fn the_settings_are_one_document(server: Server) {
+async fn settings_are_one_record(server: Server) {
     let settings = server.admin().get("/settings").await.record("settings");
     assert_eq!([&settings["base_currency"], &settings["timezone"]], ["GBP", "UTC"]);
     assert_eq!(settings["company_name"], Value::Null);
 }
 
-async fn only_the_fields_to_change_are_taken(server: Server) {
+async fn settings_update_changes_only_the_given_fields(server: Server) {
     let admin = server.admin();
     let body = json!({ "company_name": "Hire & Co.", "base_currency": "EUR" });
     let changed = admin.put("/settings", body).await.record("settings");
@@ -32,7 +32,7 @@ async fn only_the_fields_to_change_are_taken(server: Server) {
     admin.put("/settings", json!({ "colour": "red" })).await.invalid("colour");
 }
 
-async fn the_base_currency_must_exist(server: Server) {
+async fn base_currency_must_exist(server: Server) {
     let admin = server.admin();
     for bad in ["QQQ", "eur", "", "EURO"] {
         admin.put("/settings", json!({ "base_currency": bad })).await.invalid("base_currency");
@@ -40,7 +40,7 @@ async fn the_base_currency_must_exist(server: Server) {
     assert_eq!(admin.get("/settings").await.record("settings")["base_currency"], "GBP");
 }
 
-async fn a_time_zone_is_one_that_there_is(server: Server) {
+async fn time_zone_must_exist(server: Server) {
     let admin = server.admin();
     for bad in ["Berlin", "Mars/Phobos", "europe/london", "UTC+1"] {
         admin.put("/settings", json!({ "timezone": bad })).await.invalid("timezone");
@@ -54,7 +54,7 @@ async fn a_time_zone_is_one_that_there_is(server: Server) {
     }
 }
 
-async fn the_settings_cannot_be_created_or_deleted(server: Server) {
+async fn settings_cannot_be_created_or_deleted(server: Server) {
     let admin = server.admin();
     for method in [Method::POST, Method::DELETE] {
         let answer = admin.send(method, "/settings", None).await;
@@ -64,7 +64,7 @@ async fn the_settings_cannot_be_created_or_deleted(server: Server) {
     admin.get("/settings/1").await.refused(404, "not_found");
 }
 
-async fn the_settings_need_the_ability_and_the_permission(server: Server) {
+async fn settings_require_the_ability_and_the_permission(server: Server) {
     let (_, without) = server.user(&[], &["settings:read", "settings:write"]).await;
     without.get("/settings").await.refused(403, "permission_missing");
     without.put("/settings", json!({ "timezone": "x" })).await.refused(403, "permission_missing");

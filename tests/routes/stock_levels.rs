@@ -6,11 +6,11 @@ use crate::support::{Client, Server, keys, on_both};
 
 on_both!(
     a_stock_level_is_created_shown_changed_and_deleted,
-    its_product_is_there_and_does_not_change,
-    quantities_and_serial_numbers_have_their_limits,
-    stock_levels_are_found_by_product_and_location,
-    the_stock_of_a_deleted_product_is_gone_with_it,
-    stock_levels_need_their_abilities,
+    stock_level_requires_an_existing_product_and_keeps_it,
+    stock_level_quantity_and_serial_number_limits_are_enforced,
+    stock_levels_are_filtered_by_product_and_location,
+    stock_levels_of_a_deleted_product_are_not_found,
+    stock_levels_require_their_abilities,
 );
 
 async fn product(client: &Client, name: &str) -> Value {
@@ -40,7 +40,7 @@ async fn a_stock_level_is_created_shown_changed_and_deleted(server: Server) {
     assert_eq!(server.events("stock_level.").await, events);
 }
 
-async fn its_product_is_there_and_does_not_change(server: Server) {
+async fn stock_level_requires_an_existing_product_and_keeps_it(server: Server) {
     let admin = server.admin();
     let (lamp, tent) = (product(&admin, "Lamp").await, product(&admin, "Tent").await);
     assert_eq!(admin.post("/stock_levels", json!({})).await.invalid_fields(), ["product_id"]);
@@ -51,7 +51,7 @@ async fn its_product_is_there_and_does_not_change(server: Server) {
     admin.put(&path, json!({ "product_id": lamp, "location": "B" })).await.record("stock_level");
 }
 
-async fn quantities_and_serial_numbers_have_their_limits(server: Server) {
+async fn stock_level_quantity_and_serial_number_limits_are_enforced(server: Server) {
     let admin = server.admin();
     let lamp = product(&admin, "Lamp").await;
     let body = |field: &str, value: Value| json!({ "product_id": lamp, field: value });
@@ -75,7 +75,7 @@ async fn quantities_and_serial_numbers_have_their_limits(server: Server) {
     }
 }
 
-async fn stock_levels_are_found_by_product_and_location(server: Server) {
+async fn stock_levels_are_filtered_by_product_and_location(server: Server) {
     let admin = server.admin();
     let (lamp, tent) = (product(&admin, "Lamp").await, product(&admin, "Tent").await);
     for (product, location) in [(&lamp, "A1"), (&lamp, "B1"), (&tent, "A2")] {
@@ -95,7 +95,7 @@ async fn stock_levels_are_found_by_product_and_location(server: Server) {
 }
 
 /// A record that cannot be without another is not there without it.
-async fn the_stock_of_a_deleted_product_is_gone_with_it(server: Server) {
+async fn stock_levels_of_a_deleted_product_are_not_found(server: Server) {
     let admin = server.admin();
     let (lamp, tent) = (product(&admin, "Lamp").await, product(&admin, "Tent").await);
     for product in [&lamp, &tent] {
@@ -112,7 +112,7 @@ async fn the_stock_of_a_deleted_product_is_gone_with_it(server: Server) {
     admin.get("/stock_levels/1").await.record("stock_level");
 }
 
-async fn stock_levels_need_their_abilities(server: Server) {
+async fn stock_levels_require_their_abilities(server: Server) {
     let lamp = product(&server.admin(), "Lamp").await;
     let reader = server.able(&["stock_levels:read"]).await;
     reader.post("/stock_levels", json!({ "product_id": lamp })).await.refused(403, "ability_missing");

@@ -6,7 +6,7 @@ use crate::support::{Server, keys, on_both};
 
 on_both!(
     a_tax_class_is_created_shown_changed_and_deleted,
-    a_percentage_is_from_0_to_100,
+    tax_percentage_is_from_0_to_100,
     a_tax_class_in_use_by_either_reference_cannot_be_deleted,
 );
 
@@ -25,7 +25,7 @@ async fn a_tax_class_is_created_shown_changed_and_deleted(server: Server) {
     admin.get(&path).await.refused(404, "not_found");
 }
 
-async fn a_percentage_is_from_0_to_100(server: Server) {
+async fn tax_percentage_is_from_0_to_100(server: Server) {
     let admin = server.admin();
     for (number, fine) in [("0", "0.00"), ("100", "100.00"), ("99.99", "99.99")] {
         let body = json!({ "name": number, "percentage": number });
@@ -44,6 +44,6 @@ async fn a_tax_class_in_use_by_either_reference_cannot_be_deleted(server: Server
         admin.post("/products", json!({ "name": "x", field: class["id"] })).await.created("product");
         let answer = admin.delete(&format!("/tax_classes/{}", class["id"])).await;
         let told = answer.refused(409, "conflict")["message"].to_string();
-        assert!(told.contains("Other records still refer to this one"), "{told}");
+        assert!(told.contains("Other records still refer to this record"), "{told}");
     }
 }

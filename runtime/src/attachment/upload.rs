@@ -134,7 +134,9 @@ async fn target<'c>(context: &Context<'c>, changes: &mut Changes) -> Result<Opti
     access::check_permission(context, target, false)?;
     let Some(id) = id else { return Ok(None) };
     if !access::target_exists(context, target, id, false).await? {
-        changes.errors.add("attachable_id", format!("names no {}", target.meta.label.to_lowercase()));
+        changes
+            .errors
+            .add("attachable_id", format!("does not refer to an existing {}", target.meta.label.to_lowercase()));
     }
     changes.set("attachable_type", target.meta.type_name.into());
     Ok(Some((target, id)))
@@ -167,7 +169,10 @@ async fn store(
             return Ok((None, reply));
         }
         if !access::target_exists(&context_in, target, target_id, true).await? {
-            return Err(Error::invalid("attachable_id", format!("names no {}", target.meta.label.to_lowercase())));
+            return Err(Error::invalid(
+                "attachable_id",
+                format!("does not refer to an existing {}", target.meta.label.to_lowercase()),
+            ));
         }
         if !pending_deletion::cancel(context_in.db(), dialect, uuid, state.clock.now()).await? {
             return Err(Error::Unavailable("Storing the file took too long.".into()));

@@ -1,4 +1,5 @@
-//! What a request uses that is to go, and the headers that tell its client: `Deprecation` (RFC 9745), `Sunset` (RFC 8594).
+//! Response headers for the deprecated parts of the API that a request uses: `Deprecation` (RFC 9745) and `Sunset` (RFC
+//! 8594).
 
 use chrono::{NaiveDate, NaiveTime};
 
@@ -9,12 +10,12 @@ use crate::header;
 use crate::meta::{Deprecated, Operation, ResourceMeta};
 use crate::query::{Predicate, parse};
 
-/// What one request has been found to use. A field that is merely shown counts for nothing: it is in every answer, also for
-/// those who do not look at it.
+/// Deprecated fields, filters and actions that one request uses. A field in the response does not count, because every
+/// client receives it, also those that do not read it.
 #[derive(Debug)]
 pub struct Uses {
     meta: &'static ResourceMeta,
-    /// The earliest day of each sort, where several things are to go.
+    /// The earliest dates of everything that is used.
     since: Option<NaiveDate>,
     sunset: Option<NaiveDate>,
 }
@@ -24,15 +25,15 @@ impl Uses {
         Uses { meta, since: None, sunset: None }
     }
 
-    /// Counts what is called, and the filters, the order and the fields that its query string asks for.
-    pub fn ask(&mut self, call: RouteOperation, query: &str) {
+    /// Records the called action, and the fields, filters and sort keys of the query string.
+    pub fn record_query(&mut self, call: RouteOperation, query: &str) {
         if self.meta.deprecated.is_empty() {
             return;
         }
         if let RouteOperation::Action(action) = call {
-            return self.count(Deprecated::Action, action.name);
+            return self.record(Deprecated::Action, action.name);
         }
-        // What cannot be read is refused where it is read.
+        // The operation itself refuses a malformed query string.
         let Ok(request) = parse(query) else { return };
         let (lists, shows) = match call {
             RouteOperation::Operation(Operation::List) => (true, true),
@@ -40,7 +41,7 @@ impl Uses {
             _ => (false, false),
         };
         for name in request.fields.iter().flatten().filter(|_| shows) {
-            self.count(Deprecated::Field, name);
+            self.record(Deprecated::Field, name);
         }
         if !lists {
             return;
@@ -50,42 +51,44 @@ impl Uses {
                 let is_field = self.meta.fields.iter().any(|field| field.name == name);
                 let names: Vec<&str> = if is_field { vec![name] } else { name.split("_or_").collect() };
                 for name in names {
-                    self.count(Deprecated::Field, name);
-                    self.count(Deprecated::Filter, &format!("{name}_{}", predicate.name()));
+                    self.record(Deprecated::Field, name);
+                    self.record(Deprecated::Filter, &format!("{name}_{}", predicate.name()));
                 }
             }
         }
         for key in request.sort.iter().flatten() {
-            self.count(Deprecated::Field, key.strip_prefix('-').unwrap_or(key));
+            self.record(Deprecated::Field, key.strip_prefix('-').unwrap_or(key));
         }
     }
 
-    /// Counts the fields that a body gives.
-    pub fn give(&mut self, call: RouteOperation, bytes: &[u8]) {
+    /// Records the fields of a body.
+    pub fn record_body(&mut self, call: RouteOperation, bytes: &[u8]) {
         let writes =
             matches!(call, RouteOperation::Operation(Operation::Create | Operation::Update) | RouteOperation::Bulk);
         if self.meta.deprecated.is_empty() || !writes {
             return;
         }
         if let RouteOperation::Bulk = call {
-            return bulk::given(self.meta.name, bytes).iter().for_each(|name| self.count(Deprecated::Field, name));
+            return bulk::field_names(self.meta.name, bytes)
+                .iter()
+                .for_each(|name| self.record(Deprecated::Field, name));
         }
         let Ok(body) = Body::read(bytes, Some(self.meta.name)) else { return };
         for (name, _) in &body.fields {
-            self.count(Deprecated::Field, name);
+            self.record(Deprecated::Field, name);
         }
     }
 
-    fn count(&mut self, of: Deprecated, name: &str) {
-        let Some(said) = self.meta.deprecation(of, name) else { return };
+    fn record(&mut self, of: Deprecated, name: &str) {
+        let Some(deprecation) = self.meta.deprecation(of, name) else { return };
         let earliest = |known: Option<NaiveDate>, day: &str| known.into_iter().chain(day.parse().ok()).min();
-        self.since = earliest(self.since, said.since);
-        if let Some(day) = said.sunset {
+        self.since = earliest(self.since, deprecation.since);
+        if let Some(day) = deprecation.sunset {
             self.sunset = earliest(self.sunset, day);
         }
     }
 
-    /// The headers of the answer: since when, as seconds of Unix, and until when, as a date of HTTP.
+    /// The response headers: `Deprecation` as a Unix timestamp, `Sunset` as an HTTP date.
     pub fn headers(&self) -> impl Iterator<Item = (&'static str, String)> {
         let since = self
             .since
@@ -95,9 +98,9 @@ impl Uses {
     }
 }
 
-/// Whether the answer to a call may tell of something that is to go.
+/// Whether a response to this operation can have the headers: for the OpenAPI document.
 pub fn may_tell(meta: &ResourceMeta, call: RouteOperation) -> bool {
-    let any = |sorts: &[Deprecated]| meta.deprecated.iter().any(|said| sorts.contains(&said.of));
+    let any = |kinds: &[Deprecated]| meta.deprecated.iter().any(|deprecation| kinds.contains(&deprecation.of));
     match call {
         RouteOperation::Action(action) => meta.deprecation(Deprecated::Action, action.name).is_some(),
         RouteOperation::Operation(Operation::List) => any(&[Deprecated::Field, Deprecated::Filter]),

@@ -1,4 +1,4 @@
-//! The paths of every resource: what stands where, under which method, and what a caller needs for it.
+//! Route table: the paths of every resource, their methods, and the access that each needs.
 
 pub use charter_model::reserved::BULK_PATH as BULK;
 
@@ -10,7 +10,7 @@ use crate::context::State;
 use crate::error::Result;
 use crate::meta::{ActionMeta, ActionMethod, ActionOn, ActionOutput, Operation};
 
-/// What every path of the API begins with.
+/// Prefix of every path of the API.
 pub const API: &str = "/api/v1";
 
 /// One path of a resource.
@@ -20,31 +20,31 @@ pub enum PathKind {
     Collection,
     /// `/products/{id}`
     Member,
-    /// `/products/bulk`: many writes at once.
+    /// `/products/bulk`: several writes in one request.
     Bulk,
-    /// `/products/{id}/restore`: a deleted record.
+    /// `/products/{id}/restore`
     Restore,
-    /// `/settings`: the one record of a singleton.
+    /// `/settings`: the only record of a singleton.
     Singleton,
     /// `/exchange_rates/convert` or `/users/{id}/deactivate`
     Action(&'static ActionMeta),
-    /// `/members/{id}/attachments`: what hangs on a record of the resource at this position of the catalog.
+    /// `/members/{id}/attachments`: records attached to a record of the resource at this index of the catalog.
     Attached(usize),
 }
 
-/// What stands at one path and method.
+/// The operation of one path and method.
 #[derive(Debug, Clone, Copy)]
 pub enum RouteOperation {
     Operation(Operation),
     Action(&'static ActionMeta),
-    /// Many writes in one transaction.
+    /// Several writes in one transaction.
     Bulk,
-    /// A deleted record comes back.
+    /// Restores a soft-deleted record.
     Restore,
 }
 
 impl RouteOperation {
-    /// Whether it leaves everything as it is.
+    /// Whether it changes nothing.
     pub fn reads(self) -> bool {
         match self {
             RouteOperation::Operation(operation) => matches!(operation, Operation::List | Operation::Show),
@@ -53,13 +53,13 @@ impl RouteOperation {
         }
     }
 
-    /// Whether all of it is one transaction.
+    /// Whether it runs in one transaction.
     pub fn is_transaction(self) -> bool {
         !self.reads() && !matches!(self, RouteOperation::Action(action) if action.apart)
     }
 
-    /// Whether `If-Match` and `If-None-Match` are asked: of the one record that it shows or changes. Of a page it is the latter
-    /// alone.
+    /// Whether it evaluates `If-Match` and `If-None-Match`, on the record that it shows or changes. A list evaluates
+    /// `If-None-Match` only.
     pub fn has_conditions(self) -> bool {
         match self {
             RouteOperation::Operation(operation) => operation != Operation::Create,
@@ -69,7 +69,7 @@ impl RouteOperation {
         }
     }
 
-    /// Whether its answer has the `ETag` of the record, or of the page, that it holds.
+    /// Whether its response has an `ETag`, of the record or of the list page.
     pub fn answers_tag(self) -> bool {
         match self {
             RouteOperation::Operation(operation) => operation != Operation::Delete,
@@ -79,7 +79,7 @@ impl RouteOperation {
         }
     }
 
-    /// Whether an `Idempotency-Key` makes it safe to repeat: every `POST`, since the other methods are safe by themselves.
+    /// Whether it accepts an `Idempotency-Key`: every `POST`, because the other methods of this API are idempotent.
     pub fn takes_key(self) -> bool {
         match self {
             RouteOperation::Operation(operation) => operation == Operation::Create,
@@ -105,10 +105,10 @@ pub struct RouteInfo {
 pub fn routes(state: &State) -> Vec<RouteInfo> {
     let mut routes = Vec::new();
     for entry in state.catalog.entries() {
-        for place in places(&state.catalog, entry) {
-            for Method { name, call, abilities, permission } in methods(&state.catalog, entry, place) {
+        for path_kind in path_kinds(&state.catalog, entry) {
+            for Method { name, call, abilities, permission } in methods(&state.catalog, entry, path_kind) {
                 let ability = abilities.join(" or ");
-                let path = format!("{API}/{}", path(&state.catalog, entry, place));
+                let path = format!("{API}/{}", path(&state.catalog, entry, path_kind));
                 routes.push(RouteInfo { method: name, path, resource: entry.meta.name, ability, permission, call });
             }
         }
@@ -116,7 +116,8 @@ pub fn routes(state: &State) -> Vec<RouteInfo> {
     routes
 }
 
-/// What can be done with a resource, by name: `list`, `show`, `create`, `update`, `delete`, `restore`, and the named actions.
+/// The operations of a resource by name: `list`, `show`, `create`, `update`, `delete`, `restore`, `bulk`, and its
+/// actions.
 pub fn operations(state: &State, entry: &Entry) -> Vec<(&'static str, Method)> {
     let name = |call: RouteOperation| match call {
         RouteOperation::Operation(Operation::List) => "list",
@@ -128,40 +129,40 @@ pub fn operations(state: &State, entry: &Entry) -> Vec<(&'static str, Method)> {
         RouteOperation::Bulk => BULK,
         RouteOperation::Restore => RESTORE,
     };
-    let path_kinds = places(&state.catalog, entry);
+    let path_kinds = path_kinds(&state.catalog, entry);
     path_kinds
         .into_iter()
-        .flat_map(|place| methods(&state.catalog, entry, place))
+        .flat_map(|path_kind| methods(&state.catalog, entry, path_kind))
         .map(|method| (name(method.call), method))
         .collect()
 }
 
-/// The paths of a resource: named actions stand before `{id}`, which would match them too.
-pub fn places(catalog: &Catalog, entry: &Entry) -> Vec<PathKind> {
+/// The paths of a resource. Actions come before `{id}`, which would match them too.
+pub fn path_kinds(catalog: &Catalog, entry: &Entry) -> Vec<PathKind> {
     let actions = |on| entry.meta.actions.iter().filter(move |a| a.on == on).map(PathKind::Action);
-    let mut places: Vec<PathKind> = actions(ActionOn::Collection).collect();
-    places.extend(actions(ActionOn::Record));
-    places.extend(entry.meta.keeps_deleted().then_some(PathKind::Restore));
+    let mut path_kinds: Vec<PathKind> = actions(ActionOn::Collection).collect();
+    path_kinds.extend(actions(ActionOn::Record));
+    path_kinds.extend(entry.meta.keeps_deleted().then_some(PathKind::Restore));
     if entry.meta.singleton {
-        places.push(PathKind::Singleton);
+        path_kinds.push(PathKind::Singleton);
     } else {
-        places.extend(bulk::is_served(entry).then_some(PathKind::Bulk));
-        places.extend([PathKind::Collection, PathKind::Member]);
+        path_kinds.extend(bulk::is_served(entry).then_some(PathKind::Bulk));
+        path_kinds.extend([PathKind::Collection, PathKind::Member]);
     }
     if entry.is_attached() {
         let all = catalog.entries().iter().enumerate();
-        places.extend(all.filter(|(_, other)| other.meta.attachments).map(|(index, _)| PathKind::Attached(index)));
+        path_kinds.extend(all.filter(|(_, other)| other.meta.attachments).map(|(index, _)| PathKind::Attached(index)));
     }
-    places.retain(|place| !methods(catalog, entry, *place).is_empty());
-    places
+    path_kinds.retain(|path_kind| !methods(catalog, entry, *path_kind).is_empty());
+    path_kinds
 }
 
-/// A method of a place, and what it needs.
+/// A method of a path, and the access that it needs.
 #[derive(Debug, Clone)]
 pub struct Method {
     pub name: &'static str,
     pub call: RouteOperation,
-    /// The caller needs one of them.
+    /// The caller needs one of these.
     pub abilities: Vec<String>,
     pub permission: Option<&'static str>,
 }
@@ -175,13 +176,13 @@ impl Method {
     }
 }
 
-/// The methods at a place, in the order in which `Allow` lists them.
-pub fn methods(catalog: &Catalog, entry: &Entry, place: PathKind) -> Vec<Method> {
+/// The methods of a path, in the order of `Allow`.
+pub fn methods(catalog: &Catalog, entry: &Entry, path_kind: PathKind) -> Vec<Method> {
     let method = |name, call| {
-        let (abilities, permission) = required_access(catalog, entry, place, call);
+        let (abilities, permission) = required_access(catalog, entry, path_kind, call);
         Method { name, call, abilities, permission }
     };
-    let all: &[(&str, Operation)] = match place {
+    let all: &[(&str, Operation)] = match path_kind {
         PathKind::Collection => &[("GET", Operation::List), ("POST", Operation::Create)],
         PathKind::Member => &[
             ("GET", Operation::Show),
@@ -203,8 +204,8 @@ pub fn methods(catalog: &Catalog, entry: &Entry, place: PathKind) -> Vec<Method>
 }
 
 /// `products/{product_id}/accessories/{id}`
-pub fn path(catalog: &Catalog, entry: &Entry, place: PathKind) -> String {
-    if let PathKind::Attached(index) = place {
+pub fn path(catalog: &Catalog, entry: &Entry, path_kind: PathKind) -> String {
+    if let PathKind::Attached(index) = path_kind {
         let target = &catalog.entries()[index];
         let record = if target.meta.singleton { PathKind::Singleton } else { PathKind::Member };
         return format!("{}/{}", self::path(catalog, target, record), entry.meta.path);
@@ -214,7 +215,7 @@ pub fn path(catalog: &Catalog, entry: &Entry, place: PathKind) -> String {
         path = format!("{}/{{{}}}/", catalog.linked(under.resource).meta.path, under.field);
     }
     path.push_str(entry.meta.path);
-    match place {
+    match path_kind {
         PathKind::Member => path.push_str("/{id}"),
         PathKind::Bulk => path.push_str(&format!("/{BULK}")),
         PathKind::Restore => path.push_str(&format!("/{{id}}/{RESTORE}")),
@@ -225,54 +226,55 @@ pub fn path(catalog: &Catalog, entry: &Entry, place: PathKind) -> String {
     path
 }
 
-/// Every path of a resource.
+/// The paths of a resource.
 pub fn paths(catalog: &Catalog, entry: &Entry) -> Vec<String> {
-    places(catalog, entry).into_iter().map(|place| path(catalog, entry, place)).collect()
+    path_kinds(catalog, entry).into_iter().map(|path_kind| path(catalog, entry, path_kind)).collect()
 }
 
-/// The path of its list, or of the one record that there is.
+/// The path of a resource's list, or of a singleton's record.
 pub fn collection(catalog: &Catalog, entry: &Entry) -> String {
     path(catalog, entry, PathKind::Collection)
 }
 
-/// The ability and the permission that every write of a resource needs. Its answer shows the record: where writing has no
-/// permission of its own, reading's is needed.
+/// The ability and the permission that a write needs. A write responds with the record, so it needs the permission to
+/// read where the resource has no permission to write.
 pub fn to_write(entry: &Entry) -> (String, Option<&'static str>) {
     (format!("{}:write", entry.meta.ability), entry.meta.write_permission.or(entry.meta.read_permission))
 }
 
-/// The ability and the permission that every read of a resource needs.
+/// The ability and the permission that a read needs.
 pub fn to_read(entry: &Entry) -> (String, Option<&'static str>) {
     (format!("{}:read", entry.meta.ability), entry.meta.read_permission)
 }
 
-/// The abilities, one of which a call needs, and the permission. What hangs on other records needs what those need: for
-/// one of them it is known here, else once it is known on which.
+/// The abilities, of which the caller needs one, and the permission. A list of the attachments of a record needs what
+/// that record's resource needs; another operation on attachments learns the resource only once it has loaded the
+/// attachment.
 fn required_access(
     catalog: &Catalog,
     entry: &Entry,
-    place: PathKind,
+    path_kind: PathKind,
     call: RouteOperation,
 ) -> (Vec<String>, Option<&'static str>) {
     let writes = !call.reads() || matches!(call, RouteOperation::Action(action) if action.needs_write);
-    let needs = |entry: &Entry| match writes {
+    let access = |entry: &Entry| match writes {
         true => to_write(entry),
         false => to_read(entry),
     };
-    let (ability, permission) = match place {
-        PathKind::Attached(index) => needs(&catalog.entries()[index]),
+    let (ability, permission) = match path_kind {
+        PathKind::Attached(index) => access(&catalog.entries()[index]),
         _ if entry.is_attached() => {
-            let mut abilities: Vec<String> = catalog.attachables().map(|target| needs(target).0).collect();
+            let mut abilities: Vec<String> = catalog.attachables().map(|target| access(target).0).collect();
             abilities.sort();
             abilities.dedup();
             return (abilities, None);
         }
-        _ => needs(entry),
+        _ => access(entry),
     };
     (vec![ability], permission)
 }
 
-/// Where a new record is.
+/// The path of a new record, for `Location`.
 pub fn location(catalog: &Catalog, entry: &Entry, parent: Option<i64>, id: i64) -> String {
     let mut collection = path(catalog, entry, PathKind::Collection);
     if let (Some(under), Some(parent)) = (entry.meta.under, parent) {
@@ -281,12 +283,12 @@ pub fn location(catalog: &Catalog, entry: &Entry, parent: Option<i64>, id: i64) 
     format!("{API}/{collection}/{id}")
 }
 
-/// The parts of a path as the router reads it, to which a slash too many says nothing.
-pub fn parts(path: &str) -> impl Iterator<Item = &str> {
-    path.split('/').filter(|part| !part.is_empty())
+/// The segments of a path. Like the router, it ignores empty segments.
+pub fn path_segments(path: &str) -> impl Iterator<Item = &str> {
+    path.split('/').filter(|segment| !segment.is_empty())
 }
 
-/// Whether a path is the API's.
+/// Whether a path belongs to the API.
 pub fn is_of_api(path: &str) -> bool {
-    parts(path).take(2).eq(parts(API))
+    path_segments(path).take(2).eq(path_segments(API))
 }

@@ -1,33 +1,32 @@
-//! Versions of a record: its entity tag, and the conditions that a request sets on it (RFC 9110, section 13).
+//! Entity tags of records and pages, and preconditions (RFC 9110, section 13).
 //!
-//! The tag of a record is a hash of what a plain `GET` answers. With `include` or `fields` a second hash follows behind a
-//! point, of that very answer: a cache tells the two apart, and a write compares the first part alone, so that whoever
-//! has read a record in any form can say "if it is still the same". What is answered in fewer bytes has the tag of the plain
-//! answer and a mark behind it, which is one more form of it. Links to files are signed for an hour from each answer on: of
-//! an attachment, which holds them, they are such a form, whose hash lasts for a second.
+//! The tag of a record is a hash of the response to a plain `GET`. With `include` or `fields`, a second hash of that
+//! response follows after a dot. A cache distinguishes the two by the whole tag; a write compares only the first hash,
+//! so that `If-Match` works with the tag of any representation. A compressed response appends `-gzip`. An attachment
+//! holds a link that is signed for an hour from each response on; its second hash changes every second.
 
 use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Result};
 use crate::header;
 
-/// The hexadecimal digits of a hash: 128 bits, too many for two versions to meet by chance.
+/// Hexadecimal digits of a hash: 128 bits, so that collisions are negligible.
 const TAG_HEX_DIGITS: usize = 32;
 
-/// What stands at the end of the tag of a compressed answer.
+/// End of the tag of a compressed response.
 const GZIP_SUFFIX: &str = "-gzip\"";
 
-/// The tag of a record, from what a plain `GET` answers: `"5f2d…"`, with its quotes.
+/// The tag of a record, from the JSON of a plain `GET`: `"5f2d…"`, with its quotes.
 pub fn tag(record: &[u8]) -> String {
     format!("\"{}\"", hash(record))
 }
 
-/// The tag of the same record in another form.
-pub fn tag_of_form(record: &[u8], form: &[u8]) -> String {
-    format!("\"{}.{}\"", hash(record), hash(form))
+/// The tag of another representation of the record.
+pub fn tag_of_representation(record: &[u8], representation: &[u8]) -> String {
+    format!("\"{}.{}\"", hash(record), hash(representation))
 }
 
-/// The tag of the same answer when it is compressed: a strong tag stands for bytes (RFC 9110, section 8.8.3.3).
+/// The tag of the same response when it is compressed: a strong tag identifies bytes (RFC 9110, section 8.8.3.3).
 pub fn with_gzip_suffix(tag: &str) -> String {
     format!("{}{GZIP_SUFFIX}", tag.strip_suffix('"').unwrap_or(tag))
 }
@@ -39,16 +38,16 @@ fn hash(bytes: &[u8]) -> String {
     digits.take(TAG_HEX_DIGITS).map(char::from).collect()
 }
 
-/// The tags that a header lists.
+/// The value of `If-Match` or `If-None-Match`.
 #[derive(Debug, PartialEq, Eq)]
 enum Tags {
-    /// `*`: whatever is there.
+    /// `*`: any existing record.
     Any,
-    /// With the quotes, without the mark of compressed answers, and without `W/`, which the flag stands for.
-    These(Vec<(bool, String)>),
+    /// Whether each tag is weak (`W/`), and the tag with its quotes, without `-gzip`.
+    List(Vec<(bool, String)>),
 }
 
-/// What must hold of a record for a request to be carried out.
+/// Conditions that the record must meet before the request is executed.
 #[derive(Debug, Default)]
 pub struct Preconditions {
     if_match: Option<Tags>,
@@ -56,10 +55,10 @@ pub struct Preconditions {
 }
 
 impl Preconditions {
-    /// Reads the two headers; several lines of one are joined by commas.
+    /// Parses the two headers. Several lines of one header must be joined by commas.
     ///
     /// # Errors
-    /// [`Error::Malformed`] when one is neither `*` nor a list of entity tags.
+    /// [`Error::Malformed`] if one is neither `*` nor a list of entity tags.
     pub fn read(if_match: Option<&str>, if_none_match: Option<&str>) -> Result<Preconditions> {
         let read = |name: &str, text: Option<&str>| match text {
             None => Ok(None),
@@ -76,31 +75,30 @@ impl Preconditions {
         })
     }
 
-    /// Whether nothing is asked.
+    /// Whether the request has no precondition.
     pub fn is_empty(&self) -> bool {
         self.if_match.is_none() && self.if_none_match.is_none()
     }
 
-    /// Whether the record may be written whose tag this is.
+    /// Checks that the record with this tag may be written.
     ///
     /// # Errors
-    /// [`Error::PreconditionFailed`] when it is another version than the one meant.
+    /// [`Error::PreconditionFailed`] if its version does not match.
     pub fn check(&self, tag: &str) -> Result<()> {
-        let meant = self.if_match.as_ref().is_none_or(|tags| tags.has_version(tag));
-        let other = self.if_none_match.as_ref().is_none_or(|tags| !tags.has_version(tag));
-        if meant && other { Ok(()) } else { Err(Error::PreconditionFailed) }
+        let matches = self.if_match.as_ref().is_none_or(|tags| tags.has_version(tag));
+        let differs = self.if_none_match.as_ref().is_none_or(|tags| !tags.has_version(tag));
+        if matches && differs { Ok(()) } else { Err(Error::PreconditionFailed) }
     }
 
-    /// Whether the client that reads has the answer of this tag already. `If-Match` says nothing of a page: it is no version
-    /// that anybody writes.
+    /// Whether `If-None-Match` contains this tag. `If-Match` does not apply to list pages.
     pub fn matches_any(&self, tag: &str) -> bool {
-        self.if_none_match.as_ref().is_some_and(|tags| tags.has(tag))
+        self.if_none_match.as_ref().is_some_and(|tags| tags.contains(tag))
     }
 
-    /// Whether the client that reads has this very answer already.
+    /// Whether the client already has this response: 304.
     ///
     /// # Errors
-    /// [`Error::PreconditionFailed`] when it wants to read another version alone.
+    /// [`Error::PreconditionFailed`] if `If-Match` names another version.
     pub fn not_modified(&self, tag: &str) -> Result<bool> {
         if self.if_match.as_ref().is_some_and(|tags| !tags.has_version(tag)) {
             return Err(Error::PreconditionFailed);
@@ -116,9 +114,9 @@ impl Tags {
         }
         let (mut rest, mut tags) = (text.trim(), Vec::new());
         while !rest.is_empty() {
-            // A list may hold empty elements (RFC 9110, section 5.6.1).
-            if let Some(behind) = rest.strip_prefix(',') {
-                rest = behind.trim_start();
+            // A list may contain empty elements (RFC 9110, section 5.6.1).
+            if let Some(after_comma) = rest.strip_prefix(',') {
+                rest = after_comma.trim_start();
                 continue;
             }
             let strong = rest.strip_prefix("W/").unwrap_or(rest);
@@ -131,27 +129,27 @@ impl Tags {
                 return None;
             }
         }
-        (!tags.is_empty()).then_some(Tags::These(tags))
+        (!tags.is_empty()).then_some(Tags::List(tags))
     }
 
-    /// Compares weakly: `W/` does not count.
-    fn has(&self, tag: &str) -> bool {
+    /// Weak comparison: ignores `W/`.
+    fn contains(&self, tag: &str) -> bool {
         match self {
             Tags::Any => true,
-            Tags::These(tags) => tags.iter().any(|(_, known)| known == tag),
+            Tags::List(tags) => tags.iter().any(|(_, listed)| listed == tag),
         }
     }
 
-    /// Compares strongly, and the version of the record alone.
+    /// Strong comparison of the record's hash alone.
     fn has_version(&self, tag: &str) -> bool {
         match self {
             Tags::Any => true,
-            Tags::These(tags) => tags.iter().any(|(weak, known)| !weak && version(known) == version(tag)),
+            Tags::List(tags) => tags.iter().any(|(weak, listed)| !weak && version(listed) == version(tag)),
         }
     }
 }
 
-/// The part of a tag that stands for the record.
+/// The part of a tag that identifies the record.
 fn version(tag: &str) -> &str {
     let inner = tag.trim_matches('"');
     inner.split_once('.').map_or(inner, |(version, _)| version)
@@ -162,36 +160,39 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_header_lists_tags_or_anything() {
+    fn precondition_header_is_a_tag_list_or_an_asterisk() {
         assert_eq!(Tags::read(" * "), Some(Tags::Any));
         let tags = vec![(false, "\"a\"".to_string()), (true, "\"b,c\"".to_string())];
-        assert_eq!(Tags::read(", \"a\" ,, W/\"b,c\","), Some(Tags::These(tags)));
+        assert_eq!(Tags::read(", \"a\" ,, W/\"b,c\","), Some(Tags::List(tags)));
         for bad in ["", ",", "a", "\"a", "\"a\" \"b\"", "*, \"a\"", "w/\"a\"", "W/ \"a\"", "'a'"] {
             assert_eq!(Tags::read(bad), None, "{bad}");
         }
     }
 
     #[test]
-    fn a_write_compares_the_version_strongly_and_a_read_the_answer_weakly() {
-        let (plain, form) = (tag(b"{\"id\":1}"), tag_of_form(b"{\"id\":1}", b"{\"id\":1,\"owner\":null}"));
+    fn write_compares_record_hash_strongly_and_read_compares_whole_tag_weakly() {
+        let (plain, included) =
+            (tag(b"{\"id\":1}"), tag_of_representation(b"{\"id\":1}", b"{\"id\":1,\"owner\":null}"));
         let writes = |header: &str| Preconditions::read(Some(header), None).unwrap().check(&plain).is_ok();
         assert!(
             writes(&with_gzip_suffix(&plain))
-                && writes(&with_gzip_suffix(&form))
+                && writes(&with_gzip_suffix(&included))
                 && !writes(&format!("W/{}", with_gzip_suffix(&plain)))
         );
-        assert!(writes(&plain) && writes(&form) && writes("*") && writes(&format!("\"x\", {plain}")));
+        assert!(writes(&plain) && writes(&included) && writes("*") && writes(&format!("\"x\", {plain}")));
         assert!(!writes(&format!("W/{plain}")) && !writes(&tag(b"{\"id\":2}")) && !writes("\"\""));
-        let has = |header: &str, tag: &str| {
-            Preconditions::read(None, Some(header)).unwrap().not_modified(tag).expect("nothing else is asked")
+        let is_unchanged = |header: &str, tag: &str| {
+            Preconditions::read(None, Some(header)).unwrap().not_modified(tag).expect("there is no If-Match")
         };
-        assert!(has(&plain, &plain) && has(&format!("W/{plain}"), &plain) && has("*", &form));
         assert!(
-            has(&with_gzip_suffix(&plain), &plain)
-                && has(&with_gzip_suffix(&form), &form)
-                && !has(&with_gzip_suffix(&form), &plain)
+            is_unchanged(&plain, &plain) && is_unchanged(&format!("W/{plain}"), &plain) && is_unchanged("*", &included)
         );
-        assert!(!has(&plain, &form) && !has(&form, &plain));
-        assert!(Preconditions::read(None, Some("*")).unwrap().check(&plain).is_err(), "it is there");
+        assert!(
+            is_unchanged(&with_gzip_suffix(&plain), &plain)
+                && is_unchanged(&with_gzip_suffix(&included), &included)
+                && !is_unchanged(&with_gzip_suffix(&included), &plain)
+        );
+        assert!(!is_unchanged(&plain, &included) && !is_unchanged(&included, &plain));
+        assert!(Preconditions::read(None, Some("*")).unwrap().check(&plain).is_err(), "the record exists");
     }
 }

@@ -1,4 +1,4 @@
-//! A resource's own code while it runs: how deep hooks are within one another, and the check of what one sets.
+//! Running hooks: their nesting depth, and the validation of the values that they set.
 
 use sea_orm::Value;
 
@@ -11,42 +11,42 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::meta::ResourceMeta;
 
-/// Hooks are within one another at most so deep: one that revises a record runs the hooks of that record.
+/// Maximum nesting depth of hooks. A hook that revises a record runs the hooks of that record.
 const MAX_DEPTH: usize = 32;
 
-/// A hook or an action that is running, and those that led to it.
+/// A running hook or action, and the hooks that it is nested in.
 #[derive(Debug)]
 pub struct RunningHook<'a> {
     resource: &'a str,
     hook: &'a str,
-    /// 1 for one that a request runs.
+    /// 1 for a hook that a request runs directly.
     depth: usize,
-    above: Option<&'a RunningHook<'a>>,
+    outer: Option<&'a RunningHook<'a>>,
 }
 
 impl<'a> RunningHook<'a> {
-    /// A hook that is about to run.
+    /// Enters a hook.
     ///
     /// # Errors
-    /// When it would be too deep: hooks that revise each other without end would exhaust the stack, and end the process. The
-    /// error names them.
+    /// When the nesting is too deep: hooks that revise each other without end would exhaust the stack and abort the
+    /// process. The error names the nested hooks.
     pub fn enter<'b>(context: &Context<'b>, meta: &ResourceMeta, hook: &'b str) -> Result<RunningHook<'b>> {
-        RunningHook { resource: meta.name, hook, depth: 1, above: None }.below(context.running())
+        RunningHook { resource: meta.name, hook, depth: 1, outer: None }.nested_in(context.running())
     }
 
-    /// One that runs when the change that `led` made stands, which is as deep as if it ran within that.
-    pub fn later(resource: &'a str, hook: &'a str, led: usize) -> Result<RunningHook<'a>> {
-        RunningHook { resource, hook, depth: led + 1, above: None }.checked()
+    /// Enters an `after_commit` hook, which counts as nested in the hook that made the change, at `outer_depth`.
+    pub fn enter_after_commit(resource: &'a str, hook: &'a str, outer_depth: usize) -> Result<RunningHook<'a>> {
+        RunningHook { resource, hook, depth: outer_depth + 1, outer: None }.check_depth()
     }
 
-    fn below(self, above: Option<&'a RunningHook<'a>>) -> Result<RunningHook<'a>> {
-        RunningHook { depth: above.map_or(0, |above| above.depth) + 1, above, ..self }.checked()
+    fn nested_in(self, outer: Option<&'a RunningHook<'a>>) -> Result<RunningHook<'a>> {
+        RunningHook { depth: outer.map_or(0, |outer| outer.depth) + 1, outer, ..self }.check_depth()
     }
 
-    fn checked(self) -> Result<RunningHook<'a>> {
+    fn check_depth(self) -> Result<RunningHook<'a>> {
         match self.depth > MAX_DEPTH {
             true => Err(Error::internal(format!(
-                "hooks run within one another more than {MAX_DEPTH} deep; the innermost first: {}",
+                "hooks are nested more than {MAX_DEPTH} deep, innermost first: {}",
                 self.names()
             ))),
             false => Ok(self),
@@ -57,19 +57,19 @@ impl<'a> RunningHook<'a> {
         self.depth
     }
 
-    /// `loan.after_save, book.after_save`: the innermost first.
+    /// `loan.after_save, book.after_save`: innermost first.
     fn names(&self) -> String {
-        let around = std::iter::successors(Some(self), |running| running.above);
-        around.map(|running| format!("{}.{}", running.resource, running.hook)).collect::<Vec<_>>().join(", ")
+        let hooks = std::iter::successors(Some(self), |running| running.outer);
+        hooks.map(|running| format!("{}.{}", running.resource, running.hook)).collect::<Vec<_>>().join(", ")
     }
 
-    /// Checks the values that it set as if a client had given them, and stores them in the form in which a client's are
-    /// stored. `before`: what was to be stored when it began.
+    /// Validates the values that the hook set as if a client had sent them, and normalizes them to the form that is
+    /// stored. `before` has the values from before the hook ran.
     ///
     /// # Errors
-    /// [`Error::Internal`], which names the place: it is the code that is wrong, and no client can put that right.
+    /// [`Error::Internal`], which names the hook and the field: the hook is wrong, and a client cannot correct it.
     pub fn verify(&self, before: &[Option<Value>], changes: &mut Changes) -> Result<()> {
-        // Nothing will be stored.
+        // Nothing is stored.
         if !changes.errors.is_empty() {
             return Ok(());
         }
@@ -77,23 +77,23 @@ impl<'a> RunningHook<'a> {
         for (field, value) in &set {
             match input::read_value_of(field, value) {
                 Ok(value) => changes.set(field.name, value),
-                Err(problem) => return Err(self.fault(field.name, &problem)),
+                Err(problem) => return Err(self.invalid_value(field.name, &problem)),
             }
         }
         Ok(())
     }
 
-    /// The values themselves may be secrets.
-    fn fault(&self, field: &str, problem: &str) -> Error {
+    /// The error without the value, which may be a secret.
+    fn invalid_value(&self, field: &str, problem: &str) -> Error {
         let RunningHook { resource, hook, .. } = self;
         Error::internal(format!("{resource}.{hook} sets {resource}.{field} to a value that {problem}"))
     }
 }
 
-/// Runs a hook that may change what is stored, and checks what it set.
+/// Runs a hook that may change the record to store, and validates the values that it set.
 ///
 /// # Errors
-/// Its own, and those of [`Running::enter`] and [`Running::verify`].
+/// The hook's own, and those of [`RunningHook::enter`] and [`RunningHook::verify`].
 pub async fn save(
     context: &Context<'_>,
     entry: &Entry,
@@ -104,6 +104,6 @@ pub async fn save(
     let before = changes.values().to_vec();
     hook(&context.within_hook(&running), changes).await?;
     running.verify(&before, changes)?;
-    // Of two fields that contradict each other one may be the client's.
+    // A rule between two fields can fail with one value from the hook and one from the client.
     rules::check_record(changes)
 }

@@ -1,4 +1,5 @@
-//! The five plain operations and the named actions, for any resource: from a request to an answer.
+//! Operations of every resource (list, show, create, update, delete, restore, bulk) and its named actions: from an HTTP
+//! request to a response.
 
 pub(crate) mod action;
 pub mod deprecation;

@@ -1,4 +1,4 @@
-//! Statements on one resource's table: a row by id, and the three writes.
+//! SQL statements on a resource's table: a row by id, insert, update and delete.
 
 use std::sync::Arc;
 
@@ -16,8 +16,7 @@ use crate::meta::{FieldMeta, Kind, TimestampForm};
 use crate::query::{Condition, write_condition};
 use crate::record::write_from;
 
-/// The stored row of a record with every column, if `condition` holds for it; locked against other writers when
-/// `lock` says so.
+/// The stored row of a record with every column, if `condition` holds for it. `lock` locks it against other writers.
 pub async fn load(
     context: &Context<'_>,
     entry: &Entry,
@@ -26,26 +25,27 @@ pub async fn load(
     lock: bool,
 ) -> Result<Option<Arc<QueryResult>>> {
     let mut sql = select(context, entry, condition, "");
-    // An immediate transaction on SQLite already excludes other writers.
+    // An immediate transaction of SQLite already excludes other writers.
     if !lock || sql.dialect == Dialect::Sqlite {
         sql.push(" AND t.\"id\" = ").bind(id);
         return Ok(sql.one(context.db()).await?.map(Arc::new));
     }
-    // Those who refer to it need not wait: its id stays. A deletion takes the stronger lock by itself.
+    // `NO KEY` does not block inserts that refer to the row: its id stays. A `DELETE` takes the stronger lock by
+    // itself.
     sql.push(" AND t.\"id\" = ").bind(id).push(" FOR NO KEY UPDATE OF t");
     Ok(sql.one(context.db()).await?.map(Arc::new))
 }
 
-/// Whether a record is there, within `within`, that the caller may see.
+/// Checks that a record exists for which `within` holds and that the caller may see.
 ///
 /// # Errors
-/// [`Error::NotFound`] when there is none.
+/// [`Error::NotFound`] if there is none.
 pub async fn require(context: &Context<'_>, entry: &Entry, id: i64, within: Condition) -> Result<()> {
     let condition = visible(context, entry).and(within);
     load(context, entry, id, &condition, false).await?.map(drop).ok_or(Error::NotFound)
 }
 
-/// The stored rows of all records that are not deleted and for which `condition` holds, with every column.
+/// The stored rows, with every column, of all records that are not deleted and for which `condition` holds.
 pub async fn load_all(context: &Context<'_>, entry: &Entry, condition: &Condition) -> Result<Vec<QueryResult>> {
     let mut sql = select(context, entry, condition, "");
     if entry.meta.soft_delete {
@@ -54,7 +54,8 @@ pub async fn load_all(context: &Context<'_>, entry: &Entry, condition: &Conditio
     sql.all(context.db()).await
 }
 
-/// The row of [`load`] on PostgreSQL, not locked, with `xmin` and `ctid`: the transaction that wrote it, and its place.
+/// The row of [`load`] on PostgreSQL, not locked, with `xmin` and `ctid`: the transaction that wrote it, and its
+/// position in the table.
 pub async fn load_versioned(
     context: &Context<'_>,
     entry: &Entry,
@@ -67,10 +68,10 @@ pub async fn load_versioned(
     Ok(sql.one(context.read_connection()).await?.map(Arc::new))
 }
 
-/// `SELECT` of every column and of `more`, `WHERE` the condition holds.
-fn select(context: &Context<'_>, entry: &Entry, condition: &Condition, more: &str) -> Sql {
+/// `SELECT` of every column and `extra`, `WHERE` `condition` holds.
+fn select(context: &Context<'_>, entry: &Entry, condition: &Condition, extra: &str) -> Sql {
     let mut sql = Sql::new(context.state().db.dialect(), String::with_capacity(2 << 10));
-    sql.push(&entry.stored).push(more);
+    sql.push(&entry.stored).push(extra);
     let mut sources = Vec::new();
     condition.sources(&mut sources);
     write_from(&mut sql, entry.meta.table, &sources);
@@ -79,7 +80,7 @@ fn select(context: &Context<'_>, entry: &Entry, condition: &Condition, more: &st
     sql
 }
 
-/// Inserts a record and answers its id.
+/// Inserts a record and returns its id.
 pub async fn insert(context: &Context<'_>, changes: &Changes) -> Result<i64> {
     let mut sql = Sql::new(context.state().db.dialect(), "");
     write_insert(&mut sql, changes)?;
@@ -102,7 +103,7 @@ fn write_insert(sql: &mut Sql, changes: &Changes) -> Result<()> {
     Ok(())
 }
 
-/// Stores the changed columns of a record.
+/// Updates the changed columns of a record.
 pub async fn update(context: &Context<'_>, changes: &Changes, id: i64) -> Result<()> {
     let mut sql = Sql::new(context.state().db.dialect(), "");
     sql.push("UPDATE ").name(changes.meta.table).push(" AS t SET ");
@@ -115,7 +116,7 @@ pub async fn update(context: &Context<'_>, changes: &Changes, id: i64) -> Result
     Ok(())
 }
 
-/// Deletes a record, or marks it as deleted.
+/// Deletes a record, or sets its `deleted_at` if the resource has soft delete.
 pub async fn delete(context: &Context<'_>, entry: &Entry, id: i64) -> Result<()> {
     let mut sql = Sql::new(context.state().db.dialect(), "");
     if entry.meta.soft_delete {
@@ -130,8 +131,8 @@ pub async fn delete(context: &Context<'_>, entry: &Entry, id: i64) -> Result<()>
     Ok(())
 }
 
-/// A value as its column holds it. A decimal must carry exactly its column's places, because that is what SQLite stores
-/// it by.
+/// A value as its column stores it. A decimal gets exactly the scale of its column, because SQLite stores the scaled
+/// integer.
 pub fn storable(field: &FieldMeta, value: &Value) -> Result<Value> {
     match (field.kind, value) {
         (Kind::Decimal { places, .. }, Value::Decimal(Some(decimal))) => {
@@ -143,24 +144,25 @@ pub fn storable(field: &FieldMeta, value: &Value) -> Result<Value> {
                 Err(Error::invalid(field.name, format!("must have at most {places} decimal places and 18 digits")))
             }
         }
-        // What is shown to the second is stored to the second: what a client reads back is what it can ask for.
+        // A timestamp that is shown in seconds is stored in seconds, so that a client can filter by the value that it
+        // read.
         (Kind::Timestamp { .. }, value) => Ok(rounded(field.kind, value.clone())),
         _ => Ok(value.clone()),
     }
 }
 
-/// A unique index that another writer reached first answers as the check before it would have.
+/// Maps the violation of a unique index by a concurrent write to the same error as the check before the write.
 pub fn map_unique_violation(error: Error, changes: &Changes) -> Error {
     match error {
         Error::UniqueViolation(index) => {
-            // A record that returns brings all of its values back.
-            let returns = changes.before.is_some() && changes.get("deleted_at").is_some();
-            let given = |set: &&[&str]| returns || set.iter().any(|name| changes.get(name).is_some());
-            let mut sets: Vec<_> = changes.meta.unique_sets().filter(given).collect();
-            let named = |set: &&[&str]| index == format!("{}_{}_key", changes.meta.table, set.join("_"));
-            let set = match sets.iter().position(named) {
-                Some(place) => sets.swap_remove(place),
-                // Its name was too long, or is the operator's own.
+            // A restore does not change the other columns, but all of their values count again.
+            let is_restore = changes.before.is_some() && changes.get("deleted_at").is_some();
+            let is_written = |set: &&[&str]| is_restore || set.iter().any(|name| changes.get(name).is_some());
+            let mut sets: Vec<_> = changes.meta.unique_sets().filter(is_written).collect();
+            let has_index_name = |set: &&[&str]| index == format!("{}_{}_key", changes.meta.table, set.join("_"));
+            let set = match sets.iter().position(has_index_name) {
+                Some(position) => sets.swap_remove(position),
+                // The index name was truncated, or an operator chose it.
                 None if sets.len() == 1 => sets.remove(0),
                 None => return Error::UniqueViolation(index),
             };
@@ -172,7 +174,7 @@ pub fn map_unique_violation(error: Error, changes: &Changes) -> Error {
     }
 }
 
-/// A time in whole seconds, unless its field shows milliseconds.
+/// Truncates a timestamp to seconds, unless its field shows milliseconds.
 pub fn rounded(kind: Kind, value: Value) -> Value {
     match (kind, value) {
         (Kind::Timestamp { form }, Value::ChronoDateTimeUtc(Some(time))) if form != TimestampForm::Millis => {

@@ -1,4 +1,4 @@
-//! The one handler behind every path: from an HTTP request to an operation and back.
+//! HTTP handler of every resource path: from a request to an operation, and from its result to a response.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use sea_orm::QueryResult;
 use super::action::external::{self, ExternalCall};
 use super::action::{self, ActionCall};
 use super::deprecation::Uses;
-use super::endpoints::{API, Method, PathKind, RouteOperation, methods, parts, path, places};
+use super::endpoints::{API, Method, PathKind, RouteOperation, methods, path, path_kinds, path_segments};
 use super::etag::Preconditions;
 use super::input::body::Body;
 use super::list::explain;
@@ -31,45 +31,45 @@ use crate::meta::Operation;
 use crate::query::Condition;
 use crate::server::{Endpoint, Response, begin_upload, headers, read_body, release_for_external_call};
 
-/// The only id that a singleton has.
+/// The id of a singleton's only record.
 const SINGLETON_ID: i64 = 1;
 
-/// So many names are tried one after another.
+/// First path segments in one group of the router.
 const ROUTES_PER_GROUP: usize = 8;
 
-/// Mounts every resource under `/api/v1`. Paths are tried one after another: those that begin with the same name hang
-/// together, and so do names that follow one another, so that a request passes a few of them and not every path of all.
+/// Mounts every resource under `/api/v1`. Paths are grouped by their first segment, and the sorted segments into ranges
+/// of [`ROUTES_PER_GROUP`], because the router tries one path after another.
 pub fn router(state: &Arc<State>) -> Router {
     let mut roots: BTreeMap<String, Router> = BTreeMap::new();
     for (index, entry) in state.catalog.entries().iter().enumerate() {
-        for place in places(&state.catalog, entry) {
-            let path = path(&state.catalog, entry, place);
+        for path_kind in path_kinds(&state.catalog, entry) {
+            let path = path(&state.catalog, entry, path_kind);
             let (first, rest) = path.split_once('/').unwrap_or((&path, ""));
             let root = roots.remove(first).unwrap_or_else(|| Router::with_path(first));
-            let at = ResourceEndpoint { index, place, methods: methods(&state.catalog, entry, place) };
-            let end = Endpoint::new(state.clone(), at);
+            let methods = methods(&state.catalog, entry, path_kind);
+            let endpoint = Endpoint::new(state.clone(), ResourceEndpoint { index, path_kind, methods });
             let root = match rest {
-                "" => root.goal(end),
-                _ => root.push(Router::with_path(rest).goal(end)),
+                "" => root.goal(endpoint),
+                _ => root.push(Router::with_path(rest).goal(endpoint)),
             };
             roots.insert(first.into(), root);
         }
     }
     let mut roots = roots.into_iter().peekable();
     let mut api = Router::with_path(API.trim_start_matches('/'));
-    while let Some((least, _)) = roots.peek() {
-        let (least, mut most) = (least.clone(), String::new());
-        let mut those = Vec::with_capacity(ROUTES_PER_GROUP);
+    while let Some((first, _)) = roots.peek() {
+        let (first, mut last) = (first.clone(), String::new());
+        let mut group = Vec::with_capacity(ROUTES_PER_GROUP);
         for (name, root) in roots.by_ref().take(ROUTES_PER_GROUP) {
-            most = name;
-            those.push(root);
+            last = name;
+            group.push(root);
         }
-        let is_among = move |request: &mut Request, _: &mut PathState<'_>| {
-            let name = parts(request.uri().path()).nth(parts(API).count()).unwrap_or_default();
-            // What is written with escapes may be any of them.
-            name.contains('%') || (least.as_str()..=most.as_str()).contains(&name)
+        let is_in_group = move |request: &mut Request, _: &mut PathState<'_>| {
+            let name = path_segments(request.uri().path()).nth(path_segments(API).count()).unwrap_or_default();
+            // A percent-encoded segment can be any of the group.
+            name.contains('%') || (first.as_str()..=last.as_str()).contains(&name)
         };
-        api = api.push(those.into_iter().fold(Router::with_filter_fn(is_among), Router::push));
+        api = api.push(group.into_iter().fold(Router::with_filter_fn(is_in_group), Router::push));
     }
     api
 }
@@ -79,19 +79,20 @@ pub fn router(state: &Arc<State>) -> Router {
 struct ResourceEndpoint {
     /// The position of the resource in the catalog.
     index: usize,
-    place: PathKind,
+    path_kind: PathKind,
     methods: Vec<Method>,
 }
 
 #[async_trait]
 impl crate::server::Handler for ResourceEndpoint {
-    /// An upload may take long, as long as it goes on; it watches the clock itself.
+    /// An upload has no fixed timeout: its handler limits it by its progress.
     fn has_no_timeout(&self, state: &State, request: &Request) -> bool {
         let uploads = state.catalog.entries()[self.index].route.upload.is_some();
-        uploads && matches!(self.place, PathKind::Collection) && request.method().as_str() == "POST"
+        uploads && matches!(self.path_kind, PathKind::Collection) && request.method().as_str() == "POST"
     }
 
-    /// The caller's own cache, and only after asking: `Authorization` alone would keep others from it, `X-AUTH-TOKEN` does not.
+    /// Only a private cache may store the response, and must revalidate it. Shared caches exclude requests with
+    /// `Authorization` by themselves, but not those with `X-AUTH-TOKEN`.
     fn cache_control(&self) -> Option<&'static str> {
         Some("private, no-cache")
     }
@@ -99,7 +100,7 @@ impl crate::server::Handler for ResourceEndpoint {
     async fn handle(&self, state: &Arc<State>, request: &mut Request) -> Result<Response> {
         let mut uses = Uses::new(state.catalog.entries()[self.index].meta);
         let answer = self.handle(state, request, &mut uses).await?;
-        // What has not changed since is no answer of its own.
+        // 304 carries no deprecation headers.
         if answer.status() == StatusCode::NOT_MODIFIED {
             return Ok(answer);
         }
@@ -108,39 +109,39 @@ impl crate::server::Handler for ResourceEndpoint {
 }
 
 impl ResourceEndpoint {
-    /// The order of the checks is the contract's: 429, 401, 405, 403, 404, then what cannot be read of the request (400, 413,
-    /// 415), 403 of the record, 412, 422. Of a request with an `Idempotency-Key` the key's own 422, and 413 and 415, come
-    /// before the 404 of its record.
+    /// Checks in the order of the specification: 429, 401, 405, 403, 404, then errors in reading the request (400, 413,
+    /// 415), 403 of the record, 412, 422. With an `Idempotency-Key`, the key's own 422, 413 and 415 come before the 404
+    /// of the record.
     async fn handle(&self, state: &Arc<State>, request: &mut Request, uses: &mut Uses) -> Result<Response> {
         let entry = &state.catalog.entries()[self.index];
-        let anew = entry.route.grants && !matches!(request.method().as_str(), "GET" | "HEAD");
-        let caller = authenticate_with(state, request, anew).await?;
-        let asked = match request.method().as_str() {
+        let bypass_cache = entry.route.grants_access && !matches!(request.method().as_str(), "GET" | "HEAD");
+        let caller = authenticate_with(state, request, bypass_cache).await?;
+        let method_name = match request.method().as_str() {
             "HEAD" => "GET",
             other => other,
         };
-        let Some(method) = self.methods.iter().find(|method| method.name == asked) else {
+        let Some(method) = self.methods.iter().find(|method| method.name == method_name) else {
             return Err(Error::method_not_allowed(self.methods.iter().map(|method| method.name)));
         };
         method.admit(&caller)?;
         let (request_id, trace) = (headers::request_id(request), headers::trace(request));
         let mut context =
             Context::new(state, &caller, state.db.reader()).with_request_id(request_id.as_deref()).with_trace(trace);
-        let (parent, within) = match self.place {
+        let (parent, within) = match self.path_kind {
             PathKind::Attached(index) => (None, attached(&context, entry, index, request).await?),
             _ => parent(entry, request)?,
         };
         let uri = request.uri().clone();
         let (path, query) = (uri.path(), uri.query().unwrap_or_default());
-        uses.ask(method.call, query);
-        let id = match self.place {
+        uses.record_query(method.call, query);
+        let id = match self.path_kind {
             PathKind::Singleton => Some(SINGLETON_ID),
             _ => match parameter(request, "id") {
                 Some(text) => Some(id(&text)?),
                 None => None,
             },
         };
-        if let (true, PathKind::Member, Some(id)) = (entry.is_attached(), self.place, id) {
+        if let (true, PathKind::Member, Some(id)) = (entry.is_attached(), self.path_kind, id) {
             attachment::check_access(&context, id, method.name == "GET").await?;
         }
         let mut key = match method.call.takes_key() {
@@ -150,23 +151,23 @@ impl ResourceEndpoint {
         if let (Some(upload), RouteOperation::Operation(Operation::Create)) = (entry.route.upload, method.call) {
             return headers::once(upload(&context, begin_upload(request), key).await?);
         }
-        let mut early = None;
+        let mut key_body = None;
         if let Some(key) = &mut key {
             let body = read_body(request, state.config.body_limit).await?;
             key.add(&body);
-            uses.give(method.call, &body);
-            // What was carried out is answered again, also when the record has gone since.
+            uses.record_body(method.call, &body);
+            // The stored response is replayed even if the record is deleted by now.
             if let Some(reply) = key.find_reply(&context).await? {
                 return headers::replayed(reply);
             }
-            early = Some(body);
+            key_body = Some(body);
         }
         parent_exists(&context, entry, parent).await?;
         let mut found = None;
         let bytes = match method.name {
             "GET" | "DELETE" => Default::default(),
             _ => {
-                // What is not there is 404 before its body is judged.
+                // A missing record is 404 before its body is validated.
                 match id {
                     Some(id) if matches!(method.call, RouteOperation::Restore) => {
                         restore::find(&context, entry, id, within.clone()).await?;
@@ -174,22 +175,22 @@ impl ResourceEndpoint {
                     Some(id) => found = Some(find(&context, entry, id, within.clone()).await?),
                     None => {}
                 }
-                match early {
+                match key_body {
                     Some(body) => body,
                     None => {
                         let body = read_body(request, state.config.body_limit).await?;
-                        uses.give(method.call, &body);
+                        uses.record_body(method.call, &body);
                         body
                     }
                 }
             }
         };
-        // Rights that outlast the caller's are given by who has them when all of the request is there.
-        let by_now;
-        if anew {
-            by_now = revalidate(state, &caller).await?;
-            method.admit(&by_now)?;
-            context = Context::new(state, &by_now, state.db.reader())
+        // A write that grants access checks the caller again after the body, which can take long to arrive.
+        let revalidated;
+        if bypass_cache {
+            revalidated = revalidate(state, &caller).await?;
+            method.admit(&revalidated)?;
+            context = Context::new(state, &revalidated, state.db.reader())
                 .with_request_id(request_id.as_deref())
                 .with_trace(trace);
         }
@@ -197,14 +198,14 @@ impl ResourceEndpoint {
             true => headers::conditions(request),
             false => Ok(Preconditions::default()),
         };
-        // What is not there is 404 before its conditions are judged.
+        // A missing record is 404 before its conditions are validated.
         if let (Err(_), Some(id)) = (&conditions, id) {
             match method.call {
                 RouteOperation::Operation(Operation::Show) => show::find(&context, entry, id, &within, query).await?,
                 RouteOperation::Operation(Operation::Delete) => {
                     records::require(&context, entry, id, within.clone()).await?
                 }
-                // It was looked for before its body was read.
+                // Other methods loaded the record before they read the body.
                 _ => {}
             }
         }
@@ -215,49 +216,49 @@ impl ResourceEndpoint {
             _ => None,
         };
         let list = ListRequest { path, query, format, head, conditions: &conditions };
-        let with = Arguments { id, parent, within, conditions: &conditions, list, query, bytes: &bytes, found };
+        let arguments = Arguments { id, parent, within, conditions: &conditions, list, query, bytes: &bytes, found };
         if matches!(method.call, RouteOperation::Action(action) if action.apart) {
             release_for_external_call(request)?;
         }
         if let (RouteOperation::Action(action), Some(key), false) = (method.call, &key, method.call.is_transaction()) {
-            let call = ExternalCall { action, id, within: with.within, query, body: &bytes };
+            let call = ExternalCall { action, id, within: arguments.within, query, body: &bytes };
             return headers::once(external::run(&context, entry, call, key.clone()).await?);
         }
         if !method.call.is_transaction() {
-            return read(&context, entry, method.call, with).await;
+            return read(&context, entry, method.call, arguments).await;
         }
-        in_transaction(&context, entry, method.call, with, key).await
+        in_transaction(&context, entry, method.call, arguments, key).await
     }
 }
 
-/// A call that writes, in a transaction of its own; with a key what the first one did.
+/// Runs a write in its own transaction. A repeated idempotency key replays the first response.
 async fn in_transaction(
     context: &Context<'_>,
     entry: &Entry,
     call: RouteOperation,
-    with: Arguments<'_>,
+    arguments: Arguments<'_>,
     mut key: Option<Key>,
 ) -> Result<Response> {
-    // What cannot be read needs no transaction.
+    // A malformed body fails before the transaction begins.
     let body = match call {
-        RouteOperation::Operation(_) => Body::read(with.bytes, Some(entry.meta.name))?,
-        RouteOperation::Action(action) => Body::read(with.bytes, Some(action.name))?,
-        // It takes no parameters; what is no JSON at all is refused as for an action.
-        RouteOperation::Restore => Body::read(with.bytes, Some(RESTORE))?,
-        // It reads its body itself, as it asks nothing of a record before.
+        RouteOperation::Operation(_) => Body::read(arguments.bytes, Some(entry.meta.name))?,
+        RouteOperation::Action(action) => Body::read(arguments.bytes, Some(action.name))?,
+        // A restore takes no parameters, but a body that is not JSON is refused as for an action.
+        RouteOperation::Restore => Body::read(arguments.bytes, Some(RESTORE))?,
+        // A bulk write reads its own body, because it looks up no record before.
         RouteOperation::Bulk => Body::default(),
     };
     let state = context.state();
     let transaction = Transaction::begin_late(context.state_arc()).await?;
-    let inside = context.in_transaction(&transaction);
+    let write_context = context.in_transaction(&transaction);
     if let Some(key) = &mut key
-        && let Some(reply) = key.claim(&inside).await?
+        && let Some(reply) = key.claim(&write_context).await?
     {
         return headers::replayed(reply);
     }
-    let (reply, reveals) = write(&inside, entry, call, with, &body).await?;
+    let (reply, reveals) = write(&write_context, entry, call, arguments, &body).await?;
     if let Some(key) = &key {
-        key.store_reply(&inside, &reply, reveals).await?;
+        key.store_reply(&write_context, &reply, reveals).await?;
     }
     transaction.commit(context).await?;
     let deletes = matches!(call, RouteOperation::Operation(Operation::Delete) | RouteOperation::Bulk);
@@ -267,7 +268,7 @@ async fn in_transaction(
     headers::write_response(reply)
 }
 
-/// What an operation is called with.
+/// Arguments of an operation.
 struct Arguments<'r> {
     id: Option<i64>,
     parent: Option<i64>,
@@ -276,29 +277,36 @@ struct Arguments<'r> {
     list: ListRequest<'r>,
     query: &'r str,
     bytes: &'r [u8],
-    /// The record as it was before the body was read, with its version.
+    /// The record as loaded before the body was read, with its row version.
     found: Option<Arc<QueryResult>>,
 }
 
-/// A call outside of any transaction.
-async fn read(context: &Context<'_>, entry: &Entry, call: RouteOperation, with: Arguments<'_>) -> Result<Response> {
-    let Arguments { id, within, conditions, list, query, bytes, .. } = with;
+/// Runs an operation without a transaction.
+async fn read(
+    context: &Context<'_>,
+    entry: &Entry,
+    call: RouteOperation,
+    arguments: Arguments<'_>,
+) -> Result<Response> {
+    let Arguments { id, within, conditions, list, query, bytes, .. } = arguments;
     let body = match (call, id) {
         (RouteOperation::Operation(Operation::List), _) => {
-            return listed(list::list(context, entry, within, list).await?);
+            return list_answer(list::list(context, entry, within, list).await?);
         }
         (RouteOperation::Operation(_), Some(id)) => {
             let (body, tag) = show::show(context, entry, id, within, query).await?;
-            let same = conditions.not_modified(&tag)?;
-            let answer =
-                if same { Response::empty(StatusCode::NOT_MODIFIED) } else { Response::json(StatusCode::OK, body) };
+            let is_unchanged = conditions.not_modified(&tag)?;
+            let answer = match is_unchanged {
+                true => Response::empty(StatusCode::NOT_MODIFIED),
+                false => Response::json(StatusCode::OK, body),
+            };
             return Ok(answer.with_text(header::ETAG, &tag));
         }
         (RouteOperation::Operation(_), None) | (RouteOperation::Bulk | RouteOperation::Restore, _) => {
             return Err(Error::NotFound);
         }
         (RouteOperation::Action(action), id) => {
-            // The conditions are those of the record, and this is none.
+            // Preconditions apply to writes of a record ([`RouteOperation::has_conditions`]).
             let conditions = &Preconditions::default();
             let body = &Body::read(bytes, Some(action.name))?;
             let call = ActionCall { action, id, within, conditions, query, body };
@@ -308,8 +316,8 @@ async fn read(context: &Context<'_>, entry: &Entry, call: RouteOperation, with: 
     Ok(Response::json(StatusCode::OK, body))
 }
 
-fn listed(listed: ListResponse) -> Result<Response> {
-    let answer = match listed {
+fn list_answer(response: ListResponse) -> Result<Response> {
+    let answer = match response {
         ListResponse::Page { body, link, tag } => {
             let headers = link.map(|link| (header::LINK, link)).into_iter().chain(tag.map(|tag| (header::ETAG, tag)));
             headers.fold(Response::json(StatusCode::OK, body), |answer, (name, text)| answer.with_text(name, &text))
@@ -323,15 +331,15 @@ fn listed(listed: ListResponse) -> Result<Response> {
     Ok(answer.with_text(header::VARY, header::ACCEPT))
 }
 
-/// A write in the context's transaction: its answer, and whether that shows a secret.
+/// Runs a write in the context's transaction. Returns its response, and whether that contains a secret.
 async fn write(
     context: &Context<'_>,
     entry: &Entry,
     call: RouteOperation,
-    with: Arguments<'_>,
+    arguments: Arguments<'_>,
     body: &Body<'_>,
 ) -> Result<(StoredResponse, bool)> {
-    let Arguments { id, parent, within, conditions, query, bytes, found, .. } = with;
+    let Arguments { id, parent, within, conditions, query, bytes, found, .. } = arguments;
     let outcome = match (call, id) {
         (RouteOperation::Operation(Operation::Create), _) => create::create(context, entry, body, parent).await?,
         (RouteOperation::Operation(Operation::Delete), Some(id)) => {
@@ -352,7 +360,7 @@ async fn write(
     Ok((outcome.reply(context.catalog(), entry, parent), reveals))
 }
 
-/// The record that the path names, which must be there, and the condition that something hangs on it.
+/// The condition that a record is attached to the one in the path, which must exist.
 async fn attached(context: &Context<'_>, entry: &Entry, index: usize, request: &Request) -> Result<Condition> {
     let target = &context.catalog().entries()[index];
     let (parent, within) = parent(target, request)?;
@@ -365,7 +373,7 @@ async fn attached(context: &Context<'_>, entry: &Entry, index: usize, request: &
     attachment::attached_to(entry, target, id)
 }
 
-/// The parent that the path names, and the condition that a record belongs to it.
+/// The id of the parent in the path, and the condition that a record belongs to it.
 fn parent(entry: &Entry, request: &Request) -> Result<(Option<i64>, Condition)> {
     let Some(under) = entry.meta.under else { return Ok((None, Condition::always())) };
     let id = id(&parameter(request, under.field).ok_or(Error::NotFound)?)?;
@@ -373,13 +381,13 @@ fn parent(entry: &Entry, request: &Request) -> Result<(Option<i64>, Condition)> 
     Ok((Some(id), Condition::equals(field, id)))
 }
 
-/// Whether the parent is there that the path names, if it names one.
+/// Checks that the parent in the path exists, if the path has one.
 async fn parent_exists(context: &Context<'_>, entry: &Entry, parent: Option<i64>) -> Result<()> {
     let (Some(under), Some(id)) = (entry.meta.under, parent) else { return Ok(()) };
     records::require(context, context.catalog().linked(under.resource), id, Condition::always()).await
 }
 
-/// The record that is to change.
+/// The record to change.
 async fn find(context: &Context<'_>, entry: &Entry, id: i64, within: Condition) -> Result<Arc<QueryResult>> {
     let condition = visibility::visible(context, entry).and(within);
     fast_path::find(context, entry, id, &condition).await?.ok_or(Error::NotFound)
@@ -389,7 +397,7 @@ fn parameter(request: &Request, name: &str) -> Option<String> {
     request.params().get(name).cloned()
 }
 
-/// An id of a path. What no record can have is not found.
+/// Parses an id in a path. An id that no record can have is 404.
 fn id(text: &str) -> Result<i64> {
     let digits = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     text.parse().ok().filter(|_| digits).ok_or(Error::NotFound)

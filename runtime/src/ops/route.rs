@@ -1,7 +1,7 @@
-//! How a resource's own code is reached: a route carries its metadata and plain functions for what it declares.
+//! Routes: a resource's metadata, and plain function pointers to its hooks and actions.
 //!
-//! The typed traits are generated; `route!` wraps each of their methods in a function without type parameters, so that
-//! the operations are compiled once and not once per resource.
+//! The typed traits are generated. `route!` wraps each of their methods in a function without type parameters, so that
+//! the operations are compiled once and not once for each resource.
 
 use std::fmt;
 use std::future::Future;
@@ -24,33 +24,34 @@ use crate::resource::Resource;
 
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// Runs before a record is written, and may change what is written or add problems.
+/// Runs before a record is written. It may change values and add errors.
 pub type SaveHook = for<'a> fn(&'a Context<'a>, &'a mut Changes) -> BoxFuture<'a, Result<()>>;
-/// Runs on a record as it is stored.
+/// Runs with a stored record.
 pub type RecordHook = for<'a> fn(&'a Context<'a>, &'a QueryResult) -> BoxFuture<'a, Result<()>>;
-/// Which records the caller may see; `None` for all.
+/// Returns the condition for the records that the caller may see, or `None` for all.
 pub type ScopeHook = for<'a> fn(&'a Context<'a>) -> Option<Condition>;
-/// Makes the JSON of a computed field for each of the rows, which hold the columns that it is made of.
+/// Returns the JSON of a computed field for each row. The rows contain the columns that the field is computed from.
 pub type ComputeHook =
     for<'a> fn(&'a Context<'a>, &'static FieldMeta, &'a Shape, &'a [Row<'a>]) -> BoxFuture<'a, Result<Vec<Vec<u8>>>>;
-/// Creates a record from a multipart body, and answers what a create does: with a key what the first one did.
+/// Creates a record from a multipart body and returns the response of a create. With an idempotency key, a repeated
+/// request gets the stored response of the first one.
 pub type UploadHandler = for<'a> fn(&'a Context<'a>, Upload<'a>, Option<Key>) -> BoxFuture<'a, Result<Execution>>;
 
-/// The body of an upload as it arrives.
+/// The streamed body of an upload.
 pub struct Upload<'a> {
-    /// The header `Content-Type`; empty when there is none.
+    /// The header `Content-Type`, empty if there is none.
     pub content_type: String,
-    /// The header `Content-Length`, when there is one.
+    /// The header `Content-Length`.
     pub length: Option<u64>,
     pub body: BoxStream<'a, std::io::Result<Bytes>>,
 }
 
-/// The declared points at which a resource's own code runs.
+/// Hooks of a resource.
 #[derive(Clone, Copy, Default)]
 pub struct Hooks {
-    /// Whether the caller may change or delete a record, before the request is judged.
+    /// Decides whether the caller may change or delete a record, before the body is validated.
     pub guard: Option<RecordHook>,
-    /// Adds problems to those of the rules; values that could not be read are not set.
+    /// Adds errors to those of the rules. Values that could not be read are not set.
     pub check: Option<SaveHook>,
     pub before_save: Option<SaveHook>,
     pub after_save: Option<RecordHook>,
@@ -58,9 +59,9 @@ pub struct Hooks {
     pub after_delete: Option<RecordHook>,
     pub after_commit: Option<RecordHook>,
     pub scope: Option<ScopeHook>,
-    /// Which of them stand in lists, where that is fewer.
+    /// Limits lists further than `scope`.
     pub list_scope: Option<ScopeHook>,
-    /// What makes the computed fields.
+    /// Computes the computed fields.
     pub computed: Option<ComputeHook>,
 }
 
@@ -70,22 +71,23 @@ pub struct Route {
     pub meta: &'static ResourceMeta,
     pub hooks: Hooks,
     pub actions: Vec<(&'static str, ActionHandler)>,
-    /// Records are files that hang on the records of other resources, those that declare `attachments`: created by a
-    /// multipart body, listed below what they hang on, under its abilities.
+    /// The upload handler of attachments: files that belong to records of resources with `attachments`. They are
+    /// created by a multipart body, listed below their record, and need the abilities of its resource.
     pub upload: Option<UploadHandler>,
-    /// What is written may outlast the caller's own rights: who writes is looked up anew, whatever is remembered of them.
-    pub grants: bool,
+    /// Whether a write can grant access that outlasts the caller's. Such a write authenticates the caller without the
+    /// token cache.
+    pub grants_access: bool,
 }
 
 impl Route {
-    /// A resource without behaviour of its own.
+    /// A resource without hooks and actions.
     pub fn of<R: Resource>() -> Route {
-        Route { meta: R::meta(), hooks: Hooks::default(), actions: Vec::new(), upload: None, grants: false }
+        Route { meta: R::meta(), hooks: Hooks::default(), actions: Vec::new(), upload: None, grants_access: false }
     }
 
-    /// The same, of records that give somebody rights.
+    /// The same route for records that grant access, such as tokens and roles: see [`Route::grants_access`].
     pub fn public(self) -> Route {
-        Route { grants: true, ..self }
+        Route { grants_access: true, ..self }
     }
 }
 
@@ -95,7 +97,7 @@ impl fmt::Debug for Route {
     }
 }
 
-/// Wraps an entity and its behaviour trait: one line of routing per resource.
+/// Wraps an entity and its behaviour trait in a [`Route`]($crate::ops::Route): one line for each resource.
 ///
 /// `actions` names each action in the form of its method: `record complete`, `record_input pause: PauseInput`,
 /// `record_created clone`, `record_input_created copy: CopyInput`, `record_output quote`, `record_input_output quote: QuoteInput`, `collection stats`, `collection_input convert: ConvertInput`.

@@ -1,4 +1,4 @@
-//! One record: `GET /<path>/{id}`, and what every write answers.
+//! `GET /<path>/{id}`: one record as JSON, also for the responses of writes.
 
 use std::borrow::Cow;
 
@@ -15,8 +15,8 @@ use crate::meta::{FieldMeta, IncludeMeta};
 use crate::query::{Condition, Planner, Request, decode, parse, write_condition};
 use crate::record::write_record;
 
-/// Answers a record under its singular key, with the includes and the fields that the query string asks for, and the
-/// entity tag of this answer.
+/// Returns a record under its singular key, with the includes and fields of the query string, and the entity tag of
+/// this representation.
 pub async fn show(
     context: &Context<'_>,
     entry: &Entry,
@@ -26,87 +26,87 @@ pub async fn show(
 ) -> Result<(Vec<u8>, String)> {
     let request = match parse(query) {
         Ok(request) => request,
-        Err(unread) => {
+        Err(error) => {
             find(context, entry, id, &within, query).await?;
-            return Err(unread);
+            return Err(error);
         }
     };
     let mut errors = FieldErrors::default();
     let deleted = errors.collect(restore::asks_for_deleted(context, entry, &request))?.unwrap_or(false);
-    let seen = |other: &Entry| visibility::hidden(context, other);
-    let planner = Planner { catalog: context.catalog(), entry, custom: &Default::default(), deleted, seen: &seen };
+    let hidden = |other: &Entry| visibility::hidden(context, other);
+    let planner = Planner { catalog: context.catalog(), entry, custom: &Default::default(), deleted, seen: &hidden };
     let includes = planner.includes(&request.include, &mut errors);
     let mut fields = request.fields.as_ref().map(|names| planner.fields(names, &mut errors));
     fields.iter_mut().for_each(|fields| fields.extend(planner.embedded(&request.include)));
     if !errors.is_empty() {
-        // What is not there is 404 before its parameters are judged.
+        // A missing record is 404 before its parameters are validated.
         find(context, entry, id, &within, query).await?;
     }
     errors.into_result()?;
-    let condition = shown(context, entry, deleted).and(within);
-    let form = Form { includes: &includes, only: fields.as_deref(), deleted };
-    let read = read(context, entry, id, &condition, form).await?.ok_or(Error::NotFound)?;
-    Ok((wrap(entry.meta.name, read.answer()), read.tag()))
+    let condition = visibility_condition(context, entry, deleted).and(within);
+    let representation = Representation { includes: &includes, fields: fields.as_deref(), deleted };
+    let record = read(context, entry, id, &condition, representation).await?.ok_or(Error::NotFound)?;
+    Ok((wrap(entry.meta.name, record.json()), record.tag()))
 }
 
-/// Whether the record is there that is asked for, whatever else is wrong with the request.
+/// Checks that the requested record exists, whatever else is wrong with the request.
 ///
 /// # Errors
-/// [`Error::NotFound`]; 403 for deleted records to whom they are not shown.
+/// [`Error::NotFound`]; 403 for a deleted record if the caller may not see deleted ones.
 pub async fn find(context: &Context<'_>, entry: &Entry, id: i64, within: &Condition, query: &str) -> Result<()> {
-    // Which one that is, a query string tells of which something else cannot be read.
+    // `deleted` counts even if the rest of the query string is malformed.
     let deleted = decode(query).unwrap_or_default().into_iter().rfind(|pair| pair.name == "deleted");
     let request = Request { deleted: deleted.map(|pair| pair.value), ..Request::default() };
-    let asked = FieldErrors::default().collect(restore::asks_for_deleted(context, entry, &request))?;
-    let condition = shown(context, entry, asked.unwrap_or(false)).and(within.clone());
+    let wants_deleted = FieldErrors::default().collect(restore::asks_for_deleted(context, entry, &request))?;
+    let condition = visibility_condition(context, entry, wants_deleted.unwrap_or(false)).and(within.clone());
     records::load(context, entry, id, &condition, false).await?.map(drop).ok_or(Error::NotFound)
 }
 
-/// What a record has to meet to be shown.
-fn shown(context: &Context<'_>, entry: &Entry, deleted: bool) -> Condition {
+/// The condition for a record that the caller may read.
+fn visibility_condition(context: &Context<'_>, entry: &Entry, deleted: bool) -> Condition {
     if deleted { visibility::deleted(context, entry) } else { visibility::visible(context, entry) }
 }
 
-/// A record that was read.
-pub struct Read {
-    /// What a version is told by: every field, without what is computed or included.
+/// A record as JSON.
+pub struct RenderedRecord {
+    /// Every field, without computed fields and includes. The record's version is the hash of this.
     record: Vec<u8>,
-    /// As it is answered, where that is something else.
-    form: Option<Vec<u8>>,
+    /// The requested representation, if it differs.
+    representation: Option<Vec<u8>>,
 }
 
-impl Read {
-    /// A record of which nothing is computed, embedded or included, from a row of its single shape.
-    pub fn plain(entry: &Entry, row: &QueryResult) -> Result<Read> {
+impl RenderedRecord {
+    /// Renders a row of the single projection, for a resource without computed and embedded fields.
+    pub fn plain(entry: &Entry, row: &QueryResult) -> Result<RenderedRecord> {
         let mut record = Vec::with_capacity(1024);
         record.push(b'{');
         write_record(&mut record, &entry.single, row.into())?;
         record.push(b'}');
-        Ok(Read::whole(record))
+        Ok(RenderedRecord::whole(record))
     }
 
-    /// One that is written already, as a plain `GET` answers it.
-    pub fn whole(record: Vec<u8>) -> Read {
-        Read { record, form: None }
+    /// A rendered record, as a plain `GET` returns it.
+    pub fn whole(record: Vec<u8>) -> RenderedRecord {
+        RenderedRecord { record, representation: None }
     }
 
-    /// The record as it is answered, without its key.
-    pub fn answer(&self) -> &[u8] {
-        self.form.as_ref().unwrap_or(&self.record)
+    /// The JSON of the requested representation, without the singular key.
+    pub fn json(&self) -> &[u8] {
+        self.representation.as_ref().unwrap_or(&self.record)
     }
 
-    /// The entity tag of the answer.
+    /// The entity tag of the requested representation.
     pub fn tag(&self) -> String {
-        match &self.form {
-            Some(form) => etag::tag_of_form(&self.record, form),
+        match &self.representation {
+            Some(representation) => etag::tag_of_representation(&self.record, representation),
             None => etag::tag(&self.record),
         }
     }
 }
 
-/// The record as a plain `GET` answers it: for writes and events. `None` when it is not there.
-pub async fn single(context: &Context<'_>, entry: &Entry, id: i64) -> Result<Option<Read>> {
-    read(context, entry, id, &Condition::always(), Form::default()).await
+/// The record as a plain `GET` returns it, for writes and events. `None` if it does not exist.
+pub async fn single(context: &Context<'_>, entry: &Entry, id: i64) -> Result<Option<RenderedRecord>> {
+    read(context, entry, id, &Condition::always(), Representation::default()).await
 }
 
 /// `{"product": {...}}`
@@ -120,12 +120,13 @@ pub fn wrap(key: &str, record: &[u8]) -> Vec<u8> {
     out
 }
 
-/// In which form a record is answered.
+/// The requested representation of a record.
 #[derive(Debug, Clone, Copy, Default)]
-struct Form<'f> {
-    includes: &'f [&'static IncludeMeta],
-    only: Option<&'f [&'static FieldMeta]>,
-    /// With the time of its deletion.
+struct Representation<'r> {
+    includes: &'r [&'static IncludeMeta],
+    /// The fields of the query parameter `fields`; `None` for all.
+    fields: Option<&'r [&'static FieldMeta]>,
+    /// Adds `deleted_at`.
     deleted: bool,
 }
 
@@ -134,8 +135,8 @@ async fn read(
     entry: &Entry,
     id: i64,
     condition: &Condition,
-    Form { includes, only, deleted }: Form<'_>,
-) -> Result<Option<Read>> {
+    Representation { includes, fields, deleted }: Representation<'_>,
+) -> Result<Option<RenderedRecord>> {
     let mut shape = Cow::Borrowed(&entry.single);
     include::extend_projection(&mut shape, entry, includes);
     if deleted {
@@ -156,24 +157,24 @@ async fn read(
     record.push(b'{');
     write_record(&mut record, &shape, row)?;
     related.write_embedded(&mut record, 0, |_| true);
-    let form = if only.is_some() || deleted || related.has_more() {
-        let wanted = |name: &str| only.is_none_or(|only| only.iter().any(|field| field.name == name));
-        let mut form = if only.is_none() && !deleted {
+    let representation = if fields.is_some() || deleted || related.has_computed_or_included() {
+        let is_requested = |name: &str| fields.is_none_or(|fields| fields.iter().any(|field| field.name == name));
+        let mut out = if fields.is_none() && !deleted {
             record.clone()
         } else {
-            let mut form = vec![b'{'];
-            let narrowed = shape.narrowed(wanted);
-            let told = if deleted && wanted("deleted_at") { narrowed.with("deleted_at") } else { narrowed };
-            write_record(&mut form, &told, row)?;
-            related.write_embedded(&mut form, 0, wanted);
-            form
+            let mut out = vec![b'{'];
+            let narrowed = shape.narrowed(is_requested);
+            let shape = if deleted && is_requested("deleted_at") { narrowed.with("deleted_at") } else { narrowed };
+            write_record(&mut out, &shape, row)?;
+            related.write_embedded(&mut out, 0, is_requested);
+            out
         };
-        related.write_beside(&mut form, 0, wanted);
-        form.push(b'}');
-        Some(form)
+        related.write_computed_and_included(&mut out, 0, is_requested);
+        out.push(b'}');
+        Some(out)
     } else {
         None
     };
     record.push(b'}');
-    Ok(Some(Read { record, form }))
+    Ok(Some(RenderedRecord { record, representation }))
 }

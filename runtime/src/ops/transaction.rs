@@ -1,4 +1,4 @@
-//! The transaction of a write, and what is to follow once it stands.
+//! Write transactions, their savepoints and the `after_commit` hooks that run after they commit.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,65 +15,66 @@ use crate::db::Connection;
 use crate::error::{Error, Result};
 use crate::query::Condition;
 
-/// A transaction that writes. Dropped without a commit it is rolled back, and nothing follows.
+/// A write transaction. Dropped without a commit, it rolls back and no hook runs.
 #[derive(Debug)]
 pub struct Transaction {
     connection: Connection,
-    after: Mutex<Vec<After>>,
+    pending_hooks: Mutex<Vec<PendingHook>>,
 }
 
-/// A hook that runs once the change stands, with the record as it was stored or, if it is gone, as it was.
-struct After {
+/// An `after_commit` hook that runs after the commit, with the record as it was stored or, if it was deleted, as it was
+/// before.
+struct PendingHook {
     hook: RecordHook,
     resource: &'static str,
     row: Arc<QueryResult>,
-    /// How deep within hooks the change was made.
+    /// Nesting depth of the hook that made the change.
     depth: usize,
 }
 
 impl Transaction {
     pub async fn begin(state: &State) -> Result<Transaction> {
-        Ok(Transaction { connection: state.db.begin().await?, after: Mutex::default() })
+        Ok(Transaction { connection: state.db.begin().await?, pending_hooks: Mutex::default() })
     }
 
-    /// One for the write of a request, which may be a single statement.
+    /// Begins lazily, for the write of a request, which may be a single statement.
     pub async fn begin_late(state: &State) -> Result<Transaction> {
-        Ok(Transaction { connection: state.db.begin_lazy().await?, after: Mutex::default() })
+        Ok(Transaction { connection: state.db.begin_lazy().await?, pending_hooks: Mutex::default() })
     }
 
     pub fn connection(&self) -> &Connection {
         &self.connection
     }
 
-    /// A part of the transaction that leaves no trace when it fails: neither rows nor what was to follow. What is no fault
-    /// of the request ends all of it.
+    /// Runs `work` in a savepoint. If it fails, its rows and its pending hooks are rolled back. An internal error or an
+    /// unavailable database aborts the whole transaction.
     ///
     /// # Errors
-    /// A fault of the server or the database, of which the transaction may not recover.
+    /// An internal error, or an unavailable database: the transaction may be unusable.
     pub async fn attempt<T>(&self, work: impl Future<Output = Result<T>>) -> Result<Result<T>> {
-        let after = || self.after.lock().unwrap_or_else(PoisonError::into_inner);
-        let before = after().len();
+        let pending_hooks = || self.pending_hooks.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = pending_hooks().len();
         self.connection.execute_unprepared("SAVEPOINT charter_part").await?;
-        let done = work.await;
-        match &done {
+        let result = work.await;
+        match &result {
             Err(error @ (Error::Internal(_) | Error::Unavailable(_))) => {
-                tracing::warn!(%error, "a part of a transaction ended all of it");
-                return done.map(Ok);
+                tracing::warn!(%error, "savepoint failure aborted the transaction");
+                return result.map(Ok);
             }
             Err(_) => {
                 self.connection.execute_unprepared("ROLLBACK TO SAVEPOINT charter_part").await?;
-                after().truncate(before);
+                pending_hooks().truncate(before);
             }
             Ok(_) => {}
         }
         self.connection.execute_unprepared("RELEASE SAVEPOINT charter_part").await?;
-        Ok(done)
+        Ok(result)
     }
 
-    /// Commits, and runs what was left for then. A client that goes away meanwhile stops neither.
+    /// Commits, then runs the pending `after_commit` hooks. Both finish even if the client disconnects.
     pub async fn commit(self, context: &Context<'_>) -> Result<()> {
-        let after = self.after.into_inner().unwrap_or_else(PoisonError::into_inner);
-        if after.is_empty() {
+        let pending_hooks = self.pending_hooks.into_inner().unwrap_or_else(PoisonError::into_inner);
+        if pending_hooks.is_empty() {
             return context.state().detached_tasks.run_to_completion(self.connection.commit()).await;
         }
         let (state, caller, now) = (context.state_arc().clone(), context.caller().clone(), context.now());
@@ -83,13 +84,13 @@ impl Transaction {
             .run_to_completion(async move {
                 self.connection.commit().await?;
                 let context = Context::new(&state, &caller, state.db.reader()).with_now(now);
-                for After { hook, resource, row, depth } in after {
+                for PendingHook { hook, resource, row, depth } in pending_hooks {
                     let run = async {
-                        let running = RunningHook::later(resource, "after_commit", depth)?;
+                        let running = RunningHook::enter_after_commit(resource, "after_commit", depth)?;
                         hook(&context.within_hook(&running), &row).await
                     };
                     let run = AssertUnwindSafe(run).catch_unwind().await;
-                    // The change stands: its failure is logged and not answered.
+                    // The change is committed: a failure is logged, and the client gets its response.
                     if let Err(error) = run.unwrap_or_else(|_| Err(Error::internal("a panic"))) {
                         tracing::error!(%error, resource, "after_commit failed");
                     }
@@ -100,13 +101,13 @@ impl Transaction {
     }
 }
 
-impl std::fmt::Debug for After {
+impl std::fmt::Debug for PendingHook {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("After").field("resource", &self.resource).finish_non_exhaustive()
+        f.debug_struct("PendingHook").field("resource", &self.resource).finish_non_exhaustive()
     }
 }
 
-/// Leaves the hook that sees a record as it is stored now for when the change stands.
+/// Queues the resource's `after_commit` hook for after the commit, with the record as it is stored now.
 pub async fn after_commit(context: &Context<'_>, entry: &Entry, id: i64) -> Result<()> {
     if entry.route.hooks.after_commit.is_some() {
         let row = records::load(context, entry, id, &Condition::always(), false).await?;
@@ -115,11 +116,11 @@ pub async fn after_commit(context: &Context<'_>, entry: &Entry, id: i64) -> Resu
     Ok(())
 }
 
-/// The same for a record that is gone.
+/// The same for a deleted record.
 pub fn after_commit_of(context: &Context<'_>, entry: &Entry, row: Arc<QueryResult>) {
     if let (Some(hook), Some(transaction)) = (entry.route.hooks.after_commit, context.transaction()) {
-        let mut after = transaction.after.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut pending_hooks = transaction.pending_hooks.lock().unwrap_or_else(PoisonError::into_inner);
         let depth = context.running().map_or(0, RunningHook::depth);
-        after.push(After { hook, resource: entry.meta.name, row, depth });
+        pending_hooks.push(PendingHook { hook, resource: entry.meta.name, row, depth });
     }
 }

@@ -26,7 +26,7 @@ pub async fn keep_built(state: &State) {
         match settled {
             Ok(()) => {
                 others = OtherIndex::Keep;
-                state.searches.stale.notified().await;
+                state.substring_indexes.stale.notified().await;
             }
             Err(error) => {
                 tracing::warn!(%error, "a trigram index is not built and is tried again; searches are slower meanwhile");
@@ -80,7 +80,7 @@ async fn build_all(state: &State, others: OtherIndex) -> Result<()> {
     }
     for index in state.catalog.entries().iter().filter_map(Index::of) {
         match index.build(state, others).await {
-            Ok(true) => state.searches.insert(index.table, &index.name),
+            Ok(true) => state.substring_indexes.insert(index.table, &index.name),
             Ok(false) => {}
             Err(error) => done = Err(error),
         }
@@ -112,7 +112,7 @@ impl Index {
         if let Some(is_there) = self.is_built(state.db.reader(), others).await? {
             return Ok(is_there);
         }
-        state.searches.remove(self.table);
+        state.substring_indexes.remove(self.table);
         let transaction = state.db.begin_without_timeout().await?;
         // Another process may have built it while this one waited for its turn to write.
         if let Some(is_there) = self.is_built(&transaction, others).await? {

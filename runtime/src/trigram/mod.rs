@@ -72,7 +72,7 @@ pub async fn narrow(context: &Context<'_>, entry: &Entry, condition: &Condition)
     if context.state().db.dialect() == Dialect::Postgres {
         return narrow_by_ids(context, entry, condition).await;
     }
-    let (table, complete) = (entry.meta.table, &context.state().searches);
+    let (table, complete) = (entry.meta.table, &context.state().substring_indexes);
     let Some(index) = complete.find(table) else { return Ok(None) };
     let Some(expression) = match_expression(condition, entry.meta.search) else { return Ok(None) };
     let mut sql = Sql::new(Dialect::Sqlite, format!("WITH charter_most(n) AS (SELECT MIN({MAX_CANDIDATES}, COALESCE("));

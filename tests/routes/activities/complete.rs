@@ -7,14 +7,14 @@ use super::{created, path};
 use crate::support::{Server, on_both};
 
 on_both!(
-    it_sets_the_status_and_answers_the_activity,
-    completing_again_answers_the_same_and_emits_nothing,
-    a_cancelled_activity_can_be_completed_and_opened_again,
-    an_activity_that_is_not_there_is_not_found,
-    complete_needs_the_ability_activities_write,
+    complete_sets_the_status_and_returns_the_activity,
+    completing_twice_returns_the_same_activity_and_emits_no_event,
+    cancelled_activity_can_be_completed_and_reopened,
+    completing_a_missing_activity_returns_404,
+    complete_requires_the_ability_activities_write,
 );
 
-async fn it_sets_the_status_and_answers_the_activity(server: Server) {
+async fn complete_sets_the_status_and_returns_the_activity(server: Server) {
     let admin = server.admin();
     let activity = created(&admin, json!({})).await;
     let completed = admin.send(Method::POST, &format!("{}/complete", path(&activity)), None).await.record("activity");
@@ -28,7 +28,7 @@ async fn it_sets_the_status_and_answers_the_activity(server: Server) {
     assert_eq!(admin.get("/activities?q[completed_true]=1").await.records("activities"), [completed]);
 }
 
-async fn completing_again_answers_the_same_and_emits_nothing(server: Server) {
+async fn completing_twice_returns_the_same_activity_and_emits_no_event(server: Server) {
     let admin = server.admin();
     let activity = created(&admin, json!({})).await;
     let complete = async || admin.post(&format!("{}/complete", path(&activity)), json!({})).await.record("activity");
@@ -37,7 +37,7 @@ async fn completing_again_answers_the_same_and_emits_nothing(server: Server) {
     assert_eq!(server.events("activity.").await, ["activity.created", "activity.updated"]);
 }
 
-async fn a_cancelled_activity_can_be_completed_and_opened_again(server: Server) {
+async fn cancelled_activity_can_be_completed_and_reopened(server: Server) {
     let admin = server.admin();
     let activity = created(&admin, json!({ "status_id": 2003 })).await;
     let completed = admin.send(Method::POST, &format!("{}/complete", path(&activity)), None).await.record("activity");
@@ -46,7 +46,7 @@ async fn a_cancelled_activity_can_be_completed_and_opened_again(server: Server) 
     assert_eq!(opened["completed"], false);
 }
 
-async fn an_activity_that_is_not_there_is_not_found(server: Server) {
+async fn completing_a_missing_activity_returns_404(server: Server) {
     let admin = server.admin();
     admin.send(Method::POST, "/activities/999/complete", None).await.refused(404, "not_found");
     admin.send(Method::POST, "/activities/x/complete", None).await.refused(404, "not_found");
@@ -55,7 +55,7 @@ async fn an_activity_that_is_not_there_is_not_found(server: Server) {
     assert_eq!(answer.header("allow"), Some("POST"));
 }
 
-async fn complete_needs_the_ability_activities_write(server: Server) {
+async fn complete_requires_the_ability_activities_write(server: Server) {
     let activity = created(&server.admin(), json!({})).await;
     let reader = server.able(&["activities:read"]).await;
     let url = format!("{}/complete", path(&activity));

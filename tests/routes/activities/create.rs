@@ -6,20 +6,20 @@ use super::{FIELDS, created, member, path};
 use crate::support::{Server, keys, on_both};
 
 on_both!(
-    the_subject_is_all_that_is_required,
-    everything_that_can_be_written_is_answered_as_it_was_sent,
-    the_fields_may_stand_flat,
-    codes_are_those_of_the_lists,
-    it_ends_no_earlier_than_it_starts,
-    it_regards_a_member_a_product_or_a_stock_level_that_is_there,
-    a_caller_who_does_not_administer_may_write_for_another_owner,
-    completed_follows_the_status,
-    participants_are_members_each_once,
-    times_come_with_any_offset_and_go_out_with_milliseconds,
-    create_needs_the_ability_activities_write,
+    activity_requires_only_a_subject,
+    writable_activity_fields_are_returned_as_sent,
+    activity_fields_can_be_at_the_top_level_of_the_body,
+    activity_codes_are_limited_to_the_documented_values,
+    activity_cannot_end_before_it_starts,
+    activity_regards_an_existing_member_product_or_stock_level,
+    activity_can_be_created_for_another_owner_without_administration,
+    completed_follows_the_status_of_a_new_activity,
+    activity_participants_are_distinct_members,
+    activity_times_accept_any_offset_and_are_returned_in_utc_milliseconds,
+    creating_an_activity_requires_the_ability_activities_write,
 );
 
-async fn the_subject_is_all_that_is_required(server: Server) {
+async fn activity_requires_only_a_subject(server: Server) {
     let admin = server.admin();
     let answer = admin.post("/activities", json!({ "activity": { "subject": "Call back" } })).await;
     let activity = answer.created("activity");
@@ -56,7 +56,7 @@ async fn the_subject_is_all_that_is_required(server: Server) {
     admin.post("/activities", long(256)).await.invalid("subject");
 }
 
-async fn everything_that_can_be_written_is_answered_as_it_was_sent(server: Server) {
+async fn writable_activity_fields_are_returned_as_sent(server: Server) {
     let admin = server.admin();
     let definition = json!({ "entity_type": "activities", "name": "colour", "field_type": "string" });
     admin.post("/custom_fields", definition).await.created("custom_field");
@@ -88,7 +88,7 @@ async fn everything_that_can_be_written_is_answered_as_it_was_sent(server: Serve
     assert_eq!(admin.get(&path(&activity)).await.record("activity"), activity);
 }
 
-async fn the_fields_may_stand_flat(server: Server) {
+async fn activity_fields_can_be_at_the_top_level_of_the_body(server: Server) {
     let admin = server.admin();
     let activity = admin.post("/activities", json!({ "subject": "Write", "type_id": 1007 })).await.created("activity");
     assert_eq!([&activity["subject"], &activity["activity_type_name"]], ["Write", "Letter"]);
@@ -97,7 +97,7 @@ async fn the_fields_may_stand_flat(server: Server) {
     assert_eq!(answer.invalid_fields(), ["activity", "subjct", "subject"]);
 }
 
-async fn codes_are_those_of_the_lists(server: Server) {
+async fn activity_codes_are_limited_to_the_documented_values(server: Server) {
     let admin = server.admin();
     let lists: [(&str, &[i64], &[i64]); 4] = [
         ("priority", &[0, 1, 2], &[-1, 3]),
@@ -118,7 +118,7 @@ async fn codes_are_those_of_the_lists(server: Server) {
     assert_eq!(found.column("activities", "activity_type_name"), &names[1..]);
 }
 
-async fn it_ends_no_earlier_than_it_starts(server: Server) {
+async fn activity_cannot_end_before_it_starts(server: Server) {
     let admin = server.admin();
     let times = |starts: &str, ends: &str| json!({ "subject": "x", "starts_at": starts, "ends_at": ends });
     let start = "2026-03-21T10:00:00.001Z";
@@ -130,7 +130,7 @@ async fn it_ends_no_earlier_than_it_starts(server: Server) {
     admin.post("/activities", json!({ "subject": "x", "ends_at": start })).await.created("activity");
 }
 
-async fn it_regards_a_member_a_product_or_a_stock_level_that_is_there(server: Server) {
+async fn activity_regards_an_existing_member_product_or_stock_level(server: Server) {
     let admin = server.admin();
     let ada = member(&admin, "Ada").await;
     let product = admin.post("/products", json!({ "name": "Lamp" })).await.created("product")["id"].clone();
@@ -158,7 +158,7 @@ async fn it_regards_a_member_a_product_or_a_stock_level_that_is_there(server: Se
     }
 }
 
-async fn a_caller_who_does_not_administer_may_write_for_another_owner(server: Server) {
+async fn activity_can_be_created_for_another_owner_without_administration(server: Server) {
     let (user, client) = server.user(&[], &["activities:read", "activities:write"]).await;
     assert_eq!(created(&client, json!({})).await["owned_by"], user["id"]);
     let (other, _) = server.user(&[], &["activities:read"]).await;
@@ -166,7 +166,7 @@ async fn a_caller_who_does_not_administer_may_write_for_another_owner(server: Se
     client.post("/activities", json!({ "subject": "x", "owned_by": 999 })).await.invalid("owned_by");
 }
 
-async fn completed_follows_the_status(server: Server) {
+async fn completed_follows_the_status_of_a_new_activity(server: Server) {
     let admin = server.admin();
     for (status, completed) in [(2001, false), (2002, true), (2003, false), (2004, false)] {
         let activity = created(&admin, json!({ "status_id": status, "completed": !completed })).await;
@@ -174,7 +174,7 @@ async fn completed_follows_the_status(server: Server) {
     }
 }
 
-async fn participants_are_members_each_once(server: Server) {
+async fn activity_participants_are_distinct_members(server: Server) {
     let admin = server.admin();
     let (ada, alan) = (member(&admin, "Ada").await, member(&admin, "Alan").await);
     let participants = json!([{ "member_id": ada }, { "member_id": alan, "mute": true }]);
@@ -195,7 +195,7 @@ async fn participants_are_members_each_once(server: Server) {
     assert_eq!(admin.get("/activities").await.ok()["meta"]["total"], 1);
 }
 
-async fn times_come_with_any_offset_and_go_out_with_milliseconds(server: Server) {
+async fn activity_times_accept_any_offset_and_are_returned_in_utc_milliseconds(server: Server) {
     let admin = server.admin();
     for (sent, answered) in [
         ("2026-03-21T10:00:00Z", "2026-03-21T10:00:00.000Z"),
@@ -215,7 +215,7 @@ async fn times_come_with_any_offset_and_go_out_with_milliseconds(server: Server)
     }
 }
 
-async fn create_needs_the_ability_activities_write(server: Server) {
+async fn creating_an_activity_requires_the_ability_activities_write(server: Server) {
     let reader = server.able(&["activities:read"]).await;
     reader.post("/activities", json!({ "subject": "x" })).await.refused(403, "ability_missing");
     let writer = server.able(&["activities:write"]).await;

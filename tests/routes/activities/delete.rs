@@ -6,13 +6,13 @@ use super::{created, member, path};
 use crate::support::{Server, on_both};
 
 on_both!(
-    delete_answers_204_and_the_activity_is_gone,
-    its_participants_go_with_it,
-    delete_emits_the_activity_as_it_was,
-    delete_needs_the_ability_activities_write,
+    deleting_an_activity_returns_204_and_removes_it,
+    deleting_an_activity_deletes_its_participants,
+    delete_event_contains_the_activity_before_the_delete,
+    deleting_an_activity_requires_the_ability_activities_write,
 );
 
-async fn delete_answers_204_and_the_activity_is_gone(server: Server) {
+async fn deleting_an_activity_returns_204_and_removes_it(server: Server) {
     let admin = server.admin();
     let activity = created(&admin, json!({})).await;
     admin.delete(&path(&activity)).await.deleted();
@@ -21,7 +21,7 @@ async fn delete_answers_204_and_the_activity_is_gone(server: Server) {
     assert_eq!(admin.get("/activities").await.ok()["meta"]["total"], 0);
 }
 
-async fn its_participants_go_with_it(server: Server) {
+async fn deleting_an_activity_deletes_its_participants(server: Server) {
     let admin = server.admin();
     let ada = member(&admin, "Ada").await;
     let activity = created(&admin, json!({ "participants": [{ "member_id": ada }] })).await;
@@ -30,14 +30,14 @@ async fn its_participants_go_with_it(server: Server) {
     admin.delete(&format!("/members/{ada}")).await.deleted();
 }
 
-async fn delete_emits_the_activity_as_it_was(server: Server) {
+async fn delete_event_contains_the_activity_before_the_delete(server: Server) {
     let admin = server.admin();
     let activity = created(&admin, json!({})).await;
     admin.delete(&path(&activity)).await.deleted();
     assert_eq!(server.events("activity.").await, ["activity.created", "activity.deleted"]);
 }
 
-async fn delete_needs_the_ability_activities_write(server: Server) {
+async fn deleting_an_activity_requires_the_ability_activities_write(server: Server) {
     let activity = created(&server.admin(), json!({})).await;
     server.able(&["activities:read"]).await.delete(&path(&activity)).await.refused(403, "ability_missing");
 }

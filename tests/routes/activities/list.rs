@@ -6,16 +6,16 @@ use super::{created, member};
 use crate::support::{Client, Server, on_both};
 
 on_both!(
-    a_page_of_activities_with_meta,
-    the_filters_of_the_specification,
-    the_sorts_of_the_specification,
-    an_unknown_sort_is_ignored,
-    times_are_compared_to_the_millisecond,
-    a_finer_time_is_compared_as_what_it_is,
-    a_leap_second_is_the_next_one,
-    participants_are_there_when_they_are_asked_for,
-    related_records_are_loaded_for_the_whole_page,
-    owners_and_codes_are_filtered_by_their_names,
+    activity_list_is_paginated_with_meta,
+    activity_list_supports_the_specified_filters,
+    activity_list_supports_the_specified_sorts,
+    unknown_sort_of_activities_is_ignored,
+    activity_times_are_compared_to_the_millisecond,
+    filter_time_finer_than_a_millisecond_is_compared_exactly,
+    leap_second_equals_the_next_second,
+    activity_list_includes_participants_on_request,
+    activity_includes_are_loaded_for_the_whole_page,
+    activities_are_filtered_by_owner_name_and_code_label,
 );
 
 /// Three activities, ids 1 to 3.
@@ -37,7 +37,7 @@ async fn ids(client: &Client, parameters: &[(&str, &str)]) -> Vec<i64> {
     found.iter().map(|id| id.as_i64().expect("an id")).collect()
 }
 
-async fn a_page_of_activities_with_meta(server: Server) {
+async fn activity_list_is_paginated_with_meta(server: Server) {
     let admin = server.admin();
     three(&admin).await;
     let body = admin.get("/activities?per_page=2&page=2").await.ok();
@@ -46,7 +46,7 @@ async fn a_page_of_activities_with_meta(server: Server) {
     assert_eq!(body["activities"].as_array().map(Vec::len), Some(1));
 }
 
-async fn the_filters_of_the_specification(server: Server) {
+async fn activity_list_supports_the_specified_filters(server: Server) {
     let admin = server.admin();
     three(&admin).await;
     for (name, value, expected) in [
@@ -64,7 +64,7 @@ async fn the_filters_of_the_specification(server: Server) {
     admin.get("/activities?q[type_id_eq]=task").await.invalid("q[type_id_eq]");
 }
 
-async fn the_sorts_of_the_specification(server: Server) {
+async fn activity_list_supports_the_specified_sorts(server: Server) {
     let admin = server.admin();
     three(&admin).await;
     server.made_in_turn("activities").await;
@@ -86,7 +86,7 @@ async fn the_sorts_of_the_specification(server: Server) {
     }
 }
 
-async fn an_unknown_sort_is_ignored(server: Server) {
+async fn unknown_sort_of_activities_is_ignored(server: Server) {
     let admin = server.admin();
     three(&admin).await;
     for sort in ["participants", "-custom_fields", "nonsense", "", "-", "subject;"] {
@@ -94,7 +94,7 @@ async fn an_unknown_sort_is_ignored(server: Server) {
     }
 }
 
-async fn times_are_compared_to_the_millisecond(server: Server) {
+async fn activity_times_are_compared_to_the_millisecond(server: Server) {
     let admin = server.admin();
     three(&admin).await;
     assert_eq!(ids(&admin, &[("q[starts_at_eq]", "2026-03-02T00:00:00.001Z")]).await, [2]);
@@ -102,7 +102,7 @@ async fn times_are_compared_to_the_millisecond(server: Server) {
     assert_eq!(ids(&admin, &[("q[starts_at_lteq]", "2026-03-02T00:00:00.001Z")]).await, [2]);
 }
 
-async fn a_finer_time_is_compared_as_what_it_is(server: Server) {
+async fn filter_time_finer_than_a_millisecond_is_compared_exactly(server: Server) {
     let admin = server.admin();
     three(&admin).await;
     let finer = "2026-03-02T00:00:00.0015Z";
@@ -114,7 +114,7 @@ async fn a_finer_time_is_compared_as_what_it_is(server: Server) {
     assert_eq!(ids(&admin, &[("q[starts_at_in]", "2026-03-02T00:00:00.0015Z,2026-03-02T00:00:00.001000Z")]).await, [2]);
 }
 
-async fn a_leap_second_is_the_next_one(server: Server) {
+async fn leap_second_equals_the_next_second(server: Server) {
     let admin = server.admin();
     let made = created(&admin, json!({ "starts_at": "2016-12-31T23:59:60.5Z" })).await;
     assert_eq!(made["starts_at"], "2017-01-01T00:00:00.500Z");
@@ -122,7 +122,7 @@ async fn a_leap_second_is_the_next_one(server: Server) {
     assert_eq!(ids(&admin, &[("q[starts_at_eq]", "2016-12-31T23:59:60.500Z")]).await, [1]);
 }
 
-async fn participants_are_there_when_they_are_asked_for(server: Server) {
+async fn activity_list_includes_participants_on_request(server: Server) {
     let admin = server.admin();
     let ada = member(&admin, "Ada").await;
     created(&admin, json!({ "participants": [{ "member_id": ada }] })).await;
@@ -141,7 +141,7 @@ async fn participants_are_there_when_they_are_asked_for(server: Server) {
     assert!(told.ends_with("known are owner, regarding, customFieldValues, participants"), "{told}");
 }
 
-async fn related_records_are_loaded_for_the_whole_page(server: Server) {
+async fn activity_includes_are_loaded_for_the_whole_page(server: Server) {
     let admin = server.admin();
     let ada = member(&admin, "Ada").await;
     let product = admin.post("/products", json!({ "name": "Lamp" })).await.created("product")["id"].clone();
@@ -157,7 +157,7 @@ async fn related_records_are_loaded_for_the_whole_page(server: Server) {
     assert_eq!(list[2]["participants"], json!([]));
 }
 
-async fn owners_and_codes_are_filtered_by_their_names(server: Server) {
+async fn activities_are_filtered_by_owner_name_and_code_label(server: Server) {
     let admin = server.admin();
     three(&admin).await;
     assert_eq!(ids(&admin, &[("q[owner.name_eq]", "Administrator")]).await, [1, 2, 3]);

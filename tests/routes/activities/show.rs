@@ -6,13 +6,13 @@ use super::{FIELDS, created, member, path};
 use crate::support::{Server, keys, on_both};
 
 on_both!(
-    show_answers_the_activity,
-    everybody_with_the_ability_sees_it,
-    includes_stand_beside_the_fields,
-    what_it_regarded_is_null_once_it_is_gone,
+    showing_an_activity_returns_all_its_fields,
+    activity_is_visible_to_every_caller_with_the_ability,
+    activity_includes_are_added_to_its_fields,
+    activity_regarding_is_null_after_its_record_is_deleted,
 );
 
-async fn show_answers_the_activity(server: Server) {
+async fn showing_an_activity_returns_all_its_fields(server: Server) {
     let admin = server.admin();
     let activity = created(&admin, json!({})).await;
     assert_eq!(admin.get(&path(&activity)).await.record("activity"), activity);
@@ -22,7 +22,7 @@ async fn show_answers_the_activity(server: Server) {
     }
 }
 
-async fn everybody_with_the_ability_sees_it(server: Server) {
+async fn activity_is_visible_to_every_caller_with_the_ability(server: Server) {
     let activity = created(&server.admin(), json!({})).await;
     let (_, client) = server.user(&[], &["activities:read", "activities:write"]).await;
     assert_eq!(client.get(&path(&activity)).await.record("activity"), activity);
@@ -31,7 +31,7 @@ async fn everybody_with_the_ability_sees_it(server: Server) {
     server.able(&["members:read"]).await.get(&path(&activity)).await.refused(403, "ability_missing");
 }
 
-async fn includes_stand_beside_the_fields(server: Server) {
+async fn activity_includes_are_added_to_its_fields(server: Server) {
     let admin = server.admin();
     let definition =
         json!({ "entity_type": "activities", "name": "colour", "label": "Colour", "field_type": "string" });
@@ -53,7 +53,7 @@ async fn includes_stand_beside_the_fields(server: Server) {
     }
 }
 
-async fn what_it_regarded_is_null_once_it_is_gone(server: Server) {
+async fn activity_regarding_is_null_after_its_record_is_deleted(server: Server) {
     let admin = server.admin();
     let product = admin.post("/products", json!({ "name": "Lamp" })).await.created("product")["id"].clone();
     let activity = created(&admin, json!({ "regarding_type": "Product", "regarding_id": product })).await;

@@ -6,24 +6,24 @@ use super::{created, member, path};
 use crate::support::{Client, Server, on_both};
 
 on_both!(
-    update_takes_only_the_fields_to_change_and_answers_200,
-    null_leaves_a_field_and_an_empty_text_clears_it,
-    what_get_returned_can_be_put_back,
-    completed_follows_the_status_both_ways,
-    it_ends_no_earlier_than_it_starts_whichever_is_changed,
-    participants_are_changed_added_and_deleted,
-    who_takes_part_already_is_known_by_its_member,
-    what_was_read_is_written_also_when_its_participants_are_others_by_now,
-    two_participants_may_change_places,
-    an_update_emits_one_event_and_one_that_changes_nothing_none,
-    update_needs_the_ability_activities_write,
+    activity_update_changes_only_the_given_fields_and_returns_200,
+    null_keeps_a_field_and_an_empty_string_clears_it,
+    activity_from_get_can_be_sent_back_unchanged,
+    completed_follows_every_status_change_of_an_activity,
+    updated_activity_cannot_end_before_it_starts,
+    activity_update_changes_adds_and_deletes_participants,
+    participant_without_id_is_matched_by_its_member,
+    outdated_participant_ids_in_an_update_are_ignored,
+    two_participants_can_swap_their_members,
+    activity_update_emits_one_event_and_none_without_a_change,
+    updating_an_activity_requires_the_ability_activities_write,
 );
 
 async fn update(client: &Client, activity: &Value, body: Value) -> Value {
     client.put(&path(activity), json!({ "activity": body })).await.record("activity")
 }
 
-async fn update_takes_only_the_fields_to_change_and_answers_200(server: Server) {
+async fn activity_update_changes_only_the_given_fields_and_returns_200(server: Server) {
     let admin = server.admin();
     let activity = created(&admin, json!({ "location": "Office", "priority": 2 })).await;
     let updated = update(&admin, &activity, json!({ "subject": "Meet" })).await;
@@ -35,7 +35,7 @@ async fn update_takes_only_the_fields_to_change_and_answers_200(server: Server) 
     assert_eq!([&flat["subject"], &flat["activity_type_name"]], ["Meet", "Call"]);
 }
 
-async fn null_leaves_a_field_and_an_empty_text_clears_it(server: Server) {
+async fn null_keeps_a_field_and_an_empty_string_clears_it(server: Server) {
     let admin = server.admin();
     let ada = member(&admin, "Ada").await;
     let body = json!({
@@ -56,7 +56,7 @@ async fn null_leaves_a_field_and_an_empty_text_clears_it(server: Server) {
     }
 }
 
-async fn what_get_returned_can_be_put_back(server: Server) {
+async fn activity_from_get_can_be_sent_back_unchanged(server: Server) {
     let admin = server.admin();
     let ada = member(&admin, "Ada").await;
     let body = json!({ "regarding_type": "Member", "regarding_id": ada, "participants": [{ "member_id": ada }] });
@@ -66,7 +66,7 @@ async fn what_get_returned_can_be_put_back(server: Server) {
     assert_eq!(update(&admin, &activity, shown).await, activity);
 }
 
-async fn completed_follows_the_status_both_ways(server: Server) {
+async fn completed_follows_every_status_change_of_an_activity(server: Server) {
     let admin = server.admin();
     let activity = created(&admin, json!({})).await;
     for (status, completed) in [(2002, true), (2003, false), (2002, true), (2004, false), (2001, false)] {
@@ -78,7 +78,7 @@ async fn completed_follows_the_status_both_ways(server: Server) {
     assert_eq!([&updated["status_id"], &updated["completed"]], [&json!(2001), &json!(false)]);
 }
 
-async fn it_ends_no_earlier_than_it_starts_whichever_is_changed(server: Server) {
+async fn updated_activity_cannot_end_before_it_starts(server: Server) {
     let admin = server.admin();
     let times = json!({ "starts_at": "2026-03-21T10:00:00Z", "ends_at": "2026-03-21T11:00:00Z" });
     let activity = created(&admin, times).await;
@@ -88,7 +88,7 @@ async fn it_ends_no_earlier_than_it_starts_whichever_is_changed(server: Server) 
     update(&admin, &activity, json!({ "starts_at": "2027-01-01T00:00:00Z", "ends_at": "" })).await;
 }
 
-async fn participants_are_changed_added_and_deleted(server: Server) {
+async fn activity_update_changes_adds_and_deletes_participants(server: Server) {
     let admin = server.admin();
     let (ada, alan, grace) = (member(&admin, "Ada").await, member(&admin, "Alan").await, member(&admin, "Grace").await);
     let both = json!({ "participants": [{ "member_id": ada }, { "member_id": alan }] });
@@ -105,7 +105,7 @@ async fn participants_are_changed_added_and_deleted(server: Server) {
     admin.delete(&format!("/members/{grace}")).await.deleted();
 }
 
-async fn who_takes_part_already_is_known_by_its_member(server: Server) {
+async fn participant_without_id_is_matched_by_its_member(server: Server) {
     let admin = server.admin();
     let (ada, alan) = (member(&admin, "Ada").await, member(&admin, "Alan").await);
     let activity = created(&admin, json!({ "participants": [{ "member_id": alan, "mute": true }] })).await;
@@ -121,7 +121,7 @@ async fn who_takes_part_already_is_known_by_its_member(server: Server) {
     assert_eq!(answer.invalid_fields(), ["participants.1.member_id"], "the first is not the one of that id");
 }
 
-async fn what_was_read_is_written_also_when_its_participants_are_others_by_now(server: Server) {
+async fn outdated_participant_ids_in_an_update_are_ignored(server: Server) {
     let admin = server.admin();
     let (ada, alan) = (member(&admin, "Ada").await, member(&admin, "Alan").await);
     let read = created(&admin, json!({ "participants": [{ "member_id": ada }, { "member_id": alan }] })).await;
@@ -137,7 +137,7 @@ async fn what_was_read_is_written_also_when_its_participants_are_others_by_now(s
     assert_eq!(update(&admin, &read, json!({})).await["participants"], expected);
 }
 
-async fn two_participants_may_change_places(server: Server) {
+async fn two_participants_can_swap_their_members(server: Server) {
     let admin = server.admin();
     let (ada, alan) = (member(&admin, "Ada").await, member(&admin, "Alan").await);
     let both = json!({ "participants": [{ "member_id": ada }, { "member_id": alan }] });
@@ -149,7 +149,7 @@ async fn two_participants_may_change_places(server: Server) {
     assert_eq!(members, [&alan, &ada]);
 }
 
-async fn an_update_emits_one_event_and_one_that_changes_nothing_none(server: Server) {
+async fn activity_update_emits_one_event_and_none_without_a_change(server: Server) {
     let admin = server.admin();
     let ada = member(&admin, "Ada").await;
     let activity = created(&admin, json!({})).await;
@@ -158,7 +158,7 @@ async fn an_update_emits_one_event_and_one_that_changes_nothing_none(server: Ser
     assert_eq!(server.events("activity.").await, ["activity.created", "activity.updated"]);
 }
 
-async fn update_needs_the_ability_activities_write(server: Server) {
+async fn updating_an_activity_requires_the_ability_activities_write(server: Server) {
     let activity = created(&server.admin(), json!({})).await;
     let reader = server.able(&["activities:read"]).await;
     reader.put(&path(&activity), json!({ "subject": "x" })).await.refused(403, "ability_missing");

@@ -6,13 +6,13 @@ use super::COUNT;
 use crate::support::{Client, Server, keys, on_both};
 
 on_both!(
-    the_currencies_stand_under_their_plural_key_with_meta,
-    all_of_iso_4217_is_there_page_by_page,
-    without_sort_the_order_is_that_of_the_ids,
-    a_currency_is_found_by_its_code,
-    a_currency_is_found_by_a_part_of_its_name_in_any_case,
-    currencies_are_filtered_by_whether_they_are_enabled,
-    currencies_are_sorted_by_code_and_by_name_either_way,
+    currency_list_has_a_plural_key_and_meta,
+    currencies_contain_all_of_iso_4217,
+    currencies_are_ordered_by_id_without_sort,
+    currencies_are_filtered_by_code,
+    currencies_are_filtered_by_a_part_of_the_name_case_insensitively,
+    currencies_are_filtered_by_enabled,
+    currencies_are_sorted_by_code_and_by_name_in_both_directions,
     currencies_cannot_be_written,
 );
 
@@ -26,14 +26,14 @@ async fn all(client: &Client, sort: &str) -> Vec<Value> {
     all
 }
 
-async fn the_currencies_stand_under_their_plural_key_with_meta(server: Server) {
+async fn currency_list_has_a_plural_key_and_meta(server: Server) {
     let body = server.admin().get("/currencies").await.ok();
     assert_eq!(keys(&body), ["currencies", "meta"]);
     assert_eq!(body["meta"], json!({ "total": COUNT, "per_page": 20, "page": 1 }));
     assert_eq!(body["currencies"].as_array().map(Vec::len), Some(20));
 }
 
-async fn all_of_iso_4217_is_there_page_by_page(server: Server) {
+async fn currencies_contain_all_of_iso_4217(server: Server) {
     let all = all(&server.admin(), "").await;
     assert_eq!(all.len(), COUNT);
     for currency in &all {
@@ -49,20 +49,20 @@ async fn all_of_iso_4217_is_there_page_by_page(server: Server) {
     assert_eq!(["GBP", "JPY", "KWD", "CLF"].map(places), [2, 0, 3, 4].map(|places| Some(json!(places))));
 }
 
-async fn without_sort_the_order_is_that_of_the_ids(server: Server) {
+async fn currencies_are_ordered_by_id_without_sort(server: Server) {
     let ids: Vec<i64> = all(&server.admin(), "").await.iter().filter_map(|c| c["id"].as_i64()).collect();
     assert_eq!(ids.len(), COUNT);
     assert!(ids.is_sorted(), "{ids:?}");
 }
 
-async fn a_currency_is_found_by_its_code(server: Server) {
+async fn currencies_are_filtered_by_code(server: Server) {
     let answer = server.admin().list("/currencies", &[("q[code_eq]", "EUR")]).await;
     assert_eq!(answer.column("currencies", "code"), ["EUR"]);
     let answer = server.admin().list("/currencies", &[("q[code_eq]", "eur")]).await;
     assert!(answer.records("currencies").is_empty(), "eq is exact");
 }
 
-async fn a_currency_is_found_by_a_part_of_its_name_in_any_case(server: Server) {
+async fn currencies_are_filtered_by_a_part_of_the_name_case_insensitively(server: Server) {
     let answer = server.admin().list("/currencies", &[("q[name_cont]", "DOLLAR"), ("per_page", "100")]).await;
     let names = answer.column("currencies", "name");
     assert!(names.len() > 10, "{names:?}");
@@ -72,7 +72,7 @@ async fn a_currency_is_found_by_a_part_of_its_name_in_any_case(server: Server) {
     assert_eq!(names.len(), expected);
 }
 
-async fn currencies_are_filtered_by_whether_they_are_enabled(server: Server) {
+async fn currencies_are_filtered_by_enabled(server: Server) {
     server.sql("UPDATE currencies SET is_enabled = FALSE WHERE code = 'CHF'").await;
     let admin = server.admin();
     let disabled = admin.list("/currencies", &[("q[is_enabled_eq]", "false")]).await;
@@ -83,7 +83,7 @@ async fn currencies_are_filtered_by_whether_they_are_enabled(server: Server) {
     assert_eq!(total(&enabled) + total(&disabled.ok()), COUNT as u64);
 }
 
-async fn currencies_are_sorted_by_code_and_by_name_either_way(server: Server) {
+async fn currencies_are_sorted_by_code_and_by_name_in_both_directions(server: Server) {
     let admin = server.admin();
     for field in ["code", "name"] {
         let texts =

@@ -5,14 +5,14 @@ use serde_json::json;
 use crate::support::{Server, is_offset_time, keys, on_both};
 
 on_both!(
-    a_currency_stands_under_its_singular_key_with_every_field,
-    its_times_have_an_offset_of_zero,
-    symbols_stand_before_or_after_and_separators_are_one_character,
-    a_currency_that_is_not_there_is_not_found,
-    reading_needs_the_ability_currencies_read_alone,
+    showing_a_currency_returns_every_field_under_the_singular_key,
+    currency_times_have_an_offset_of_zero,
+    currency_symbol_position_and_separators_are_valid,
+    missing_currency_is_not_found,
+    reading_currencies_requires_only_the_ability_currencies_read,
 );
 
-async fn a_currency_stands_under_its_singular_key_with_every_field(server: Server) {
+async fn showing_a_currency_returns_every_field_under_the_singular_key(server: Server) {
     let admin = server.admin();
     let found = admin.list("/currencies", &[("q[code_eq]", "GBP")]).await.records("currencies").remove(0);
     let shown = admin.get(&format!("/currencies/{}", found["id"])).await.record("currency");
@@ -40,20 +40,20 @@ async fn a_currency_stands_under_its_singular_key_with_every_field(server: Serve
     assert!(shown["id"].is_i64());
 }
 
-async fn its_times_have_an_offset_of_zero(server: Server) {
+async fn currency_times_have_an_offset_of_zero(server: Server) {
     let currency = server.admin().get("/currencies/1").await.record("currency");
     for field in ["created_at", "updated_at"] {
         assert!(is_offset_time(&currency[field]), "{field}: {currency}");
     }
 }
 
-async fn a_currency_that_is_not_there_is_not_found(server: Server) {
+async fn missing_currency_is_not_found(server: Server) {
     for id in ["0", "999", "-1", "GBP", "1.0", "9223372036854775808", "%31x"] {
         server.admin().get(&format!("/currencies/{id}")).await.refused(404, "not_found");
     }
 }
 
-async fn reading_needs_the_ability_currencies_read_alone(server: Server) {
+async fn reading_currencies_requires_only_the_ability_currencies_read(server: Server) {
     let (_, reader) = server.user(&[], &["currencies:read"]).await;
     reader.get("/currencies").await.ok();
     reader.get("/currencies/1").await.ok();
@@ -61,7 +61,7 @@ async fn reading_needs_the_ability_currencies_read_alone(server: Server) {
     other.get("/currencies/1").await.refused(403, "ability_missing");
 }
 
-async fn symbols_stand_before_or_after_and_separators_are_one_character(server: Server) {
+async fn currency_symbol_position_and_separators_are_valid(server: Server) {
     let client = server.admin();
     let mut positions = std::collections::BTreeSet::new();
     for page in 1..=2 {

@@ -6,18 +6,18 @@ use super::{created, pair, with};
 use crate::support::{Answer, Client, Server, is_offset_time, keys, on_both};
 
 on_both!(
-    a_direct_rate_converts,
-    without_a_direct_rate_the_inverse_of_the_other_direction_converts,
-    without_either_the_conversion_goes_through_the_base_currency,
-    the_base_currency_is_a_setting,
-    an_amount_converts_to_its_own_currency_unchanged,
-    no_path_is_invalid,
-    the_rate_in_force_at_the_time_converts,
-    of_several_rates_in_force_the_latest_converts,
-    the_result_is_rounded_half_even_to_the_places_of_the_target,
-    the_result_of_two_rates_is_not_rounded_between_them,
-    what_is_missing_or_wrong_is_told_by_parameter,
-    the_largest_amount_converts_exactly_at_the_largest_rate,
+    conversion_uses_the_direct_rate,
+    conversion_without_a_direct_rate_uses_the_inverse_rate,
+    conversion_without_a_rate_goes_through_the_base_currency,
+    base_currency_of_conversions_is_a_setting,
+    conversion_to_the_same_currency_keeps_the_amount,
+    conversion_without_any_rate_is_refused,
+    conversion_uses_the_rate_in_force_at_the_given_time,
+    conversion_uses_the_latest_rate_in_force,
+    conversion_rounds_half_even_to_the_places_of_the_target_currency,
+    conversion_with_two_rates_is_rounded_once,
+    invalid_conversion_parameters_are_reported_by_name,
+    largest_amount_converts_exactly_at_the_largest_rate,
 );
 
 async fn convert(client: &Client, from: &str, to: &str, amount: &str) -> Value {
@@ -33,7 +33,7 @@ async fn ask_at(client: &Client, at: &str) -> Answer {
     client.list("/exchange_rates/convert", &parameters).await
 }
 
-async fn a_direct_rate_converts(server: Server) {
+async fn conversion_uses_the_direct_rate(server: Server) {
     let admin = server.admin();
     created(&admin, pair("GBP", "EUR", "1.17")).await;
     created(&admin, pair("EUR", "GBP", "0.5")).await;
@@ -50,7 +50,7 @@ async fn a_direct_rate_converts(server: Server) {
     assert_eq!(answer.record("conversion")["from"], "GBP");
 }
 
-async fn without_a_direct_rate_the_inverse_of_the_other_direction_converts(server: Server) {
+async fn conversion_without_a_direct_rate_uses_the_inverse_rate(server: Server) {
     let admin = server.admin();
     created(&admin, with(pair("EUR", "GBP", "0.8"), json!({ "inverse_rate": "1.26" }))).await;
     let conversion = convert(&admin, "GBP", "EUR", "10").await;
@@ -58,7 +58,7 @@ async fn without_a_direct_rate_the_inverse_of_the_other_direction_converts(serve
     assert_eq!(conversion["path"], json!(["GBP", "EUR"]));
 }
 
-async fn without_either_the_conversion_goes_through_the_base_currency(server: Server) {
+async fn conversion_without_a_rate_goes_through_the_base_currency(server: Server) {
     let admin = server.admin();
     // From euros to pounds by an inverse, from pounds to yen directly.
     created(&admin, pair("GBP", "EUR", "1.25")).await;
@@ -71,7 +71,7 @@ async fn without_either_the_conversion_goes_through_the_base_currency(server: Se
     assert_eq!(convert(&admin, "EUR", "JPY", "3").await["method"], "direct", "a direct rate goes first");
 }
 
-async fn the_base_currency_is_a_setting(server: Server) {
+async fn base_currency_of_conversions_is_a_setting(server: Server) {
     let admin = server.admin();
     created(&admin, pair("CHF", "EUR", "1")).await;
     created(&admin, pair("CHF", "JPY", "180")).await;
@@ -80,21 +80,21 @@ async fn the_base_currency_is_a_setting(server: Server) {
     assert_eq!(convert(&admin, "EUR", "JPY", "1").await["path"], json!(["EUR", "CHF", "JPY"]));
 }
 
-async fn an_amount_converts_to_its_own_currency_unchanged(server: Server) {
+async fn conversion_to_the_same_currency_keeps_the_amount(server: Server) {
     let conversion = convert(&server.admin(), "EUR", "EUR", "12.345").await;
     assert_eq!([&conversion["rate"], &conversion["method"]], ["1.00000000", "direct"]);
     assert_eq!(conversion["path"], json!(["EUR"]));
     assert_eq!(conversion["result"], "12.34");
 }
 
-async fn no_path_is_invalid(server: Server) {
+async fn conversion_without_any_rate_is_refused(server: Server) {
     let admin = server.admin();
     ask(&admin, "GBP", "EUR", "1").await.invalid("to");
     created(&admin, pair("GBP", "JPY", "200")).await;
     ask(&admin, "EUR", "JPY", "1").await.invalid("to");
 }
 
-async fn the_rate_in_force_at_the_time_converts(server: Server) {
+async fn conversion_uses_the_rate_in_force_at_the_given_time(server: Server) {
     let admin = server.admin();
     let force = json!({ "effective_at": "2026-01-01T00:00:00Z", "expires_at": "2026-02-01T00:00:00Z" });
     created(&admin, with(pair("GBP", "EUR", "1.1"), force)).await;
@@ -117,7 +117,7 @@ async fn the_rate_in_force_at_the_time_converts(server: Server) {
     );
 }
 
-async fn of_several_rates_in_force_the_latest_converts(server: Server) {
+async fn conversion_uses_the_latest_rate_in_force(server: Server) {
     let admin = server.admin();
     for (rate, from) in [("1.1", "2026-01-01"), ("1.3", "2026-03-01"), ("1.2", "2026-02-01")] {
         let force = json!({ "effective_at": format!("{from}T00:00:00Z") });
@@ -127,7 +127,7 @@ async fn of_several_rates_in_force_the_latest_converts(server: Server) {
     assert_eq!(ask_at(&admin, "2026-04-01T00:00:00Z").await.record("conversion")["rate"], "1.30000000");
 }
 
-async fn the_result_is_rounded_half_even_to_the_places_of_the_target(server: Server) {
+async fn conversion_rounds_half_even_to_the_places_of_the_target_currency(server: Server) {
     let admin = server.admin();
     created(&admin, pair("GBP", "EUR", "0.5")).await;
     created(&admin, pair("GBP", "JPY", "0.5")).await;
@@ -148,7 +148,7 @@ async fn the_result_is_rounded_half_even_to_the_places_of_the_target(server: Ser
     }
 }
 
-async fn the_result_of_two_rates_is_not_rounded_between_them(server: Server) {
+async fn conversion_with_two_rates_is_rounded_once(server: Server) {
     let admin = server.admin();
     created(&admin, pair("EUR", "GBP", "0.00000003")).await;
     created(&admin, pair("GBP", "JPY", "0.5")).await;
@@ -157,7 +157,7 @@ async fn the_result_of_two_rates_is_not_rounded_between_them(server: Server) {
     assert_eq!([&conversion["rate"], &conversion["result"]], ["0.00000002", "15"]);
 }
 
-async fn what_is_missing_or_wrong_is_told_by_parameter(server: Server) {
+async fn invalid_conversion_parameters_are_reported_by_name(server: Server) {
     let admin = server.admin();
     let answer = admin.get("/exchange_rates/convert").await;
     assert_eq!(answer.invalid_fields(), ["amount", "from", "to"]);
@@ -176,7 +176,7 @@ async fn what_is_missing_or_wrong_is_told_by_parameter(server: Server) {
     assert_eq!(posted.header("allow"), Some("GET, HEAD"));
 }
 
-async fn the_largest_amount_converts_exactly_at_the_largest_rate(server: Server) {
+async fn largest_amount_converts_exactly_at_the_largest_rate(server: Server) {
     let admin = server.admin();
     let rate = with(pair("GBP", "EUR", "9999999999.99999999"), json!({ "inverse_rate": "1" }));
     created(&admin, rate).await;

@@ -6,28 +6,28 @@ use super::{created, pair, with};
 use crate::support::{Client, Server, is_offset_time, keys, on_both};
 
 on_both!(
-    create_answers_201_with_the_record_and_its_location,
-    rates_have_eight_decimal_places,
-    the_inverse_rate_is_one_divided_by_the_rate_rounded_half_even,
-    a_given_inverse_rate_is_kept,
-    source_is_manual_and_the_rate_takes_effect_now_unless_given,
-    times_come_with_any_offset_and_go_out_in_utc,
-    both_codes_and_the_rate_are_required,
-    both_codes_must_exist_among_the_currencies,
-    the_codes_must_differ,
-    the_rate_must_be_a_positive_number,
-    a_rate_is_exact_up_to_eighteen_digits_and_never_rounded,
-    a_rate_whose_inverse_rounds_to_nothing_needs_one_given,
-    a_rate_must_expire_after_it_takes_effect,
-    the_fields_may_stand_under_the_singular_key,
-    all_problems_are_reported_at_once,
+    creating_an_exchange_rate_returns_201_with_location,
+    exchange_rates_have_eight_decimal_places,
+    inverse_rate_is_one_divided_by_the_rate_rounded_half_even,
+    given_inverse_rate_is_stored,
+    exchange_rate_defaults_to_source_manual_and_effect_now,
+    exchange_rate_times_accept_any_offset_and_are_returned_in_utc,
+    exchange_rate_requires_both_codes_and_the_rate,
+    exchange_rate_codes_must_be_existing_currencies,
+    exchange_rate_codes_must_differ,
+    exchange_rate_must_be_positive,
+    exchange_rate_is_exact_up_to_18_digits_and_never_rounded,
+    exchange_rate_whose_inverse_rounds_to_zero_requires_a_given_inverse,
+    exchange_rate_must_expire_after_it_takes_effect,
+    exchange_rate_fields_can_be_under_the_singular_key,
+    all_errors_of_an_exchange_rate_are_reported_at_once,
 );
 
 async fn refused(client: &Client, body: Value, field: &str) -> String {
     client.post("/exchange_rates", body).await.invalid(field)
 }
 
-async fn create_answers_201_with_the_record_and_its_location(server: Server) {
+async fn creating_an_exchange_rate_returns_201_with_location(server: Server) {
     let answer = server.admin().post("/exchange_rates", pair("GBP", "EUR", "1.17")).await;
     let rate = answer.created("exchange_rate");
     let location = format!("/api/v1/exchange_rates/{}", rate["id"]);
@@ -53,7 +53,7 @@ async fn create_answers_201_with_the_record_and_its_location(server: Server) {
     assert_eq!(shown, rate);
 }
 
-async fn rates_have_eight_decimal_places(server: Server) {
+async fn exchange_rates_have_eight_decimal_places(server: Server) {
     let admin = server.admin();
     let rate = created(&admin, pair("GBP", "EUR", "1.17")).await;
     assert_eq!([&rate["rate"], &rate["inverse_rate"]], ["1.17000000", "0.85470085"]);
@@ -61,7 +61,7 @@ async fn rates_have_eight_decimal_places(server: Server) {
     assert_eq!(created(&admin, number).await["rate"], "1.50000000", "a number does as well");
 }
 
-async fn the_inverse_rate_is_one_divided_by_the_rate_rounded_half_even(server: Server) {
+async fn inverse_rate_is_one_divided_by_the_rate_rounded_half_even(server: Server) {
     let admin = server.admin();
     let cases = [
         ("4", "0.25000000"),
@@ -77,7 +77,7 @@ async fn the_inverse_rate_is_one_divided_by_the_rate_rounded_half_even(server: S
     }
 }
 
-async fn a_given_inverse_rate_is_kept(server: Server) {
+async fn given_inverse_rate_is_stored(server: Server) {
     let body = with(pair("GBP", "EUR", "2"), json!({ "inverse_rate": "0.49" }));
     assert_eq!(created(&server.admin(), body).await["inverse_rate"], "0.49000000");
     for inverse in ["0", "-1", "x"] {
@@ -86,7 +86,7 @@ async fn a_given_inverse_rate_is_kept(server: Server) {
     }
 }
 
-async fn source_is_manual_and_the_rate_takes_effect_now_unless_given(server: Server) {
+async fn exchange_rate_defaults_to_source_manual_and_effect_now(server: Server) {
     let admin = server.admin();
     let rate = created(&admin, pair("GBP", "EUR", "2")).await;
     assert_eq!(rate["source"], "manual");
@@ -99,7 +99,7 @@ async fn source_is_manual_and_the_rate_takes_effect_now_unless_given(server: Ser
     assert_eq!(rate["expires_at"], "2021-01-01T00:00:00+00:00");
 }
 
-async fn times_come_with_any_offset_and_go_out_in_utc(server: Server) {
+async fn exchange_rate_times_accept_any_offset_and_are_returned_in_utc(server: Server) {
     let admin = server.admin();
     let cases = [
         ("2026-03-21T10:00:00+02:00", "2026-03-21T08:00:00+00:00"),
@@ -120,7 +120,7 @@ async fn times_come_with_any_offset_and_go_out_in_utc(server: Server) {
     assert_eq!(refused(&admin, body, "effective_at").await, "must be of the years 0001 to 9999, in UTC");
 }
 
-async fn both_codes_and_the_rate_are_required(server: Server) {
+async fn exchange_rate_requires_both_codes_and_the_rate(server: Server) {
     let answer = server.admin().post("/exchange_rates", json!({})).await;
     assert_eq!(answer.invalid_fields(), ["rate", "source_currency_code", "target_currency_code"]);
     assert_eq!(answer.invalid("rate"), "is required");
@@ -132,7 +132,7 @@ async fn both_codes_and_the_rate_are_required(server: Server) {
     }
 }
 
-async fn both_codes_must_exist_among_the_currencies(server: Server) {
+async fn exchange_rate_codes_must_be_existing_currencies(server: Server) {
     for code in ["QQQ", "gbp", "GB"] {
         refused(&server.admin(), pair(code, "EUR", "2"), "source_currency_code").await;
         refused(&server.admin(), pair("EUR", code, "2"), "target_currency_code").await;
@@ -141,14 +141,14 @@ async fn both_codes_must_exist_among_the_currencies(server: Server) {
     assert!(long.contains("at most 3 characters"), "{long}");
 }
 
-async fn the_codes_must_differ(server: Server) {
+async fn exchange_rate_codes_must_differ(server: Server) {
     let problem = refused(&server.admin(), pair("GBP", "GBP", "1"), "target_currency_code").await;
     assert_eq!(problem, "must differ from source_currency_code");
     let both = refused(&server.admin(), pair("QQQ", "QQQ", "1"), "target_currency_code").await;
     assert_eq!(both, "must differ from source_currency_code; is not the code of any currency");
 }
 
-async fn the_rate_must_be_a_positive_number(server: Server) {
+async fn exchange_rate_must_be_positive(server: Server) {
     for rate in ["0", "-1", "0.00000000", "-0.00000001"] {
         assert_eq!(refused(&server.admin(), pair("GBP", "EUR", rate), "rate").await, "must be more than 0", "{rate}");
     }
@@ -160,7 +160,7 @@ async fn the_rate_must_be_a_positive_number(server: Server) {
     }
 }
 
-async fn a_rate_is_exact_up_to_eighteen_digits_and_never_rounded(server: Server) {
+async fn exchange_rate_is_exact_up_to_18_digits_and_never_rounded(server: Server) {
     let admin = server.admin();
     for rate in ["1234567890.12345678", "1234567890.12345679", "9999999999.99999999", "0.00000001"] {
         let body = with(pair("GBP", "EUR", rate), json!({ "inverse_rate": "1" }));
@@ -180,7 +180,7 @@ async fn a_rate_is_exact_up_to_eighteen_digits_and_never_rounded(server: Server)
     assert_eq!(zeros["rate"], "1.10000000", "zeros behind the last place say nothing");
 }
 
-async fn a_rate_whose_inverse_rounds_to_nothing_needs_one_given(server: Server) {
+async fn exchange_rate_whose_inverse_rounds_to_zero_requires_a_given_inverse(server: Server) {
     let problem = refused(&server.admin(), pair("GBP", "EUR", "9999999999"), "rate").await;
     assert!(problem.contains("inverse_rate"), "{problem}");
     // With whatever else is wrong.
@@ -189,7 +189,7 @@ async fn a_rate_whose_inverse_rounds_to_nothing_needs_one_given(server: Server) 
     assert_eq!(answer.invalid_fields(), ["rate", "source"]);
 }
 
-async fn a_rate_must_expire_after_it_takes_effect(server: Server) {
+async fn exchange_rate_must_expire_after_it_takes_effect(server: Server) {
     let admin = server.admin();
     let times =
         |from: &str, until: &str| with(pair("GBP", "EUR", "2"), json!({ "effective_at": from, "expires_at": until }));
@@ -208,12 +208,12 @@ async fn a_rate_must_expire_after_it_takes_effect(server: Server) {
     assert_eq!(refused(&admin, past, "expires_at").await, "must be after effective_at");
 }
 
-async fn the_fields_may_stand_under_the_singular_key(server: Server) {
+async fn exchange_rate_fields_can_be_under_the_singular_key(server: Server) {
     let body = json!({ "exchange_rate": pair("GBP", "EUR", "2") });
     assert_eq!(created(&server.admin(), body).await["rate"], "2.00000000");
 }
 
-async fn all_problems_are_reported_at_once(server: Server) {
+async fn all_errors_of_an_exchange_rate_are_reported_at_once(server: Server) {
     let body = json!({
         "source_currency_code": "QQQ", "rate": "-1", "inverse_rate": "x", "effective_at": "then", "colour": "red",
         "source": "s".repeat(256),

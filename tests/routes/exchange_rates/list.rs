@@ -6,11 +6,11 @@ use super::{created, pair, with};
 use crate::support::{Client, Server, keys, on_both};
 
 on_both!(
-    the_rates_stand_under_their_plural_key_with_meta,
-    rates_are_filtered_by_both_codes_and_by_source,
-    rates_are_sorted_by_when_they_take_effect_and_by_both_codes,
-    rates_are_compared_exactly,
-    times_are_compared_across_offsets,
+    exchange_rate_list_has_a_plural_key_and_meta,
+    exchange_rates_are_filtered_by_both_codes_and_by_source,
+    exchange_rates_are_sorted_by_effective_time_and_by_both_codes,
+    exchange_rates_are_compared_exactly,
+    exchange_rate_times_are_compared_across_offsets,
 );
 
 type Parameters = &'static [(&'static str, &'static str)];
@@ -27,7 +27,7 @@ async fn three(client: &Client) {
     }
 }
 
-async fn the_rates_stand_under_their_plural_key_with_meta(server: Server) {
+async fn exchange_rate_list_has_a_plural_key_and_meta(server: Server) {
     let admin = server.admin();
     three(&admin).await;
     let body = admin.get("/exchange_rates").await.ok();
@@ -38,7 +38,7 @@ async fn the_rates_stand_under_their_plural_key_with_meta(server: Server) {
     assert_eq!(body["exchange_rates"][0], shown);
 }
 
-async fn rates_are_filtered_by_both_codes_and_by_source(server: Server) {
+async fn exchange_rates_are_filtered_by_both_codes_and_by_source(server: Server) {
     let admin = server.admin();
     three(&admin).await;
     let cases: [(Parameters, &[i64]); 5] = [
@@ -53,7 +53,7 @@ async fn rates_are_filtered_by_both_codes_and_by_source(server: Server) {
     }
 }
 
-async fn rates_are_sorted_by_when_they_take_effect_and_by_both_codes(server: Server) {
+async fn exchange_rates_are_sorted_by_effective_time_and_by_both_codes(server: Server) {
     let admin = server.admin();
     three(&admin).await;
     let cases: [(&str, [i64; 3]); 6] = [
@@ -70,7 +70,7 @@ async fn rates_are_sorted_by_when_they_take_effect_and_by_both_codes(server: Ser
     }
 }
 
-async fn rates_are_compared_exactly(server: Server) {
+async fn exchange_rates_are_compared_exactly(server: Server) {
     let admin = server.admin();
     three(&admin).await;
     let cases: [(&str, &str, &[i64]); 6] = [
@@ -87,7 +87,7 @@ async fn rates_are_compared_exactly(server: Server) {
     }
 }
 
-async fn times_are_compared_across_offsets(server: Server) {
+async fn exchange_rate_times_are_compared_across_offsets(server: Server) {
     let admin = server.admin();
     three(&admin).await;
     let cases: [(&str, &str, &[i64]); 4] = [

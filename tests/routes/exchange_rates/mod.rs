@@ -1,4 +1,4 @@
-//! `/exchange_rates`: rates between two currencies from a moment on, and conversions by them.
+//! `/exchange_rates`: rates between two currencies with a start time, and conversions.
 
 mod convert;
 mod create;

@@ -1,4 +1,4 @@
-//! `GET`, `PUT`, `PATCH` and `DELETE /exchange_rates/{id}`, and what all of them need.
+//! `GET`, `PUT`, `PATCH` and `DELETE /exchange_rates/{id}`, and the required access.
 
 use serde_json::{Value, json};
 
@@ -6,29 +6,29 @@ use super::{created, pair, with};
 use crate::support::{Client, Server, on_both};
 
 on_both!(
-    a_rate_that_is_not_there_is_not_found,
-    update_answers_200_with_the_record,
-    the_inverse_is_computed_again_when_the_rate_changes_without_it,
-    an_inverse_given_with_the_rate_is_kept_even_when_it_is_the_old_one,
-    the_rules_hold_for_what_the_record_becomes,
-    an_expiry_is_cleared_by_the_empty_text_and_kept_by_null,
-    delete_answers_204_and_the_rate_is_gone,
-    reading_needs_the_ability_and_the_permission,
-    writing_needs_the_ability_and_the_permission,
+    missing_exchange_rate_is_not_found,
+    updating_an_exchange_rate_returns_200_with_the_record,
+    inverse_is_recomputed_when_only_the_rate_changes,
+    inverse_given_with_the_rate_is_stored_even_if_unchanged,
+    exchange_rate_update_is_validated_with_its_stored_fields,
+    expiry_is_cleared_by_an_empty_string_and_kept_by_null,
+    deleting_an_exchange_rate_returns_204_and_removes_it,
+    reading_exchange_rates_requires_the_ability_and_the_permission,
+    writing_exchange_rates_requires_the_ability_and_the_permission,
 );
 
 async fn update(client: &Client, rate: &Value, body: Value) -> Value {
     client.put(&format!("/exchange_rates/{}", rate["id"]), body).await.record("exchange_rate")
 }
 
-async fn a_rate_that_is_not_there_is_not_found(server: Server) {
+async fn missing_exchange_rate_is_not_found(server: Server) {
     let admin = server.admin();
     admin.get("/exchange_rates/1").await.refused(404, "not_found");
     admin.put("/exchange_rates/1", json!({})).await.refused(404, "not_found");
     admin.delete("/exchange_rates/1").await.refused(404, "not_found");
 }
 
-async fn update_answers_200_with_the_record(server: Server) {
+async fn updating_an_exchange_rate_returns_200_with_the_record(server: Server) {
     let admin = server.admin();
     let rate = created(&admin, pair("GBP", "EUR", "2")).await;
     let updated = update(&admin, &rate, json!({ "source": "ecb" })).await;
@@ -40,7 +40,7 @@ async fn update_answers_200_with_the_record(server: Server) {
     assert_eq!(admin.get(&path).await.record("exchange_rate"), patched);
 }
 
-async fn the_inverse_is_computed_again_when_the_rate_changes_without_it(server: Server) {
+async fn inverse_is_recomputed_when_only_the_rate_changes(server: Server) {
     let admin = server.admin();
     let rate = created(&admin, with(pair("GBP", "EUR", "2"), json!({ "inverse_rate": "0.49" }))).await;
     let updated = update(&admin, &rate, json!({ "source": "ecb" })).await;
@@ -53,14 +53,14 @@ async fn the_inverse_is_computed_again_when_the_rate_changes_without_it(server: 
     assert_eq!(updated["inverse_rate"], "0.21000000");
 }
 
-async fn an_inverse_given_with_the_rate_is_kept_even_when_it_is_the_old_one(server: Server) {
+async fn inverse_given_with_the_rate_is_stored_even_if_unchanged(server: Server) {
     let admin = server.admin();
     let rate = created(&admin, with(pair("GBP", "EUR", "2"), json!({ "inverse_rate": "0.49" }))).await;
     let updated = update(&admin, &rate, json!({ "rate": "2.01", "inverse_rate": "0.49" })).await;
     assert_eq!([&updated["rate"], &updated["inverse_rate"]], ["2.01000000", "0.49000000"]);
 }
 
-async fn the_rules_hold_for_what_the_record_becomes(server: Server) {
+async fn exchange_rate_update_is_validated_with_its_stored_fields(server: Server) {
     let admin = server.admin();
     let times = json!({ "effective_at": "2026-01-01T00:00:00Z", "expires_at": "2026-02-01T00:00:00Z" });
     let rate = created(&admin, with(pair("GBP", "EUR", "2"), times)).await;
@@ -80,7 +80,7 @@ async fn the_rules_hold_for_what_the_record_becomes(server: Server) {
     assert_eq!(admin.get(&path).await.record("exchange_rate"), rate, "nothing was stored");
 }
 
-async fn an_expiry_is_cleared_by_the_empty_text_and_kept_by_null(server: Server) {
+async fn expiry_is_cleared_by_an_empty_string_and_kept_by_null(server: Server) {
     let admin = server.admin();
     let expiry = json!({ "expires_at": "2999-01-01T00:00:00Z" });
     let rate = created(&admin, with(pair("GBP", "EUR", "2"), expiry)).await;
@@ -88,7 +88,7 @@ async fn an_expiry_is_cleared_by_the_empty_text_and_kept_by_null(server: Server)
     assert_eq!(update(&admin, &rate, json!({ "expires_at": "" })).await["expires_at"], Value::Null);
 }
 
-async fn delete_answers_204_and_the_rate_is_gone(server: Server) {
+async fn deleting_an_exchange_rate_returns_204_and_removes_it(server: Server) {
     let admin = server.admin();
     let rate = created(&admin, pair("GBP", "EUR", "2")).await;
     let path = format!("/exchange_rates/{}", rate["id"]);
@@ -100,7 +100,7 @@ async fn delete_answers_204_and_the_rate_is_gone(server: Server) {
     assert_ne!(next["id"], rate["id"], "an id is never used again");
 }
 
-async fn reading_needs_the_ability_and_the_permission(server: Server) {
+async fn reading_exchange_rates_requires_the_ability_and_the_permission(server: Server) {
     let rate = created(&server.admin(), pair("GBP", "EUR", "2")).await;
     let path = format!("/exchange_rates/{}", rate["id"]);
     let convert = "/exchange_rates/convert?from=GBP&to=EUR&amount=1";
@@ -115,7 +115,7 @@ async fn reading_needs_the_ability_and_the_permission(server: Server) {
     }
 }
 
-async fn writing_needs_the_ability_and_the_permission(server: Server) {
+async fn writing_exchange_rates_requires_the_ability_and_the_permission(server: Server) {
     let rate = created(&server.admin(), pair("GBP", "EUR", "2")).await;
     let path = format!("/exchange_rates/{}", rate["id"]);
     let (_, allowed) = server.user(&["settings.manage"], &["exchange_rates:write"]).await;

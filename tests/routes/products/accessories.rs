@@ -1,4 +1,4 @@
-//! `/products/{product_id}/accessories`: products that go with a product.
+//! `/products/{product_id}/accessories`: products that accompany a product.
 
 use serde_json::{Value, json};
 
@@ -6,17 +6,17 @@ use super::{created, path};
 use crate::support::{Client, Server, keys, on_both};
 
 on_both!(
-    an_accessory_is_added_shown_changed_and_removed,
-    an_accessory_is_another_product_that_is_there,
-    a_pair_is_unique,
-    quantities_have_one_place_and_are_not_negative,
-    the_product_is_that_of_the_path,
-    an_accessory_of_another_product_is_not_found,
-    everything_under_a_deleted_product_is_not_found,
-    a_link_to_a_deleted_product_is_not_there,
-    accessories_are_listed_like_everything,
-    a_product_includes_its_accessories,
-    accessories_need_the_abilities_of_products,
+    accessory_is_created_shown_updated_and_deleted,
+    accessory_must_be_another_existing_product,
+    pair_of_product_and_accessory_is_unique,
+    accessory_quantity_has_one_decimal_place_and_is_not_negative,
+    product_of_an_accessory_comes_from_the_path,
+    accessory_of_another_product_is_not_found,
+    accessories_of_a_deleted_product_are_not_found,
+    accessory_that_links_to_a_deleted_product_is_not_found,
+    accessory_list_follows_the_list_conventions,
+    product_can_include_its_accessories,
+    accessories_require_the_abilities_of_products,
 );
 
 /// The path of the accessories of a product.
@@ -28,7 +28,7 @@ async fn added(client: &Client, product: &Value, accessory: &Value) -> Value {
     client.post(&under(product), json!({ "accessory_product_id": accessory["id"] })).await.created("accessory")
 }
 
-async fn an_accessory_is_added_shown_changed_and_removed(server: Server) {
+async fn accessory_is_created_shown_updated_and_deleted(server: Server) {
     let admin = server.admin();
     let (lamp, bulb) = (created(&admin, "Lamp", json!({})).await, created(&admin, "Bulb", json!({})).await);
     let answer = admin.post(&under(&lamp), json!({ "accessory": { "accessory_product_id": bulb["id"] } })).await;
@@ -74,7 +74,7 @@ async fn an_accessory_is_added_shown_changed_and_removed(server: Server) {
     assert_eq!(server.events("accessory.").await, events);
 }
 
-async fn an_accessory_is_another_product_that_is_there(server: Server) {
+async fn accessory_must_be_another_existing_product(server: Server) {
     let admin = server.admin();
     let lamp = created(&admin, "Lamp", json!({})).await;
     assert_eq!(admin.post(&under(&lamp), json!({})).await.invalid_fields(), ["accessory_product_id"]);
@@ -87,7 +87,7 @@ async fn an_accessory_is_another_product_that_is_there(server: Server) {
     admin.put(&one, json!({ "accessory_product_id": lamp["id"] })).await.invalid("accessory_product_id");
 }
 
-async fn a_pair_is_unique(server: Server) {
+async fn pair_of_product_and_accessory_is_unique(server: Server) {
     let admin = server.admin();
     let (lamp, bulb) = (created(&admin, "Lamp", json!({})).await, created(&admin, "Bulb", json!({})).await);
     added(&admin, &lamp, &bulb).await;
@@ -102,7 +102,7 @@ async fn a_pair_is_unique(server: Server) {
     admin.put(&one, again).await.invalid("accessory_product_id");
 }
 
-async fn quantities_have_one_place_and_are_not_negative(server: Server) {
+async fn accessory_quantity_has_one_decimal_place_and_is_not_negative(server: Server) {
     let admin = server.admin();
     let (lamp, bulb) = (created(&admin, "Lamp", json!({})).await, created(&admin, "Bulb", json!({})).await);
     let body = |quantity: Value| json!({ "accessory_product_id": bulb["id"], "quantity": quantity });
@@ -113,7 +113,7 @@ async fn quantities_have_one_place_and_are_not_negative(server: Server) {
     assert_eq!(accessory["quantity"], "0.0");
 }
 
-async fn the_product_is_that_of_the_path(server: Server) {
+async fn product_of_an_accessory_comes_from_the_path(server: Server) {
     let admin = server.admin();
     let (lamp, bulb) = (created(&admin, "Lamp", json!({})).await, created(&admin, "Bulb", json!({})).await);
     let body = json!({ "product_id": bulb["id"], "accessory_product_id": bulb["id"] });
@@ -123,7 +123,7 @@ async fn the_product_is_that_of_the_path(server: Server) {
     admin.get("/products/x/accessories").await.refused(404, "not_found");
 }
 
-async fn an_accessory_of_another_product_is_not_found(server: Server) {
+async fn accessory_of_another_product_is_not_found(server: Server) {
     let admin = server.admin();
     let (lamp, bulb) = (created(&admin, "Lamp", json!({})).await, created(&admin, "Bulb", json!({})).await);
     let accessory = added(&admin, &lamp, &bulb).await;
@@ -135,7 +135,7 @@ async fn an_accessory_of_another_product_is_not_found(server: Server) {
     assert_eq!(admin.get(&under(&lamp)).await.records("accessories"), [accessory]);
 }
 
-async fn everything_under_a_deleted_product_is_not_found(server: Server) {
+async fn accessories_of_a_deleted_product_are_not_found(server: Server) {
     let admin = server.admin();
     let (lamp, bulb) = (created(&admin, "Lamp", json!({})).await, created(&admin, "Bulb", json!({})).await);
     let accessory = added(&admin, &lamp, &bulb).await;
@@ -149,7 +149,7 @@ async fn everything_under_a_deleted_product_is_not_found(server: Server) {
     admin.delete(&one).await.refused(404, "not_found");
 }
 
-async fn a_link_to_a_deleted_product_is_not_there(server: Server) {
+async fn accessory_that_links_to_a_deleted_product_is_not_found(server: Server) {
     let admin = server.admin();
     let (lamp, bulb) = (created(&admin, "Lamp", json!({})).await, created(&admin, "Bulb", json!({})).await);
     let (gone, kept) = (added(&admin, &lamp, &bulb).await, created(&admin, "Stand", json!({})).await);
@@ -167,7 +167,7 @@ async fn a_link_to_a_deleted_product_is_not_there(server: Server) {
     assert_eq!(shown["accessories"], json!([kept]));
 }
 
-async fn accessories_are_listed_like_everything(server: Server) {
+async fn accessory_list_follows_the_list_conventions(server: Server) {
     let admin = server.admin();
     let lamp = created(&admin, "Lamp", json!({})).await;
     for (name, quantity) in [("Bulb", "2"), ("Stand", "1"), ("Cable", "3")] {
@@ -185,7 +185,7 @@ async fn accessories_are_listed_like_everything(server: Server) {
     assert_eq!(shown[0]["accessory_product"]["name"], "Bulb");
 }
 
-async fn a_product_includes_its_accessories(server: Server) {
+async fn product_can_include_its_accessories(server: Server) {
     let admin = server.admin();
     let (lamp, bulb) = (created(&admin, "Lamp", json!({})).await, created(&admin, "Bulb", json!({})).await);
     let accessory = added(&admin, &lamp, &bulb).await;
@@ -196,7 +196,7 @@ async fn a_product_includes_its_accessories(server: Server) {
     assert_eq!(list[0]["stock_levels"], json!([]));
 }
 
-async fn accessories_need_the_abilities_of_products(server: Server) {
+async fn accessories_require_the_abilities_of_products(server: Server) {
     let admin = server.admin();
     let (lamp, bulb) = (created(&admin, "Lamp", json!({})).await, created(&admin, "Bulb", json!({})).await);
     let reader = server.able(&["products:read"]).await;

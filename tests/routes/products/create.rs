@@ -6,33 +6,33 @@ use super::{DETAIL_FIELDS, LIST_FIELDS, created, group};
 use crate::support::{Client, Server, is_utc_time, keys, on_both};
 
 on_both!(
-    create_takes_a_flat_body_and_answers_201_with_the_product_and_its_location,
-    the_fields_may_stand_under_the_singular_key,
-    only_the_name_is_required,
-    what_is_not_given_has_its_default,
-    every_writable_field_is_taken,
-    product_types_are_words_in_any_case,
-    codes_are_those_that_have_a_label,
-    decimals_have_their_fields_places_and_are_never_rounded,
-    negative_amounts_are_refused,
-    text_has_at_most_the_characters_of_its_field,
-    whole_numbers_have_thirty_two_bits,
-    booleans_are_read_from_words_and_digits,
-    references_must_lead_somewhere,
-    tags_are_a_list_of_texts,
-    a_tag_is_not_blank,
-    a_field_that_does_not_exist_is_refused_with_a_hint,
-    read_only_fields_are_ignored,
-    null_leaves_the_default_and_blank_text_is_null_where_that_may_be,
-    all_problems_are_reported_at_once,
-    create_needs_the_ability_products_write,
+    creating_a_product_returns_201_with_location,
+    product_fields_can_be_under_the_singular_key,
+    product_requires_only_a_name,
+    omitted_product_fields_get_their_defaults,
+    every_writable_product_field_is_stored,
+    product_types_are_case_insensitive_strings,
+    product_codes_are_limited_to_those_with_a_label,
+    product_decimals_have_a_fixed_scale_and_are_never_rounded,
+    negative_product_amounts_are_refused,
+    product_texts_have_a_maximum_length,
+    product_integers_have_32_bits,
+    product_booleans_accept_words_and_digits,
+    product_references_must_exist,
+    product_tags_are_a_list_of_strings,
+    product_tag_cannot_be_blank,
+    unknown_product_field_is_refused_with_a_hint,
+    read_only_product_fields_are_ignored,
+    null_keeps_the_default_and_empty_string_clears_a_nullable_field,
+    all_errors_of_a_product_are_reported_at_once,
+    creating_a_product_requires_the_ability_products_write,
 );
 
 async fn refused(client: &Client, field: &str, value: Value) -> String {
     client.post("/products", json!({ "name": "Lamp", field: value })).await.invalid(field)
 }
 
-async fn create_takes_a_flat_body_and_answers_201_with_the_product_and_its_location(server: Server) {
+async fn creating_a_product_returns_201_with_location(server: Server) {
     let admin = server.admin();
     let group = group(&admin, "Lighting").await;
     let body = json!({
@@ -50,7 +50,7 @@ async fn create_takes_a_flat_body_and_answers_201_with_the_product_and_its_locat
     assert_eq!(admin.get(&super::path(&product)).await.record("product"), product);
 }
 
-async fn the_fields_may_stand_under_the_singular_key(server: Server) {
+async fn product_fields_can_be_under_the_singular_key(server: Server) {
     let admin = server.admin();
     let product = admin.post("/products", json!({ "product": { "name": "Lamp" } })).await.created("product");
     assert_eq!(product["name"], "Lamp");
@@ -59,7 +59,7 @@ async fn the_fields_may_stand_under_the_singular_key(server: Server) {
     assert_eq!(answer.invalid_fields(), ["sku"]);
 }
 
-async fn only_the_name_is_required(server: Server) {
+async fn product_requires_only_a_name(server: Server) {
     let admin = server.admin();
     assert_eq!(admin.post("/products", json!({})).await.invalid("name"), "is required");
     assert_eq!(admin.send(reqwest::Method::POST, "/products", None).await.invalid("name"), "is required");
@@ -69,7 +69,7 @@ async fn only_the_name_is_required(server: Server) {
     admin.post("/products", json!({ "name": "x" })).await.created("product");
 }
 
-async fn what_is_not_given_has_its_default(server: Server) {
+async fn omitted_product_fields_get_their_defaults(server: Server) {
     let product = created(&server.admin(), "Lamp", json!({})).await;
     let expected = json!({
         "product_type": "rental", "stock_method": 1, "allowed_stock_type": 1, "is_active": true, "discountable": true,
@@ -85,7 +85,7 @@ async fn what_is_not_given_has_its_default(server: Server) {
     }
 }
 
-async fn every_writable_field_is_taken(server: Server) {
+async fn every_writable_product_field_is_stored(server: Server) {
     let admin = server.admin();
     let tax = admin.post("/tax_classes", json!({ "name": "Standard", "percentage": "20" })).await.created("tax_class");
     let body = json!({
@@ -103,7 +103,7 @@ async fn every_writable_field_is_taken(server: Server) {
     }
 }
 
-async fn product_types_are_words_in_any_case(server: Server) {
+async fn product_types_are_case_insensitive_strings(server: Server) {
     let admin = server.admin();
     for (given, stored) in [("SALE", "sale"), ("service", "service"), ("Loss_And_Damage", "loss_and_damage")] {
         assert_eq!(created(&admin, "x", json!({ "product_type": given })).await["product_type"], stored);
@@ -114,7 +114,7 @@ async fn product_types_are_words_in_any_case(server: Server) {
     refused(&admin, "product_type", json!(1)).await;
 }
 
-async fn codes_are_those_that_have_a_label(server: Server) {
+async fn product_codes_are_limited_to_those_with_a_label(server: Server) {
     let admin = server.admin();
     assert_eq!(created(&admin, "x", json!({ "stock_method": "2" })).await["stock_method"], json!(2));
     let problem = refused(&admin, "stock_method", json!(3)).await;
@@ -125,7 +125,7 @@ async fn codes_are_those_that_have_a_label(server: Server) {
     refused(&admin, "allowed_stock_type", json!(4)).await;
 }
 
-async fn decimals_have_their_fields_places_and_are_never_rounded(server: Server) {
+async fn product_decimals_have_a_fixed_scale_and_are_never_rounded(server: Server) {
     let admin = server.admin();
     for (field, given, written) in [
         ("weight", json!("1.5"), "1.5000"),
@@ -148,7 +148,7 @@ async fn decimals_have_their_fields_places_and_are_never_rounded(server: Server)
     }
 }
 
-async fn negative_amounts_are_refused(server: Server) {
+async fn negative_product_amounts_are_refused(server: Server) {
     let admin = server.admin();
     for field in ["weight", "replacement_charge", "buffer_percent", "sub_rental_price", "purchase_price"] {
         assert_eq!(refused(&admin, field, json!("-0.01")).await, "must be at least 0", "{field}");
@@ -157,7 +157,7 @@ async fn negative_amounts_are_refused(server: Server) {
     refused(&admin, "post_rent_unavailability", json!(-1)).await;
 }
 
-async fn text_has_at_most_the_characters_of_its_field(server: Server) {
+async fn product_texts_have_a_maximum_length(server: Server) {
     let admin = server.admin();
     for (field, most) in [("name", 255), ("sku", 64), ("barcode", 64)] {
         // Characters, not bytes: this one has four.
@@ -179,7 +179,7 @@ fn merged(field: &str, value: &str) -> Value {
     body
 }
 
-async fn whole_numbers_have_thirty_two_bits(server: Server) {
+async fn product_integers_have_32_bits(server: Server) {
     let admin = server.admin();
     let product = created(&admin, "x", json!({ "country_of_origin_id": 2147483647_i64 })).await;
     assert_eq!(product["country_of_origin_id"], json!(2147483647_i64));
@@ -193,7 +193,7 @@ async fn whole_numbers_have_thirty_two_bits(server: Server) {
     assert_eq!(answer.invalid_fields(), ["country_of_origin_id", "rental_revenue_group_id"]);
 }
 
-async fn booleans_are_read_from_words_and_digits(server: Server) {
+async fn product_booleans_accept_words_and_digits(server: Server) {
     let admin = server.admin();
     for given in [json!(false), json!("false"), json!("F"), json!(0), json!("0"), json!(" False ")] {
         assert_eq!(created(&admin, "x", json!({ "is_active": given })).await["is_active"], json!(false), "{given}");
@@ -203,17 +203,17 @@ async fn booleans_are_read_from_words_and_digits(server: Server) {
     }
 }
 
-async fn references_must_lead_somewhere(server: Server) {
+async fn product_references_must_exist(server: Server) {
     let admin = server.admin();
-    assert_eq!(refused(&admin, "product_group_id", json!(999)).await, "names no product group");
-    assert_eq!(refused(&admin, "tax_class_id", json!(999)).await, "names no tax class");
+    assert_eq!(refused(&admin, "product_group_id", json!(999)).await, "does not refer to an existing product group");
+    assert_eq!(refused(&admin, "tax_class_id", json!(999)).await, "does not refer to an existing tax class");
     for bad in [json!("x"), json!(1.5), json!(9_223_372_036_854_775_807_i64), json!("9223372036854775808"), json!(-1)] {
         refused(&admin, "product_group_id", bad).await;
     }
     assert_eq!(created(&admin, "x", json!({ "product_group_id": "" })).await["product_group_id"], Value::Null);
 }
 
-async fn tags_are_a_list_of_texts(server: Server) {
+async fn product_tags_are_a_list_of_strings(server: Server) {
     let admin = server.admin();
     let longest = "ä".repeat(50);
     let tags = json!(["a", "a", "b,c", longest]);
@@ -233,7 +233,7 @@ async fn tags_are_a_list_of_texts(server: Server) {
     assert_eq!(created(&admin, "x", json!({ "tag_list": "" })).await["tag_list"], json!([]));
 }
 
-async fn a_tag_is_not_blank(server: Server) {
+async fn product_tag_cannot_be_blank(server: Server) {
     let admin = server.admin();
     for blank in ["", " ", "\u{a0}\t"] {
         assert_eq!(refused(&admin, "tag_list", json!(["stage", blank])).await, "must not be blank (element 2)");
@@ -251,7 +251,7 @@ async fn a_tag_is_not_blank(server: Server) {
     assert_eq!(admin.put(&path, json!({ "tag_list": "" })).await.record("product")["tag_list"], json!([]));
 }
 
-async fn a_field_that_does_not_exist_is_refused_with_a_hint(server: Server) {
+async fn unknown_product_field_is_refused_with_a_hint(server: Server) {
     let admin = server.admin();
     let problem = refused(&admin, "barcod", json!("1")).await;
     assert_eq!(problem, "is not a field of product; did you mean `barcode`?");
@@ -260,7 +260,7 @@ async fn a_field_that_does_not_exist_is_refused_with_a_hint(server: Server) {
     }
 }
 
-async fn read_only_fields_are_ignored(server: Server) {
+async fn read_only_product_fields_are_ignored(server: Server) {
     let body = json!({
         "id": 4711, "created_at": "1999-01-01T00:00:00Z", "updated_at": "never", "product_group_name": "Lighting",
         "product_group": { "id": 1 }, "custom_field_values": [], "deleted_at": "1999-01-01T00:00:00Z",
@@ -270,7 +270,7 @@ async fn read_only_fields_are_ignored(server: Server) {
     assert_ne!(product["created_at"], "1999-01-01T00:00:00Z");
 }
 
-async fn null_leaves_the_default_and_blank_text_is_null_where_that_may_be(server: Server) {
+async fn null_keeps_the_default_and_empty_string_clears_a_nullable_field(server: Server) {
     let admin = server.admin();
     let body = json!({ "is_active": null, "weight": null, "sku": null, "barcode": "", "tag_list": null, "custom_fields": null });
     let product = created(&admin, "x", body).await;
@@ -279,7 +279,7 @@ async fn null_leaves_the_default_and_blank_text_is_null_where_that_may_be(server
     assert_eq!([&product["tag_list"], &product["custom_fields"]], [&json!([]), &json!({})]);
 }
 
-async fn all_problems_are_reported_at_once(server: Server) {
+async fn all_errors_of_a_product_are_reported_at_once(server: Server) {
     let body = json!({
         "nam": "x", "sku": 1, "weight": "-1", "stock_method": 9, "product_group_id": 999, "tag_list": "a",
         "custom_fields": [], "is_active": "perhaps",
@@ -293,7 +293,7 @@ async fn all_problems_are_reported_at_once(server: Server) {
     assert!(body["errors"].as_object().is_some_and(|all| all.values().all(Value::is_array)), "{body}");
 }
 
-async fn create_needs_the_ability_products_write(server: Server) {
+async fn creating_a_product_requires_the_ability_products_write(server: Server) {
     let reader = server.able(&["products:read", "product_groups:write"]).await;
     let answer = reader.post("/products", json!({ "name": "x" })).await;
     answer.refused(403, "ability_missing");

@@ -1,4 +1,4 @@
-//! `DELETE /products/{id}`: the row stays, and nobody sees it again.
+//! `DELETE /products/{id}`: soft delete.
 
 use serde_json::json;
 
@@ -6,15 +6,15 @@ use super::{created, group, path};
 use crate::support::{Server, on_both};
 
 on_both!(
-    delete_answers_204_without_a_body,
-    a_deleted_product_vanishes_from_every_answer,
-    a_deleted_product_cannot_be_changed_or_deleted_again,
-    a_deleted_product_stays_as_a_row,
-    an_id_is_never_used_again,
-    delete_needs_the_ability_products_write,
+    deleting_a_product_returns_204_without_a_body,
+    deleted_product_is_missing_from_every_response,
+    deleted_product_cannot_be_updated_or_deleted_again,
+    soft_deleted_product_keeps_its_row,
+    product_ids_are_never_reused,
+    deleting_a_product_requires_the_ability_products_write,
 );
 
-async fn delete_answers_204_without_a_body(server: Server) {
+async fn deleting_a_product_returns_204_without_a_body(server: Server) {
     let admin = server.admin();
     let product = created(&admin, "Lamp", json!({})).await;
     let answer = admin.delete(&path(&product)).await;
@@ -22,7 +22,7 @@ async fn delete_answers_204_without_a_body(server: Server) {
     assert_eq!(answer.header("content-type"), None);
 }
 
-async fn a_deleted_product_vanishes_from_every_answer(server: Server) {
+async fn deleted_product_is_missing_from_every_response(server: Server) {
     let admin = server.admin();
     let kept = created(&admin, "Lamp", json!({})).await;
     let product = created(&admin, "Lamp", json!({ "sku": "gone" })).await;
@@ -36,7 +36,7 @@ async fn a_deleted_product_vanishes_from_every_answer(server: Server) {
     assert_eq!(admin.get("/products?q[sku_eq]=gone").await.ok()["meta"]["total"], json!(0));
 }
 
-async fn a_deleted_product_cannot_be_changed_or_deleted_again(server: Server) {
+async fn deleted_product_cannot_be_updated_or_deleted_again(server: Server) {
     let admin = server.admin();
     let product = created(&admin, "Lamp", json!({})).await;
     admin.delete(&path(&product)).await.deleted();
@@ -44,7 +44,7 @@ async fn a_deleted_product_cannot_be_changed_or_deleted_again(server: Server) {
     admin.delete(&path(&product)).await.refused(404, "not_found");
 }
 
-async fn a_deleted_product_stays_as_a_row(server: Server) {
+async fn soft_deleted_product_keeps_its_row(server: Server) {
     let admin = server.admin();
     let group = group(&admin, "Lighting").await;
     let product = created(&admin, "Lamp", json!({ "product_group_id": group })).await;
@@ -53,14 +53,14 @@ async fn a_deleted_product_stays_as_a_row(server: Server) {
     assert_eq!(admin.get(&path(&product)).await.record("product")["product_group_name"], "Lighting");
 }
 
-async fn an_id_is_never_used_again(server: Server) {
+async fn product_ids_are_never_reused(server: Server) {
     let admin = server.admin();
     let product = created(&admin, "Lamp", json!({})).await;
     admin.delete(&path(&product)).await.deleted();
     assert_ne!(created(&admin, "Lamp", json!({})).await["id"], product["id"]);
 }
 
-async fn delete_needs_the_ability_products_write(server: Server) {
+async fn deleting_a_product_requires_the_ability_products_write(server: Server) {
     let product = created(&server.admin(), "Lamp", json!({})).await;
     let reader = server.able(&["products:read"]).await;
     reader.delete(&path(&product)).await.refused(403, "ability_missing");

@@ -6,17 +6,17 @@ use super::{LIST_FIELDS, created, group, path};
 use crate::support::{Client, Server, keys, on_both};
 
 on_both!(
-    the_products_stand_under_their_plural_key_with_meta,
-    a_list_item_has_the_fields_of_the_specification,
-    every_filter_of_the_specification_is_there,
+    product_list_has_a_plural_key_and_meta,
+    product_list_item_has_the_specified_fields,
+    product_list_supports_the_specified_filters,
     products_are_filtered_by_a_custom_field,
     products_are_filtered_and_sorted_by_every_further_field_of_the_list_item,
-    fields_of_the_single_product_alone_are_not_asked_about,
-    every_sort_of_the_specification_is_there,
+    fields_of_the_single_product_alone_cannot_be_filtered,
+    product_list_supports_the_specified_sorts,
     products_are_filtered_and_sorted_by_the_name_of_their_group,
     products_are_filtered_by_a_field_of_a_related_record,
-    includes_are_loaded_for_the_whole_page,
-    a_blank_list_of_names_names_none,
+    product_includes_are_loaded_for_the_whole_page,
+    blank_fields_include_and_sort_are_ignored,
 );
 
 /// Four products, of which the last has no group.
@@ -40,7 +40,7 @@ async fn ids(client: &Client, parameters: &[(&str, &str)]) -> Vec<Value> {
     client.list("/products", parameters).await.column("products", "id")
 }
 
-async fn the_products_stand_under_their_plural_key_with_meta(server: Server) {
+async fn product_list_has_a_plural_key_and_meta(server: Server) {
     let admin = server.admin();
     let body = admin.get("/products").await.ok();
     assert_eq!(body, json!({ "products": [], "meta": { "total": 0, "per_page": 20, "page": 1 } }));
@@ -50,7 +50,7 @@ async fn the_products_stand_under_their_plural_key_with_meta(server: Server) {
     assert_eq!(body["products"].as_array().map(Vec::len), Some(3));
 }
 
-async fn a_list_item_has_the_fields_of_the_specification(server: Server) {
+async fn product_list_item_has_the_specified_fields(server: Server) {
     let admin = server.admin();
     four(&admin).await;
     for item in admin.get("/products").await.records("products") {
@@ -62,7 +62,7 @@ async fn a_list_item_has_the_fields_of_the_specification(server: Server) {
     }
 }
 
-async fn every_filter_of_the_specification_is_there(server: Server) {
+async fn product_list_supports_the_specified_filters(server: Server) {
     let admin = server.admin();
     four(&admin).await;
     let cases: [(&str, &str, &[i64]); 12] = [
@@ -124,7 +124,7 @@ async fn products_are_filtered_and_sorted_by_every_further_field_of_the_list_ite
     assert_eq!(ids(&admin, &[("sort", "-stock_method")]).await, [3, 1, 2, 4]);
 }
 
-async fn fields_of_the_single_product_alone_are_not_asked_about(server: Server) {
+async fn fields_of_the_single_product_alone_cannot_be_filtered(server: Server) {
     let admin = server.admin();
     four(&admin).await;
     for field in ["system", "discountable"] {
@@ -134,7 +134,7 @@ async fn fields_of_the_single_product_alone_are_not_asked_about(server: Server) 
     }
 }
 
-async fn every_sort_of_the_specification_is_there(server: Server) {
+async fn product_list_supports_the_specified_sorts(server: Server) {
     let admin = server.admin();
     four(&admin).await;
     server.made_in_turn("products").await;
@@ -174,7 +174,7 @@ async fn products_are_filtered_by_a_field_of_a_related_record(server: Server) {
     }
 }
 
-async fn includes_are_loaded_for_the_whole_page(server: Server) {
+async fn product_includes_are_loaded_for_the_whole_page(server: Server) {
     let admin = server.admin();
     four(&admin).await;
     for include in ["include=productGroup", "include=product_group", "include[]=productGroup&include[]=taxClass"] {
@@ -188,7 +188,7 @@ async fn includes_are_loaded_for_the_whole_page(server: Server) {
     assert_eq!(keys(&products[0]), LIST_FIELDS, "nothing named, nothing included");
 }
 
-async fn a_blank_list_of_names_names_none(server: Server) {
+async fn blank_fields_include_and_sort_are_ignored(server: Server) {
     let admin = server.admin();
     four(&admin).await;
     let whole = admin.get("/products").await.ok();

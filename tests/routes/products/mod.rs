@@ -1,4 +1,4 @@
-//! `/products`: what is hired out and sold.
+//! `/products`: rental and sale products.
 
 mod accessories;
 mod create;

@@ -1,4 +1,4 @@
-//! `deleted=only` and `POST /products/{id}/restore`: what was deleted is there for those who may delete, and comes back.
+//! `deleted=only` and `POST /products/{id}/restore`: soft-deleted products, visible to callers that may delete.
 
 use charter_runtime::db::Dialect;
 use reqwest::Method;
@@ -8,18 +8,18 @@ use super::{LIST_FIELDS, created, group, path};
 use crate::support::{Client, Server, is_utc_time, keys, on_both};
 
 on_both!(
-    what_was_deleted_is_seen_only_by_those_who_ask_for_it,
-    the_deleted_are_a_list_like_any_other,
-    a_restored_product_is_as_it_was,
-    a_restore_is_told_by_an_event_and_an_entry,
-    restoring_twice_changes_nothing_more,
-    every_total_follows_a_restore,
-    only_those_who_may_delete_see_and_restore,
-    a_restore_is_made_to_the_version_that_is_meant,
-    a_restore_with_a_key_is_carried_out_once,
-    anything_but_only_is_refused,
-    what_cannot_be_restored_is_not_found,
-    an_index_finds_the_deleted,
+    deleted_products_are_returned_only_with_deleted_only,
+    list_of_deleted_products_follows_the_list_conventions,
+    restored_product_has_all_its_values,
+    restore_emits_an_event_and_writes_an_audit_entry,
+    restoring_twice_has_no_further_effect,
+    totals_are_updated_by_a_restore,
+    deleted_products_require_the_access_to_delete,
+    restore_evaluates_if_match,
+    restore_with_an_idempotency_key_runs_once,
+    any_value_of_deleted_except_only_is_refused,
+    restoring_a_missing_product_returns_404,
+    list_of_deleted_products_uses_an_index,
 );
 
 /// A product that was deleted, as it was.
@@ -40,7 +40,7 @@ fn as_it_was(product: &Value) -> Value {
     product
 }
 
-async fn what_was_deleted_is_seen_only_by_those_who_ask_for_it(server: Server) {
+async fn deleted_products_are_returned_only_with_deleted_only(server: Server) {
     let admin = server.admin();
     created(&admin, "Kept", json!({})).await;
     let lamp = deleted(&admin, "Lamp", json!({ "tag_list": ["a"] })).await;
@@ -69,7 +69,7 @@ async fn what_was_deleted_is_seen_only_by_those_who_ask_for_it(server: Server) {
     admin.delete(&format!("{}?deleted=only", path(&lamp))).await.refused(404, "not_found");
 }
 
-async fn the_deleted_are_a_list_like_any_other(server: Server) {
+async fn list_of_deleted_products_follows_the_list_conventions(server: Server) {
     let admin = server.admin();
     let lighting = group(&admin, "Lighting").await;
     for name in ["Lamp", "Cable", "Stand"] {
@@ -109,7 +109,7 @@ async fn the_deleted_are_a_list_like_any_other(server: Server) {
     admin.get("/products?fields=deleted_at").await.invalid("fields");
 }
 
-async fn a_restored_product_is_as_it_was(server: Server) {
+async fn restored_product_has_all_its_values(server: Server) {
     let admin = server.admin();
     let group = group(&admin, "Lighting").await;
     let further = json!({ "product_group_id": group, "sku": "L1", "weight": "1.5", "tag_list": ["a", "b"] });
@@ -130,7 +130,7 @@ async fn a_restored_product_is_as_it_was(server: Server) {
     admin.put(&path(&lamp), json!({ "name": "Light" })).await.record("product");
 }
 
-async fn a_restore_is_told_by_an_event_and_an_entry(server: Server) {
+async fn restore_emits_an_event_and_writes_an_audit_entry(server: Server) {
     let admin = server.admin();
     assert!(server.state.catalog.events().iter().any(|name| name == "product.restored"));
     let lamp = deleted(&admin, "Lamp", json!({})).await;
@@ -150,7 +150,7 @@ async fn a_restore_is_told_by_an_event_and_an_entry(server: Server) {
     assert_eq!((&entries[2]["action"], entries[2]["changes"].get("deleted_at")), (&json!("create"), None));
 }
 
-async fn restoring_twice_changes_nothing_more(server: Server) {
+async fn restoring_twice_has_no_further_effect(server: Server) {
     let admin = server.admin();
     let lamp = deleted(&admin, "Lamp", json!({})).await;
     let restore = format!("{}/restore", path(&lamp));
@@ -164,7 +164,7 @@ async fn total_entries(admin: &Client) -> Value {
     admin.get("/audit_entries?per_page=1").await.ok()["meta"]["total"].clone()
 }
 
-async fn every_total_follows_a_restore(server: Server) {
+async fn totals_are_updated_by_a_restore(server: Server) {
     let admin = server.admin();
     let mut lamps = Vec::new();
     for number in 0..4 {
@@ -194,7 +194,7 @@ async fn every_total_follows_a_restore(server: Server) {
     assert_eq!(total(&admin, "page=9").await, 1, "an empty page tells it too");
 }
 
-async fn only_those_who_may_delete_see_and_restore(server: Server) {
+async fn deleted_products_require_the_access_to_delete(server: Server) {
     let admin = server.admin();
     let lamp = deleted(&admin, "Lamp", json!({})).await;
     let reader = server.able(&["products:read"]).await;
@@ -211,7 +211,7 @@ async fn only_those_who_may_delete_see_and_restore(server: Server) {
     server.anonymous().post(&format!("{}/restore", path(&lamp)), json!({})).await.refused(401, "unauthenticated");
 }
 
-async fn a_restore_is_made_to_the_version_that_is_meant(server: Server) {
+async fn restore_evaluates_if_match(server: Server) {
     let admin = server.admin();
     let made = admin.post("/products", json!({ "name": "Lamp" })).await;
     let lamp = made.created("product");
@@ -231,7 +231,7 @@ async fn a_restore_is_made_to_the_version_that_is_meant(server: Server) {
     admin.with("if-match", &tag).post(&restore, json!({})).await.ok();
 }
 
-async fn a_restore_with_a_key_is_carried_out_once(server: Server) {
+async fn restore_with_an_idempotency_key_runs_once(server: Server) {
     let admin = server.admin();
     let lamp = deleted(&admin, "Lamp", json!({})).await;
     let restore = format!("{}/restore", path(&lamp));
@@ -243,7 +243,7 @@ async fn a_restore_with_a_key_is_carried_out_once(server: Server) {
     admin.get(&path(&lamp)).await.refused(404, "not_found");
 }
 
-async fn anything_but_only_is_refused(server: Server) {
+async fn any_value_of_deleted_except_only_is_refused(server: Server) {
     let admin = server.admin();
     let lamp = created(&admin, "Lamp", json!({})).await;
     for asked in ["", "1", "true", "with", "ONLY"] {
@@ -251,11 +251,11 @@ async fn anything_but_only_is_refused(server: Server) {
         admin.get(&format!("{}?deleted={asked}", path(&lamp))).await.invalid("deleted");
     }
     // Who asks for deleted records where none are kept is not answered others.
-    assert!(admin.get("/members?deleted=only").await.invalid("deleted").contains("nothing"));
+    assert!(admin.get("/members?deleted=only").await.invalid("deleted").contains("no soft delete"));
     admin.post("/members/1/restore", json!({})).await.refused(404, "not_found");
 }
 
-async fn what_cannot_be_restored_is_not_found(server: Server) {
+async fn restoring_a_missing_product_returns_404(server: Server) {
     let admin = server.admin();
     let lamp = deleted(&admin, "Lamp", json!({})).await;
     for id in ["999", "0", "x", "-1"] {
@@ -268,7 +268,7 @@ async fn what_cannot_be_restored_is_not_found(server: Server) {
 }
 
 /// Of many products few are deleted: neither a page of those nor their number reads the others.
-async fn an_index_finds_the_deleted(server: Server) {
+async fn list_of_deleted_products_uses_an_index(server: Server) {
     let admin = server.admin();
     let (numbers, time) = match server.state.db.dialect() {
         Dialect::Sqlite => (

@@ -6,18 +6,18 @@ use super::{DETAIL_FIELDS, LIST_FIELDS, created, group, path};
 use crate::support::{Server, is_utc_time, keys, on_both};
 
 on_both!(
-    a_product_is_shown_with_the_extended_field_set,
-    decimals_are_texts_with_the_places_of_their_fields,
-    its_times_are_in_utc_with_a_z,
-    the_name_of_the_group_is_that_of_now,
-    a_product_that_is_not_there_is_not_found,
-    includes_stand_under_their_names_in_snake_case,
-    a_sparse_product_has_the_fields_that_were_asked_for,
-    an_unknown_include_is_refused_with_the_known_ones,
-    show_needs_the_ability_products_read,
+    showing_a_product_returns_the_extended_fields,
+    product_decimals_are_strings_with_a_fixed_scale,
+    product_times_are_in_utc_with_z,
+    product_group_name_is_current,
+    missing_product_is_not_found,
+    product_includes_have_snake_case_keys,
+    fields_selects_the_fields_of_a_product,
+    unknown_include_is_refused_with_the_known_ones,
+    showing_a_product_requires_the_ability_products_read,
 );
 
-async fn a_product_is_shown_with_the_extended_field_set(server: Server) {
+async fn showing_a_product_returns_the_extended_fields(server: Server) {
     let admin = server.admin();
     let product = created(&admin, "Lamp", json!({})).await;
     let body = admin.get(&path(&product)).await.ok();
@@ -27,7 +27,7 @@ async fn a_product_is_shown_with_the_extended_field_set(server: Server) {
     assert_eq!(keys(&body["product"]), fields);
 }
 
-async fn decimals_are_texts_with_the_places_of_their_fields(server: Server) {
+async fn product_decimals_are_strings_with_a_fixed_scale(server: Server) {
     let admin = server.admin();
     let body = json!({ "weight": 1, "replacement_charge": 2, "buffer_percent": 3, "sub_rental_price": 4, "purchase_price": 5 });
     let product = created(&admin, "Lamp", body).await;
@@ -39,14 +39,14 @@ async fn decimals_are_texts_with_the_places_of_their_fields(server: Server) {
     );
 }
 
-async fn its_times_are_in_utc_with_a_z(server: Server) {
+async fn product_times_are_in_utc_with_z(server: Server) {
     let admin = server.admin();
     let product = created(&admin, "Lamp", json!({})).await;
     let shown = admin.get(&path(&product)).await.record("product");
     assert!(is_utc_time(&shown["created_at"]) && is_utc_time(&shown["updated_at"]), "{shown}");
 }
 
-async fn the_name_of_the_group_is_that_of_now(server: Server) {
+async fn product_group_name_is_current(server: Server) {
     let admin = server.admin();
     let group = group(&admin, "Lighting").await;
     let product = created(&admin, "Lamp", json!({ "product_group_id": group })).await;
@@ -54,13 +54,13 @@ async fn the_name_of_the_group_is_that_of_now(server: Server) {
     assert_eq!(admin.get(&path(&product)).await.record("product")["product_group_name"], "Lights");
 }
 
-async fn a_product_that_is_not_there_is_not_found(server: Server) {
+async fn missing_product_is_not_found(server: Server) {
     for id in ["1", "0", "-1", "x", "1x", "+1", "99999999999999999999", "1/2", "%00"] {
         server.admin().get(&format!("/products/{id}")).await.refused(404, "not_found");
     }
 }
 
-async fn includes_stand_under_their_names_in_snake_case(server: Server) {
+async fn product_includes_have_snake_case_keys(server: Server) {
     let admin = server.admin();
     let group = group(&admin, "Lighting").await;
     let definition = json!({ "entity_type": "products", "name": "power", "field_type": "integer" });
@@ -79,7 +79,7 @@ async fn includes_stand_under_their_names_in_snake_case(server: Server) {
     assert!(!plain.as_object().is_some_and(|fields| fields.contains_key("product_group")));
 }
 
-async fn a_sparse_product_has_the_fields_that_were_asked_for(server: Server) {
+async fn fields_selects_the_fields_of_a_product(server: Server) {
     let admin = server.admin();
     let product = created(&admin, "Lamp", json!({})).await;
     let shown = admin.get(&format!("{}?fields=name,weight,tag_list", path(&product))).await.record("product");
@@ -92,7 +92,7 @@ async fn a_sparse_product_has_the_fields_that_were_asked_for(server: Server) {
     admin.get(&format!("{}?fields=deleted_at", path(&product))).await.invalid("fields");
 }
 
-async fn an_unknown_include_is_refused_with_the_known_ones(server: Server) {
+async fn unknown_include_is_refused_with_the_known_ones(server: Server) {
     let admin = server.admin();
     let product = created(&admin, "Lamp", json!({})).await;
     let problem = admin.get(&format!("{}?include=owner", path(&product))).await.invalid("include");
@@ -101,7 +101,7 @@ async fn an_unknown_include_is_refused_with_the_known_ones(server: Server) {
     }
 }
 
-async fn show_needs_the_ability_products_read(server: Server) {
+async fn showing_a_product_requires_the_ability_products_read(server: Server) {
     let product = created(&server.admin(), "Lamp", json!({})).await;
     let writer = server.able(&["products:write"]).await;
     writer.get(&path(&product)).await.refused(403, "ability_missing");

@@ -6,27 +6,27 @@ use super::{created, group, path};
 use crate::support::{Client, Server, on_both};
 
 on_both!(
-    update_takes_only_the_fields_to_change_and_answers_200,
-    patch_is_the_same_as_put,
-    a_field_that_is_omitted_or_null_stays_unchanged,
-    an_empty_text_clears_a_field_that_may_be_null,
-    an_empty_text_on_a_field_that_cannot_be_null_is_refused,
-    a_list_is_emptied_with_an_empty_list_or_text,
-    what_get_returned_can_be_put_back,
-    a_change_of_nothing_changes_not_even_the_time,
-    custom_fields_are_merged_by_name_and_cleared_by_the_empty_text,
-    the_value_of_a_custom_field_whose_definition_is_gone_can_be_put_back_or_cleared,
-    a_product_that_is_not_there_is_not_found_before_its_body_is_judged,
-    nothing_is_stored_of_a_change_with_a_problem,
-    two_changes_of_different_fields_at_once_both_hold,
-    update_needs_the_ability_products_write,
+    product_update_changes_only_the_given_fields_and_returns_200,
+    patch_and_put_have_the_same_effect,
+    omitted_or_null_field_stays_unchanged,
+    empty_string_clears_a_nullable_field,
+    empty_string_for_a_field_that_is_not_nullable_is_refused,
+    list_is_cleared_by_an_empty_list_or_string,
+    product_from_get_can_be_sent_back_unchanged,
+    update_without_a_difference_keeps_updated_at,
+    custom_fields_are_merged_by_name_and_cleared_by_an_empty_string,
+    value_of_a_deleted_custom_field_can_be_sent_back_or_cleared,
+    missing_product_is_404_before_its_body_is_validated,
+    update_with_an_error_stores_nothing,
+    concurrent_updates_of_different_fields_both_succeed,
+    updating_a_product_requires_the_ability_products_write,
 );
 
 async fn update(client: &Client, product: &Value, body: Value) -> Value {
     client.put(&path(product), body).await.record("product")
 }
 
-async fn update_takes_only_the_fields_to_change_and_answers_200(server: Server) {
+async fn product_update_changes_only_the_given_fields_and_returns_200(server: Server) {
     let admin = server.admin();
     let product = created(&admin, "Lamp", json!({ "sku": "L", "weight": "1" })).await;
     let mut expected = product.clone();
@@ -39,7 +39,7 @@ async fn update_takes_only_the_fields_to_change_and_answers_200(server: Server) 
     assert_eq!([&updated["name"], &updated["weight"]], ["Light", "2.0000"]);
 }
 
-async fn patch_is_the_same_as_put(server: Server) {
+async fn patch_and_put_have_the_same_effect(server: Server) {
     let admin = server.admin();
     let product = created(&admin, "Lamp", json!({ "sku": "L", "barcode": "1" })).await;
     let body = json!({ "sku": "", "barcode": null, "name": "Light" });
@@ -47,7 +47,7 @@ async fn patch_is_the_same_as_put(server: Server) {
     assert_eq!([&patched["sku"], &patched["barcode"], &patched["name"]], [&Value::Null, &json!("1"), &json!("Light")]);
 }
 
-async fn a_field_that_is_omitted_or_null_stays_unchanged(server: Server) {
+async fn omitted_or_null_field_stays_unchanged(server: Server) {
     let admin = server.admin();
     let body = json!({ "sku": "L", "is_active": false, "weight": "1.5", "tag_list": ["a"], "stock_method": 2 });
     let product = created(&admin, "Lamp", body).await;
@@ -57,7 +57,7 @@ async fn a_field_that_is_omitted_or_null_stays_unchanged(server: Server) {
     assert_eq!(admin.send(reqwest::Method::PUT, &path(&product), None).await.record("product"), product);
 }
 
-async fn an_empty_text_clears_a_field_that_may_be_null(server: Server) {
+async fn empty_string_clears_a_nullable_field(server: Server) {
     let admin = server.admin();
     let group = group(&admin, "Lighting").await;
     let fields = ["description", "sku", "barcode", "product_group_id", "country_of_origin_id"];
@@ -72,7 +72,7 @@ async fn an_empty_text_clears_a_field_that_may_be_null(server: Server) {
     assert_eq!(admin.get(&path(&product)).await.record("product")["product_group_name"], Value::Null);
 }
 
-async fn an_empty_text_on_a_field_that_cannot_be_null_is_refused(server: Server) {
+async fn empty_string_for_a_field_that_is_not_nullable_is_refused(server: Server) {
     let admin = server.admin();
     let product = created(&admin, "Lamp", json!({})).await;
     for field in
@@ -82,7 +82,7 @@ async fn an_empty_text_on_a_field_that_cannot_be_null_is_refused(server: Server)
     }
 }
 
-async fn a_list_is_emptied_with_an_empty_list_or_text(server: Server) {
+async fn list_is_cleared_by_an_empty_list_or_string(server: Server) {
     let admin = server.admin();
     for empty in [json!([]), json!("")] {
         let product = created(&admin, "Lamp", json!({ "tag_list": ["a", "b"] })).await;
@@ -90,7 +90,7 @@ async fn a_list_is_emptied_with_an_empty_list_or_text(server: Server) {
     }
 }
 
-async fn what_get_returned_can_be_put_back(server: Server) {
+async fn product_from_get_can_be_sent_back_unchanged(server: Server) {
     let admin = server.admin();
     let group = group(&admin, "Lighting").await;
     let product = created(&admin, "Lamp", json!({ "product_group_id": group, "tag_list": ["a"] })).await;
@@ -100,7 +100,7 @@ async fn what_get_returned_can_be_put_back(server: Server) {
     assert_eq!(update(&admin, &product, json!({ "product": shown })).await, product);
 }
 
-async fn a_change_of_nothing_changes_not_even_the_time(server: Server) {
+async fn update_without_a_difference_keeps_updated_at(server: Server) {
     let admin = server.admin();
     let product = created(&admin, "Lamp", json!({ "weight": "1.5" })).await;
     server.sql("UPDATE products SET updated_at = created_at").await;
@@ -109,7 +109,7 @@ async fn a_change_of_nothing_changes_not_even_the_time(server: Server) {
     assert_eq!(admin.get("/products?q[id_eq]=1").await.records("products").remove(0), before);
 }
 
-async fn custom_fields_are_merged_by_name_and_cleared_by_the_empty_text(server: Server) {
+async fn custom_fields_are_merged_by_name_and_cleared_by_an_empty_string(server: Server) {
     let admin = server.admin();
     for name in ["a", "b", "c"] {
         let definition = json!({ "entity_type": "products", "name": name, "field_type": "string" });
@@ -128,7 +128,7 @@ async fn custom_fields_are_merged_by_name_and_cleared_by_the_empty_text(server: 
     assert_eq!(answer.invalid_fields(), ["custom_fields.aa", "custom_fields.b"]);
 }
 
-async fn the_value_of_a_custom_field_whose_definition_is_gone_can_be_put_back_or_cleared(server: Server) {
+async fn value_of_a_deleted_custom_field_can_be_sent_back_or_cleared(server: Server) {
     let admin = server.admin();
     let definition = json!({ "entity_type": "products", "name": "power", "field_type": "integer" });
     let definition = admin.post("/custom_fields", definition).await.created("custom_field");
@@ -144,7 +144,7 @@ async fn the_value_of_a_custom_field_whose_definition_is_gone_can_be_put_back_or
     admin.put(&path(&product), json!({ "custom_fields": { "power": "" } })).await.invalid("custom_fields.power");
 }
 
-async fn a_product_that_is_not_there_is_not_found_before_its_body_is_judged(server: Server) {
+async fn missing_product_is_404_before_its_body_is_validated(server: Server) {
     let admin = server.admin();
     admin.put("/products/1", json!({ "nope": 1 })).await.refused(404, "not_found");
     let body = "{".to_string();
@@ -152,14 +152,14 @@ async fn a_product_that_is_not_there_is_not_found_before_its_body_is_judged(serv
     answer.refused(404, "not_found");
 }
 
-async fn nothing_is_stored_of_a_change_with_a_problem(server: Server) {
+async fn update_with_an_error_stores_nothing(server: Server) {
     let admin = server.admin();
     let product = created(&admin, "Lamp", json!({})).await;
     admin.put(&path(&product), json!({ "name": "Light", "weight": "-1" })).await.invalid("weight");
     assert_eq!(admin.get(&path(&product)).await.record("product"), product);
 }
 
-async fn two_changes_of_different_fields_at_once_both_hold(server: Server) {
+async fn concurrent_updates_of_different_fields_both_succeed(server: Server) {
     let admin = server.admin();
     let product = created(&admin, "Lamp", json!({})).await;
     let url = path(&product);
@@ -183,7 +183,7 @@ async fn two_changes_of_different_fields_at_once_both_hold(server: Server) {
     }
 }
 
-async fn update_needs_the_ability_products_write(server: Server) {
+async fn updating_a_product_requires_the_ability_products_write(server: Server) {
     let product = created(&server.admin(), "Lamp", json!({})).await;
     let reader = server.able(&["products:read"]).await;
     reader.put(&path(&product), json!({ "name": "x" })).await.refused(403, "ability_missing");

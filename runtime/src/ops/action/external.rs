@@ -1,4 +1,5 @@
-//! Actions that wait for another server, under a key: no transaction is around one, and still it is run once.
+//! External actions (`apart`), which call another server outside of a transaction; an idempotency lease makes them run
+//! once.
 
 use super::ActionCall;
 use crate::catalog::Entry;
@@ -10,7 +11,7 @@ use crate::ops::etag::Preconditions;
 use crate::ops::input::body::Body;
 use crate::query::Condition;
 
-/// What a request brings to such an action. The conditions are those of the record, and this is none.
+/// Arguments of an external action, which has no preconditions.
 #[derive(Debug)]
 pub struct ExternalCall<'r> {
     pub action: &'static ActionMeta,
@@ -20,30 +21,31 @@ pub struct ExternalCall<'r> {
     pub body: &'r [u8],
 }
 
-/// Runs an action unless one with this key has been run; a second one waits for the first. It goes on when its client
-/// goes away, for as long as a request may take, so that its answer is there for whoever asks again.
+/// Runs an action unless a request with this key has run it. A concurrent request with the same key waits for the first
+/// one. The action continues if its client disconnects, within the request timeout, so that a retry gets its response.
 ///
 /// # Errors
-/// Those of the action, which gives the key back; [`Error::InProgress`] when another takes too long.
+/// The action's own errors, which release the key; [`Error::InProgress`] if a concurrent request takes too long.
 pub async fn run(context: &Context<'_>, entry: &Entry, call: ExternalCall<'_>, mut key: Key) -> Result<Execution> {
     let (state, caller) = (context.state_arc().clone(), context.caller().clone());
     let (request_id, trace) = (context.request_id().map(str::to_string), context.trace());
     let (name, ExternalCall { action, id, within, query, body }) = (entry.meta.name, call);
     let (query, body) = (query.to_string(), body.to_vec());
-    // The lease too: one of a client that goes away while it is committed would be nobody's.
+    // The detached task takes the lease as well: a client that disconnects during its commit would leave a lease
+    // without an owner.
     context
         .state()
         .detached_tasks
         .run_to_completion(async move {
-            let outside = || {
+            let new_context = || {
                 let context = Context::new(&state, &caller, state.db.reader());
                 context.with_request_id(request_id.as_deref()).with_trace(trace)
             };
-            if let Some(reply) = key.lease(&outside()).await? {
+            if let Some(reply) = key.lease(&new_context()).await? {
                 return Ok(Execution::Replayed(reply));
             }
-            // Of its own time, which is not that of a wait for another.
-            let context = outside();
+            // A new context, because the wait for a concurrent request took time.
+            let context = new_context();
             let entry = state.catalog.linked(name);
             let run = async {
                 let (conditions, body) = (&Preconditions::default(), &Body::read(&body, Some(action.name))?);
@@ -53,17 +55,17 @@ pub async fn run(context: &Context<'_>, entry: &Entry, call: ExternalCall<'_>, m
             let run = tokio::time::timeout(state.config.request_timeout, run).await;
             let outcome = run.unwrap_or_else(|_| Err(Error::too_long()));
             let transaction = state.db.begin().await?;
-            let inside = Context::new(&state, &caller, &transaction);
+            let write_context = Context::new(&state, &caller, &transaction);
             match outcome {
                 Ok(outcome) => {
                     let reveals = outcome.reveals;
                     let reply = outcome.reply(&state.catalog, entry, None);
-                    key.store_reply(&inside, &reply, reveals).await?;
+                    key.store_reply(&write_context, &reply, reveals).await?;
                     transaction.commit().await?;
                     Ok(Execution::Fresh(reply))
                 }
                 Err(error) => {
-                    key.release(&inside).await?;
+                    key.release(&write_context).await?;
                     transaction.commit().await?;
                     Err(error)
                 }

@@ -1,4 +1,4 @@
-//! Named actions: parameters read by metadata, the resource's own method, the answer by metadata.
+//! Named actions: reads the parameters, calls the resource's method, stores its changes and writes the response.
 
 pub(crate) mod external;
 
@@ -23,31 +23,31 @@ use crate::meta::{ActionMeta, ActionOutput, FieldMeta, Kind};
 use crate::query::{Condition, Pair, decode};
 use crate::record::{write_loose, write_text};
 
-/// What an action that answers values of its own gives back, in the order of its output fields.
+/// The values that an action with its own output returns, in the order of its output fields.
 pub type ActionResult<'a> = BoxFuture<'a, Result<Vec<Value>>>;
 
-/// The erased method of an action that drafts a record from another.
+/// Type-erased method of an action that drafts a new record from another.
 pub type DraftRecord =
     for<'a> fn(&'a Context<'a>, &'a QueryResult, &'a mut Changes, Vec<Value>) -> BoxFuture<'a, Result<()>>;
 
-/// The erased method of an action, by what it works on. The values are its parameters in the order of its fields.
+/// Type-erased method of an action. The values are its parameters, in the order of its input fields.
 #[derive(Clone, Copy)]
 pub enum ActionHandler {
-    /// Changes the record, which is then stored and answered.
+    /// Changes the record, which is then stored and returned.
     Record(for<'a> fn(&'a Context<'a>, &'a mut Changes, Vec<Value>) -> BoxFuture<'a, Result<()>>),
-    /// Reads the record and drafts a new one, which is then stored and answered.
+    /// Reads the record and drafts a new one, which is then stored and returned.
     RecordCreated(DraftRecord),
-    /// Reads the record and answers values of its own.
+    /// Reads the record and returns its own output.
     RecordOutput(for<'a> fn(&'a Context<'a>, &'a QueryResult, Vec<Value>) -> ActionResult<'a>),
-    /// Answers values of its own.
+    /// Returns its own output.
     Collection(for<'a> fn(&'a Context<'a>, Vec<Value>) -> ActionResult<'a>),
 }
 
-/// What a request brings to an action.
+/// Arguments of an action.
 #[derive(Debug)]
 pub struct ActionCall<'r> {
     pub action: &'static ActionMeta,
-    /// The record, when it is an action on one.
+    /// The id of the record, for an action on one.
     pub id: Option<i64>,
     pub within: Condition,
     pub conditions: &'r Preconditions,
@@ -57,19 +57,19 @@ pub struct ActionCall<'r> {
     pub body: &'r Body<'r>,
 }
 
-/// Runs an action. Unless it only reads, the context's transaction is all of it.
+/// Runs an action, in the context's transaction unless the action only reads.
 pub async fn run(context: &Context<'_>, entry: &Entry, call: ActionCall<'_>) -> Result<WriteResult> {
     let name = call.action.name;
     let handler = entry.route.actions.iter().find(|(known, _)| *known == name).map(|(_, handler)| *handler);
     let handler = handler.ok_or_else(|| Error::internal(format!("nothing implements the action `{name}`")))?;
     let running = RunningHook::enter(context, entry.meta, name)?;
-    let inside = &context.within_hook(&running);
+    let hook_context = &context.within_hook(&running);
     match (handler, call.id) {
         (ActionHandler::Record(run), Some(id)) => {
             let mut changes = update::lock(context, entry, id, call.within.clone(), call.conditions).await?;
             let input = parameters(context, &call).await?;
             let before = changes.values().to_vec();
-            run(inside, &mut changes, input).await?;
+            run(hook_context, &mut changes, input).await?;
             running.verify(&before, &mut changes)?;
             let cause = Cause { action: name, event: call.action.event.unwrap_or("updated") };
             update::finish(context, entry, id, &mut changes, cause).await
@@ -79,24 +79,24 @@ pub async fn run(context: &Context<'_>, entry: &Entry, call: ActionCall<'_>) -> 
             let input = parameters(context, &call).await?;
             let mut changes = Changes::new(entry.meta, None);
             let before = changes.values().to_vec();
-            run(inside, &row, &mut changes, input).await?;
+            run(hook_context, &row, &mut changes, input).await?;
             running.verify(&before, &mut changes)?;
             create::create_drafted(context, entry, name, &mut changes).await
         }
         (ActionHandler::RecordOutput(run), Some(id)) => {
             let row = read(context, entry, &call, id).await?;
             let input = parameters(context, &call).await?;
-            write(call.action, &run(inside, &row, input).await?).map(WriteResult::plain)
+            write(call.action, &run(hook_context, &row, input).await?).map(WriteResult::plain)
         }
         (ActionHandler::Collection(run), None) => {
             let input = parameters(context, &call).await?;
-            write(call.action, &run(inside, input).await?).map(WriteResult::plain)
+            write(call.action, &run(hook_context, input).await?).map(WriteResult::plain)
         }
         _ => Err(Error::NotFound),
     }
 }
 
-/// The record that an action reads.
+/// Loads the record that an action reads.
 async fn read(context: &Context<'_>, entry: &Entry, call: &ActionCall<'_>, id: i64) -> Result<Arc<QueryResult>> {
     let condition = visibility::visible(context, entry).and(call.within.clone());
     let lock = !call.conditions.is_empty() && context.transaction().is_some();
@@ -111,34 +111,35 @@ async fn parameters(context: &Context<'_>, call: &ActionCall<'_>) -> Result<Vec<
     let values = if call.action.method == crate::meta::ActionMethod::Get {
         let pairs = decode(call.query)?;
         let lists: Vec<(&str, String)> = fields.iter().filter_map(|f| Some((f.name, list_of(f, &pairs)?))).collect();
-        let mut given: Vec<_> =
+        let mut parameters: Vec<_> =
             pairs.iter().map(|pair| (pair.name.clone(), RawJson::Text(pair.value.as_str().into()))).collect();
-        given.retain(|(name, _)| !lists.iter().any(|(list, _)| list == name));
-        // Of a parameter that is sent twice the last counts, as in a list's.
-        given.reverse();
-        given.extend(lists.iter().map(|(name, json)| (name.to_string(), RawJson::Nested(json))));
-        input::read_parameters(fields, &given, context, &mut errors)?
+        parameters.retain(|(name, _)| !lists.iter().any(|(list, _)| list == name));
+        // The last of repeated parameters wins, as in a list's query string.
+        parameters.reverse();
+        parameters.extend(lists.iter().map(|(name, json)| (name.to_string(), RawJson::Nested(json))));
+        input::read_parameters(fields, &parameters, context, &mut errors)?
     } else {
-        let given: Vec<_> = call.body.fields.iter().map(|(name, raw)| (name.to_string(), RawJson::read(raw))).collect();
-        input::read_parameters(fields, &given, context, &mut errors)?
+        let parameters: Vec<_> =
+            call.body.fields.iter().map(|(name, raw)| (name.to_string(), RawJson::read(raw))).collect();
+        input::read_parameters(fields, &parameters, context, &mut errors)?
     };
     references::check_parameters(context, fields, &values, errors).await?;
     Ok(values)
 }
 
-/// A list in a query string, as JSON: `ids=1,2` or `ids[]=1&ids[]=2`, like those of `q`.
+/// A list parameter of a query string as JSON: `ids=1,2` or `ids[]=1&ids[]=2`, like the lists of `q`.
 fn list_of(field: &FieldMeta, pairs: &[Pair]) -> Option<String> {
     if !matches!(field.kind, Kind::StringList { .. } | Kind::RefList { .. }) {
         return None;
     }
     let repeated = format!("{}[]", field.name);
-    let whole = pairs.iter().filter(|pair| pair.name == repeated).map(|pair| pair.value.as_str());
-    let split = pairs.iter().filter(|pair| pair.name == field.name).flat_map(|pair| pair.value.split(','));
-    let elements: Vec<&str> = whole.chain(split).collect();
+    let bracketed = pairs.iter().filter(|pair| pair.name == repeated).map(|pair| pair.value.as_str());
+    let comma_separated = pairs.iter().filter(|pair| pair.name == field.name).flat_map(|pair| pair.value.split(','));
+    let elements: Vec<&str> = bracketed.chain(comma_separated).collect();
     if elements.is_empty() { None } else { serde_json::to_string(&elements).ok() }
 }
 
-/// Writes the values of an answer under its key.
+/// Writes the output values under their key.
 fn write(action: &ActionMeta, values: &[Value]) -> Result<Vec<u8>> {
     let ActionOutput::Fields { key, fields } = action.output else {
         return Err(Error::internal(format!("`{}` has no output fields", action.name)));

@@ -1,4 +1,4 @@
-//! The body of a write, read just far enough to keep every number's digits: names and raw values.
+//! Request bodies: a JSON object as field names and raw values, which preserves the digits of every number.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,60 +9,63 @@ use serde_json::value::RawValue;
 
 use crate::error::{Error, Result};
 
-/// At most so many fields in one object: more than any resource has, and few enough to search through.
+/// Maximum fields of one object: more than any resource has, and few enough for a linear search.
 pub const MAX_FIELDS: usize = 1_000;
 
-/// What is said of the one well-formed string that is no text.
-pub const UNPAIRED_SURROGATE: &str = "must not contain half of a surrogate pair";
+/// Error for a string with an unpaired surrogate, the only well-formed JSON string that is not text.
+pub const UNPAIRED_SURROGATE: &str = "must not contain an unpaired surrogate";
 
 /// A JSON object.
 #[derive(Debug, Default)]
 pub struct Body<'b> {
-    /// In the order in which they were sent.
+    /// In the order of the body.
     pub fields: Vec<(Cow<'b, str>, &'b RawValue)>,
-    /// The names of what stands beside the object, where it is under a key.
-    pub beside: Vec<Cow<'b, str>>,
+    /// The names of fields next to the singular key, where the fields are nested under it.
+    pub outside: Vec<Cow<'b, str>>,
 }
 
-/// One value as it was sent. A number keeps its text, so that nothing is rounded on the way in.
+/// One raw value. A number stays text, so that it is not rounded.
 #[derive(Debug, Clone)]
 pub enum RawJson<'b> {
     Null,
     Bool(bool),
     Number(&'b str),
     Text(Cow<'b, str>),
-    /// A list or an object: its JSON.
+    /// The JSON of a list or an object.
     Nested(&'b str),
 }
 
 impl<'b> Body<'b> {
-    /// Reads a body: the fields flat, or under this one key, where there is such. No field has its name.
+    /// Reads a body: fields at the top level, or nested under `key` if it is present. No field has the name of that
+    /// key.
     ///
     /// # Errors
-    /// [`Error::Malformed`] when it is not a JSON object. An empty body has no fields.
+    /// [`Error::Malformed`] if it is not a JSON object. An empty body has no fields.
     pub fn read(bytes: &'b [u8], key: Option<&str>) -> Result<Body<'b>> {
         if bytes.iter().all(u8::is_ascii_whitespace) {
             return Ok(Body::default());
         }
         let flat: Body<'b> = serde_json::from_slice(bytes).map_err(|e| malformed(&e))?;
-        let is_whole = |name: &str, value: &RawValue| key == Some(name) && value.get().starts_with('{');
-        let Some(at) = flat.fields.iter().position(|(name, value)| is_whole(name, value)) else { return Ok(flat) };
-        let mut body: Body<'b> = serde_json::from_str(flat.fields[at].1.get()).map_err(|e| malformed(&e))?;
-        body.beside = flat.fields.into_iter().map(|(name, _)| name).filter(|name| key != Some(name)).collect();
+        let is_wrapper = |name: &str, value: &RawValue| key == Some(name) && value.get().starts_with('{');
+        let Some(position) = flat.fields.iter().position(|(name, value)| is_wrapper(name, value)) else {
+            return Ok(flat);
+        };
+        let mut body: Body<'b> = serde_json::from_str(flat.fields[position].1.get()).map_err(|e| malformed(&e))?;
+        body.outside = flat.fields.into_iter().map(|(name, _)| name).filter(|name| key != Some(name)).collect();
         Ok(body)
     }
 
     /// Reads a nested object.
     ///
     /// # Errors
-    /// What it must be instead.
+    /// The validation message.
     pub fn nested(json: &'b str) -> Result<Body<'b>, String> {
         if !json.starts_with('{') {
             return Err("must be an object".into());
         }
         serde_json::from_str(json).map_err(|error| match error.classify() {
             serde_json::error::Category::Data => format!("must have at most {MAX_FIELDS} fields"),
-            // It is well-formed: one of its names is no text.
+            // The JSON is well-formed: a name contains an unpaired surrogate.
             _ => UNPAIRED_SURROGATE.into(),
         })
     }
@@ -84,7 +87,7 @@ impl<'b> RawJson<'b> {
             Some(b'f') => RawJson::Bool(false),
             Some(b'"') => match serde_json::from_str::<Text<'b>>(text) {
                 Ok(Text(text)) => RawJson::Text(text),
-                // A lone surrogate is the one well-formed string that is no text.
+                // Only an unpaired surrogate makes a well-formed string fail.
                 Err(_) => RawJson::Nested(text),
             },
             Some(b'[' | b'{') => RawJson::Nested(text),
@@ -92,7 +95,7 @@ impl<'b> RawJson<'b> {
         }
     }
 
-    /// The text of a value that is neither null, nor a list, nor an object.
+    /// The text of a value that is not null, a list or an object.
     pub fn scalar(&self) -> Result<&str, String> {
         match self {
             RawJson::Bool(true) => Ok("true"),
@@ -100,13 +103,13 @@ impl<'b> RawJson<'b> {
             RawJson::Number(text) => Ok(text),
             RawJson::Text(text) => Ok(text),
             RawJson::Null => Err("must not be null".into()),
-            RawJson::Nested(text) if text.starts_with('"') => Err(self.no_text().into()),
+            RawJson::Nested(text) if text.starts_with('"') => Err(self.not_text().into()),
             RawJson::Nested(_) => Err("must be a single value".into()),
         }
     }
 
-    /// Why it is no text.
-    pub fn no_text(&self) -> &'static str {
+    /// The validation message for a value that is not text.
+    pub fn not_text(&self) -> &'static str {
         match self {
             RawJson::Nested(text) if text.starts_with('"') => UNPAIRED_SURROGATE,
             _ => "must be a string",
@@ -114,7 +117,7 @@ impl<'b> RawJson<'b> {
     }
 }
 
-/// Text that is borrowed where it holds no escapes.
+/// Text, borrowed if it has no escapes.
 #[derive(Deserialize)]
 struct Text<'b>(#[serde(borrow)] Cow<'b, str>);
 
@@ -134,11 +137,11 @@ impl<'de> Deserialize<'de> for Body<'de> {
                     if fields.len() == MAX_FIELDS {
                         return Err(serde::de::Error::custom("too many fields"));
                     }
-                    // Of a name that is sent twice the last counts, as JSON readers do.
+                    // The last of repeated names wins, as in most JSON parsers.
                     fields.retain(|(known, _)| *known != name);
                     fields.push((name, value));
                 }
-                Ok(Body { fields, beside: Vec::new() })
+                Ok(Body { fields, outside: Vec::new() })
             }
         }
         deserializer.deserialize_map(Fields)
@@ -150,20 +153,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fields_are_read_flat_or_under_the_singular_key() {
+    fn fields_can_be_at_the_top_level_or_under_the_singular_key() {
         for json in [r#"{"name":"Lamp","rate":1.10}"#, r#"{"product":{"name":"Lamp","rate":1.10}}"#] {
             let body = Body::read(json.as_bytes(), Some("product")).unwrap();
             assert_eq!(body.fields.len(), 2);
             assert!(matches!(RawJson::read(body.fields[1].1), RawJson::Number("1.10")));
         }
         let body = Body::read(br#"{"id":1,"product":{"name":"Lamp"},"rate":2}"#, Some("product")).unwrap();
-        assert_eq!((body.fields.len(), body.beside), (1, vec!["id".into(), "rate".into()]));
+        assert_eq!((body.fields.len(), body.outside), (1, vec!["id".into(), "rate".into()]));
         let body = Body::read(br#"{"product":{"a":1}}"#, None).unwrap();
         assert_eq!(body.fields[0].0, "product");
     }
 
     #[test]
-    fn what_is_not_an_object_is_malformed() {
+    fn body_that_is_not_an_object_is_malformed() {
         for json in ["[]", "1", "\"x\"", "{", "{\"a\":}", "{\"a\":1}x", "\u{feff}{}"] {
             assert!(matches!(Body::read(json.as_bytes(), Some("product")), Err(Error::Malformed(_))), "{json}");
         }

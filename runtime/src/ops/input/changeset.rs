@@ -1,4 +1,4 @@
-//! What a write will store: the values by field, beside the row as it was; and the typed view of it that hooks get.
+//! Changeset of a write: the new values by field with the stored row, and the typed view of it for hooks.
 
 use std::str::FromStr;
 use std::sync::Arc;
@@ -16,21 +16,22 @@ use crate::meta::{FieldMeta, ResourceMeta};
 use crate::record::{Cell, write_text};
 use crate::resource::{ActionEvent, Resource};
 
-/// The values that a write sets, in the order of the resource's fields; `None` leaves a column as it is.
+/// New values of a write, in the order of the resource's fields. `None` leaves a column unchanged.
 #[derive(Debug)]
 pub struct Changes {
     pub meta: &'static ResourceMeta,
-    /// The stored row with every column; `None` when the record is new.
+    /// The stored row with every column; `None` for a new record.
     pub before: Option<Arc<QueryResult>>,
     values: Vec<Option<Value>>,
     pub errors: FieldErrors,
-    /// What was given as it is stored already: nothing to write, but a behaviour is to see that it was given.
+    /// Fields that the request sent with their stored value. Nothing is written, but hooks see that the client sent
+    /// them.
     resent: Vec<&'static str>,
-    /// Secrets that the answer of this write shows, this once.
+    /// Secrets that only the response to this write contains.
     pub revealed: Vec<(&'static str, String)>,
-    /// What a behaviour has the write emit beside its own event.
+    /// Events that a hook adds to the write's own.
     pub emitted: Vec<&'static str>,
-    /// The embedded records that are given, by field.
+    /// The embedded records of the body, by field.
     pub embedded: Vec<EmbeddedSet>,
 }
 
@@ -46,55 +47,55 @@ impl Changes {
         self.before.is_none()
     }
 
-    /// Sets a column.
+    /// Sets the new value of a column.
     pub fn set(&mut self, name: &str, value: Value) {
         if let Some(position) = self.meta.fields.iter().position(|f| f.name == name) {
             self.values[position] = Some(value);
         }
     }
 
-    /// The new value of a column, if it is given one.
+    /// The new value of a column.
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.at(self.meta.fields.iter().position(|f| f.name == name)?)
     }
 
-    /// The new value of the column of a field, by the field's place among all, if it is given one.
+    /// The new value of a column, by the position of its field.
     pub fn at(&self, field: usize) -> Option<&Value> {
         self.values[field].as_ref()
     }
 
-    /// Every field, with the new value of its column if it is given one.
+    /// All fields, with the new values of their columns.
     pub fn all(&self) -> impl Iterator<Item = (&'static FieldMeta, Option<&Value>)> {
         self.meta.fields.iter().zip(self.values.iter().map(Option::as_ref))
     }
 
-    /// Every column that is given a value.
+    /// The columns with a new value.
     pub fn iter(&self) -> impl Iterator<Item = (&'static FieldMeta, &Value)> {
         self.all().filter_map(|(field, value)| Some((field, value?)))
     }
 
-    /// The new value of each field's column, in the order of the fields.
+    /// The new values, in the order of the fields.
     pub fn values(&self) -> &[Option<Value>] {
         &self.values
     }
 
-    /// The columns that have another new value than these, and that the stored row has another value of.
+    /// The columns whose new value differs from that in `before` and from the stored row.
     pub fn differing(&self, before: &[Option<Value>]) -> Vec<(&'static FieldMeta, Value)> {
         let differs = |field: &FieldMeta, value: &Value| match &self.before {
             Some(row) => stored(row, field).ok().flatten().as_ref() != Some(value),
             None => true,
         };
-        let set = self.meta.fields.iter().zip(&self.values).zip(before).filter(|((_, now), before)| now != before);
-        let set = set.filter_map(|((field, now), _)| Some((field, now.clone()?)));
-        set.filter(|(field, value)| differs(field, value)).collect()
+        let new = self.meta.fields.iter().zip(&self.values).zip(before).filter(|((_, now), before)| now != before);
+        let new = new.filter_map(|((field, now), _)| Some((field, now.clone()?)));
+        new.filter(|(field, value)| differs(field, value)).collect()
     }
 
-    /// Whether storing it changes nothing.
+    /// Whether the write changes nothing.
     pub fn is_empty(&self) -> bool {
         self.values.iter().all(Option::is_none) && self.embedded.iter().all(EmbeddedSet::is_unchanged)
     }
 
-    /// Leaves a column as it is after all, because it was given the value that it has.
+    /// Drops the new value of a column, because it is the stored one.
     pub fn unset(&mut self, name: &'static str) {
         if let Some(position) = self.meta.fields.iter().position(|f| f.name == name) {
             self.values[position] = None;
@@ -102,7 +103,7 @@ impl Changes {
         }
     }
 
-    /// Makes of the changes to a stored row a new row that holds all of it, the id included.
+    /// Turns the changes to a stored row into a complete new row, with its id.
     pub fn restate(&mut self) -> Result<()> {
         for field in self.meta.fields.iter().filter(|f| f.is_column()) {
             let value = self.current(field.name)?.unwrap_or_else(|| null(field.kind));
@@ -112,7 +113,7 @@ impl Changes {
         Ok(())
     }
 
-    /// Adds the revealed secrets to a record that is about to be answered.
+    /// Adds the revealed secrets to the JSON of a record.
     pub fn reveal_in(&self, record: &mut Vec<u8>) {
         for (name, secret) in &self.revealed {
             record.pop();
@@ -124,7 +125,7 @@ impl Changes {
         }
     }
 
-    /// The value that a column will have once the changes are stored; `None` for null.
+    /// The value of a column after the write; `None` for null.
     pub fn current(&self, name: &str) -> Result<Option<Value>> {
         if let Some(value) = self.get(name) {
             return Ok((value != &value.as_null()).then(|| value.clone()));
@@ -136,7 +137,7 @@ impl Changes {
         }
     }
 
-    /// The typed view that a behaviour reads and changes.
+    /// The typed view for a hook.
     pub fn draft<R>(&mut self) -> Result<Draft<R>>
     where
         R: Resource,
@@ -159,7 +160,7 @@ impl Changes {
         Ok(Draft { model: typed, before, errors: FieldErrors::default(), revealed: Vec::new(), emitted: Vec::new() })
     }
 
-    /// Takes back what a behaviour made of the typed view.
+    /// Takes over the changes that a hook made to the typed view.
     pub fn take<R: Resource>(&mut self, draft: Draft<R>) -> Result<()> {
         for (position, field) in self.meta.fields.iter().enumerate() {
             if field.is_column()
@@ -176,13 +177,13 @@ impl Changes {
     }
 }
 
-/// A record about to be written, as a behaviour sees it: SeaORM's active model, and the record as it was.
+/// A record to write, as a hook sees it: SeaORM's active model, and the stored record.
 pub struct Draft<R: EntityTrait> {
-    /// What will be stored. `Set` is what the request gives and, in a new record, every default: `Set(None)` where a field may
-    /// be null. `Unchanged` is what stays. `NotSet` is left to the hook (`default: hook`), or was refused; in the draft of an
-    /// action that makes a record everything is, until the action sets it.
+    /// The values to store. `Set` is a value of the request or, in a new record, a default: `Set(None)` for a nullable
+    /// field. `Unchanged` is a stored value. `NotSet` is left to the hook (`default: hook`), or was refused. In the
+    /// draft of an action that creates a record, every field is `NotSet` until the action sets it.
     pub model: R::ActiveModel,
-    /// The stored record; `None` when it is new.
+    /// The stored record; `None` for a new one.
     pub before: Option<R::Model>,
     errors: FieldErrors,
     revealed: Vec<(&'static str, String)>,
@@ -190,25 +191,25 @@ pub struct Draft<R: EntityTrait> {
 }
 
 impl<R: EntityTrait> Draft<R> {
-    /// Shows a secret in the answer of this write, and never again: no event and no log holds it.
+    /// Adds a secret to the response of this write. No event and no log contains it.
     pub fn reveal(&mut self, name: &'static str, secret: &str) {
         self.revealed.push((name, secret.to_string()));
     }
 
-    /// Refuses the write with a problem under a field. The message completes "this value ...".
+    /// Refuses the write with an error on a field. The message completes "this value ...".
     pub fn error(&mut self, field: &str, message: impl Into<String>) {
         self.errors.add(field, message);
     }
 }
 
 impl<R: Resource> Draft<R> {
-    /// Emits `<name>.<event>` too, if the write changes anything: the event of an action that this write amounts to.
+    /// Also emits `<name>.<event>` if the write changes anything: the event of an action with the same effect.
     pub fn emit(&mut self, event: R::Event) {
         self.emitted.push(event.name());
     }
 }
 
-/// The stored value of a column of a row that was read with every column; `None` for null.
+/// The value of a column in a row with every column; `None` for null.
 pub fn stored(row: &QueryResult, field: &FieldMeta) -> Result<Option<Value>> {
     let name = field.name;
     let Some(storage) = field.kind.storage() else { return Ok(None) };
@@ -228,7 +229,7 @@ pub fn stored(row: &QueryResult, field: &FieldMeta) -> Result<Option<Value>> {
     })
 }
 
-/// A row with every column as the typed model.
+/// The typed model of a row with every column.
 pub fn model<R: Resource>(row: &QueryResult) -> Result<R::Model> {
     R::Model::from_query_result(row, "").map_err(Error::internal)
 }

@@ -1,25 +1,25 @@
-//! The values of JSON fields: documents, of which either database keeps the same.
+//! Values of JSON fields, limited to those that both databases store identically.
 
 use serde_json::Value;
 
 use super::body::UNPAIRED_SURROGATE;
 use super::json_scan::{Piece, check_numbers, pieces};
 
-/// So many objects and lists may stand in one another: what is answered, told and kept of a record stands in a few more,
-/// and readers of JSON go no deeper than 128.
+/// Maximum nesting of objects and lists. Responses, events and audit entries nest a record a few levels deeper, and
+/// JSON parsers commonly stop at 128.
 const MAX_DEPTH: usize = 100;
 
-/// Reads a document from well-formed JSON.
+/// Reads a value from well-formed JSON.
 ///
 /// # Errors
-/// Why it cannot be kept as it is.
+/// The validation message, if it cannot be stored unchanged.
 pub fn read(json: &str) -> Result<Value, String> {
     if !json.starts_with(['{', '[']) {
         return Err("must be an object or a list".into());
     }
     check_depth(json)?;
     check_numbers(json)?;
-    // What is left are texts: no number is too large, and nothing too deep.
+    // Numbers and depth are checked: only a string can still fail.
     let mut value = serde_json::from_str(json).map_err(|_| UNPAIRED_SURROGATE.to_string())?;
     normalize(&mut value)?;
     Ok(value)
@@ -28,33 +28,33 @@ pub fn read(json: &str) -> Result<Value, String> {
 fn check_depth(json: &str) -> Result<(), String> {
     let mut depth: usize = 0;
     for piece in pieces(json) {
-        let Piece::Between(between) = piece else { continue };
-        for c in between.chars() {
+        let Piece::Between(tokens) = piece else { continue };
+        for c in tokens.chars() {
             match c {
                 '[' | '{' => depth += 1,
                 ']' | '}' => depth = depth.saturating_sub(1),
                 _ => {}
             }
             if depth > MAX_DEPTH {
-                return Err(format!("must have at most {MAX_DEPTH} objects and lists in one another"));
+                return Err(format!("must be nested at most {MAX_DEPTH} levels deep"));
             }
         }
     }
     Ok(())
 }
 
-/// Refuses what neither database keeps, and makes one value of those of which PostgreSQL keeps one.
+/// Refuses null characters, which PostgreSQL cannot store in `jsonb`, and normalizes negative zero.
 fn normalize(value: &mut Value) -> Result<(), String> {
-    let is_kept = |text: &str| !text.contains('\0');
-    let kept = match value {
-        Value::String(text) => is_kept(text),
+    let is_storable = |text: &str| !text.contains('\0');
+    let is_valid = match value {
+        Value::String(text) => is_storable(text),
         Value::Array(list) => return list.iter_mut().try_for_each(normalize),
         Value::Object(map) => {
             map.values_mut().try_for_each(normalize)?;
-            map.keys().all(|name| is_kept(name))
+            map.keys().all(|name| is_storable(name))
         }
         Value::Number(number) => {
-            // There is no negative zero in a table.
+            // PostgreSQL has no negative zero in `jsonb`.
             if number.as_f64() == Some(0.0) && number.is_f64() {
                 *value = 0.0.into();
             }
@@ -62,7 +62,7 @@ fn normalize(value: &mut Value) -> Result<(), String> {
         }
         _ => true,
     };
-    if kept { Ok(()) } else { Err("must not contain a null character".into()) }
+    if is_valid { Ok(()) } else { Err("must not contain a null character".into()) }
 }
 
 #[cfg(test)]
@@ -72,14 +72,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_cannot_be_kept_is_said() {
+    fn value_that_cannot_be_stored_unchanged_is_refused() {
         let deep = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
         assert!(read(&deep(MAX_DEPTH)).is_ok());
-        assert!(read(&deep(MAX_DEPTH).replace("[]", r#"["[[{"]"#)).is_ok(), "texts are no lists");
+        assert!(read(&deep(MAX_DEPTH).replace("[]", r#"["[[{"]"#)).is_ok(), "brackets in strings do not count");
         for (json, problem) in [
-            (deep(MAX_DEPTH + 1).as_str(), "must have at most 100 objects and lists in one another"),
+            (deep(MAX_DEPTH + 1).as_str(), "must be nested at most 100 levels deep"),
             (r#""x""#, "must be an object or a list"),
-            ("[1e400]", "holds the number 1e400, which is too large to be kept; send it as text"),
+            ("[1e400]", "contains the number 1e400, which is too large to store; send it as a string"),
             (r#"{"a":"\ud800"}"#, UNPAIRED_SURROGATE),
             (r#"{"\udc00":1}"#, UNPAIRED_SURROGATE),
             (r#"["a\u0000"]"#, "must not contain a null character"),
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_no_negative_zero() {
+    fn negative_zero_is_stored_as_zero() {
         let read = read("[-0.0, -0, 0, -1.5, {\"a\": [-0e5]}]").unwrap();
         assert_eq!(read.to_string(), json!([0.0, 0.0, 0, -1.5, { "a": [0.0] }]).to_string());
     }

@@ -1,30 +1,30 @@
-//! JSON as its texts and what stands between them, in one pass: for what is asked of JSON without reading it into values.
+//! Single-pass JSON scanner: splits JSON into strings and everything between them, without parsing values.
 
 use rust_decimal::Decimal;
 use serde_json::Number;
 
-/// A stretch of well-formed JSON.
+/// A piece of well-formed JSON.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Piece<'a> {
-    /// A text with its quotes, or a name.
+    /// A string or a name, with its quotes.
     Text(&'a str),
-    /// What stands between two texts: numbers, words, brackets and space.
+    /// Everything between two strings: numbers, literals, punctuation and white space.
     Between(&'a str),
 }
 
-/// The pieces of well-formed JSON, from the first to the last; together they are all of it.
+/// Splits well-formed JSON into pieces. Concatenated, they are the input.
 pub fn pieces(json: &str) -> impl Iterator<Item = Piece<'_>> {
     let mut rest = json;
     std::iter::from_fn(move || {
         let is_text = rest.starts_with('"');
         let length = if is_text { text_length(rest) } else { rest.find('"').unwrap_or(rest.len()) };
-        let (piece, behind) = rest.split_at(length);
-        rest = behind;
+        let (piece, after) = rest.split_at(length);
+        rest = after;
         (!piece.is_empty()).then_some(if is_text { Piece::Text(piece) } else { Piece::Between(piece) })
     })
 }
 
-/// The length of the text that `json` begins with, in bytes, with its quotes.
+/// Length in bytes of the string at the beginning of `json`, with its quotes.
 fn text_length(json: &str) -> usize {
     let mut is_escaped = false;
     let end = json.bytes().skip(1).position(|byte| {
@@ -35,28 +35,29 @@ fn text_length(json: &str) -> usize {
     end.map_or(json.len(), |end| end + 2)
 }
 
-/// Whether every number in well-formed JSON is kept as it is: what is read as a binary fraction must come out again.
+/// Checks that every number in well-formed JSON keeps its value when it is parsed, as an integer or as `f64`, and
+/// written again.
 ///
 /// # Errors
-/// Of the first number that is not, what is wrong with it.
+/// The validation message of the first number that does not.
 pub fn check_numbers(json: &str) -> Result<(), String> {
-    let between = pieces(json).filter_map(|piece| match piece {
-        Piece::Between(between) => Some(between),
+    let tokens = pieces(json).filter_map(|piece| match piece {
+        Piece::Between(text) => Some(text),
         Piece::Text(_) => None,
     });
-    let is_mark = |c: char| matches!(c, '[' | ']' | '{' | '}' | ',' | ':') || c.is_ascii_whitespace();
-    let words = between.flat_map(|between| between.split(is_mark));
-    words.filter(|word| word.starts_with(|c: char| c == '-' || c.is_ascii_digit())).try_for_each(check_number)
+    let is_delimiter = |c: char| matches!(c, '[' | ']' | '{' | '}' | ',' | ':') || c.is_ascii_whitespace();
+    let tokens = tokens.flat_map(|text| text.split(is_delimiter));
+    tokens.filter(|token| token.starts_with(|c: char| c == '-' || c.is_ascii_digit())).try_for_each(check_number)
 }
 
-fn check_number(given: &str) -> Result<(), String> {
+fn check_number(number_text: &str) -> Result<(), String> {
     let exact = |text: &str| Decimal::from_str_exact(text).or_else(|_| Decimal::from_scientific(text)).ok();
-    match serde_json::from_str::<Number>(given) {
-        Ok(number) if exact(given).is_none_or(|value| exact(&number.to_string()) != Some(value)) => {
-            Err(format!("holds the number {given}, which has too many digits to be kept exactly; send it as text"))
-        }
+    match serde_json::from_str::<Number>(number_text) {
+        Ok(number) if exact(number_text).is_none_or(|value| exact(&number.to_string()) != Some(value)) => Err(format!(
+            "contains the number {number_text}, which has too many digits to store exactly; send it as a string"
+        )),
         Ok(_) => Ok(()),
-        Err(_) => Err(format!("holds the number {given}, which is too large to be kept; send it as text")),
+        Err(_) => Err(format!("contains the number {number_text}, which is too large to store; send it as a string")),
     }
 }
 
@@ -65,7 +66,7 @@ mod tests {
     use super::{Piece, check_numbers, pieces};
 
     #[test]
-    fn texts_are_told_from_what_stands_between_them() {
+    fn json_is_split_into_strings_and_the_text_between_them() {
         let json = r#" {"a\"b": [1, "\\"], "": null}"#;
         let expected = [
             Piece::Between(" {"),
@@ -80,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn all_of_the_text_is_in_the_pieces_wherever_it_is_cut() {
+    fn pieces_of_truncated_json_contain_all_of_it() {
         let json = r#"{"ä\\\"ö":[-1.5e3,"x"],"":"\\"}"#;
         for (end, _) in json.char_indices() {
             let cut = &json[..end];
@@ -92,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_that_would_come_out_as_another_is_named_wherever_it_stands() {
+    fn inexact_number_is_reported_at_any_depth_but_not_inside_a_string() {
         for json in ["1234567890.12345679", "[1,\n1234567890.12345679]", r#"{"a":{"b":[true,1234567890.12345679 ]}}"#] {
             assert!(
                 check_numbers(json).is_err_and(|problem| problem.contains("number 1234567890.12345679,")),

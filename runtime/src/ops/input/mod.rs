@@ -1,4 +1,4 @@
-//! A body against a resource's metadata: every field known, every value read, every problem collected.
+//! Reads a request body by a resource's metadata: rejects unknown fields, parses every value and collects every error.
 
 pub(crate) mod body;
 pub(crate) mod changeset;
@@ -23,11 +23,11 @@ use crate::error::{Error, FieldErrors, Result};
 use crate::meta::{Access, DefaultValue, FieldMeta, Kind};
 use crate::query::{MAX_LIST_ELEMENTS, hint, read_value};
 
-/// Reads a body into changes; problems are collected in `changes.errors`.
+/// Reads a body into changes and adds errors to `changes.errors`.
 ///
-/// Omitted and null leave a field as it is (on create: to its default); `""` clears a field that may be null
-/// (the specification, "Update semantics"). A known field that a client cannot write is ignored, so that what GET
-/// answered can be sent back.
+/// An omitted or null field stays unchanged, or gets its default in a create; `""` clears a nullable field (the
+/// specification, "Update semantics"). A field that clients cannot write is ignored, so that a client can send back the
+/// response to a GET.
 pub fn read(
     catalog: &Catalog,
     entry: &Entry,
@@ -35,39 +35,39 @@ pub fn read(
     definitions: &[Definition],
     changes: &mut Changes,
 ) -> Result<()> {
-    for name in &body.beside {
-        // What clients cannot write is ignored wherever it stands.
-        if entry.field(name).is_none_or(|field| writable(field) || field.access == Access::Internal) {
-            changes.errors.add(name.clone(), format!("stands beside `{}`: put it inside", entry.meta.name));
+    for name in &body.outside {
+        // Fields that clients cannot write are ignored here too.
+        if entry.field(name).is_none_or(|field| is_writable(field) || field.access == Access::Internal) {
+            changes.errors.add(name.clone(), format!("is outside of `{}`: move it inside", entry.meta.name));
         }
     }
     for (name, raw) in &body.fields {
-        let given = RawJson::read(raw);
-        // The time of deletion is shown where deleted records are asked for.
-        let shown =
+        let raw = RawJson::read(raw);
+        // Responses contain `deleted_at` if the client asks for deleted records.
+        let is_known =
             |f: &FieldMeta| f.access != Access::Internal || f.name == "deleted_at" && entry.meta.keeps_deleted();
-        let Some(field) = entry.field(name).filter(|f| shown(f)) else {
+        let Some(field) = entry.field(name).filter(|f| is_known(f)) else {
             if name == entry.meta.name {
                 changes.errors.add(name.clone(), "must be an object");
             } else if entry.include(name).is_none() && !(changes.before.is_some() && is_revealed(entry, name)) {
-                let known = entry.meta.fields.iter().filter(|f| writable(f)).map(|f| f.name);
+                let names = entry.meta.fields.iter().filter(|f| is_writable(f)).map(|f| f.name);
                 changes.errors.add(
                     name.clone(),
-                    format!("is not a field of {}{}", entry.meta.label.to_lowercase(), hint(name, known)),
+                    format!("is not a field of {}{}", entry.meta.label.to_lowercase(), hint(name, names)),
                 );
             }
             continue;
         };
-        if !writable(field) || matches!(given, RawJson::Null) {
+        if !is_writable(field) || matches!(raw, RawJson::Null) {
             continue;
         }
         match field.kind {
-            Kind::CustomFields => read_custom(field, &given, definitions, changes)?,
-            Kind::Embedded { .. } => embedded::read(catalog, field, &given, changes)?,
-            _ => match read_field(field, &given) {
+            Kind::CustomFields => read_custom_fields(field, &raw, definitions, changes)?,
+            Kind::Embedded { .. } => embedded::read(catalog, field, &raw, changes)?,
+            _ => match read_field(field, &raw) {
                 Ok(value) => changes.set(field.name, value),
-                // What a record has it may keep, also when the rules have grown stricter since.
-                Err(_) if is_stored(field, &given, changes)? => {}
+                // A stored value stays valid when the rules become stricter later.
+                Err(_) if is_stored(field, &raw, changes)? => {}
                 Err(problems) => changes.errors.add_all(field.name, problems),
             },
         }
@@ -75,22 +75,22 @@ pub fn read(
     complete_polymorphic(entry, changes)
 }
 
-/// Who clears one half of a reference to one of several resources clears the other; and an id of one of them is no id of
-/// another, so that it is given with another type.
+/// Clearing one half of a polymorphic reference clears the other. A new type needs a new id, because the old id belongs
+/// to a record of another resource.
 fn complete_polymorphic(entry: &Entry, changes: &mut Changes) -> Result<()> {
     for field in entry.meta.fields {
         let Kind::PolymorphicRef { type_field } = field.kind else { continue };
         let is_null = |value: &Value| *value == value.as_null();
         match (changes.get(type_field), changes.get(field.name)) {
-            (Some(cleared), None) if is_null(cleared) => changes.set(field.name, null(field.kind)),
-            (None, Some(cleared)) if is_null(cleared) => {
+            (Some(value), None) if is_null(value) => changes.set(field.name, null(field.kind)),
+            (None, Some(value)) if is_null(value) => {
                 if let Some(other) = entry.field(type_field) {
                     changes.set(type_field, null(other.kind));
                 }
             }
-            (Some(given), None) if !changes.errors.contains(field.name) => {
+            (Some(new), None) if !changes.errors.contains(field.name) => {
                 let (Some(row), Some(other)) = (&changes.before, entry.field(type_field)) else { continue };
-                if stored(row, other)?.is_some_and(|known| known != *given) {
+                if stored(row, other)?.is_some_and(|stored| stored != *new) {
                     changes.errors.add(field.name, format!("is required with another {type_field}"));
                 }
             }
@@ -100,26 +100,26 @@ fn complete_polymorphic(entry: &Entry, changes: &mut Changes) -> Result<()> {
     Ok(())
 }
 
-/// Whether a name is of what is shown once, beside a record that was just made. A change may have it like all that was read;
-/// who makes a record with a secret of their own is told that it is not taken.
+/// Whether a name is that of a secret that only the response to a write contains. An update ignores it like every field
+/// that the client read; a create refuses it, because the client's own secret would not be used.
 fn is_revealed(entry: &Entry, name: &str) -> bool {
     let by_actions = entry.meta.actions.iter().flat_map(|action| action.reveals);
-    entry.meta.reveals.iter().chain(by_actions).any(|(known, _)| *known == name)
+    entry.meta.reveals.iter().chain(by_actions).any(|(secret, _)| *secret == name)
 }
 
-/// Whether a text, a list or a document is sent back as it is stored.
-fn is_stored(field: &FieldMeta, given: &RawJson<'_>, changes: &Changes) -> Result<bool> {
+/// Whether a text, a list or a JSON value equals the stored one.
+fn is_stored(field: &FieldMeta, raw: &RawJson<'_>, changes: &Changes) -> Result<bool> {
     let Some(row) = &changes.before else { return Ok(false) };
-    Ok(match (stored(row, field)?, given) {
-        (Some(Value::String(Some(known))), RawJson::Text(text)) => known == *text,
-        (Some(Value::Json(Some(known))), RawJson::Nested(text)) => {
-            serde_json::from_str::<serde_json::Value>(text).is_ok_and(|given| *known == given)
+    Ok(match (stored(row, field)?, raw) {
+        (Some(Value::String(Some(stored))), RawJson::Text(text)) => stored == *text,
+        (Some(Value::Json(Some(stored))), RawJson::Nested(text)) => {
+            serde_json::from_str::<serde_json::Value>(text).is_ok_and(|value| *stored == value)
         }
         _ => false,
     })
 }
 
-/// Gives a new record the defaults of what was not given, and reports what had to be.
+/// Sets the defaults of a new record, and adds errors for required fields without a value.
 pub fn complete(entry: &Entry, context: &Context<'_>, definitions: &[Definition], changes: &mut Changes) -> Result<()> {
     for field in entry.meta.fields.iter().filter(|f| f.is_column() && f.name != "id") {
         if changes.get(field.name).is_some() || changes.errors.contains(field.name) {
@@ -127,29 +127,29 @@ pub fn complete(entry: &Entry, context: &Context<'_>, definitions: &[Definition]
         }
         if field.required {
             changes.errors.add(field.name, "is required");
-        } else if let Some(value) = default(field, context)? {
+        } else if let Some(value) = default_value(field, context)? {
             changes.set(field.name, value);
         }
     }
     if entry.meta.custom_fields && !definitions.is_empty() {
-        let given = match changes.get("custom_fields") {
+        let values = match changes.get("custom_fields") {
             Some(Value::Json(Some(json))) => json.as_object().cloned().unwrap_or_default(),
             _ => serde_json::Map::new(),
         };
-        let merged = merge(given, &[], definitions, true, &mut changes.errors);
+        let merged = merge(values, &[], definitions, true, &mut changes.errors);
         changes.set("custom_fields", json(merged.into()));
     }
     Ok(())
 }
 
-/// Whether a client may write the field at all.
-fn writable(field: &FieldMeta) -> bool {
+/// Whether clients may write the field.
+fn is_writable(field: &FieldMeta) -> bool {
     !matches!(field.kind, Kind::Derived { .. })
         && matches!(field.access, Access::Writable | Access::Immutable | Access::WriteOnly | Access::Secret)
 }
 
-/// The value of a field that a new record was not given; `None` leaves it to a hook or to the table.
-fn default(field: &FieldMeta, context: &Context<'_>) -> Result<Option<Value>> {
+/// The default of a field; `None` leaves it to a hook or to the table.
+fn default_value(field: &FieldMeta, context: &Context<'_>) -> Result<Option<Value>> {
     let value = match field.default {
         DefaultValue::Literal(text) => read_value(field.kind, text)
             .map_err(|problem| Error::internal(format!("the default of `{}` {problem}", field.name)))?,
@@ -171,39 +171,39 @@ fn default(field: &FieldMeta, context: &Context<'_>) -> Result<Option<Value>> {
     Ok(Some(value))
 }
 
-/// Reads one field's value, or says what is wrong with it: of a list with each of its elements.
-pub fn read_field(field: &FieldMeta, given: &RawJson<'_>) -> Result<Value, Vec<String>> {
-    let list = match (field.kind, given) {
-        (Kind::StringList { max }, given) if !is_empty(given) => {
-            read_list(given, |element| match text(element, Some(max))? {
-                // What is nothing is left out: an element is there or not.
+/// Reads the value of a field. Returns every error of a list's elements.
+pub fn read_field(field: &FieldMeta, raw: &RawJson<'_>) -> Result<Value, Vec<String>> {
+    let list = match (field.kind, raw) {
+        (Kind::StringList { max }, raw) if !is_empty(raw) => {
+            read_list(raw, |element| match text(element, Some(max))? {
+                // Blank elements are refused, not dropped.
                 Value::String(Some(text)) if text.trim().is_empty() => Err("must not be blank".into()),
                 Value::String(Some(text)) => Ok(serde_json::Value::String(text)),
                 _ => Err("must be a string".into()),
             })?
         }
-        (Kind::RefList { .. }, given) if !is_empty(given) => {
-            once(read_list(given, |element| match read_value(Kind::BigInt, element.scalar()?)? {
+        (Kind::RefList { .. }, raw) if !is_empty(raw) => {
+            without_duplicates(read_list(raw, |element| match read_value(Kind::BigInt, element.scalar()?)? {
                 Value::BigInt(Some(id)) => Ok(serde_json::Value::from(id)),
                 _ => Err("must be an id".into()),
             })?)
         }
-        _ => return read_one(field, given).map_err(|problem| vec![problem]),
+        _ => return read_one(field, raw).map_err(|problem| vec![problem]),
     };
     check_value_rules(field, &list).map_err(|problem| vec![problem])?;
     Ok(list)
 }
 
-/// Reads a value that a behaviour set as if a client had given it.
+/// Validates a value that a hook set like one of a client.
 pub fn read_value_of(field: &FieldMeta, value: &Value) -> Result<Value, String> {
     if *value == value.as_null() {
         return if field.nullable { Ok(value.clone()) } else { Err("must not be null".into()) };
     }
-    // A text that need not be given may be empty, as one that is made of others.
+    // An optional text that is not nullable may be empty, for example one that a hook composes.
     if matches!(value, Value::String(Some(text)) if text.is_empty()) && !field.nullable && !field.required {
         return Ok(value.clone());
     }
-    // The rules of a secret are those of what the client gave, of which a hook makes a hash.
+    // The rules of a secret apply to the client's value, which a hook replaces by its hash.
     let field = &FieldMeta { rules: if field.access == Access::Secret { &[] } else { field.rules }, ..*field };
     let text = match value {
         Value::Bool(Some(value)) => value.to_string(),
@@ -225,15 +225,15 @@ pub fn read_value_of(field: &FieldMeta, value: &Value) -> Result<Value, String> 
     read_field(field, &RawJson::Text(text.into())).map_err(|problems| problems.join("; "))
 }
 
-fn read_one(field: &FieldMeta, given: &RawJson<'_>) -> Result<Value, String> {
-    if is_empty(given) {
+fn read_one(field: &FieldMeta, raw: &RawJson<'_>) -> Result<Value, String> {
+    if is_empty(raw) {
         return match field.kind {
             Kind::StringList { .. } | Kind::RefList { .. } => {
                 let empty = json(serde_json::Value::Array(Vec::new()));
                 check_value_rules(field, &empty).map(|()| empty)
             }
             _ if field.nullable => Ok(null(field.kind)),
-            // A list of objects is emptied like any list.
+            // `""` clears a JSON list like any list.
             Kind::Json if field.default == DefaultValue::Literal("[]") => {
                 Ok(json(serde_json::Value::Array(Vec::new())))
             }
@@ -241,15 +241,15 @@ fn read_one(field: &FieldMeta, given: &RawJson<'_>) -> Result<Value, String> {
         };
     }
     let value = match field.kind {
-        Kind::String { max } => text(given, Some(max))?,
-        Kind::Text => text(given, None)?,
+        Kind::String { max } => text(raw, Some(max))?,
+        Kind::Text => text(raw, None)?,
         Kind::StringList { .. } | Kind::RefList { .. } => return Err("must be a list".into()),
-        Kind::Json => match given {
+        Kind::Json => match raw {
             RawJson::Nested(text) => json(json_field::read(text)?),
             _ => return Err("must be an object or a list".into()),
         },
-        // To the precision that it is stored and shown in, so that it is judged as what it will be.
-        kind => super::records::rounded(kind, read_value(kind, given.scalar()?)?),
+        // Truncated to the stored precision first, so that the rules see the value that is stored.
+        kind => super::records::rounded(kind, read_value(kind, raw.scalar()?)?),
     };
     if field.required
         && let Value::String(Some(text)) = &value
@@ -261,16 +261,16 @@ fn read_one(field: &FieldMeta, given: &RawJson<'_>) -> Result<Value, String> {
     Ok(value)
 }
 
-fn is_empty(given: &RawJson<'_>) -> bool {
-    matches!(given, RawJson::Text(text) if text.is_empty())
+fn is_empty(raw: &RawJson<'_>) -> bool {
+    matches!(raw, RawJson::Text(text) if text.is_empty())
 }
 
 fn check_value_rules(field: &FieldMeta, value: &Value) -> Result<(), String> {
     field.rules.iter().try_for_each(|rule| super::input::rules::check_value(*rule, field.kind, value))
 }
 
-fn text(given: &RawJson<'_>, max: Option<u32>) -> Result<Value, String> {
-    let RawJson::Text(text) = given else { return Err(given.no_text().into()) };
+fn text(raw: &RawJson<'_>, max: Option<u32>) -> Result<Value, String> {
+    let RawJson::Text(text) = raw else { return Err(raw.not_text().into()) };
     if let Some(max) = max
         && text.chars().count() > max as usize
     {
@@ -282,12 +282,12 @@ fn text(given: &RawJson<'_>, max: Option<u32>) -> Result<Value, String> {
     read_value(Kind::Text, text)
 }
 
-/// Reads a list; each problem is told with the position of its element.
+/// Reads a list. Each error names the position of its element.
 fn read_list(
-    given: &RawJson<'_>,
+    raw: &RawJson<'_>,
     read: impl Fn(&RawJson<'_>) -> Result<serde_json::Value, String>,
 ) -> Result<Value, Vec<String>> {
-    let elements = match given {
+    let elements = match raw {
         RawJson::Nested(text) => serde_json::from_str::<Vec<&serde_json::value::RawValue>>(text).ok(),
         _ => None,
     };
@@ -305,8 +305,8 @@ fn read_list(
     if problems.is_empty() { Ok(json(list.into())) } else { Err(problems) }
 }
 
-/// Who is named twice is named.
-fn once(mut list: Value) -> Value {
+/// Removes repeated ids.
+fn without_duplicates(mut list: Value) -> Value {
     if let Value::Json(Some(list)) = &mut list
         && let Some(ids) = list.as_array_mut()
     {
@@ -316,31 +316,31 @@ fn once(mut list: Value) -> Value {
     list
 }
 
-fn read_custom(
+fn read_custom_fields(
     field: &FieldMeta,
-    given: &RawJson<'_>,
+    raw: &RawJson<'_>,
     definitions: &[Definition],
     changes: &mut Changes,
 ) -> Result<()> {
-    let fields = match given {
+    let body = match raw {
         RawJson::Nested(text) => Body::nested(text),
         _ => Err("must be an object".into()),
     };
-    let fields = match fields {
-        Ok(fields) => fields,
+    let body = match body {
+        Ok(body) => body,
         Err(problem) => {
             changes.errors.add(field.name, problem);
             return Ok(());
         }
     };
-    let given: Vec<(String, RawJson<'_>)> =
-        fields.fields.iter().map(|(name, raw)| (Cow::to_string(name), RawJson::read(raw))).collect();
+    let values: Vec<(String, RawJson<'_>)> =
+        body.fields.iter().map(|(name, raw)| (Cow::to_string(name), RawJson::read(raw))).collect();
     let before = match &changes.before {
         Some(row) => row.try_get::<serde_json::Value>("", field.name)?.as_object().cloned().unwrap_or_default(),
         None => serde_json::Map::new(),
     };
     let mut errors = FieldErrors::default();
-    let merged = merge(before, &given, definitions, false, &mut errors);
+    let merged = merge(before, &values, definitions, false, &mut errors);
     changes.errors.merge(errors);
     changes.set(field.name, json(merged.into()));
     Ok(())
@@ -350,7 +350,7 @@ fn json(value: serde_json::Value) -> Value {
     Value::Json(Some(Box::new(value)))
 }
 
-/// The null of a kind, typed as its column is.
+/// The null value of a kind, with the type of its column.
 pub fn null(kind: Kind) -> Value {
     match kind.storage() {
         Some(Storage::Integer) => Value::Int(None),
@@ -365,23 +365,20 @@ pub fn null(kind: Kind) -> Value {
     }
 }
 
-/// Reads the parameters of an action, in the order of its fields, with their defaults.
-///
-/// # Errors
-/// 422 with every problem.
+/// Reads the parameters of an action, in the order of its fields, with their defaults. Adds errors to `errors`.
 pub fn read_parameters(
     fields: &'static [FieldMeta],
-    given: &[(String, RawJson<'_>)],
+    parameters: &[(String, RawJson<'_>)],
     context: &Context<'_>,
     errors: &mut FieldErrors,
 ) -> Result<Vec<Value>> {
     let mut values = Vec::with_capacity(fields.len());
     for field in fields {
-        let sent = given.iter().find(|(name, given)| name == field.name && !matches!(given, RawJson::Null));
+        let sent = parameters.iter().find(|(name, value)| name == field.name && !matches!(value, RawJson::Null));
         let value = match sent {
-            Some((_, given)) => read_field(field, given),
+            Some((_, raw)) => read_field(field, raw),
             None if field.required => Err(vec!["is required".into()]),
-            None => Ok(default(field, context)?.unwrap_or_else(|| null(field.kind))),
+            None => Ok(default_value(field, context)?.unwrap_or_else(|| null(field.kind))),
         };
         values.push(value.unwrap_or_else(|problems| {
             errors.add_all(field.name, problems);

@@ -1,4 +1,4 @@
-//! The rules that need other records: references that must lead somewhere, values that must exist or be unique.
+//! Rules that need other records: references must exist, and unique values must not repeat.
 
 use sea_orm::Value;
 
@@ -13,12 +13,12 @@ use crate::ops::visibility;
 use crate::query::{Condition, write_condition};
 use crate::record::write_from;
 
-/// Checks every changed field; problems are collected in `changes.errors`. The rows of `replaced` do not stand in the
-/// way of a unique value: that of the record itself, and those that the same write replaces.
+/// Checks every changed field and adds errors to `changes.errors`. Rows in `replaced` do not conflict with unique
+/// values: the record itself, and rows that the same write replaces.
 pub async fn check(context: &Context<'_>, changes: &mut Changes, replaced: &[i64]) -> Result<()> {
-    let given: Vec<(&'static FieldMeta, Value)> =
+    let new_values: Vec<(&'static FieldMeta, Value)> =
         changes.iter().filter(|(_, v)| **v != v.as_null()).map(|(f, v)| (f, v.clone())).collect();
-    for (field, value) in given {
+    for (field, value) in new_values {
         check_field(context, field, &value, &mut changes.errors).await?;
         if field.rules.contains(&Rule::Unique) {
             check_unique(context, changes, &[field.name], replaced).await?;
@@ -33,9 +33,8 @@ pub async fn check(context: &Context<'_>, changes: &mut Changes, replaced: &[i64
     Ok(())
 }
 
-/// Checks a record that comes back after it was deleted: its unique values may be another's by now, and what it cannot be
-/// without may be deleted. A reference that may be null stays as it is, wherever it leads: while the record was there it
-/// would have too.
+/// Checks a record before its restore: another record may have its unique values by now, and a required parent may be
+/// deleted. A nullable reference stays, even to a deleted record, as if the record had never been deleted.
 pub async fn check_restored(context: &Context<'_>, changes: &mut Changes, id: i64) -> Result<()> {
     let meta = changes.meta;
     for field in meta.fields.iter().filter(|field| !field.nullable) {
@@ -43,10 +42,10 @@ pub async fn check_restored(context: &Context<'_>, changes: &mut Changes, id: i6
         let (target, value) = (context.catalog().linked(resource), changes.current(field.name)?);
         let Some(value) = value.filter(|_| target.meta.soft_delete || target.standing.is_some()) else { continue };
         let mut sql = Sql::new(context.state().db.dialect(), "");
-        write_found_of(&mut sql, target, &visibility::present(target), "id", Operand::Bound(value));
+        write_exists_where(&mut sql, target, &visibility::present(target), "id", Operand::Bound(value));
         if sql.one(context.db()).await?.is_none() {
             let label = label(context.catalog(), resource);
-            changes.errors.add(field.name, format!("names a {label} that is deleted; restore that one first"));
+            changes.errors.add(field.name, format!("refers to a deleted {label}; restore that record first"));
         }
     }
     for set in meta.unique_sets() {
@@ -55,8 +54,8 @@ pub async fn check_restored(context: &Context<'_>, changes: &mut Changes, id: i6
     Ok(())
 }
 
-/// Checks the parameters of an action: what they refer to, and what they are to one another.
-/// `errors`: what was found wrong with them before; such a one has no value.
+/// Checks the parameters of an action: their references, and the rules between two of them. `errors` has the errors of
+/// parameters that could not be read and have no value.
 pub async fn check_parameters(
     context: &Context<'_>,
     fields: &'static [FieldMeta],
@@ -74,18 +73,21 @@ pub async fn check_parameters(
     errors.into_result()
 }
 
-/// What one value refers to must be there.
+/// Checks the reference and the `exists` rules of one value.
 async fn check_field(context: &Context<'_>, field: &FieldMeta, value: &Value, errors: &mut FieldErrors) -> Result<()> {
     let catalog = context.catalog();
     match field.kind {
         Kind::Ref { resource } if !exists(context, catalog.linked(resource), "id", value.clone()).await? => {
-            errors.add(field.name, format!("names no {}", label(catalog, resource)));
+            errors.add(field.name, format!("does not refer to an existing {}", label(catalog, resource)));
         }
         Kind::RefList { resource } => {
             let missing = missing(context, catalog.linked(resource), value).await?;
             if !missing.is_empty() {
                 let missing: Vec<String> = missing.iter().map(ToString::to_string).collect();
-                errors.add(field.name, format!("names no {}: {}", label(catalog, resource), missing.join(", ")));
+                errors.add(
+                    field.name,
+                    format!("does not refer to an existing {}: {}", label(catalog, resource), missing.join(", ")),
+                );
             }
         }
         _ => {}
@@ -102,17 +104,17 @@ async fn check_field(context: &Context<'_>, field: &FieldMeta, value: &Value, er
 
 async fn exists(context: &Context<'_>, target: &Entry, field: &str, value: Value) -> Result<bool> {
     let mut sql = Sql::new(context.state().db.dialect(), "");
-    write_found(&mut sql, context, target, field, Operand::Bound(value));
+    write_exists(&mut sql, context, target, field, Operand::Bound(value));
     Ok(sql.one(context.db()).await?.is_some())
 }
 
-/// Writes a query that finds a row if such a record is seen.
-fn write_found(sql: &mut Sql, context: &Context<'_>, target: &Entry, field: &str, value: Operand<'_>) {
-    write_found_of(sql, target, &visibility::visible(context, target), field, value);
+/// Writes a query that returns a row if the caller can see a record with this value.
+fn write_exists(sql: &mut Sql, context: &Context<'_>, target: &Entry, field: &str, value: Operand<'_>) {
+    write_exists_where(sql, target, &visibility::visible(context, target), field, value);
 }
 
-/// Writes a query that finds a row if there is such a record for which `condition` holds.
-fn write_found_of(sql: &mut Sql, target: &Entry, condition: &Condition, field: &str, value: Operand<'_>) {
+/// Writes a query that returns a row if a record with this value meets `condition`.
+fn write_exists_where(sql: &mut Sql, target: &Entry, condition: &Condition, field: &str, value: Operand<'_>) {
     let mut sources = Vec::new();
     condition.sources(&mut sources);
     sql.push("SELECT 1");
@@ -122,9 +124,9 @@ fn write_found_of(sql: &mut Sql, target: &Entry, condition: &Condition, field: &
     sql.push(" LIMIT 1");
 }
 
-/// Writes one condition that holds if [`check`] finds nothing wrong, and answers whether there is one: lists of
-/// references, and those to records of any kind, are looked up one after the other. `value`: the expression that a field has
-/// its value from; `own`: the one of the id of a record that is there.
+/// Writes a condition that is true if [`check`] would find no error. Returns false if no such condition is possible:
+/// lists of references and polymorphic references are checked one by one. `value` returns the SQL expression of a
+/// field's value, `own` is that of the id of an existing record.
 pub fn write_are_valid(
     sql: &mut Sql,
     context: &Context<'_>,
@@ -134,24 +136,24 @@ pub fn write_are_valid(
 ) -> Result<bool> {
     let catalog = context.catalog();
     sql.push(TRUE);
-    let write_there = |sql: &mut Sql, target: &Entry, field: &str, value: &str| {
+    let write_reference = |sql: &mut Sql, target: &Entry, field: &str, value: &str| {
         sql.push(" AND (").push(value).push(" IS NULL OR EXISTS (");
-        write_found(sql, context, target, field, Operand::Is(value));
+        write_exists(sql, context, target, field, Operand::Is(value));
         sql.push("))");
     };
-    for (field, given) in changes.iter() {
+    for (field, new_value) in changes.iter() {
         match field.kind {
             Kind::RefList { .. } | Kind::PolymorphicRef { .. } | Kind::PolymorphicType { .. }
-                if *given != given.as_null() =>
+                if *new_value != new_value.as_null() =>
             {
                 return Ok(false);
             }
-            Kind::Ref { resource } => write_there(sql, catalog.linked(resource), "id", &value(field.name)),
+            Kind::Ref { resource } => write_reference(sql, catalog.linked(resource), "id", &value(field.name)),
             _ => {}
         }
         for rule in field.rules {
             if let Rule::Exists { resource, field: other } = rule {
-                write_there(sql, catalog.linked(resource), other, &value(field.name));
+                write_reference(sql, catalog.linked(resource), other, &value(field.name));
             }
         }
     }
@@ -159,7 +161,7 @@ pub fn write_are_valid(
         let values: Vec<String> = set.iter().map(|name| value(name)).collect();
         let values = values.iter().map(|value| Operand::Is(value));
         sql.push(" AND NOT EXISTS (");
-        write_same(sql, changes.meta, set, values);
+        write_duplicates(sql, changes.meta, set, values);
         if let Some(own) = own {
             sql.push(" AND t.\"id\" <> ").push(own);
         }
@@ -168,22 +170,22 @@ pub fn write_are_valid(
     Ok(true)
 }
 
-/// The unique values, one or several together, of which some are given.
+/// The unique sets of fields of which the write sets any.
 pub fn checked_sets(changes: &Changes) -> impl Iterator<Item = &'static [&'static str]> {
     changes.meta.unique_sets().filter(|set| set.iter().any(|name| changes.get(name).is_some()))
 }
 
-/// Those of a list of references that name nothing the caller sees. No foreign key guards a list: what it names stays until
-/// it is written, so that whoever deletes one of them finds it there.
+/// The ids in a list of references that the caller cannot see. No foreign key protects a list, so the rows are locked
+/// until the write commits: a concurrent delete waits, and then finds the reference.
 async fn missing(context: &Context<'_>, target: &Entry, value: &Value) -> Result<Vec<i64>> {
     let Value::Json(Some(json)) = value else { return Ok(Vec::new()) };
-    let wanted: Vec<i64> = json.as_array().into_iter().flatten().filter_map(serde_json::Value::as_i64).collect();
-    let (seen, mut sources) = (visibility::visible(context, target), Vec::new());
-    seen.sources(&mut sources);
+    let ids: Vec<i64> = json.as_array().into_iter().flatten().filter_map(serde_json::Value::as_i64).collect();
+    let (visible, mut sources) = (visibility::visible(context, target), Vec::new());
+    visible.sources(&mut sources);
     let mut sql = Sql::new(context.state().db.dialect(), "SELECT t.\"id\" AS \"id\"");
     write_from(&mut sql, target.meta.table, &sources);
-    sql.push(" WHERE ").in_ids("t.\"id\"", &wanted).push(" AND ");
-    write_condition(&mut sql, &seen);
+    sql.push(" WHERE ").in_ids("t.\"id\"", &ids).push(" AND ");
+    write_condition(&mut sql, &visible);
     if sql.dialect == Dialect::Postgres {
         sql.push(" ORDER BY t.\"id\" FOR SHARE OF t");
     }
@@ -191,23 +193,23 @@ async fn missing(context: &Context<'_>, target: &Entry, value: &Value) -> Result
     for row in sql.all(context.db()).await? {
         found.push(row.try_get::<i64>("", "id")?);
     }
-    Ok(wanted.into_iter().filter(|id| !found.contains(id)).collect())
+    Ok(ids.into_iter().filter(|id| !found.contains(id)).collect())
 }
 
-/// A deleted record is no record to refer to, and does not stand in the way of a unique value.
-fn leave_out_deleted(sql: &mut Sql, meta: &ResourceMeta) {
+/// A soft-deleted record does not conflict with a unique value.
+fn write_not_deleted(sql: &mut Sql, meta: &ResourceMeta) {
     if meta.soft_delete {
         sql.push(" AND t.\"deleted_at\" IS NULL");
     }
 }
 
-/// Type and id of a polymorphic reference go together, and lead to a record.
+/// Checks polymorphic references: type and id are set together and refer to a record.
 async fn check_polymorphic(context: &Context<'_>, changes: &mut Changes) -> Result<()> {
     for field in changes.meta.fields {
         let Kind::PolymorphicRef { type_field } = field.kind else { continue };
-        let given = [field.name, type_field].map(|name| (changes.get(name).is_some(), changes.errors.contains(name)));
-        // Of one that cannot be read the other is not judged.
-        if given.iter().all(|(given, _)| !given) || given.iter().any(|(_, wrong)| *wrong) {
+        let states = [field.name, type_field].map(|name| (changes.get(name).is_some(), changes.errors.contains(name)));
+        // A half that could not be read has its own error already.
+        if states.iter().all(|(is_set, _)| !is_set) || states.iter().any(|(_, has_error)| *has_error) {
             continue;
         }
         match (changes.current(type_field)?, changes.current(field.name)?) {
@@ -220,7 +222,7 @@ async fn check_polymorphic(context: &Context<'_>, changes: &mut Changes) -> Resu
                     None => false,
                 };
                 if !found {
-                    changes.errors.add(field.name, format!("names no {name}"));
+                    changes.errors.add(field.name, format!("does not refer to an existing {name}"));
                 }
             }
             _ => return Err(Error::internal(format!("`{type_field}` is not text"))),
@@ -229,16 +231,16 @@ async fn check_polymorphic(context: &Context<'_>, changes: &mut Changes) -> Resu
     Ok(())
 }
 
-/// No other record that is not deleted has the same values. A set with a null is not compared, as in SQL.
+/// Checks that no other record, except deleted ones, has the same values. A set with a null is not compared, as in SQL.
 async fn check_unique(
     context: &Context<'_>,
     changes: &mut Changes,
     set: &[&'static str],
     replaced: &[i64],
 ) -> Result<()> {
-    let Some(values) = compared(changes, set)? else { return Ok(()) };
+    let Some(values) = set_values(changes, set)? else { return Ok(()) };
     let mut sql = Sql::new(context.state().db.dialect(), "");
-    write_same(&mut sql, changes.meta, set, values.into_iter().map(Operand::Bound));
+    write_duplicates(&mut sql, changes.meta, set, values.into_iter().map(Operand::Bound));
     if !replaced.is_empty() {
         sql.push(" AND NOT (").in_ids("t.\"id\"", replaced).push(")");
     }
@@ -249,21 +251,21 @@ async fn check_unique(
     Ok(())
 }
 
-/// The values of a set as they will be; `None` when one is null.
-fn compared(changes: &Changes, set: &[&'static str]) -> Result<Option<Vec<Value>>> {
+/// The values of a set after the write; `None` if one is null.
+fn set_values(changes: &Changes, set: &[&'static str]) -> Result<Option<Vec<Value>>> {
     set.iter().map(|name| changes.current(name)).collect()
 }
 
-/// Writes a query that finds the rows that are not deleted and have these values.
-fn write_same<'e>(sql: &mut Sql, meta: &ResourceMeta, set: &[&str], values: impl Iterator<Item = Operand<'e>>) {
+/// Writes a query that returns rows with these values that are not deleted.
+fn write_duplicates<'e>(sql: &mut Sql, meta: &ResourceMeta, set: &[&str], values: impl Iterator<Item = Operand<'e>>) {
     sql.push("SELECT 1 FROM ").name(meta.table).push(" AS t WHERE ").push(TRUE);
     for (name, value) in set.iter().zip(values) {
         sql.push(" AND t.").name(name).push(" = ").operand(value);
     }
-    leave_out_deleted(sql, meta);
+    write_not_deleted(sql, meta);
 }
 
-/// The problem of values that another record has. The last of a set is what tells its records apart.
+/// Adds the error for values that another record has, on the last field of the set.
 pub fn add_not_unique(errors: &mut FieldErrors, set: &[&'static str]) {
     match set {
         [] => {}

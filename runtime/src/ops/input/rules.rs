@@ -1,4 +1,4 @@
-//! The rules of a field: those that a value alone decides, and those that compare two fields of a record.
+//! Validation rules of a single value, and rules that compare two fields of a record.
 
 use std::collections::HashMap;
 use std::sync::{LazyLock, PoisonError, RwLock};
@@ -12,21 +12,19 @@ use crate::error::Result;
 use crate::meta::{FieldMeta, Kind, Rule};
 use crate::number::{self, Scaled};
 
-/// Checks the rules that need nothing but the value; the others are left to [`check_together`] and to `references`.
+/// Checks the rules of a single value. [`check_record`] and `references` check the others.
 pub fn check_value(rule: Rule, kind: Kind, value: &Value) -> Result<(), String> {
     match rule {
         Rule::Min(bound) => compare(value, kind, bound, |order| order.is_ge(), "at least"),
         Rule::Max(bound) => compare(value, kind, bound, |order| order.is_le(), "at most"),
         Rule::Above(bound) => compare(value, kind, bound, |order| order.is_gt(), "more than"),
         Rule::Below(bound) => compare(value, kind, bound, |order| order.is_lt(), "less than"),
-        Rule::MinLength(least) => match length(value) {
-            Some((count, what)) if count < least as usize => {
-                Err(format!("must have at least {}", number_of(least, what)))
-            }
+        Rule::MinLength(min) => match length(value) {
+            Some((count, unit)) if count < min as usize => Err(format!("must have at least {}", number_of(min, unit))),
             _ => Ok(()),
         },
-        Rule::MaxLength(most) => match length(value) {
-            Some((count, what)) if count > most as usize => Err(format!("must have at most {}", number_of(most, what))),
+        Rule::MaxLength(max) => match length(value) {
+            Some((count, unit)) if count > max as usize => Err(format!("must have at most {}", number_of(max, unit))),
             _ => Ok(()),
         },
         Rule::Pattern(pattern) => match value {
@@ -45,46 +43,47 @@ pub fn check_value(rule: Rule, kind: Kind, value: &Value) -> Result<(), String> 
     }
 }
 
-/// Checks the rules between two fields, as they will be once the changes are stored.
+/// Checks the rules between two fields, with their values after the write.
 pub fn check_record(changes: &mut Changes) -> Result<()> {
-    // Nothing to judge anew when neither changes, or one of them is already refused.
-    let judged = |one: &str, other: &str| {
-        let changed = changes.get(one).is_some() || changes.get(other).is_some();
-        changed && !changes.errors.contains(one) && !changes.errors.contains(other)
+    // A rule is checked if the write sets one of its fields and neither has an error.
+    let is_checked = |one: &str, other: &str| {
+        let is_set = changes.get(one).is_some() || changes.get(other).is_some();
+        is_set && !changes.errors.contains(one) && !changes.errors.contains(other)
     };
-    for (field, problem) in broken_record_rules(changes.meta.fields, judged, |name| changes.current(name))? {
+    for (field, problem) in broken_record_rules(changes.meta.fields, is_checked, |name| changes.current(name))? {
         changes.errors.add(field, problem);
     }
     Ok(())
 }
 
-/// The rules between two fields that do not hold. `judged` says of which pairs to ask; `current` gives their values.
+/// Returns the violations of rules between two fields. `is_checked` selects the pairs of fields; `current` returns
+/// their values.
 pub fn broken_record_rules(
     fields: &'static [FieldMeta],
-    judged: impl Fn(&str, &str) -> bool,
+    is_checked: impl Fn(&str, &str) -> bool,
     current: impl Fn(&str) -> Result<Option<Value>>,
 ) -> Result<Vec<(&'static str, String)>> {
     let mut problems = Vec::new();
     for field in fields {
         for rule in field.rules {
-            let (other, broken, words): (&str, fn(&Value, &Value) -> bool, &str) = match rule {
+            let (other, is_broken, problem): (&str, fn(&Value, &Value) -> bool, &str) = match rule {
                 Rule::DiffersFrom(other) => (other, |a, b| a == b, "must differ from"),
                 Rule::After(other) => (other, |a, b| order(a, b).is_some_and(|o| o.is_le()), "must be after"),
                 Rule::NotBefore(other) => (other, |a, b| order(a, b).is_some_and(|o| o.is_lt()), "must not be before"),
                 _ => continue,
             };
-            if judged(field.name, other)
+            if is_checked(field.name, other)
                 && let (Some(one), Some(two)) = (current(field.name)?, current(other)?)
-                && broken(&one, &two)
+                && is_broken(&one, &two)
             {
-                problems.push((field.name, format!("{words} {other}")));
+                problems.push((field.name, format!("{problem} {other}")));
             }
         }
     }
     Ok(problems)
 }
 
-/// The order of two values of one kind.
+/// Compares two values of one kind.
 fn order(one: &Value, two: &Value) -> Option<std::cmp::Ordering> {
     match (one, two) {
         (Value::ChronoDateTimeUtc(Some(a)), Value::ChronoDateTimeUtc(Some(b))) => Some(a.cmp(b)),
@@ -110,8 +109,8 @@ fn compare(
         Value::Decimal(Some(decimal)) => i64::try_from(decimal.mantissa()).unwrap_or(i64::MAX),
         _ => return Ok(()),
     };
-    // The check of the YAML and the derive see to it that a bound is a number; no value keeps to one that lies between
-    // two of the column's.
+    // The YAML check and the derive guarantee that the bound is a number. A bound with more decimal places than the
+    // column fails every value.
     match number::scale(bound, places) {
         Some(Scaled::Exact(bound)) if holds(number.cmp(&bound)) => Ok(()),
         _ => Err(format!("must be {words} {bound}")),
@@ -119,8 +118,8 @@ fn compare(
 }
 
 /// `1 element`, `2 elements`
-fn number_of(count: u32, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+fn number_of(count: u32, unit: &str) -> String {
+    format!("{count} {unit}{}", if count == 1 { "" } else { "s" })
 }
 
 fn length(value: &Value) -> Option<(usize, &'static str)> {
@@ -131,34 +130,35 @@ fn length(value: &Value) -> Option<(usize, &'static str)> {
     }
 }
 
-/// The regular expression behind a pattern of the metadata, which a text must match as a whole. Each is compiled once
-/// and kept for ever, as the metadata is: by the start, which is refused where one cannot be.
+/// The compiled regular expression of a pattern in the metadata, anchored to match the whole text. Each is compiled
+/// once and cached for the lifetime of the process. The start compiles all of them and fails if one is invalid.
 ///
 /// # Errors
-/// When it is no regular expression, or one that is too large.
+/// If it is not a regular expression, or too large.
 pub fn compile(pattern: &'static str) -> Result<&'static Regex, regex::Error> {
     static COMPILED: LazyLock<RwLock<HashMap<&'static str, &'static Regex>>> = LazyLock::new(RwLock::default);
-    if let Some(known) = COMPILED.read().unwrap_or_else(PoisonError::into_inner).get(pattern) {
-        return Ok(known);
+    if let Some(regex) = COMPILED.read().unwrap_or_else(PoisonError::into_inner).get(pattern) {
+        return Ok(regex);
     }
     let regex = Regex::new(&format!("^(?:{pattern})$"))?;
     let mut compiled = COMPILED.write().unwrap_or_else(PoisonError::into_inner);
     Ok(compiled.entry(pattern).or_insert_with(|| Box::leak(Box::new(regex))))
 }
 
-/// Nothing matches what is no regular expression.
+/// An invalid pattern matches nothing.
 fn matches(pattern: &'static str, text: &str) -> bool {
     compile(pattern).is_ok_and(|regex| regex.is_match(text))
 }
 
-/// Written out: a browser would make an address of `https:example.com` too, other programs a path. What it escapes or leaves
-/// out, space and control characters, stands in no URL (RFC 3986, section 2).
+/// Whether a text is an absolute `http` or `https` URL. Browsers accept `https:example.com`, other programs read it as
+/// a path. White space and control characters, which browsers escape or drop, are invalid in a URL (RFC 3986, section
+/// 2).
 pub fn is_url(text: &str) -> bool {
     if text.contains(|c: char| c.is_whitespace() || c.is_control()) {
         return false;
     }
     let is_web = |(scheme, rest): (&str, &str)| {
-        // A browser would look for the host behind a third slash.
+        // Browsers skip further slashes before the host.
         !rest.starts_with(['/', '\\']) && ["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known))
     };
     text.split_once("://").is_some_and(is_web) && url::Url::parse(text).is_ok_and(|url| url.host().is_some())
@@ -169,7 +169,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_bound_holds_exactly_at_its_edge() {
+    fn bounds_are_compared_exactly() {
         let kind = Kind::Decimal { precision: 12, places: 4 };
         let value = |text| crate::query::read_value(kind, text).unwrap();
         assert!(check_value(Rule::Min("0"), kind, &value("0")).is_ok());
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_matches_the_whole_text() {
+    fn pattern_must_match_the_whole_text() {
         let check = |text: &str| check_value(Rule::Pattern("[A-Z]{3}"), Kind::Text, &Value::from(text));
         assert!(check("GBP").is_ok());
         assert!(check_value(Rule::Pattern("[A-Z"), Kind::Text, &Value::from("GBP")).is_err());
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_are_told_from_other_text() {
+    fn email_addresses_and_urls_are_recognized() {
         assert!(is_url("https://example.com/x") && !is_url("ftp://example.com") && !is_url("example.com"));
         assert!(is_url("HTTPS://example.com") && !is_url("https:example.com") && !is_url("https:/example.com"));
         assert!(!is_url("https://") && !is_url("https:x://example.com"));

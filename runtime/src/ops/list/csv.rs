@@ -1,4 +1,4 @@
-//! Records as CSV (RFC 4180): which columns, in which order, and how a JSON value stands in one.
+//! CSV export (RFC 4180): columns, their order, and the text of each value.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -27,23 +27,23 @@ struct Column {
 
 #[derive(Debug)]
 enum From {
-    /// The value at this position of the row.
+    /// The column at this index of the row.
     Row(usize),
-    /// One of the custom fields, which are at this position.
+    /// The custom field of this name; the JSON of all custom fields is at this index of the row.
     Custom(usize, String),
-    /// What was loaded beside the row under the column's own name.
-    Beside,
+    /// An embedded or computed field, loaded separately.
+    Related,
 }
 
 impl Csv {
-    /// The columns of a shape: those of a view in its order and the id before them, else as the record has them. Custom
-    /// fields, whose names these are, have a column each.
+    /// The columns of a projection: with a view in its order, the id first; else in the order of the resource's fields.
+    /// Each custom field in `custom` has its own column.
     pub fn of(entry: &Entry, shape: &Shape, custom: &[String], view: Option<&[String]>) -> Csv {
         let mut columns: Vec<Column> = Vec::new();
         for field in entry.meta.fields {
             let title = field.name.to_string();
             if [&shape.embedded, &shape.computed].iter().any(|list| list.iter().any(|f| f.name == field.name)) {
-                columns.push(Column { title, from: From::Beside });
+                columns.push(Column { title, from: From::Related });
                 continue;
             }
             let shown = shape.columns.iter().enumerate().find(|(_, c)| c.name == field.name && !c.hidden);
@@ -60,17 +60,17 @@ impl Csv {
             }
         }
         if let Some(view) = view {
-            let place = |title: &str| view.iter().position(|column| column == title);
-            columns.sort_by_key(|column| match (place(&column.title), &column.from) {
-                (Some(place), _) => place + 1,
-                (None, From::Custom(..)) => place("custom_fields").map_or(0, |place| place + 1),
+            let position = |title: &str| view.iter().position(|column| column == title);
+            columns.sort_by_key(|column| match (position(&column.title), &column.from) {
+                (Some(position), _) => position + 1,
+                (None, From::Custom(..)) => position("custom_fields").map_or(0, |position| position + 1),
                 (None, _) => 0,
             });
         }
         Csv { columns }
     }
 
-    /// Writes the line of titles.
+    /// Writes the header line.
     pub fn write_titles(&self, out: &mut Vec<u8>) {
         for (index, column) in self.columns.iter().enumerate() {
             if index > 0 {
@@ -82,12 +82,19 @@ impl Csv {
     }
 
     /// Writes the line of a record.
-    pub fn write(&self, out: &mut Vec<u8>, shape: &Shape, row: Row<'_>, beside: &Related, index: usize) -> Result<()> {
-        let (begun, mut json) = (out.len(), Vec::new());
-        // The custom fields are one object, read once for all of their columns.
+    pub fn write(
+        &self,
+        out: &mut Vec<u8>,
+        shape: &Shape,
+        row: Row<'_>,
+        related: &Related,
+        row_index: usize,
+    ) -> Result<()> {
+        let (line_start, mut json) = (out.len(), Vec::new());
+        // All custom fields are one JSON object, parsed once for a row.
         let mut custom: Option<HashMap<Cow<'_, str>, &RawValue>> = None;
-        for (at, column) in self.columns.iter().enumerate() {
-            if at > 0 {
+        for (index, column) in self.columns.iter().enumerate() {
+            if index > 0 {
                 out.push(b',');
             }
             match &column.from {
@@ -96,7 +103,7 @@ impl Csv {
                     write_value(&mut json, &shape.columns[*position], Cell::new(row, *position)?)?;
                     write_json(out, &json)?;
                 }
-                From::Beside => write_json(out, beside.value(&column.title, index).unwrap_or(b"null"))?,
+                From::Related => write_json(out, related.value(&column.title, row_index).unwrap_or(b"null"))?,
                 From::Custom(position, name) => {
                     if custom.is_none() {
                         let text = Cell::new(row, *position)?.json()?.unwrap_or("{}");
@@ -107,8 +114,8 @@ impl Csv {
                 }
             }
         }
-        // Many readers take an empty line for none.
-        if self.columns.len() == 1 && out.len() == begun {
+        // Many CSV readers skip an empty line.
+        if self.columns.len() == 1 && out.len() == line_start {
             out.extend_from_slice(b"\"\"");
         }
         out.extend_from_slice(b"\r\n");
@@ -116,37 +123,37 @@ impl Csv {
     }
 }
 
-/// Writes a JSON value: nothing for null, text as it is, all else as JSON.
+/// Writes a JSON value: null as an empty field, a string as its text, everything else as JSON.
 fn write_json(out: &mut Vec<u8>, json: &[u8]) -> Result<()> {
     match json.first() {
         Some(b'"') => {
             let text: String = serde_json::from_slice(json).map_err(Error::internal)?;
             write_text(out, &text);
         }
-        Some(b'[' | b'{') => write_text(out, &dense(&String::from_utf8_lossy(json))),
+        Some(b'[' | b'{') => write_text(out, &without_spaces(&String::from_utf8_lossy(json))),
         _ if json == b"null" => {}
         _ => out.extend_from_slice(json),
     }
     Ok(())
 }
 
-/// JSON without the space that one database leaves between what it holds, and the other does not.
-fn dense(json: &str) -> String {
+/// JSON without the white space that PostgreSQL adds between tokens and SQLite does not.
+fn without_spaces(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     for piece in pieces(json) {
         match piece {
             Piece::Text(text) => out.push_str(text),
-            Piece::Between(between) => out.extend(between.split_ascii_whitespace()),
+            Piece::Between(tokens) => out.extend(tokens.split_ascii_whitespace()),
         }
     }
     out
 }
 
-/// Writes text, in quotes where it needs them. The empty text has them too, because nothing at all is null.
+/// Writes text, quoted if necessary. Empty text is quoted to distinguish it from null.
 fn write_text(out: &mut Vec<u8>, text: &str) {
-    let plain = |byte: u8| !matches!(byte, b',' | b'"' | b'\r' | b'\n');
-    let spaced = text.starts_with(' ') || text.ends_with(' ');
-    if !text.is_empty() && !spaced && text.bytes().all(plain) {
+    let is_plain = |byte: u8| !matches!(byte, b',' | b'"' | b'\r' | b'\n');
+    let has_outer_space = text.starts_with(' ') || text.ends_with(' ');
+    if !text.is_empty() && !has_outer_space && text.bytes().all(is_plain) {
         return out.extend_from_slice(text.as_bytes());
     }
     out.push(b'"');
@@ -164,7 +171,7 @@ mod tests {
     use super::write_json;
 
     #[test]
-    fn a_value_is_quoted_where_it_has_to_be() {
+    fn csv_value_is_quoted_only_where_necessary() {
         for (json, expected) in [
             ("null", ""),
             ("\"\"", "\"\""),

@@ -1,7 +1,7 @@
-//! How a list would be answered, instead of its answer: `?explain=1`.
+//! `?explain=1`: the query plan of a list instead of its records.
 //!
-//! It shows no value of the request and none of the database: statements have placeholders, and of the database's plan
-//! only the kinds of its steps, tables, indexes, estimates and costs are told.
+//! The response contains no values of the request or the database: statements have placeholders, and a plan shows only
+//! the kinds of its steps, tables, indexes, estimates and costs.
 
 use serde_json::{Value, json};
 
@@ -11,12 +11,12 @@ use crate::db::{Dialect, Sql};
 use crate::error::{Error, Result};
 use crate::query::{describe, target_name};
 
-/// The ability that it needs.
+/// The required ability.
 pub const ABILITY: &str = "system:explain";
-/// The media type of the answer, so that nobody takes it for a page.
+/// Media type of the response, which differs from that of a page.
 pub const MEDIA_TYPE: &str = "application/vnd.charter.plan+json";
 
-/// Answers `{"plan": {"conditions", "order", "statements": [{"reads", "sql", "values", "steps", "indexes", "cost"}]}}`.
+/// Returns `{"plan": {"conditions", "order", "statements": [{"reads", "sql", "values", "steps", "indexes", "cost"}]}}`.
 ///
 /// # Errors
 /// When the database fails.
@@ -33,28 +33,28 @@ pub async fn explain(context: &Context<'_>, reading: Reading<'_>) -> Result<Vec<
     let mut statements = Vec::new();
     for Statement { reads, sql } in select::statements(context, reading).await? {
         let (text, values) = (sql.text.clone(), sql.values.len());
-        let mut told = steps(context, sql).await?;
-        told["reads"] = json!(reads);
-        told["sql"] = json!(text);
-        told["values"] = json!(values);
-        statements.push(told);
+        let mut statement = explain_statement(context, sql).await?;
+        statement["reads"] = json!(reads);
+        statement["sql"] = json!(text);
+        statement["values"] = json!(values);
+        statements.push(statement);
     }
-    let told = json!({ "plan": { "conditions": describe(condition), "order": order, "statements": statements } });
-    serde_json::to_vec(&told).map_err(Error::internal)
+    let plan = json!({ "plan": { "conditions": describe(condition), "order": order, "statements": statements } });
+    serde_json::to_vec(&plan).map_err(Error::internal)
 }
 
-/// What the database would do.
-async fn steps(context: &Context<'_>, mut sql: Sql) -> Result<Value> {
+/// The database's plan of a statement.
+async fn explain_statement(context: &Context<'_>, mut sql: Sql) -> Result<Value> {
     let (mut steps, mut indexes) = (Vec::new(), Vec::new());
     let mut cost = Value::Null;
     match sql.dialect {
         Dialect::Postgres => {
             sql.text.insert_str(0, "EXPLAIN (FORMAT JSON) ");
             if let Some(row) = sql.one(context.db()).await? {
-                let told: Value = row.try_get_by_index(0)?;
-                let top = &told[0]["Plan"];
-                cost = top["Total Cost"].clone();
-                walk(top, 0, &mut steps, &mut indexes);
+                let explained: Value = row.try_get_by_index(0)?;
+                let root = &explained[0]["Plan"];
+                cost = root["Total Cost"].clone();
+                add_steps(root, 0, &mut steps, &mut indexes);
             }
         }
         Dialect::Sqlite => {
@@ -80,8 +80,8 @@ async fn steps(context: &Context<'_>, mut sql: Sql) -> Result<Value> {
     Ok(json!({ "steps": steps, "indexes": indexes, "cost": cost }))
 }
 
-/// One step of PostgreSQL's plan and those within. Its conditions are left out: they hold the values.
-fn walk(node: &Value, depth: usize, steps: &mut Vec<Value>, indexes: &mut Vec<String>) {
+/// Adds a node of PostgreSQL's plan and its children. Its conditions are omitted: they contain values.
+fn add_steps(node: &Value, depth: usize, steps: &mut Vec<Value>, indexes: &mut Vec<String>) {
     let index = node["Index Name"].as_str();
     indexes.extend(index.map(String::from));
     steps.push(json!({
@@ -92,7 +92,7 @@ fn walk(node: &Value, depth: usize, steps: &mut Vec<Value>, indexes: &mut Vec<St
         "rows": node["Plan Rows"],
         "cost": node["Total Cost"],
     }));
-    for inner in node["Plans"].as_array().into_iter().flatten() {
-        walk(inner, depth + 1, steps, indexes);
+    for child in node["Plans"].as_array().into_iter().flatten() {
+        add_steps(child, depth + 1, steps, indexes);
     }
 }

@@ -1,4 +1,4 @@
-//! A whole list in one answer, however long it is: `GET /<path>` with `Accept: text/csv` or `application/x-ndjson`.
+//! Export: a whole list as a streamed response, `GET /<path>` with `Accept: text/csv` or `application/x-ndjson`.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -24,38 +24,36 @@ use crate::query::Request;
 use crate::record::{Shape, write_record};
 use crate::server::send_timeout;
 
-/// Whoever exports is looked for so often: what was revoked meanwhile gives no more records.
-const PROGRESS_INTERVAL: Duration = Duration::from_secs(10);
-/// The answer begins with the first block, so that what fails at once has its status, and a database that is away. It does not
-/// wait longer.
-const CLIENT_TIMEOUT: Duration = Duration::from_secs(6);
-/// The first block has so many records, and so many bytes are what a block should have. So a long record makes no large
-/// one, and short ones are not sent one by one.
+/// Interval at which the caller's access is checked again during an export.
+const ACCESS_CHECK_INTERVAL: Duration = Duration::from_secs(10);
+/// Maximum wait for the first block before the response begins. An earlier error still has its own status.
+const FIRST_BLOCK_WAIT: Duration = Duration::from_secs(6);
+/// Rows of the first block, and target size in bytes of the following ones: blocks adapt to the length of the records.
 const FIRST_BLOCK_ROWS: usize = 64;
 const BLOCK_BYTES: usize = 64 << 10;
-/// At most so many records are in a block.
+/// Maximum rows of a block.
 const MAX_BLOCK_ROWS: usize = 500;
 
-/// What a list is answered as, all of it.
+/// Format of an export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     Csv,
-    /// A JSON object on each line.
+    /// NDJSON: one JSON object per line.
     Lines,
 }
 
-/// An answer that is written while it is sent.
+/// A streamed export.
 pub struct Exported {
-    /// The name that the file should have.
+    /// The suggested file name.
     pub file_name: String,
-    /// It ends with an error when not all of it could be written, which breaks the connection off.
+    /// Ends with an error, which closes the connection, if the export is incomplete.
     pub body: ByteStream,
 }
 
 type ByteStream = BoxStream<'static, std::io::Result<Bytes>>;
 
-/// A piece of the way from the database to the client.
-enum Piece {
+/// A message from the writer to the response body.
+enum Message {
     Bytes(Bytes),
     Failed(Error),
     End,
@@ -64,7 +62,7 @@ enum Piece {
 impl Format {
     pub const ALL: [Format; 2] = [Format::Csv, Format::Lines];
 
-    /// By which it is asked for.
+    /// The media type in `Accept`.
     pub fn media_type(self) -> &'static str {
         match self {
             Format::Csv => "text/csv",
@@ -72,7 +70,7 @@ impl Format {
         }
     }
 
-    /// As the answer says it (RFC 4180, section 3).
+    /// The `Content-Type` of the response (RFC 4180, section 3).
     pub fn content_type(self) -> String {
         match self {
             Format::Csv => format!("{}; charset=utf-8; header=present", self.media_type()),
@@ -87,54 +85,54 @@ impl Format {
         }
     }
 
-    /// What `Accept` asks for (RFC 9110, section 12.5.1): `None` for JSON, which is also for who takes anything, and who
-    /// takes both alike.
+    /// Content negotiation (RFC 9110, section 12.5.1): `None` for JSON, also if the client accepts anything or prefers
+    /// neither.
     pub fn asked(accept: &str) -> Option<Format> {
         let (mut json, mut best): (f32, Option<(f32, Format)>) = (0.0, None);
         for range in accept.split(',') {
             let mut parts = range.split(';').map(str::trim);
-            let kind = parts.next().unwrap_or_default().to_ascii_lowercase();
+            let media_type = parts.next().unwrap_or_default().to_ascii_lowercase();
             let quality = parts.find_map(|part| part.strip_prefix("q=").or_else(|| part.strip_prefix("Q=")));
             let quality = quality.and_then(|q| q.trim().parse().ok()).unwrap_or(1.0);
-            let format = match kind.as_str() {
+            let format = match media_type.as_str() {
                 "application/ndjson" => Format::Lines,
                 "application/json" | "application/*" | "*/*" => {
                     json = json.max(quality);
                     continue;
                 }
-                _ => match Format::ALL.into_iter().find(|format| format.media_type() == kind) {
+                _ => match Format::ALL.into_iter().find(|format| format.media_type() == media_type) {
                     Some(format) => format,
                     None => continue,
                 },
             };
-            if quality > best.map_or(0.0, |(known, _)| known) {
+            if quality > best.map_or(0.0, |(quality, _)| quality) {
                 best = Some((quality, format));
             }
         }
         best.filter(|(quality, _)| *quality > json).map(|(_, format)| format)
     }
 
-    /// Refuses what has no meaning where there are no pages, and what a line of CSV has no place for.
+    /// Refuses query parameters of pages, and includes in CSV.
     ///
     /// # Errors
     /// 422 under each parameter.
     pub fn check(self, request: &Request) -> Result<()> {
         let mut errors = FieldErrors::default();
         let pages = [("page", &request.page), ("per_page", &request.per_page), ("cursor", &request.cursor)];
-        for (name, _) in pages.iter().filter(|(_, given)| given.is_some()) {
-            errors.add(*name, "cannot be given: an export is all of the list");
+        for (name, _) in pages.iter().filter(|(_, value)| value.is_some()) {
+            errors.add(*name, "cannot be used with an export, which contains the whole list");
         }
         if self == Format::Csv && !request.include.is_empty() {
-            errors.add("include", "has no place in CSV; `application/x-ndjson` has");
+            errors.add("include", "is not supported in CSV; use `application/x-ndjson`");
         }
         errors.into_result()
     }
 }
 
-/// Begins an export, unless only the head of its answer is wanted. `columns` are those of a view, in its order.
+/// Starts an export, or returns an empty body for `HEAD`. `columns` are those of a view, in its order.
 ///
 /// # Errors
-/// [`Error::Unavailable`] while as many exports run as may; when the database fails at once.
+/// [`Error::Unavailable`] while the maximum number of exports runs; any error before the first block.
 pub async fn export(
     context: &Context<'_>,
     reading: Reading<'_>,
@@ -148,22 +146,22 @@ pub async fn export(
         return Ok(Exported { file_name, body: Box::pin(stream::empty()) });
     }
     let slot = context.state().db.export_slot()?;
-    let mut written = Vec::new();
+    let mut buffer = Vec::new();
     let csv = match format {
         Format::Lines => None,
         Format::Csv => {
-            let custom = match entry.meta.custom_fields {
+            let definitions = match entry.meta.custom_fields {
                 true => custom_field::load(context.db(), entry.meta.plural).await?,
                 false => Vec::new(),
             };
-            let custom: Vec<String> = custom.into_iter().map(|definition| definition.name).collect();
+            let custom: Vec<String> = definitions.into_iter().map(|definition| definition.name).collect();
             let csv = Csv::of(entry, shape, &custom, columns);
-            csv.write_titles(&mut written);
+            csv.write_titles(&mut buffer);
             Some(csv)
         }
     };
     let sql = select::all(context, reading).await?;
-    // One block on its way, while the next one is written.
+    // A capacity of 1: the writer prepares the next block while one is sent.
     let (sender, mut receiver) = mpsc::channel(1);
     let writer = Writer {
         state: context.state_arc().clone(),
@@ -172,11 +170,11 @@ pub async fn export(
         shape: shape.clone(),
         includes: plan.includes.clone(),
         csv,
-        written,
+        buffer,
         records: 0,
         bytes: 0,
         waited: Duration::ZERO,
-        looked: context.state().clock.instant(),
+        access_checked_at: context.state().clock.instant(),
         sender,
     };
     let request_id = context.request_id().unwrap_or("-").to_string();
@@ -184,29 +182,29 @@ pub async fn export(
         writer.run(sql, &request_id).await;
         drop(slot);
     });
-    let patience = CLIENT_TIMEOUT.min(context.state().config.request_timeout / 2);
-    let first = match timeout(patience, receiver.recv()).await {
-        Ok(Some(Piece::Failed(error))) => return Err(error),
-        Ok(None) => return Err(Error::internal("an export ended without a word")),
+    let wait = FIRST_BLOCK_WAIT.min(context.state().config.request_timeout / 2);
+    let first = match timeout(wait, receiver.recv()).await {
+        Ok(Some(Message::Failed(error))) => return Err(error),
+        Ok(None) => return Err(Error::internal("the export task ended without a result")),
         Ok(first) => first,
         Err(_) => None,
     };
     Ok(Exported { file_name, body: body(first, receiver) })
 }
 
-/// The bytes of the pieces until the last one; what broke off ends in an error, so that no client takes it for all.
-fn body(first: Option<Piece>, rest: mpsc::Receiver<Piece>) -> ByteStream {
+/// The response body. An interrupted export ends with an error, so that the client does not take it for complete.
+fn body(first: Option<Message>, rest: mpsc::Receiver<Message>) -> ByteStream {
     let rest = stream::unfold(rest, async |mut rest| Some((rest.recv().await, rest)));
-    let pieces = stream::iter(first.map(Some)).chain(rest);
-    let bytes = pieces.scan(false, |over, piece| {
-        let next = match piece {
-            _ if *over => None,
-            Some(Piece::Bytes(bytes)) => Some(Ok(bytes)),
-            Some(Piece::End) => None,
-            // Without a word the writer is gone: a fault, and no end either.
-            Some(Piece::Failed(_)) | None => {
-                *over = true;
-                Some(Err(std::io::Error::other("the export broke off")))
+    let messages = stream::iter(first.map(Some)).chain(rest);
+    let bytes = messages.scan(false, |has_failed, message| {
+        let next = match message {
+            _ if *has_failed => None,
+            Some(Message::Bytes(bytes)) => Some(Ok(bytes)),
+            Some(Message::End) => None,
+            // A closed channel without `End` means that the writer was aborted.
+            Some(Message::Failed(_)) | None => {
+                *has_failed = true;
+                Some(Err(std::io::Error::other("the export was interrupted")))
             }
         };
         std::future::ready(next)
@@ -214,7 +212,7 @@ fn body(first: Option<Piece>, rest: mpsc::Receiver<Piece>) -> ByteStream {
     Box::pin(bytes)
 }
 
-/// Writes records, and sends them a block at a time.
+/// Writes records and sends them in blocks.
 struct Writer {
     state: Arc<State>,
     caller: Principal,
@@ -222,20 +220,20 @@ struct Writer {
     shape: Shape,
     includes: Vec<&'static IncludeMeta>,
     csv: Option<Csv>,
-    /// What is not sent yet.
-    written: Vec<u8>,
+    /// Bytes not sent yet.
+    buffer: Vec<u8>,
     records: u64,
     bytes: usize,
-    /// How long it waited for its client, which has no more time than for any answer: an export holds a connection, and a
-    /// moment of the database.
+    /// Total time spent waiting for the client. It is limited like that of any response, because an export holds a
+    /// connection and a snapshot of the database.
     waited: Duration,
-    /// When it was looked whether its caller still may have the records.
-    looked: Instant,
-    sender: mpsc::Sender<Piece>,
+    /// Time of the last check of the caller's access.
+    access_checked_at: Instant,
+    sender: mpsc::Sender<Message>,
 }
 
 impl Writer {
-    /// Writes and sends all of it, and last of all how it ended.
+    /// Writes and sends all records, then the result.
     async fn run(mut self, sql: Sql, request_id: &str) {
         let (sender, state) = (self.sender.clone(), self.state.clone());
         let mut result = state.db.export(sql, FIRST_BLOCK_ROWS, &mut self, sender.closed()).await;
@@ -245,50 +243,51 @@ impl Writer {
         let Writer { resource, records, bytes, .. } = self;
         let last = match result {
             Ok(()) => {
-                tracing::info!(%request_id, resource, records, bytes, "exported");
-                Piece::End
+                tracing::info!(%request_id, resource, records, bytes, "export finished");
+                Message::End
             }
             Err(error) => {
-                tracing::warn!(%request_id, resource, records, bytes, %error, "an export broke off");
-                Piece::Failed(error)
+                tracing::warn!(%request_id, resource, records, bytes, %error, "export failed");
+                Message::Failed(error)
             }
         };
-        // Nobody may wait for it.
+        // The receiver may be closed.
         let _ = timeout(send_timeout(0), self.sender.send(last)).await;
     }
 
     async fn send(&mut self) -> Result<()> {
-        if self.written.is_empty() {
+        if self.buffer.is_empty() {
             return Ok(());
         }
-        let piece = Bytes::from(std::mem::take(&mut self.written));
-        let (begun, left) = (self.state.clock.instant(), send_timeout(self.bytes).saturating_sub(self.waited));
-        let slow = || Error::Unavailable("the client is too slow".into());
-        // There may be room at once by now, of which a time of nothing would not tell.
-        if left.is_zero() {
-            return Err(slow());
+        let block = Bytes::from(std::mem::take(&mut self.buffer));
+        let (started_at, remaining) =
+            (self.state.clock.instant(), send_timeout(self.bytes).saturating_sub(self.waited));
+        let too_slow = || Error::Unavailable("the client is too slow".into());
+        // A zero timeout could still succeed if the channel has capacity.
+        if remaining.is_zero() {
+            return Err(too_slow());
         }
-        self.bytes += piece.len();
-        let sent = timeout(left, self.sender.send(Piece::Bytes(piece))).await;
-        self.waited += self.state.clock.instant() - begun;
+        self.bytes += block.len();
+        let sent = timeout(remaining, self.sender.send(Message::Bytes(block))).await;
+        self.waited += self.state.clock.instant() - started_at;
         match sent {
             Ok(Ok(())) => Ok(()),
-            Ok(Err(_)) => Err(Error::Unavailable("the client has gone".into())),
-            Err(_) => Err(slow()),
+            Ok(Err(_)) => Err(Error::Unavailable("the client disconnected".into())),
+            Err(_) => Err(too_slow()),
         }
     }
 
-    /// Whether the caller still may have what it began to read.
-    async fn look(&mut self) -> Result<()> {
+    /// Checks at most once in [`ACCESS_CHECK_INTERVAL`] that the caller still has the access it began with.
+    async fn check_access(&mut self) -> Result<()> {
         let now = self.state.clock.instant();
-        if now < self.looked + PROGRESS_INTERVAL {
+        if now < self.access_checked_at + ACCESS_CHECK_INTERVAL {
             return Ok(());
         }
-        self.looked = now;
+        self.access_checked_at = now;
         if revalidate(&self.state, &self.caller).await?.covers(&self.caller) {
             Ok(())
         } else {
-            Err(Error::Unavailable("the caller may do less than before".into()))
+            Err(Error::Unavailable("the caller's access was reduced during the export".into()))
         }
     }
 }
@@ -296,12 +295,12 @@ impl Writer {
 #[async_trait]
 impl RowSink for Writer {
     async fn accept(&mut self, connection: &Connection, rows: Vec<QueryResult>) -> Result<usize> {
-        self.look().await?;
+        self.check_access().await?;
         let context = Context::new(&self.state, &self.caller, connection);
         let entry = context.catalog().linked(self.resource);
         let rows: Vec<Row<'_>> = rows.iter().map(Row::from).collect();
         let related = include::load(&context, entry, &self.shape, &rows, &self.includes).await?;
-        let out = &mut self.written;
+        let out = &mut self.buffer;
         for (index, row) in rows.iter().copied().enumerate() {
             match &self.csv {
                 Some(csv) => csv.write(out, &self.shape, row, &related, index)?,
@@ -314,10 +313,10 @@ impl RowSink for Writer {
             }
         }
         self.records += rows.len() as u64;
-        let each = (out.len() / rows.len().max(1)).max(1);
+        let bytes_per_row = (out.len() / rows.len().max(1)).max(1);
         self.send().await?;
-        // Records grow: never many times as many as the last block was measured by.
-        Ok((BLOCK_BYTES / each).min(rows.len().saturating_mul(4)).clamp(1, MAX_BLOCK_ROWS))
+        // The rows of a block at most quadruple, because the next records may be longer.
+        Ok((BLOCK_BYTES / bytes_per_row).min(rows.len().saturating_mul(4)).clamp(1, MAX_BLOCK_ROWS))
     }
 }
 
@@ -326,7 +325,7 @@ mod tests {
     use super::Format;
 
     #[test]
-    fn an_export_is_what_is_asked_for_by_name_and_preferred() {
+    fn export_format_must_be_named_in_accept_and_preferred_to_json() {
         for (accept, expected) in [
             ("text/csv", Some(Format::Csv)),
             ("Text/CSV; charset=utf-8", Some(Format::Csv)),

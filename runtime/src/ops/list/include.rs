@@ -1,4 +1,4 @@
-//! Related records: one query for each include, however many records the page holds.
+//! Includes and embedded records of a page: one query for each, independent of the number of records.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -18,16 +18,16 @@ use crate::ops::visibility;
 use crate::query::{Condition, write_condition};
 use crate::record::{Cell, Shape, write_record, write_text};
 
-/// One include brings at most so many records into an answer. More is refused rather than cut: a list that lacks some
-/// looks like one that lacks none.
+/// Maximum records of one include in a response. A request that exceeds it is refused, because a truncated list would
+/// look complete.
 const MAX_RELATED_RECORDS: usize = 10_000;
 
-/// What was included, by name: the JSON that each row gets.
+/// Related values by name, as JSON for each row.
 #[derive(Debug, Default)]
 pub struct Related {
-    /// The embedded records, which belong to the record itself.
+    /// Embedded records, which are part of the record.
     embedded: Named,
-    /// What is computed anew for every answer, and so is no part of the record's version: a signed link.
+    /// Fields computed for each response, such as signed links. They are not part of the record's version.
     computed: Named,
     included: Named,
 }
@@ -36,37 +36,40 @@ pub struct Related {
 type Named = Vec<(String, Vec<Vec<u8>>)>;
 
 impl Related {
-    /// Writes `,"participants":[...],"product_group":{...}` for the row.
+    /// Writes `,"participants":[...],"product_group":{...}` for a row.
     pub fn write(&self, out: &mut Vec<u8>, row: usize) {
         self.write_embedded(out, row, |_| true);
-        self.write_beside(out, row, |_| true);
+        self.write_computed_and_included(out, row, |_| true);
     }
 
-    /// What an embedded or computed field of the row is, as JSON.
+    /// The JSON of an embedded or computed field of a row.
     pub fn value(&self, name: &str, row: usize) -> Option<&[u8]> {
         let mut fields = self.embedded.iter().chain(&self.computed);
-        fields.find(|(known, _)| known == name).map(|(_, values)| values[row].as_slice())
+        fields.find(|(field, _)| field == name).map(|(_, values)| values[row].as_slice())
     }
 
-    /// Writes the embedded records whose field is wanted.
-    pub fn write_embedded(&self, out: &mut Vec<u8>, row: usize, wanted: impl Fn(&str) -> bool) {
-        self.embedded.iter().filter(|(name, _)| wanted(name)).for_each(|(name, values)| write(out, name, &values[row]));
+    /// Writes the embedded fields that `is_requested` selects.
+    pub fn write_embedded(&self, out: &mut Vec<u8>, row: usize, is_requested: impl Fn(&str) -> bool) {
+        self.embedded
+            .iter()
+            .filter(|(name, _)| is_requested(name))
+            .for_each(|(name, values)| write(out, name, &values[row]));
     }
 
-    /// Whether anything stands beside the record itself.
-    pub fn has_more(&self) -> bool {
+    /// Whether there are computed fields or includes.
+    pub fn has_computed_or_included(&self) -> bool {
         !self.computed.is_empty() || !self.included.is_empty()
     }
 
-    /// Writes what stands beside the record: the computed fields that are wanted, and the includes.
-    pub fn write_beside(&self, out: &mut Vec<u8>, row: usize, wanted: impl Fn(&str) -> bool) {
-        let computed = self.computed.iter().filter(|(name, _)| wanted(name));
+    /// Writes the computed fields that `is_requested` selects, and the includes.
+    pub fn write_computed_and_included(&self, out: &mut Vec<u8>, row: usize, is_requested: impl Fn(&str) -> bool) {
+        let computed = self.computed.iter().filter(|(name, _)| is_requested(name));
         computed.chain(&self.included).for_each(|(name, values)| write(out, name, &values[row]));
     }
 }
 
 fn write(out: &mut Vec<u8>, name: &str, value: &[u8]) {
-    // A record of which `fields` leaves no column begins with what is included.
+    // The record has no column if `fields` names only related values.
     if out.last() != Some(&b'{') {
         out.push(b',');
     }
@@ -75,7 +78,7 @@ fn write(out: &mut Vec<u8>, name: &str, value: &[u8]) {
     out.extend_from_slice(value);
 }
 
-/// Adds to a shape the columns that the includes start from.
+/// Adds the columns to a projection that the includes need, hidden from the response.
 pub fn extend_projection(shape: &mut Cow<'_, Shape>, entry: &Entry, includes: &[&'static IncludeMeta]) {
     for include in includes {
         let shape = shape.to_mut();
@@ -92,7 +95,7 @@ pub fn extend_projection(shape: &mut Cow<'_, Shape>, entry: &Entry, includes: &[
     }
 }
 
-/// Loads the includes, and the embedded and computed fields of the shape, for all rows at once.
+/// Loads the includes and the embedded and computed fields of a projection, for all rows at once.
 pub async fn load(
     context: &Context<'_>,
     entry: &Entry,
@@ -105,7 +108,7 @@ pub async fn load(
         if let Kind::Embedded { resource, by } = field.kind {
             let target = context.catalog().linked(resource);
             let shown = target.shape(embedded::shown(target, by));
-            let values = many(context, target, shown, by, &integers(rows, shape, "id")?, None).await?;
+            let values = load_many(context, target, shown, by, &ids_in_column(rows, shape, "id")?, None).await?;
             related.embedded.push((field.name.to_string(), values));
         }
     }
@@ -118,14 +121,17 @@ pub async fn load(
         let targets = targets(context, entry, include)?;
         let values = match (include.target, targets.as_slice()) {
             (IncludeTarget::Many { by, .. }, [target]) => {
-                let ids = integers(rows, shape, "id")?;
-                many(context, target, limited(target, include).into_owned(), by, &ids, Some(include.name)).await?
+                let ids = ids_in_column(rows, shape, "id")?;
+                load_many(context, target, projection(target, include).into_owned(), by, &ids, Some(include.name))
+                    .await?
             }
             (IncludeTarget::One { via }, targets) => match (entry.field(via).map(|field| field.kind), targets) {
                 (Some(Kind::PolymorphicRef { type_field }), _) => {
-                    polymorphic(context, shape, rows, (via, type_field), targets, include).await?
+                    load_polymorphic(context, shape, rows, (via, type_field), targets, include).await?
                 }
-                (_, [target]) => one(context, target, &limited(target, include), &integers(rows, shape, via)?).await?,
+                (_, [target]) => {
+                    load_one(context, target, &projection(target, include), &ids_in_column(rows, shape, via)?).await?
+                }
                 _ => return Err(no_reference(include)),
             },
             (IncludeTarget::CustomFieldValues, _) => custom_field_values(context, entry, shape, rows).await?,
@@ -136,35 +142,36 @@ pub async fn load(
     Ok(related)
 }
 
-/// Tells what decides of what [`load`] loads beside the rows. Of computed fields nothing does.
+/// Adds everything that the result of [`load`] depends on to the cache key. Computed fields are not covered: they are
+/// not cached.
 pub fn add_to_cache_key(
     context: &Context<'_>,
     entry: &Entry,
     shape: &Shape,
     includes: &[&'static IncludeMeta],
-    ground: &mut CacheKeyBuilder,
+    cache_key: &mut CacheKeyBuilder,
 ) -> Result<()> {
     let get = |resource| context.catalog().linked(resource);
     for field in &shape.embedded {
         if let Kind::Embedded { resource, by } = field.kind {
             let target = get(resource);
-            ground.add(field.name);
-            depend_on(context, target, &target.shape(embedded::shown(target, by)), ground)?;
+            cache_key.add(field.name);
+            depend_on(context, target, &target.shape(embedded::shown(target, by)), cache_key)?;
         }
     }
     for include in includes {
-        ground.add(include.name);
+        cache_key.add(include.name);
         if let IncludeTarget::CustomFieldValues = include.target {
-            ground.depends_on_table(custom_field::table());
+            cache_key.depends_on_table(custom_field::table());
         }
         for target in targets(context, entry, include)? {
-            depend_on(context, target, &limited(target, include), ground)?;
+            depend_on(context, target, &projection(target, include), cache_key)?;
         }
     }
     Ok(())
 }
 
-/// The resources whose records an include may bring.
+/// The resources whose records an include can load.
 fn targets<'c>(context: &Context<'c>, entry: &Entry, include: &IncludeMeta) -> Result<Vec<&'c Entry>> {
     let catalog = context.catalog();
     let via = match include.target {
@@ -189,19 +196,19 @@ fn no_reference(include: &IncludeMeta) -> Error {
     Error::internal(format!("the include `{}` has no reference", include.name))
 }
 
-/// Which of the target's records the caller may see, and what they show.
-fn depend_on(context: &Context<'_>, target: &Entry, shape: &Shape, ground: &mut CacheKeyBuilder) -> Result<()> {
-    let may = target.meta.read_permission.is_none_or(|name| context.caller().need_permission(name).is_ok());
+/// Adds the visibility of the target's records, and their columns.
+fn depend_on(context: &Context<'_>, target: &Entry, shape: &Shape, cache_key: &mut CacheKeyBuilder) -> Result<()> {
+    let may_read = target.meta.read_permission.is_none_or(|name| context.caller().need_permission(name).is_ok());
     let visible = visibility::visible(context, target);
-    let mut sql = Sql::new(context.state().db.dialect(), if may { "" } else { "none " });
+    let mut sql = Sql::new(context.state().db.dialect(), if may_read { "" } else { "none " });
     write_condition(&mut sql, &visible);
-    ground.add(sql.with_literals());
-    ground.depends_on_records(target, shape, &visible);
+    cache_key.add(sql.with_literals());
+    cache_key.depends_on_records(target, shape, &visible);
     Ok(())
 }
 
-/// The list item of the target, or those of its fields that the include names.
-fn limited<'t>(target: &'t Entry, include: &IncludeMeta) -> Cow<'t, Shape> {
+/// The projection of an include: the fields that it names, or else those of a list item.
+fn projection<'t>(target: &'t Entry, include: &IncludeMeta) -> Cow<'t, Shape> {
     if include.fields.is_empty() {
         return Cow::Borrowed(&target.list);
     }
@@ -209,31 +216,31 @@ fn limited<'t>(target: &'t Entry, include: &IncludeMeta) -> Cow<'t, Shape> {
 }
 
 /// The ids in a column of the rows.
-fn integers(rows: &[Row<'_>], shape: &Shape, name: &str) -> Result<Vec<Option<i64>>> {
+fn ids_in_column(rows: &[Row<'_>], shape: &Shape, name: &str) -> Result<Vec<Option<i64>>> {
     let position = shape.position(name).ok_or_else(|| Error::internal(format!("`{name}` was not read")))?;
     rows.iter().map(|row| Cell::new(*row, position)?.integer()).collect()
 }
 
-/// The record that each id names, or null.
-async fn one(context: &Context<'_>, target: &Entry, shape: &Shape, ids: &[Option<i64>]) -> Result<Vec<Vec<u8>>> {
-    let mut wanted: Vec<i64> = ids.iter().flatten().copied().collect();
-    wanted.sort_unstable();
-    wanted.dedup();
+/// The record of each id as JSON, or `null`.
+async fn load_one(context: &Context<'_>, target: &Entry, shape: &Shape, ids: &[Option<i64>]) -> Result<Vec<Vec<u8>>> {
+    let mut distinct: Vec<i64> = ids.iter().flatten().copied().collect();
+    distinct.sort_unstable();
+    distinct.dedup();
     let mut found: HashMap<i64, Vec<u8>> = HashMap::new();
-    if !wanted.is_empty() {
-        let seen = visibility::visible(context, target);
-        for row in select(context, target, shape, "id", &wanted, (&seen, None)).await?.iter() {
-            if let Some(id) = key(shape, row, "id")? {
-                found.insert(id, object(shape, row)?);
+    if !distinct.is_empty() {
+        let visible = visibility::visible(context, target);
+        for row in select(context, target, shape, "id", &distinct, (&visible, None)).await?.iter() {
+            if let Some(id) = id_in_column(shape, row, "id")? {
+                found.insert(id, render_object(shape, row)?);
             }
         }
     }
     Ok(ids.iter().map(|id| id.and_then(|id| found.get(&id).cloned()).unwrap_or_else(|| b"null".to_vec())).collect())
 }
 
-/// The records whose `by` is each id, in the order of their ids. An include, which it names, is limited; embedded
-/// records are by what one write can hold.
-async fn many(
+/// The records whose field `by` is each id, in the order of their ids, as a JSON list. `include` is the name of an
+/// include, which is limited. Embedded records are limited by the size of a write.
+async fn load_many(
     context: &Context<'_>,
     target: &Entry,
     mut shape: Shape,
@@ -242,28 +249,29 @@ async fn many(
     include: Option<&str>,
 ) -> Result<Vec<Vec<u8>>> {
     shape.hide(target.meta, by);
-    let wanted: Vec<i64> = ids.iter().flatten().copied().collect();
+    let parent_ids: Vec<i64> = ids.iter().flatten().copied().collect();
     let mut lists: HashMap<i64, Vec<u8>> = HashMap::new();
-    if !wanted.is_empty() {
-        // What is embedded is a part of a record that is seen.
-        let seen = match include {
+    if !parent_ids.is_empty() {
+        // Embedded records are visible if their record is.
+        let condition = match include {
             Some(_) => visibility::visible(context, target),
             None => visibility::present(target),
         };
         let rows =
-            select(context, target, &shape, by, &wanted, (&seen, include.map(|_| MAX_RELATED_RECORDS + 1))).await?;
+            select(context, target, &shape, by, &parent_ids, (&condition, include.map(|_| MAX_RELATED_RECORDS + 1)))
+                .await?;
         if let Some(name) = include.filter(|_| rows.len() > MAX_RELATED_RECORDS) {
             let plural = target.meta.plural;
             let problem = format!(
-                "would bring more than {MAX_RELATED_RECORDS} {plural} (`{name}`): ask for fewer records a page"
+                "would load more than {MAX_RELATED_RECORDS} {plural} (`{name}`): request fewer records per page"
             );
             return Err(Error::invalid("include", problem));
         }
         for row in rows.iter() {
-            if let Some(id) = key(&shape, row, by)? {
+            if let Some(id) = id_in_column(&shape, row, by)? {
                 let list = lists.entry(id).or_default();
                 list.push(if list.is_empty() { b'[' } else { b',' });
-                list.extend_from_slice(&object(&shape, row)?);
+                list.extend_from_slice(&render_object(&shape, row)?);
             }
         }
     }
@@ -275,8 +283,8 @@ async fn many(
     Ok(ids.iter().map(list).collect())
 }
 
-/// The record of any of several resources.
-async fn polymorphic(
+/// The record of each row's polymorphic reference.
+async fn load_polymorphic(
     context: &Context<'_>,
     shape: &Shape,
     rows: &[Row<'_>],
@@ -284,14 +292,14 @@ async fn polymorphic(
     targets: &[&Entry],
     include: &IncludeMeta,
 ) -> Result<Vec<Vec<u8>>> {
-    let ids = integers(rows, shape, via)?;
+    let ids = ids_in_column(rows, shape, via)?;
     let position = shape.position(type_field).ok_or_else(|| Error::internal(format!("`{type_field}` was not read")))?;
     let mut types = Vec::with_capacity(rows.len());
     for row in rows {
         types.push(Cell::new(*row, position)?.text()?);
     }
     let mut values = vec![b"null".to_vec(); rows.len()];
-    // One that none of them is, because it was once, leads nowhere.
+    // A stored type that is no longer allowed results in `null`.
     for target in targets {
         let name = target.meta.type_name;
         if !types.contains(&Some(name)) {
@@ -299,7 +307,9 @@ async fn polymorphic(
         }
         let of_type: Vec<Option<i64>> =
             ids.iter().zip(&types).map(|(id, t)| if *t == Some(name) { *id } else { None }).collect();
-        for (index, value) in one(context, target, &limited(target, include), &of_type).await?.into_iter().enumerate() {
+        for (index, value) in
+            load_one(context, target, &projection(target, include), &of_type).await?.into_iter().enumerate()
+        {
             if of_type[index].is_some() {
                 values[index] = value;
             }
@@ -316,7 +326,7 @@ async fn select(
     ids: &[i64],
     (visible, limit): (&Condition, Option<usize>),
 ) -> Result<Arc<Rows>> {
-    // What the caller may not see by itself is not seen beside another record either.
+    // An include needs the permission to read its resource.
     if let Some(permission) = target.meta.read_permission {
         context.caller().need_permission(permission)?;
     }
@@ -330,19 +340,19 @@ async fn select(
     context.read(sql).await
 }
 
-fn key(shape: &Shape, row: Row<'_>, name: &str) -> Result<Option<i64>> {
+fn id_in_column(shape: &Shape, row: Row<'_>, name: &str) -> Result<Option<i64>> {
     let position = shape.position(name).ok_or_else(|| Error::internal(format!("`{name}` was not read")))?;
     Cell::new(row, position)?.integer()
 }
 
-fn object(shape: &Shape, row: Row<'_>) -> Result<Vec<u8>> {
+fn render_object(shape: &Shape, row: Row<'_>) -> Result<Vec<u8>> {
     let mut out = vec![b'{'];
     write_record(&mut out, shape, row)?;
     out.push(b'}');
     Ok(out)
 }
 
-/// `{name, label, field_type, value}` for every definition of the entity type, in their order.
+/// `{name, label, field_type, value}` for every definition of the resource, in their order.
 async fn custom_field_values(
     context: &Context<'_>,
     entry: &Entry,

@@ -1,4 +1,4 @@
-//! A page of records, or all of them: `GET /<path>`.
+//! `GET /<path>`: a page of records, an export, or the query plan.
 
 pub(crate) mod csv;
 pub(crate) mod explain;
@@ -29,57 +29,57 @@ use crate::error::{Error, FieldErrors, Result};
 use crate::query::{Condition, Cursor, MAX_BOUND_VALUES, Pair, Planner, Request, decode, parse, too_many_values};
 use crate::view::{self, View};
 
-/// What is asked of a list.
+/// A list request.
 #[derive(Debug, Clone, Copy)]
 pub struct ListRequest<'r> {
     pub path: &'r str,
     pub query: &'r str,
-    /// The form in which all of it is wanted, instead of a page.
+    /// Format of an export, instead of a page.
     pub format: Option<Format>,
-    /// Whether only the head of the answer is wanted.
+    /// Whether the request is `HEAD`.
     pub head: bool,
-    /// The tags of the answers that the client has.
+    /// Entity tags that the client has.
     pub conditions: &'r Preconditions,
 }
 
-/// The answer to a list.
+/// Response to a list request.
 pub enum ListResponse {
     Page {
         body: Bytes,
-        /// Where the first and the next page are, of a list that is read by cursors (RFC 8288).
+        /// `Link` header with the first and the next page of a cursor-paginated list (RFC 8288).
         link: Option<String>,
-        /// The entity tag, unless the answer depends on more than the database.
+        /// The entity tag, unless the response depends on more than the database.
         tag: Option<String>,
     },
-    /// The client has the page of this tag.
+    /// 304: the client has the page with this tag.
     Unchanged {
         tag: String,
     },
-    /// How the page would be read.
+    /// The query plan (`explain`).
     Plan(Vec<u8>),
     All(Format, Exported),
 }
 
-/// A header of more bytes is more than some clients take: `meta.next_cursor` alone says where the next page is.
+/// Maximum length of the `Link` header, which some clients limit. Without it, `meta.next_cursor` has the next page.
 const MAX_LINK_BYTES: usize = 4_096;
 
-/// What a part of a query string is made of without escapes.
+/// Characters that are not percent-encoded in `Link`.
 const UNESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b',');
 
-/// Answers the page that a query string asks for, of the records for which `within` holds; or all of the list, or how the
-/// page would be read.
+/// Returns the page that a query string requests, of the records for which `within` holds; or an export, or the query
+/// plan.
 ///
 /// text → [`Request`] → saved view merged → [`Plan`](crate::query::Plan) → SQL → rows → JSON.
 pub async fn list(
     context: &Context<'_>,
     entry: &Entry,
     within: Condition,
-    ask: ListRequest<'_>,
+    list_request: ListRequest<'_>,
 ) -> Result<ListResponse> {
-    let mut request = parse(ask.query)?;
+    let mut request = parse(list_request.query)?;
     if request.explain.is_some() {
         context.caller().need_ability(explain::ABILITY)?;
-    } else if let Some(format) = ask.format {
+    } else if let Some(format) = list_request.format {
         format.check(&request)?;
     }
     let mut errors = FieldErrors::default();
@@ -89,36 +89,36 @@ pub async fn list(
         None => None,
     };
     let plural = entry.meta.plural;
-    let names_custom = entry.meta.custom_fields && (view.is_some() || mentions_custom_fields(&request));
-    let begun = PreparedList { entry, within, ask, request, errors, deleted, view };
-    if !names_custom {
-        return begun.answer(context, None).await?.listed();
+    let uses_custom_fields = entry.meta.custom_fields && (view.is_some() || mentions_custom_fields(&request));
+    let prepared = PreparedList { entry, within, list_request, request, errors, deleted, view };
+    if !uses_custom_fields {
+        return prepared.run(context, None).await?.response();
     }
-    if let Some(types) = context.state().custom_fields.types(plural).filter(|_| begun.is_page()) {
-        match begun.clone().answer(context, Some(PlannedTypes { types: &types, is_cached: true })).await {
-            // A name or a value that the cached types refuse may be right by now.
+    if let Some(types) = context.state().custom_fields.types(plural).filter(|_| prepared.is_page()) {
+        match prepared.clone().run(context, Some(PlannedTypes { types: &types, is_cached: true })).await {
+            // A custom field that the cached types do not have may exist by now.
             Ok(Attempt::StaleTypes) | Err(Error::Invalid(_)) => {}
-            answered => return answered?.listed(),
+            result => return result?.response(),
         }
     }
     let types = custom_field::load_types(context, plural).await?;
-    begun.answer(context, Some(PlannedTypes { types: &types, is_cached: false })).await?.listed()
+    prepared.run(context, Some(PlannedTypes { types: &types, is_cached: false })).await?.response()
 }
 
-/// The custom-field types that a list is planned with. Cached ones are compared with the database, in the statement that reads
-/// the versions of the tables.
+/// Custom-field types that a list is planned with. The statement that reads the table versions also validates cached
+/// types.
 #[derive(Clone, Copy)]
 struct PlannedTypes<'t> {
     types: &'t Types,
     is_cached: bool,
 }
 
-/// A list that is asked for, of which it is not known yet what the custom fields are that it names.
+/// A list request before the types of its custom fields are known.
 #[derive(Clone)]
 struct PreparedList<'r> {
     entry: &'r Entry,
     within: Condition,
-    ask: ListRequest<'r>,
+    list_request: ListRequest<'r>,
     request: Request,
     errors: FieldErrors,
     deleted: bool,
@@ -126,59 +126,62 @@ struct PreparedList<'r> {
 }
 
 enum Attempt {
-    Listed(ListResponse),
-    /// The cached types of custom fields are not those of the database, or cannot be checked.
+    Done(ListResponse),
+    /// The cached types of custom fields are outdated, or could not be validated.
     StaleTypes,
 }
 
 impl Attempt {
-    fn listed(self) -> Result<ListResponse> {
+    fn response(self) -> Result<ListResponse> {
         match self {
-            Attempt::Listed(listed) => Ok(listed),
-            Attempt::StaleTypes => Err(Error::internal("types that were just read are stale")),
+            Attempt::Done(response) => Ok(response),
+            Attempt::StaleTypes => Err(Error::internal("custom-field types are stale right after they were read")),
         }
     }
 }
 
 impl PreparedList<'_> {
     fn is_page(&self) -> bool {
-        self.ask.format.is_none() && self.request.explain.is_none()
+        self.list_request.format.is_none() && self.request.explain.is_none()
     }
 
-    /// Answers it with the custom fields that it may name.
-    async fn answer(self, context: &Context<'_>, planned: Option<PlannedTypes<'_>>) -> Result<Attempt> {
+    /// Plans and runs the list with these custom-field types.
+    async fn run(self, context: &Context<'_>, planned: Option<PlannedTypes<'_>>) -> Result<Attempt> {
         let definitions = planned.filter(|_| self.is_page()).map(|planned| planned.types.changes);
         let none = CustomFieldTypes::default();
         let custom = planned.map_or(&none, |planned| &planned.types.of);
-        let PreparedList { entry, within, ask, mut request, mut errors, deleted, view } = self;
-        let seen = |other: &Entry| visibility::hidden(context, other);
-        let planner = Planner { catalog: context.catalog(), entry, custom, deleted, seen: &seen };
+        let PreparedList { entry, within, list_request, mut request, mut errors, deleted, view } = self;
+        let hidden = |other: &Entry| visibility::hidden(context, other);
+        let planner = Planner { catalog: context.catalog(), entry, custom, deleted, seen: &hidden };
         planner.expand_defaults(&mut request);
-        let viewed = match &view {
+        let view_condition = match &view {
             Some(view) => view.apply(planner, &mut request),
             None => Condition::always(),
         };
-        let filtered = match &request.filters {
+        let filters_condition = match &request.filters {
             Some(text) => errors.collect(view::filters_condition(planner, text))?,
             None => None,
         };
         let plan = planner.plan(&request, errors)?;
         let counts = [
-            ("view_id", viewed.values()),
-            ("filters", filtered.as_ref().map_or(0, Condition::values)),
+            ("view_id", view_condition.values()),
+            ("filters", filters_condition.as_ref().map_or(0, Condition::values)),
             ("q", plan.condition.values()),
         ];
-        let asked = within.and(viewed).and(filtered.unwrap_or_else(Condition::always)).and(plan.condition.clone());
+        let requested = within
+            .and(view_condition)
+            .and(filters_condition.unwrap_or_else(Condition::always))
+            .and(plan.condition.clone());
         let name =
             if deleted { Cow::Owned(format!("deleted {}", entry.meta.plural)) } else { entry.meta.plural.into() };
         let read = |text: &String| {
-            let cursors = Cursor::of_list(context.state().db.dialect(), &name, &asked, plan.ranking());
+            let cursors = Cursor::of_list(context.state().db.dialect(), &name, &requested, plan.ranking());
             Ok::<_, Error>((cursors, cursors.read(text)?))
         };
         let cursor = plan.cursor.as_ref().map(read).transpose()?;
-        let condition = visibility::listed(context, entry, deleted).and(asked);
+        let condition = visibility::listed(context, entry, deleted).and(requested);
         if condition.values() > MAX_BOUND_VALUES {
-            // What has most of them is what to make shorter.
+            // The error names the parameter with the most values.
             let (name, _) = counts.into_iter().max_by_key(|(_, count)| *count).unwrap_or(("q", 0));
             return Err(Error::invalid(name, too_many_values()));
         }
@@ -193,7 +196,7 @@ impl PreparedList<'_> {
         }
         include::extend_projection(&mut shape, entry, &plan.includes);
 
-        let cursor = cursor.as_ref().map(|(cursors, place)| (*cursors, place.as_ref()));
+        let cursor = cursor.as_ref().map(|(cursors, position)| (*cursors, position.as_ref()));
         let narrowed = OnceCell::new();
         let reading = Reading {
             entry,
@@ -205,13 +208,13 @@ impl PreparedList<'_> {
             definitions,
         };
         if request.explain.is_some() {
-            let listed = ListResponse::Plan(explain::explain(context, reading).await?);
-            return Ok(Attempt::Listed(listed));
+            let plan = ListResponse::Plan(explain::explain(context, reading).await?);
+            return Ok(Attempt::Done(plan));
         }
-        if let Some(format) = ask.format {
+        if let Some(format) = list_request.format {
             let columns = view.as_ref().filter(|_| plan.fields.is_none()).map(View::columns);
-            let exported = export::export(context, reading, format, columns, ask.head).await?;
-            return Ok(Attempt::Listed(ListResponse::All(format, exported)));
+            let exported = export::export(context, reading, format, columns, list_request.head).await?;
+            return Ok(Attempt::Done(ListResponse::All(format, exported)));
         }
         let mut versioned = match CacheKey::of(context, reading, view.as_ref())? {
             Some(key) => key.versioned(context).await?,
@@ -223,37 +226,37 @@ impl PreparedList<'_> {
         }
         let tag = versioned.as_ref().map(Versioned::tag);
         if let Some(tag) = &tag
-            && ask.conditions.matches_any(tag)
+            && list_request.conditions.matches_any(tag)
         {
-            return Ok(Attempt::Listed(ListResponse::Unchanged { tag: tag.clone() }));
+            return Ok(Attempt::Done(ListResponse::Unchanged { tag: tag.clone() }));
         }
-        let known = versioned.as_mut().and_then(|versioned| versioned.answer.take());
-        let answer = match known {
-            Some(answer) => answer,
+        let cached = versioned.as_mut().and_then(|versioned| versioned.page.take());
+        let cached_page = match cached {
+            Some(cached_page) => cached_page,
             None => {
                 let page = select::read(context, reading).await?;
                 let related = include::load(context, entry, &shape, &page.rows(), &plan.includes).await?;
                 let body = render::render(reading, &page, &related, view.as_ref())?;
-                let answer = CachedPage { body, next: page.next };
+                let cached_page = CachedPage { body, next: page.next };
                 if let Some(versioned) = versioned.filter(|_| is_current) {
-                    versioned.store(context, &answer);
+                    versioned.store(context, &cached_page);
                 }
-                answer
+                cached_page
             }
         };
         let link = match cursor {
-            Some(_) => link(ask, answer.next.as_deref())?,
+            Some(_) => link(list_request, cached_page.next.as_deref())?,
             None => None,
         };
-        Ok(Attempt::Listed(ListResponse::Page { body: answer.body, link, tag }))
+        Ok(Attempt::Done(ListResponse::Page { body: cached_page.body, link, tag }))
     }
 }
 
-/// `<path?...&cursor=>; rel="first", <path?...&cursor=...>; rel="next"`, with what the request said beside its cursor.
-fn link(ask: ListRequest<'_>, next: Option<&str>) -> Result<Option<String>> {
-    // Two strokes at its beginning would name a host.
-    let mut address = format!("</{}?", ask.path.trim_start_matches('/'));
-    for Pair { name, value } in decode(ask.query)? {
+/// `<path?...&cursor=>; rel="first", <path?...&cursor=...>; rel="next"`, with the other parameters of the request.
+fn link(list_request: ListRequest<'_>, next: Option<&str>) -> Result<Option<String>> {
+    // A path that begins with `//` would be read as a host.
+    let mut address = format!("</{}?", list_request.path.trim_start_matches('/'));
+    for Pair { name, value } in decode(list_request.query)? {
         if name != "cursor" {
             let _ = write!(
                 address,

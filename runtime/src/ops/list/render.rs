@@ -1,4 +1,4 @@
-//! A page of records as JSON.
+//! JSON of list pages.
 
 use std::io::Write as _;
 
@@ -11,13 +11,13 @@ use crate::query::Count;
 use crate::record::{Shape, write_record};
 use crate::view::View;
 
-/// No list is answered with more bytes, nor are many writes at once.
+/// Maximum length of a list page, and of the response to a bulk write.
 pub(crate) const MAX_PAGE_BYTES: usize = 32 << 20;
 
 /// `{"<plural>": [...], "meta": {...}}`
 ///
 /// # Errors
-/// When the answer has more than 32 MiB, or a row holds what its field does not.
+/// If the page is longer than 32 MiB, or a stored value does not fit its field.
 pub(crate) fn render(reading: Reading<'_>, page: &Page, related: &Related, view: Option<&View>) -> Result<Bytes> {
     let Reading { entry, shape, .. } = reading;
     let rows = page.rows();
@@ -31,8 +31,8 @@ pub(crate) fn render(reading: Reading<'_>, page: &Page, related: &Related, view:
         related.write(&mut out, index);
         out.push(b'}');
         if out.len() > MAX_PAGE_BYTES {
-            let told = "the records of this page have more than 32 MiB: ask for fewer, or by `fields` for less of each";
-            return Err(Error::invalid("per_page", told));
+            let problem = "is too large: the page exceeds 32 MiB; request fewer records, or fewer `fields`";
+            return Err(Error::invalid("per_page", problem));
         }
     }
     out.extend_from_slice(b"],\"meta\":{");
@@ -62,16 +62,16 @@ fn meta(reading: Reading<'_>, page: &Page, view: Option<&View>) -> Vec<u8> {
     out
 }
 
-/// The part of a cache key that says which fields of a record are written, and under which names.
+/// The part of a cache key for the written fields and their names.
 pub(crate) fn render_key(reading: Reading<'_>) -> Vec<u8> {
     let Reading { entry, shape: Shape { columns, .. }, .. } = reading;
-    let mut look = Vec::with_capacity(64 + columns.len() * 24);
-    look.extend_from_slice(entry.meta.plural.as_bytes());
+    let mut key = Vec::with_capacity(64 + columns.len() * 24);
+    key.extend_from_slice(entry.meta.plural.as_bytes());
     for column in columns {
-        look.extend_from_slice(if column.hidden { b"-" } else { column.key.as_bytes() });
+        key.extend_from_slice(if column.hidden { b"-" } else { column.key.as_bytes() });
         if let Some(only) = &column.only {
-            let _ = write!(look, "{only:?}");
+            let _ = write!(key, "{only:?}");
         }
     }
-    look
+    key
 }

@@ -1,7 +1,7 @@
-//! Response cache for list pages and their totals, validated by table versions; the same versions make the `ETag` of a page.
+//! Response cache for list pages and their totals, validated by table versions, which also make the `ETag` of a page.
 //!
-//! The database counts the changes of each table, which is its version. One short statement reads the versions of the tables
-//! that a page is read from. It is the same for all pages of these tables, so that concurrent requests share it.
+//! Triggers count the changes of each table: that is its version. One short statement reads the versions of all tables
+//! that a page depends on. It is the same for all pages of these tables, so that concurrent requests share it.
 
 use std::fmt;
 
@@ -28,16 +28,16 @@ use crate::view::View;
 
 /// Capacity of the cache, in bytes.
 const CAPACITY: u64 = 16 << 20;
-/// An answer of more bytes is not kept.
-const MAX_ANSWER_BYTES: usize = 128 << 10;
-/// Bytes that an entry takes beside its answer.
+/// Maximum length of a cached page.
+const MAX_CACHED_PAGE_BYTES: usize = 128 << 10;
+/// Estimated size of an entry without its page.
 const ENTRY_OVERHEAD: u64 = 256;
-/// The cache is divided into this many shards, each with its share of the capacity and a lock of its own.
+/// Number of shards, each with its share of the capacity and its own lock.
 const SHARDS: usize = 8;
-/// Expected bytes of an entry, from which the cache derives its size at the beginning.
+/// Expected size of an entry, from which the cache derives its initial size.
 const EXPECTED_ENTRY_BYTES: usize = 4 << 10;
 
-/// Cached answers and totals of lists, by a digest of all that they depend on beside the contents of tables.
+/// Cached pages and totals, keyed by a digest of everything that they depend on except the contents of tables.
 pub struct ResponseCache {
     entries: Cache<Key, Cached, ByBytes>,
     counts: metrics::Cache,
@@ -45,7 +45,7 @@ pub struct ResponseCache {
 
 type Key = [u8; 32];
 
-/// A value, and the sum of the versions of its tables for which it is valid.
+/// A value, and the sum of the table versions that it is valid for.
 #[derive(Debug, Clone)]
 struct Cached {
     version: i64,
@@ -66,7 +66,7 @@ impl Weighter<Key, Cached> for ByBytes {
     fn weight(&self, _: &Key, entry: &Cached) -> u64 {
         ENTRY_OVERHEAD
             + match &entry.value {
-                Value::Page(answer) => answer.bytes() as u64,
+                Value::Page(page) => page.bytes() as u64,
                 Value::Total(_) => 0,
             }
     }
@@ -84,18 +84,18 @@ pub(crate) struct Versioned {
     version: i64,
     /// Version of the table of custom-field definitions.
     pub definitions: Option<i64>,
-    /// The cached answer for these versions.
-    pub answer: Option<CachedPage>,
+    /// The cached page for these versions.
+    pub page: Option<CachedPage>,
 }
 
-/// Collects what an answer depends on: tables, and everything else as a digest.
+/// Collects everything that a page depends on: its tables, and everything else in a digest.
 #[derive(Default)]
 pub(crate) struct CacheKeyBuilder {
     tables: Vec<&'static str>,
-    said: Sha256,
+    digest: Sha256,
 }
 
-/// A page as it is answered.
+/// A rendered page.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct CachedPage {
     pub body: Bytes,
@@ -107,8 +107,8 @@ impl CacheKeyBuilder {
     /// Adds a part of the request to the digest.
     pub fn add(&mut self, part: impl AsRef<[u8]>) {
         let part = part.as_ref();
-        self.said.update(part.len().to_le_bytes());
-        self.said.update(part);
+        self.digest.update(part.len().to_le_bytes());
+        self.digest.update(part);
     }
 
     /// Adds a table.
@@ -125,8 +125,8 @@ impl CacheKeyBuilder {
 }
 
 impl CacheKey {
-    /// `None` for an answer that cannot be cached: it has computed fields or an estimated total, or the request runs in a
-    /// transaction, whose own changes nobody else sees.
+    /// `None` for a page that cannot be cached: it has computed fields or an estimated total, or the request runs in a
+    /// transaction, whose own changes other requests cannot see.
     ///
     /// # Errors
     /// When the catalog contradicts itself.
@@ -135,38 +135,38 @@ impl CacheKey {
         if !shape.computed.is_empty() || plan.count == Count::Estimate || context.transaction().is_some() {
             return Ok(None);
         }
-        let mut ground = CacheKeyBuilder::default();
-        // Another release, or another version of the application, may write the same rows otherwise.
-        ground.add(env!("CARGO_PKG_VERSION"));
-        ground.add(context.catalog().fingerprint());
-        ground.depends_on_records(entry, shape, condition);
-        plan.sources().iter().for_each(|source| source.tables(&mut ground.tables));
+        let mut builder = CacheKeyBuilder::default();
+        // Another release, or another version of the application, may render the same rows differently.
+        builder.add(env!("CARGO_PKG_VERSION"));
+        builder.add(context.catalog().fingerprint());
+        builder.depends_on_records(entry, shape, condition);
+        plan.sources().iter().for_each(|source| source.tables(&mut builder.tables));
         if let Some(version) = definitions {
-            ground.depends_on_table(custom_field::table());
-            // A definition can remove a part of the plan, of which the statement then has no trace.
-            ground.add(version.to_le_bytes());
+            builder.depends_on_table(custom_field::table());
+            // A definition can remove a part of the plan without a trace in the statement.
+            builder.add(version.to_le_bytes());
         }
         let part = match cursor {
             None => Slice::Numbered,
-            Some(_) => Slice::After { place: None, most: plan.per_page + 1 },
+            Some(_) => Slice::After { position: None, limit: plan.per_page + 1 },
         };
-        ground.add(select(context, reading, &TotalSource::of(reading), part).with_literals());
+        builder.add(select(context, reading, &TotalSource::of(reading), part).with_literals());
         // All pages after the last record have the same offset.
-        ground.add(plan.page.to_le_bytes());
-        if let (Some((cursor, _)), Some(place)) = (cursor, &plan.cursor) {
-            ground.add(cursor.fingerprint());
-            ground.add(place);
+        builder.add(plan.page.to_le_bytes());
+        if let (Some((cursor, _)), Some(text)) = (cursor, &plan.cursor) {
+            builder.add(cursor.fingerprint());
+            builder.add(text);
         }
-        ground.add(render_key(reading));
-        ground.add(view.map(|view| view.meta().to_string()).unwrap_or_default());
-        include::add_to_cache_key(context, entry, shape, &plan.includes, &mut ground)?;
-        let CacheKeyBuilder { mut tables, said } = ground;
+        builder.add(render_key(reading));
+        builder.add(view.map(|view| view.meta().to_string()).unwrap_or_default());
+        include::add_to_cache_key(context, entry, shape, &plan.includes, &mut builder)?;
+        let CacheKeyBuilder { mut tables, digest } = builder;
         tables.sort_unstable();
         tables.dedup();
-        Ok(Some(CacheKey { key: said.finalize().into(), tables }))
+        Ok(Some(CacheKey { key: digest.finalize().into(), tables }))
     }
 
-    /// Reads the versions of the tables, and looks the answer up.
+    /// Reads the versions of the tables and looks the page up.
     ///
     /// # Errors
     /// When the database fails.
@@ -187,30 +187,30 @@ impl CacheKey {
         let definitions = if is_defined { Cell::new(row, 1)?.integer()? } else { None };
         let version = Cell::new(row, 0)?.integer()?;
         let cache = &context.state().responses;
-        Ok(version.map(|version| Versioned { key, version, definitions, answer: cache.page(key, version) }))
+        Ok(version.map(|version| Versioned { key, version, definitions, page: cache.page(key, version) }))
     }
 }
 
 impl Versioned {
-    /// The `ETag` of the page. The page is read after the versions, and may be newer: then the tag matches no later state, and
-    /// no client is told that its page is current.
+    /// The `ETag` of the page. The page is read after the versions and may be newer. Its tag then matches no later
+    /// state, and no client gets 304 for an outdated page.
     pub(crate) fn tag(&self) -> String {
         tag(&[&self.key[..], &self.version.to_le_bytes()].concat())
     }
 
-    /// Caches the answer, unless it is too long. If tables changed after their versions were read, the entry is taken for
-    /// older than it is, and never served wrongly.
-    pub(crate) fn store(self, context: &Context<'_>, answer: &CachedPage) {
-        context.state().responses.put_page(self.key, self.version, answer);
+    /// Caches the page, unless it is too long. If tables changed after their versions were read, the entry has an older
+    /// version than its contents and is never served for a wrong version.
+    pub(crate) fn store(self, context: &Context<'_>, page: &CachedPage) {
+        context.state().responses.put_page(self.key, self.version, page);
     }
 }
 
-/// The key of a total: a digest of the statement that counts, and of its values.
+/// The key of a total: a digest of the counting statement and its values.
 pub(crate) fn key_of(sql: &Sql) -> Key {
-    let mut ground = CacheKeyBuilder::default();
-    ground.add("total");
-    ground.add(sql.with_literals());
-    ground.said.finalize().into()
+    let mut builder = CacheKeyBuilder::default();
+    builder.add("total");
+    builder.add(sql.with_literals());
+    builder.digest.finalize().into()
 }
 
 impl ResponseCache {
@@ -221,7 +221,7 @@ impl ResponseCache {
             .estimated_items_capacity(CAPACITY as usize / EXPECTED_ENTRY_BYTES)
             .weight_capacity(CAPACITY)
             .build()
-            .unwrap_or_else(|_| unreachable!("both capacities are given"));
+            .unwrap_or_else(|_| unreachable!("both capacities are set"));
         let entries = Cache::with_options(options, ByBytes, DefaultHashBuilder::default(), DefaultLifecycle::default());
         ResponseCache { entries, counts }
     }
@@ -236,17 +236,17 @@ impl fmt::Debug for ResponseCache {
 impl ResponseCache {
     fn page(&self, key: Key, version: i64) -> Option<CachedPage> {
         let found = match self.find(key, version) {
-            Some(Value::Page(answer)) => Some(answer),
+            Some(Value::Page(page)) => Some(page),
             _ => None,
         };
         self.count("pages", found)
     }
 
-    fn put_page(&self, key: Key, version: i64, answer: &CachedPage) {
-        if answer.bytes() <= MAX_ANSWER_BYTES {
-            // A copy, because the buffer that the answer was written into may be much larger.
-            let answer = CachedPage { body: Bytes::copy_from_slice(&answer.body), next: answer.next.clone() };
-            self.put(key, version, Value::Page(answer));
+    fn put_page(&self, key: Key, version: i64, page: &CachedPage) {
+        if page.bytes() <= MAX_CACHED_PAGE_BYTES {
+            // A copy, because the buffer that the page was rendered into may be much larger.
+            let page = CachedPage { body: Bytes::copy_from_slice(&page.body), next: page.next.clone() };
+            self.put(key, version, Value::Page(page));
         }
     }
 
@@ -281,7 +281,7 @@ impl ResponseCache {
     }
 
     fn put(&self, key: Key, version: i64, value: Value) {
-        // A request that began earlier and took longer has an older version.
+        // A slower request that began earlier may have an older version.
         if self.entries.peek(&key).is_none_or(|entry| entry.version <= version) {
             self.entries.insert(key, Cached { version, value });
         }
@@ -301,24 +301,24 @@ mod tests {
 
     const ONE: Key = [1; 32];
 
-    fn answer(bytes: usize) -> CachedPage {
+    fn page_of(bytes: usize) -> CachedPage {
         CachedPage { body: vec![b'x'; bytes].into(), next: None }
     }
 
     #[test]
-    fn an_answer_is_served_at_its_version_only() {
+    fn cached_page_is_served_at_its_version_only() {
         let cache = ResponseCache::new(metrics::Cache::default());
         assert_eq!(cache.page(ONE, 7), None);
-        cache.put_page(ONE, 7, &answer(3));
-        assert_eq!(cache.page(ONE, 7), Some(answer(3)));
+        cache.put_page(ONE, 7, &page_of(3));
+        assert_eq!(cache.page(ONE, 7), Some(page_of(3)));
         assert_eq!(cache.page(ONE, 8), None);
-        cache.put_page(ONE, 6, &answer(2));
-        assert_eq!(cache.page(ONE, 7), Some(answer(3)), "an older version does not replace a newer one");
+        cache.put_page(ONE, 6, &page_of(2));
+        assert_eq!(cache.page(ONE, 7), Some(page_of(3)), "an older version does not replace a newer one");
         assert_eq!(cache.page([2; 32], 7), None);
     }
 
     #[test]
-    fn a_total_is_known_at_its_version_only() {
+    fn cached_total_is_used_at_its_version_only() {
         let (cache, mut sql) = (ResponseCache::new(metrics::Cache::default()), Sql::new(Dialect::Sqlite, "SELECT "));
         sql.bind("a\nb").bind("c");
         let key = key_of(&sql);
@@ -326,31 +326,31 @@ mod tests {
         assert_eq!((cache.total(key, 7), cache.total(key, 8)), (Some(3), None));
         let mut other = Sql::new(Dialect::Sqlite, "SELECT ");
         other.bind("a").bind("b\nc");
-        assert_ne!(key_of(&other), key, "values are told apart");
+        assert_ne!(key_of(&other), key, "bound values are delimited");
     }
 
     #[test]
-    fn a_tag_is_of_one_page_at_one_version() {
-        let tag = |key, version| Versioned { key, version, definitions: None, answer: None }.tag();
+    fn etag_depends_on_the_page_and_its_version() {
+        let tag = |key, version| Versioned { key, version, definitions: None, page: None }.tag();
         assert_eq!(tag(ONE, 7), tag(ONE, 7));
         assert!(tag(ONE, 7) != tag(ONE, 8) && tag(ONE, 7) != tag([2; 32], 7));
     }
 
     #[test]
-    fn the_cache_has_a_bounded_size_and_keeps_an_answer_up_to_its_limit() {
+    fn cache_and_its_entries_have_a_maximum_size() {
         let cache = ResponseCache::new(metrics::Cache::default());
-        cache.put_page(ONE, 1, &answer(MAX_ANSWER_BYTES));
+        cache.put_page(ONE, 1, &page_of(MAX_CACHED_PAGE_BYTES));
         assert!(cache.page(ONE, 1).is_some());
-        cache.put_page([2; 32], 1, &answer(MAX_ANSWER_BYTES + 1));
+        cache.put_page([2; 32], 1, &page_of(MAX_CACHED_PAGE_BYTES + 1));
         assert_eq!(cache.page([2; 32], 1), None);
         for number in 0..1_000_u64 {
             let mut key = [0; 32];
             key[..8].copy_from_slice(&number.to_le_bytes());
-            cache.put_page(key, 1, &answer(MAX_ANSWER_BYTES));
+            cache.put_page(key, 1, &page_of(MAX_CACHED_PAGE_BYTES));
         }
         assert!(cache.entries.weight() <= CAPACITY && cache.entries.weight() > CAPACITY / 2);
         assert!(cache.entries.iter().all(|(_, entry)| match entry.value {
-            Value::Page(answer) => answer.bytes() <= MAX_ANSWER_BYTES,
+            Value::Page(page) => page.bytes() <= MAX_CACHED_PAGE_BYTES,
             Value::Total(_) => false,
         }));
     }

@@ -1,4 +1,4 @@
-//! The total of a list: maintained by triggers, cached at the versions of its tables, or counted; or the planner's estimate.
+//! Totals of lists: maintained by triggers, cached by table versions, counted, or estimated by the planner.
 
 use serde_json::Value;
 
@@ -11,82 +11,82 @@ use crate::error::{Error, Result};
 use crate::query::{Count, write_condition};
 use crate::record::{Cell, write_from};
 
-/// Column that the statement of a page reads for its total, from the same snapshot as the rows.
+/// Source of a total: a column in the statement of the page, read from the same snapshot as the rows.
 pub(crate) enum TotalSource {
     /// No column: the request asks for no total.
-    Unasked,
-    /// The total itself, because the list has no condition.
-    Live,
-    /// The version of the tables that the condition reads.
-    Changes { tables: Vec<&'static str> },
+    None,
+    /// The total itself, maintained by triggers: the list has no condition.
+    Maintained,
+    /// The version of the tables that the condition reads: key of the cached total.
+    Versioned { tables: Vec<&'static str> },
 }
 
 /// The name of that column.
-pub(crate) const TOTAL_COLUMN: &str = "charter_basis";
+pub(crate) const TOTAL_COLUMN: &str = "charter_total";
 
 impl TotalSource {
     pub(crate) fn of(reading: Reading<'_>) -> TotalSource {
         let Reading { entry, condition, plan, .. } = reading;
         if plan.count == Count::Nothing {
-            return TotalSource::Unasked;
+            return TotalSource::None;
         }
         if condition.is_everything() {
-            return TotalSource::Live;
+            return TotalSource::Maintained;
         }
         let mut tables = vec![entry.meta.table];
         condition.tables(&mut tables);
         tables.sort_unstable();
         tables.dedup();
-        TotalSource::Changes { tables }
+        TotalSource::Versioned { tables }
     }
 
     /// The number of columns: 0 or 1.
     pub(crate) fn columns(&self) -> usize {
-        usize::from(!matches!(self, TotalSource::Unasked))
+        usize::from(!matches!(self, TotalSource::None))
     }
 
     pub(crate) fn write(&self, sql: &mut Sql, table: &str) {
         match self {
-            TotalSource::Unasked => {}
-            TotalSource::Live => counts::write_live_count(sql, table),
-            TotalSource::Changes { tables } => counts::write_versions(sql, tables),
+            TotalSource::None => {}
+            TotalSource::Maintained => counts::write_live_count(sql, table),
+            TotalSource::Versioned { tables } => counts::write_versions(sql, tables),
         }
     }
 }
 
-/// The value of the column of [`Basis`], after the columns that are shown. `None` for a page without rows.
+/// The value of the column of [`TotalSource`], after the columns of the projection. `None` for a page without rows.
 pub(crate) fn version_of(reading: Reading<'_>, rows: &Rows) -> Result<Option<i64>> {
     rows.first().map_or(Ok(None), |row| Cell::new(row, reading.shape.columns.len())?.integer())
 }
 
-/// The total. `told` is the value of the column of [`Basis`], and `shown` the number of rows of the page.
+/// The total. `version` is the value of the column of [`TotalSource`], `found` the number of rows of the page.
 pub(crate) async fn count(
     context: &Context<'_>,
     reading: Reading<'_>,
-    basis: &TotalSource,
-    (told, shown): (Option<i64>, i64),
+    source: &TotalSource,
+    (version, found): (Option<i64>, i64),
 ) -> Result<i64> {
-    if let (TotalSource::Live, Some(total)) = (basis, told) {
+    if let (TotalSource::Maintained, Some(total)) = (source, version) {
         return Ok(total);
     }
-    let sql = count_sql(context, reading, basis);
-    let TotalSource::Changes { .. } = basis else {
+    let sql = count_sql(context, reading, source);
+    let TotalSource::Versioned { .. } = source else {
         let rows = context.read(sql).await?;
         let Some(row) = rows.first() else { return Ok(0) };
         return Ok(Cell::new(row, 0)?.integer()?.unwrap_or(0));
     };
     let cache = &context.state().responses;
-    // A transaction sees its own changes, which nobody else does.
+    // A transaction sees its own changes, which other requests do not see.
     let key = context.transaction().is_none().then(|| key_of(&sql));
-    if let (Some(key), Some(version)) = (key, told)
+    if let (Some(key), Some(version)) = (key, version)
         && let Some(total) = cache.total(key, version)
     {
         return Ok(total);
     }
     if is_estimated(context, reading) {
-        return estimate(context, reading, shown).await;
+        return estimate(context, reading, found).await;
     }
-    let rows = context.read(count_sql(context, reading.narrowed(context).await?, basis)).await?;
+    let rows = context.read(count_sql(context, reading.narrowed(context).await?, source)).await?;
     let Some(row) = rows.first() else { return Ok(0) };
     let total = integer(row, 1)?;
     if let Some(key) = key {
@@ -95,42 +95,42 @@ pub(crate) async fn count(
     Ok(total)
 }
 
-/// Whether an unknown total is estimated by the planner: SQLite's planner has no estimate.
+/// Whether an unknown total is estimated by the planner. SQLite's planner has no estimate.
 pub(crate) fn is_estimated(context: &Context<'_>, reading: Reading<'_>) -> bool {
     reading.plan.count == Count::Estimate && context.state().db.dialect() == Dialect::Postgres
 }
 
-/// How many records PostgreSQL's planner believes that the condition finds; at least those that are there to be seen.
-async fn estimate(context: &Context<'_>, reading: Reading<'_>, shown: i64) -> Result<i64> {
+/// The row estimate of PostgreSQL's planner, at least the records known from this page.
+async fn estimate(context: &Context<'_>, reading: Reading<'_>, found: i64) -> Result<i64> {
     let mut sql = Sql::new(context.state().db.dialect(), "EXPLAIN (FORMAT JSON) SELECT t.\"id\"");
-    write_found(&mut sql, reading);
+    write_records(&mut sql, reading);
     let rows = context.read(sql).await?;
-    let told = rows.first().map_or(Ok(None), |row| Cell::new(row, 0)?.json())?;
-    let told: Value = serde_json::from_str(told.unwrap_or("null")).map_err(Error::internal)?;
-    let believed = told[0]["Plan"]["Plan Rows"].as_f64().unwrap_or_default();
-    let before = if shown == 0 || reading.cursor.is_some() { 0 } else { reading.plan.offset() };
-    Ok((believed as i64).max(before.saturating_add(shown)))
+    let json = rows.first().map_or(Ok(None), |row| Cell::new(row, 0)?.json())?;
+    let explained: Value = serde_json::from_str(json.unwrap_or("null")).map_err(Error::internal)?;
+    let estimated = explained[0]["Plan"]["Plan Rows"].as_f64().unwrap_or_default();
+    let before = if found == 0 || reading.cursor.is_some() { 0 } else { reading.plan.offset() };
+    Ok((estimated as i64).max(before.saturating_add(found)))
 }
 
-/// `SELECT` the basis alone where that is the total, and else with what is counted in the same snapshot.
-pub(crate) fn count_sql(context: &Context<'_>, reading: Reading<'_>, basis: &TotalSource) -> Sql {
+/// `SELECT` of the column of the total source; for [`TotalSource::Versioned`] also `COUNT(*)` from the same snapshot.
+pub(crate) fn count_sql(context: &Context<'_>, reading: Reading<'_>, source: &TotalSource) -> Sql {
     let mut sql = Sql::new(context.state().db.dialect(), "SELECT ");
-    basis.write(&mut sql, reading.entry.meta.table);
+    source.write(&mut sql, reading.entry.meta.table);
     sql.push(" AS ").name(TOTAL_COLUMN);
-    if let TotalSource::Changes { .. } = basis {
+    if let TotalSource::Versioned { .. } = source {
         sql.push(", COUNT(*) AS \"total\"");
-        write_found(&mut sql, reading);
+        write_records(&mut sql, reading);
         return sql.with_custom_plan();
     }
     sql
 }
 
 fn integer(row: Row<'_>, position: usize) -> Result<i64> {
-    Cell::new(row, position)?.integer()?.ok_or_else(|| Error::internal("a total that is none"))
+    Cell::new(row, position)?.integer()?.ok_or_else(|| Error::internal("a total is null"))
 }
 
-/// ` FROM` the records that the condition finds.
-fn write_found(sql: &mut Sql, reading: Reading<'_>) {
+/// Writes `FROM` and `WHERE` of the records of the list.
+fn write_records(sql: &mut Sql, reading: Reading<'_>) {
     let Reading { entry, condition, .. } = reading;
     let mut sources = Vec::new();
     condition.sources(&mut sources);

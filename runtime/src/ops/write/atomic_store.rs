@@ -1,4 +1,4 @@
-//! Stores a record with its event and its audit entry in one statement of PostgreSQL: all of it or nothing.
+//! Stores a record, its event and its audit entry in one statement of PostgreSQL (data-modifying CTEs), atomically.
 
 use super::candidate;
 use super::update::Cause;
@@ -8,95 +8,99 @@ use crate::context::Context;
 use crate::db::{INPUT_CTE, InputRow, Operand, Sql};
 use crate::error::{Error, FOREIGN_KEY_MESSAGE, Result};
 use crate::ops::input::changeset::Changes;
-use crate::ops::show::Read;
+use crate::ops::show::RenderedRecord;
 use crate::ops::{records, visibility};
 use crate::outbox;
 
-/// Which row is stored.
+/// The row to store.
 #[derive(Debug, Clone, Copy)]
 pub enum Target<'r> {
-    /// A new one, with an id that it has taken.
+    /// A new row, with an id from the sequence.
     New(i64),
-    /// The row of a record, if its version is still the one that was seen.
-    Found(&'r RowVersion),
+    /// An existing row, if its version is still this one.
+    Existing(&'r RowVersion),
 }
 
-/// A row as it was found.
+/// The version of a row as it was read.
 #[derive(Debug, Clone)]
 pub struct RowVersion {
     pub id: i64,
-    /// The transaction that wrote it: another version of the row is another one's.
-    pub version: String,
-    /// Where that version stands in its table, which an index need not be asked again.
-    pub at: String,
+    /// `xmin`: the transaction that wrote this version of the row.
+    pub xmin: String,
+    /// `ctid`: the position of this version in the table, which avoids an index lookup.
+    pub ctid: String,
 }
 
 impl RowVersion {
-    pub fn give(&self, given: &mut InputRow) {
-        given.bind_column("charter_id", self.id).bind_column("charter_version", self.version.as_str());
-        given.bind_column("charter_at", self.at.as_str());
+    /// Binds the version to the input columns `charter_id`, `charter_xmin` and `charter_ctid`.
+    pub fn bind(&self, input: &mut InputRow) {
+        input.bind_column("charter_id", self.id).bind_column("charter_xmin", self.xmin.as_str());
+        input.bind_column("charter_ctid", self.ctid.as_str());
     }
 
-    /// Writes the condition that a row is the one that was given and still the same.
-    pub fn write_same(sql: &mut Sql, row: &str) {
-        sql.push(row).push(".\"ctid\" = g.\"charter_at\"::tid AND ").push(row).push(".\"id\" = g.\"charter_id\" AND ");
-        sql.push(row).push(".\"xmin\"::text = g.\"charter_version\"");
+    /// Writes the condition that a row still has the version in the input.
+    pub fn write_is_current(sql: &mut Sql, row: &str) {
+        sql.push(row)
+            .push(".\"ctid\" = g.\"charter_ctid\"::tid AND ")
+            .push(row)
+            .push(".\"id\" = g.\"charter_id\" AND ");
+        sql.push(row).push(".\"xmin\"::text = g.\"charter_xmin\"");
     }
 }
 
-/// Stores the record. Answers false, and changes nothing, when the row has another version by now, or when what the record
-/// refers to is gone.
+/// Stores the record. Returns false, without a change, if the row has another version by now or a record that it refers
+/// to is deleted.
 pub async fn store(
     context: &Context<'_>,
     entry: &Entry,
     changes: &Changes,
     row: Target<'_>,
     cause: Cause,
-    record: &Read,
+    record: &RenderedRecord,
 ) -> Result<bool> {
-    let mut given = InputRow::default();
+    let mut input = InputRow::default();
     let id = match row {
         Target::New(id) => {
-            given.bind_column("charter_id", id);
+            input.bind_column("charter_id", id);
             id
         }
-        Target::Found(seen) => {
-            seen.give(&mut given);
-            seen.id
+        Target::Existing(row_version) => {
+            row_version.bind(&mut input);
+            row_version.id
         }
     };
-    candidate::write_cells(&mut given, changes)?;
+    candidate::write_cells(&mut input, changes)?;
     let name = outbox::name(entry, cause.event);
     if entry.meta.events {
-        let data = outbox::data(entry, changes, record.answer())?;
+        let data = outbox::data(entry, changes, record.json())?;
         let audience = visibility::audience(context, entry, |field| changes.current(field.name)).await?;
-        given.bind_column("charter_body", outbox::body(&name, context.now(), &data));
-        given.bind_column("charter_owner", audience.stored());
-        given.bind_column("charter_told_at", context.now());
-        given.bind_column("charter_trace", outbox::trace_text(context));
+        input.bind_column("charter_body", outbox::body(&name, context.now(), &data));
+        input.bind_column("charter_owner", audience.stored());
+        input.bind_column("charter_event_at", context.now());
+        input.bind_column("charter_trace", outbox::trace_text(context));
     }
     let mut difference = Vec::with_capacity(512);
     write_diff(&mut difference, changes)?;
-    let entered = audit::entry_values(context, id, &difference).map(|(column, value)| {
-        given.bind_column(column, value);
+    let audit_values = audit::entry_values(context, id, &difference).map(|(column, value)| {
+        input.bind_column(column, value);
         Operand::Of("k", column)
     });
     match row {
-        Target::New(_) => write_insert(&mut given, changes),
-        Target::Found(_) => write_update(&mut given, entry, changes),
+        Target::New(_) => write_insert(&mut input, changes),
+        Target::Existing(_) => write_update(&mut input, entry, changes),
     }
-    let sql = &mut given.sql;
+    let sql = &mut input.sql;
     if entry.meta.events {
-        sql.push(", \"charter_told\" AS (");
-        let cells = ["charter_body", "charter_owner", "charter_told_at", "charter_trace"];
-        outbox::write_insert(sql, name, cells.map(|cell| Operand::Of("k", cell)));
-        sql.push(" FROM \"charter_kept\" AS k)");
+        sql.push(", \"charter_event\" AS (");
+        let columns = ["charter_body", "charter_owner", "charter_event_at", "charter_trace"];
+        outbox::write_insert(sql, name, columns.map(|column| Operand::Of("k", column)));
+        sql.push(" FROM \"charter_written\" AS k)");
     }
-    sql.push(", \"charter_entered\" AS (");
-    audit::write_insert(sql, entry, cause.action, entered);
-    sql.push(" FROM \"charter_kept\" AS k) SELECT 1 FROM \"charter_kept\"");
-    let stored = match context.state().db.query_input_row(context.db(), given).await {
-        // What it refers to has just gone, which is told under its name where each is looked at.
+    sql.push(", \"charter_audit\" AS (");
+    audit::write_insert(sql, entry, cause.action, audit_values);
+    sql.push(" FROM \"charter_written\" AS k) SELECT 1 FROM \"charter_written\"");
+    let stored = match context.state().db.query_input_row(context.db(), input).await {
+        // A concurrent delete: the slow path checks each reference and names the field.
         Err(Error::Conflict(message)) if message == FOREIGN_KEY_MESSAGE && !context.db().is_open() => false,
         stored => stored.map_err(|error| records::map_unique_violation(error, changes))?.is_some(),
     };
@@ -106,8 +110,8 @@ pub async fn store(
     Ok(stored)
 }
 
-fn write_insert(given: &mut InputRow, changes: &Changes) {
-    let sql = &mut given.sql;
+fn write_insert(input: &mut InputRow, changes: &Changes) {
+    let sql = &mut input.sql;
     let columns: Vec<&str> = changes.iter().map(|(field, _)| field.name).collect();
     sql.push(", \"charter_stored\" AS (INSERT INTO ").name(changes.meta.table).push(" (\"id\"");
     for name in &columns {
@@ -119,19 +123,20 @@ fn write_insert(given: &mut InputRow, changes: &Changes) {
     }
     sql.push(" FROM ")
         .name(INPUT_CTE)
-        .push(" AS g RETURNING \"id\"), \"charter_kept\" AS (SELECT g.* FROM ")
+        .push(" AS g RETURNING \"id\"), \"charter_written\" AS (SELECT g.* FROM ")
         .name(INPUT_CTE);
     sql.push(" AS g JOIN \"charter_stored\" AS s ON s.\"id\" = g.\"charter_id\")");
 }
 
-/// The statement waits for a transaction that holds the row, and then sees its new version and updates nothing.
-fn write_update(given: &mut InputRow, entry: &Entry, changes: &Changes) {
-    let sql = &mut given.sql;
-    sql.push(", \"charter_kept\" AS (UPDATE ").name(entry.meta.table).push(" AS t SET ");
+/// The statement waits for a transaction that holds the row. If that changes the row, its version differs and nothing
+/// is updated.
+fn write_update(input: &mut InputRow, entry: &Entry, changes: &Changes) {
+    let sql = &mut input.sql;
+    sql.push(", \"charter_written\" AS (UPDATE ").name(entry.meta.table).push(" AS t SET ");
     for (index, (field, _)) in changes.iter().enumerate() {
         sql.push(if index > 0 { ", " } else { "" }).name(field.name).push(" = g.").name(field.name);
     }
     sql.push(" FROM ").name(INPUT_CTE).push(" AS g WHERE ");
-    RowVersion::write_same(sql, "t");
+    RowVersion::write_is_current(sql, "t");
     sql.push(" RETURNING g.*)");
 }

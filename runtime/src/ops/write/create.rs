@@ -1,4 +1,4 @@
-//! A new record: `POST /<path>`.
+//! `POST /<path>`: creates a record.
 
 use sea_orm::Value;
 
@@ -17,19 +17,19 @@ use crate::ops::transaction::after_commit;
 use crate::ops::{input, records, show};
 use crate::outbox;
 
-/// Creates a record from a body, in the context's transaction, and answers what `show` would.
+/// Creates a record from a body, in the context's transaction, and returns it as `show` does.
 ///
-/// `under` is the parent's id when the path names one.
+/// `under` is the id of the parent in the path.
 pub async fn create(context: &Context<'_>, entry: &Entry, body: &Body<'_>, under: Option<i64>) -> Result<WriteResult> {
-    if let Some(outcome) = fast_path::create_record(context, entry, body, under).await? {
-        return Ok(outcome);
+    if let Some(result) = fast_path::create_record(context, entry, body, under).await? {
+        return Ok(result);
     }
     let definitions = definitions(context, entry).await?;
     let mut changes = read(context, entry, body, under, &definitions)?;
     finish(context, entry, "create", &definitions, &mut changes).await
 }
 
-/// Reads a body into the changes that make a new record, as far as it gives them.
+/// Reads a body into the changes of a new record.
 pub fn read(
     context: &Context<'_>,
     entry: &Entry,
@@ -43,13 +43,13 @@ pub fn read(
     }
     input::read(context.catalog(), entry, body, definitions, &mut changes)?;
     if let (Some(parent), Some(id)) = (entry.meta.under, under) {
-        // The path decides, whatever the body says.
+        // The parent in the path overrides the body.
         changes.set(parent.field, Value::from(id));
     }
     Ok(changes)
 }
 
-/// Creates a record from what an action set, as [`create`] does from a body.
+/// Creates a record from the values that an action set, as [`create`] does from a body.
 pub async fn create_drafted(
     context: &Context<'_>,
     entry: &Entry,
@@ -60,12 +60,12 @@ pub async fn create_drafted(
     finish(context, entry, action, &definitions, changes).await
 }
 
-/// Reads a body into changes, as far as it alone decides.
+/// Reads a body into changes, without custom fields.
 pub fn read_input(catalog: &Catalog, entry: &Entry, body: &Body<'_>, changes: &mut Changes) -> Result<()> {
     input::read(catalog, entry, body, &[], changes)
 }
 
-/// Completes, checks and stores a new record, and emits its events.
+/// Applies defaults, checks and stores a new record, and emits its events.
 async fn finish(
     context: &Context<'_>,
     entry: &Entry,
@@ -76,11 +76,11 @@ async fn finish(
     input::complete(entry, context, definitions, changes)?;
     check(context, entry, None, changes).await?;
     let id = records::insert(context, changes).await?;
-    // Everything is told in the order in which it happens: what the hook goes on to change is told after this.
+    // Events and audit entries have the order of the changes: those of the hook's own changes follow.
     audit::record_change(context, entry, action, id, changes).await?;
     embedded::write(context, changes, id).await?;
     let mut record = show::single(context, entry, id).await?.ok_or(Error::NotFound)?;
-    outbox::emit_all(context, entry, "created", changes, record.answer()).await?;
+    outbox::emit_all(context, entry, "created", changes, record.json()).await?;
     if after_save(context, entry, id).await? {
         record = show::single(context, entry, id).await?.ok_or(Error::NotFound)?;
     }
@@ -95,8 +95,8 @@ async fn definitions(context: &Context<'_>, entry: &Entry) -> Result<Vec<Definit
     }
 }
 
-/// Every rule, then the resource's own say. `check` sees whatever could be read and adds its problems to the others;
-/// `before_save` sees only values that passed.
+/// Checks all rules, then runs the hooks. `check` runs with the values that could be read and can add errors.
+/// `before_save` runs only if there are no errors.
 pub async fn check(context: &Context<'_>, entry: &Entry, id: Option<i64>, changes: &mut Changes) -> Result<()> {
     check_without_database(context, changes)?;
     references::check(context, changes, id.as_slice()).await?;
@@ -110,22 +110,22 @@ pub async fn check(context: &Context<'_>, entry: &Entry, id: Option<i64>, change
     std::mem::take(&mut changes.errors).into_result()
 }
 
-/// The rules for which no other record is looked at.
+/// Checks the rules that need no query.
 pub fn check_without_database(context: &Context<'_>, changes: &mut Changes) -> Result<()> {
     check_owner(context, changes);
     rules::check_record(changes)
 }
 
-/// Nobody but an administrator writes records in another's name.
+/// Only an administrator may create or change records of another owner.
 fn check_owner(context: &Context<'_>, changes: &mut Changes) {
     let Some(owner) = changes.meta.owner.filter(|_| !context.caller().is_admin) else { return };
     let own = context.caller().user_id.map(Value::from);
-    if changes.get(owner).is_some_and(|given| Some(given) != own.as_ref()) {
-        changes.errors.add(owner, "must be your own: only an administrator writes in another's name");
+    if changes.get(owner).is_some_and(|value| Some(value) != own.as_ref()) {
+        changes.errors.add(owner, "must be your own user id: only an administrator can set another owner");
     }
 }
 
-/// Runs the hook that sees a record as it was just stored, and answers whether there is one.
+/// Runs `after_save` with the stored record. Returns whether the resource has this hook.
 pub async fn after_save(context: &Context<'_>, entry: &Entry, id: i64) -> Result<bool> {
     let Some(hook) = entry.route.hooks.after_save else { return Ok(false) };
     let running = RunningHook::enter(context, entry.meta, "after_save")?;
@@ -134,7 +134,7 @@ pub async fn after_save(context: &Context<'_>, entry: &Entry, id: i64) -> Result
     Ok(true)
 }
 
-/// Inserts a row of reference data: the same rules, no event.
+/// Inserts a row of seed data: checked by the same rules, without an event.
 pub async fn insert_seed(context: &Context<'_>, entry: &Entry, body: &Body<'_>, id: Option<Value>) -> Result<()> {
     let mut changes = Changes::new(entry.meta, None);
     input::read(context.catalog(), entry, body, &[], &mut changes)?;

@@ -1,4 +1,4 @@
-//! Tables of PostgreSQL whose triggers, rules, policies or generated columns decide what is stored, beside the metadata.
+//! Tables of PostgreSQL with triggers, rules, policies or generated columns, which can change what a statement stores.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,10 +8,10 @@ use crate::context::Context;
 use crate::db::{Dialect, Sql};
 use crate::error::Result;
 
-/// A trigger that is added to a table is known within this time.
+/// Maximum age of the cached list of tables: a new trigger is noticed within this time.
 const MAX_AGE: Duration = Duration::from_secs(60);
 
-/// The names of these tables, as they were last read.
+/// Cached names of these tables.
 #[derive(Debug, Default)]
 pub struct DatabaseSideEffects(Mutex<Option<(Instant, Arc<HashSet<String>>)>>);
 
@@ -33,16 +33,16 @@ impl DatabaseSideEffects {
     /// When the database fails.
     pub async fn has_triggers_or_rules(&self, context: &Context<'_>, table: &str) -> Result<bool> {
         let now = context.state().clock.instant();
-        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        if let Some((read, tables)) = known
-            && now.saturating_duration_since(read) < MAX_AGE
+        let cached = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some((read_at, tables)) = cached
+            && now.saturating_duration_since(read_at) < MAX_AGE
         {
             return Ok(tables.contains(table));
         }
         let rows = Sql::new(Dialect::Postgres, TABLES).all(context.read_connection()).await?;
         let tables = rows.iter().map(|row| row.try_get("", "table")).collect::<Result<HashSet<String>, _>>()?;
-        let has = tables.contains(table);
+        let is_listed = tables.contains(table);
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((now, Arc::new(tables)));
-        Ok(has)
+        Ok(is_listed)
     }
 }

@@ -1,4 +1,4 @@
-//! The end of a record: `DELETE /<path>/{id}`, for good or by a mark, as the resource declares.
+//! `DELETE /<path>/{id}`: deletes a record, or soft-deletes it if the resource declares so.
 
 use std::sync::Arc;
 
@@ -20,18 +20,18 @@ use crate::ops::{records, show};
 use crate::outbox;
 use crate::query::Condition;
 
-/// What a reference that stands in the way comes to.
-const REFERRED_TO: &str = "Other records still refer to this one. Deleted ones that can be restored count too.";
+/// Message of a delete that a foreign key prevents.
+const REFERRED_TO: &str = "Other records still refer to this record. Soft-deleted records count too.";
 
-/// Deletes what goes with a record: its embedded records, and its attachments as if each were deleted by itself.
-async fn with_it(context: &Context<'_>, entry: &Entry, id: i64) -> Result<()> {
+/// Deletes the embedded records and attachments of a record.
+async fn delete_dependents(context: &Context<'_>, entry: &Entry, id: i64) -> Result<()> {
     embedded::remove(context, entry, id).await?;
     if !entry.meta.attachments {
         return Ok(());
     }
     let Some(attached) = context.catalog().attached() else { return Ok(()) };
     for file in attachment::attachment_ids(context, entry, id).await? {
-        // Whoever may delete the record deletes what hangs on it, though it be hidden from them.
+        // A caller that may delete the record deletes its attachments, even those that it cannot see.
         let Some(row) = records::load(context, attached, file, &Condition::always(), true).await? else { continue };
         Box::pin(remove(context, attached, file, row, &Preconditions::default())).await?;
     }
@@ -41,8 +41,8 @@ async fn with_it(context: &Context<'_>, entry: &Entry, id: i64) -> Result<()> {
 /// Deletes a record, in the context's transaction.
 ///
 /// # Errors
-/// [`Error::NotFound`] when there is none that the caller may see; [`Error::PreconditionFailed`] when it is not the
-/// version that is meant; [`Error::Conflict`] while others refer to it.
+/// [`Error::NotFound`] if the caller can see no such record; [`Error::PreconditionFailed`] if its version does not
+/// match; [`Error::Conflict`] while other records refer to it.
 pub async fn delete(
     context: &Context<'_>,
     entry: &Entry,
@@ -55,7 +55,7 @@ pub async fn delete(
     remove(context, entry, id, row, conditions).await
 }
 
-/// Deletes a record that was found and locked.
+/// Deletes a locked record.
 async fn remove(
     context: &Context<'_>,
     entry: &Entry,
@@ -66,7 +66,7 @@ async fn remove(
     guard(context, entry, &row).await?;
     let record = show::single(context, entry, id).await?.ok_or(Error::NotFound)?;
     conditions.check(&record.tag())?;
-    // From before it is gone, and what goes with it.
+    // The audience depends on the record and its parents, so it is read before they are deleted.
     let audience = audience(context, entry, |field| stored(&row, field)).await?;
     let hooks = entry.route.hooks;
     if let Some(hook) = hooks.before_delete {
@@ -74,14 +74,14 @@ async fn remove(
         hook(&context.within_hook(&running), &row).await?;
     }
     if !entry.meta.soft_delete {
-        with_it(context, entry, id).await?;
+        delete_dependents(context, entry, id).await?;
     }
     records::delete(context, entry, id).await.map_err(|error| match error {
         Error::Conflict(_) => Error::Conflict(REFERRED_TO.into()),
         other => other,
     })?;
     if entry.meta.events {
-        let data = show::wrap(entry.meta.name, record.answer());
+        let data = show::wrap(entry.meta.name, record.json());
         outbox::emit(context, entry, "deleted", &data, audience).await?;
     }
     audit::record_deletion(context, entry, id, &row).await?;

@@ -1,8 +1,8 @@
-//! A plain create or update on PostgreSQL in two statements: the first reads the record as it will be and checks it, the
-//! second stores it with its event and its audit entry.
+//! Fast path of PostgreSQL: a create or update in two statements. The first evaluates the candidate record and its
+//! checks, the second stores it with its event and its audit entry.
 //!
-//! Where anything else has a say (a behaviour, embedded records, a trigger of somebody else's), or anything is wrong, the
-//! way of one step after the other is taken from its beginning: it finds the words for every problem.
+//! The slow path runs instead if the resource has hooks or embedded records, if the table has triggers or rules of its
+//! own, or if any check fails. It also finds the error message of every failed check.
 
 use std::sync::Arc;
 
@@ -21,14 +21,14 @@ use crate::ops::{input, records, visibility};
 use crate::query::Condition;
 use sea_orm::QueryResult;
 
-/// The definitions of custom fields that a write is judged by, if it has any.
+/// The definitions that validate custom fields, if the write needs any.
 pub type CustomFieldDefinitions = Option<Arc<Definitions>>;
 
-fn list(judges: &CustomFieldDefinitions) -> &[Definition] {
-    judges.as_ref().map(|known| known.list.as_slice()).unwrap_or_default()
+fn list(definitions: &CustomFieldDefinitions) -> &[Definition] {
+    definitions.as_ref().map(|definitions| definitions.list.as_slice()).unwrap_or_default()
 }
 
-/// Creates a record as [`create::create`] does; `None` where it takes more.
+/// Creates a record as [`create::create`] does. `None` if the slow path must run.
 pub async fn create_record(
     context: &Context<'_>,
     entry: &Entry,
@@ -38,16 +38,15 @@ pub async fn create_record(
     if !is_plain(context, entry).await? {
         return Ok(None);
     }
-    let custom_field_definitions = judges(context, entry, entry.meta.custom_fields).await?;
-    let mut changes = create::read(context, entry, body, under, list(&custom_field_definitions))?;
-    input::complete(entry, context, list(&custom_field_definitions), &mut changes)?;
+    let definitions = load_definitions(context, entry, entry.meta.custom_fields).await?;
+    let mut changes = create::read(context, entry, body, under, list(&definitions))?;
+    input::complete(entry, context, list(&definitions), &mut changes)?;
     create::check_without_database(context, &mut changes)?;
     let mut columns = entry.meta.fields.iter().filter(|field| field.is_column() && field.name != "id");
     if !changes.errors.is_empty() || !columns.all(|field| changes.get(field.name).is_some()) {
         return Ok(None);
     }
-    let Some((id, record)) = candidate::evaluate(context, entry, &changes, &custom_field_definitions, None).await?
-    else {
+    let Some((id, record)) = candidate::evaluate(context, entry, &changes, &definitions, None).await? else {
         return Ok(None);
     };
     let cause = Cause { action: "create", event: "created" };
@@ -57,7 +56,7 @@ pub async fn create_record(
     Ok(Some(WriteResult { created: Some(id), ..WriteResult::of(entry, &record, &changes) }))
 }
 
-/// A record, if `condition` holds for it; with what [`change`] goes by, where that will do.
+/// Loads a record for which `condition` holds, with its row version if [`update_record`] can use it.
 pub async fn find(
     context: &Context<'_>,
     entry: &Entry,
@@ -70,13 +69,13 @@ pub async fn find(
     records::load_versioned(context, entry, id, condition).await
 }
 
-/// Whether only the record itself says who may see it: what other rows say of it could be another by now.
+/// Whether visibility depends on the record alone: other rows could change after they were read.
 fn is_eligible(entry: &Entry) -> bool {
     entry.standing.is_none() && entry.route.hooks.scope.is_none() && (entry.parents.is_empty() || !entry.is_restricted)
 }
 
-/// Changes a record that was found by [`find`] as [`update::update`] does; `None` where it takes more, and where the record
-/// is another each time that it is found.
+/// Updates a record that [`find`] loaded, as [`update::update`] does. `None` if the slow path must run, or after
+/// [`MAX_ATTEMPTS`] concurrent changes.
 pub async fn update_record(
     context: &Context<'_>,
     entry: &Entry,
@@ -96,23 +95,23 @@ pub async fn update_record(
         };
         let Some(found) = found else { return Ok(None) };
         match update_found_record(context, entry, id, found, body).await? {
-            Attempt::Done(outcome) => return Ok(Some(*outcome)),
-            Attempt::TakesMore => return Ok(None),
-            Attempt::Another => {}
+            Attempt::Done(result) => return Ok(Some(*result)),
+            Attempt::SlowPath => return Ok(None),
+            Attempt::Conflict => {}
         }
     }
     Ok(None)
 }
 
-/// So often a record that somebody else changed meanwhile is found anew before it is locked.
+/// Attempts with a record that other transactions keep changing, before the slow path locks it.
 const MAX_ATTEMPTS: usize = 3;
 
-/// What came of a change to a row that was found.
+/// Result of one attempt.
 enum Attempt {
     Done(Box<WriteResult>),
-    /// The row is another by now.
-    Another,
-    TakesMore,
+    /// The row has another version by now.
+    Conflict,
+    SlowPath,
 }
 
 async fn update_found_record(
@@ -122,48 +121,52 @@ async fn update_found_record(
     found: Arc<QueryResult>,
     body: &Body<'_>,
 ) -> Result<Attempt> {
-    // A row that was found while its table had a foreign trigger was read without its version.
-    let (Ok(version), Ok(at)) = (found.try_get("", "xmin"), found.try_get("", "ctid")) else {
-        return Ok(Attempt::TakesMore);
+    // The row was loaded without its version, because its table had a foreign trigger at that time.
+    let (Ok(xmin), Ok(ctid)) = (found.try_get("", "xmin"), found.try_get("", "ctid")) else {
+        return Ok(Attempt::SlowPath);
     };
-    let seen = RowVersion { id, version, at };
-    let judges = judges(context, entry, update::gives_custom_fields(entry, body)).await?;
+    let row_version = RowVersion { id, xmin, ctid };
+    let definitions = load_definitions(context, entry, update::gives_custom_fields(entry, body)).await?;
     let mut changes = Changes::new(entry.meta, Some(found));
-    input::read(context.catalog(), entry, body, list(&judges), &mut changes)?;
+    input::read(context.catalog(), entry, body, list(&definitions), &mut changes)?;
     update::drop_unchanged(&mut changes)?;
     update::refuse_fixed(&mut changes);
     create::check_without_database(context, &mut changes)?;
     if !changes.errors.is_empty() {
-        return Ok(Attempt::TakesMore);
+        return Ok(Attempt::SlowPath);
     }
     if changes.is_empty() {
-        // The row was found before the body was read: the other way compares the body with the row of now, and locks it.
-        return Ok(Attempt::TakesMore);
+        // The row was loaded before the body was read. The slow path compares the body with the current row and locks
+        // it.
+        return Ok(Attempt::SlowPath);
     }
     changes.set("updated_at", context.now().into());
-    let Some((_, record)) = candidate::evaluate(context, entry, &changes, &judges, Some(&seen)).await? else {
-        return Ok(Attempt::TakesMore);
+    let Some((_, record)) = candidate::evaluate(context, entry, &changes, &definitions, Some(&row_version)).await?
+    else {
+        return Ok(Attempt::SlowPath);
     };
-    if !atomic_store::store(context, entry, &changes, Target::Found(&seen), UPDATE, &record).await? {
-        return Ok(Attempt::Another);
+    if !atomic_store::store(context, entry, &changes, Target::Existing(&row_version), UPDATE, &record).await? {
+        return Ok(Attempt::Conflict);
     }
     Ok(Attempt::Done(Box::new(WriteResult::of(entry, &record, &changes))))
 }
 
-/// Whether nothing but what the metadata says decides what is stored and shown of a record.
+/// Whether the metadata alone determines what is stored and shown: no hooks, no embedded or computed fields, no
+/// triggers or rules of the database.
 async fn is_plain(context: &Context<'_>, entry: &Entry) -> Result<bool> {
     let hooks = &entry.route.hooks;
-    let silent = hooks.guard.is_none()
+    let has_no_hooks = hooks.guard.is_none()
         && hooks.check.is_none()
         && hooks.before_save.is_none()
         && hooks.after_save.is_none()
         && hooks.after_commit.is_none();
-    let columns = entry.single.embedded.is_empty() && entry.single.computed.is_empty() && !entry.meta.singleton;
-    let known = silent && columns && context.state().db.dialect() == Dialect::Postgres;
-    Ok(known && !context.state().foreign_triggers.has_triggers_or_rules(context, entry.meta.table).await?)
+    let has_columns_only =
+        entry.single.embedded.is_empty() && entry.single.computed.is_empty() && !entry.meta.singleton;
+    let is_plain = has_no_hooks && has_columns_only && context.state().db.dialect() == Dialect::Postgres;
+    Ok(is_plain && !context.state().database_side_effects.has_triggers_or_rules(context, entry.meta.table).await?)
 }
 
-async fn judges(context: &Context<'_>, entry: &Entry, needed: bool) -> Result<CustomFieldDefinitions> {
+async fn load_definitions(context: &Context<'_>, entry: &Entry, needed: bool) -> Result<CustomFieldDefinitions> {
     match needed {
         true => context.state().custom_fields.get(context.read_connection(), entry.meta.plural).await.map(Some),
         false => Ok(None),

@@ -1,4 +1,4 @@
-//! Records that were deleted by a mark: who may ask for them, and `POST /<path>/{id}/restore`, which takes the mark away.
+//! `POST /<path>/{id}/restore`: restores soft-deleted records; and the query parameter `deleted=only`.
 
 pub use charter_model::reserved::RESTORE_PATH as RESTORE;
 use sea_orm::Value;
@@ -17,33 +17,33 @@ use crate::query::{Condition, Request};
 
 const CAUSE: Cause = Cause { action: RESTORE, event: "restored" };
 
-/// Whether a request means the deleted records of a resource: `deleted=only`.
+/// Whether a request asks for deleted records: `deleted=only`.
 ///
 /// # Errors
-/// 403 when the caller may not delete them, who is the one that may see what was deleted; 422 for any other value, and where
-/// nothing is kept: whoever asks for deleted records is never answered others.
+/// 403 if the caller may not delete records of this resource; 422 for any other value, and for a resource without soft
+/// delete. It is an error and never ignored: a client that asks for deleted records must not get others.
 pub fn asks_for_deleted(context: &Context<'_>, entry: &Entry, request: &Request) -> Result<bool> {
-    let Some(wanted) = &request.deleted else { return Ok(false) };
+    let Some(value) = &request.deleted else { return Ok(false) };
     if !entry.meta.keeps_deleted() {
-        return Err(Error::invalid("deleted", "cannot be asked for: nothing of what was deleted is kept here"));
+        return Err(Error::invalid("deleted", "is not supported: this resource has no soft delete"));
     }
     let (ability, permission) = endpoints::to_write(entry);
     context.caller().need_ability(&ability)?;
     if let Some(permission) = permission {
         context.caller().need_permission(permission)?;
     }
-    match wanted.as_str() {
+    match value.as_str() {
         "only" => Ok(true),
         _ => Err(Error::invalid("deleted", "must be only")),
     }
 }
 
-/// The fields of a deleted record in a list: those of any, and when it was deleted.
+/// The fields of a deleted record in a list: those of any list item, and `deleted_at`.
 pub fn shown_in_list(entry: &Entry) -> impl Iterator<Item = &'static FieldMeta> {
     entry.meta.fields.iter().filter(|field| field.shown == Shown::Always || field.name == "deleted_at")
 }
 
-/// Whether there is a record that could be restored, or that has been already.
+/// Checks that a record exists that is deleted, or already restored.
 ///
 /// # Errors
 /// [`Error::NotFound`].
@@ -56,13 +56,13 @@ pub async fn find(context: &Context<'_>, entry: &Entry, id: i64, within: Conditi
     Err(Error::NotFound)
 }
 
-/// Restores a deleted record, in the context's transaction, and answers it as `show` does. One that is not deleted stays as it
-/// is: the answer to its restore may have been lost.
+/// Restores a deleted record, in the context's transaction, and returns it as `show` does. A record that is not deleted
+/// stays unchanged and is returned too, because the response to an earlier restore may have been lost.
 ///
 /// # Errors
-/// [`Error::NotFound`] when there is none that the caller may see; [`Error::PreconditionFailed`] when it is not the
-/// version that is meant; 422 where it could not be as it was: a unique value is another's by now, or what it cannot be
-/// without is deleted.
+/// [`Error::NotFound`] if the caller can see no such record; [`Error::PreconditionFailed`] if its version does not
+/// match; 422 if it cannot be restored as it was, because another record has its unique value or a required parent is
+/// deleted.
 pub async fn restore(
     context: &Context<'_>,
     entry: &Entry,

@@ -1,4 +1,4 @@
-//! A change to a record: `PUT` and `PATCH /<path>/{id}`, which mean the same.
+//! `PUT` and `PATCH /<path>/{id}`: update a record; both have the same meaning.
 
 use std::sync::Arc;
 
@@ -23,8 +23,8 @@ use crate::ops::{input, records, show, visibility};
 use crate::outbox;
 use crate::query::Condition;
 
-/// Changes the given fields of a record, in the context's transaction, and answers it as `show` does. `found` is the record
-/// as it was just seen, with its version, if it was.
+/// Updates the given fields of a record, in the context's transaction, and returns it as `show` does. `found` is the
+/// record as just loaded, with its row version.
 pub async fn update(
     context: &Context<'_>,
     entry: &Entry,
@@ -35,9 +35,9 @@ pub async fn update(
     found: Option<Arc<QueryResult>>,
 ) -> Result<WriteResult> {
     if let Some(found) = found.filter(|_| conditions.is_empty())
-        && let Some(outcome) = fast_path::update_record(context, entry, id, &within, found, body).await?
+        && let Some(result) = fast_path::update_record(context, entry, id, &within, found, body).await?
     {
-        return Ok(outcome);
+        return Ok(result);
     }
     let mut changes = lock(context, entry, id, within, conditions).await?;
     let definitions = match gives_custom_fields(entry, body) {
@@ -50,13 +50,13 @@ pub async fn update(
     finish(context, entry, id, &mut changes, UPDATE).await
 }
 
-/// Whether a body has values for custom fields.
+/// Whether a body contains custom fields.
 pub fn gives_custom_fields(entry: &Entry, body: &Body<'_>) -> bool {
     entry.meta.custom_fields && body.fields.iter().any(|(name, _)| name == "custom_fields")
 }
 
-/// The record as it is, locked until the transaction ends, with no changes yet. Whether the caller may change it, and
-/// whether it is the version that is meant, is known before anything of the request is judged.
+/// Locks a record until the transaction ends, and starts its changes. Checks the `guard` hook and the preconditions
+/// before the body is validated.
 pub async fn lock(
     context: &Context<'_>,
     entry: &Entry,
@@ -71,7 +71,7 @@ pub async fn lock(
     Ok(Changes::new(entry.meta, Some(before)))
 }
 
-/// Whether the caller may change or delete a record that is seen.
+/// Runs the `guard` hook: whether the caller may change or delete a record that it can see.
 pub async fn guard(context: &Context<'_>, entry: &Entry, row: &QueryResult) -> Result<()> {
     match entry.route.hooks.guard {
         Some(hook) => {
@@ -82,7 +82,7 @@ pub async fn guard(context: &Context<'_>, entry: &Entry, row: &QueryResult) -> R
     }
 }
 
-/// Whether a record that is locked is the version that is meant.
+/// Checks the preconditions on a locked record.
 pub async fn check_version(context: &Context<'_>, entry: &Entry, id: i64, conditions: &Preconditions) -> Result<()> {
     if conditions.is_empty() {
         return Ok(());
@@ -91,10 +91,10 @@ pub async fn check_version(context: &Context<'_>, entry: &Entry, id: i64, condit
     conditions.check(&record.tag())
 }
 
-/// What a change is called.
+/// The names of a change.
 #[derive(Debug, Clone, Copy)]
 pub struct Cause {
-    /// In the audit trail: `update`, or the name of an action.
+    /// In the audit log: `update`, or the name of an action.
     pub action: &'static str,
     /// In its event.
     pub event: &'static str,
@@ -102,7 +102,7 @@ pub struct Cause {
 
 pub const UPDATE: Cause = Cause { action: "update", event: "updated" };
 
-/// Checks and stores what really changes, and answers the record.
+/// Checks and stores the values that differ from the stored ones, and returns the record.
 pub async fn finish(
     context: &Context<'_>,
     entry: &Entry,
@@ -115,10 +115,9 @@ pub async fn finish(
     store_changed(context, entry, id, changes, cause).await
 }
 
-/// Sets a field of a record as a consequence of another change, whoever asks. The value is checked as one that a hook sets;
-/// no other rule is, and neither `check` nor `before_save` runs. The change has its event and its entry in the trail.
-/// `value` is made of the row as it stands when nobody else can change it any more. A record that is gone by then needs
-/// nothing.
+/// Sets a field of a record as a consequence of another change, independent of the caller's access. The value is
+/// validated like one that a hook sets. No other rule and neither `check` nor `before_save` runs. The change has its
+/// event and its audit entry. `value` is computed from the locked row. A record that is deleted by then is ignored.
 pub async fn revise(
     context: &Context<'_>,
     entry: &Entry,
@@ -126,10 +125,10 @@ pub async fn revise(
     field: &'static FieldMeta,
     value: impl FnOnce(&QueryResult) -> Result<Value>,
 ) -> Result<()> {
-    set(context, entry, id, field, value, true).await
+    set_field(context, entry, id, field, value, true).await
 }
 
-/// The same, of a list from which something goes that is no more: it may be shorter than its rules allow.
+/// The same for a list that loses a deleted record: it may become shorter than its rules allow.
 pub(crate) async fn release(
     context: &Context<'_>,
     entry: &Entry,
@@ -137,16 +136,16 @@ pub(crate) async fn release(
     field: &'static FieldMeta,
     value: impl FnOnce(&QueryResult) -> Result<Value>,
 ) -> Result<()> {
-    set(context, entry, id, field, value, false).await
+    set_field(context, entry, id, field, value, false).await
 }
 
-async fn set(
+async fn set_field(
     context: &Context<'_>,
     entry: &Entry,
     id: i64,
     field: &'static FieldMeta,
     value: impl FnOnce(&QueryResult) -> Result<Value>,
-    verified: bool,
+    verify: bool,
 ) -> Result<()> {
     let Some(row) = records::load(context, entry, id, &Condition::always(), true).await? else { return Ok(()) };
     let running = RunningHook::enter(context, entry.meta, "revise")?;
@@ -155,13 +154,14 @@ async fn set(
     let mut changes = Changes::new(entry.meta, Some(row));
     let before = changes.values().to_vec();
     changes.set(field.name, value);
-    if verified {
+    if verify {
         running.verify(&before, &mut changes)?;
     }
     store_changed(context, entry, id, &mut changes, UPDATE).await.map(drop)
 }
 
-/// Stores what really changes, and answers the record. Nothing is written, and nothing emitted, when nothing does.
+/// Stores the values that differ from the stored ones, and returns the record. Without a difference, it writes and
+/// emits nothing.
 async fn store_changed(
     context: &Context<'_>,
     entry: &Entry,
@@ -169,19 +169,19 @@ async fn store_changed(
     changes: &mut Changes,
     cause: Cause,
 ) -> Result<WriteResult> {
-    // A hook may have set what is stored already.
+    // A hook may have set a field to its stored value.
     drop_unchanged(changes)?;
-    let changed = !changes.is_empty();
-    if changed {
+    let has_changed = !changes.is_empty();
+    if has_changed {
         changes.set("updated_at", context.now().into());
         records::update(context, changes, id).await?;
-        // Everything is told in the order in which it happens: what the hook goes on to change is told after this.
+        // Events and audit entries have the order of the changes: those of the hook's own changes follow.
         audit::record_change(context, entry, cause.action, id, changes).await?;
         embedded::write(context, changes, id).await?;
     }
     let mut record = show::single(context, entry, id).await?.ok_or(Error::NotFound)?;
-    if changed {
-        outbox::emit_all(context, entry, cause.event, changes, record.answer()).await?;
+    if has_changed {
+        outbox::emit_all(context, entry, cause.event, changes, record.json()).await?;
         if after_save(context, entry, id).await? {
             record = show::single(context, entry, id).await?.ok_or(Error::NotFound)?;
         }
@@ -190,28 +190,28 @@ async fn store_changed(
     Ok(WriteResult::of(entry, &record, changes))
 }
 
-/// Refuses changes to what is given once. Only clients are bound by it: hooks and actions may change anything.
+/// Refuses changes to immutable fields by a client. Hooks and actions may change them.
 pub fn refuse_fixed(changes: &mut Changes) {
     if !changes.is_new() {
-        let fixed: Vec<&str> =
+        let immutable: Vec<&str> =
             changes.iter().filter(|(f, _)| f.access == Access::Immutable).map(|(f, _)| f.name).collect();
-        for name in fixed {
+        for name in immutable {
             changes.errors.add(name, "cannot be changed");
         }
     }
 }
 
-/// Leaves out values that are stored already.
+/// Drops values that equal the stored ones.
 pub fn drop_unchanged(changes: &mut Changes) -> Result<()> {
     let Some(row) = &changes.before else { return Ok(()) };
-    let mut same = Vec::new();
+    let mut unchanged = Vec::new();
     for (field, value) in changes.iter() {
-        let given: Option<&Value> = (*value != value.as_null()).then_some(value);
-        if stored(row, field)?.as_ref() == given {
-            same.push(field.name);
+        let new: Option<&Value> = (*value != value.as_null()).then_some(value);
+        if stored(row, field)?.as_ref() == new {
+            unchanged.push(field.name);
         }
     }
-    for name in same {
+    for name in unchanged {
         changes.unset(name);
     }
     Ok(())

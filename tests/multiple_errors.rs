@@ -1,16 +1,16 @@
-//! Several problems of one request: all of them are told at once, each of them once, under its own field.
+//! Several validation errors in one request: each is reported once, under its own field.
 
 use serde_json::json;
 
 use crate::support::{Server, on_both};
 
 on_both!(
-    all_problems_of_a_body_are_told_at_once_also_those_of_a_resource_of_its_own_kind,
-    what_cannot_be_read_is_not_said_to_be_missing_too,
-    what_stands_beside_the_record_is_said_to_stand_there,
+    all_errors_of_a_body_are_reported_at_once_for_built_in_resources_too,
+    unreadable_value_is_not_also_reported_as_missing,
+    field_next_to_the_singular_key_is_reported_as_misplaced,
 );
 
-async fn what_stands_beside_the_record_is_said_to_stand_there(server: Server) {
+async fn field_next_to_the_singular_key_is_reported_as_misplaced(server: Server) {
     let admin = server.admin();
     let member = admin.post("/members", json!({ "member": { "name": "Ada" }, "id": 5 })).await.created("member");
     assert_eq!((&member["name"], member["id"] == 5), (&json!("Ada"), false));
@@ -21,10 +21,10 @@ async fn what_stands_beside_the_record_is_said_to_stand_there(server: Server) {
         "must be an object"
     );
     let twice = admin.post("/members", json!({ "member": { "name": "Ada" }, "name": "Bo" })).await;
-    assert_eq!(twice.invalid("name"), "stands beside `member`: put it inside");
+    assert_eq!(twice.invalid("name"), "is outside of `member`: move it inside");
 }
 
-async fn all_problems_of_a_body_are_told_at_once_also_those_of_a_resource_of_its_own_kind(server: Server) {
+async fn all_errors_of_a_body_are_reported_at_once_for_built_in_resources_too(server: Server) {
     let admin = server.admin();
     let cases = [
         (
@@ -53,7 +53,7 @@ async fn all_problems_of_a_body_are_told_at_once_also_those_of_a_resource_of_its
     assert_eq!(admin.get(convert).await.invalid_fields(), ["amount", "from", "to"]);
 }
 
-async fn what_cannot_be_read_is_not_said_to_be_missing_too(server: Server) {
+async fn unreadable_value_is_not_also_reported_as_missing(server: Server) {
     let admin = server.admin();
     let cases = [
         (json!({ "participants": [{ "member_id": "x" }] }), "participants.0.member_id", "must be an integer"),

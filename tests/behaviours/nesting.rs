@@ -6,12 +6,12 @@ use super::Behaviours;
 use crate::support::{logged, on_both};
 
 on_both!(
-    hooks_that_revise_each_other_without_end_answer_500_and_leave_nothing,
-    hooks_within_one_another_are_allowed_up_to_a_depth,
-    hooks_after_the_commit_end_too,
+    endlessly_nested_hooks_return_500_and_store_nothing,
+    hooks_can_be_nested_up_to_a_maximum_depth,
+    recursive_after_commit_hooks_stop_at_the_maximum_depth,
 );
 
-async fn hooks_that_revise_each_other_without_end_answer_500_and_leave_nothing(server: Behaviours) {
+async fn endlessly_nested_hooks_return_500_and_store_nothing(server: Behaviours) {
     let admin = server.admin();
     let one = admin.post("/players", json!({})).await.created("player");
     let two = admin.post("/players", json!({ "partner_id": one["id"] })).await.created("player");
@@ -29,7 +29,7 @@ async fn hooks_that_revise_each_other_without_end_answer_500_and_leave_nothing(s
     }
 }
 
-async fn hooks_within_one_another_are_allowed_up_to_a_depth(server: Behaviours) {
+async fn hooks_can_be_nested_up_to_a_maximum_depth(server: Behaviours) {
     let admin = server.admin();
     // Each time that it hits takes two steps: the revision, and the hook of that.
     let player = admin.post("/players", json!({ "practice": 15 })).await.created("player");
@@ -38,7 +38,7 @@ async fn hooks_within_one_another_are_allowed_up_to_a_depth(server: Behaviours) 
     assert_eq!(admin.get("/players").await.json()["meta"]["total"], 1);
 }
 
-async fn hooks_after_the_commit_end_too(server: Behaviours) {
+async fn recursive_after_commit_hooks_stop_at_the_maximum_depth(server: Behaviours) {
     let admin = server.admin();
     let player = admin.post("/players", json!({})).await.created("player");
     let path = format!("/players/{}", player["id"]);

@@ -1,13 +1,13 @@
-//! Events and audit entries of one transaction stand in the order of what happened.
+//! Order of the events and audit entries of one transaction.
 
 use serde_json::json;
 
 use super::Behaviours;
 use crate::support::on_both;
 
-on_both!(what_a_hook_goes_on_to_change_is_told_after_what_made_it_run);
+on_both!(events_of_a_hooks_changes_follow_the_event_of_the_triggering_change);
 
-async fn what_a_hook_goes_on_to_change_is_told_after_what_made_it_run(server: Behaviours) {
+async fn events_of_a_hooks_changes_follow_the_event_of_the_triggering_change(server: Behaviours) {
     let admin = server.admin();
     let before = server.event_bodies(0).await.len();
     let player = admin.post("/players", json!({ "practice": 2 })).await.created("player");

@@ -1,5 +1,5 @@
-//! What is sound before the first request: the paths that the check of the YAML compares are those that are served, and what
-//! no check has seen, in structs written by hand and in rows of a seed, refuses the start.
+//! Start-up checks: the paths and names that the YAML check compares are those that are served, and inconsistent
+//! resources or seed rows prevent the start.
 
 use std::collections::BTreeSet;
 
@@ -11,10 +11,10 @@ use charter_runtime::ops::{self, Route};
 use crate::support::{Server, on_both};
 
 on_both!(
-    a_resource_that_is_not_there_is_an_error_that_names_the_one_that_may_be_meant,
-    every_path_that_is_served_is_compared_by_the_check,
-    every_name_of_the_description_is_compared_by_the_check,
-    rows_of_a_seed_are_refused_all_at_once
+    unknown_resource_in_a_link_is_an_error_with_a_hint,
+    every_served_path_is_compared_by_the_path_conflict_check,
+    every_openapi_name_is_compared_by_the_conflict_check,
+    all_invalid_seed_rows_are_reported_at_once
 );
 
 /// `products/{}/accessories`
@@ -24,7 +24,7 @@ fn without_names(path: &str) -> String {
     segments.collect::<Vec<_>>().join("/")
 }
 
-async fn every_path_that_is_served_is_compared_by_the_check(server: Server) {
+async fn every_served_path_is_compared_by_the_path_conflict_check(server: Server) {
     let declared = charter_codegen::paths(Sources::load("resources".as_ref())).expect("the YAML is right");
     let known: BTreeSet<&str> = declared.iter().map(String::as_str).collect();
     let served: Vec<String> = ops::routes(&server.state).iter().map(|route| without_names(&route.path)).collect();
@@ -41,14 +41,14 @@ async fn every_path_that_is_served_is_compared_by_the_check(server: Server) {
     }
 }
 
-async fn a_resource_that_is_not_there_is_an_error_that_names_the_one_that_may_be_meant(server: Server) {
+async fn unknown_resource_in_a_link_is_an_error_with_a_hint(server: Server) {
     let catalog = &server.state.catalog;
     assert_eq!(catalog.get("product").expect("it is there").meta.plural, "products");
     let error = catalog.get("prodct").expect_err("it is not there").to_string();
     assert!(error.contains("the application has no resource `prodct`; did you mean `product`?"), "{error}");
 }
 
-async fn every_name_of_the_description_is_compared_by_the_check(server: Server) {
+async fn every_openapi_name_is_compared_by_the_conflict_check(server: Server) {
     let description = server.anonymous().get("/openapi.json").await.ok();
     let mut served = BTreeSet::new();
     for name in description["components"]["schemas"].as_object().expect("schemas").keys() {
@@ -196,7 +196,7 @@ mod box_ {
 }
 
 #[test]
-fn what_no_check_has_seen_refuses_the_start() {
+fn inconsistent_resources_prevent_the_start() {
     assert!(Catalog::link(vec![Route::of::<shelf::Entity>()]).is_ok());
     let refused = [
         (vec![Route::of::<label::Entity>()], "the pattern of label.code"),
@@ -223,7 +223,7 @@ const ROWS: &str = "\
 - { code: QBB, name: Other, symbol: x, decimal_places: -1 }
 ";
 
-async fn rows_of_a_seed_are_refused_all_at_once(server: Server) {
+async fn all_invalid_seed_rows_are_reported_at_once(server: Server) {
     let app = App::new::<charter::Migrator>("charter-test", charter::generated::routes()).seeds(&[("currency", ROWS)]);
     let problem = app.prepare(&server.state).await.expect_err("two rows are wrong").to_string();
     for told in ["row 1 (`gbp`)", "nmae is not a field", "row 3 (`QBB`)", "decimal_places must be"] {

@@ -1,4 +1,4 @@
-//! What other records show of one that vanished together with what it cannot be without.
+//! Records that refer to a record hidden by its deleted parent.
 
 use serde_json::{Value, json};
 
@@ -6,9 +6,9 @@ use super::{Racks, gone, tray};
 use crate::support::{Client, on_both};
 
 on_both!(
-    what_vanished_with_its_parent_is_shown_by_no_other_record,
-    a_remembered_total_follows_the_parent_of_what_it_asks_about,
-    a_write_shows_nothing_of_what_vanished,
+    record_hidden_by_its_deleted_parent_is_shown_by_no_other_record,
+    cached_total_changes_when_the_parent_of_a_referenced_record_is_deleted,
+    write_returns_no_values_of_a_record_hidden_by_its_deleted_parent,
 );
 
 /// A tool in tray 7, and one in none.
@@ -23,7 +23,7 @@ async fn names(admin: &Client, query: &str) -> Vec<Value> {
     admin.get(&format!("/tools?{query}")).await.column("tools", "name")
 }
 
-async fn what_vanished_with_its_parent_is_shown_by_no_other_record(racks: Racks) {
+async fn record_hidden_by_its_deleted_parent_is_shown_by_no_other_record(racks: Racks) {
     let admin = racks.admin();
     let tray = tools(&admin).await;
     let shown = async |number: Value, found: &[&str], order: [&str; 2]| {
@@ -49,7 +49,7 @@ async fn what_vanished_with_its_parent_is_shown_by_no_other_record(racks: Racks)
     assert_eq!(admin.get("/tools?deleted=only").await.column("tools", "tray_number"), [Value::Null]);
 }
 
-async fn a_remembered_total_follows_the_parent_of_what_it_asks_about(racks: Racks) {
+async fn cached_total_changes_when_the_parent_of_a_referenced_record_is_deleted(racks: Racks) {
     let admin = racks.admin();
     tools(&admin).await;
     admin.post("/tools", json!({ "name": "Awl", "tray_id": 1 })).await.created("tool");
@@ -70,7 +70,7 @@ async fn a_remembered_total_follows_the_parent_of_what_it_asks_about(racks: Rack
     }
 }
 
-async fn a_write_shows_nothing_of_what_vanished(racks: Racks) {
+async fn write_returns_no_values_of_a_record_hidden_by_its_deleted_parent(racks: Racks) {
     let admin = racks.admin();
     tools(&admin).await;
     let named = async |name: &str| admin.put("/tools/1", json!({ "name": name })).await.record("tool");

@@ -1,4 +1,4 @@
-//! Restores of several records in one request, all of them or each for itself, and in the panel.
+//! Bulk restores, atomic or independent, through the API and the panel.
 
 use serde_json::{Value, json};
 
@@ -7,10 +7,10 @@ use crate::panel::signed_in;
 use crate::support::on_both;
 
 on_both!(
-    several_are_restored_at_once_or_none_with_what_stands_in_the_way_by_index,
-    several_are_restored_each_for_itself,
-    what_keeps_nothing_restores_nothing,
-    what_stands_in_the_way_of_several_is_told_in_the_panel,
+    bulk_restore_is_atomic_and_reports_conflicts_by_index,
+    independent_bulk_restores_each_have_a_status,
+    resource_without_soft_delete_has_no_restore,
+    panel_reports_the_conflicts_of_a_bulk_restore,
 );
 
 fn restore(path: &str) -> Value {
@@ -18,7 +18,7 @@ fn restore(path: &str) -> Value {
     json!({ "method": "restore", "id": id })
 }
 
-async fn several_are_restored_at_once_or_none_with_what_stands_in_the_way_by_index(racks: Racks) {
+async fn bulk_restore_is_atomic_and_reports_conflicts_by_index(racks: Racks) {
     let admin = racks.admin();
     let (one, two) = (rack(&admin, "R2").await, rack(&admin, "R3").await);
     gone(&admin, &one).await;
@@ -55,7 +55,7 @@ async fn several_are_restored_at_once_or_none_with_what_stands_in_the_way_by_ind
     assert_eq!(refused.invalid_fields(), ["operations.1.name"]);
 }
 
-async fn several_are_restored_each_for_itself(racks: Racks) {
+async fn independent_bulk_restores_each_have_a_status(racks: Racks) {
     let admin = racks.admin();
     let (plain, broken) = (tray(&admin, 1, json!({})).await, tray(&admin, 2, json!({ "note": "broken" })).await);
     for path in [&plain, &broken] {
@@ -85,7 +85,7 @@ async fn several_are_restored_each_for_itself(racks: Racks) {
     assert_eq!(refused.invalid_fields(), ["operations.0"]);
 }
 
-async fn what_keeps_nothing_restores_nothing(racks: Racks) {
+async fn resource_without_soft_delete_has_no_restore(racks: Racks) {
     let admin = racks.admin();
     let member = admin.post("/members", json!({ "name": "Ada" })).await.created("member");
     let path = format!("/members/{}", member["id"]);
@@ -99,7 +99,7 @@ async fn what_keeps_nothing_restores_nothing(racks: Racks) {
     }
 }
 
-async fn what_stands_in_the_way_of_several_is_told_in_the_panel(racks: Racks) {
+async fn panel_reports_the_conflicts_of_a_bulk_restore(racks: Racks) {
     let admin = racks.admin();
     let (one, two) = (rack(&admin, "R2").await, rack(&admin, "R3").await);
     gone(&admin, &one).await;

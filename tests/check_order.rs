@@ -1,4 +1,4 @@
-//! In which order a request is judged: the same on every route, and for each of many writes in one request.
+//! Order of the checks of a request: the same on every route, and for each operation of a bulk write.
 
 use charter_runtime::ops::routes;
 use reqwest::Method;
@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 use crate::support::{Answer, Client, Server, on_both};
 
 on_both!(
-    what_is_not_there_is_404_on_every_route_whatever_cannot_be_read,
-    what_cannot_be_read_is_400_before_the_version_is_asked,
-    an_operation_of_many_is_judged_as_a_single_request,
+    missing_record_is_404_on_every_route_even_if_the_request_is_malformed,
+    malformed_request_is_400_before_preconditions_are_evaluated,
+    bulk_operation_is_checked_in_the_order_of_a_single_request,
 );
 
 /// A body or query string that cannot be read.
@@ -24,7 +24,7 @@ async fn unread(client: &Client, method: &str, path: &str) -> Answer {
     }
 }
 
-async fn what_is_not_there_is_404_on_every_route_whatever_cannot_be_read(server: Server) {
+async fn missing_record_is_404_on_every_route_even_if_the_request_is_malformed(server: Server) {
     let admin = server.admin();
     let mut asked = 0;
     for route in routes(&server.state).iter().filter(|route| route.path.contains('{')) {
@@ -44,7 +44,7 @@ async fn what_is_not_there_is_404_on_every_route_whatever_cannot_be_read(server:
     assert_eq!(admin.get("/currencies/1?deleted=only&include=x").await.invalid_fields(), ["deleted", "include"]);
 }
 
-async fn what_cannot_be_read_is_400_before_the_version_is_asked(server: Server) {
+async fn malformed_request_is_400_before_preconditions_are_evaluated(server: Server) {
     let admin = server.admin();
     let product = admin.post("/products", json!({ "name": "Lamp" })).await.created("product");
     let path = format!("/products/{}", product["id"]);
@@ -85,7 +85,7 @@ fn statuses(answer: &Answer) -> Vec<i64> {
     answer.ok()["results"].as_array().expect("results").iter().filter_map(|result| result["status"].as_i64()).collect()
 }
 
-async fn an_operation_of_many_is_judged_as_a_single_request(server: Server) {
+async fn bulk_operation_is_checked_in_the_order_of_a_single_request(server: Server) {
     let admin = server.admin();
     let member = admin.post("/members", json!({ "name": "Ada" })).await.created("member")["id"].clone();
     let product = admin.post("/products", json!({ "name": "Lamp" })).await.created("product")["id"].clone();
