@@ -1,7 +1,7 @@
-//! An exact number with a fixed number of places: what a `decimal(p, s)` field is in Rust.
+//! Exact number with a fixed number of decimal places: the Rust type of a `decimal(p, s)` field.
 //!
-//! PostgreSQL keeps it as `numeric`; SQLite, whose own decimals are floating point, as an integer scaled by 10^places.
-//! The value alone carries its scale, so that whoever writes it knows the integer without knowing the column.
+//! PostgreSQL stores it as `numeric`. SQLite, whose decimals are floating point, stores an integer scaled by
+//! 10^places. The value carries its scale, so that the integer follows from the value alone.
 
 use std::fmt;
 use std::str::FromStr;
@@ -15,19 +15,19 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::number::{self, Scaled};
 
-/// An exact number with exactly `PLACES` digits behind the point. Arithmetic is [`rust_decimal::Decimal`]'s, which it
-/// converts into; the way back says what happens to further places.
+/// An exact number with `PLACES` decimal places. Convert it to [`rust_decimal::Decimal`] for arithmetic. The
+/// constructors back check or round further places.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Decimal<const PLACES: u32>(rust_decimal::Decimal);
 
-/// Why a number is not a [`Decimal`] of so many places.
+/// Error of a conversion to [`Decimal`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NotDecimal {
     /// It is not a number.
     Text,
-    /// It has more places than the type, and they are not zero.
+    /// It has further places that are not zero.
     Places { places: u32 },
-    /// Its digits do not fit beside so many places.
+    /// It has too many digits for this number of places.
     Range { places: u32 },
 }
 
@@ -50,46 +50,46 @@ impl<const PLACES: u32> Decimal<PLACES> {
     /// The number, exactly.
     ///
     /// # Errors
-    /// When it has further places that are not zero, or too many digits.
+    /// The number has further places that are not zero, or too many digits.
     pub fn new(number: rust_decimal::Decimal) -> Result<Decimal<PLACES>, NotDecimal> {
         let fitted = Decimal::fit(number)?;
         if fitted.0 == number { Ok(fitted) } else { Err(NotDecimal::Places { places: PLACES }) }
     }
 
-    /// The nearest number with these places; of two equally near, the one whose last digit is even.
+    /// The nearest number with these places. Ties round to the even last digit.
     ///
     /// # Errors
-    /// When it has too many digits.
+    /// The number has too many digits.
     pub fn round_half_even(number: rust_decimal::Decimal) -> Result<Decimal<PLACES>, NotDecimal> {
         Decimal::fit(number.round_dp_with_strategy(PLACES, RoundingStrategy::MidpointNearestEven))
     }
 
-    /// The number that is `units` times 10^-`PLACES`: what SQLite stores.
+    /// The number `units` times 10^-`PLACES`. SQLite stores `units`.
     pub const fn from_scaled(units: i64) -> Decimal<PLACES> {
-        // 28 is what rust_decimal can hold; a larger PLACES does not compile.
+        // rust_decimal holds at most 28 places. A larger `PLACES` does not compile.
         const { assert!(PLACES <= 28, "a decimal has at most 28 places") };
         let magnitude = units.unsigned_abs();
         let (low, middle) = (magnitude as u32, (magnitude >> 32) as u32);
         Decimal(rust_decimal::Decimal::from_parts(low, middle, 0, units < 0, PLACES))
     }
 
-    /// The number times 10^`PLACES`, which is whole; `None` when an `i64` does not hold it.
+    /// The number multiplied by 10^`PLACES`. `None` if it does not fit an `i64`.
     pub fn scaled(self) -> Option<i64> {
         self.0.mantissa().try_into().ok()
     }
 
-    /// The number as one to calculate with.
+    /// The number for arithmetic.
     pub const fn get(self) -> rust_decimal::Decimal {
         self.0
     }
 
     fn fit(mut number: rust_decimal::Decimal) -> Result<Decimal<PLACES>, NotDecimal> {
         number.rescale(PLACES);
-        // `rescale` stops short where the digits would no longer fit.
+        // `rescale` keeps a larger scale if the digits would overflow.
         if number.scale() != PLACES {
             return Err(NotDecimal::Range { places: PLACES });
         }
-        // There is no negative zero in either database, nor in what is written out.
+        // Neither database nor the output format has a negative zero.
         if number.is_zero() {
             number.set_sign_positive(true);
         }
@@ -103,14 +103,14 @@ impl<const PLACES: u32> Default for Decimal<PLACES> {
     }
 }
 
-/// Always with all its places: `0.0000`.
+/// Writes all places: `0.0000`.
 impl<const PLACES: u32> fmt::Display for Decimal<PLACES> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(&self.0, f)
     }
 }
 
-/// Reads `-12.5` as bodies and queries do, exactly.
+/// Reads `-12.5` exactly, as bodies and queries do.
 impl<const PLACES: u32> FromStr for Decimal<PLACES> {
     type Err = NotDecimal;
 
@@ -142,7 +142,7 @@ impl<'de, const PLACES: u32> Deserialize<'de> for Decimal<PLACES> {
     }
 }
 
-/// The value's scale is exactly `PLACES`; the connection relies on it to write the scaled integer on SQLite.
+/// The value's scale is exactly `PLACES`. The connection relies on it to bind the scaled integer on SQLite.
 impl<const PLACES: u32> From<Decimal<PLACES>> for Value {
     fn from(decimal: Decimal<PLACES>) -> Self {
         Value::Decimal(Some(decimal.0))
@@ -172,7 +172,7 @@ impl<const PLACES: u32> ValueType for Decimal<PLACES> {
     }
 
     fn column_type() -> ColumnType {
-        // 18 digits in all are what both databases hold, see the module's head.
+        // Both databases hold 18 digits, see the module documentation.
         ColumnType::Decimal(Some((18, PLACES)))
     }
 }
@@ -187,11 +187,11 @@ impl<const PLACES: u32> TryGetable for Decimal<PLACES> {
                 row.try_get(index.as_sqlx_postgres_index()).map_err(query_error)?;
             number.map(Decimal::new)
         } else {
-            return Err(DbErr::Type("a decimal is read from SQLite or PostgreSQL".to_owned()).into());
+            return Err(DbErr::Type("decimals are supported on SQLite and PostgreSQL only".to_owned()).into());
         };
         match stored {
             Some(Ok(decimal)) => Ok(decimal),
-            Some(Err(why)) => Err(DbErr::Type(format!("column {index:?}: {why}")).into()),
+            Some(Err(error)) => Err(DbErr::Type(format!("column {index:?}: {error}")).into()),
             None => Err(TryGetError::Null(format!("{index:?}"))),
         }
     }
@@ -211,7 +211,7 @@ mod tests {
         rust_decimal::Decimal::from_str_exact(text).expect("a number")
     }
 
-    /// Whole numbers of units at and around every edge of 18 digits, and a spread between.
+    /// Units at every power of ten up to 18 digits, their neighbors, and a spread between.
     fn units() -> impl Iterator<Item = i64> {
         let edges = (0..=18).map(|digits| 10_i64.pow(digits)).flat_map(|power| [power - 1, power, power + 1]);
         let spread = (1..200_i64).map(|step| step.wrapping_mul(48_271 * 1_000_003).wrapping_mul(step) % 10_i64.pow(18));
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn every_number_of_18_digits_survives_text_units_and_values() {
+    fn numbers_of_18_digits_round_trip_through_text_units_and_values() {
         for units in units() {
             let decimal = Decimal::<8>::from_scaled(units);
             assert_eq!(decimal.scaled(), Some(units));
@@ -236,14 +236,14 @@ mod tests {
     }
 
     #[test]
-    fn the_order_of_decimals_is_that_of_their_units() {
+    fn decimals_are_ordered_by_their_units() {
         let mut decimals: Vec<(Decimal<4>, i64)> = units().map(|units| (Decimal::from_scaled(units), units)).collect();
         decimals.sort();
         assert!(decimals.is_sorted_by_key(|(_, units)| *units));
     }
 
     #[test]
-    fn it_is_written_with_all_its_places() {
+    fn decimal_is_written_with_all_its_places() {
         assert_eq!(Decimal::<4>::ZERO.to_string(), "0.0000");
         assert_eq!(Decimal::<0>::from_scaled(-7).to_string(), "-7");
         assert_eq!(Decimal::<2>::from_scaled(-5).to_string(), "-0.05");
@@ -253,14 +253,14 @@ mod tests {
     }
 
     #[test]
-    fn there_is_no_negative_zero() {
+    fn negative_zero_becomes_zero() {
         let negative = Decimal::<2>::new(-exact("0.00")).expect("zero");
         assert_eq!(negative.to_string(), "0.00");
         assert_eq!(Decimal::<2>::round_half_even(exact("-0.001")).expect("nearly zero").to_string(), "0.00");
     }
 
     #[test]
-    fn further_places_are_refused_or_rounded_to_even() {
+    fn further_places_are_rejected_or_rounded_half_even() {
         assert_eq!(Decimal::<2>::new(exact("1.5000")).map(|d| d.to_string()), Ok("1.50".to_owned()));
         assert_eq!(Decimal::<2>::new(exact("1.505")), Err(NotDecimal::Places { places: 2 }));
         for (text, rounded) in [("1.505", "1.50"), ("1.515", "1.52"), ("-1.505", "-1.50"), ("1.5051", "1.51")] {
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn text_that_is_no_such_number_is_refused() {
+    fn text_that_does_not_fit_the_type_is_rejected() {
         assert_eq!("".parse::<Decimal<2>>(), Err(NotDecimal::Text));
         assert_eq!("1,5".parse::<Decimal<2>>(), Err(NotDecimal::Text));
         assert_eq!("NaN".parse::<Decimal<2>>(), Err(NotDecimal::Text));
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn sqlite_keeps_the_units() -> Result<(), DbErr> {
+    async fn sqlite_stores_the_scaled_integer() -> Result<(), DbErr> {
         let database = Database::connect("sqlite::memory:").await?;
         let backend = database.get_database_backend();
         let sql = "SELECT 999999999999999999 AS a, -5 AS b, NULL AS c, 'x' AS d";

@@ -1,7 +1,7 @@
-//! What a resource is, as constant data: filled in by `#[derive(Resource)]`, read by every part of the runtime.
+//! Resource metadata: constant data that `#[derive(Resource)]` writes.
 //!
-//! Nothing here decides anything. The derive writes one [`ResourceMeta`] per resource; `catalog` links them into a
-//! graph when the application starts; the query engine, the writes, the router and the OpenAPI description read that.
+//! The derive writes one [`ResourceMeta`] per resource. `catalog` links them at start-up. The query engine, the
+//! writes, the router and the OpenAPI document read them.
 
 mod action;
 mod deprecation;
@@ -11,72 +11,72 @@ pub use action::{ActionMeta, ActionMethod, ActionOn, ActionOutput, Until};
 pub use deprecation::{Deprecated, DeprecationMeta};
 pub use widget::Widget;
 
-/// One resource: its names, its fields, how it is found, what hangs on it, who may.
+/// One resource: names, fields, relations, operations and access.
 #[derive(Debug)]
 pub struct ResourceMeta {
     /// Singular name in snake_case: `exchange_rate`. The key of a single record and the prefix of its events.
     pub name: &'static str,
     /// Plural name: `exchange_rates`. The key of a list and the entity type of saved views and custom fields.
     pub plural: &'static str,
-    /// The name people read: `Exchange rate`. In a polymorphic reference it is [`ResourceMeta::type_name`].
+    /// Name for people: `Exchange rate`. A polymorphic reference uses [`ResourceMeta::type_name`].
     pub label: &'static str,
-    /// What a record is, for people; empty where its fields say it.
+    /// Description for people. Empty if the fields explain it.
     pub description: &'static str,
     /// The value that names this resource in a polymorphic reference: `StockLevel`.
     pub type_name: &'static str,
-    /// The table that holds it.
+    /// The database table.
     pub table: &'static str,
     /// The last segment of its collection's path: `exchange_rates`.
     pub path: &'static str,
-    /// The resource whose path stands before this one's: `/products/{product_id}/accessories`.
+    /// The parent resource in a nested path: `/products/{product_id}/accessories`.
     pub under: Option<Under>,
     /// The prefix of its abilities: `products` gives `products:read` and `products:write`.
     pub ability: &'static str,
-    /// The permission that reading needs beside the ability.
+    /// The permission that reading needs in addition to the ability.
     pub read_permission: Option<&'static str>,
-    /// The permission that writing needs beside the ability.
+    /// The permission that writing needs in addition to the ability.
     pub write_permission: Option<&'static str>,
-    /// The column that holds the id of the user a record belongs to; others, unless administrators, do not see it.
+    /// The column with the id of the user that owns the record. Other users do not see it, except administrators.
     pub owner: Option<&'static str>,
-    /// Which of the five plain operations are served.
+    /// The plain operations that are served.
     pub operations: &'static [Operation],
-    /// There is one record only, without an id, at `/<path>`: the settings.
+    /// The resource has one record without an id, at `/<path>`: settings.
     pub singleton: bool,
-    /// Deleting sets `deleted_at`; deleted records vanish from every list, show, include and reference.
+    /// Deleting sets `deleted_at`. Deleted records are hidden from lists, shows, includes and references.
     pub soft_delete: bool,
-    /// Records carry a `custom_fields` object, checked against the definitions of this entity type.
+    /// Records have a `custom_fields` object, validated against the definitions of this entity type.
     pub custom_fields: bool,
-    /// Files can be attached to its records: they are listed at `/<path>/{id}/attachments`, under its abilities.
+    /// Records can have attachments, served at `/<path>/{id}/attachments` under the abilities of the resource.
     pub attachments: bool,
-    /// Writing emits `<name>.created`, `.updated` and `.deleted`, and what its actions name.
+    /// Writes emit `<name>.created`, `.updated` and `.deleted`, and the events that actions name.
     pub events: bool,
-    /// Every field in the order of the single record; [`FieldMeta::shown`] says where it appears.
+    /// Every field, in the order of the single record.
     pub fields: &'static [FieldMeta],
-    /// Sets of fields whose values must be unique together, among the records that are not deleted.
+    /// Sets of fields whose values must be unique together among the records that are not deleted.
     pub unique: &'static [&'static [&'static str]],
     /// Declared indexes: the columns of each, in order.
     pub indexes: &'static [&'static [&'static str]],
-    /// Fields that are searched for substrings and deserve an index for it.
+    /// Fields with an index for substring search.
     pub search: &'static [&'static str],
-    /// Fields whose order the database keeps, with the id behind it: text without regard to case, and on PostgreSQL alone.
+    /// Fields with an index for sorting, followed by the id. Text is indexed case-insensitively, on PostgreSQL only.
     pub ordered: &'static [&'static str],
-    /// Related records that a client may ask for.
+    /// Related records that `include` can load.
     pub includes: &'static [IncludeMeta],
-    /// Named operations beside the five plain ones.
+    /// Named operations in addition to the plain ones.
     pub actions: &'static [ActionMeta],
-    /// Secrets that the answer to a create shows this once: the name of each, and what it is.
+    /// Secrets that the response to a create shows once: name and description of each.
     pub reveals: &'static [(&'static str, &'static str)],
-    /// What is to go: clients that use it are told.
+    /// Deprecated fields, filters and actions.
     pub deprecated: &'static [DeprecationMeta],
 }
 
 impl ResourceMeta {
-    /// Whether what clients delete of it is kept, so that they can ask for it and restore it.
+    /// True if clients can list and restore the records that they deleted.
     pub fn keeps_deleted(&self) -> bool {
         self.soft_delete && !self.singleton && self.operations.contains(&Operation::Delete)
     }
 
-    /// The fields whose values no two records share, one alone or several together.
+    /// The sets of fields that are unique, of one field or several.
     pub fn unique_sets(&self) -> impl Iterator<Item = &'static [&'static str]> + use<> {
         let alone = self.fields.iter().filter(|field| field.rules.contains(&Rule::Unique));
         alone.map(|field| std::slice::from_ref(&field.name)).chain(self.unique.iter().copied())
@@ -88,7 +88,7 @@ impl ResourceMeta {
 pub struct Under {
     /// Singular name of the parent resource.
     pub resource: &'static str,
-    /// The field that refers to it.
+    /// The field that references the parent.
     pub field: &'static str,
 }
 
@@ -103,7 +103,7 @@ pub enum Operation {
 }
 
 impl Operation {
-    /// All five, in the order in which the documentation lists them.
+    /// All five, in the order of the documentation.
     pub const ALL: &'static [Operation] =
         &[Operation::List, Operation::Show, Operation::Create, Operation::Update, Operation::Delete];
 }
@@ -111,41 +111,41 @@ impl Operation {
 /// One field of a record, or one parameter of an action.
 #[derive(Debug, Clone, Copy)]
 pub struct FieldMeta {
-    /// Its name everywhere: in YAML, in the table, in JSON and in `q`.
+    /// Its name in YAML, in the table, in JSON and in `q`.
     pub name: &'static str,
     pub kind: Kind,
     /// The value may be null; `""` clears it.
     pub nullable: bool,
-    /// Create must give it.
+    /// Create requires it.
     pub required: bool,
-    /// What it is when create does not give it.
+    /// Value if create does not give it.
     pub default: DefaultValue,
     pub access: Access,
     pub shown: Shown,
-    /// What a value must satisfy beside its kind.
+    /// Validation rules in addition to the kind.
     pub rules: &'static [Rule],
-    /// Which predicates `q` accepts for it.
+    /// Predicates that `q` accepts for it.
     pub filter: Filter,
     /// Whether `sort` accepts it.
     pub sortable: bool,
-    /// What people call it; empty where its name says it.
+    /// Name for people. Empty if it follows from `name`.
     pub label: &'static str,
-    /// What those read who fill it in; empty where that is its description.
+    /// Help text of the input. Empty if it is the description.
     pub help: &'static str,
-    /// The heading under which it stands; empty for none.
+    /// Heading of the group in forms. Empty for none.
     pub group: &'static str,
-    /// How people type it, where its kind leaves a choice.
+    /// Form input, if the kind has several.
     pub widget: Option<Widget>,
-    /// What it is, for people; empty where its name, kind and rules say it.
+    /// Description for people. Empty if name, kind and rules explain it.
     pub description: &'static str,
-    /// A value for examples, as text; empty where any value that fits will do.
+    /// Example value, as text. Empty if any valid value serves.
     pub example: &'static str,
-    /// What a JSON value holds, as a JSON Schema, where `kind` does not say it.
+    /// JSON Schema of a JSON value, if `kind` does not describe it.
     pub schema: Option<fn() -> serde_json::Value>,
 }
 
 impl FieldMeta {
-    /// A plain, writable, shown field without rules: what the derive starts from.
+    /// A writable, shown field without rules. The derive starts from it.
     pub const fn new(name: &'static str, kind: Kind) -> FieldMeta {
         FieldMeta {
             name,
@@ -168,13 +168,13 @@ impl FieldMeta {
         }
     }
 
-    /// Whether the table has a column for it.
+    /// True if the table has a column for it.
     pub const fn is_column(&self) -> bool {
         !matches!(self.kind, Kind::Derived { .. } | Kind::Embedded { .. } | Kind::Computed { .. })
     }
 }
 
-/// What values a field holds.
+/// Type of a field's values.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Kind {
     /// One line of text of at most `max` characters (Unicode scalar values).
@@ -188,7 +188,7 @@ pub enum Kind {
     /// 64 bits. The kind of `id`.
     BigInt,
     Boolean,
-    /// An exact number with `places` digits behind the point and at most `precision` in all (18 at most).
+    /// An exact number with `places` decimal places and at most `precision` digits (at most 18).
     Decimal {
         precision: u8,
         places: u8,
@@ -196,9 +196,9 @@ pub enum Kind {
     Timestamp {
         form: TimestampForm,
     },
-    /// A calendar day, `2026-03-21`.
+    /// A calendar date, `2026-03-21`.
     Date,
-    /// One of the words; compared without regard to case.
+    /// One of the words, compared case-insensitively.
     Enum {
         values: &'static [&'static str],
     },
@@ -214,24 +214,25 @@ pub enum Kind {
     RefList {
         resource: &'static str,
     },
-    /// Any JSON object or list. Without a default it is `{}` where it cannot be null.
+    /// Any JSON object or list. The default is `{}` if it is not nullable.
     Json,
     Uuid,
     /// The id of a record of another resource.
     Ref {
         resource: &'static str,
     },
-    /// The id in a polymorphic reference; `type_field` names the column that holds the other's type name.
+    /// The id in a polymorphic reference. `type_field` is the column with the type name.
     PolymorphicRef {
         type_field: &'static str,
     },
-    /// The type name in a polymorphic reference: that of one of several resources, `StockLevel`.
+    /// The type name in a polymorphic reference, such as `StockLevel`.
     PolymorphicType {
         type_names: &'static [&'static str],
     },
-    /// The values of the custom fields by name.
+    /// The values of the custom fields, by name.
     CustomFields,
-    /// Read-only: field `field` of the record that `via` refers to, or the label of the code `via` when `field` is `label`.
+    /// Read-only: the field `field` of the record that `via` references, or the label of the code `via` if `field` is
+    /// `label`.
     Derived {
         via: &'static str,
         field: &'static str,
@@ -241,13 +242,13 @@ pub enum Kind {
         resource: &'static str,
         by: &'static str,
     },
-    /// Read-only text that the resource's own code makes of these columns each time the record is shown.
+    /// Read-only text that the resource's code computes from these columns for each response.
     Computed {
         from: &'static [&'static str],
     },
 }
 
-/// How a timestamp goes out. It comes in as RFC 3339 with any offset.
+/// Output format of a timestamp. Input is RFC 3339 with any offset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TimestampForm {
     /// `2026-03-21T10:00:00Z`
@@ -258,13 +259,13 @@ pub enum TimestampForm {
     Offset,
 }
 
-/// The value of a field that create does not give.
+/// Value of a field that create does not give.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum DefaultValue {
-    /// Null where the field is nullable, an empty list or object where it is one; otherwise the field must be given
-    /// by the client or by a hook.
+    /// Null if the field is nullable, an empty list or object if the field is one. Otherwise the client or a hook
+    /// must set it.
     None,
-    /// The text of the value, read like a query parameter: `true`, `0`, `rental`.
+    /// Text of the value, read like a query parameter: `true`, `0`, `rental`.
     Literal(&'static str),
     /// The time of the request.
     Now,
@@ -272,23 +273,23 @@ pub enum DefaultValue {
     Caller,
 }
 
-/// Who writes a field, and when.
+/// Write access to a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
     Writable,
     /// Ignored when a client sends it.
     ReadOnly,
-    /// Given on create and never changed: a different value on update is 422.
+    /// Set on create. A different value on update is 422.
     Immutable,
-    /// Written by the client and never shown or filtered, but no secret: the audit trail has it.
+    /// Written by the client and never shown or filtered, but not secret: the audit log has it.
     WriteOnly,
     /// Written by the client, never shown, logged or filtered.
     Secret,
-    /// Neither written nor shown: the server's own columns.
+    /// Neither written nor shown: a column of the server.
     Internal,
 }
 
-/// In which answers a field appears.
+/// Responses that contain a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shown {
     /// In a list and in the single record.
@@ -298,17 +299,17 @@ pub enum Shown {
     Never,
 }
 
-/// Which predicates a field accepts in `q`.
+/// Predicates that `q` accepts for a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Filter {
-    /// Every predicate that fits its kind.
+    /// Every predicate that the kind supports.
     Fitting,
     /// These only, by name: `["eq", "cont"]`.
     Only(&'static [&'static str]),
     Off,
 }
 
-/// What a value must satisfy beside its kind. Numbers are decimal text, so that they are exact.
+/// Validation rule. Numbers are decimal text to be exact.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Rule {
     /// At least.
@@ -319,44 +320,44 @@ pub enum Rule {
     Above(&'static str),
     /// Less than.
     Below(&'static str),
-    /// At least so many characters, or elements of a list.
+    /// At least this many characters, or elements of a list.
     MinLength(u32),
-    /// At most so many elements of a list.
+    /// At most this many elements of a list.
     MaxLength(u32),
-    /// Matches the regular expression as a whole.
+    /// The whole value matches the regular expression.
     Pattern(&'static str),
     /// An absolute http or https URL.
     Url,
     Email,
-    /// No other record (that is not deleted) has this value.
+    /// No other record that is not deleted has this value.
     Unique,
-    /// Some record of `resource` has this value in `field`.
+    /// A record of `resource` has this value in `field`.
     Exists {
         resource: &'static str,
         field: &'static str,
     },
     /// Not equal to another field of the record.
     DiffersFrom(&'static str),
-    /// Later, or more, than another field of the record when both are given.
+    /// Later or greater than another field of the record, if both are set.
     After(&'static str),
-    /// Not earlier, or not less, than another field of the record when both are given.
+    /// Not earlier or less than another field of the record, if both are set.
     NotBefore(&'static str),
 }
 
-/// A related record, or records, that `include` loads.
+/// Related records that `include` loads.
 #[derive(Debug, Clone, Copy)]
 pub struct IncludeMeta {
-    /// The public name, `productGroup`; it is also accepted, and always written, in snake_case.
+    /// The public name, `productGroup`. Its snake_case is accepted too, and is the key in responses.
     pub name: &'static str,
     pub target: IncludeTarget,
-    /// The fields of each related record that are written; empty for all of its list item.
+    /// The fields of the related records in the response. Empty for the whole list item.
     pub fields: &'static [&'static str],
 }
 
-/// Where an include's records come from.
+/// Origin of an include's records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IncludeTarget {
-    /// The one record that this (possibly polymorphic) reference field names.
+    /// The record that this reference field, polymorphic or not, points to.
     One { via: &'static str },
     /// All records of `resource` whose field `by` is this record's id.
     Many { resource: &'static str, by: &'static str },

@@ -1,11 +1,12 @@
-//! The indexes that no migration makes, but the server beside its requests: one set for each definition of a custom field,
-//! dropped when it has gone, and one of the deleted records of each table that keeps them.
+//! Background creation of indexes without a migration: a set per custom field definition, dropped with the
+//! definition, and one index of the deleted records of each table with soft delete.
 //!
-//! Nothing is noted anywhere: what should be there follows from the definitions and the metadata, what is there from the
-//! database. So a server that starts finds what is missing, whoever was interrupted, and the name of an index holds a
-//! fingerprint of its statement, so that another spelling of a later release makes it anew.
+//! There is no stored state: the desired indexes follow from the definitions and the metadata, the existing ones from
+//! the database. A restart therefore completes what was interrupted. Index names contain a hash of their statement,
+//! so that a release with another statement replaces them.
 //!
-//! On SQLite the indexes of texts and decimals depend on functions that the application brings (`db/functions.rs`).
+//! On SQLite, the indexes of text and decimals use functions that the application registers
+//! (`db/sqlite_functions.rs`).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -23,13 +24,13 @@ use crate::db::{Dialect, Lock, Sql, WITHOUT_TIMEOUT};
 use crate::error::{Error, Result};
 use crate::query::indexes;
 
-/// What the name of an index of deleted records begins with.
+/// Name prefix of the indexes of deleted records.
 const TRASH_INDEX_PREFIX: &str = "deleted_of_";
 
-/// How long another process is given before it is asked again whether it is done.
+/// Pause before the lock of another process is tried again.
 const LOCK_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// Tells the task that keeps the indexes that a definition has changed, and who remembers definitions how often.
+/// Wakes the background task after a change of a definition, and counts the changes for caches of definitions.
 #[derive(Debug, Default)]
 pub struct ChangeSignal(Notify, AtomicU64);
 
@@ -39,146 +40,148 @@ impl ChangeSignal {
         self.0.notify_one();
     }
 
-    /// What was read while this was the same is as it was, but for what other processes do.
+    /// Number of changes in this process. Cached definitions are current while it stays the same, except for changes
+    /// by other processes.
     pub fn count(&self) -> u64 {
         self.1.load(Ordering::SeqCst)
     }
 }
 
-/// So long it takes until it is looked at again, unless a definition changes: what the database refused is tried again, and
-/// what another process left half-done is done.
+/// Interval for retrying rejected statements and completing what another process left, if no definition changes.
 const RETRY_INTERVAL: Duration = Duration::from_secs(60);
 
-/// Keeps the indexes as the definitions want them, for as long as the server runs.
+/// Keeps the indexes up to date until the task is aborted.
 pub async fn keep_built(state: Arc<State>) {
     loop {
-        let settled = reconcile(&state).await;
-        state.metrics.tasks.round("indexes", &settled);
-        if let Err(error) = settled {
-            tracing::error!(%error, "the indexes of custom fields and deleted records are not as they should be; lists are slower");
+        let result = reconcile(&state).await;
+        state.metrics.tasks.round("indexes", &result);
+        if let Err(error) = result {
+            tracing::error!(%error, "could not update the indexes of custom fields and deleted records; lists are slower until the retry succeeds");
         }
         let _ = tokio::time::timeout(RETRY_INTERVAL, state.custom_fields_changed.0.notified()).await;
     }
 }
 
-/// Makes what is missing and drops what is no longer wanted. Nothing is locked when there is nothing to do.
+/// Creates missing indexes and drops unused ones. Takes no lock if there is nothing to do.
 ///
 /// # Errors
-/// When the database refuses a statement; the others have run.
+/// The last error of a statement. The other statements have run.
 pub async fn reconcile(state: &State) -> Result<()> {
     if Difference::read(state).await?.is_empty() {
         return Ok(());
     }
     match state.db.dialect() {
-        // One connection writes, and IF EXISTS takes another process for done.
+        // The process has one writing connection, and IF EXISTS tolerates another process.
         Dialect::Sqlite => {
             let difference = Difference::read(state).await?;
-            let mut refused = Ok(());
+            let mut result = Ok(());
             for statement in difference.statements("") {
                 if let Err(error) = state.db.writer().execute_unprepared(&statement).await {
-                    refused = Err(error.into());
+                    result = Err(error.into());
                 }
             }
-            refused
+            result
         }
         Dialect::Postgres => reconcile_postgres(state).await,
     }
 }
 
-/// Without stopping those who write: `CONCURRENTLY`, on connections of its own, because it takes as long as it takes.
+/// Uses `CONCURRENTLY`, which does not block writers, on connections outside the pool and without a timeout.
 async fn reconcile_postgres(state: &State) -> Result<()> {
     let options = state.db.postgres_options().ok_or_else(|| Error::internal("PostgreSQL without options"))?;
-    // The lock is a transaction's, because a session may be somebody else's in a moment: a pooler stands between.
-    let mut holder = options.connect().await.map_err(refused)?;
-    let ask = Lock::Index.try_lock_sql();
-    // Asked, not waited for: who waits in a statement holds a snapshot, for whose end CONCURRENTLY waits.
+    // The lock is transaction-level, because behind a pooler a session can be handed to another client.
+    let mut holder = options.connect().await.map_err(query_error)?;
+    let try_lock = Lock::Index.try_lock_sql();
+    // Polled, because a statement that waits holds a snapshot, and CONCURRENTLY waits for older snapshots.
     let lock = loop {
-        let mut lock = holder.begin().await.map_err(refused)?;
-        let answer = lock.fetch_one(AssertSqlSafe(ask.clone())).await.map_err(refused)?;
-        if answer.try_get(0).map_err(refused)? {
-            lock.execute(AssertSqlSafe(WITHOUT_TIMEOUT)).await.map_err(refused)?;
+        let mut lock = holder.begin().await.map_err(query_error)?;
+        let row = lock.fetch_one(AssertSqlSafe(try_lock.clone())).await.map_err(query_error)?;
+        if row.try_get(0).map_err(query_error)? {
+            lock.execute(AssertSqlSafe(WITHOUT_TIMEOUT)).await.map_err(query_error)?;
             break lock;
         }
-        lock.rollback().await.map_err(refused)?;
+        lock.rollback().await.map_err(query_error)?;
         tokio::time::sleep(LOCK_TIMEOUT).await;
     };
-    let mut connection = options.connect().await.map_err(refused)?;
-    // Another process may have been at it meanwhile.
+    let mut connection = options.connect().await.map_err(query_error)?;
+    // Another process may have completed the work in the meantime.
     let difference = Difference::read(state).await?;
-    let mut done = Ok(());
+    let mut result = Ok(());
     for statement in difference.statements(" CONCURRENTLY") {
         if let Err(error) = run(&mut connection, &statement).await {
-            done = Err(error);
+            result = Err(error);
         }
     }
-    // What the planner knows of an expression comes from its index.
+    // The planner gets statistics of an expression from its index.
     for table in difference.missing.values().map(|index| index.table).collect::<BTreeSet<_>>() {
         if let Err(error) = run(&mut connection, &format!("ANALYZE \"{table}\"")).await {
-            done = Err(error);
+            result = Err(error);
         }
     }
-    connection.close().await.map_err(refused)?;
-    lock.commit().await.map_err(refused)?;
-    holder.close().await.map_err(refused)?;
-    done
+    connection.close().await.map_err(query_error)?;
+    lock.commit().await.map_err(query_error)?;
+    holder.close().await.map_err(query_error)?;
+    result
 }
 
 async fn run(connection: &mut PgConnection, statement: &str) -> Result<()> {
-    connection.execute(AssertSqlSafe(statement.to_string())).await.map(drop).map_err(refused)
+    connection.execute(AssertSqlSafe(statement.to_string())).await.map(drop).map_err(query_error)
 }
 
-fn refused(error: sea_orm::SqlxError) -> Error {
+fn query_error(error: sea_orm::SqlxError) -> Error {
     Error::internal(error)
 }
 
-/// What is to be made and what is to be dropped.
+/// The indexes to create and to drop.
 #[derive(Debug)]
 struct Difference {
     missing: BTreeMap<String, Index>,
-    stray: Vec<String>,
+    unused: Vec<String>,
 }
 
 #[derive(Debug)]
 struct Index {
     table: &'static str,
-    /// What stands behind the name: `ON "products" (…)`.
-    rest: String,
+    /// The statement after the name: `ON "products" (…)`.
+    body: String,
 }
 
 impl Difference {
     async fn read(state: &State) -> Result<Difference> {
         let definitions = Entity::find().all(state.db.reader()).await?;
         let mut missing = desired(state, &definitions);
-        let mut stray = Vec::new();
+        let mut unused = Vec::new();
         for name in existing(state).await? {
-            // One that is there but not valid was being made when its process ended.
+            // An invalid index is the rest of an interrupted CONCURRENTLY.
             match name.strip_prefix('!') {
-                Some(broken) => stray.push(broken.to_string()),
+                Some(invalid) => unused.push(invalid.to_string()),
                 None if missing.remove(&name).is_some() => {}
-                None => stray.push(name),
+                None => unused.push(name),
             }
         }
-        Ok(Difference { missing, stray })
+        Ok(Difference { missing, unused })
     }
 
     fn is_empty(&self) -> bool {
-        self.missing.is_empty() && self.stray.is_empty()
+        self.missing.is_empty() && self.unused.is_empty()
     }
 
-    fn statements(&self, how: &str) -> Vec<String> {
-        let drops = self.stray.iter().map(|name| format!("DROP INDEX{how} IF EXISTS \"{name}\""));
-        let makes = self.missing.iter();
-        drops.chain(makes.map(|(name, i)| format!("CREATE INDEX{how} IF NOT EXISTS \"{name}\" {}", i.rest))).collect()
+    fn statements(&self, option: &str) -> Vec<String> {
+        let drops = self.unused.iter().map(|name| format!("DROP INDEX{option} IF EXISTS \"{name}\""));
+        let creates = self.missing.iter();
+        drops
+            .chain(creates.map(|(name, i)| format!("CREATE INDEX{option} IF NOT EXISTS \"{name}\" {}", i.body)))
+            .collect()
     }
 }
 
-/// The indexes that the metadata and the definitions want, by name.
+/// The indexes for the metadata and the definitions, by name.
 fn desired(state: &State, definitions: &[Model]) -> BTreeMap<String, Index> {
-    let mut wanted = BTreeMap::new();
+    let mut desired = BTreeMap::new();
     for table in state.catalog.entries().iter().filter(|e| e.meta.keeps_deleted()).map(|e| e.meta.table) {
-        // SQLite finds by its columns which indexes go with the mark.
-        let rest = format!("ON \"{table}\" (\"id\", \"deleted_at\") WHERE \"deleted_at\" IS NOT NULL");
-        wanted.insert(format!("{TRASH_INDEX_PREFIX}{table:.40}_{:08x}", hash(&rest)), Index { table, rest });
+        // With `deleted_at` among the columns, SQLite takes the index as related to soft delete.
+        let body = format!("ON \"{table}\" (\"id\", \"deleted_at\") WHERE \"deleted_at\" IS NOT NULL");
+        desired.insert(format!("{TRASH_INDEX_PREFIX}{table:.40}_{:08x}", hash(&body)), Index { table, body });
     }
     for definition in definitions {
         let Some(entry) = state.catalog.by_plural(&definition.entity_type).filter(|e| e.meta.custom_fields) else {
@@ -186,32 +189,32 @@ fn desired(state: &State, definitions: &[Model]) -> BTreeMap<String, Index> {
         };
         let Some(kind) = CustomFieldType::from_name(&definition.field_type) else { continue };
         for index in indexes(state.db.dialect(), &definition.name, kind.compared_as()) {
-            let rest = format!("ON \"{}\" ({}){}", entry.meta.table, index.keys, rows(state.db.dialect(), entry));
-            let name = format!("cf_{}_{}_{:08x}", definition.id, index.letter, fingerprint(&rest));
-            wanted.insert(name, Index { table: entry.meta.table, rest });
+            let body = format!("ON \"{}\" ({}){}", entry.meta.table, index.keys, row_filter(state.db.dialect(), entry));
+            let name = format!("cf_{}_{}_{:08x}", definition.id, index.letter, fingerprint(&body));
+            desired.insert(name, Index { table: entry.meta.table, body });
         }
     }
-    wanted
+    desired
 }
 
-/// SQLite answers from an index alone when it holds only what is not deleted. PostgreSQL never does that with
-/// expressions, and keeps statistics of them only for an index over all rows.
-fn rows(dialect: Dialect, entry: &Entry) -> &'static str {
+/// SQLite can use an index-only scan if the index excludes deleted records. PostgreSQL has no index-only scans on
+/// expressions, and keeps statistics of expressions only for indexes without WHERE.
+fn row_filter(dialect: Dialect, entry: &Entry) -> &'static str {
     if dialect == Dialect::Sqlite && entry.meta.soft_delete { " WHERE \"deleted_at\" IS NULL" } else { "" }
 }
 
-/// FNV-1a of a statement, and of the tables by which the application folds text.
+/// FNV-1a hash of a statement and of the Unicode version for case folding.
 fn fingerprint(statement: &str) -> u32 {
     let (major, minor, update) = char::UNICODE_VERSION;
     hash(&format!("{statement} {major}.{minor}.{update}"))
 }
 
-/// FNV-1a.
+/// 32-bit FNV-1a hash.
 pub(crate) fn hash(text: &str) -> u32 {
     text.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
 
-/// The names of the indexes of ours that are there; a `!` stands before one that is not valid.
+/// Names of the existing managed indexes. A leading `!` marks an invalid one.
 async fn existing(state: &State) -> Result<Vec<String>> {
     let text = match state.db.dialect() {
         Dialect::Sqlite => "SELECT name AS \"name\" FROM sqlite_master WHERE type = 'index'",
@@ -222,18 +225,18 @@ async fn existing(state: &State) -> Result<Vec<String>> {
     };
     let rows = Sql::new(state.db.dialect(), text).all(state.db.reader()).await?;
     let names: Vec<String> = rows.iter().map(|row| row.try_get("", "name")).collect::<Result<_, _>>()?;
-    Ok(names.into_iter().filter(|name| is_ours(name.trim_start_matches('!'))).collect())
+    Ok(names.into_iter().filter(|name| is_managed(name.trim_start_matches('!'))).collect())
 }
 
-/// Whether the server keeps this index itself: `cf_17_a_1f3c9a2b`, `deleted_of_products_1f3c9a2b`.
-pub(crate) fn is_ours(name: &str) -> bool {
-    let is_print = |print: &str| print.len() == 8 && u32::from_str_radix(print, 16).is_ok();
-    if let Some((_, print)) = name.strip_prefix(TRASH_INDEX_PREFIX).and_then(|rest| rest.rsplit_once('_')) {
-        return is_print(print);
+/// True for the names of managed indexes: `cf_17_a_1f3c9a2b`, `deleted_of_products_1f3c9a2b`.
+pub(crate) fn is_managed(name: &str) -> bool {
+    let is_hash = |hash: &str| hash.len() == 8 && u32::from_str_radix(hash, 16).is_ok();
+    if let Some((_, hash)) = name.strip_prefix(TRASH_INDEX_PREFIX).and_then(|rest| rest.rsplit_once('_')) {
+        return is_hash(hash);
     }
     let parts: Vec<&str> = name.split('_').collect();
-    matches!(parts[..], ["cf", id, letter, print] if id.parse::<i64>().is_ok() && letter.len() == 1
-        && is_print(print))
+    matches!(parts[..], ["cf", id, letter, hash] if id.parse::<i64>().is_ok() && letter.len() == 1
+        && is_hash(hash))
 }
 
 #[cfg(test)]
@@ -242,8 +245,8 @@ mod tests {
     use crate::custom_field::TYPES;
 
     #[test]
-    fn the_indexes_that_are_made_here_are_told_from_others_by_their_names() {
-        assert!(is_ours("cf_17_a_1f3c9a2b") && is_ours("deleted_of_stock_levels_1f3c9a2b"));
+    fn managed_indexes_are_recognized_by_their_names() {
+        assert!(is_managed("cf_17_a_1f3c9a2b") && is_managed("deleted_of_stock_levels_1f3c9a2b"));
         for other in [
             "products_name_idx",
             "cf_power_a_1f3c9a2b",
@@ -252,7 +255,7 @@ mod tests {
             "cf_17_a",
             "deleted_of_products",
         ] {
-            assert!(!is_ours(other), "{other}");
+            assert!(!is_managed(other), "{other}");
         }
     }
 

@@ -1,4 +1,4 @@
-//! What no derive can see and no request should be the first to find: paths that meet, and patterns that are none.
+//! Start-up validation across resources: path conflicts, invalid patterns and filters.
 
 use std::collections::HashMap;
 
@@ -7,11 +7,11 @@ use crate::meta::{ActionOutput, FieldMeta, Filter, ResourceMeta, Rule};
 use crate::ops::{compile_pattern, paths};
 use crate::query::{Predicate, filterable};
 
-/// What stands at the top beside the API: pages, files, and what monitors ask for.
+/// Top-level paths of the server itself: the API, pages, files and health checks.
 pub const RESERVED_PATHS: &[&str] = &["api", "docs", "files", "health", "panel"];
 
-/// Pages of the panel, whose paths are the API's: behind a collection, and behind a record. The panel asks for each here,
-/// and the check of the YAML has the same, which `tests/sound.rs` compares.
+/// Pages of the panel after a collection's and a record's path, which the panel shares with the API. The check of the
+/// YAML has the same list; `tests/path_conflicts.rs` compares them.
 pub const NEW: &str = "new";
 pub const VIEWS: &str = "views";
 pub const COLLECTION_PAGES: &[&str] = &[NEW, VIEWS];
@@ -26,35 +26,39 @@ pub fn validate(catalog: &Catalog) -> Vec<String> {
     path_conflicts(catalog, &mut problems);
     for entry in catalog.entries() {
         let meta = entry.meta;
-        for (place, field) in fields(meta) {
+        for (prefix, field) in fields(meta) {
             for rule in field.rules {
                 if let Rule::Pattern(pattern) = rule
                     && let Err(problem) = compile_pattern(pattern)
                 {
-                    problems.push(format!("the pattern of {place}{} cannot be compiled: {problem}", field.name));
+                    problems.push(format!("the pattern of {prefix}{} cannot be compiled: {problem}", field.name));
                 }
             }
         }
         problems.extend(meta.fields.iter().filter_map(|field| invalid_filter(entry, field)));
         for action in meta.actions.iter().filter(|action| action.input.iter().any(|field| field.name == action.name)) {
-            // In a body the input may stand under the action's name.
-            problems.push(format!("a parameter of the action `{}` of {} has its name", action.name, meta.plural));
+            // A body can nest the input under the action's name, which would be ambiguous.
+            problems
+                .push(format!("a parameter of the action `{}` of {} has the action's name", action.name, meta.plural));
         }
     }
     problems
 }
 
-/// What is wrong with the predicates that a field allows, where they do not fit what it shows.
+/// Error for a predicate in `filter` that does not fit the field's value.
 fn invalid_filter(entry: &Entry, field: &'static FieldMeta) -> Option<String> {
     let Filter::Only(allowed) = field.filter else { return None };
     let source = entry.source(field);
     let kind = source.kind();
     let fits = |name: &str| Predicate::from_name(name).is_some_and(|predicate| predicate.fits(kind));
-    let misfit = allowed.iter().find(|name| !filterable(kind) || !fits(name))?;
-    Some(format!("`{misfit}` cannot be asked of {}.{}, which allows it by `filter`", entry.meta.name, field.name))
+    let unsupported = allowed.iter().find(|name| !filterable(kind) || !fits(name))?;
+    Some(format!(
+        "{}.{} allows `{unsupported}` in `filter`, which its values do not support",
+        entry.meta.name, field.name
+    ))
 }
 
-/// The fields of a resource, and the parameters and answers of its actions, each with the place that it has.
+/// The fields of a resource and the parameters and outputs of its actions, each with a prefix for messages.
 fn fields(meta: &'static ResourceMeta) -> impl Iterator<Item = (String, &'static FieldMeta)> {
     let own = meta.fields.iter().map(|field| (format!("{}.", meta.name), field));
     own.chain(meta.actions.iter().flat_map(|action| {
@@ -66,7 +70,7 @@ fn fields(meta: &'static ResourceMeta) -> impl Iterator<Item = (String, &'static
     }))
 }
 
-/// No two things stand at one path, in the API or in the panel.
+/// Reports two routes with the same path, in the API or the panel.
 fn path_conflicts(catalog: &Catalog, problems: &mut Vec<String>) {
     let mut taken: HashMap<String, &str> =
         RESERVED_PATHS.iter().map(|name| ((*name).to_owned(), "the server")).collect();
@@ -76,12 +80,12 @@ fn path_conflicts(catalog: &Catalog, problems: &mut Vec<String>) {
     });
     for (path, owner) in all {
         if let Some(other) = taken.insert(path.clone(), owner) {
-            problems.push(format!("two things stand at `/{path}`: of {other} and of {owner}"));
+            problems.push(format!("the path `/{path}` is used twice: by {other} and by {owner}"));
         }
     }
 }
 
-/// The pages behind the list and the record of a resource.
+/// The panel pages of a resource's list and record.
 fn pages(catalog: &Catalog, entry: &Entry) -> Vec<String> {
     let collection = without_names(&crate::ops::collection(catalog, entry));
     let record = if entry.meta.singleton { collection.clone() } else { format!("{collection}/{{}}") };
@@ -90,7 +94,7 @@ fn pages(catalog: &Catalog, entry: &Entry) -> Vec<String> {
     of_list.chain(RECORD_PAGES.iter().map(|page| format!("{record}/{page}"))).collect()
 }
 
-/// `products/{}/accessories`: which parameter it is does not tell two paths apart.
+/// `products/{}/accessories`: parameter names do not distinguish paths.
 fn without_names(path: &str) -> String {
     let segments = path.split('/').map(|segment| if segment.starts_with('{') { "{}" } else { segment });
     segments.collect::<Vec<_>>().join("/")

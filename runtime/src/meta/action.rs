@@ -1,32 +1,32 @@
-//! What is declared of an action: its path, its parameters, its answer.
+//! Metadata of an action: path, parameters and output.
 
 use super::FieldMeta;
 
 /// A named operation on a record or on the collection.
 #[derive(Debug, Clone, Copy)]
 pub struct ActionMeta {
-    /// The last segment of its path, and the method of the behaviour that implements it.
+    /// The last segment of the path, and the method of the hooks that implement it.
     pub name: &'static str,
     pub on: ActionOn,
     pub method: ActionMethod,
     /// Its parameters: from the query string of a GET, from the body otherwise.
     pub input: &'static [FieldMeta],
     pub output: ActionOutput,
-    /// What its event is called in place of `updated` when it changed the record: `deactivated`.
+    /// Event name that replaces `updated` if the action changed the record: `deactivated`.
     pub event: Option<&'static str>,
-    /// What its record tells once it is done, so that it is not offered again.
+    /// Field that shows that the action is done. The panel then no longer offers it.
     pub until: Option<Until>,
-    /// What it does, for people; empty where its name says it.
+    /// Description for people. Empty if the name explains it.
     pub description: &'static str,
-    /// No transaction is open while it runs, because it waits for another server: it begins its own when it writes.
-    pub apart: bool,
-    /// It only reads, and still needs the ability to write, because it tells more than records do.
+    /// The action runs without an open transaction, because it waits for another server. It begins its own to write.
+    pub external: bool,
+    /// The action only reads but needs the write ability, because it returns more than records show.
     pub needs_write: bool,
-    /// The secrets that its answer shows beside the record, this once, each with what it is.
+    /// Secrets that the response shows once in addition to the record: name and description of each.
     pub reveals: &'static [(&'static str, &'static str)],
 }
 
-/// A field that is so once an action is done: true, or there at all; or neither.
+/// A field's state once the action is done: true or not null (`is`), or the opposite.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Until {
     pub field: &'static str,
@@ -43,18 +43,18 @@ pub enum ActionOn {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ActionMethod {
-    /// Needs the read ability, unless it says that it needs the other.
+    /// Needs the read ability, unless `needs_write` is set.
     Get,
     /// Needs the write ability.
     Post,
 }
 
-/// What an action answers.
+/// Response of an action.
 #[derive(Debug, Clone, Copy)]
 pub enum ActionOutput {
-    /// The record that it ran on, as `show` answers it.
+    /// The record that it ran on, as `show` returns it.
     Record,
-    /// A new record of the same resource, as creating answers it: 201 with its place.
+    /// A new record of the same resource, as create returns it: 201 with a `Location`.
     Created,
     /// These fields under this key.
     Fields { key: &'static str, fields: &'static [FieldMeta] },

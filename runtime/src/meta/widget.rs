@@ -1,14 +1,14 @@
-//! How people type a value, where its kind leaves a choice.
+//! Form inputs for fields.
 
-/// What stands in a form for a field, in place of the input that fits its kind.
+/// Form input that replaces the default of the kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Widget {
-    /// Several lines for a string.
+    /// Multi-line input for a string.
     Textarea,
-    /// All choices at once, for words and codes.
+    /// Radio buttons for words and codes.
     Radio,
-    /// Letters of one width for a text, also where it is shown.
+    /// Monospaced text, in the form and on the page.
     Monospace,
-    /// An amount of money, with the symbol of the company's currency, also where it is shown.
+    /// An amount of money with the company's currency symbol, in the form and on the page.
     Money,
 }

@@ -55,7 +55,7 @@ impl RouteOperation {
 
     /// Whether all of it is one transaction.
     pub fn is_transaction(self) -> bool {
-        !self.reads() && !matches!(self, RouteOperation::Action(action) if action.apart)
+        !self.reads() && !matches!(self, RouteOperation::Action(action) if action.external)
     }
 
     /// Whether `If-Match` and `If-None-Match` are asked: of the one record that it shows or changes. Of a page it is the latter

@@ -216,7 +216,7 @@ impl ResourceEndpoint {
         };
         let list = ListRequest { path, query, format, head, conditions: &conditions };
         let with = Arguments { id, parent, within, conditions: &conditions, list, query, bytes: &bytes, found };
-        if matches!(method.call, RouteOperation::Action(action) if action.apart) {
+        if matches!(method.call, RouteOperation::Action(action) if action.external) {
             step_aside(request)?;
         }
         if let (RouteOperation::Action(action), Some(key), false) = (method.call, &key, method.call.is_transaction()) {

@@ -44,8 +44,8 @@ pub fn hidden(context: &Context<'_>, entry: &Entry) -> Option<Condition> {
 /// The condition that a record is not deleted, nor what it cannot be without.
 pub fn present(entry: &Entry) -> Condition {
     let condition = if entry.meta.soft_delete { marked(entry, false) } else { Condition::always() };
-    match &entry.standing {
-        Some(standing) => condition.and(Condition::Standing(standing.clone())),
+    match &entry.required_parents {
+        Some(standing) => condition.and(Condition::RequiredParents(standing.clone())),
         None => condition,
     }
 }

@@ -1,8 +1,8 @@
-//! The table of predicates: their names, what they fit, and what they read. Adding one begins here.
+//! Table of predicates: name, supported kinds and operand. A new predicate starts here.
 
 use crate::meta::{FieldMeta, Filter, Kind};
 
-/// What is asked of a field's value. The names are those of the specification, with `_` before them in `q`.
+/// A test of a field's value. The names are those of the specification, prefixed with `_` in `q`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Predicate {
     Eq,
@@ -25,54 +25,55 @@ pub enum Predicate {
     False,
 }
 
-/// The kinds of field that a predicate fits.
+/// Kinds of field that support a predicate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fits {
     Every,
-    /// What has an order: numbers, times, days, text, ids.
+    /// Kinds with an order: numbers, times, dates, text, ids.
     Ordered,
     Text,
     Boolean,
 }
 
-/// What stands on the right of a predicate.
+/// Operand of a predicate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reads {
     /// One value of the field's kind.
     Value,
-    /// Several.
+    /// A list of such values.
     List,
-    /// Text, whatever the kind.
+    /// Text, for any kind.
     Text,
-    /// A boolean that says whether the predicate shall hold.
+    /// A boolean; `false` negates the predicate.
     Switch,
 }
 
-/// Every predicate with its name, what it fits, what it reads, and how a sentence about a field's value ends.
+/// Every predicate with its name, supported kinds, operand, and the end of a sentence that begins with the field's
+/// value.
 pub const TABLE: &[(Predicate, &str, Fits, Reads, &str)] = &[
     (Predicate::Eq, "eq", Fits::Every, Reads::Value, "is this value"),
-    (Predicate::NotEq, "not_eq", Fits::Every, Reads::Value, "is another value; null is not"),
+    (Predicate::NotEq, "not_eq", Fits::Every, Reads::Value, "is not this value; null does not match"),
     (Predicate::Lt, "lt", Fits::Ordered, Reads::Value, "is less than this value"),
     (Predicate::Lteq, "lteq", Fits::Ordered, Reads::Value, "is at most this value"),
     (Predicate::Gt, "gt", Fits::Ordered, Reads::Value, "is more than this value"),
     (Predicate::Gteq, "gteq", Fits::Ordered, Reads::Value, "is at least this value"),
-    (Predicate::Cont, "cont", Fits::Text, Reads::Text, "contains this text, whatever its case"),
-    (Predicate::NotCont, "not_cont", Fits::Text, Reads::Text, "does not contain this text, whatever its case"),
-    (Predicate::Start, "start", Fits::Text, Reads::Text, "begins with this text, whatever its case"),
-    (Predicate::End, "end", Fits::Text, Reads::Text, "ends with this text, whatever its case"),
-    (Predicate::Null, "null", Fits::Every, Reads::Switch, "is null, or is not with `false`"),
-    (Predicate::NotNull, "not_null", Fits::Every, Reads::Switch, "is not null, or is with `false`"),
-    (Predicate::Present, "present", Fits::Every, Reads::Switch, "is neither null nor empty, or is with `false`"),
-    (Predicate::Blank, "blank", Fits::Every, Reads::Switch, "is null or empty, or is not with `false`"),
+    (Predicate::Cont, "cont", Fits::Text, Reads::Text, "contains this text, case-insensitively"),
+    (Predicate::NotCont, "not_cont", Fits::Text, Reads::Text, "does not contain this text, case-insensitively"),
+    (Predicate::Start, "start", Fits::Text, Reads::Text, "begins with this text, case-insensitively"),
+    (Predicate::End, "end", Fits::Text, Reads::Text, "ends with this text, case-insensitively"),
+    (Predicate::Null, "null", Fits::Every, Reads::Switch, "is null; `false` negates it"),
+    (Predicate::NotNull, "not_null", Fits::Every, Reads::Switch, "is not null; `false` negates it"),
+    (Predicate::Present, "present", Fits::Every, Reads::Switch, "is neither null nor empty; `false` negates it"),
+    (Predicate::Blank, "blank", Fits::Every, Reads::Switch, "is null or empty; `false` negates it"),
     (Predicate::In, "in", Fits::Every, Reads::List, "is one of these values"),
-    (Predicate::NotIn, "not_in", Fits::Every, Reads::List, "is none of these values; null is not"),
+    (Predicate::NotIn, "not_in", Fits::Every, Reads::List, "is none of these values; null does not match"),
     (Predicate::True, "true", Fits::Boolean, Reads::Switch, "is true, or false with `false`"),
     (Predicate::False, "false", Fits::Boolean, Reads::Switch, "is false, or true with `false`"),
 ];
 
 impl Predicate {
     fn row(self) -> &'static (Predicate, &'static str, Fits, Reads, &'static str) {
-        // The table has a row for every predicate; a test holds it to that.
+        // A test checks that the table has a row for every predicate.
         TABLE.iter().find(|row| row.0 == self).unwrap_or(&TABLE[0])
     }
 
@@ -84,7 +85,7 @@ impl Predicate {
         self.row().3
     }
 
-    /// What it asks, for people: `contains this text`.
+    /// Description for documentation: `contains this text`.
     pub fn meaning(self) -> &'static str {
         self.row().4
     }
@@ -98,17 +99,17 @@ impl Predicate {
         TABLE.iter().map(|row| row.1)
     }
 
-    /// Whether its value only says if it shall hold.
+    /// True if the operand only says whether the predicate must hold.
     pub fn is_switch(self) -> bool {
         self.reads() == Reads::Switch
     }
 
-    /// Splits `name_not_eq` into `name` and the predicate with the longest name that it ends in.
+    /// Splits `name_not_eq` into `name` and the longest predicate name that it ends in.
     pub fn split(key: &str) -> Option<(&str, Predicate)> {
         Predicate::splits(key).min_by_key(|(field, _)| field.len())
     }
 
-    /// Every way to split a key.
+    /// Every possible split of a key.
     pub fn splits(key: &str) -> impl Iterator<Item = (&str, Predicate)> {
         TABLE.iter().filter_map(move |(predicate, name, ..)| {
             let field = key.strip_suffix(name)?.strip_suffix('_')?;
@@ -116,7 +117,7 @@ impl Predicate {
         })
     }
 
-    /// Whether it fits the values of a kind.
+    /// True if values of the kind support the predicate.
     pub fn fits(self, kind: Kind) -> bool {
         match self.row().2 {
             Fits::Every => true,
@@ -128,8 +129,8 @@ impl Predicate {
         }
     }
 
-    /// Whether a field declares that it may be asked this. `kind` is that of the value, which for a derived field is
-    /// the other record's.
+    /// True if the field permits the predicate. `kind` is that of the value, which for a derived field is the kind of
+    /// the other record's field.
     pub fn allowed(self, field: &FieldMeta, kind: Kind) -> bool {
         match field.filter {
             Filter::Off => false,
@@ -140,7 +141,7 @@ impl Predicate {
 }
 
 /// The predicate that other systems call by this name, for a hint.
-pub fn elsewhere(written: &str) -> Option<&'static str> {
+pub fn from_foreign_name(written: &str) -> Option<&'static str> {
     let plain: String = written.chars().filter(|letter| *letter != '_').collect();
     Some(match plain.to_lowercase().as_str() {
         "equals" | "equal" | "exact" | "is" => "eq",
@@ -163,7 +164,7 @@ pub fn elsewhere(written: &str) -> Option<&'static str> {
     })
 }
 
-/// Lists and objects are shown but not asked about.
+/// False for lists and objects, which no predicate supports.
 pub fn filterable(kind: Kind) -> bool {
     !matches!(
         kind,
@@ -176,7 +177,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_longest_predicate_name_wins() {
+    fn longest_matching_predicate_name_is_split_off() {
         assert_eq!(Predicate::split("name_not_eq"), Some(("name", Predicate::NotEq)));
         assert_eq!(Predicate::split("checked_in_eq"), Some(("checked_in", Predicate::Eq)));
         assert_eq!(Predicate::split("checked_in_not_in"), Some(("checked_in", Predicate::NotIn)));

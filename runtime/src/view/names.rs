@@ -31,7 +31,13 @@ impl<'c> Names<'c> {
 
     fn planner(&self) -> Planner<'_> {
         // Which records a caller sees decides nothing of which names there are.
-        Planner { catalog: self.catalog, entry: self.entry, custom: &self.custom.of, deleted: false, seen: &|_| None }
+        Planner {
+            catalog: self.catalog,
+            entry: self.entry,
+            custom: &self.custom.of,
+            deleted: false,
+            visible: &|_| None,
+        }
     }
 
     /// # Errors

@@ -7,7 +7,7 @@ use crate::counts;
 use crate::db::{Dialect, Sql, TRUE};
 use crate::error::Result;
 use crate::meta::ResourceMeta;
-use crate::online_indexes::is_ours;
+use crate::online_indexes::is_managed;
 
 /// Of a table with fewer records an index tells nothing by not being used: reading all of it is as quick.
 const LARGE: i64 = 10_000;
@@ -43,7 +43,7 @@ pub async fn unused(context: &Context<'_>, meta: &'static ResourceMeta, there: &
     let mut advise = |name: &str, problem: String| {
         found.push(Remark { kind: meta.plural, name: name.to_string(), problem, advice: true })
     };
-    for index in there.iter().filter(|index| index.valid && !index.unique && !is_ours(&index.name)) {
+    for index in there.iter().filter(|index| index.valid && !index.unique && !is_managed(&index.name)) {
         if let Some((0, bytes)) = index.used {
             advise(&index.name, format!("was never used by statistics since {since}, and takes {} KiB", bytes / 1024));
         }

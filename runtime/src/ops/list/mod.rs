@@ -152,7 +152,7 @@ impl PreparedList<'_> {
         let custom = planned.map_or(&none, |planned| &planned.types.of);
         let PreparedList { entry, within, ask, mut request, mut errors, deleted, view } = self;
         let seen = |other: &Entry| visibility::hidden(context, other);
-        let planner = Planner { catalog: context.catalog(), entry, custom, deleted, seen: &seen };
+        let planner = Planner { catalog: context.catalog(), entry, custom, deleted, visible: &seen };
         planner.expand_defaults(&mut request);
         let viewed = match &view {
             Some(view) => view.apply(planner, &mut request),

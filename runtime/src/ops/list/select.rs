@@ -256,7 +256,7 @@ fn write_part(sql: &mut Sql, condition: &Condition, plan: &Plan, part: Slice<'_>
     sql.push(" WHERE ");
     write_condition(sql, condition);
     if deep {
-        sql.push(" AND t.\"id\" >= (SELECT \"first\" FROM charter_place)");
+        sql.push(" AND t.\"id\" >= (SELECT \"first\" FROM charter_block)");
     }
     let ranking = plan.ranking();
     if let Slice::After { place: Some((place, stretch)), .. } = part {
@@ -270,7 +270,7 @@ fn write_part(sql: &mut Sql, condition: &Condition, plan: &Plan, part: Slice<'_>
             sql.push(" LIMIT ").push(&plan.per_page.to_string());
             // PostgreSQL plans a statement with an OFFSET parameter anew on every call: the first page does without.
             if deep {
-                sql.push(" OFFSET COALESCE((SELECT \"skipped\" FROM charter_place), 0)");
+                sql.push(" OFFSET COALESCE((SELECT \"skipped\" FROM charter_block), 0)");
             } else if plan.page > 1 {
                 sql.push(" OFFSET ").bind(plan.offset());
             }

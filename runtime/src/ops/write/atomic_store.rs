@@ -79,7 +79,7 @@ pub async fn store(
     write_difference(&mut difference, changes)?;
     let entered = trail::values(context, id, &difference).map(|(column, value)| {
         given.bind_column(column, value);
-        Operand::Of("k", column)
+        Operand::Column("k", column)
     });
     match row {
         Target::New(_) => write_insert(&mut given, changes),
@@ -89,7 +89,7 @@ pub async fn store(
     if entry.meta.events {
         sql.push(", \"charter_told\" AS (");
         let cells = ["charter_body", "charter_owner", "charter_told_at", "charter_trace"];
-        event::write_insert(sql, name, cells.map(|cell| Operand::Of("k", cell)));
+        event::write_insert(sql, name, cells.map(|cell| Operand::Column("k", cell)));
         sql.push(" FROM \"charter_kept\" AS k)");
     }
     sql.push(", \"charter_entered\" AS (");

@@ -72,7 +72,9 @@ pub async fn find(
 
 /// Whether only the record itself says who may see it: what other rows say of it could be another by now.
 fn is_eligible(entry: &Entry) -> bool {
-    entry.standing.is_none() && entry.route.hooks.scope.is_none() && (entry.parents.is_empty() || !entry.is_restricted)
+    entry.required_parents.is_none()
+        && entry.route.hooks.scope.is_none()
+        && (entry.parents.is_empty() || !entry.is_restricted)
 }
 
 /// Changes a record that was found by [`find`] as [`update::update`] does; `None` where it takes more, and where the record
