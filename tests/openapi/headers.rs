@@ -1,5 +1,5 @@
 //! Headers: what the description says that answers and deliveries carry is what they do carry. That they carry nothing
-//! else, `support/described.rs` asks of every answer of every test.
+//! else, `support/openapi_validation.rs` asks of every answer of every test.
 
 use std::collections::BTreeSet;
 

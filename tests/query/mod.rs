@@ -1,27 +1,27 @@
 //! What every list shares: filters, order, pages, includes and saved views.
 
-mod again;
+mod concurrent_writes;
 mod conformance;
 mod cursor;
-mod custom;
-mod custom_types;
+mod custom_field_indexes;
+mod custom_field_types;
+mod etags;
 pub(crate) mod every_list;
 mod explain;
 mod export;
 mod filter;
+mod invalid_queries;
 mod limits;
 mod number;
 mod page;
 mod plans;
-mod refusal;
+mod response_cache;
 mod sort;
 mod substrings;
-mod tags;
 mod text;
 mod total;
 mod total_after_changes;
 mod view;
-mod writers;
 
 use serde_json::Value;
 

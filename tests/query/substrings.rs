@@ -14,7 +14,7 @@ use sea_orm::entity::prelude::ActiveModelTrait;
 use serde_json::{Value, json};
 
 use super::ids;
-use crate::support::specimen::ActiveModel;
+use crate::support::all_types_fixture::ActiveModel;
 use crate::support::{self, Client, Database, Specimens, on_both};
 
 on_both!(

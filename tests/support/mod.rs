@@ -1,18 +1,19 @@
 //! What the tests stand on: a server over a fresh database, a client, and records to begin with.
 
+pub mod all_types_fixture;
 mod answer;
 mod browser;
 mod bucket;
 mod chromium;
 mod client;
+mod custom_app;
 mod database;
-mod described;
+mod disconnect;
 mod folders;
-mod gatherings;
-mod leaving;
 mod lists;
-mod logged;
-mod own;
+mod log_capture;
+mod openapi_validation;
+mod polymorphic_fixture;
 mod pooler;
 pub mod postgres;
 pub mod program;
@@ -20,28 +21,27 @@ mod receiver;
 pub mod schema;
 mod server;
 mod sigv4;
-pub mod specimen;
-mod wire;
+mod tcp_proxy;
 
 use serde_json::Value;
 
+pub use all_types_fixture::Specimens;
 pub use answer::{Answer, plain};
 pub use browser::Browser;
 pub use bucket::{Bucket, Fault};
 pub use client::{Client, http};
+pub(crate) use custom_app::own_fixture;
+pub use custom_app::with_own;
 pub use database::Database;
+pub use disconnect::leave;
 pub use folders::Folders;
-pub use gatherings::Gatherings;
-pub use leaving::leave;
 pub use lists::lists;
-pub use logged::{log, logged};
-pub(crate) use own::own_fixture;
-pub use own::with_own;
+pub use log_capture::{log, logged};
+pub use polymorphic_fixture::Gatherings;
 pub use pooler::Pooler;
 pub use receiver::{Receiver, Reply};
 pub use server::{Fixture, Prepared, Server, create, nothing, run};
-pub use specimen::Specimens;
-pub use wire::Wire;
+pub use tcp_proxy::Wire;
 
 /// Makes two tests of each of these functions, which take a running server: one on SQLite, one on PostgreSQL.
 macro_rules! on_both {

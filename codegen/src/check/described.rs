@@ -31,7 +31,7 @@ impl Sort {
     }
 }
 
-/// A name in the description. `tests/sound.rs` holds all of them to those that are served.
+/// A name in the description. `tests/path_conflicts.rs` holds all of them to those that are served.
 #[derive(Debug)]
 pub struct Described {
     pub sort: Sort,

@@ -6,7 +6,7 @@ use crate::platform;
 use crate::source::Span;
 use crate::words::{ActionOn, Operation};
 
-/// What stands behind a collection for many writes, and behind a record that was deleted or has files. `tests/sound.rs`
+/// What stands behind a collection for many writes, and behind a record that was deleted or has files. `tests/path_conflicts.rs`
 /// holds these to the paths that are served.
 const BULK: &str = "bulk";
 const RESTORE: &str = "restore";

@@ -1,6 +1,6 @@
 //! Totals while many write, on two processes of which one is killed: none is wrong at any moment.
 //!
-//! `CHARTER_TEST_SECONDS=60 cargo test --test api query::writers -- --nocapture` is the long form.
+//! `CHARTER_TEST_SECONDS=60 cargo test --test api query::concurrent_writes -- --nocapture` is the long form.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

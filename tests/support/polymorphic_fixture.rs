@@ -6,7 +6,7 @@ use charter_runtime::generated::Resource;
 use charter_runtime::ops::Route;
 use sea_orm::entity::prelude::{DateTimeUtc, Json};
 
-use super::own::own_fixture;
+use super::custom_app::own_fixture;
 use super::server::nothing;
 
 /// What people come together for.

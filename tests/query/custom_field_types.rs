@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::custom::{add, define, ids_of};
+use super::custom_field_indexes::{add, define, ids_of};
 use crate::support::{Server, on_both};
 
 on_both!(

@@ -11,7 +11,7 @@ use sea_orm::ActiveValue::Set;
 use sea_orm::entity::prelude::{ActiveModelTrait, Date, DateTimeUtc, Json};
 use serde_json::json;
 
-use super::own::own_fixture;
+use super::custom_app::own_fixture;
 use super::server::create;
 
 // Both actions run on a record, which each says.
