@@ -17,7 +17,7 @@ on_both!(
 
 /// A database that fails, or a client that does not wait for it, says nothing of a token.
 async fn who_was_not_judged_has_guessed_nothing(server: Server) {
-    let limited = server.beside_with(|config| config.rate_limit_anonymous = 3).await;
+    let limited = server.second_node_with(|config| config.rate_limit_anonymous = 3).await;
     let client = limited.client(&server.token(&["*"]).await);
     server.sql("ALTER TABLE tokens RENAME TO away").await;
     for _ in 0..5 {

@@ -56,7 +56,7 @@ async fn who_waits_for_a_record_leaves_connections_to_who_reads(server: Server) 
     let client = server.admin();
     let id = client.post("/tax_classes", json!({ "name": "Full" })).await.created("tax_class")["id"].clone();
     let path = format!("/tax_classes/{id}");
-    let other = server.beside().await;
+    let other = server.second_node().await;
     let held = other.state.db.begin().await.expect("a transaction begins");
     let sql = format!("UPDATE tax_classes SET name = 'Held' WHERE id = {id}");
     Sql::new(server.state.db.dialect(), sql).run(&held).await.expect("the record is locked");
@@ -92,7 +92,7 @@ async fn others_read(client: &Client) {
 async fn who_waits_for_a_value_leaves_connections_to_who_reads(server: Server) {
     let client = server.admin();
     let id = client.post("/tax_classes", json!({ "name": "Full" })).await.created("tax_class")["id"].clone();
-    let other = server.beside().await;
+    let other = server.second_node().await;
     let held = other.state.db.begin().await.expect("a transaction begins");
     let sql = format!("UPDATE tax_classes SET name = 'Wanted' WHERE id = {id}");
     Sql::new(server.state.db.dialect(), sql).run(&held).await.expect("the value is stored");
@@ -118,7 +118,7 @@ async fn who_hangs_up_leaves_connections_to_who_reads(server: Server) {
     let client = server.admin();
     let id = client.post("/tax_classes", json!({ "name": "Full" })).await.created("tax_class")["id"].clone();
     let path = format!("/tax_classes/{id}");
-    let other = server.beside().await;
+    let other = server.second_node().await;
     let held = other.state.db.begin().await.expect("a transaction begins");
     let sql = format!("UPDATE tax_classes SET name = 'Held' WHERE id = {id}");
     Sql::new(server.state.db.dialect(), sql).run(&held).await.expect("the record is locked");

@@ -1,4 +1,4 @@
-//! What the public clients of this family of APIs send: their query strings, their forms, their header, their slashes.
+//! Compatibility with existing clients of this API: query strings, form bodies, token header and trailing slashes.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -6,18 +6,18 @@ use serde_json::{Value, json};
 use crate::support::{Answer, Client, Server, on_both};
 
 on_both!(
-    a_percent_encoded_query_is_the_same_query,
-    includes_are_named_in_a_list_or_repeated,
-    a_trailing_slash_says_nothing_on_any_path_and_method,
-    the_token_may_stand_in_a_header_of_its_own,
-    a_form_creates_and_updates_like_json,
-    a_form_holds_lists_embedded_records_and_custom_fields,
-    a_forms_empty_text_clears_as_in_json,
-    the_problems_of_a_form_are_those_of_json,
-    an_action_takes_a_form,
-    a_form_that_cannot_be_read_is_400_and_another_body_415,
-    the_order_may_stand_in_q,
-    an_unsupported_order_in_q_is_ignored,
+    percent_encoded_query_is_equivalent,
+    includes_are_comma_separated_or_repeated,
+    trailing_slash_is_ignored_on_every_path_and_method,
+    token_is_accepted_in_its_own_header,
+    form_body_creates_and_updates_like_json,
+    form_body_can_contain_lists_embedded_records_and_custom_fields,
+    empty_form_value_clears_a_field_as_in_json,
+    form_body_gets_the_same_errors_as_json,
+    action_accepts_a_form_body,
+    undecodable_form_is_400_and_another_content_type_is_415,
+    sort_order_is_accepted_in_q,
+    unsupported_sort_order_in_q_is_ignored,
 );
 
 const FORM: Option<&str> = Some("application/x-www-form-urlencoded");
@@ -36,7 +36,7 @@ async fn members(client: &Client, names: &[&str]) {
     }
 }
 
-async fn a_percent_encoded_query_is_the_same_query(server: Server) {
+async fn percent_encoded_query_is_equivalent(server: Server) {
     let admin = server.admin();
     members(&admin, &["Ada", "Alan", "Grace"]).await;
     let ids = async |query: &str| admin.get(&format!("/members?{query}")).await.column("members", "id");
@@ -47,7 +47,7 @@ async fn a_percent_encoded_query_is_the_same_query(server: Server) {
     assert_eq!(ids("q[name_eq]=Ada&per%5Fpage=5").await, [1]);
 }
 
-async fn includes_are_named_in_a_list_or_repeated(server: Server) {
+async fn includes_are_comma_separated_or_repeated(server: Server) {
     let admin = server.admin();
     admin.post("/products", json!({ "name": "Lamp" })).await.created("product");
     for query in [
@@ -64,7 +64,7 @@ async fn includes_are_named_in_a_list_or_repeated(server: Server) {
     }
 }
 
-async fn a_trailing_slash_says_nothing_on_any_path_and_method(server: Server) {
+async fn trailing_slash_is_ignored_on_every_path_and_method(server: Server) {
     let admin = server.admin();
     let activity = admin.post("/activities/", json!({ "subject": "x" })).await.created("activity");
     let lamp = admin.post("/products/", json!({ "name": "Lamp" })).await.created("product");
@@ -83,7 +83,7 @@ async fn a_trailing_slash_says_nothing_on_any_path_and_method(server: Server) {
     admin.get("/nothing/").await.refused(404, "not_found");
 }
 
-async fn the_token_may_stand_in_a_header_of_its_own(server: Server) {
+async fn token_is_accepted_in_its_own_header(server: Server) {
     let token = server.token(&["activities:read", "activities:write"]).await;
     let client = server.anonymous().with("X-AUTH-TOKEN", &token);
     client.post("/activities", json!({ "subject": "x" })).await.created("activity");
@@ -92,7 +92,7 @@ async fn the_token_may_stand_in_a_header_of_its_own(server: Server) {
     client.get("/products").await.refused(403, "ability_missing");
 }
 
-async fn a_form_creates_and_updates_like_json(server: Server) {
+async fn form_body_creates_and_updates_like_json(server: Server) {
     let admin = server.admin();
     let answer = post(&admin, "/products", "name=Oak+Lamp%21&weight=1.5&is_active=false&stock_method=2").await;
     let product = answer.created("product");
@@ -114,7 +114,7 @@ async fn a_form_creates_and_updates_like_json(server: Server) {
     assert_eq!(activity["activity_type_name"], "Call");
 }
 
-async fn a_form_holds_lists_embedded_records_and_custom_fields(server: Server) {
+async fn form_body_can_contain_lists_embedded_records_and_custom_fields(server: Server) {
     let admin = server.admin();
     for (name, kind) in [("colour", "string"), ("watts", "integer"), ("vip", "boolean"), ("rate", "decimal")] {
         for entity in ["products", "activities"] {
@@ -148,7 +148,7 @@ async fn a_form_holds_lists_embedded_records_and_custom_fields(server: Server) {
     assert_eq!(user["role_ids"], json!([1]));
 }
 
-async fn a_forms_empty_text_clears_as_in_json(server: Server) {
+async fn empty_form_value_clears_a_field_as_in_json(server: Server) {
     let admin = server.admin();
     let body = json!({ "name": "Lamp", "sku": "S", "tag_list": ["a"] });
     admin.post("/products", body).await.created("product");
@@ -160,7 +160,7 @@ async fn a_forms_empty_text_clears_as_in_json(server: Server) {
     assert_eq!(same, cleared);
 }
 
-async fn the_problems_of_a_form_are_those_of_json(server: Server) {
+async fn form_body_gets_the_same_errors_as_json(server: Server) {
     let admin = server.admin();
     let answer =
         post(&admin, "/activities", "activity[type_id]=call&activity[participants][][member_id]=9&activity[x]=1").await;
@@ -171,7 +171,7 @@ async fn the_problems_of_a_form_are_those_of_json(server: Server) {
     post(&admin, "/products", "name[]=x").await.invalid("name");
 }
 
-async fn an_action_takes_a_form(server: Server) {
+async fn action_accepts_a_form_body(server: Server) {
     let admin = server.admin();
     post(&admin, "/activities", "subject=x").await.created("activity");
     for form in ["", "utf8=1"] {
@@ -179,7 +179,7 @@ async fn an_action_takes_a_form(server: Server) {
     }
 }
 
-async fn a_form_that_cannot_be_read_is_400_and_another_body_415(server: Server) {
+async fn undecodable_form_is_400_and_another_content_type_is_415(server: Server) {
     let admin = server.admin();
     for form in ["name=%", "name=%zz", "name=%ff", "name=a&name[b]=c", "name[b=c", "=x"] {
         post(&admin, "/products", form).await.refused(400, "malformed_request");
@@ -193,7 +193,7 @@ async fn a_form_that_cannot_be_read_is_400_and_another_body_415(server: Server) 
     assert_eq!(admin.get("/products").await.ok()["meta"]["total"], 0);
 }
 
-async fn the_order_may_stand_in_q(server: Server) {
+async fn sort_order_is_accepted_in_q(server: Server) {
     let admin = server.admin();
     for (name, kind) in [("b", "venue"), ("a", "venue"), ("c", "contact")] {
         admin.post("/members", json!({ "name": name, "membership_type": kind })).await.created("member");
@@ -205,12 +205,12 @@ async fn the_order_may_stand_in_q(server: Server) {
     assert_eq!(names("q[s]=membership_type+desc,name+asc").await, ["a", "b", "c"]);
     assert_eq!(names("q[s][]=membership_type+asc&q[s][]=name+desc").await, ["c", "b", "a"]);
     assert_eq!(names("q[s]=name+desc&q[membership_type_eq]=venue&per_page=1").await, ["b"]);
-    // The parameter of the specification wins, and pages are as steady as ever.
+    // The specified parameter takes precedence, and pages are stable.
     assert_eq!(names("q[s]=name+desc&sort=name").await, ["a", "b", "c"]);
     assert_eq!(names("q[s]=membership_type+desc&per_page=1&page=2").await, ["a"]);
 }
 
-async fn an_unsupported_order_in_q_is_ignored(server: Server) {
+async fn unsupported_sort_order_in_q_is_ignored(server: Server) {
     let admin = server.admin();
     members(&admin, &["b", "a"]).await;
     let ids = async |query: &str| admin.get(&format!("/members?{query}")).await.column("members", "id");

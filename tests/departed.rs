@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::support::{Client, Server, leave, on_both};
+use crate::support::{Client, Server, on_both, poll_times};
 
 on_both!(
     who_leaves_while_a_transaction_begins_leaves_none_behind,
@@ -23,11 +23,11 @@ async fn create(admin: &Client, name: String) -> String {
 }
 
 async fn who_leaves_while_a_transaction_begins_leaves_none_behind(server: Server) {
-    let (admin, other) = (server.admin(), server.beside().await);
+    let (admin, other) = (server.admin(), server.second_node().await);
     for waits in 0..5 {
         // Every connection of the pool is left so once.
         for turn in 0..10 {
-            drop(leave(server.state.db.begin(), waits).await);
+            drop(poll_times(server.state.db.begin(), waits).await);
             let name = create(&admin, format!("After {waits} waits, {turn}")).await;
             assert!(stored(&other).await.contains(&name), "{name}: answered with 201, and seen by nobody else");
         }
@@ -35,7 +35,7 @@ async fn who_leaves_while_a_transaction_begins_leaves_none_behind(server: Server
 }
 
 async fn what_was_acknowledged_stays_whoever_hangs_up_meanwhile(server: Server) {
-    let (admin, other) = (server.admin(), server.beside().await);
+    let (admin, other) = (server.admin(), server.second_node().await);
     let (leaving, runtime) = (server.admin(), tokio::runtime::Handle::current());
     // On a thread of its own, whose clock is finer than the runtime's.
     let hanging_up = tokio::task::spawn_blocking(move || {

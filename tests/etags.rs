@@ -1,4 +1,4 @@
-//! Entity tags: reading what has not changed, and writing only what nobody else has changed.
+//! Entity tags: conditional reads and writes.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -6,16 +6,16 @@ use serde_json::{Value, json};
 use crate::support::{Answer, Server, on_both};
 
 on_both!(
-    a_tag_stays_as_long_as_the_record_does,
-    what_a_client_has_is_not_sent_again,
-    a_write_is_made_to_the_version_that_is_meant,
-    a_deletion_and_an_action_too,
-    every_form_of_a_record_names_its_version,
-    a_change_beside_the_record_is_another_answer_of_the_same_version,
-    the_settings_have_a_version,
-    of_two_writers_of_one_version_one_wins,
-    a_malformed_condition_is_told,
-    what_is_refused_anyway_is_refused_as_ever,
+    etag_is_stable_until_the_record_changes,
+    matching_if_none_match_is_304,
+    if_match_rejects_writes_to_another_version,
+    if_match_applies_to_deletions_and_actions,
+    each_projection_of_a_record_has_an_etag_that_if_match_accepts,
+    change_of_an_include_changes_the_etag_but_not_the_version,
+    settings_have_an_etag,
+    one_of_several_writers_of_the_same_version_succeeds,
+    malformed_precondition_is_rejected,
+    missing_record_or_ability_is_reported_before_the_precondition,
 );
 
 fn tag(answer: &Answer) -> String {
@@ -31,7 +31,7 @@ async fn product(server: &Server) -> (String, Answer) {
     (format!("/products/{}", created.created("product")["id"]), created)
 }
 
-async fn a_tag_stays_as_long_as_the_record_does(server: Server) {
+async fn etag_is_stable_until_the_record_changes(server: Server) {
     let admin = server.admin();
     let (path, created) = product(&server).await;
     let first = tag(&created);
@@ -41,80 +41,80 @@ async fn a_tag_stays_as_long_as_the_record_does(server: Server) {
     let changed = admin.put(&path, json!({ "name": "Light" })).await;
     assert_ne!(tag(&changed), first);
     assert_eq!(tag(&admin.get(&path).await), tag(&changed));
-    // Also what a list does not show.
+    // A change of a field that lists do not show.
     let detail = admin.put(&path, json!({ "purchase_price": "1.50" })).await;
     assert_ne!(tag(&detail), tag(&changed));
 }
 
-async fn what_a_client_has_is_not_sent_again(server: Server) {
+async fn matching_if_none_match_is_304(server: Server) {
     let admin = server.admin();
     let (path, created) = product(&server).await;
-    let known = tag(&created);
-    for header in [known.clone(), format!("W/{known}"), format!("\"x\" , {known}"), "*".into()] {
+    let etag = tag(&created);
+    for header in [etag.clone(), format!("W/{etag}"), format!("\"x\" , {etag}"), "*".into()] {
         let answer = admin.with("if-none-match", &header).get(&path).await;
         answer.status(304);
-        assert_eq!([answer.text.as_str(), answer.header("etag").unwrap_or_default()], ["", known.as_str()]);
+        assert_eq!([answer.text.as_str(), answer.header("etag").unwrap_or_default()], ["", etag.as_str()]);
     }
     admin.put(&path, json!({ "name": "Light" })).await.ok();
-    assert_eq!(admin.with("if-none-match", &known).get(&path).await.record("product")["name"], "Light");
+    assert_eq!(admin.with("if-none-match", &etag).get(&path).await.record("product")["name"], "Light");
 }
 
-async fn a_write_is_made_to_the_version_that_is_meant(server: Server) {
+async fn if_match_rejects_writes_to_another_version(server: Server) {
     let admin = server.admin();
     let (path, created) = product(&server).await;
-    let known = tag(&created);
-    let changed = admin.with("if-match", &known).put(&path, json!({ "name": "One" })).await;
+    let etag = tag(&created);
+    let changed = admin.with("if-match", &etag).put(&path, json!({ "name": "One" })).await;
     changed.record("product");
-    let stale = admin.with("if-match", &known).put(&path, json!({ "name": "Two" })).await;
+    let stale = admin.with("if-match", &etag).put(&path, json!({ "name": "Two" })).await;
     stale.refused(412, "precondition_failed");
-    admin.with("if-match", &known).patch(&path, json!({ "name": "Two" })).await.refused(412, "precondition_failed");
+    admin.with("if-match", &etag).patch(&path, json!({ "name": "Two" })).await.refused(412, "precondition_failed");
     assert_eq!(admin.get(&path).await.record("product")["name"], "One");
     let weak = format!("W/{}", tag(&changed));
     admin.with("if-match", &weak).put(&path, json!({ "name": "Two" })).await.refused(412, "precondition_failed");
-    let either = format!("{known}, {}", tag(&changed));
+    let either = format!("{etag}, {}", tag(&changed));
     admin.with("if-match", &either).put(&path, json!({ "name": "Two" })).await.record("product");
     admin.with("if-match", "*").put(&path, json!({ "name": "Three" })).await.record("product");
     let present = admin.with("if-none-match", "*").put(&path, json!({ "name": "Four" })).await;
     present.refused(412, "precondition_failed");
 }
 
-async fn a_deletion_and_an_action_too(server: Server) {
+async fn if_match_applies_to_deletions_and_actions(server: Server) {
     let admin = server.admin();
     let (user, _) = server.user(&[], &["*"]).await;
     let path = format!("/users/{}", user["id"]);
-    let known = tag(&admin.get(&path).await);
-    let named = tag(&admin.put(&path, json!({ "name": "Other" })).await);
-    let stop = format!("{path}/deactivate");
-    admin.with("if-match", &known).post(&stop, json!({})).await.refused(412, "precondition_failed");
-    let stopped = admin.with("if-match", &named).post(&stop, json!({})).await;
-    assert_eq!(stopped.record("user")["is_active"], false);
-    admin.with("if-match", &named).delete(&path).await.refused(412, "precondition_failed");
-    admin.with("if-match", &tag(&stopped)).delete(&path).await.deleted();
+    let etag = tag(&admin.get(&path).await);
+    let current = tag(&admin.put(&path, json!({ "name": "Other" })).await);
+    let deactivate = format!("{path}/deactivate");
+    admin.with("if-match", &etag).post(&deactivate, json!({})).await.refused(412, "precondition_failed");
+    let deactivated = admin.with("if-match", &current).post(&deactivate, json!({})).await;
+    assert_eq!(deactivated.record("user")["is_active"], false);
+    admin.with("if-match", &current).delete(&path).await.refused(412, "precondition_failed");
+    admin.with("if-match", &tag(&deactivated)).delete(&path).await.deleted();
 }
 
-async fn every_form_of_a_record_names_its_version(server: Server) {
+async fn each_projection_of_a_record_has_an_etag_that_if_match_accepts(server: Server) {
     let admin = server.admin();
     let (path, created) = product(&server).await;
-    let mut known = vec![tag(&created)];
+    let mut etag = vec![tag(&created)];
     for form in ["?include=productGroup", "?fields=name", "?fields=sku&include=productGroup"] {
         let answer = admin.get(&format!("{path}{form}")).await;
         answer.ok();
-        assert!(!known.contains(&tag(&answer)), "each answer has its own tag: {form}");
+        assert!(!etag.contains(&tag(&answer)), "each projection has its own tag: {form}");
         admin.with("if-none-match", &tag(&answer)).get(&format!("{path}{form}")).await.status(304);
         admin.with("if-none-match", &tag(&answer)).get(&path).await.status(200);
-        known.push(tag(&answer));
+        etag.push(tag(&answer));
     }
-    for tag in &known {
+    for tag in &etag {
         admin.with("if-match", tag).put(&path, json!({ "name": "Lamp" })).await.record("product");
     }
     admin.put(&path, json!({ "name": "Light" })).await.record("product");
-    for tag in &known {
+    for tag in &etag {
         let stale = admin.with("if-match", tag).put(&path, json!({ "name": "x" })).await;
         stale.refused(412, "precondition_failed");
     }
 }
 
-async fn a_change_beside_the_record_is_another_answer_of_the_same_version(server: Server) {
+async fn change_of_an_include_changes_the_etag_but_not_the_version(server: Server) {
     let admin = server.admin();
     let role = admin.post("/roles", json!({ "name": "Office" })).await;
     let path = format!("/roles/{}", role.created("role")["id"]);
@@ -123,24 +123,24 @@ async fn a_change_beside_the_record_is_another_answer_of_the_same_version(server
     assert_eq!(tag(&admin.get(&path).await), tag(&role), "another record changed");
     let (path, created) = product(&server).await;
     let with_values = format!("{path}?include=customFieldValues");
-    let known = tag(&admin.get(&with_values).await);
+    let etag = tag(&admin.get(&with_values).await);
     let definition = json!({ "entity_type": "products", "name": "power", "field_type": "integer" });
     admin.post("/custom_fields", definition).await.created("custom_field");
-    assert_ne!(tag(&admin.with("if-none-match", &known).get(&with_values).await), known);
+    assert_ne!(tag(&admin.with("if-none-match", &etag).get(&with_values).await), etag);
     assert_eq!(tag(&admin.get(&path).await), tag(&created));
-    admin.with("if-match", &known).put(&path, json!({ "name": "Light" })).await.record("product");
+    admin.with("if-match", &etag).put(&path, json!({ "name": "Light" })).await.record("product");
 }
 
-async fn the_settings_have_a_version(server: Server) {
+async fn settings_have_an_etag(server: Server) {
     let admin = server.admin();
-    let known = tag(&admin.get("/settings").await);
-    admin.with("if-none-match", &known).get("/settings").await.status(304);
-    admin.with("if-match", &known).put("/settings", json!({ "company_name": "Hire" })).await.record("settings");
-    let stale = admin.with("if-match", &known).put("/settings", json!({ "company_name": "x" })).await;
+    let etag = tag(&admin.get("/settings").await);
+    admin.with("if-none-match", &etag).get("/settings").await.status(304);
+    admin.with("if-match", &etag).put("/settings", json!({ "company_name": "Hire" })).await.record("settings");
+    let stale = admin.with("if-match", &etag).put("/settings", json!({ "company_name": "x" })).await;
     stale.refused(412, "precondition_failed");
 }
 
-async fn of_two_writers_of_one_version_one_wins(server: Server) {
+async fn one_of_several_writers_of_the_same_version_succeeds(server: Server) {
     let (path, created) = product(&server).await;
     let client = server.admin().with("if-match", &tag(&created));
     let write = |number: usize| {
@@ -152,7 +152,7 @@ async fn of_two_writers_of_one_version_one_wins(server: Server) {
     assert_eq!(statuses, [200, 412, 412, 412, 412, 412]);
 }
 
-async fn a_malformed_condition_is_told(server: Server) {
+async fn malformed_precondition_is_rejected(server: Server) {
     let admin = server.admin();
     let (path, _) = product(&server).await;
     for bad in ["x", "\"x", "", "\"a\" \"b\""] {
@@ -163,7 +163,7 @@ async fn a_malformed_condition_is_told(server: Server) {
     admin.with("if-none-match", "x").get(&path).await.refused(400, "malformed_request");
 }
 
-async fn what_is_refused_anyway_is_refused_as_ever(server: Server) {
+async fn missing_record_or_ability_is_reported_before_the_precondition(server: Server) {
     let (path, _) = product(&server).await;
     let stale = server.admin().with("if-match", "\"0\"");
     stale.get("/products/999").await.refused(404, "not_found");

@@ -173,7 +173,7 @@ async fn a_key_is_forgotten_after_a_day(server: Server) {
 }
 
 async fn another_node_knows_the_answer(server: Server) {
-    let other = server.beside().await;
+    let other = server.second_node().await;
     let first = keyed(&server.admin(), "one").post("/members", json!({ "name": "Ada" })).await.created("member");
     let again = keyed(&other.admin(), "one").post("/members", json!({ "name": "Ada" })).await;
     assert_eq!(again.created("member"), first);

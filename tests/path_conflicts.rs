@@ -1,5 +1,5 @@
-//! What is sound before the first request: the paths that the check of the YAML compares are those that are served, and what
-//! no check has seen, in structs written by hand and in rows of a seed, refuses the start.
+//! Consistency of the YAML check with the server: paths, names and formats. Errors that only start-up can find, in
+//! hand-written structs and seed rows, prevent the start.
 
 use std::collections::BTreeSet;
 
@@ -11,10 +11,10 @@ use charter_runtime::ops::{self, Route};
 use crate::support::{Server, on_both};
 
 on_both!(
-    a_resource_that_is_not_there_is_an_error_that_names_the_one_that_may_be_meant,
-    every_path_that_is_served_is_compared_by_the_check,
-    every_name_of_the_description_is_compared_by_the_check,
-    rows_of_a_seed_are_refused_all_at_once
+    unknown_resource_error_suggests_the_nearest_name,
+    yaml_check_knows_every_served_path,
+    yaml_check_knows_every_name_in_the_openapi_document,
+    invalid_seed_rows_are_reported_together
 );
 
 /// `products/{}/accessories`
@@ -24,7 +24,7 @@ fn without_names(path: &str) -> String {
     segments.collect::<Vec<_>>().join("/")
 }
 
-async fn every_path_that_is_served_is_compared_by_the_check(server: Server) {
+async fn yaml_check_knows_every_served_path(server: Server) {
     let declared = charter_codegen::paths(Sources::load("resources".as_ref())).expect("the YAML is right");
     let known: BTreeSet<&str> = declared.iter().map(String::as_str).collect();
     let served: Vec<String> = ops::routes(&server.state).iter().map(|route| without_names(&route.path)).collect();
@@ -32,7 +32,7 @@ async fn every_path_that_is_served_is_compared_by_the_check(server: Server) {
     for path in served.iter().filter(|path| !tops(path)) {
         assert!(known.contains(path.as_str()), "{path}");
     }
-    // Each of the platform's is served, and no other.
+    // Every path of the platform is served, and no other.
     let platforms: BTreeSet<&str> = served.iter().filter(tops).filter_map(|path| path.split('/').next()).collect();
     let listed: BTreeSet<&str> = charter_codegen::platform_paths().iter().copied().collect();
     assert_eq!(platforms, listed);
@@ -41,7 +41,7 @@ async fn every_path_that_is_served_is_compared_by_the_check(server: Server) {
     }
 }
 
-async fn a_resource_that_is_not_there_is_an_error_that_names_the_one_that_may_be_meant(server: Server) {
+async fn unknown_resource_error_suggests_the_nearest_name(server: Server) {
     let catalog = &server.state.catalog;
     assert_eq!(catalog.get("product").expect("it is there").meta.plural, "products");
     let error = catalog.get("prodct").expect_err("it is not there").to_string();
@@ -49,14 +49,14 @@ async fn a_resource_that_is_not_there_is_an_error_that_names_the_one_that_may_be
 }
 
 #[test]
-fn the_pages_of_the_server_are_those_that_the_check_keeps_free() {
+fn yaml_check_reserves_the_pages_of_the_server() {
     assert_eq!(
         charter_codegen::platform_pages(),
         [validate::RESERVED_PATHS, validate::COLLECTION_PAGES, validate::RECORD_PAGES]
     );
 }
 
-async fn every_name_of_the_description_is_compared_by_the_check(server: Server) {
+async fn yaml_check_knows_every_name_in_the_openapi_document(server: Server) {
     let description = server.anonymous().get("/openapi.json").await.ok();
     let mut served = BTreeSet::new();
     for name in description["components"]["schemas"].as_object().expect("schemas").keys() {
@@ -84,7 +84,7 @@ async fn every_name_of_the_description_is_compared_by_the_check(server: Server) 
 }
 
 #[test]
-fn a_default_has_a_format_where_the_server_says_so() {
+fn yaml_check_and_server_agree_on_url_and_email_formats() {
     let urls = [
         "https://example.com/x",
         "HTTPS://a.b:8080/x?y#z",
@@ -119,7 +119,7 @@ fn a_default_has_a_format_where_the_server_says_so() {
     assert!(emails.into_iter().all(ops::is_email) && !no_emails.into_iter().any(ops::is_email));
 }
 
-/// Sound, but for a pattern that swallows the end of what stands around it.
+/// Valid, except for a pattern whose comment swallows the anchor that is appended to it.
 mod label {
     use charter_runtime::generated::Resource;
 
@@ -143,7 +143,7 @@ mod shelf {
     }
 }
 
-/// Stands where a deleted shelf is restored.
+/// Conflicts with the path that restores a deleted shelf.
 mod mark {
     use charter_runtime::generated::Resource;
 
@@ -156,7 +156,7 @@ mod mark {
     }
 }
 
-/// Stands where the reference of the API does.
+/// Conflicts with the documentation page.
 mod page {
     use charter_runtime::generated::Resource;
 
@@ -167,7 +167,7 @@ mod page {
     }
 }
 
-/// Stands where the panel deletes a shelf.
+/// Conflicts with the panel's page that deletes a shelf.
 mod removal {
     use charter_runtime::generated::Resource;
 
@@ -180,7 +180,7 @@ mod removal {
     }
 }
 
-/// Is of the same type as a shelf to who writes it in small letters, and refers to fields that nothing has.
+/// Has the type name of a shelf in another case, and references fields that do not exist.
 mod crate_ {
     use charter_runtime::generated::Resource;
 
@@ -193,7 +193,7 @@ mod crate_ {
     }
 }
 
-/// Is asked for a part of a number.
+/// Allows a text predicate on an integer.
 mod box_ {
     use charter_runtime::generated::Resource;
 
@@ -207,24 +207,24 @@ mod box_ {
 }
 
 #[test]
-fn what_no_check_has_seen_refuses_the_start() {
+fn invalid_hand_written_resource_prevents_startup() {
     assert!(Catalog::link(vec![Route::of::<shelf::Entity>()]).is_ok());
-    let refused = [
+    let cases = [
         (vec![Route::of::<label::Entity>()], "the pattern of label.code"),
         (vec![Route::of::<shelf::Entity>(), Route::of::<mark::Entity>()], "/shelfs/{}/restore"),
         (vec![Route::of::<shelf::Entity>(), Route::of::<removal::Entity>()], "/shelfs/{}/delete"),
         (vec![Route::of::<page::Entity>()], "/docs"),
-        (vec![Route::of::<box_::Entity>()], "`cont` cannot be asked of box.size"),
+        (vec![Route::of::<box_::Entity>()], "box.size allows `cont` in `filter`"),
         (
             vec![Route::of::<shelf::Entity>(), Route::of::<crate_::Entity>()],
-            "two resources have the type `SHelf`, in whichever case",
+            "two resources have the type `SHelf`, compared case-insensitively",
         ),
         (vec![Route::of::<shelf::Entity>(), Route::of::<crate_::Entity>()], "crate refers to `shelf.crate_id`"),
         (vec![Route::of::<shelf::Entity>(), Route::of::<crate_::Entity>()], "crate refers to `shelf.code`"),
     ];
-    for (routes, problem) in refused {
-        let told = Catalog::link(routes).expect_err(problem);
-        assert!(told.contains(problem), "{told}");
+    for (routes, problem) in cases {
+        let message = Catalog::link(routes).expect_err(problem);
+        assert!(message.contains(problem), "{message}");
     }
 }
 
@@ -234,11 +234,11 @@ const ROWS: &str = "\
 - { code: QBB, name: Other, symbol: x, decimal_places: -1 }
 ";
 
-async fn rows_of_a_seed_are_refused_all_at_once(server: Server) {
+async fn invalid_seed_rows_are_reported_together(server: Server) {
     let app = App::new::<charter::Migrator>("charter-test", charter::generated::routes()).seeds(&[("currency", ROWS)]);
     let problem = app.prepare(&server.state).await.expect_err("two rows are wrong").to_string();
-    for told in ["row 1 (`gbp`)", "nmae is not a field", "row 3 (`QBB`)", "decimal_places must be"] {
-        assert!(problem.contains(told), "{told}: {problem}");
+    for message in ["row 1 (`gbp`)", "nmae is not a field", "row 3 (`QBB`)", "decimal_places must be"] {
+        assert!(problem.contains(message), "{message}: {problem}");
     }
     assert!(!problem.contains("row 2"), "{problem}");
     assert_eq!(server.admin().get("/currencies?q[code_eq]=QAA").await.ok()["currencies"], serde_json::json!([]));

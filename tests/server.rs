@@ -179,7 +179,7 @@ async fn a_server_that_stops_answers_what_is_under_way(server: Server) {
 }
 
 pub async fn two_nodes_share_a_database(server: Server) {
-    let second = server.beside().await;
+    let second = server.second_node().await;
     let (one, two) = (server.admin(), second.admin());
     let member = one.post("/members", json!({ "name": "x" })).await.created("member");
     let path = format!("/members/{}", member["id"]);
@@ -217,7 +217,7 @@ async fn revoked(node: &Server, by: &Server) -> (Client, String) {
 }
 
 async fn a_token_revoked_on_one_node_is_forgotten_there_at_once(server: Server) {
-    let second = server.beside().await;
+    let second = server.second_node().await;
     let (client, value) = revoked(&second, &second).await;
     client.get("/products").await.refused(401, "invalid_token");
     // The other node has never seen it.
@@ -226,7 +226,7 @@ async fn a_token_revoked_on_one_node_is_forgotten_there_at_once(server: Server) 
 }
 
 async fn a_token_revoked_on_another_node_stops_within_30_seconds(server: Server) {
-    let second = server.beside().await;
+    let second = server.second_node().await;
     let (client, _) = revoked(&server, &second).await;
     server.state.clock.turn(Duration::from_secs(25));
     client.get("/products").await.ok();

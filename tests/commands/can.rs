@@ -4,12 +4,12 @@ use serde_json::{Value, json};
 
 use super::{blocking, on_both, token};
 use crate::support::Client;
-use crate::support::program::{Program, Said};
+use crate::support::program::{CommandOutput, Program};
 
 on_both!(each_rule_that_denies_is_told, what_does_not_exist_is_told_with_a_hint);
 
 /// The rules that were met, each with its verdict.
-fn rules(said: &Said) -> Vec<(String, String)> {
+fn rules(said: &CommandOutput) -> Vec<(String, String)> {
     let rows: Vec<Value> = serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{error}: {said:?}"));
     let text = |value: &Value| value.as_str().expect("a text").to_string();
     rows.iter().map(|row| (text(&row["rule"]), text(&row["verdict"]))).collect()

@@ -189,7 +189,7 @@ fn a_bucket_is_tried_out_at_the_start_and_its_refusal_is_told() {
         command.env("CHARTER_STORAGE_ACCESS_KEY", &location.access_key);
         let serving = Serving::start(command, "More tokens:");
         let begun = Instant::now();
-        while !bucket.asked(last).iter().any(|line| line.contains("/started ")) {
+        while !bucket.requests(last).iter().any(|line| line.contains("/started ")) {
             assert!(begun.elapsed() < Duration::from_secs(10), "the bucket is not tried out");
             std::thread::sleep(Duration::from_millis(20));
         }

@@ -28,7 +28,7 @@ fn a_database_that_hangs_keeps_no_server_from_stopping() {
     serving.signal("TERM");
     assert_eq!(serving.end().code, 0);
     let took = begun.elapsed();
-    own.go_on();
+    own.resume();
     assert!(took < Duration::from_secs(30), "{took:?}");
 }
 

@@ -30,7 +30,7 @@ async fn no_two_processes_attempt_a_delivery_at_once(server: Server) {
     for _ in 0..30 {
         role(&server).await;
     }
-    let others = [server.beside().await, server.beside().await, server.beside().await];
+    let others = [server.second_node().await, server.second_node().await, server.second_node().await];
     let receiver = Receiver::slow(Duration::from_millis(20), |_| answer(200));
     for _ in 0..8 {
         let rounds = [&server, &others[0], &others[1], &others[2]].map(|server| deliver(server, &receiver));
@@ -226,7 +226,7 @@ async fn the_engine_finds_what_another_process_committed(server: Server) {
     webhook(&server, &["*"]).await;
     let receiver = Receiver::answering(200);
     let engine = Engine::start(server.state.clone(), receiver.clone(), SLOTS);
-    let other = server.beside().await;
+    let other = server.second_node().await;
     let begun = Instant::now();
     role(&other).await;
     eventually(|| receiver.count() == 1).await;

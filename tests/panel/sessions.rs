@@ -17,7 +17,7 @@ on_both!(
 
 /// What a node remembers of a session may be old. What gives rights is not judged by it, whatever its method is.
 async fn who_is_no_administrator_on_another_node_makes_none(server: Server) {
-    let (admin, other) = (server.admin(), server.beside().await);
+    let (admin, other) = (server.admin(), server.second_node().await);
     let body = json!({ "name": "Second", "email": "second@example.com", "is_admin": true });
     let id = admin.post("/users", body).await.created("user")["id"].clone();
     let path = format!("/users/{id}");

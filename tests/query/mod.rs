@@ -1,4 +1,4 @@
-//! What every list shares: filters, order, pages, includes and saved views.
+//! Features of every list: filters, order, pages, includes and saved views.
 
 mod concurrent_writes;
 mod conformance;
@@ -27,13 +27,13 @@ use serde_json::Value;
 
 use crate::support::Client;
 
-/// The ids of the specimens that these parameters find, in their order.
+/// The ids of the specimens that these parameters find, in order.
 async fn ids(client: &Client, parameters: &[(&str, &str)]) -> Vec<i64> {
     let ids = client.list("/specimens", parameters).await.column("specimens", "id");
     ids.iter().filter_map(Value::as_i64).collect()
 }
 
-/// Holds queries of one parameter to the ids that they find.
+/// Checks the ids that queries with one parameter find.
 async fn expect(client: &Client, cases: &[(&str, &str, &[i64])]) {
     for (name, value, expected) in cases {
         assert_eq!(ids(client, &[(name, value)]).await, *expected, "{name}={value}");

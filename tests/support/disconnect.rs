@@ -1,13 +1,13 @@
-//! Clients that go away in the middle: at which point of the work is chosen, and not left to chance.
+//! Simulates client disconnects at chosen points of a task.
 
 use std::future::poll_fn;
 use std::pin::pin;
 use std::task::Poll;
 
-/// Works until it has waited so many times, and leaves it there when what it waits for has come, as a server does whose
-/// client is gone. What was answered by then.
-pub async fn leave<F: Future>(work: F, waits: usize) -> Option<F::Output> {
-    let (mut work, mut left) = (pin!(work), waits);
+/// Polls a future at most `polls` times and then drops it, as a server does when its client disconnects. Returns its
+/// output if it completed.
+pub async fn poll_times<F: Future>(work: F, polls: usize) -> Option<F::Output> {
+    let (mut work, mut left) = (pin!(work), polls);
     poll_fn(|context| {
         if left == 0 {
             return Poll::Ready(None);

@@ -146,6 +146,6 @@ async fn a_deletion_that_stands_is_carried_out_at_the_next_start(server: Server)
     server.sql("INSERT INTO attachment_leftovers (uuid, due_at) SELECT uuid, created_at FROM attachments").await;
     server.sql("DELETE FROM attachments").await;
     assert_eq!(stored(&server).len(), 1);
-    let again = server.beside().await;
+    let again = server.second_node().await;
     until("the bytes are deleted", async || stored(&again).is_empty() && promised(&again.state).await == 0).await;
 }

@@ -87,7 +87,7 @@ async fn a_token_ends_by_the_clock_of_all_that_is_stored(server: Server) {
 
 /// Another process may answer to a token for a while after it was revoked. What would outlast that it does not.
 async fn what_another_process_revoked_gives_nobody_rights_any_more(server: Server) {
-    let (admin, other) = (server.admin(), server.beside().await);
+    let (admin, other) = (server.admin(), server.second_node().await);
     let lasting = [
         ("/tokens", json!({ "name": "x", "abilities": ["*"] })),
         ("/users", json!({ "name": "x", "email": "x@example.com", "is_admin": true })),
