@@ -177,7 +177,7 @@ async fn concurrent_writes_get_their_own_responses(server: Server) {
             }
             let product = admin.get(&path).await.record("product");
             assert_eq!((&product["id"], &product["sku"]), (&json!(id), &json!(format!("L-{n}"))));
-            admin.get(&format!("/products/{}", id + 1_000)).await.database_errors(404, "not_found");
+            admin.get(&format!("/products/{}", id + 1_000)).await.refused(404, "not_found");
         }
     };
     join_all(ids.iter().copied().enumerate().map(change)).await;
@@ -302,7 +302,7 @@ async fn undeclared_unique_value(server: Server) {
     let first = "INSERT INTO products (name, barcode, created_at, updated_at) VALUES ('Lamp', '0', now(), now())";
     let product = |n: Option<usize>| json!({ "name": "Lamp", "barcode": n.map_or(0, |n| n + 1).to_string() });
     let response = wait_for_one(&server, first, "/products", product).await;
-    response.database_errors(409, "conflict");
+    response.refused(409, "conflict");
 }
 
 /// The response to one request that waits for another transaction's statement, while others do not wait. `record`

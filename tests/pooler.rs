@@ -127,20 +127,20 @@ fn processes_behind_a_pooler_share_views_and_custom_fields() {
         two.post("/members", member).await.created("member");
         assert_eq!(total(&one, "q[cf.shoe_gt]=37").await, 1);
         // The indexes are created in the background, and their lock is released.
-        let begun = Instant::now();
+        let started = Instant::now();
         while !server
             .texts("SELECT indexname::text AS text FROM pg_indexes")
             .await
             .iter()
             .any(|name| name.starts_with("cf_"))
         {
-            assert!(begun.elapsed() < Duration::from_secs(20), "the index is created");
+            assert!(started.elapsed() < Duration::from_secs(20), "the index is created");
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
         let locks = "SELECT 1::text AS text FROM pg_locks WHERE locktype = 'advisory' AND granted \
                     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
         while !server.texts(locks).await.is_empty() {
-            assert!(begun.elapsed() < Duration::from_secs(20), "the lock is released");
+            assert!(started.elapsed() < Duration::from_secs(20), "the lock is released");
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
         let filter = |value: &str| json!([{ "field": "name", "predicate": "eq", "value": value }]);

@@ -126,7 +126,7 @@ pub struct FieldMeta {
     pub rules: &'static [Rule],
     /// Predicates that `q` accepts for it.
     pub filter: Filter,
-    /// Whether `sort` accepts it.
+    /// True if `sort` accepts it.
     pub sortable: bool,
     /// Name for people. Empty if it follows from `name`.
     pub label: &'static str,

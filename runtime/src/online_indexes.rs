@@ -179,7 +179,7 @@ impl Difference {
 fn desired(state: &State, definitions: &[Model]) -> BTreeMap<String, Index> {
     let mut desired = BTreeMap::new();
     for table in state.catalog.entries().iter().filter(|e| e.meta.keeps_deleted()).map(|e| e.meta.table) {
-        // With `deleted_at` among the columns, SQLite takes the index as related to soft delete.
+        // With `deleted_at` as a key, a migration that drops this column on SQLite finds the index by its columns.
         let body = format!("ON \"{table}\" (\"id\", \"deleted_at\") WHERE \"deleted_at\" IS NOT NULL");
         desired.insert(format!("{TRASH_INDEX_PREFIX}{table:.40}_{:08x}", hash(&body)), Index { table, body });
     }

@@ -27,8 +27,8 @@ async fn walk(client: &Client, path: &str, plural: &str, parameters: &[(&str, &s
     let (mut ids, mut cursor) = (Vec::new(), String::new());
     let size = per_page.to_string();
     loop {
-        let parameters = [parameters, &[("per_page", size.as_str()), ("cursor", &cursor)]].concat();
-        let answer = client.list(path, &parameters).await;
+        let of_page = [parameters, &[("per_page", size.as_str()), ("cursor", &cursor)]].concat();
+        let answer = client.list(path, &of_page).await;
         let meta = answer.ok()["meta"].clone();
         let page = answer.column(plural, "id");
         assert!(meta.get("page").is_none() && meta.get("total").is_none(), "{path} {parameters:?}: {meta}");

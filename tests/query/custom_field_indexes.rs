@@ -56,13 +56,13 @@ async fn present(state: &State) -> BTreeSet<String> {
 
 /// Waits until there are `count` indexes.
 async fn wait_for(state: &State, count: usize) -> BTreeSet<String> {
-    let begun = Instant::now();
+    let started = Instant::now();
     loop {
         let found = present(state).await;
         if found.len() == count {
             return found;
         }
-        assert!(begun.elapsed() < Duration::from_secs(20), "{count} indexes are awaited: {found:?}");
+        assert!(started.elapsed() < Duration::from_secs(20), "{count} indexes are awaited: {found:?}");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }
@@ -101,9 +101,9 @@ async fn missing_and_invalid_indexes_are_rebuilt_at_startup(server: Server) {
     let mut expected = created;
     expected.insert("cf_own".into());
     let second = server.second_node().await;
-    let begun = Instant::now();
+    let started = Instant::now();
     while present(&server.state).await != expected {
-        assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", present(&server.state).await);
+        assert!(started.elapsed() < Duration::from_secs(20), "{:?}", present(&server.state).await);
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     second.stop().await;
@@ -116,9 +116,8 @@ async fn two_processes_create_the_indexes_concurrently(server: Server) {
     for (number, field_type) in types.into_iter().enumerate() {
         define(if number % 2 == 0 { &one } else { &other }, &format!("field_{number}"), field_type).await;
     }
-    let (first, second) =
-        tokio::join!(online_indexes::reconcile(&server.state), online_indexes::reconcile(&second.state));
-    first.and(second).expect("both succeed");
+    let (one, other) = tokio::join!(online_indexes::reconcile(&server.state), online_indexes::reconcile(&second.state));
+    one.and(other).expect("both succeed");
     wait_for(&server.state, 9).await;
     second.stop().await;
 }
@@ -248,24 +247,23 @@ async fn texts_of_any_length_are_stored_filtered_and_sorted(server: Server) {
 
 async fn values_of_a_former_type_block_neither_writes_nor_indexes(server: Server) {
     let admin = server.admin();
-    let kept = define(&admin, "field", "text").await;
+    let mut definition = define(&admin, "field", "text").await;
     let mut created = Vec::new();
     for text in ["5-3", "1.2.3", "--1", "-", "99999999999999999999", "1e5", "5", "2026-13-99", "true"] {
         created.push(add(&admin, json!(text)).await);
     }
     created.push(add(&admin, json!("x".repeat(9000))).await);
-    let mut last = kept;
     for field_type in ["decimal", "integer", "boolean", "date", "timestamp", "string", "choice"] {
-        admin.delete(&format!("/custom_fields/{}", last["id"])).await.deleted();
-        last = define(&admin, "field", field_type).await;
+        admin.delete(&format!("/custom_fields/{}", definition["id"])).await.deleted();
+        definition = define(&admin, "field", field_type).await;
         let expected = if field_type == "string" { 3 } else { 2 };
-        let begun = Instant::now();
+        let started = Instant::now();
         loop {
-            let of = format!("cf_{}_", last["id"]);
+            let of = format!("cf_{}_", definition["id"]);
             if present(&server.state).await.iter().filter(|name| name.starts_with(&of)).count() == expected {
                 break;
             }
-            assert!(begun.elapsed() < Duration::from_secs(20), "no indexes for {field_type}");
+            assert!(started.elapsed() < Duration::from_secs(20), "no indexes for {field_type}");
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
         for sort in ["cf.field", "-cf.field"] {

@@ -342,10 +342,10 @@ async fn statement_of_an_abandoned_export_is_cancelled(server: Server) {
     let mut query = reqwest::Url::parse("http://query").expect("a URL");
     query.query_pairs_mut().append_pair("filters", &json!(conditions.collect::<Vec<_>>()).to_string());
     let path = format!("/products?{}", query.query().expect("a query"));
-    let begun = [csv.begin(&path).await, csv.begin(&path).await];
+    let exports = [csv.begin(&path).await, csv.begin(&path).await];
     // The first rows would take seconds.
     tokio::time::sleep(Duration::from_millis(500)).await;
-    drop(begun);
+    drop(exports);
     until_free(&csv, "/tax_classes").await.status(200);
     if server.state.db.dialect() == Dialect::Postgres {
         let active = "SELECT COUNT(*)::text AS text FROM pg_stat_activity \

@@ -42,7 +42,7 @@ fn installed() -> Option<&'static PathBuf> {
     static FOUND: OnceLock<Option<PathBuf>> = OnceLock::new();
     FOUND
         .get_or_init(|| {
-            let named = std::env::var_os("CHROMIUM").map(PathBuf::messages);
+            let named = std::env::var_os("CHROMIUM").map(PathBuf::from);
             let path = std::env::var_os("PATH").unwrap_or_default();
             let paths =
                 || std::env::split_paths(&path).flat_map(|folder| NAMES.iter().map(move |name| folder.join(name)));

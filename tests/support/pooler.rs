@@ -45,10 +45,10 @@ impl Pooler {
         shell.args(["-c", WATCHDOG, "watchdog"]).arg(program).arg(&folder);
         let watchdog = shell.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().expect("sh runs");
         let pooler = Pooler { port, watchdog };
-        let begun = Instant::now();
+        let started = Instant::now();
         while TcpStream::connect(("127.0.0.1", port)).is_err() {
             let log = fs::read_to_string(folder.join("log")).unwrap_or_default();
-            assert!(begun.elapsed() < Duration::from_secs(20), "pgbouncer does not start: {log}");
+            assert!(started.elapsed() < Duration::from_secs(20), "pgbouncer does not start: {log}");
             sleep(Duration::from_millis(20));
         }
         Some(pooler)

@@ -71,7 +71,7 @@ impl Lock {
         loop {
             let open = pool.begin(TransactionOptions::default()).await?;
             let mut transaction =
-                Connection::Transaction(LazyTransaction::begun(pool.clone(), open, db.commit_notifier()));
+                Connection::Transaction(LazyTransaction::from_open(pool.clone(), open, db.commit_notifier()));
             statement_timeout::disable_timeouts(Dialect::Postgres, &mut transaction).await?;
             if self.try_acquire(&transaction).await? {
                 return Ok(DedicatedLock { transaction, connections });

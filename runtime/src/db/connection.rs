@@ -210,7 +210,7 @@ impl LazyTransaction {
         LazyTransaction { pool, open: OnceCell::new(), is_committed: AtomicBool::new(false), commit_notifier }
     }
 
-    pub(super) fn begun(
+    pub(super) fn from_open(
         pool: TransactionPool,
         open: OpenTransaction,
         commit_notifier: CommitNotifier,

@@ -312,7 +312,7 @@ impl Db {
             ..TransactionOptions::default()
         };
         let open = self.writers.begin(options).await?;
-        Ok(Connection::Transaction(LazyTransaction::begun(self.writers.clone(), open, self.commit_notifier())))
+        Ok(Connection::Transaction(LazyTransaction::from_open(self.writers.clone(), open, self.commit_notifier())))
     }
 
     /// Like [`Db::begin`], but on PostgreSQL it begins with its first statement, which may be the whole transaction.

@@ -95,8 +95,11 @@ impl Db {
             ..TransactionOptions::default()
         };
         let open = self.exports.pool.begin(options).await?;
-        let mut connection =
-            Connection::Transaction(LazyTransaction::begun(self.exports.pool.clone(), open, self.commit_notifier()));
+        let mut connection = Connection::Transaction(LazyTransaction::from_open(
+            self.exports.pool.clone(),
+            open,
+            self.commit_notifier(),
+        ));
         statement_timeout::disable_timeouts(self.dialect, &mut connection).await?;
         // Plans for the whole result instead of fast first rows.
         connection.execute_unprepared("SET LOCAL cursor_tuple_fraction = 1").await?;

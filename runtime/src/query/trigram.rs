@@ -153,7 +153,7 @@ mod tests {
             insert.execute((u32::from(*letter), String::from_iter([*letter; 3]))).expect("it is indexed");
         }
         drop(insert);
-        index.execute_batch("COMMIT").expect("it is kept");
+        index.execute_batch("COMMIT").expect("it is committed");
         let mut terms = index.prepare("SELECT doc, term FROM terms").expect("it is a statement");
         let read = terms.query_map((), |row| Ok((row.get::<_, u32>(0)?, row.get::<_, String>(1)?))).expect("it runs");
         read.map(|row| row.expect("it is a row"))
