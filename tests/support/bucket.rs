@@ -238,7 +238,7 @@ impl Shared {
 
     async fn write(&self, stream: &mut BufReader<TcpStream>, head: &Head, reply: &Reply) -> Option<()> {
         let headers: String = reply.headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
-        // A 204 or 304 has no length.
+        // A 204 has no length.
         let length =
             if reply.status == 204 { String::new() } else { format!("content-length: {}\r\n", reply.body.len()) };
         let text = format!("HTTP/1.1 {} X\r\n{headers}{length}\r\n", reply.status);

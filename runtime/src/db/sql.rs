@@ -68,7 +68,7 @@ impl Sql {
 
     /// Requests a custom plan, because the best plan depends on the values. From the sixth execution on a connection,
     /// PostgreSQL may use a generic plan, which can search for a rare text along an index of a million names.
-    /// [`super::postgres_reader`] forces custom plans.
+    /// The record reader forces custom plans.
     pub fn with_custom_plan(mut self) -> Sql {
         self.needs_custom_plan = true;
         self

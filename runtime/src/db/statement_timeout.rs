@@ -98,8 +98,8 @@ impl Db {
         Ok(connection)
     }
 
-    /// Begins a transaction that blocks other processes. Its statements may take [`MAINTENANCE_TIMEOUT`], regardless
-    /// of the timeout of requests. A stalled process loses it after [`MAINTENANCE_IDLE_TIMEOUT`].
+    /// Begins a transaction that blocks other processes. Its statements may take `MAINTENANCE_TIMEOUT`, regardless
+    /// of the timeout of requests. PostgreSQL ends the session of a stalled process after `MAINTENANCE_IDLE_TIMEOUT`.
     ///
     /// # Errors
     /// When the database is away.
