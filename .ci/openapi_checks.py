@@ -16,7 +16,7 @@ BEYOND_SCHEMAS = re.compile(
             "is required with ",
             "is already taken",
             "names an unknown ",
-            "`.*` cannot be asked `",
+            "`.*` does not support the predicate `",
             "must differ from ",
             "must be after ",
             "must not be before ",

@@ -17,7 +17,7 @@ on_both!(
 
 /// A database error, or a client that disconnects during the lookup, does not count.
 async fn failed_token_lookup_does_not_count_as_a_guess(server: Server) {
-    let limited = server.beside_with(|config| config.rate_limit_anonymous = 3).await;
+    let limited = server.second_node_with(|config| config.rate_limit_anonymous = 3).await;
     let client = limited.client(&server.token(&["*"]).await);
     server.sql("ALTER TABLE tokens RENAME TO away").await;
     for _ in 0..5 {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::support::{Client, Server, leave, on_both};
+use crate::support::{Client, Server, on_both, poll_times};
 
 on_both!(
     disconnect_while_a_transaction_begins_leaves_no_open_transaction,
@@ -23,11 +23,11 @@ async fn create(admin: &Client, name: String) -> String {
 }
 
 async fn disconnect_while_a_transaction_begins_leaves_no_open_transaction(server: Server) {
-    let (admin, other) = (server.admin(), server.beside().await);
+    let (admin, other) = (server.admin(), server.second_node().await);
     for waits in 0..5 {
         // More often than the pool has connections.
         for turn in 0..10 {
-            drop(leave(server.state.db.begin(), waits).await);
+            drop(poll_times(server.state.db.begin(), waits).await);
             let name = create(&admin, format!("After {waits} waits, {turn}")).await;
             assert!(stored(&other).await.contains(&name), "{name}: answered 201, but not visible to others");
         }
@@ -35,7 +35,7 @@ async fn disconnect_while_a_transaction_begins_leaves_no_open_transaction(server
 }
 
 async fn acknowledged_writes_survive_disconnects_of_other_clients(server: Server) {
-    let (admin, other) = (server.admin(), server.beside().await);
+    let (admin, other) = (server.admin(), server.second_node().await);
     let (leaving, runtime) = (server.admin(), tokio::runtime::Handle::current());
     // On a thread, whose timer is finer than the runtime's.
     let hanging_up = tokio::task::spawn_blocking(move || {

@@ -205,7 +205,7 @@ async fn sort_order_can_be_given_in_q(server: Server) {
     assert_eq!(names("q[s]=membership_type+desc,name+asc").await, ["a", "b", "c"]);
     assert_eq!(names("q[s][]=membership_type+asc&q[s][]=name+desc").await, ["c", "b", "a"]);
     assert_eq!(names("q[s]=name+desc&q[membership_type_eq]=venue&per_page=1").await, ["b"]);
-    // `sort` wins, and pages have a stable order.
+    // `sort` precedence, and pages have a stable order.
     assert_eq!(names("q[s]=name+desc&sort=name").await, ["a", "b", "c"]);
     assert_eq!(names("q[s]=membership_type+desc&per_page=1&page=2").await, ["a"]);
 }

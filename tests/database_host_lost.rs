@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use charter_runtime::db::Sql;
 use serde_json::json;
 
-use crate::support::{Database, Server, Wire, postgres, run};
+use crate::support::{Database, Server, TcpProxy, postgres, run};
 
 #[test]
 fn requests_fail_and_connections_recover_when_the_database_host_is_lost() {
@@ -13,9 +13,9 @@ fn requests_fail_and_connections_recover_when_the_database_host_is_lost() {
 }
 
 async fn lose_the_database_host(server: Server) {
-    let wire = Wire::to(postgres::server().expect("PostgreSQL is installed").port()).await;
+    let wire = TcpProxy::to(postgres::server().expect("PostgreSQL is installed").port()).await;
     let far = server
-        .beside_with(|config| {
+        .second_node_with(|config| {
             config.database_url = wire.url(&config.database_url);
             config.request_timeout = Duration::from_secs(1);
             config.database_pool = 4;
@@ -42,7 +42,7 @@ async fn lose_the_database_host(server: Server) {
         })
         .collect();
     tokio::time::sleep(Duration::from_millis(400)).await;
-    wire.silence();
+    wire.stall();
     for one in waiting {
         one.await.expect("it is answered").refused(503, "unavailable");
     }

@@ -173,7 +173,7 @@ async fn idempotency_key_expires_after_24_hours(server: Server) {
 }
 
 async fn another_node_replays_the_reply(server: Server) {
-    let other = server.beside().await;
+    let other = server.second_node().await;
     let first = keyed(&server.admin(), "one").post("/members", json!({ "name": "Ada" })).await.created("member");
     let again = keyed(&other.admin(), "one").post("/members", json!({ "name": "Ada" })).await;
     assert_eq!(again.created("member"), first);

@@ -1,4 +1,4 @@
-//! Start-up checks: the paths and names that the YAML check compares are those that are served, and inconsistent
+//! Start-up checks: the paths and names that the YAML check compares paths, names and formats. Errors that inconsistent
 //! resources or seed rows prevent the start.
 
 use std::collections::BTreeSet;
@@ -32,7 +32,7 @@ async fn every_served_path_is_compared_by_the_path_conflict_check(server: Server
     for path in served.iter().filter(|path| !tops(path)) {
         assert!(known.contains(path.as_str()), "{path}");
     }
-    // Each of the platform's is served, and no other.
+    // Every path of the platform is served, and no other.
     let platforms: BTreeSet<&str> = served.iter().filter(tops).filter_map(|path| path.split('/').next()).collect();
     let listed: BTreeSet<&str> = charter_codegen::platform_paths().iter().copied().collect();
     assert_eq!(platforms, listed);
@@ -108,7 +108,7 @@ fn a_default_is_a_url_where_the_server_says_so() {
     assert!(urls.into_iter().all(ops::is_url) && !none.into_iter().any(ops::is_url));
 }
 
-/// Sound, but for a pattern that swallows the end of what stands around it.
+/// Valid, except for a pattern whose comment swallows the anchor that is appended to it.
 mod label {
     use charter_runtime::generated::Resource;
 
@@ -132,7 +132,7 @@ mod shelf {
     }
 }
 
-/// Stands where a deleted shelf is restored.
+/// Conflicts with the path that restores a deleted shelf.
 mod mark {
     use charter_runtime::generated::Resource;
 
@@ -145,7 +145,7 @@ mod mark {
     }
 }
 
-/// Stands where the reference of the API does.
+/// Conflicts with the documentation page.
 mod page {
     use charter_runtime::generated::Resource;
 
@@ -156,7 +156,7 @@ mod page {
     }
 }
 
-/// Stands where the panel deletes a shelf.
+/// Conflicts with the panel's page that deletes a shelf.
 mod removal {
     use charter_runtime::generated::Resource;
 
@@ -169,7 +169,7 @@ mod removal {
     }
 }
 
-/// Is of the same type as a shelf to who writes it in small letters, and refers to fields that nothing has.
+/// Has the type name of a shelf in another case, and references fields that do not exist.
 mod crate_ {
     use charter_runtime::generated::Resource;
 
@@ -182,7 +182,7 @@ mod crate_ {
     }
 }
 
-/// Is asked for a part of a number.
+/// Allows a text predicate on an integer.
 mod box_ {
     use charter_runtime::generated::Resource;
 
@@ -198,22 +198,22 @@ mod box_ {
 #[test]
 fn inconsistent_resources_prevent_the_start() {
     assert!(Catalog::link(vec![Route::of::<shelf::Entity>()]).is_ok());
-    let refused = [
+    let cases = [
         (vec![Route::of::<label::Entity>()], "the pattern of label.code"),
         (vec![Route::of::<shelf::Entity>(), Route::of::<mark::Entity>()], "/shelfs/{}/restore"),
         (vec![Route::of::<shelf::Entity>(), Route::of::<removal::Entity>()], "/shelfs/{}/delete"),
         (vec![Route::of::<page::Entity>()], "/docs"),
-        (vec![Route::of::<box_::Entity>()], "`cont` cannot be asked of box.size"),
+        (vec![Route::of::<box_::Entity>()], "box.size allows `cont` in `filter`"),
         (
             vec![Route::of::<shelf::Entity>(), Route::of::<crate_::Entity>()],
-            "two resources have the type `SHelf`, in whichever case",
+            "two resources have the type `SHelf`, compared case-insensitively",
         ),
         (vec![Route::of::<shelf::Entity>(), Route::of::<crate_::Entity>()], "crate refers to `shelf.crate_id`"),
         (vec![Route::of::<shelf::Entity>(), Route::of::<crate_::Entity>()], "crate refers to `shelf.code`"),
     ];
-    for (routes, problem) in refused {
-        let told = Catalog::link(routes).expect_err(problem);
-        assert!(told.contains(problem), "{told}");
+    for (routes, problem) in cases {
+        let message = Catalog::link(routes).expect_err(problem);
+        assert!(message.contains(problem), "{message}");
     }
 }
 
@@ -226,8 +226,8 @@ const ROWS: &str = "\
 async fn all_invalid_seed_rows_are_reported_at_once(server: Server) {
     let app = App::new::<charter::Migrator>("charter-test", charter::generated::routes()).seeds(&[("currency", ROWS)]);
     let problem = app.prepare(&server.state).await.expect_err("two rows are wrong").to_string();
-    for told in ["row 1 (`gbp`)", "nmae is not a field", "row 3 (`QBB`)", "decimal_places must be"] {
-        assert!(problem.contains(told), "{told}: {problem}");
+    for message in ["row 1 (`gbp`)", "nmae is not a field", "row 3 (`QBB`)", "decimal_places must be"] {
+        assert!(problem.contains(message), "{message}: {problem}");
     }
     assert!(!problem.contains("row 2"), "{problem}");
     assert_eq!(server.admin().get("/currencies?q[code_eq]=QAA").await.ok()["currencies"], serde_json::json!([]));

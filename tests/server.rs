@@ -177,7 +177,7 @@ async fn stopping_server_finishes_open_requests(server: Server) {
 }
 
 pub async fn two_nodes_share_a_database(server: Server) {
-    let second = server.beside().await;
+    let second = server.second_node().await;
     let (one, two) = (server.admin(), second.admin());
     let member = one.post("/members", json!({ "name": "x" })).await.created("member");
     let path = format!("/members/{}", member["id"]);
@@ -215,7 +215,7 @@ async fn revoked(node: &Server, by: &Server) -> (Client, String) {
 }
 
 async fn revoked_token_is_rejected_immediately_on_the_same_node(server: Server) {
-    let second = server.beside().await;
+    let second = server.second_node().await;
     let (client, value) = revoked(&second, &second).await;
     client.get("/products").await.refused(401, "invalid_token");
     // The other node has not cached it.
@@ -224,7 +224,7 @@ async fn revoked_token_is_rejected_immediately_on_the_same_node(server: Server) 
 }
 
 async fn token_revoked_on_another_node_is_rejected_within_30_seconds(server: Server) {
-    let second = server.beside().await;
+    let second = server.second_node().await;
     let (client, _) = revoked(&server, &second).await;
     server.state.clock.advance(Duration::from_secs(25));
     client.get("/products").await.ok();

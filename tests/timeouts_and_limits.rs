@@ -55,7 +55,7 @@ async fn writes_waiting_for_a_row_lock_leave_connections_to_reads(server: Server
     let client = server.admin();
     let id = client.post("/tax_classes", json!({ "name": "Full" })).await.created("tax_class")["id"].clone();
     let path = format!("/tax_classes/{id}");
-    let other = server.beside().await;
+    let other = server.second_node().await;
     let held = other.state.db.begin().await.expect("a transaction begins");
     let sql = format!("UPDATE tax_classes SET name = 'Held' WHERE id = {id}");
     Sql::new(server.state.db.dialect(), sql).run(&held).await.expect("the record is locked");
@@ -91,7 +91,7 @@ async fn assert_reads_are_fast(client: &Client) {
 async fn writes_waiting_for_a_unique_value_leave_connections_to_reads(server: Server) {
     let client = server.admin();
     let id = client.post("/tax_classes", json!({ "name": "Full" })).await.created("tax_class")["id"].clone();
-    let other = server.beside().await;
+    let other = server.second_node().await;
     let held = other.state.db.begin().await.expect("a transaction begins");
     let sql = format!("UPDATE tax_classes SET name = 'Wanted' WHERE id = {id}");
     Sql::new(server.state.db.dialect(), sql).run(&held).await.expect("the value is stored");
@@ -117,7 +117,7 @@ async fn writes_abandoned_by_clients_leave_connections_to_reads(server: Server) 
     let client = server.admin();
     let id = client.post("/tax_classes", json!({ "name": "Full" })).await.created("tax_class")["id"].clone();
     let path = format!("/tax_classes/{id}");
-    let other = server.beside().await;
+    let other = server.second_node().await;
     let held = other.state.db.begin().await.expect("a transaction begins");
     let sql = format!("UPDATE tax_classes SET name = 'Held' WHERE id = {id}");
     Sql::new(server.state.db.dialect(), sql).run(&held).await.expect("the record is locked");

@@ -65,7 +65,7 @@ async fn write_returns_the_same_record_as_a_read(server: Server) {
 }
 
 async fn custom_field_definition_applies_to_the_next_write_of_every_server(server: Server) {
-    let other = server.beside().await;
+    let other = server.second_node().await;
     let (one, two) = (server.admin(), other.admin());
     let path = format!("/products/{}", one.post("/products", json!({ "name": "Lamp" })).await.created("product")["id"]);
     let red = json!({ "name": "Red", "custom_fields": { "colour": "red" } });
@@ -165,7 +165,7 @@ async fn entries(client: &Client) -> Value {
 
 /// Who holds one and waits for another waits for those that do the same.
 async fn write_needs_only_one_connection(server: Server) {
-    let small = server.beside_with(|config| config.database_pool = 1).await;
+    let small = server.second_node_with(|config| config.database_pool = 1).await;
     let admin = small.admin();
     let keyed = admin.with("idempotency-key", "one");
     let member = keyed.post("/members", json!({ "name": "Ada" })).await.created("member");
@@ -216,7 +216,7 @@ async fn triggered(server: Server) {
              END $$; CREATE TRIGGER shout BEFORE INSERT OR UPDATE ON products FOR EACH ROW EXECUTE FUNCTION shout()",
         )
         .await;
-    let new = server.beside().await;
+    let new = server.second_node().await;
     let admin = new.admin();
     let created = admin.post("/products", json!({ "name": "Lamp" })).await.created("product");
     assert_eq!(created["name"], "LAMP");

@@ -1,4 +1,4 @@
-//! In-memory cache with a bounded number of entries, each of which expires at a deadline of its own.
+//! Bounded in-memory cache whose entries expire individually.
 
 use std::borrow::Borrow;
 use std::fmt;
@@ -7,10 +7,10 @@ use std::time::Instant;
 
 use quick_cache::sync::Cache;
 
-/// Entries beyond this number evict those that were read least (S3-FIFO).
+/// Capacity. Beyond it, S3-FIFO evicts the least used entries.
 const MAX_ENTRIES: usize = 10_000;
 
-/// A cache whose values expire. It returns clones: values should be cheap to clone.
+/// Cache with an expiry per entry. `get` clones the value, which should be cheap.
 pub struct TtlCache<K, V>(Cache<K, (V, Instant)>);
 
 impl<K: Eq + Hash, V: Clone> Default for TtlCache<K, V> {
@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_value_expires_at_its_deadline() {
+    fn value_expires_at_its_deadline() {
         let (now, cache) = (Instant::now(), TtlCache::default());
         cache.insert("a", 1, now + Duration::from_secs(1));
         assert_eq!((cache.get("a", now), cache.get("b", now)), (Some(1), None));
@@ -70,12 +70,12 @@ mod tests {
     }
 
     #[test]
-    fn the_number_of_entries_is_bounded() {
+    fn number_of_entries_is_bounded() {
         let (now, cache) = (Instant::now(), TtlCache::default());
         for number in 0..3 * MAX_ENTRIES {
             cache.insert(number, (), now + Duration::from_secs(1));
         }
         assert!(cache.0.len() <= MAX_ENTRIES + MAX_ENTRIES / 8, "{}", cache.0.len());
-        assert_eq!(cache.get(&(3 * MAX_ENTRIES - 1), now), Some(()), "the newest one is still there");
+        assert_eq!(cache.get(&(3 * MAX_ENTRIES - 1), now), Some(()), "the newest entry is cached");
     }
 }

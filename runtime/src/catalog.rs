@@ -1,4 +1,4 @@
-//! The resources of an application, linked: every name that metadata mentions is looked up once, at the start.
+//! Resource graph of an application. Every name in the metadata is resolved once, at start-up.
 
 mod events;
 mod link;
@@ -28,52 +28,52 @@ pub struct Catalog {
     by_name: HashMap<&'static str, usize>,
     by_plural: HashMap<&'static str, usize>,
     by_type: HashMap<&'static str, usize>,
-    /// A digest of all metadata: what another version of the application may answer otherwise.
+    /// Hash of all metadata. It changes if another version of the application can give other responses.
     fingerprint: [u8; 32],
 }
 
-/// One resource with what was derived from its metadata.
+/// One resource with the data derived from its metadata.
 #[derive(Debug)]
 pub struct Entry {
     pub meta: &'static ResourceMeta,
     pub route: Route,
     /// Fields by name.
     fields: HashMap<&'static str, usize>,
-    /// The shape of a list item, and of the single record.
+    /// Shapes of a list item and of a single record.
     pub list: Shape,
     pub single: Shape,
-    /// The other end of each derived field: by field name.
+    /// Source of each derived field, by field name.
     derived: HashMap<&'static str, Source>,
-    /// What must hold for a record to be there at all.
-    pub standing: Option<Arc<RequiredParents>>,
-    /// What each of its records belongs to: it is seen where one of these is.
+    /// The required parents that must not be soft-deleted for a record to be visible.
+    pub required_parents: Option<Arc<RequiredParents>>,
+    /// The parents of its records. A record is visible if one of its parents is.
     pub parents: Vec<Parent>,
-    /// Whether an owner or a scope hides some records from callers who may read the resource: its own, or that of a parent.
+    /// True if an owner or a scope, of the resource or of a parent, hides some records from callers with read access.
     pub is_restricted: bool,
-    /// `SELECT t."id", ...`: every column of its own.
+    /// `SELECT t."id", ...`: every column of the table.
     pub stored: String,
 }
 
-/// The record without which another one is not seen: the one that its path names, or that it is embedded in.
+/// A record that the visibility of another depends on: the one in the nested path, or the one that embeds it.
 #[derive(Debug, Clone, Copy)]
 pub struct Parent {
-    /// The field that refers to it.
+    /// The field that references it.
     pub field: &'static FieldMeta,
     pub resource: &'static str,
 }
 
-/// Where the value of a field comes from.
+/// Origin of a field's value.
 #[derive(Debug, Clone)]
 pub struct Source {
-    /// The reference field that leads to the table that holds it; none when it is the record's own.
+    /// The reference field that leads to the other table. `None` for a column of the record itself.
     via: Option<&'static str>,
-    /// The column there.
+    /// The column in that table.
     pub column: &'static str,
-    /// What it holds.
+    /// Metadata of the column's field.
     pub field: &'static FieldMeta,
-    /// The labels, when the value is a code and its label is meant.
+    /// The labels, if the value is a code and the label is selected.
     pub labels: Option<&'static [(i32, &'static str)]>,
-    /// The record that holds it, when it is another.
+    /// The other record, if the value is from one.
     pub join: Option<Join>,
 }
 
@@ -81,21 +81,21 @@ pub struct Source {
 #[derive(Debug, Clone)]
 pub struct Join {
     pub meta: &'static ResourceMeta,
-    /// What must hold for it to be there at all.
-    pub standing: Option<Arc<RequiredParents>>,
+    /// Its required parents that must not be soft-deleted.
+    pub required_parents: Option<Arc<RequiredParents>>,
 }
 
 impl Catalog {
     /// Links the resources.
     ///
     /// # Errors
-    /// Every name that leads nowhere, in one text: a resource declared twice, a reference to none. Where there are none,
-    /// paths that meet and patterns that are none.
+    /// Every unresolved or duplicate name, in one text. If there are none, every path conflict and invalid pattern.
     pub fn link(routes: Vec<Route>) -> Result<Catalog, String> {
         let mut problems = Vec::new();
         let metas: HashMap<&str, &'static ResourceMeta> = routes.iter().map(|r| (r.meta.name, r.meta)).collect();
-        let standing = |meta: &ResourceMeta| Some((meta.name, Arc::new(link::standing(meta, &metas)?)));
-        let standings: HashMap<&str, Arc<RequiredParents>> = metas.values().filter_map(|meta| standing(meta)).collect();
+        let required_parents = |meta: &ResourceMeta| Some((meta.name, Arc::new(link::required_parents(meta, &metas)?)));
+        let required_parents_by_name: HashMap<&str, Arc<RequiredParents>> =
+            metas.values().filter_map(|meta| required_parents(meta)).collect();
         let (mut by_name, mut by_plural, mut by_type) = (HashMap::new(), HashMap::new(), HashMap::new());
         let mut types = HashSet::new();
         let mut entries = Vec::with_capacity(routes.len());
@@ -108,20 +108,20 @@ impl Catalog {
                 problems.push(format!("two resources have the plural `{}`", meta.plural));
             }
             by_type.insert(meta.type_name, index);
-            // As clients write it, who may leave its capitals out and part it with `_`.
+            // Clients can write the type in any case and with `_` between words.
             if !types.insert(fold(&meta.type_name.replace('_', ""))) {
-                problems.push(format!("two resources have the type `{}`, in whichever case", meta.type_name));
+                problems.push(format!("two resources have the type `{}`, compared case-insensitively", meta.type_name));
             }
-            let derived = link::derived(meta, &metas, &standings, &mut problems);
+            let derived = link::derived(meta, &metas, &required_parents_by_name, &mut problems);
             link::check(meta, &metas, &mut problems);
             let fields = meta.fields.iter().enumerate().map(|(i, f)| (f.name, i)).collect();
             let shown = |shape: Shown| {
-                let wanted =
+                let is_shown =
                     |f: &&FieldMeta| f.shown == Shown::Always || (shape == Shown::Detail && f.shown == Shown::Detail);
-                Shape::of(meta, &derived, meta.fields.iter().filter(wanted))
+                Shape::of(meta, &derived, meta.fields.iter().filter(is_shown))
             };
             let (list, single) = (shown(Shown::Always), shown(Shown::Detail));
-            let standing = standings.get(meta.name).cloned();
+            let required_parents = required_parents_by_name.get(meta.name).cloned();
             let parents = link::parents(meta, &metas);
             let columns =
                 meta.fields.iter().filter(|field| field.is_column()).map(|field| format!("t.\"{}\"", field.name));
@@ -133,7 +133,7 @@ impl Catalog {
                 list,
                 single,
                 derived,
-                standing,
+                required_parents,
                 parents,
                 is_restricted: false,
                 stored,
@@ -142,9 +142,9 @@ impl Catalog {
         let described: Vec<_> = entries.iter().map(|entry| entry.meta).collect();
         let fingerprint = Sha256::digest(format!("{described:?}")).into();
         let mut catalog = Catalog { entries, by_name, by_plural, by_type, fingerprint };
-        // A name that leads nowhere may be part of a path.
+        // An unresolved name could be part of a path, so that conflicts are checked only if all are resolved.
         if problems.is_empty() {
-            let restricted = catalog.entries.iter().map(|entry| catalog.restricts(entry, &mut problems));
+            let restricted = catalog.entries.iter().map(|entry| catalog.is_restricted(entry, &mut problems));
             let restricted: Vec<bool> = restricted.collect();
             catalog.entries.iter_mut().zip(restricted).for_each(|(entry, is)| entry.is_restricted = is);
             problems.extend(validate::validate(&catalog));
@@ -152,25 +152,25 @@ impl Catalog {
         if problems.is_empty() { Ok(catalog) } else { Err(problems.join("\n")) }
     }
 
-    /// The value of [`Entry::is_restricted`]. Parents that lead in a circle are a problem: no record could be seen.
-    fn restricts(&self, entry: &Entry, problems: &mut Vec<String>) -> bool {
+    /// Value of [`Entry::is_restricted`]. A cycle of parents is an error, because no record would be visible.
+    fn is_restricted(&self, entry: &Entry, problems: &mut Vec<String>) -> bool {
         if entry.is_attached() {
-            return self.attachables().any(|target| self.restricts(target, &mut Vec::new()));
+            return self.attachables().any(|target| self.is_restricted(target, &mut Vec::new()));
         }
         let own = |entry: &Entry| entry.meta.owner.is_some() || entry.route.hooks.scope.is_some();
-        // Those above, each level in its turn.
-        let (mut restricts, mut level) = (own(entry), vec![entry]);
+        // Visits the parents level by level.
+        let (mut is_restricted, mut level) = (own(entry), vec![entry]);
         for _ in 0..self.entries.len() {
             level = level.iter().flat_map(|entry| &entry.parents).map(|parent| self.linked(parent.resource)).collect();
             level.sort_by_key(|entry| entry.meta.name);
             level.dedup_by_key(|entry| entry.meta.name);
             if level.is_empty() {
-                return restricts;
+                return is_restricted;
             }
-            restricts |= level.iter().any(|entry| own(entry));
+            is_restricted |= level.iter().any(|entry| own(entry));
         }
-        problems.push(format!("{} belongs to itself, by way of its parents", entry.meta.name));
-        restricts
+        problems.push(format!("the parents of {} form a cycle", entry.meta.name));
+        is_restricted
     }
 
     pub fn entries(&self) -> &[Entry] {
@@ -181,10 +181,10 @@ impl Catalog {
         &self.fingerprint
     }
 
-    /// By singular name.
+    /// The resource with this singular name.
     ///
     /// # Errors
-    /// When the application has no such resource: a name that it misspelt, or left out of its routes.
+    /// An internal error if the application has no such resource: the name is misspelt or missing in its routes.
     pub fn get(&self, name: &str) -> Result<&Entry, Error> {
         self.by_name.get(name).map(|&index| &self.entries[index]).ok_or_else(|| {
             let known = self.entries.iter().map(|entry| entry.meta.name);
@@ -192,17 +192,17 @@ impl Catalog {
         })
     }
 
-    /// By a name that metadata mentions, or of the runtime's own: linking has proved that there is one.
+    /// The resource with a name from the metadata or from the runtime itself, which linking has resolved.
     pub(crate) fn linked(&self, name: &str) -> &Entry {
         &self.entries[self.by_name[name]]
     }
 
-    /// By plural name, which is what clients call an entity type.
+    /// The resource with this plural name, which clients use as the entity type.
     pub fn by_plural(&self, plural: &str) -> Option<&Entry> {
         self.by_plural.get(plural).map(|&i| &self.entries[i])
     }
 
-    /// The resource whose records hang on those of others, where the application has it.
+    /// The resource of attachments, whose records belong to those of others.
     pub fn attached(&self) -> Option<&Entry> {
         self.entries.iter().find(|entry| entry.is_attached())
     }
@@ -224,29 +224,29 @@ impl Catalog {
         self.entries.iter().flat_map(Entry::events).collect()
     }
 
-    /// Those to whose records files can be attached.
+    /// The resources whose records can have attachments.
     pub fn attachables(&self) -> impl Iterator<Item = &Entry> {
         self.entries.iter().filter(|entry| entry.meta.attachments)
     }
 
-    /// By the value of a polymorphic type field.
+    /// The resource with this value in a polymorphic type field.
     pub fn by_type(&self, type_name: &str) -> Option<&Entry> {
         self.by_type.get(type_name).map(|&i| &self.entries[i])
     }
 }
 
 impl Entry {
-    /// Whether it has any endpoint of its own.
+    /// True if the resource has endpoints of its own.
     pub fn is_served(&self) -> bool {
         !self.meta.operations.is_empty() || !self.meta.actions.is_empty()
     }
 
-    /// Whether its records hang on those of other resources, whose abilities are theirs.
+    /// True for the resource of attachments. Access to them follows the abilities of the resource they belong to.
     pub fn is_attached(&self) -> bool {
         self.route.upload.is_some()
     }
 
-    /// Whether it has a list, to which saved views apply.
+    /// True if the resource has a list, and therefore saved views.
     pub fn is_listed(&self) -> bool {
         self.is_attached() || !self.meta.singleton && self.meta.operations.contains(&Operation::List)
     }
@@ -255,39 +255,39 @@ impl Entry {
         self.fields.get(name).map(|&i| &self.meta.fields[i])
     }
 
-    /// The position of a field in `meta.fields`.
+    /// Index of a field in `meta.fields`.
     pub fn position(&self, name: &str) -> Option<usize> {
         self.fields.get(name).copied()
     }
 
-    /// Where a field's value comes from: its own column, or that of the record it is derived from.
+    /// Origin of a field's value: the record's own column, or that of the record it is derived from.
     pub fn source(&self, field: &'static FieldMeta) -> Source {
         self.derived.get(field.name).cloned().unwrap_or_else(|| Source::own(field))
     }
 
-    /// A shape with other fields than the two plain ones.
+    /// A shape with a selection of fields.
     pub fn shape<'f>(&self, fields: impl Iterator<Item = &'f FieldMeta>) -> Shape {
         Shape::of(self.meta, &self.derived, fields)
     }
 
-    /// The include that a client's name means, camelCase or snake_case.
+    /// The include with this name, in camelCase or snake_case.
     pub fn include(&self, name: &str) -> Option<&'static IncludeMeta> {
         self.meta.includes.iter().find(|i| i.name == name || snake(i.name) == name)
     }
 
     /// The reference field that a relation name in a path means: `product_group` and `productGroup` lead to
-    /// `product_group_id`, and so does the public name of an include that goes through it.
+    /// `product_group_id`, as does the public name of an include through it.
     pub fn reference(&self, relation: &str) -> Option<&'static FieldMeta> {
         let snake = snake(relation);
         let by_include = self.include(relation).and_then(|include| match include.target {
             IncludeTarget::One { via } => Some(via),
             _ => None,
         });
-        let is_it = |f: &&FieldMeta| {
+        let matches_relation = |f: &&FieldMeta| {
             matches!(f.kind, Kind::Ref { .. })
                 && (Some(f.name) == by_include || f.name == snake || f.name.strip_suffix("_id") == Some(snake.as_str()))
         };
-        self.meta.fields.iter().find(is_it)
+        self.meta.fields.iter().find(matches_relation)
     }
 }
 
@@ -297,27 +297,27 @@ impl Source {
         Source { via: None, column: field.name, field, labels: None, join: None }
     }
 
-    /// A column of the record that `via` refers to.
+    /// A column of the record that `via` references.
     pub fn through(via: &'static str, join: Join, field: &'static FieldMeta) -> Source {
         Source { via: Some(via), column: field.name, field, labels: None, join: Some(join) }
     }
 
-    /// The reference field that leads to the record that holds it.
+    /// The reference field that leads to the other record.
     pub fn via(&self) -> Option<&'static str> {
         self.via
     }
 
-    /// Of what kind the value is that is shown and asked about: a label is text.
+    /// Kind of the shown and filtered value. A label is text.
     pub fn kind(&self) -> Kind {
         if self.labels.is_some() { Kind::Text } else { self.field.kind }
     }
 
-    /// Whether it is a column of the record itself.
+    /// True if this is the column `column` of the record itself.
     pub fn is_own(&self, column: &str) -> bool {
         self.via.is_none() && self.column == column
     }
 
-    /// Writes `t."column"`, or `"t_via"."column"` of the record that a reference leads to, where `t` is the record's alias.
+    /// Writes `t."column"`, or `"t_via"."column"` for the referenced record. `t` is `alias`, the record's alias.
     pub fn write(&self, text: &mut String, alias: &str) {
         let _ = match self.via {
             Some(via) => write!(text, "\"{alias}_{via}\".\"{}\"", self.column),
@@ -325,19 +325,19 @@ impl Source {
         };
     }
 
-    /// The tables that it is looked for in, beside that of the record.
+    /// Adds the tables that the value is read from, except that of the record itself.
     pub fn tables(&self, found: &mut Vec<&'static str>) {
-        if let Some(Join { meta, standing }) = &self.join {
+        if let Some(Join { meta, required_parents }) = &self.join {
             found.push(meta.table);
-            found.extend(standing.iter().flat_map(|standing| &standing.tables));
+            found.extend(required_parents.iter().flat_map(|required_parents| &required_parents.tables));
         }
     }
 
-    /// Writes the join that the column needs, unless it is the record's own or `joined` already. A deleted record joins
-    /// as if it were not there, and so does one that cannot be without another which is deleted. `of` is the alias of the
-    /// record.
+    /// Writes the join that the column needs, unless the column is the record's own or `joined` contains the join. A
+    /// soft-deleted record joins as absent, and so does one with a soft-deleted required parent. `of` is the alias of
+    /// the record.
     pub fn write_join(&self, text: &mut String, of: &str, joined: &mut Vec<&'static str>) {
-        let (Some(via), Some(Join { meta, standing })) = (self.via, &self.join) else { return };
+        let (Some(via), Some(Join { meta, required_parents })) = (self.via, &self.join) else { return };
         if joined.contains(&via) {
             return;
         }
@@ -347,9 +347,9 @@ impl Source {
         if meta.soft_delete {
             let _ = write!(text, " AND {alias}.\"deleted_at\" IS NULL");
         }
-        if let Some(standing) = standing {
+        if let Some(required_parents) = required_parents {
             text.push_str(" AND ");
-            standing.write(text, &alias);
+            required_parents.write(text, &alias);
         }
     }
 }

@@ -1,42 +1,42 @@
-//! Numbers as text, compared and stored exactly: a decimal with fixed places is an integer once it is scaled.
+//! Decimal text as exact scaled integers.
 //!
-//! One reader serves bodies, query values and defaults, for integers (no places) as for decimals. A filter may name a
-//! number that no stored value can have; [`Scaled`] keeps where it lies between those that can.
+//! One parser serves bodies, query values and defaults, for integers (no places) and decimals. A filter can compare
+//! with a number that no column value equals; [`Scaled`] tells its position between the possible values.
 
 use std::fmt::Write;
 
-/// A decimal custom field has at most so many places and, like every decimal here, 18 digits in all.
+/// Maximum of decimal places of a decimal custom field.
 pub const CUSTOM_PLACES: u32 = 8;
-/// Its digits in all, which 64 bits hold.
+/// Maximum of digits, so that the scaled integer fits 64 bits.
 pub const CUSTOM_DIGITS: u32 = 18;
 
-/// A number seen from a column with a fixed number of places: the value times 10^places.
+/// A number multiplied by 10^places, relative to a column with this number of places.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scaled {
-    /// Exactly this multiple of the column's unit.
+    /// Exactly this integer.
     Exact(i64),
-    /// Between this multiple and the next: more places than the column has.
+    /// Between this integer and the next: the number has more places than the column.
     Between(i64),
-    /// Below everything an `i64` holds.
+    /// Below the range of `i64`.
     Below,
-    /// Above everything an `i64` holds.
+    /// Above the range of `i64`.
     Above,
 }
 
-/// Whether a number is written out, `-12.5`, with at most so many digits before the point and behind it: none is left
-/// away, and nothing else stands there.
+/// True for a plain number such as `-12.5` with at most `whole` digits before the point and `places` after it.
+/// Exponents, a plus sign and missing digits are rejected.
 pub fn is_written_out(text: &str, whole: usize, places: usize) -> bool {
     let digits = text.strip_prefix('-').unwrap_or(text);
-    let (before, behind) = digits.split_once('.').unwrap_or((digits, "0"));
-    let fits = |digits: &str, most: usize| {
-        (1..=most).contains(&digits.len()) && digits.bytes().all(|digit| digit.is_ascii_digit())
+    let (integer, fraction) = digits.split_once('.').unwrap_or((digits, "0"));
+    let fits = |digits: &str, max: usize| {
+        (1..=max).contains(&digits.len()) && digits.bytes().all(|digit| digit.is_ascii_digit())
     };
-    fits(before, whole) && fits(behind, places)
+    fits(integer, whole) && fits(fraction, places)
 }
 
-/// Reads decimal text (`-12.50`, `+3`, `.5`, `1e3`) and scales it by 10^places. `None` when it is not a number.
+/// Reads decimal text (`-12.50`, `+3`, `.5`, `1e3`) and scales it by 10^places. `None` if it is not a number.
 ///
-/// Surrounding white space is ignored. Any number of digits is read; nothing is rounded.
+/// Surrounding white space is ignored. Any number of digits is read, and nothing is rounded.
 pub fn scale(text: &str, places: u32) -> Option<Scaled> {
     let (negative, text) = signed(text.trim());
     let (mantissa, exponent) = match text.find(['e', 'E']) {
@@ -47,21 +47,21 @@ pub fn scale(text: &str, places: u32) -> Option<Scaled> {
     if whole.len() + fraction.len() == 0 || !whole.bytes().chain(fraction.bytes()).all(|b| b.is_ascii_digit()) {
         return None;
     }
-    // The digits that stay before the point after scaling; the rest only decides whether the value is exact.
-    let keep = whole.len() as i64 + exponent + i64::from(places);
+    // Number of digits of the scaled integer. The digits after them only decide if the value is exact.
+    let kept_digits = whole.len() as i64 + exponent + i64::from(places);
     let digits = whole.bytes().chain(fraction.bytes());
     let mut magnitude: i128 = 0;
     let mut rest = false;
     for (index, digit) in digits.enumerate() {
         let digit = i128::from(digit - b'0');
-        if (index as i64) < keep {
+        if (index as i64) < kept_digits {
             magnitude = (magnitude * 10 + digit).min(i128::from(i64::MAX) * 4);
         } else {
             rest |= digit != 0;
         }
     }
     let written = (whole.len() + fraction.len()) as i64;
-    for _ in written..keep {
+    for _ in written..kept_digits {
         let larger = (magnitude * 10).min(i128::from(i64::MAX) * 4);
         if larger == magnitude {
             break;
@@ -81,19 +81,19 @@ pub fn scale(text: &str, places: u32) -> Option<Scaled> {
     })
 }
 
-/// Reads an exponent behind a mantissa of so many characters. One that is further out than these and all places together
-/// tells no more than that.
+/// Reads the exponent after a mantissa of `mantissa` characters. It is clamped to `mantissa + 100`, beyond which the
+/// result does not change.
 fn exponent(text: &str, mantissa: usize) -> Option<i64> {
     let (negative, digits) = signed(text);
     if digits.is_empty() || !digits.bytes().all(|digit| digit.is_ascii_digit()) {
         return None;
     }
-    let furthest = mantissa as i64 + 100;
-    let size = digits.parse::<i64>().unwrap_or(i64::MAX).min(furthest);
+    let limit = mantissa as i64 + 100;
+    let size = digits.parse::<i64>().unwrap_or(i64::MAX).min(limit);
     Some(if negative { -size } else { size })
 }
 
-/// Whether a number is negative, and its text without the sign.
+/// True if the number is negative, and its text without the sign.
 fn signed(text: &str) -> (bool, &str) {
     match text.strip_prefix('-') {
         Some(rest) => (true, rest),
@@ -101,7 +101,7 @@ fn signed(text: &str) -> (bool, &str) {
     }
 }
 
-/// Writes a scaled integer with its places: `write(out, -150, 2)` is `-1.50`.
+/// Writes a scaled integer with its places: `write(out, -150, 2)` writes `-1.50`.
 pub fn write(out: &mut String, value: i64, places: u32) {
     if places == 0 {
         let _ = write!(out, "{value}");
@@ -118,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_number_is_scaled_exactly_or_its_place_between_is_kept() {
+    fn number_is_scaled_exactly_or_placed_between_two_integers() {
         let cases = [
             ("9.50000000", 8, Some(Scaled::Exact(950_000_000))),
             ("1234567890.12345679", 8, Some(Scaled::Exact(123_456_789_012_345_679))),
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_scaled_integer_is_written_with_its_places() {
+    fn scaled_integer_is_written_with_its_places() {
         let text = |value, places| {
             let mut out = String::new();
             write(&mut out, value, places);

@@ -4,12 +4,12 @@ use serde_json::{Value, json};
 
 use super::{blocking, on_both, token};
 use crate::support::Client;
-use crate::support::program::{Program, Said};
+use crate::support::program::{CommandOutput, Program};
 
 on_both!(denying_rule_is_reported, unknown_resource_or_action_is_reported_with_a_suggestion);
 
 /// The rules that were checked, with their verdicts.
-fn rules(said: &Said) -> Vec<(String, String)> {
+fn rules(said: &CommandOutput) -> Vec<(String, String)> {
     let rows: Vec<Value> = serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{error}: {said:?}"));
     let text = |value: &Value| value.as_str().expect("a text").to_string();
     rows.iter().map(|row| (text(&row["rule"]), text(&row["verdict"]))).collect()

@@ -189,7 +189,7 @@ fn bucket_is_tested_at_start_and_a_refusal_is_logged() {
         command.env("CHARTER_STORAGE_ACCESS_KEY", &location.access_key);
         let serving = Serving::start(command, "More tokens:");
         let start = Instant::now();
-        while !bucket.asked(last).iter().any(|line| line.contains("/started ")) {
+        while !bucket.requests(last).iter().any(|line| line.contains("/started ")) {
             assert!(start.elapsed() < Duration::from_secs(10), "the bucket is not tested");
             std::thread::sleep(Duration::from_millis(20));
         }

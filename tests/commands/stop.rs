@@ -28,7 +28,7 @@ fn hanging_database_does_not_prevent_the_shutdown() {
     serving.signal("TERM");
     assert_eq!(serving.end().code, 0);
     let took = start.elapsed();
-    own.go_on();
+    own.resume();
     assert!(took < Duration::from_secs(30), "{took:?}");
 }
 

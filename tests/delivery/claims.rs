@@ -30,7 +30,7 @@ async fn delivery_is_attempted_by_one_process_at_a_time(server: Server) {
     for _ in 0..30 {
         role(&server).await;
     }
-    let others = [server.beside().await, server.beside().await, server.beside().await];
+    let others = [server.second_node().await, server.second_node().await, server.second_node().await];
     let receiver = Receiver::slow(Duration::from_millis(20), |_| answer(200));
     for _ in 0..8 {
         let rounds = [&server, &others[0], &others[1], &others[2]].map(|server| deliver(server, &receiver));
@@ -227,7 +227,7 @@ async fn dispatcher_finds_events_of_other_processes(server: Server) {
     webhook(&server, &["*"]).await;
     let receiver = Receiver::answering(200);
     let dispatcher = Dispatcher::start(server.state.clone(), receiver.clone(), SLOTS);
-    let other = server.beside().await;
+    let other = server.second_node().await;
     let begun = Instant::now();
     role(&other).await;
     eventually(|| receiver.count() == 1).await;

@@ -126,7 +126,7 @@ async fn concurrent_processes_create_one_delivery_per_event(server: Server) {
     for _ in 0..20 {
         role(&server).await;
     }
-    let others = [server.beside().await, server.beside().await];
+    let others = [server.second_node().await, server.second_node().await];
     let receiver = Receiver::answering(200);
     let rounds = [&server, &others[0], &others[1]].map(|server| deliver(server, &receiver));
     let [one, two, three] = rounds;

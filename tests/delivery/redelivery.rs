@@ -11,7 +11,7 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 
 use super::{Receiver, answer, count, deliver, none, repeat, role, statuses, values, webhook};
-use crate::support::{Server, leave, on_both};
+use crate::support::{Server, on_both, poll_times};
 
 on_both!(
     test_event_is_sent_at_once_in_one_attempt,
@@ -141,13 +141,13 @@ async fn disconnected_client_leaves_no_lease_behind(server: Server) {
     let (uid, receiver) = (uid(&server).await, Receiver::answering(500));
     // The number of polls varies.
     for turn in 0..60 {
-        let left = leave(redelivery::resend(&server.state, receiver.clone(), id, &uid), turn % 6).await;
+        let left = poll_times(redelivery::resend(&server.state, receiver.clone(), id, &uid), turn % 6).await;
         assert!(matches!(left, None | Some(Ok(_) | Err(Error::Conflict(_)))), "{left:?}");
         none(&server, "webhook_deliveries WHERE lease_until IS NOT NULL").await;
     }
     assert!(receiver.count() > 10, "most were carried out");
     for turn in 0..40 {
-        let left = leave(redelivery::test(&server.state, receiver.clone(), id, None), turn % 8).await;
+        let left = poll_times(redelivery::test(&server.state, receiver.clone(), id, None), turn % 8).await;
         assert!(matches!(left, None | Some(Ok(_))), "{left:?}");
         none(&server, "webhook_deliveries WHERE status = 'failed' AND attempts = 0").await;
     }

@@ -1,4 +1,4 @@
-//! Documented headers are sent with responses and deliveries. `support/described.rs` checks in all tests that no other headers are.
+//! Documented headers are sent with responses and deliveries. `support/openapi_validation.rs` checks in all tests that no other headers are.
 
 use std::collections::BTreeSet;
 

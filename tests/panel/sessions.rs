@@ -17,7 +17,7 @@ on_both!(
 
 /// A node may have cached outdated rights of a session. Writes are authorized without the cache.
 async fn a_revoked_administrator_cannot_grant_rights_on_another_node(server: Server) {
-    let (admin, other) = (server.admin(), server.beside().await);
+    let (admin, other) = (server.admin(), server.second_node().await);
     let body = json!({ "name": "Second", "email": "second@example.com", "is_admin": true });
     let id = admin.post("/users", body).await.created("user")["id"].clone();
     let path = format!("/users/{id}");

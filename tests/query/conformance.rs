@@ -1,15 +1,15 @@
-//! Every row of the conformance table: a query and the ids that it finds, the same on both databases.
+//! Conformance table: queries with the ids that they find, equal on both databases.
 
 use serde_json::{Value, json};
 
 use crate::support::{Client, Specimens, on_both};
 
-/// Lines of `<query>\t<ids>`: ids with commas between them, or 422.
+/// Lines of `<query>\t<ids>`. Ids are comma-separated; 422 stands for a rejected query.
 const TABLE: &str = include_str!("../fixtures/query.tsv");
 
-on_both!(every_row_of_the_table_finds_its_ids);
+on_both!(every_conformance_query_finds_its_ids);
 
-async fn every_row_of_the_table_finds_its_ids(specimens: Specimens) {
+async fn every_conformance_query_finds_its_ids(specimens: Specimens) {
     let client = specimens.admin();
     let (mut rows, mut wrong) = (0, Vec::new());
     for line in TABLE.lines().filter(|line| !line.starts_with('#') && *line != "query\tids") {
@@ -26,7 +26,7 @@ async fn every_row_of_the_table_finds_its_ids(specimens: Specimens) {
     assert_eq!(rows, 36, "the table was read to its end");
 }
 
-/// A row may name further spellings of its value: `q[active_eq]=TRUE (and t, 1, true)`.
+/// A row can list further spellings of its value: `q[active_eq]=TRUE (and t, 1, true)`.
 fn spellings(query: &str) -> Vec<String> {
     let Some((first, others)) = query.split_once(" (and ") else { return vec![query.to_string()] };
     let (name, _) = first.split_once('=').expect("a parameter");
@@ -34,7 +34,7 @@ fn spellings(query: &str) -> Vec<String> {
     [first.to_string()].into_iter().chain(others).collect()
 }
 
-/// The ids that a query finds, or the status that refuses it.
+/// The ids that a query finds, or the status of its rejection.
 async fn found(client: &Client, query: &str) -> String {
     let parameters: Vec<(String, String)> = match query.strip_prefix("view: ") {
         Some(view) => vec![("view_id".into(), save_view(client, view).await)],
@@ -56,7 +56,7 @@ fn owned((name, value): (&str, &str)) -> (String, String) {
     (name.to_string(), value.to_string())
 }
 
-/// Saves the view that a row describes, `group_id eq 1, or group_id eq 2, and active true (...)`, and answers its id.
+/// Saves the view of a row, `group_id eq 1, or group_id eq 2, and active true (...)`, and returns its id.
 async fn save_view(client: &Client, described: &str) -> String {
     let filters: Vec<Value> = described.split(" (").next().expect("a description").split(", ").map(filter).collect();
     let view = json!({ "name": described, "entity_type": "specimens", "columns": ["name"], "filters": filters });

@@ -1,4 +1,4 @@
-//! Cursors: every list in every order, a page at a time, and what a cursor is not good for.
+//! Cursor pagination of every list in every order, and rejected cursors.
 
 use std::fmt::Write as _;
 
@@ -10,16 +10,16 @@ use super::every_list::{List, Maker, lists};
 use crate::support::{Client, Server, Specimens, on_both};
 
 on_both!(
-    every_order_is_walked_without_gap_or_repetition,
-    every_list_is_walked_in_each_of_its_orders,
-    filters_views_and_parents_hold_on_every_page,
-    records_that_come_and_go_move_no_others,
-    a_page_by_cursor_tells_where_the_next_one_is,
-    the_total_is_told_only_when_asked_for,
-    a_cursor_of_another_list_order_or_filter_is_refused,
-    what_is_no_cursor_is_refused,
-    values_too_long_for_an_address_are_refused,
-    explaining_tells_the_statements_of_a_cursor,
+    cursor_pagination_has_no_gaps_or_repetitions_in_any_order,
+    cursor_pagination_works_for_every_list_and_sort_key,
+    filters_and_views_apply_to_every_cursor_page,
+    created_and_deleted_records_do_not_shift_cursor_pages,
+    cursor_page_links_to_the_next_page,
+    cursor_page_has_a_total_only_on_request,
+    cursor_of_another_list_order_or_filter_is_rejected,
+    malformed_cursor_is_rejected,
+    order_with_values_too_long_for_a_cursor_is_rejected,
+    explain_lists_the_statements_of_a_cursor_page,
 );
 
 /// The ids of a list from its first page to its last, following `meta.next_cursor`.
@@ -27,8 +27,8 @@ async fn walk(client: &Client, path: &str, plural: &str, parameters: &[(&str, &s
     let (mut ids, mut cursor) = (Vec::new(), String::new());
     let size = per_page.to_string();
     loop {
-        let with = [parameters, &[("per_page", size.as_str()), ("cursor", &cursor)]].concat();
-        let answer = client.list(path, &with).await;
+        let of_page = [parameters, &[("per_page", size.as_str()), ("cursor", &cursor)]].concat();
+        let answer = client.list(path, &of_page).await;
         let meta = answer.ok()["meta"].clone();
         let page = answer.column(plural, "id");
         assert!(meta.get("page").is_none() && meta.get("total").is_none(), "{path} {parameters:?}: {meta}");
@@ -47,7 +47,7 @@ async fn walk(client: &Client, path: &str, plural: &str, parameters: &[(&str, &s
     }
 }
 
-/// The ids of a list on one page, which the orders are tested by.
+/// The ids of a list on one page, as the expected result.
 async fn whole(client: &Client, path: &str, plural: &str, parameters: &[(&str, &str)]) -> Vec<Value> {
     let mut ids = Vec::new();
     for page in 1.. {
@@ -62,13 +62,13 @@ async fn whole(client: &Client, path: &str, plural: &str, parameters: &[(&str, &
     ids
 }
 
-async fn every_order_is_walked_without_gap_or_repetition(specimens: Specimens) {
+async fn cursor_pagination_has_no_gaps_or_repetitions_in_any_order(specimens: Specimens) {
     let client = specimens.admin();
     let meta = specimens.state.catalog.get("specimen").expect("it is linked").meta;
     let sortable = meta.fields.iter().filter(|field| field.sortable).map(|field| field.name.to_string());
     let keys: Vec<String> = sortable.chain(["cf.power", "cf.rig", "cf.vip"].map(String::from)).collect();
     assert!(keys.len() > 10, "{keys:?}");
-    // Equal values, nulls beside each other, and texts that differ by case alone.
+    // Equal values, adjacent nulls, and texts that differ only in case.
     for (name, qty, size) in [("LAMP", json!(5), json!("small")), ("lAMP", Value::Null, Value::Null)] {
         let specimen = json!({ "name": name, "qty": qty, "size": size, "custom_fields": { "power": "150W" } });
         client.post("/specimens", specimen).await.created("specimen");
@@ -93,7 +93,7 @@ async fn every_order_is_walked_without_gap_or_repetition(specimens: Specimens) {
     }
 }
 
-async fn every_list_is_walked_in_each_of_its_orders(server: Server) {
+async fn cursor_pagination_works_for_every_list_and_sort_key(server: Server) {
     let client = server.admin();
     let mut maker = Maker::new(&server);
     let mut walked = 0;
@@ -102,7 +102,7 @@ async fn every_list_is_walked_in_each_of_its_orders(server: Server) {
         let mut keys: Vec<&str> =
             entry.meta.fields.iter().filter(|field| field.sortable).map(|field| field.name).collect();
         if plural == "activities" {
-            // A label behind a text: what it binds stands elsewhere than where it is bound.
+            // A label after a text: the label's bound values shift the parameter numbers.
             keys.push("subject,activity_status_name");
         }
         for key in keys {
@@ -118,7 +118,7 @@ async fn every_list_is_walked_in_each_of_its_orders(server: Server) {
     assert!(walked > 100, "only {walked} orders took a second page");
 }
 
-async fn filters_views_and_parents_hold_on_every_page(specimens: Specimens) {
+async fn filters_and_views_apply_to_every_cursor_page(specimens: Specimens) {
     let client = specimens.admin();
     for filter in [
         ("q[active_true]", "1"),
@@ -128,41 +128,42 @@ async fn filters_views_and_parents_hold_on_every_page(specimens: Specimens) {
         ("q[cf.power_present]", "1"),
     ] {
         for sort in ["", "-name", "group_id", "-cf.rig", "cf.power"] {
-            let with = [filter, ("sort", sort)];
-            let expected = whole(&client, "/specimens", "specimens", &with).await;
-            assert!(expected.len() > 1, "{with:?}");
-            assert_eq!(walk(&client, "/specimens", "specimens", &with, 1).await, expected, "{with:?}");
+            let parameters = [filter, ("sort", sort)];
+            let expected = whole(&client, "/specimens", "specimens", &parameters).await;
+            assert!(expected.len() > 1, "{parameters:?}");
+            assert_eq!(walk(&client, "/specimens", "specimens", &parameters, 1).await, expected, "{parameters:?}");
         }
     }
     let view = json!({ "name": "v", "entity_type": "specimens", "columns": ["name"], "sort_column": "qty", "per_page": 2,
         "sort_direction": "desc", "filters": [{ "field": "qty", "predicate": "gt", "value": 0 }] });
     let view = client.post("/custom_views", view).await.created("custom_view")["id"].to_string();
-    let with = [("view_id", view.as_str())];
-    let expected = whole(&client, "/specimens", "specimens", &with).await;
+    let parameters = [("view_id", view.as_str())];
+    let expected = whole(&client, "/specimens", "specimens", &parameters).await;
     assert_eq!(expected.len(), 7);
-    assert_eq!(walk(&client, "/specimens", "specimens", &with, 2).await, expected);
-    let body = client.list("/specimens", &[with[0], ("cursor", "")]).await.ok();
+    assert_eq!(walk(&client, "/specimens", "specimens", &parameters, 2).await, expected);
+    let body = client.list("/specimens", &[parameters[0], ("cursor", "")]).await.ok();
     assert_eq!([&body["meta"]["per_page"], &body["meta"]["view"]["name"]], [&json!(2), &json!("v")]);
     let next = body["meta"]["next_cursor"].as_str().expect("there are more").to_string();
-    // The view says something else now.
+    // The view now has another order.
     client.put(&format!("/custom_views/{view}"), json!({ "sort_direction": "asc" })).await.record("custom_view");
-    client.list("/specimens", &[with[0], ("cursor", &next)]).await.invalid("cursor");
+    client.list("/specimens", &[parameters[0], ("cursor", &next)]).await.invalid("cursor");
 }
 
-async fn records_that_come_and_go_move_no_others(specimens: Specimens) {
+async fn created_and_deleted_records_do_not_shift_cursor_pages(specimens: Specimens) {
     let client = specimens.admin();
     let page = |cursor: String| {
         let client = client.clone();
         async move {
-            let with = [("sort", "-name"), ("per_page", "3"), ("cursor", cursor.as_str())];
-            let answer = client.list("/specimens", &with).await;
+            let parameters = [("sort", "-name"), ("per_page", "3"), ("cursor", cursor.as_str())];
+            let answer = client.list("/specimens", &parameters).await;
             let next = answer.ok()["meta"]["next_cursor"].as_str().unwrap_or_default().to_string();
             (answer.column("specimens", "id"), next)
         }
     };
     let (first, next) = page(String::new()).await;
     assert_eq!(first, [9, 2, 1]);
-    // The last record of the page goes, and one comes before it: the next page begins where it would have.
+    // The last record of the page is deleted and another is created before it. The next page still begins at the same
+    // record.
     specimens.sql("DELETE FROM specimens WHERE id = 1").await;
     client.post("/specimens", json!({ "name": "zebra" })).await.created("specimen");
     let (second, next) = page(next).await;
@@ -172,7 +173,7 @@ async fn records_that_come_and_go_move_no_others(specimens: Specimens) {
     assert_eq!(third, [10, 12, 5]);
 }
 
-async fn a_page_by_cursor_tells_where_the_next_one_is(server: Server) {
+async fn cursor_page_links_to_the_next_page(server: Server) {
     let client = server.admin();
     let answer = client.get("/currencies?q[name_cont]=dollar&sort=-code&cursor=&per_page=2&x=%C3%A4+%22%3E").await;
     let next = answer.ok()["meta"]["next_cursor"].as_str().expect("there are more").to_string();
@@ -184,7 +185,7 @@ async fn a_page_by_cursor_tells_where_the_next_one_is(server: Server) {
     let by_number = client.get("/currencies?q[name_cont]=dollar&sort=-code&per_page=2&page=2").await;
     assert_eq!(followed.column("currencies", "code"), by_number.column("currencies", "code"));
     assert_eq!(followed.ok()["meta"]["per_page"], 2);
-    // The last page has none, and is not followed by an empty one; pages by number have no links.
+    // The last page has no cursor and no empty page follows. Numbered pages have no links.
     let all = client.get("/currencies?q[code_in]=EUR,USD&per_page=2&cursor=").await;
     assert_eq!(all.ok()["meta"], json!({ "per_page": 2, "next_cursor": null }));
     assert!(all.header("link").is_some_and(|link| link.contains("first") && !link.contains("next")));
@@ -193,7 +194,7 @@ async fn a_page_by_cursor_tells_where_the_next_one_is(server: Server) {
     assert_eq!(none, json!({ "currencies": [], "meta": { "per_page": 20, "next_cursor": null } }));
 }
 
-async fn the_total_is_told_only_when_asked_for(server: Server) {
+async fn cursor_page_has_a_total_only_on_request(server: Server) {
     let client = server.admin();
     for (query, total) in [("", json!(178)), ("&q[name_cont]=dollar&sort=-name", json!(23)), ("&q[id_lt]=0", json!(0))]
     {
@@ -217,7 +218,7 @@ async fn the_total_is_told_only_when_asked_for(server: Server) {
     }
 }
 
-async fn a_cursor_of_another_list_order_or_filter_is_refused(server: Server) {
+async fn cursor_of_another_list_order_or_filter_is_rejected(server: Server) {
     let client = server.admin();
     let cursor = |path: &'static str| {
         let client = client.clone();
@@ -241,7 +242,7 @@ async fn a_cursor_of_another_list_order_or_filter_is_refused(server: Server) {
     }
 }
 
-async fn what_is_no_cursor_is_refused(server: Server) {
+async fn malformed_cursor_is_rejected(server: Server) {
     let client = server.admin();
     let answer = client.get("/currencies?sort=name&cursor=&page=1").await;
     assert_eq!(answer.invalid_fields(), ["page"]);
@@ -249,45 +250,45 @@ async fn what_is_no_cursor_is_refused(server: Server) {
     let good = client.get("/currencies?sort=name&cursor=").await.ok()["meta"]["next_cursor"].clone();
     let good = good.as_str().expect("there are more");
     let head = URL_SAFE_NO_PAD.decode(good).expect("base64url")[..9].to_vec();
-    let made = |json: &str| URL_SAFE_NO_PAD.encode([&head, json.as_bytes()].concat());
+    let forge = |json: &str| URL_SAFE_NO_PAD.encode([&head, json.as_bytes()].concat());
     let mut bad: Vec<String> = ["x", "%20", "null", "AA", "AQ", "AQAAAAAAAAAAAA", "1", "-1"].map(String::from).to_vec();
     bad.push(good[..good.len() - 4].to_string());
     bad.push(format!("{good}%00"));
     for json in ["", "[]", "[1]", "{}", "[\"a\"]", "[\"a\",\"b\"]", "[1,1]", "[true,1]", "[[],1]", "[\"a\",1,1]"] {
-        bad.push(made(json));
+        bad.push(forge(json));
     }
-    bad.push(made("[\"a\\u0000\",1]"));
-    bad.push(made("[\"a\",9223372036854775808]"));
+    bad.push(forge("[\"a\\u0000\",1]"));
+    bad.push(forge("[\"a\",9223372036854775808]"));
     for cursor in bad {
         let problem = client.get(&format!("/currencies?sort=name&cursor={cursor}")).await.invalid("cursor");
         assert!(!problem.is_empty(), "{cursor}");
     }
-    // What could be a place of this list is one, whoever made it.
-    client.get(&format!("/currencies?sort=name&cursor={}", made("[\"a\",-1]"))).await.ok();
-    client.get(&format!("/currencies?sort=name&cursor={}", made("[null,9223372036854775807]"))).await.ok();
+    // A forged cursor with a possible position of this list is accepted.
+    client.get(&format!("/currencies?sort=name&cursor={}", forge("[\"a\",-1]"))).await.ok();
+    client.get(&format!("/currencies?sort=name&cursor={}", forge("[null,9223372036854775807]"))).await.ok();
     client.get(&format!("/currencies?sort=name&cursor={good}&cursor=")).await.ok();
-    // In the other direction too, and of every form: nothing is below NULL, and no year is 100,000.
+    // Descending orders and other types: no value sorts below NULL, and no database stores the year 100,000.
     for sort in ["-name", "-id", "-created_at", "created_at"] {
         let good = client.get(&format!("/currencies?sort={sort}&per_page=1&cursor=")).await.ok();
         let good = good["meta"]["next_cursor"].as_str().expect("there are more").to_string();
         let head = URL_SAFE_NO_PAD.decode(good).expect("base64url")[..9].to_vec();
-        let asked = async |json: &str| {
+        let get_with = async |json: &str| {
             let cursor = URL_SAFE_NO_PAD.encode([&head, json.as_bytes()].concat());
             client.get(&format!("/currencies?sort={sort}&cursor={cursor}")).await
         };
         if sort != "-id" {
-            asked("[null,5]").await.ok();
+            get_with("[null,5]").await.ok();
         }
         if sort.ends_with("created_at") {
             for time in ["-100000-01-01T00:00:00Z", "+100000-01-01T00:00:00Z", "0000-12-31T00:00:00Z"] {
-                assert!(!asked(&format!("[\"{time}\",1]")).await.invalid("cursor").is_empty(), "{sort} {time}");
+                assert!(!get_with(&format!("[\"{time}\",1]")).await.invalid("cursor").is_empty(), "{sort} {time}");
             }
-            asked("[\"9999-12-31T23:59:59Z\",1]").await.ok();
+            get_with("[\"9999-12-31T23:59:59Z\",1]").await.ok();
         }
     }
 }
 
-async fn values_too_long_for_an_address_are_refused(server: Server) {
+async fn order_with_values_too_long_for_a_cursor_is_rejected(server: Server) {
     let client = server.admin();
     for letter in ["a", "b", "c"] {
         let product = json!({ "name": letter, "description": letter.repeat(30_000) });
@@ -297,7 +298,7 @@ async fn values_too_long_for_an_address_are_refused(server: Server) {
     assert!(by_description.invalid("cursor").contains("too long"));
     let ids = walk(&client, "/products", "products", &[("sort", "name")], 2).await;
     assert_eq!(ids.len(), 3);
-    // One that fits into an address, but not into the headers of every client.
+    // A cursor that fits a URL but not a `Link` header.
     let mut text = String::new();
     for word in 0..800 {
         let _ = write!(text, "word{word} ");
@@ -310,9 +311,9 @@ async fn values_too_long_for_an_address_are_refused(server: Server) {
     assert_eq!(second.column("products", "id"), [ids[0].clone(), ids[2].clone()]);
 }
 
-async fn explaining_tells_the_statements_of_a_cursor(specimens: Specimens) {
+async fn explain_lists_the_statements_of_a_cursor_page(specimens: Specimens) {
     let client = specimens.admin();
-    // The first record by name has none: those without one come first, and are a stretch of their own.
+    // The first record by name has NULL. Records without a value come first and are a range of their own.
     for (sort, first, further) in [("", 1, 1), ("-id", 1, 1), ("name", 1, 2), ("-name", 1, 3), ("-created_at", 1, 2)] {
         let path = format!("/specimens?sort={sort}&per_page=1");
         let next = client.get(&format!("{path}&cursor=")).await.ok()["meta"]["next_cursor"].clone();

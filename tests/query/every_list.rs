@@ -1,4 +1,4 @@
-//! `view_id` on every list that the service has: made from its resources, so that one which is new is in it.
+//! `view_id` on every list of the service, generated from its resources.
 
 use std::collections::BTreeMap;
 
@@ -8,30 +8,30 @@ use serde_json::{Map, Value, json};
 
 use crate::support::{Client, Server, on_both};
 
-on_both!(every_list_takes_views_of_its_entity_type, every_column_of_a_registry_is_answered);
+on_both!(every_list_accepts_views_of_its_entity_type, view_can_show_and_sort_by_every_column_of_a_list);
 
-/// How many records of each resource the lists are filled with.
+/// Records of each resource in the lists.
 const EACH: usize = 3;
 
-/// Makes records from what the metadata says of them.
+/// Creates records from the metadata.
 pub(crate) struct Maker<'s> {
     server: &'s Server,
     client: Client,
     count: usize,
-    /// The ids of the records made, by singular name.
-    made: BTreeMap<&'static str, Vec<i64>>,
+    /// Ids of the created records, by singular name.
+    ids: BTreeMap<&'static str, Vec<i64>>,
 }
 
 impl<'s> Maker<'s> {
     pub(crate) fn new(server: &'s Server) -> Maker<'s> {
-        Maker { server, client: server.admin(), count: 0, made: BTreeMap::new() }
+        Maker { server, client: server.admin(), count: 0, ids: BTreeMap::new() }
     }
 
     fn entry(&self, name: &str) -> &'s Entry {
         self.server.state.catalog.get(name).expect("it is linked")
     }
 
-    /// The path of a resource's list, below a parent that was made for it.
+    /// The path of a resource's list, under a parent that is created for it.
     async fn path(&mut self, entry: &'s Entry) -> String {
         if entry.is_attached() {
             let target = self.server.state.catalog.attachables().next().expect("something that they hang on");
@@ -44,12 +44,12 @@ impl<'s> Maker<'s> {
         format!("/{}/{id}/{}", parent.meta.path, entry.meta.path)
     }
 
-    /// The id of some record, made when there is none.
+    /// The id of any record, created if there is none.
     async fn some(&mut self, entry: &'s Entry) -> Option<i64> {
-        if let Some(id) = self.made.get(entry.meta.name).and_then(|ids| ids.first()) {
+        if let Some(id) = self.ids.get(entry.meta.name).and_then(|ids| ids.first()) {
             return Some(*id);
         }
-        // Users and currencies are there from the start.
+        // Users and currencies exist from the start.
         if entry.meta.under.is_none() && entry.is_listed() {
             let records = self.client.get(&format!("/{}", entry.meta.path)).await.records(entry.meta.plural);
             if let Some(id) = records.first().and_then(|record| record["id"].as_i64()) {
@@ -59,9 +59,9 @@ impl<'s> Maker<'s> {
         Box::pin(self.make(entry)).await
     }
 
-    /// Makes one record, where the resource takes a JSON body.
+    /// Creates one record, if the resource accepts a JSON body.
     async fn make(&mut self, entry: &'s Entry) -> Option<i64> {
-        // An upload is no JSON.
+        // Uploads are not JSON.
         if !entry.meta.operations.contains(&Operation::Create) || entry.is_attached() {
             return None;
         }
@@ -75,11 +75,11 @@ impl<'s> Maker<'s> {
         }
         let answer = self.client.post(&path, Value::Object(body)).await;
         let id = answer.created(entry.meta.name)["id"].as_i64().expect("an id");
-        self.made.entry(entry.meta.name).or_default().push(id);
+        self.ids.entry(entry.meta.name).or_default().push(id);
         Some(id)
     }
 
-    /// A value that the field takes and no other record has.
+    /// A valid value for the field that no other record has.
     async fn value(&mut self, entry: &'s Entry, field: &'static FieldMeta) -> Value {
         self.count += 1;
         let count = self.count;
@@ -109,7 +109,7 @@ impl<'s> Maker<'s> {
             (_, Kind::StringList { .. }) => json!(["*"]),
             (_, Kind::Ref { resource }) => {
                 let other = self.entry(resource);
-                // A fresh one: pairs are often unique.
+                // A new record each time, because pairs of references are often unique.
                 json!(match Box::pin(self.make(other)).await {
                     Some(id) => Some(id),
                     None => Box::pin(self.some(other)).await,
@@ -120,13 +120,13 @@ impl<'s> Maker<'s> {
     }
 }
 
-/// What one list is asked with.
+/// One list with its path.
 pub(crate) struct List<'s> {
     pub(crate) entry: &'s Entry,
     pub(crate) path: String,
 }
 
-/// Every list, filled as far as its resource can be made.
+/// Every list, filled as far as its resource can be created.
 pub(crate) async fn lists<'s>(maker: &mut Maker<'s>) -> Vec<List<'s>> {
     let mut lists = Vec::new();
     for entry in maker.server.state.catalog.entries() {
@@ -141,15 +141,15 @@ pub(crate) async fn lists<'s>(maker: &mut Maker<'s>) -> Vec<List<'s>> {
     let routes = charter_runtime::ops::routes(&maker.server.state);
     let gets = routes.iter().filter(|route| route.method == "GET" && !route.path.ends_with("{id}"));
     let known = |path: &str| lists.iter().any(|list| Some(list.entry.meta.path) == path.rsplit('/').next());
-    // What else is read is one record, or an answer of its own.
+    // Other GET routes return one record or an own response.
     let others: Vec<&str> = gets.map(|route| route.path.as_str()).filter(|path| !known(path)).collect();
     assert!(!others.iter().any(|path| path.ends_with('s') && !path.ends_with("/settings")), "{others:?}");
     lists
 }
 
-async fn save(client: &Client, entry: &Entry, further: Value) -> String {
+async fn save(client: &Client, entry: &Entry, fields: Value) -> String {
     let mut view = json!({ "name": format!("Of {}", entry.meta.plural), "entity_type": entry.meta.plural });
-    view.as_object_mut().expect("an object").extend(further.as_object().expect("an object").clone());
+    view.as_object_mut().expect("an object").extend(fields.as_object().expect("an object").clone());
     client.post("/custom_views", view).await.created("custom_view")["id"].to_string()
 }
 
@@ -157,7 +157,7 @@ fn shown(entry: &Entry) -> Vec<&'static str> {
     entry.meta.fields.iter().filter(|field| field.shown != Shown::Never).map(|field| field.name).collect()
 }
 
-async fn every_list_takes_views_of_its_entity_type(server: Server) {
+async fn every_list_accepts_views_of_its_entity_type(server: Server) {
     let mut maker = Maker::new(&server);
     let client = server.admin();
     let lists = lists(&mut maker).await;
@@ -168,10 +168,10 @@ async fn every_list_takes_views_of_its_entity_type(server: Server) {
     for List { entry, path } in &lists {
         let plural = entry.meta.plural;
         let column = shown(entry).into_iter().find(|name| *name != "id").expect("a field");
-        let ids_from = |least: i64| json!([{ "field": "id", "predicate": "gteq", "value": least }]);
-        let further = json!({ "columns": [column], "sort_column": "id", "sort_direction": "desc", "per_page": 2,
+        let ids_from = |min: i64| json!([{ "field": "id", "predicate": "gteq", "value": min }]);
+        let fields = json!({ "columns": [column], "sort_column": "id", "sort_direction": "desc", "per_page": 2,
             "filters": ids_from(0) });
-        let view = save(&client, entry, further.clone()).await;
+        let view = save(&client, entry, fields.clone()).await;
         let total = client.get(path).await.ok()["meta"]["total"].clone();
         let answer = client.list(path, &[("view_id", &view)]).await;
         let name = json!({ "id": view.parse::<i64>().expect("an id"), "name": format!("Of {plural}") });
@@ -183,14 +183,14 @@ async fn every_list_takes_views_of_its_entity_type(server: Server) {
             let keys: Vec<&String> = record.as_object().expect("a record").keys().collect();
             assert!(keys.len() == 2 && keys.iter().all(|key| *key == "id" || *key == column), "{path}: {keys:?}");
         }
-        // What the request says itself wins.
+        // The request's own parameters override the view.
         let explicit = client.list(path, &[("view_id", &view), ("sort", "id"), ("per_page", "100")]).await;
         let all: Vec<i64> = explicit.column(plural, "id").iter().filter_map(Value::as_i64).collect();
         assert!(all.is_sorted() && all.len() >= ids.len(), "{path}: {all:?}");
         assert_eq!(explicit.ok()["meta"]["per_page"], 100, "{path}");
-        let mut further = further;
-        further["filters"] = ids_from(999_999_999);
-        let empty = save(&client, entry, further).await;
+        let mut fields = fields;
+        fields["filters"] = ids_from(999_999_999);
+        let empty = save(&client, entry, fields).await;
         assert_eq!(client.list(path, &[("view_id", &empty)]).await.ok()["meta"]["total"], 0, "{path}");
         let replaced = client.list(path, &[("view_id", &empty), ("q[id_gteq]", "1")]).await.ok();
         assert_eq!(replaced["meta"]["total"] == 0, all.is_empty(), "{path}: an explicit q replaces the view's filter");
@@ -203,7 +203,7 @@ async fn every_list_takes_views_of_its_entity_type(server: Server) {
     assert!(filled >= 12, "{filled} of {} lists hold records", lists.len());
 }
 
-async fn every_column_of_a_registry_is_answered(server: Server) {
+async fn view_can_show_and_sort_by_every_column_of_a_list(server: Server) {
     let mut maker = Maker::new(&server);
     let client = server.admin();
     for List { entry, path } in lists(&mut maker).await {
@@ -212,19 +212,19 @@ async fn every_column_of_a_registry_is_answered(server: Server) {
         let view = save(&client, entry, json!({ "columns": columns })).await;
         for record in client.list(&path, &[("view_id", &view)]).await.records(plural) {
             let mut keys: Vec<&String> = record.as_object().expect("a record").keys().collect();
-            let mut wanted: Vec<&String> = columns.iter().collect();
+            let mut expected: Vec<&String> = columns.iter().collect();
             keys.sort();
-            wanted.sort();
-            assert_eq!(keys, wanted, "{path}");
+            expected.sort();
+            assert_eq!(keys, expected, "{path}");
         }
-        // Each column that sorts and filters does so from a view as from a request.
+        // A view sorts and filters by each column like a request.
         for field in entry.meta.fields.iter().filter(|field| field.shown != Shown::Never && field.sortable) {
-            let asked = client.list(&path, &[("sort", field.name)]).await.column(plural, "id");
-            let further = json!({ "columns": ["id"], "sort_column": field.name });
+            let sorted = client.list(&path, &[("sort", field.name)]).await.column(plural, "id");
+            let fields = json!({ "columns": ["id"], "sort_column": field.name });
             let id =
-                client.post("/custom_views", view_of(plural, further)).await.created("custom_view")["id"].to_string();
+                client.post("/custom_views", view_of(plural, fields)).await.created("custom_view")["id"].to_string();
             let viewed = client.list(&path, &[("view_id", &id), ("per_page", "20")]).await.column(plural, "id");
-            assert_eq!(viewed, asked, "{path} sorted by {}", field.name);
+            assert_eq!(viewed, sorted, "{path} sorted by {}", field.name);
         }
         if entry.meta.custom_fields {
             let definition = json!({ "entity_type": plural, "name": "seen_on", "field_type": "date" });
@@ -235,7 +235,7 @@ async fn every_column_of_a_registry_is_answered(server: Server) {
             let view = view_of(plural, json!({ "columns": ["cf.seen_on"] }));
             client.post("/custom_views", view).await.invalid("columns");
         }
-        // What is never shown is no column.
+        // A field that is never shown cannot be a column.
         for field in entry.meta.fields.iter().filter(|field| field.shown == Shown::Never) {
             let view = view_of(plural, json!({ "columns": [field.name] }));
             client.post("/custom_views", view).await.invalid("columns");
@@ -243,8 +243,8 @@ async fn every_column_of_a_registry_is_answered(server: Server) {
     }
 }
 
-fn view_of(plural: &str, further: Value) -> Value {
+fn view_of(plural: &str, fields: Value) -> Value {
     let mut view = json!({ "name": "x", "entity_type": plural, "columns": ["id"] });
-    view.as_object_mut().expect("an object").extend(further.as_object().expect("an object").clone());
+    view.as_object_mut().expect("an object").extend(fields.as_object().expect("an object").clone());
     view
 }

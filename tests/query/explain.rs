@@ -1,4 +1,4 @@
-//! `?explain=1`: how a list would be read, without a value of the request or of the database.
+//! `?explain=1`: how a list is read, without values of the request or the database.
 
 use charter_runtime::db::Dialect;
 use serde_json::{Value, json};
@@ -6,16 +6,16 @@ use serde_json::{Value, json};
 use crate::support::{Specimens, on_both};
 
 on_both!(
-    the_plan_tells_conditions_statements_and_indexes,
-    the_plan_holds_no_value,
-    an_unfiltered_list_takes_one_statement,
-    explaining_needs_its_ability,
-    anything_but_1_is_refused,
+    explain_shows_conditions_statements_and_indexes,
+    explain_contains_no_values,
+    unfiltered_list_takes_one_statement,
+    explain_needs_its_own_ability,
+    explain_accepts_only_1,
 );
 
 const KIND: &str = "application/vnd.charter.plan+json";
 
-async fn the_plan_tells_conditions_statements_and_indexes(specimens: Specimens) {
+async fn explain_shows_conditions_statements_and_indexes(specimens: Specimens) {
     let path = "/specimens?explain=1&q[name_or_sku_cont]=lmp&q[qty_not_null]=1&q[productGroup.name_eq]=x&sort=-name&per_page=1";
     let answer = specimens.admin().get(path).await;
     assert_eq!(answer.header("content-type"), Some(KIND));
@@ -40,7 +40,7 @@ async fn the_plan_tells_conditions_statements_and_indexes(specimens: Specimens) 
     }
 }
 
-async fn the_plan_holds_no_value(specimens: Specimens) {
+async fn explain_contains_no_values(specimens: Specimens) {
     let admin = specimens.admin();
     let query =
         "q[name_cont]=s3cret&q[sku_eq]=S3CRET&q[qty_in]=918273,918274&q[bought_on_gt]=1987-06-05&q[rate_lt]=5.4321";
@@ -50,7 +50,7 @@ async fn the_plan_holds_no_value(specimens: Specimens) {
     }
 }
 
-async fn an_unfiltered_list_takes_one_statement(specimens: Specimens) {
+async fn unfiltered_list_takes_one_statement(specimens: Specimens) {
     let admin = specimens.admin();
     for (query, expected) in [("", 1), ("&page=300", 1), ("&count=none&q[id_gt]=1", 1), ("&q[id_gt]=1", 2)] {
         let plan = admin.get(&format!("/specimens?explain=1{query}")).await.ok()["plan"].clone();
@@ -58,7 +58,7 @@ async fn an_unfiltered_list_takes_one_statement(specimens: Specimens) {
     }
 }
 
-async fn explaining_needs_its_ability(specimens: Specimens) {
+async fn explain_needs_its_own_ability(specimens: Specimens) {
     let reader = specimens.able(&["specimens:read"]).await;
     let refused = reader.get("/specimens?explain=1").await;
     refused.refused(403, "ability_missing");
@@ -68,7 +68,7 @@ async fn explaining_needs_its_ability(specimens: Specimens) {
     specimens.able(&["system:explain"]).await.get("/specimens?explain=1").await.refused(403, "ability_missing");
 }
 
-async fn anything_but_1_is_refused(specimens: Specimens) {
+async fn explain_accepts_only_1(specimens: Specimens) {
     for bad in ["", "0", "true", "11"] {
         let answer = specimens.admin().list("/specimens", &[("explain", bad)]).await;
         assert_eq!(answer.invalid_fields(), ["explain"], "{bad}");

@@ -1,4 +1,4 @@
-//! Exports: all of a list as CSV or as lines of JSON, in one moment, and never a part that looks like all.
+//! Exports: a whole list as CSV or JSON Lines from one snapshot, never truncated unnoticed.
 
 use std::time::Duration;
 
@@ -12,24 +12,24 @@ use super::every_list::{List, Maker, lists};
 use crate::support::{Answer, Client, Server, Specimens, on_both};
 
 on_both!(
-    every_list_is_exported_as_its_pages_answer_it,
-    csv_has_a_line_for_each_record_and_a_column_for_each_value,
-    lines_of_json_hold_what_is_asked_for,
-    the_columns_of_a_view_stand_in_its_order,
-    pages_have_no_meaning_and_csv_no_includes,
-    the_head_alone_begins_nothing,
-    refusals_are_those_of_the_list,
-    an_export_is_of_one_moment_and_few_run_at_once,
-    what_breaks_off_does_not_look_like_an_end,
-    what_was_revoked_gives_no_more_records,
-    who_reads_too_slowly_holds_no_connection,
-    what_nobody_waits_for_any_more_is_not_looked_for,
+    every_export_equals_the_pages_of_its_list,
+    csv_has_a_line_per_record_and_a_column_per_value,
+    json_lines_contain_the_requested_fields_and_includes,
+    export_has_the_columns_of_a_view_in_its_order,
+    export_rejects_pagination_and_csv_rejects_includes,
+    head_request_starts_no_export,
+    export_rejects_the_same_queries_as_the_list,
+    export_reads_one_snapshot_and_only_two_run_at_once,
+    aborted_export_does_not_look_complete,
+    revoked_token_ends_a_running_export,
+    slow_reader_is_disconnected_from_its_export,
+    statement_of_an_abandoned_export_is_cancelled,
 );
 
 const CSV: &str = "text/csv";
 const LINES: &str = "application/x-ndjson";
 
-/// The values of CSV by line; nothing at all is none.
+/// The values of CSV by line. Unquoted empty values are `None`.
 fn table(text: &str) -> Vec<Vec<Option<String>>> {
     let (mut lines, mut line, mut value, mut quoted) = (Vec::new(), Vec::new(), String::new(), None);
     let mut bytes = text.chars().peekable();
@@ -59,7 +59,7 @@ fn objects(answer: &Answer) -> Vec<Value> {
     answer.status(200).text.lines().map(|line| serde_json::from_str(line).expect("a line is JSON")).collect()
 }
 
-async fn every_list_is_exported_as_its_pages_answer_it(server: Server) {
+async fn every_export_equals_the_pages_of_its_list(server: Server) {
     let (client, mut maker) = (server.admin(), Maker::new(&server));
     let mut records = 0;
     for List { entry, path } in lists(&mut maker).await {
@@ -78,7 +78,7 @@ async fn every_list_is_exported_as_its_pages_answer_it(server: Server) {
         let name = format!("attachment; filename=\"{plural}.ndjson\"");
         assert_eq!(exported.header("content-disposition"), Some(name.as_str()), "{path}");
         let without_links = |mut record: Value| {
-            // Signed anew each time.
+            // Links are signed anew for each response.
             ["url", "thumb_url"].iter().for_each(|name| drop(record.as_object_mut().expect("a record").remove(*name)));
             record
         };
@@ -114,7 +114,7 @@ async fn every_list_is_exported_as_its_pages_answer_it(server: Server) {
     assert!(records > 200, "{records}");
 }
 
-async fn csv_has_a_line_for_each_record_and_a_column_for_each_value(specimens: Specimens) {
+async fn csv_has_a_line_per_record_and_a_column_per_value(specimens: Specimens) {
     let client = specimens.admin();
     let strange =
         json!({ "name": " say \"hi\",\r\n=1+1 ", "sku": "", "custom_fields": { "power": "a,b", "vip": true } });
@@ -130,7 +130,7 @@ async fn csv_has_a_line_for_each_record_and_a_column_for_each_value(specimens: S
         lines[1..].iter().map(move |line| line[at].clone()).collect::<Vec<_>>()
     };
     let text = |text: &str| Some(text.to_string());
-    // The empty text is not the value that is not there.
+    // The empty text differs from NULL.
     assert_eq!(column("name"), [text("Lamp"), text(""), None, text(" say \"hi\",\r\n=1+1 ")]);
     assert_eq!(column("cf.power"), [text("150W"), text(""), None, text("a,b")]);
     assert_eq!(column("cf.vip"), [None, None, None, text("true")]);
@@ -142,7 +142,7 @@ async fn csv_has_a_line_for_each_record_and_a_column_for_each_value(specimens: S
     assert!(first.text.starts_with("id\r\n9\r\n2\r\n1\r\n"), "{}", first.text);
 }
 
-async fn lines_of_json_hold_what_is_asked_for(specimens: Specimens) {
+async fn json_lines_contain_the_requested_fields_and_includes(specimens: Specimens) {
     let client = specimens.admin();
     let path = "/specimens?include=productGroup&q[qty_gt]=0&sort=qty&fields=name";
     let exported = objects(&client.with("accept", LINES).get(path).await);
@@ -150,7 +150,7 @@ async fn lines_of_json_hold_what_is_asked_for(specimens: Specimens) {
     assert_eq!(exported[0]["product_group"]["name"], "Lighting");
     let none = client.with("accept", LINES).get("/specimens?q[id_lt]=0").await;
     assert_eq!(none.status(200).text, "");
-    // Participants belong to their activity.
+    // Participants are part of their activity.
     let member = client.post("/members", json!({ "name": "Ada" })).await.created("member");
     let activity = json!({ "subject": "Call", "participants": [{ "member_id": member["id"] }] });
     client.post("/activities", activity).await.created("activity");
@@ -159,7 +159,7 @@ async fn lines_of_json_hold_what_is_asked_for(specimens: Specimens) {
     assert_eq!(exported[0]["participants"][0]["member_name"], "Ada");
 }
 
-async fn the_columns_of_a_view_stand_in_its_order(specimens: Specimens) {
+async fn export_has_the_columns_of_a_view_in_its_order(specimens: Specimens) {
     let client = specimens.admin();
     let view = json!({ "name": "v", "entity_type": "specimens", "columns": ["cf.rig", "sku", "name", "cf.power"],
         "sort_column": "name", "per_page": 1, "filters": [{ "field": "qty", "predicate": "eq", "value": 5 }] });
@@ -172,7 +172,7 @@ async fn the_columns_of_a_view_stand_in_its_order(specimens: Specimens) {
     assert_eq!(objects(&lines), page);
 }
 
-async fn pages_have_no_meaning_and_csv_no_includes(server: Server) {
+async fn export_rejects_pagination_and_csv_rejects_includes(server: Server) {
     let client = server.admin();
     for accept in [CSV, LINES] {
         let client = client.with("accept", accept);
@@ -182,7 +182,7 @@ async fn pages_have_no_meaning_and_csv_no_includes(server: Server) {
         assert_eq!(client.get("/products?count=none").await.status, 200);
     }
     client.with("accept", CSV).get("/products?include=productGroup").await.invalid("include");
-    // Who takes anything is answered as ever.
+    // `*/*` gets the normal JSON list.
     for accept in ["*/*", "application/json, text/csv;q=0.9", "text/html,*/*;q=0.8"] {
         client.with("accept", accept).get("/products").await.records("products");
     }
@@ -190,7 +190,7 @@ async fn pages_have_no_meaning_and_csv_no_includes(server: Server) {
     client.with("accept", CSV).get(&format!("/products/{}", single["id"])).await.record("product");
 }
 
-async fn the_head_alone_begins_nothing(server: Server) {
+async fn head_request_starts_no_export(server: Server) {
     let client = server.admin().with("accept", CSV);
     for _ in 0..20 {
         let answer = client.send(Method::HEAD, "/currencies", None).await;
@@ -199,7 +199,7 @@ async fn the_head_alone_begins_nothing(server: Server) {
     }
 }
 
-async fn refusals_are_those_of_the_list(server: Server) {
+async fn export_rejects_the_same_queries_as_the_list(server: Server) {
     let able = server.able(&["currencies:read"]).await.with("accept", CSV);
     assert_eq!(able.get("/currencies?fields=code").await.status(200).text.lines().count(), 179);
     able.get("/products").await.refused(403, "ability_missing");
@@ -208,7 +208,7 @@ async fn refusals_are_those_of_the_list(server: Server) {
     stranger.with("accept", LINES).get("/exchange_rates").await.refused(403, "permission_missing");
 }
 
-/// More products than fit between the server and a client that does not read.
+/// More products than fit in the buffers between the server and a client that does not read.
 const MANY: usize = 20_000;
 
 async fn fill(server: &Server) {
@@ -227,7 +227,7 @@ async fn fill(server: &Server) {
     server.sql(&format!("INSERT INTO products ({columns}) SELECT {columns} FROM products, {series}")).await;
 }
 
-/// What has come of the answer at first; the rest waits.
+/// The first bytes of a response.
 async fn head(stream: &mut TcpStream) -> Vec<u8> {
     let mut bytes = vec![0; 4096];
     let read = tokio::time::timeout(Duration::from_secs(20), stream.read(&mut bytes)).await;
@@ -236,7 +236,7 @@ async fn head(stream: &mut TcpStream) -> Vec<u8> {
     bytes
 }
 
-/// A client is let in again once the others' exports are over.
+/// Retries while both export slots are taken.
 async fn until_free(client: &Client, path: &str) -> Answer {
     for _ in 0..200 {
         let answer = client.get(path).await;
@@ -248,7 +248,7 @@ async fn until_free(client: &Client, path: &str) -> Answer {
     panic!("no export came to its end");
 }
 
-/// The same of an answer that is not read to its end.
+/// Like [`until_free`], for a response that is not read to its end.
 async fn until_begun(client: &Client, path: &str) -> TcpStream {
     for _ in 0..200 {
         let mut stream = client.begin(path).await;
@@ -260,7 +260,7 @@ async fn until_begun(client: &Client, path: &str) -> TcpStream {
     panic!("no export came to its end");
 }
 
-async fn an_export_is_of_one_moment_and_few_run_at_once(server: Server) {
+async fn export_reads_one_snapshot_and_only_two_run_at_once(server: Server) {
     fill(&server).await;
     let client = server.admin();
     let csv = client.with("accept", CSV);
@@ -269,28 +269,28 @@ async fn an_export_is_of_one_moment_and_few_run_at_once(server: Server) {
     assert!(bytes.starts_with(b"HTTP/1.1 200"));
     let mut two = client.with("accept", LINES).begin("/products?sort=name").await;
     head(&mut two).await;
-    // Both wait for their clients; others are served, but no third export.
+    // Both exports wait for their clients. Other requests succeed, but a third export is rejected.
     let busy = csv.get("/currencies").await;
     busy.refused(503, "unavailable");
     assert_eq!(busy.header("retry-after"), Some("5"));
     for _ in 0..20 {
         client.get("/products?count=none").await.records("products");
     }
-    // What changes now is of another moment.
+    // Later changes are not part of the snapshot.
     client.post("/products", json!({ "name": "Late" })).await.created("product");
     client.delete(&format!("/products/{MANY}")).await.deleted();
     one.read_to_end(&mut bytes).await.expect("the export comes to its end");
     let text = String::from_utf8_lossy(&bytes);
     assert_eq!(text.matches(",First,").count(), MANY);
     assert!(!text.contains(",Late,") && text.ends_with("\r\n0\r\n\r\n"), "the last chunk is the empty one");
-    // A client that goes away leaves its place.
+    // A client that disconnects frees its slot.
     drop(two);
     let skus = until_free(&csv, "/products?q[id_lt]=3&fields=sku").await;
     assert_eq!(skus.status(200).text.lines().count(), 3, "no line is empty: {}", skus.text);
     assert_eq!(until_free(&csv, "/currencies?fields=id").await.status(200).text.lines().count(), 179);
 }
 
-async fn what_was_revoked_gives_no_more_records(server: Server) {
+async fn revoked_token_ends_a_running_export(server: Server) {
     fill(&server).await;
     let (admin, csv) = (server.admin(), server.able(&["products:read", "tokens:read"]).await.with("accept", CSV));
     let token = admin.get("/tokens?sort=-id&per_page=1").await.records("tokens").remove(0);
@@ -303,7 +303,7 @@ async fn what_was_revoked_gives_no_more_records(server: Server) {
             false => drop(admin.put(&path, json!({ "abilities": ["tokens:read"] })).await.record("token")),
         };
         server.state.clock.advance(Duration::from_secs(11));
-        // It may end in a reset.
+        // The connection may end with a reset.
         let _ = stream.read_to_end(&mut bytes).await;
         assert!(bytes.starts_with(b"HTTP/1.1 200") && !bytes.ends_with(b"\r\n0\r\n\r\n"), "{is_gone}");
         if !is_gone {
@@ -312,12 +312,12 @@ async fn what_was_revoked_gives_no_more_records(server: Server) {
     }
 }
 
-async fn who_reads_too_slowly_holds_no_connection(server: Server) {
+async fn slow_reader_is_disconnected_from_its_export(server: Server) {
     fill(&server).await;
     let csv = server.admin().with("accept", CSV);
     let mut stream = csv.begin("/products").await;
     let mut bytes = head(&mut stream).await;
-    // As if it had read nothing for so long, which is more than any answer of this length has.
+    // The clock advances beyond the limit for a response of this length.
     for _ in 0..20 {
         tokio::time::sleep(Duration::from_millis(100)).await;
         server.state.clock.advance(Duration::from_secs(3_600));
@@ -327,7 +327,7 @@ async fn who_reads_too_slowly_holds_no_connection(server: Server) {
     until_free(&csv, "/currencies?fields=id").await.status(200);
 }
 
-async fn what_nobody_waits_for_any_more_is_not_looked_for(server: Server) {
+async fn statement_of_an_abandoned_export_is_cancelled(server: Server) {
     fill(&server).await;
     let long = match server.state.db.dialect() {
         Dialect::Postgres => "repeat('É', 4000)",
@@ -335,17 +335,17 @@ async fn what_nobody_waits_for_any_more_is_not_looked_for(server: Server) {
     };
     server.sql(&format!("UPDATE products SET description = {long} WHERE id <= 5000")).await;
     let csv = server.admin().with("accept", CSV);
-    // Nothing is found, no index holds so short a text, and each of many long ones is looked at fifty times: that takes long.
+    // Nothing matches, no index serves so short a text, and each of many long texts is searched fifty times.
     let conditions = ('a'..='w')
         .flat_map(|one| ['y', 'z'].map(|other| format!("{one}{other}")))
         .map(|text| json!({ "field": "description", "predicate": "cont", "value": text, "logic": "or" }));
     let mut query = reqwest::Url::parse("http://query").expect("a URL");
     query.query_pairs_mut().append_pair("filters", &json!(conditions.collect::<Vec<_>>()).to_string());
     let path = format!("/products?{}", query.query().expect("a query"));
-    let begun = [csv.begin(&path).await, csv.begin(&path).await];
-    // They begin to be answered after seconds.
+    let exports = [csv.begin(&path).await, csv.begin(&path).await];
+    // The first rows would take seconds.
     tokio::time::sleep(Duration::from_millis(500)).await;
-    drop(begun);
+    drop(exports);
     until_free(&csv, "/tax_classes").await.status(200);
     if server.state.db.dialect() == Dialect::Postgres {
         let active = "SELECT COUNT(*)::text AS text FROM pg_stat_activity \
@@ -353,11 +353,11 @@ async fn what_nobody_waits_for_any_more_is_not_looked_for(server: Server) {
         let none = async { while server.texts(active).await != ["0"] {} };
         tokio::time::timeout(Duration::from_secs(2), none).await.expect("the statements were ended");
     }
-    // Each has a connection, while the other holds its own.
+    // Both exports run, each on its own connection.
     let _both = [until_begun(&csv, "/products").await, until_begun(&csv, "/products").await];
 }
 
-async fn what_breaks_off_does_not_look_like_an_end(server: Server) {
+async fn aborted_export_does_not_look_complete(server: Server) {
     fill(&server).await;
     let client = server.admin();
     let definition = json!({ "entity_type": "products", "name": "colour", "field_type": "string" });
@@ -366,15 +366,15 @@ async fn what_breaks_off_does_not_look_like_an_end(server: Server) {
     let csv = client.with("accept", CSV);
     let mut stream = csv.begin("/products").await;
     let mut bytes = Vec::new();
-    // It may end in a reset.
+    // The connection may end with a reset.
     let _ = stream.read_to_end(&mut bytes).await;
     let text = String::from_utf8_lossy(&bytes);
     assert!(text.starts_with("HTTP/1.1 200") && text.matches(",First,").count() > 1_000, "{} bytes", bytes.len());
-    assert!(!text.ends_with("0\r\n\r\n"), "the end of the chunks says that this was all");
+    assert!(!text.ends_with("0\r\n\r\n"), "the last chunk would mean a complete response");
     assert!(csv.attempt(Method::GET, "/products", None).await.is_none(), "a client notices");
     let coded = csv.with("accept-encoding", "gzip");
-    assert!(coded.attempt(Method::GET, "/products", None).await.is_none(), "a client of fewer bytes too");
-    // Where the end of a connection is the end of an answer, nobody would notice.
+    assert!(coded.attempt(Method::GET, "/products", None).await.is_none(), "a client with compression notices as well");
+    // Without chunked encoding, a client could not detect a truncated response.
     for accept in [CSV, LINES, "application/json"] {
         let mut stream = client.with("accept", accept).begin_in("HTTP/1.0", "/products?q[id_lt]=3").await;
         let mut bytes = Vec::new();
@@ -382,7 +382,7 @@ async fn what_breaks_off_does_not_look_like_an_end(server: Server) {
         let status = if accept == "application/json" { " 200 " } else { " 400 " };
         assert!(String::from_utf8_lossy(&bytes[..16]).contains(status), "{accept}");
     }
-    // What fails at once has its status, and says nothing of the cause.
+    // An error before the first row has its status, and the message hides the cause.
     let failed = csv.get(&format!("/products?q[id_eq]={}", MANY - 1)).await;
     failed.refused(500, "internal_error");
     assert_eq!(until_free(&csv, "/products?q[id_lt]=10&fields=id").await.status(200).text.lines().count(), 10);

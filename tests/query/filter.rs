@@ -1,31 +1,31 @@
-//! Filters: every predicate on every kind of field, NULL, and how several are joined.
+//! Filters: every predicate on every kind of field, NULL, and combinations.
 
 use super::{expect, ids};
 use crate::support::{Specimens, on_both};
 
 on_both!(
-    every_predicate_of_the_specification_is_there,
-    a_null_never_matches_a_negative,
-    negations_invert_with_a_false_value,
-    true_and_false_leave_nulls_out_either_way,
-    booleans_are_read_in_any_case_and_trimmed,
-    present_and_blank_are_null_or_not_for_what_is_not_text,
-    present_and_blank_count_empty_text,
-    several_parameters_are_joined_by_and,
-    one_parameter_can_name_several_fields_joined_by_or,
-    the_same_parameter_twice_is_two_conditions,
-    lists_come_with_commas_or_repeated,
-    a_long_list_finds_what_a_short_one_does,
-    enums_are_compared_without_regard_to_case,
-    days_and_times_are_compared_as_such,
-    a_related_record_is_asked_by_its_field,
+    every_predicate_of_the_specification_is_supported,
+    null_never_matches_a_negated_predicate,
+    false_value_negates_a_predicate,
+    true_and_false_never_match_null,
+    boolean_values_are_trimmed_and_case_insensitive,
+    present_and_blank_test_for_null_on_other_kinds_than_text,
+    present_and_blank_treat_empty_text_as_blank,
+    several_filters_are_combined_with_and,
+    one_filter_can_name_several_fields_combined_with_or,
+    repeated_filter_is_two_conditions,
+    list_values_are_comma_separated_or_repeated,
+    long_and_short_value_lists_find_the_same_records,
+    enum_filter_is_case_insensitive,
+    dates_and_times_are_compared_chronologically,
+    filter_can_name_a_field_of_a_related_record,
     custom_fields_are_compared_by_their_type,
-    parameters_may_be_escaped_or_not,
+    filter_parameters_may_be_percent_encoded,
 );
 
 const ALL: [i64; 10] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
 
-async fn every_predicate_of_the_specification_is_there(specimens: Specimens) {
+async fn every_predicate_of_the_specification_is_supported(specimens: Specimens) {
     let cases: [(&str, &str, &[i64]); 18] = [
         ("q[qty_eq]", "5", &[1, 6]),
         ("q[qty_not_eq]", "5", &[2, 4, 5, 7, 8, 9, 10]),
@@ -49,7 +49,7 @@ async fn every_predicate_of_the_specification_is_there(specimens: Specimens) {
     expect(&specimens.admin(), &cases).await;
 }
 
-async fn a_null_never_matches_a_negative(specimens: Specimens) {
+async fn null_never_matches_a_negated_predicate(specimens: Specimens) {
     let cases: [(&str, &str, &[i64]); 9] = [
         ("q[name_not_eq]", "nothing", &[1, 2, 3, 4, 5, 6, 7, 9, 10]),
         ("q[name_not_cont]", "nothing", &[1, 2, 3, 4, 5, 6, 7, 9, 10]),
@@ -64,7 +64,7 @@ async fn a_null_never_matches_a_negative(specimens: Specimens) {
     expect(&specimens.admin(), &cases).await;
 }
 
-async fn negations_invert_with_a_false_value(specimens: Specimens) {
+async fn false_value_negates_a_predicate(specimens: Specimens) {
     let cases: [(&str, &str, &[i64]); 8] = [
         ("q[qty_null]", "0", &[1, 2, 4, 5, 6, 7, 8, 9, 10]),
         ("q[qty_null]", "false", &[1, 2, 4, 5, 6, 7, 8, 9, 10]),
@@ -78,7 +78,7 @@ async fn negations_invert_with_a_false_value(specimens: Specimens) {
     expect(&specimens.admin(), &cases).await;
 }
 
-async fn true_and_false_leave_nulls_out_either_way(specimens: Specimens) {
+async fn true_and_false_never_match_null(specimens: Specimens) {
     let cases: [(&str, &str, &[i64]); 6] = [
         ("q[active_true]", "true", &[1, 4, 6, 8, 10]),
         ("q[active_true]", "0", &[2, 5, 9]),
@@ -90,7 +90,7 @@ async fn true_and_false_leave_nulls_out_either_way(specimens: Specimens) {
     expect(&specimens.admin(), &cases).await;
 }
 
-async fn booleans_are_read_in_any_case_and_trimmed(specimens: Specimens) {
+async fn boolean_values_are_trimmed_and_case_insensitive(specimens: Specimens) {
     let client = specimens.admin();
     for yes in ["1", "t", "T", "true", "True", "TRUE", " true "] {
         assert_eq!(ids(&client, &[("q[active_eq]", yes)]).await, [1, 4, 6, 8, 10], "{yes}");
@@ -106,7 +106,7 @@ async fn booleans_are_read_in_any_case_and_trimmed(specimens: Specimens) {
     assert_eq!(ids(&client, &[("q[active_in]", "true,F")]).await, [1, 2, 4, 5, 6, 8, 9, 10]);
 }
 
-async fn present_and_blank_are_null_or_not_for_what_is_not_text(specimens: Specimens) {
+async fn present_and_blank_test_for_null_on_other_kinds_than_text(specimens: Specimens) {
     let cases: [(&str, &str, &[i64]); 6] = [
         ("q[active_present]", "1", &[1, 2, 4, 5, 6, 8, 9, 10]),
         ("q[active_blank]", "1", &[3, 7]),
@@ -118,7 +118,7 @@ async fn present_and_blank_are_null_or_not_for_what_is_not_text(specimens: Speci
     expect(&specimens.admin(), &cases).await;
 }
 
-async fn present_and_blank_count_empty_text(specimens: Specimens) {
+async fn present_and_blank_treat_empty_text_as_blank(specimens: Specimens) {
     let cases: [(&str, &str, &[i64]); 4] = [
         ("q[sku_null]", "1", &[3]),
         ("q[sku_blank]", "1", &[3, 4]),
@@ -128,7 +128,7 @@ async fn present_and_blank_count_empty_text(specimens: Specimens) {
     expect(&specimens.admin(), &cases).await;
 }
 
-async fn several_parameters_are_joined_by_and(specimens: Specimens) {
+async fn several_filters_are_combined_with_and(specimens: Specimens) {
     let client = specimens.admin();
     let found = ids(&client, &[("q[active_true]", "1"), ("q[qty_gteq]", "5"), ("q[group_id_eq]", "1")]).await;
     assert_eq!(found, [1]);
@@ -136,7 +136,7 @@ async fn several_parameters_are_joined_by_and(specimens: Specimens) {
     assert_eq!(body["meta"]["total"], 1);
 }
 
-async fn one_parameter_can_name_several_fields_joined_by_or(specimens: Specimens) {
+async fn one_filter_can_name_several_fields_combined_with_or(specimens: Specimens) {
     let cases: [(&str, &str, &[i64]); 5] = [
         ("q[name_or_sku_cont]", "LMP", &[1, 2, 8]),
         ("q[name_or_sku_eq]", "b\\s", &[6]),
@@ -153,12 +153,12 @@ async fn one_parameter_can_name_several_fields_joined_by_or(specimens: Specimens
     }
 }
 
-async fn the_same_parameter_twice_is_two_conditions(specimens: Specimens) {
+async fn repeated_filter_is_two_conditions(specimens: Specimens) {
     let client = specimens.admin();
     assert_eq!(ids(&client, &[("q[name_cont]", "lam"), ("q[name_cont]", "stand")]).await, [2]);
 }
 
-async fn lists_come_with_commas_or_repeated(specimens: Specimens) {
+async fn list_values_are_comma_separated_or_repeated(specimens: Specimens) {
     let client = specimens.admin();
     let cases: [(&str, &str, &[i64]); 7] = [
         ("q[id_in]", "1,2,2", &[1, 2]),
@@ -172,11 +172,11 @@ async fn lists_come_with_commas_or_repeated(specimens: Specimens) {
     expect(&client, &cases).await;
     assert_eq!(ids(&client, &[("q[id_in][]", "1"), ("q[name_not_null]", "1"), ("q[id_in][]", "8")]).await, [1]);
     assert_eq!(ids(&client, &[("q[id_not_in][]", "1"), ("q[id_not_in][]", "8")]).await, [2, 3, 4, 5, 6, 7, 9, 10]);
-    // Both forms of one parameter are two conditions.
+    // Both notations of one parameter are two conditions.
     assert_eq!(ids(&client, &[("q[id_in]", "1,2"), ("q[id_in][]", "2"), ("q[id_in][]", "3")]).await, [2]);
 }
 
-async fn a_long_list_finds_what_a_short_one_does(specimens: Specimens) {
+async fn long_and_short_value_lists_find_the_same_records(specimens: Specimens) {
     specimens
         .sql("UPDATE specimens SET bought_on = '2026-02-28', size = 'small', name = 'say \"ä\\' WHERE id = 1")
         .await;
@@ -198,16 +198,16 @@ async fn a_long_list_finds_what_a_short_one_does(specimens: Specimens) {
         ("q[cf.vip_in][]", &["TRUE", "f"], &[5, 6]),
     ];
     for (parameter, values, found) in cases {
-        // The edge of SQLite's two ways to be given a list, and far beyond.
+        // At SQLite's limit for bound lists, and far above it.
         for count in [2, 20, 21, 999] {
-            let asked: Vec<(&str, &str)> =
+            let parameters: Vec<(&str, &str)> =
                 values.iter().cycle().take(count.max(values.len())).map(|value| (parameter, *value)).collect();
-            assert_eq!(ids(&client, &asked).await, found, "{parameter} with {count} values");
+            assert_eq!(ids(&client, &parameters).await, found, "{parameter} with {count} values");
         }
     }
 }
 
-async fn enums_are_compared_without_regard_to_case(specimens: Specimens) {
+async fn enum_filter_is_case_insensitive(specimens: Specimens) {
     specimens.sql("UPDATE specimens SET size = 'small' WHERE id IN (1, 2)").await;
     specimens.sql("UPDATE specimens SET size = 'Large' WHERE id = 3").await;
     let cases: [(&str, &str, &[i64]); 5] = [
@@ -223,7 +223,7 @@ async fn enums_are_compared_without_regard_to_case(specimens: Specimens) {
     assert!(problem.contains("small, Large") && problem.contains("did you mean `small`?"), "{problem}");
 }
 
-async fn days_and_times_are_compared_as_such(specimens: Specimens) {
+async fn dates_and_times_are_compared_chronologically(specimens: Specimens) {
     specimens.sql("UPDATE specimens SET bought_on = '2026-02-28' WHERE id = 1").await;
     specimens.sql("UPDATE specimens SET bought_on = '2026-03-01' WHERE id = 2").await;
     let cases: [(&str, &str, &[i64]); 8] = [
@@ -243,7 +243,7 @@ async fn days_and_times_are_compared_as_such(specimens: Specimens) {
     }
 }
 
-async fn a_related_record_is_asked_by_its_field(specimens: Specimens) {
+async fn filter_can_name_a_field_of_a_related_record(specimens: Specimens) {
     let cases: [(&str, &str, &[i64]); 5] = [
         ("q[group.name_eq]", "Lighting", &[1, 2, 9]),
         ("q[group_id.name_cont]", "IGGING", &[6, 7]),
@@ -280,7 +280,7 @@ async fn custom_fields_are_compared_by_their_type(specimens: Specimens) {
     }
 }
 
-async fn parameters_may_be_escaped_or_not(specimens: Specimens) {
+async fn filter_parameters_may_be_percent_encoded(specimens: Specimens) {
     let client = specimens.admin();
     for query in
         ["q[name_eq]=a,b", "q%5Bname_eq%5D=a%2Cb", "q%5bname%5Feq%5d=%61,b", "&&q[name_eq]=a,b&", "x&q[name_eq]=a,b&=y"]

@@ -1,4 +1,4 @@
-//! The limits of a query at their edges, and what reaches them in combination.
+//! Limits of a query at their boundaries and in combination.
 
 use charter_runtime::db::Dialect;
 use serde_json::{Value, json};
@@ -7,28 +7,28 @@ use super::ids;
 use crate::support::{Specimens, on_both};
 
 on_both!(
-    fifty_conditions_are_answered_and_fifty_one_are_refused,
-    what_is_asked_is_counted_before_it_is_looked_at,
-    a_page_has_32_mebibytes_at_most,
-    a_list_has_a_thousand_elements_at_most,
-    a_value_has_two_thousand_characters_at_most,
-    a_list_is_asked_with_32_000_values_at_most,
-    a_view_has_fifty_filters_at_most,
-    each_field_of_a_filter_is_a_condition,
-    a_longer_target_than_the_server_reads_is_refused,
+    fifty_conditions_are_accepted_and_fifty_one_are_rejected,
+    limits_are_checked_before_names_are_resolved,
+    page_over_32_mib_is_rejected,
+    value_list_has_at_most_1000_elements,
+    value_has_at_most_2000_characters,
+    request_has_at_most_32000_values,
+    view_has_at_most_50_filters,
+    each_field_of_a_filter_counts_as_a_condition,
+    request_target_over_the_limit_is_rejected,
 );
 
-async fn fifty_conditions_are_answered_and_fifty_one_are_refused(specimens: Specimens) {
+async fn fifty_conditions_are_accepted_and_fifty_one_are_rejected(specimens: Specimens) {
     let client = specimens.admin();
     let conditions = |count: usize| vec![("q[name_cont]", "a"); count];
     assert_eq!(ids(&client, &conditions(50)).await, [1, 2, 3, 4, 6, 10]);
     let problem = client.list("/specimens", &conditions(51)).await.invalid("q");
     assert!(problem.contains("at most 50"), "{problem}");
-    // A repeated list is one condition.
+    // A repeated list parameter is one condition.
     let mut repeated = vec![("q[id_in][]", "1"); 60];
     repeated.push(("q[id_in][]", "2"));
     assert_eq!(ids(&client, &repeated).await, [1, 2]);
-    // Fields joined in one parameter are conditions too.
+    // Fields joined in one parameter count as conditions.
     let wide = |count: usize| format!("q[{}_cont]", vec!["name"; count].join("_or_"));
     assert_eq!(ids(&client, &[(&wide(50), "lam")]).await, [1, 2]);
     client.list("/specimens", &[(&wide(51), "lam")]).await.invalid("q");
@@ -36,13 +36,13 @@ async fn fifty_conditions_are_answered_and_fifty_one_are_refused(specimens: Spec
     client.list("/specimens", &[(&wide(26), "lam"), (&wide(25), "lam")]).await.invalid("q");
 }
 
-async fn what_is_asked_is_counted_before_it_is_looked_at(specimens: Specimens) {
+async fn limits_are_checked_before_names_are_resolved(specimens: Specimens) {
     let client = specimens.admin();
-    // Fifty that make no sense are told one by one; of more only that they are too many.
+    // Up to 50 unknown fields are reported each. Above, only the number of conditions is.
     let unknown: Vec<String> = (0..51).map(|n| format!("q[no{n}_eq]")).collect();
-    let asked: Vec<(&str, &str)> = unknown.iter().map(|name| (name.as_str(), "x")).collect();
-    assert_eq!(client.list("/specimens", &asked[..50]).await.invalid_fields().len(), 50);
-    assert_eq!(client.list("/specimens", &asked).await.invalid_fields(), ["q"]);
+    let parameters: Vec<(&str, &str)> = unknown.iter().map(|name| (name.as_str(), "x")).collect();
+    assert_eq!(client.list("/specimens", &parameters[..50]).await.invalid_fields().len(), 50);
+    assert_eq!(client.list("/specimens", &parameters).await.invalid_fields(), ["q"]);
     let names = |count: usize| (0..count).map(|n| format!("no{n}")).collect::<Vec<_>>().join(",");
     for parameter in ["include", "fields"] {
         let problem = |count: usize| {
@@ -57,7 +57,7 @@ async fn what_is_asked_is_counted_before_it_is_looked_at(specimens: Specimens) {
     assert_eq!(problem, "must have at most 50 keys");
 }
 
-async fn a_page_has_32_mebibytes_at_most(specimens: Specimens) {
+async fn page_over_32_mib_is_rejected(specimens: Specimens) {
     let client = specimens.admin();
     // Each with a description of 8 MiB.
     let text = match specimens.state.db.dialect() {
@@ -70,13 +70,13 @@ async fn a_page_has_32_mebibytes_at_most(specimens: Specimens) {
     specimens.sql(&format!("UPDATE product_groups SET description = {text} WHERE id < 4")).await;
     assert_eq!(client.list("/product_groups", &[("per_page", "4")]).await.records("product_groups").len(), 4);
     specimens.sql(&format!("UPDATE product_groups SET description = {text}")).await;
-    let told = client.list("/product_groups", &[("per_page", "4")]).await.invalid("per_page");
-    assert!(told.contains("more than 32 MiB"), "{told}");
+    let problem = client.list("/product_groups", &[("per_page", "4")]).await.invalid("per_page");
+    assert!(problem.contains("more than 32 MiB"), "{problem}");
     client.list("/product_groups", &[("per_page", "3")]).await.ok();
     client.list("/product_groups", &[("fields", "name")]).await.ok();
 }
 
-async fn a_list_has_a_thousand_elements_at_most(specimens: Specimens) {
+async fn value_list_has_at_most_1000_elements(specimens: Specimens) {
     let client = specimens.admin();
     let thousand: Vec<String> = (1..=1000).map(|n| n.to_string()).collect();
     assert_eq!(ids(&client, &[("q[id_in]", &thousand.join(","))]).await.len(), 10);
@@ -88,7 +88,7 @@ async fn a_list_has_a_thousand_elements_at_most(specimens: Specimens) {
     client.list("/specimens", &repeated).await.invalid("q[id_in]");
 }
 
-async fn a_value_has_two_thousand_characters_at_most(specimens: Specimens) {
+async fn value_has_at_most_2000_characters(specimens: Specimens) {
     let client = specimens.admin();
     // Characters, not bytes.
     let longest = "𝄞".repeat(2000);
@@ -106,29 +106,29 @@ async fn a_value_has_two_thousand_characters_at_most(specimens: Specimens) {
     assert_eq!(ids(&client, &[("q[qty_gt]", &digits[1..])]).await, [0; 0]);
 }
 
-async fn a_list_is_asked_with_32_000_values_at_most(specimens: Specimens) {
+async fn request_has_at_most_32000_values(specimens: Specimens) {
     let client = specimens.admin();
-    // A saved view adds to what a request asks, and SQLite takes little more at once.
+    // The values of a saved view are added to those of the request.
     let elements: Vec<String> = (1..=1000).map(|n| n.to_string()).collect();
     let among = json!({ "field": "id", "predicate": "in", "value": elements });
     let view = |filters: Vec<Value>| json!({ "name": "v", "entity_type": "specimens", "columns": ["name"], "filters": filters });
     let answer = client.post("/custom_views", view(vec![among.clone(); 32])).await;
     let full = answer.created("custom_view")["id"].to_string();
     assert_eq!(ids(&client, &[("view_id", &full)]).await.len(), 10);
-    // What is asked without a value counts nothing.
+    // Conditions without a value count nothing.
     assert_eq!(
         ids(&client, &[("view_id", &full), ("q[name_null]", "false"), ("q[name_blank]", "false")]).await.len(),
         8
     );
     let problem = client.list("/specimens", &[("view_id", &full), ("q[id_eq]", "1")]).await.invalid("view_id");
     assert_eq!(problem, "must have at most 32000 values in all");
-    // The next one could never be applied.
+    // A further value could never be applied.
     let one = json!({ "field": "id", "predicate": "eq", "value": 1 });
     let more: Vec<Value> = vec![among.clone(); 32].into_iter().chain([one]).collect();
     assert_eq!(client.post("/custom_views", view(more)).await.invalid("filters"), problem);
 }
 
-async fn a_view_has_fifty_filters_at_most(specimens: Specimens) {
+async fn view_has_at_most_50_filters(specimens: Specimens) {
     let client = specimens.admin();
     let view = |count: usize| {
         let filter = json!({ "field": "id", "predicate": "eq", "value": "1", "logic": "or" });
@@ -136,13 +136,13 @@ async fn a_view_has_fifty_filters_at_most(specimens: Specimens) {
     };
     let id = client.post("/custom_views", view(50)).await.created("custom_view")["id"].to_string();
     assert_eq!(ids(&client, &[("view_id", &id)]).await, [1]);
-    // Folded from the left, thousands would be a tree as deep as they are many.
+    // Combined from the left, thousands of filters would become a tree of the same depth.
     for count in [51, 10_000] {
         assert!(client.post("/custom_views", view(count)).await.invalid("filters").contains("at most 50"));
     }
 }
 
-async fn each_field_of_a_filter_is_a_condition(specimens: Specimens) {
+async fn each_field_of_a_filter_counts_as_a_condition(specimens: Specimens) {
     let client = specimens.admin();
     let filters = |counts: &[usize]| -> Value {
         let one =
@@ -153,19 +153,19 @@ async fn each_field_of_a_filter_is_a_condition(specimens: Specimens) {
     for fits in [&[50][..], &[25, 25]] {
         assert_eq!(ids(&client, &[("filters", &filters(fits).to_string())]).await, [1, 2]);
         let id = client.post("/custom_views", view(fits)).await.created("custom_view")["id"].to_string();
-        // A view, `filters` and `q` have fifty each.
+        // A view, `filters` and `q` have fifty conditions each.
         let all = [("view_id", id.as_str()), ("filters", &filters(fits).to_string()), ("q[name_cont]", "lam")];
         assert_eq!(ids(&client, &all).await, [1, 2]);
     }
     for many in [&[51][..], &[26, 25]] {
-        let told = "must have at most 50 conditions";
-        let asked = client.list("/specimens", &[("filters", &filters(many).to_string())]).await;
-        assert_eq!(asked.invalid("filters"), told);
-        assert_eq!(client.post("/custom_views", view(many)).await.invalid("filters"), told);
+        let problem = "must have at most 50 conditions";
+        let answer = client.list("/specimens", &[("filters", &filters(many).to_string())]).await;
+        assert_eq!(answer.invalid("filters"), problem);
+        assert_eq!(client.post("/custom_views", view(many)).await.invalid("filters"), problem);
     }
 }
 
-async fn a_longer_target_than_the_server_reads_is_refused(specimens: Specimens) {
+async fn request_target_over_the_limit_is_rejected(specimens: Specimens) {
     let target = |length: usize| {
         let begin = "/api/v1/specimens?x=";
         format!("{begin}{}", "x".repeat(length - begin.len()))

@@ -1,22 +1,22 @@
-//! Numbers in filters: exact, and compared as the numbers that they are, also beyond what a column holds.
+//! Numbers in filters: exact comparison, also with numbers that the column cannot hold.
 
 use super::{expect, ids};
 use crate::support::{Specimens, on_both};
 
 on_both!(
-    decimals_are_exact_at_eighteen_digits,
-    a_number_with_more_places_than_the_column_is_compared_as_it_is,
-    a_number_beyond_the_range_is_compared_as_it_is,
+    decimals_are_exact_with_18_digits,
+    number_with_more_places_than_the_column_is_compared_exactly,
+    number_beyond_the_column_range_is_compared_exactly,
     numbers_are_trimmed_and_may_have_an_exponent,
-    what_is_not_a_number_is_refused,
+    text_that_is_not_a_number_is_rejected,
     ids_beyond_every_record_find_nothing,
-    what_json_cannot_hold_exactly_is_refused_in_filters,
+    number_that_json_cannot_represent_exactly_is_rejected_in_filters,
 );
 
 const ALL: [i64; 10] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
 const NONE: [i64; 0] = [];
 
-async fn decimals_are_exact_at_eighteen_digits(specimens: Specimens) {
+async fn decimals_are_exact_with_18_digits(specimens: Specimens) {
     let cases: [(&str, &str, &[i64]); 11] = [
         ("q[rate_eq]", "1234567890.12345678", &[7]),
         ("q[rate_eq]", "1234567890.12345679", &[8]),
@@ -33,7 +33,7 @@ async fn decimals_are_exact_at_eighteen_digits(specimens: Specimens) {
     expect(&specimens.admin(), &cases).await;
 }
 
-async fn a_number_with_more_places_than_the_column_is_compared_as_it_is(specimens: Specimens) {
+async fn number_with_more_places_than_the_column_is_compared_exactly(specimens: Specimens) {
     let cases: [(&str, &str, &[i64]); 13] = [
         ("q[rate_eq]", "9.500000001", &NONE),
         ("q[rate_not_eq]", "9.500000001", &ALL),
@@ -52,7 +52,7 @@ async fn a_number_with_more_places_than_the_column_is_compared_as_it_is(specimen
     expect(&specimens.admin(), &cases).await;
 }
 
-async fn a_number_beyond_the_range_is_compared_as_it_is(specimens: Specimens) {
+async fn number_beyond_the_column_range_is_compared_exactly(specimens: Specimens) {
     let with_qty = [1, 2, 4, 5, 6, 7, 8, 9, 10];
     let cases: [(&str, &str, &[i64]); 17] = [
         ("q[qty_lt]", "2147483648", &with_qty),
@@ -90,7 +90,7 @@ async fn numbers_are_trimmed_and_may_have_an_exponent(specimens: Specimens) {
     expect(&specimens.admin(), &cases).await;
 }
 
-async fn what_is_not_a_number_is_refused(specimens: Specimens) {
+async fn text_that_is_not_a_number_is_rejected(specimens: Specimens) {
     let client = specimens.admin();
     let bad =
         ["five", "1,5", "0x10", "NaN", "Infinity", "1e", "--1", "1_000", "1 000", ".", "-", "5;", "٥", "1e1.5", "1e+"];
@@ -111,11 +111,11 @@ async fn ids_beyond_every_record_find_nothing(specimens: Specimens) {
     }
 }
 
-async fn what_json_cannot_hold_exactly_is_refused_in_filters(specimens: Specimens) {
+async fn number_that_json_cannot_represent_exactly_is_rejected_in_filters(specimens: Specimens) {
     let client = specimens.admin();
-    let ask = |value: &str| format!(r#"[{{"field":"rate","predicate":"eq","value":{value}}}]"#);
-    let problem = client.list("/specimens", &[("filters", &ask("1234567890.12345679"))]).await.invalid("filters");
+    let filter = |value: &str| format!(r#"[{{"field":"rate","predicate":"eq","value":{value}}}]"#);
+    let problem = client.list("/specimens", &[("filters", &filter("1234567890.12345679"))]).await.invalid("filters");
     assert!(problem.contains("too many digits"), "{problem}");
-    assert_eq!(ids(&client, &[("filters", &ask("\"1234567890.12345679\""))]).await.len(), 1);
-    assert_eq!(ids(&client, &[("filters", &ask("0.1"))]).await, [9]);
+    assert_eq!(ids(&client, &[("filters", &filter("\"1234567890.12345679\""))]).await.len(), 1);
+    assert_eq!(ids(&client, &[("filters", &filter("0.1"))]).await, [9]);
 }

@@ -1,4 +1,4 @@
-//! Pages: their default and greatest size, what lies beyond the end, and what is not a page.
+//! Pages: default and maximum size, pages past the end, and invalid page numbers.
 
 use serde_json::{Value, json};
 
@@ -6,27 +6,27 @@ use super::{ids, total};
 use crate::support::{Client, Server, Specimens, on_both};
 
 on_both!(
-    a_page_has_twenty_records_unless_told_otherwise,
-    per_page_above_a_hundred_is_clamped_and_meta_says_so,
-    a_page_past_the_end_is_empty_with_the_true_total,
-    a_page_below_one_or_not_a_number_is_refused,
-    pages_follow_one_another,
-    a_page_far_from_the_first_follows_the_order_as_the_others_do,
-    the_total_counts_what_the_filters_find,
-    both_problems_of_a_page_are_told_at_once,
+    page_size_defaults_to_20,
+    per_page_above_100_becomes_100_in_meta,
+    page_past_the_end_is_empty_and_has_the_total,
+    page_below_one_or_not_a_number_is_rejected,
+    consecutive_pages_cover_the_list,
+    deep_page_follows_the_order,
+    total_counts_the_filtered_records,
+    invalid_page_and_per_page_are_reported_together,
 );
 
 async fn meta(client: &Client, path: &str) -> Value {
     client.get(path).await.ok()["meta"].clone()
 }
 
-async fn a_page_has_twenty_records_unless_told_otherwise(server: Server) {
+async fn page_size_defaults_to_20(server: Server) {
     let body = server.admin().get("/currencies").await.ok();
     assert_eq!(body["currencies"].as_array().map(Vec::len), Some(20));
     assert_eq!(body["meta"], json!({ "total": 178, "per_page": 20, "page": 1 }));
 }
 
-async fn per_page_above_a_hundred_is_clamped_and_meta_says_so(server: Server) {
+async fn per_page_above_100_becomes_100_in_meta(server: Server) {
     let admin = server.admin();
     for (per_page, expected) in
         [("1", 1), ("99", 99), ("100", 100), ("101", 100), ("9223372036854775808", 100), (" 7 ", 7)]
@@ -37,7 +37,7 @@ async fn per_page_above_a_hundred_is_clamped_and_meta_says_so(server: Server) {
     }
 }
 
-async fn a_page_past_the_end_is_empty_with_the_true_total(server: Server) {
+async fn page_past_the_end_is_empty_and_has_the_total(server: Server) {
     let admin = server.admin();
     assert_eq!(admin.get("/currencies?page=9").await.records("currencies").len(), 18);
     for page in [
@@ -61,7 +61,7 @@ async fn a_page_past_the_end_is_empty_with_the_true_total(server: Server) {
     assert_eq!(meta(&admin, "/products?page=2").await, json!({ "total": 0, "per_page": 20, "page": 2 }));
 }
 
-async fn a_page_below_one_or_not_a_number_is_refused(server: Server) {
+async fn page_below_one_or_not_a_number_is_rejected(server: Server) {
     let admin = server.admin();
     for bad in ["0", "-1", "", "x", "1.5", "1e2", "+1", "0x1", "00", "１", "1,2"] {
         for parameter in ["page", "per_page"] {
@@ -71,7 +71,7 @@ async fn a_page_below_one_or_not_a_number_is_refused(server: Server) {
     }
 }
 
-async fn pages_follow_one_another(specimens: Specimens) {
+async fn consecutive_pages_cover_the_list(specimens: Specimens) {
     let client = specimens.admin();
     let mut all = Vec::new();
     for (page, expected) in [("1", 4), ("2", 4), ("3", 2), ("4", 0)] {
@@ -82,7 +82,7 @@ async fn pages_follow_one_another(specimens: Specimens) {
     assert_eq!(all, ids(&client, &[("sort", "-name")]).await);
 }
 
-async fn a_page_far_from_the_first_follows_the_order_as_the_others_do(specimens: Specimens) {
+async fn deep_page_follows_the_order(specimens: Specimens) {
     let client = specimens.admin();
     total::insert(&specimens, 1_001, 2_900).await;
     let varied =
@@ -93,22 +93,22 @@ async fn a_page_far_from_the_first_follows_the_order_as_the_others_do(specimens:
     let filters = [&[][..], &everything, &[("q[group.name_not_null]", "1")], &[("q[cf.rig_not_null]", "1")]];
     for filter in filters {
         for sort in ["id", "-id", "name", "-name", "qty", "-qty", "parent_name", "-cf.rig", "created_at"] {
-            let asked = [filter, &[("sort", sort)]].concat();
-            let lines = client.with("accept", "application/x-ndjson").list("/specimens", &asked).await;
+            let parameters = [filter, &[("sort", sort)]].concat();
+            let lines = client.with("accept", "application/x-ndjson").list("/specimens", &parameters).await;
             let id = |line: &str| serde_json::from_str::<Value>(line).ok()?["id"].as_i64();
             let all: Vec<i64> = lines.status(200).text.lines().map(|line| id(line).expect("an id")).collect();
-            assert!(all.len() > 600, "{asked:?}: {}", all.len());
+            assert!(all.len() > 600, "{parameters:?}: {}", all.len());
             for first in [480, 500, all.len() / 20 * 20] {
                 let page = (first / 20 + 1).to_string();
-                let found = ids(&client, &[&asked[..], &[("page", &page)]].concat()).await;
+                let found = ids(&client, &[&parameters[..], &[("page", &page)]].concat()).await;
                 let expected: Vec<i64> = all.iter().copied().skip(first).take(20).collect();
-                assert_eq!(found, expected, "{asked:?} page {page}");
+                assert_eq!(found, expected, "{parameters:?} page {page}");
             }
         }
     }
 }
 
-async fn the_total_counts_what_the_filters_find(specimens: Specimens) {
+async fn total_counts_the_filtered_records(specimens: Specimens) {
     let client = specimens.admin();
     for (query, total, page) in [
         ("q[active_true]=1", 5, 1),
@@ -125,7 +125,7 @@ async fn the_total_counts_what_the_filters_find(specimens: Specimens) {
     }
 }
 
-async fn both_problems_of_a_page_are_told_at_once(server: Server) {
+async fn invalid_page_and_per_page_are_reported_together(server: Server) {
     let answer = server.admin().get("/currencies?page=0&per_page=x&include=nope&q[nope_eq]=1").await;
     assert_eq!(answer.invalid_fields(), ["include", "page", "per_page", "q[nope_eq]"]);
 }

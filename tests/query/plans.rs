@@ -1,20 +1,20 @@
-//! How PostgreSQL plans the statements of a list: for the values of the request, each time.
+//! Query plans of PostgreSQL: list statements use custom plans.
 
 use charter_runtime::db::{Dialect, Sql};
 
 use crate::support::{Database, Server, run};
 
-/// Enough for the planner to prefer the index of the order to a rare text, if it does not know the text.
+/// Enough rows for the planner to prefer the sort index if it does not know the searched text.
 const PRODUCTS: i64 = 20_000;
 
-/// From its sixth execution on a connection a prepared statement may be planned without its values. The search for a text that
-/// no record has then walks along the index of the order through all records.
+/// From its sixth execution on a connection, a prepared statement can get a generic plan. The search for a text
+/// without matches would then scan all records along the sort index.
 #[test]
-fn the_tenth_execution_of_a_list_is_planned_for_its_values() {
+fn tenth_execution_of_a_list_uses_a_custom_plan() {
     run(Database::Postgres, planned);
 }
 
-/// What a statement answers on the connection that reads records: the pool hands out the one that was used last.
+/// The result of a statement on the connection that reads records, which the LIFO pool returns again.
 async fn read(server: &Server, text: &str) -> Vec<(String, i64)> {
     let rows = Sql::new(Dialect::Postgres, text).all(server.state.db.reader()).await.expect("it is read");
     rows.iter().map(|row| (row.try_get("", "text").unwrap(), row.try_get("", "number").unwrap())).collect()

@@ -1,4 +1,4 @@
-//! The order of lists: text without regard to case, then by code point; NULL is the smallest value; the id comes last.
+//! Order of lists: text case-insensitively, then by code point; NULL first; the id last.
 
 use serde_json::json;
 
@@ -6,32 +6,32 @@ use super::ids;
 use crate::support::{Specimens, on_both};
 
 on_both!(
-    without_sort_the_order_is_that_of_the_ids,
-    a_leading_minus_means_descending,
-    null_is_the_smallest_value,
-    text_is_ordered_without_regard_to_case_then_by_code_point,
-    decimals_are_ordered_exactly,
-    the_id_is_always_the_last_key,
-    sorting_on_an_unsupported_field_is_silently_ignored,
-    of_several_sorts_the_last_counts,
-    pages_of_equal_values_never_overlap,
+    default_order_is_by_id,
+    leading_minus_sorts_descending,
+    null_sorts_as_the_smallest_value,
+    text_is_sorted_case_insensitively_then_by_code_point,
+    decimals_are_sorted_exactly,
+    id_is_always_the_last_sort_key,
+    sort_by_an_unsupported_field_is_ignored,
+    last_of_several_sort_parameters_applies,
+    pages_of_equal_sort_values_never_overlap,
 );
 
 const BY_ID: [i64; 10] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
 
-async fn without_sort_the_order_is_that_of_the_ids(specimens: Specimens) {
+async fn default_order_is_by_id(specimens: Specimens) {
     assert_eq!(ids(&specimens.admin(), &[]).await, BY_ID);
 }
 
-async fn a_leading_minus_means_descending(specimens: Specimens) {
+async fn leading_minus_sorts_descending(specimens: Specimens) {
     let client = specimens.admin();
     assert_eq!(ids(&client, &[("sort", "-id")]).await, [10, 9, 8, 7, 6, 5, 4, 3, 2, 1]);
-    specimens.made_in_turn("specimens").await;
+    specimens.reverse_creation_times("specimens").await;
     assert_eq!(ids(&client, &[("sort", "-created_at")]).await, BY_ID);
     assert_eq!(ids(&client, &[("sort", "created_at")]).await, [10, 9, 8, 7, 6, 5, 4, 3, 2, 1]);
 }
 
-async fn null_is_the_smallest_value(specimens: Specimens) {
+async fn null_sorts_as_the_smallest_value(specimens: Specimens) {
     let client = specimens.admin();
     let cases: [(&str, [i64; 10]); 8] = [
         ("qty", [3, 4, 2, 9, 1, 6, 10, 5, 8, 7]),
@@ -48,12 +48,12 @@ async fn null_is_the_smallest_value(specimens: Specimens) {
     }
 }
 
-async fn text_is_ordered_without_regard_to_case_then_by_code_point(specimens: Specimens) {
+async fn text_is_sorted_case_insensitively_then_by_code_point(specimens: Specimens) {
     let client = specimens.admin();
-    // NULL, empty, then 50% off, a,b, a_c, abc, back\slash, Lamp, lamp stand, Äpfel: `,` < `_` < `b`, and Ä behind z.
+    // NULL, empty, then 50% off, a,b, a_c, abc, back\slash, Lamp, lamp stand, Äpfel: `,` < `_` < `b`, and Ä after z.
     assert_eq!(ids(&client, &[("sort", "name")]).await, [8, 7, 5, 10, 3, 4, 6, 1, 2, 9]);
     assert_eq!(ids(&client, &[("sort", "-name")]).await, [9, 2, 1, 6, 4, 3, 10, 5, 7, 8]);
-    // 11 to 18: what differs by case alone is ordered by code point, capitals first.
+    // 11 to 18: texts that differ only in case are sorted by code point, capitals first.
     for name in ["lamp", "LAMP", "lAMP", "ΟΔΟΣ", "οδος", "οδοσ", "zebra", "ÄPFEL"] {
         client.post("/specimens", json!({ "name": name })).await.created("specimen");
     }
@@ -64,13 +64,13 @@ async fn text_is_ordered_without_regard_to_case_then_by_code_point(specimens: Sp
     assert_eq!(ids(&client, &[("sort", "-name")]).await, backwards);
 }
 
-async fn decimals_are_ordered_exactly(specimens: Specimens) {
+async fn decimals_are_sorted_exactly(specimens: Specimens) {
     let client = specimens.admin();
     assert_eq!(ids(&client, &[("sort", "rate")]).await, [5, 9, 10, 3, 2, 6, 1, 4, 7, 8]);
     assert_eq!(ids(&client, &[("sort", "-rate")]).await, [8, 7, 4, 1, 2, 6, 3, 10, 9, 5]);
 }
 
-async fn the_id_is_always_the_last_key(specimens: Specimens) {
+async fn id_is_always_the_last_sort_key(specimens: Specimens) {
     let client = specimens.admin();
     specimens.sql("UPDATE specimens SET name = 'same', qty = 1").await;
     for sort in ["name", "-name", "qty", "-qty", "size", "-bought_on"] {
@@ -78,7 +78,7 @@ async fn the_id_is_always_the_last_key(specimens: Specimens) {
     }
 }
 
-async fn sorting_on_an_unsupported_field_is_silently_ignored(specimens: Specimens) {
+async fn sort_by_an_unsupported_field_is_ignored(specimens: Specimens) {
     let client = specimens.admin();
     let unsupported = [
         "nope",
@@ -104,11 +104,11 @@ async fn sorting_on_an_unsupported_field_is_silently_ignored(specimens: Specimen
     }
 }
 
-async fn of_several_sorts_the_last_counts(specimens: Specimens) {
+async fn last_of_several_sort_parameters_applies(specimens: Specimens) {
     assert_eq!(ids(&specimens.admin(), &[("sort", "name"), ("sort", "-rate")]).await, [8, 7, 4, 1, 2, 6, 3, 10, 9, 5]);
 }
 
-async fn pages_of_equal_values_never_overlap(specimens: Specimens) {
+async fn pages_of_equal_sort_values_never_overlap(specimens: Specimens) {
     let client = specimens.admin();
     for sort in ["active", "-group_id", "size", "cf.vip"] {
         let mut seen = Vec::new();

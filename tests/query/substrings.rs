@@ -1,5 +1,5 @@
-//! Substrings by a trigram index on SQLite: a list finds the same records with it as without it, in every script, while others
-//! write, and after a build that was interrupted.
+//! Substring search with a trigram index: the same matches as without the index in every script, during concurrent
+//! writes and after an interrupted build.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -14,17 +14,17 @@ use sea_orm::entity::prelude::ActiveModelTrait;
 use serde_json::{Value, json};
 
 use super::ids;
-use crate::support::specimen::ActiveModel;
+use crate::support::all_types_fixture::ActiveModel;
 use crate::support::{self, Client, Database, Specimens, on_both};
 
 on_both!(
-    what_is_found_is_what_is_there_in_every_script,
-    an_index_follows_its_table,
-    alternatives_and_other_conditions_stand_beside_it,
-    who_searches_while_custom_fields_come_and_go_is_answered,
+    substring_search_finds_every_match_in_every_script,
+    trigram_index_follows_its_table,
+    trigram_index_serves_or_and_additional_conditions,
+    search_succeeds_while_custom_fields_are_created_and_deleted,
 );
 
-/// Letters that a table of Unicode may take for others, with plain ones around them.
+/// Letters whose case folding differs between Unicode tables, surrounded by plain ones.
 const NAMES: [&str; 24] = [
     "ALİ",
     "Ali",
@@ -68,49 +68,53 @@ async fn add(specimens: &Specimens, names: impl IntoIterator<Item = String>) {
     transaction.commit().await.expect("the rows are stored");
 }
 
-/// Runs what another program might.
+/// Runs a statement that another program could run.
 async fn run(specimens: &Specimens, text: &str) {
     let transaction = specimens.state.db.begin_without_timeout().await.expect("the database takes rows");
     Sql::new(specimens.state.db.dialect(), text).run(&transaction).await.expect("it is no mistake");
     transaction.commit().await.expect("it is stored");
 }
 
-/// Whether a list reads the candidates of the trigram index: from the index on SQLite, by their ids on PostgreSQL.
+/// True if a list reads candidates of the trigram index: from the index on SQLite, by their ids on PostgreSQL.
 async fn is_narrowed(client: &Client, query: &str) -> bool {
     let plan = client.get(&format!("/specimens?explain=1&{query}")).await.ok();
     let statements = plan["plan"]["statements"].as_array().expect("a list");
-    let asked = |statement: &Value| {
+    let uses_candidates = |statement: &Value| {
         let by_ids = ["t.\"id\" = $", "t.\"id\" = ANY("]
             .iter()
             .any(|text| statement["sql"].to_string().replace("\\\"", "\"").contains(text));
         by_ids || statement["indexes"].to_string().contains("\"charter_search_specimens_")
     };
-    assert_eq!(statements.iter().filter(|one| asked(one)).count() % statements.len(), 0, "all or none: {plan}");
-    asked(&statements[0])
+    assert_eq!(
+        statements.iter().filter(|one| uses_candidates(one)).count() % statements.len(),
+        0,
+        "all or none: {plan}"
+    );
+    uses_candidates(&statements[0])
 }
 
-/// Waits until the server has made its index.
+/// Waits until the server has built its index.
 async fn until_narrowed(client: &Client, query: &str) {
     let end = Instant::now() + Duration::from_secs(20);
     while !is_narrowed(client, query).await {
-        assert!(Instant::now() < end, "the index is not made");
+        assert!(Instant::now() < end, "the index is not built");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }
 
-/// The ids of those whose folded name holds the folded needle, as looking at each tells.
-async fn there(specimens: &Specimens, needle: &str) -> Vec<i64> {
+/// The expected ids: those whose folded name contains the folded text.
+async fn expected_ids(specimens: &Specimens, needle: &str) -> Vec<i64> {
     let needle = fold(needle);
     let rows =
         Sql::new(specimens.state.db.dialect(), "SELECT id, name FROM specimens WHERE name IS NOT NULL ORDER BY id");
     let rows = rows.all(specimens.state.db.reader()).await.expect("they are read");
-    let told = rows.iter().map(|row| (row.try_get("", "id").unwrap(), row.try_get::<String>("", "name").unwrap()));
-    told.filter(|(_, name)| fold(name).contains(&needle)).map(|(id, _)| id).collect()
+    let names = rows.iter().map(|row| (row.try_get("", "id").unwrap(), row.try_get::<String>("", "name").unwrap()));
+    names.filter(|(_, name)| fold(name).contains(&needle)).map(|(id, _)| id).collect()
 }
 
-async fn what_is_found_is_what_is_there_in_every_script(specimens: Specimens) {
+async fn substring_search_finds_every_match_in_every_script(specimens: Specimens) {
     let client = specimens.admin();
-    trigram::build_missing(&specimens.state).await.expect("it is made");
+    trigram::build_missing(&specimens.state).await.expect("the index is built");
     let varied = NAMES.iter().enumerate().flat_map(|(n, name)| (0..4).map(move |m| format!("{name}{}{name}", n * m)));
     add(&specimens, NAMES.iter().map(ToString::to_string).chain(varied).chain((0..200).map(|n| format!("No. {n}"))))
         .await;
@@ -121,21 +125,22 @@ async fn what_is_found_is_what_is_there_in_every_script(specimens: Specimens) {
             for part in letters.windows(length.min(letters.len())) {
                 for needle in [String::from_iter(part), String::from_iter(part).to_lowercase()] {
                     let found = ids(&client, &[("q[name_cont]", &needle), ("per_page", "100")]).await;
-                    assert_eq!(found, there(&specimens, &needle).await, "{needle}");
+                    assert_eq!(found, expected_ids(&specimens, &needle).await, "{needle}");
                 }
             }
         }
         let query = format!("q[name_cont]={}", name.replace([' ', '"', '*'], ""));
         narrowed += usize::from(is_narrowed(&client, &query).await);
     }
-    // Georgian and Cherokee letters have capitals that SQLite's index does not know; the `i` of `Ali` may be that of `ALİ`.
+    // Georgian and Cherokee letters have capitals that SQLite's index does not know. The `i` of `Ali` can match that
+    // of `ALİ`.
     let expected = if specimens.state.db.dialect() == Dialect::Sqlite { NAMES.len() - 6 } else { NAMES.len() };
     assert_eq!(narrowed, expected);
 }
 
-async fn an_index_follows_its_table(specimens: Specimens) {
+async fn trigram_index_follows_its_table(specimens: Specimens) {
     let client = specimens.admin();
-    trigram::build_missing(&specimens.state).await.expect("it is made");
+    trigram::build_missing(&specimens.state).await.expect("the index is built");
     add(&specimens, (0..100).map(|n| format!("Other {n}"))).await;
     let find = async |needle: &str| ids(&client, &[("q[name_or_sku_cont]", needle)]).await;
     let id = client.post("/specimens", json!({ "name": "Rarity", "sku": "XQ-77" })).await.created("specimen")["id"]
@@ -144,7 +149,7 @@ async fn an_index_follows_its_table(specimens: Specimens) {
     assert_eq!((find("rarity").await, find("xq-7").await), (vec![id], vec![id]));
     client.patch(&format!("/specimens/{id}"), json!({ "name": "Curiosity" })).await.ok();
     assert_eq!((find("rarity").await, find("curio").await, find("xq-7").await), (vec![], vec![id], vec![id]));
-    // What the server does not see.
+    // A write that the server does not see.
     let write = async |text: &str| run(&specimens, text).await;
     write("UPDATE specimens SET name = 'Oddity', sku = NULL WHERE name = 'Curiosity'").await;
     assert_eq!((find("curio").await, find("oddity").await, find("xq-7").await), (vec![], vec![id], vec![]));
@@ -156,11 +161,11 @@ async fn an_index_follows_its_table(specimens: Specimens) {
     assert_eq!(find("lamp").await, [0; 0]);
 }
 
-async fn alternatives_and_other_conditions_stand_beside_it(specimens: Specimens) {
+async fn trigram_index_serves_or_and_additional_conditions(specimens: Specimens) {
     let client = specimens.admin();
-    trigram::build_missing(&specimens.state).await.expect("it is made");
+    trigram::build_missing(&specimens.state).await.expect("the index is built");
     add(&specimens, (0..200).map(|n| format!("Other {n}"))).await;
-    // One in sixteen records may be a candidate on SQLite, and 1,000 in all on PostgreSQL.
+    // At most one record in sixteen may be a candidate on SQLite, and 1,000 in all on PostgreSQL.
     let is_postgres = specimens.state.db.dialect() == Dialect::Postgres;
     let cases: [(&str, &[i64], bool); 8] = [
         ("q[name_or_sku_cont]=lmp", &[1, 2, 8], true),
@@ -183,7 +188,7 @@ async fn alternatives_and_other_conditions_stand_beside_it(specimens: Specimens)
 }
 
 #[test]
-fn a_list_on_postgres_reads_up_to_1000_candidates_by_their_ids() {
+fn list_on_postgres_reads_up_to_1000_candidates_by_id() {
     support::run(Database::Postgres, candidates_at_the_limit);
 }
 
@@ -202,7 +207,7 @@ async fn candidates_at_the_limit(specimens: Specimens) {
     assert_eq!(ids(&client, &[("q[name_cont]", "quokkast")]).await, [0; 0]);
 }
 
-/// Rows that take a build long enough for others to write meanwhile.
+/// Enough rows that writes happen during the build.
 const MANY: i64 = 50_000;
 
 async fn fill(specimens: &Specimens) {
@@ -211,7 +216,7 @@ async fn fill(specimens: &Specimens) {
          WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < {MANY})
          SELECT 'row-' || n || '-end', '{{}}', '2026-01-01T00:00:00+00:00', '2026-01-01T00:00:00+00:00' FROM n"
     );
-    // The server makes the index at its start, and does not look at it again until it is asked.
+    // The server builds the index at its start and checks it again only when a search finds it stale.
     add(specimens, (0..20).map(|n| format!("No. {n}"))).await;
     until_narrowed(&specimens.admin(), "q[name_cont]=stand").await;
     for event in ["delete", "insert", "update"] {
@@ -232,12 +237,12 @@ async fn names(specimens: &Specimens) -> Vec<String> {
 }
 
 #[test]
-fn those_who_write_while_an_index_is_made_lose_nothing() {
+fn writes_during_an_index_build_are_indexed() {
     support::run(Database::Sqlite, write_meanwhile);
 }
 
 #[test]
-fn interrupted_build_of_an_index_leaves_nothing_and_is_tried_again() {
+fn interrupted_index_build_leaves_nothing_and_is_retried() {
     support::run(Database::Sqlite, interrupt);
 }
 
@@ -253,9 +258,9 @@ async fn write_meanwhile(specimens: Specimens) {
             client.patch(&format!("/specimens/{id}"), json!({ "name": format!("zebra {id} crossing") })).await.ok();
         }
         written.extend([first, last]);
-        let made =
+        let created =
             client.post("/specimens", json!({ "name": format!("okapi {n} crossing") })).await.created("specimen");
-        written.extend(made["id"].as_i64());
+        written.extend(created["id"].as_i64());
         if keeping.is_finished() {
             break;
         }
@@ -274,7 +279,7 @@ async fn write_meanwhile(specimens: Specimens) {
     assert_eq!(found, written);
     for n in [1, MANY / 2, MANY] {
         let name = format!("row-{n}-end");
-        assert_eq!(ids(&client, &[("q[name_cont]", &name)]).await, there(&specimens, &name).await, "{name}");
+        assert_eq!(ids(&client, &[("q[name_cont]", &name)]).await, expected_ids(&specimens, &name).await, "{name}");
     }
 }
 
@@ -293,19 +298,19 @@ async fn interrupt(specimens: Specimens) {
     client.patch(&format!("/specimens/{last}"), json!({ "name": "zebra" })).await.ok();
     assert_eq!(names(&specimens).await, [""; 0]);
     assert_eq!(ids(&client, &[("q[name_cont]", "zebra")]).await, [last]);
-    trigram::build_missing(&specimens.state).await.expect("it is made");
+    trigram::build_missing(&specimens.state).await.expect("the index is built");
     assert!(is_narrowed(&client, "q[name_cont]=zebra").await);
     assert_eq!(ids(&client, &[("q[name_cont]", "zebra")]).await, [last]);
 }
 
 #[test]
-fn what_another_program_does_to_ids_and_to_the_index_loses_nothing() {
+fn changes_by_other_programs_to_ids_or_index_lose_no_matches() {
     support::run(Database::Sqlite, meddle);
 }
 
 async fn meddle(specimens: Specimens) {
     let client = specimens.admin();
-    trigram::build_missing(&specimens.state).await.expect("it is made");
+    trigram::build_missing(&specimens.state).await.expect("the index is built");
     add(&specimens, (0..200).map(|n| format!("No. {n}"))).await;
     add(&specimens, ["quokka".to_string()]).await;
     let find = async || ids(&client, &[("q[name_cont]", "quokka")]).await;
@@ -321,49 +326,50 @@ async fn meddle(specimens: Specimens) {
         assert_eq!(find().await, [expected], "{text}");
         assert!(is_narrowed(&client, "q[name_cont]=quokka").await, "{text}");
     }
-    // Somebody takes a trigger away, or the index: lists do without, and the server makes it anew.
+    // Without a trigger or the index, lists do without the index, and the server rebuilds it.
     let name = index(&specimens).await;
-    let asked = async || {
+    let candidates = async || {
         let mut sql = Sql::new(Dialect::Sqlite, "SELECT t.id FROM specimens AS t WHERE ");
         let (index, expression) = (Arc::from(name.as_str()), "\"quo\" AND \"kka\"".to_string());
         write_condition(&mut sql, &Condition::Candidates { index, expression });
         sql.all(specimens.state.db.reader()).await.map(|rows| rows.len())
     };
-    for taken in [format!("DROP TRIGGER {name}_insert"), format!("DROP TABLE {name}")] {
-        assert!(asked().await.is_ok_and(|found| found > 0));
-        run(&specimens, &taken).await;
-        // A request that was about to ask it is not answered too little.
-        assert!(matches!(asked().await, Err(Error::Unavailable(_))), "{taken}");
-        if taken.contains("TRIGGER") {
+    for drop in [format!("DROP TRIGGER {name}_insert"), format!("DROP TABLE {name}")] {
+        assert!(candidates().await.is_ok_and(|found| found > 0));
+        run(&specimens, &drop).await;
+        // A statement that was about to use the index fails instead of missing records.
+        assert!(matches!(candidates().await, Err(Error::Unavailable(_))), "{drop}");
+        if drop.contains("TRIGGER") {
             add(&specimens, ["quokka".to_string()]).await;
         }
-        let there = there(&specimens, "quokka").await;
-        assert_eq!(find().await, there, "{taken}");
+        let expected = expected_ids(&specimens, "quokka").await;
+        assert_eq!(find().await, expected, "{drop}");
         until_narrowed(&client, "q[name_cont]=quokka").await;
-        assert_eq!(find().await, there, "{taken}");
+        assert_eq!(find().await, expected, "{drop}");
     }
-    // A later release has put another in its place: this one does without, and who starts next has its own.
+    // A newer release has replaced the index: this process searches without one, and the process that starts next has
+    // its own.
     let other = "charter_search_specimens_00000000";
     run(&specimens, &format!("CREATE VIRTUAL TABLE {other} USING fts5(name)")).await;
     run(&specimens, &format!("DROP TABLE {name}")).await;
     for _ in 0..20 {
-        assert_eq!(find().await, there(&specimens, "quokka").await);
+        assert_eq!(find().await, expected_ids(&specimens, "quokka").await);
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
     assert_eq!(names(&specimens).await, [other]);
-    trigram::build_missing(&specimens.state).await.expect("it is made");
+    trigram::build_missing(&specimens.state).await.expect("the index is built");
     assert_eq!(names(&specimens).await, [name.as_str()]);
     assert!(is_narrowed(&client, "q[name_cont]=quokka").await);
     trigram::drop_all(&specimens.state.db, &specimens.state.catalog, Some("specimens")).await.expect("it is dropped");
     assert!(names(&specimens).await.is_empty());
-    assert_eq!(find().await, there(&specimens, "quokka").await);
+    assert_eq!(find().await, expected_ids(&specimens, "quokka").await);
 }
 
-/// Each makes and drops an index, which every other connection learns of in the middle of what it does.
-async fn who_searches_while_custom_fields_come_and_go_is_answered(specimens: Specimens) {
+/// Each definition creates and drops an index, so that other connections see schema changes during their statements.
+async fn search_succeeds_while_custom_fields_are_created_and_deleted(specimens: Specimens) {
     let client = specimens.admin();
     add(&specimens, (0..200).map(|number| format!("Lamp {number}"))).await;
-    trigram::build_missing(&specimens.state).await.expect("it is made");
+    trigram::build_missing(&specimens.state).await.expect("the index is built");
     let until = Instant::now() + Duration::from_secs(3);
     let read = async |reader: usize| {
         for number in 0.. {

@@ -1,4 +1,4 @@
-//! Text in filters: exact or without regard to case in every script, and never a pattern.
+//! Text in filters: exact or case-insensitive in every script, and never a pattern.
 
 use serde_json::{Value, json};
 
@@ -6,16 +6,16 @@ use super::{expect, ids};
 use crate::support::{Client, Specimens, on_both};
 
 on_both!(
-    equality_is_exact,
-    substrings_ignore_case_in_every_script,
-    wildcards_are_literal_characters,
-    text_is_taken_as_it_is,
+    eq_compares_text_exactly,
+    substring_search_is_case_insensitive_in_every_script,
+    like_wildcards_are_literal_characters,
+    filter_text_is_not_trimmed,
     text_is_compared_by_code_point,
-    text_that_looks_like_sql_is_text,
-    longer_needles_than_any_text_find_nothing,
+    sql_in_filter_text_is_plain_text,
+    search_text_longer_than_any_value_finds_nothing,
 );
 
-/// Adds specimens of these names and answers the id of the first.
+/// Adds specimens with these names and returns the id of the first.
 async fn add(client: &Client, names: &[&str]) -> i64 {
     let mut first = None;
     for name in names {
@@ -25,7 +25,7 @@ async fn add(client: &Client, names: &[&str]) -> i64 {
     first.expect("names")
 }
 
-async fn equality_is_exact(specimens: Specimens) {
+async fn eq_compares_text_exactly(specimens: Specimens) {
     let cases: [(&str, &str, &[i64]); 6] = [
         ("q[name_eq]", "Lamp", &[1]),
         ("q[name_eq]", "LAMP", &[]),
@@ -37,7 +37,7 @@ async fn equality_is_exact(specimens: Specimens) {
     expect(&specimens.admin(), &cases).await;
 }
 
-async fn substrings_ignore_case_in_every_script(specimens: Specimens) {
+async fn substring_search_is_case_insensitive_in_every_script(specimens: Specimens) {
     let client = specimens.admin();
     let names = ["ΟΔΟΣ ΑΘΗΝΑΣ", "οδος", "Жук", "ÇA VA", "STRASSE", "Straße", "ÅNGSTRÖM", "İstanbul", "Ǆ"];
     let first = add(&client, &names).await;
@@ -65,7 +65,7 @@ async fn substrings_ignore_case_in_every_script(specimens: Specimens) {
     expect(&client, &cases).await;
 }
 
-async fn wildcards_are_literal_characters(specimens: Specimens) {
+async fn like_wildcards_are_literal_characters(specimens: Specimens) {
     let cases: [(&str, &str, &[i64]); 11] = [
         ("q[name_cont]", "_", &[3]),
         ("q[name_cont]", "%", &[5]),
@@ -82,7 +82,7 @@ async fn wildcards_are_literal_characters(specimens: Specimens) {
     expect(&specimens.admin(), &cases).await;
 }
 
-async fn text_is_taken_as_it_is(specimens: Specimens) {
+async fn filter_text_is_not_trimmed(specimens: Specimens) {
     let client = specimens.admin();
     add(&client, &[" padded ", "two  spaces", "line\nbreak", "tab\there"]).await;
     let cases: [(&str, &str, &[i64]); 7] = [
@@ -108,7 +108,7 @@ async fn text_is_compared_by_code_point(specimens: Specimens) {
     expect(&specimens.admin(), &cases).await;
 }
 
-async fn text_that_looks_like_sql_is_text(specimens: Specimens) {
+async fn sql_in_filter_text_is_plain_text(specimens: Specimens) {
     let client = specimens.admin();
     for text in
         ["' OR 1=1 --", "'; DROP TABLE specimens; --", "\" OR \"\"=\"", "$1", "?", "{}", "%' OR '1'='1", "\\' OR 1=1"]
@@ -125,7 +125,7 @@ async fn text_that_looks_like_sql_is_text(specimens: Specimens) {
     assert_eq!(ids(&client, &[]).await.len(), 10);
 }
 
-async fn longer_needles_than_any_text_find_nothing(specimens: Specimens) {
+async fn search_text_longer_than_any_value_finds_nothing(specimens: Specimens) {
     let long = "x".repeat(2000);
     let cases: [(&str, &str, &[i64]); 4] = [
         ("q[name_cont]", &long, &[]),

@@ -1,4 +1,4 @@
-//! Totals: exact after every write, whoever makes it, and however they are told.
+//! Totals: exact after every write, by any process, and in every notation.
 
 use std::time::Duration;
 
@@ -10,29 +10,29 @@ use super::ids;
 use crate::support::{Client, Database, Server, Specimens, on_both, run};
 
 on_both!(
-    the_total_follows_every_write,
-    what_is_written_past_the_service_is_counted,
-    a_rolled_back_write_counts_nothing,
-    a_filtered_total_follows_the_record_and_those_it_refers_to,
-    a_filtered_total_is_counted_once_until_a_table_changes,
-    another_process_sees_what_this_one_changed,
-    what_was_loaded_with_the_triggers_off_is_there_after_a_recount,
-    a_deep_page_holds_what_a_walk_to_it_would_find,
-    a_list_without_a_total_does_not_count,
-    an_estimate_is_not_called_the_total,
-    triggers_that_are_gone_come_back_at_the_next_start,
+    total_follows_every_write,
+    direct_database_writes_are_counted,
+    rolled_back_write_is_not_counted,
+    filtered_total_follows_changes_of_records_and_their_references,
+    filtered_total_is_cached_until_a_table_changes,
+    total_includes_writes_of_another_process,
+    recount_includes_rows_loaded_with_triggers_disabled,
+    deep_page_equals_the_page_reached_by_walking,
+    list_without_a_total_does_not_count,
+    estimate_is_reported_separately_from_the_total,
+    missing_count_triggers_are_restored_at_startup,
 );
 
 async fn total(client: &Client, path: &str) -> i64 {
     client.get(path).await.ok()["meta"]["total"].as_i64().expect("a total")
 }
 
-/// The total of a full page: one that is not full tells it without asking.
+/// The total of a full page. A page that is not full gives the total without a count.
 pub(super) async fn full(client: &Client, query: &str) -> i64 {
     total(client, &format!("/specimens?per_page=1{query}")).await
 }
 
-async fn the_total_follows_every_write(server: Server) {
+async fn total_follows_every_write(server: Server) {
     let admin = server.admin();
     let mut groups = Vec::new();
     for number in 1..=4 {
@@ -47,7 +47,7 @@ async fn the_total_follows_every_write(server: Server) {
     assert_eq!(total(&admin, "/product_groups?per_page=1&page=9").await, 3, "an empty page tells it too");
 }
 
-/// Specimens past the service, with these ids.
+/// Inserts specimens with these ids directly into the database.
 pub(super) async fn insert(specimens: &Specimens, first: i64, last: i64) {
     let numbers = match specimens.state.db.dialect() {
         Dialect::Postgres => format!("SELECT generate_series({first}, {last}) AS n"),
@@ -60,7 +60,7 @@ pub(super) async fn insert(specimens: &Specimens, first: i64, last: i64) {
     specimens.sql(&format!("{insert} SELECT n, 'S', n % 3 = 0, '{{}}', {time}, {time} FROM ({numbers}) AS s")).await;
 }
 
-async fn what_is_written_past_the_service_is_counted(specimens: Specimens) {
+async fn direct_database_writes_are_counted(specimens: Specimens) {
     let client = specimens.admin();
     assert_eq!(full(&client, "").await, 10);
     insert(&specimens, 5_000, 14_999).await;
@@ -69,7 +69,7 @@ async fn what_is_written_past_the_service_is_counted(specimens: Specimens) {
     specimens.sql("DELETE FROM specimens WHERE id BETWEEN 5010 AND 9999").await;
     assert_eq!(full(&client, "").await, 5_020);
     assert_eq!(ids(&client, &[("page", "5011"), ("per_page", "1")]).await, [105_000]);
-    // One record alone is told in fewer words; one that moves is not.
+    // A single record takes a shorter trigger path, a moved one does not.
     for sql in ["UPDATE specimens SET name = 'T' WHERE id = 14999", "UPDATE specimens SET id = 200000 WHERE id = 14999"]
     {
         specimens.sql(sql).await;
@@ -87,7 +87,7 @@ async fn what_is_written_past_the_service_is_counted(specimens: Specimens) {
     assert_eq!(total(&client, "/specimens?page=2").await, 0);
 }
 
-async fn a_rolled_back_write_counts_nothing(specimens: Specimens) {
+async fn rolled_back_write_is_not_counted(specimens: Specimens) {
     let client = specimens.admin();
     let transaction = specimens.state.db.begin().await.expect("a transaction begins");
     let sql = Sql::new(specimens.state.db.dialect(), "DELETE FROM specimens");
@@ -97,7 +97,7 @@ async fn a_rolled_back_write_counts_nothing(specimens: Specimens) {
     assert_eq!(full(&client, "").await, 10);
 }
 
-async fn a_filtered_total_follows_the_record_and_those_it_refers_to(server: Server) {
+async fn filtered_total_follows_changes_of_records_and_their_references(server: Server) {
     let admin = server.admin();
     let group = admin.post("/product_groups", json!({ "name": "Lamps" })).await.created("product_group");
     for number in 0..3 {
@@ -120,8 +120,8 @@ async fn a_filtered_total_follows_the_record_and_those_it_refers_to(server: Serv
     assert_eq!(total(&admin, "/products?per_page=1&q[product_group_name_eq]=Lights").await, 2);
 }
 
-/// Takes the triggers off a table, as a bulk load does.
-pub(super) async fn off(specimens: &Specimens) {
+/// Disables the triggers of a table, as a bulk load does.
+pub(super) async fn disable_triggers(specimens: &Specimens) {
     let db = &specimens.state.db;
     if db.dialect() == Dialect::Postgres {
         return specimens.sql("ALTER TABLE specimens DISABLE TRIGGER USER").await;
@@ -132,8 +132,8 @@ pub(super) async fn off(specimens: &Specimens) {
     }
 }
 
-/// Puts the triggers back without counting.
-pub(super) async fn on(specimens: &Specimens) {
+/// Enables the triggers without recounting.
+pub(super) async fn enable_triggers(specimens: &Specimens) {
     let db = &specimens.state.db;
     if db.dialect() == Dialect::Postgres {
         return specimens.sql("ALTER TABLE specimens ENABLE TRIGGER USER").await;
@@ -144,55 +144,55 @@ pub(super) async fn on(specimens: &Specimens) {
     }
 }
 
-async fn a_filtered_total_is_counted_once_until_a_table_changes(specimens: Specimens) {
+async fn filtered_total_is_cached_until_a_table_changes(specimens: Specimens) {
     let client = specimens.admin();
     insert(&specimens, 100, 102).await;
     assert_eq!(full(&client, "&q[name_eq]=S").await, 3);
-    // A change that nobody is told of shows that nothing is counted.
-    off(&specimens).await;
+    // A change without triggers goes unnoticed: nothing is counted.
+    disable_triggers(&specimens).await;
     insert(&specimens, 103, 104).await;
     assert_eq!(full(&client, "&q[name_eq]=S").await, 3);
-    assert_eq!(full(&client, "&q[name_eq]=S&page=2").await, 3, "whichever page");
-    assert_eq!(full(&client, "&q[name_eq]=S&q[id_gt]=0").await, 5, "another question is counted");
+    assert_eq!(full(&client, "&q[name_eq]=S&page=2").await, 3, "any page");
+    assert_eq!(full(&client, "&q[name_eq]=S&q[id_gt]=0").await, 5, "another filter is counted");
     assert_eq!(ids(&client, &[("q[name_eq]", "S")]).await.len(), 5, "and so is a page that is not full");
 }
 
-async fn another_process_sees_what_this_one_changed(server: Server) {
-    let (admin, other) = (server.admin(), server.beside().await);
-    let there = other.admin();
+async fn total_includes_writes_of_another_process(server: Server) {
+    let (admin, other) = (server.admin(), server.second_node().await);
+    let other_client = other.admin();
     for number in 1..=3 {
         let name = if number < 3 { "Crew" } else { "Staff" };
         admin.post("/roles", json!({ "name": format!("{name} {number}") })).await.created("role");
-        assert_eq!(total(&there, "/roles?per_page=1").await, number);
-        assert_eq!(total(&there, "/roles?per_page=1&q[name_cont]=crew").await, number.min(2));
+        assert_eq!(total(&other_client, "/roles?per_page=1").await, number);
+        assert_eq!(total(&other_client, "/roles?per_page=1&q[name_cont]=crew").await, number.min(2));
     }
     other.state.db.close().await;
 }
 
 #[test]
-fn a_recount_that_waits_for_a_fold_keeps_nobody_from_writing() {
+fn recount_waiting_for_compaction_does_not_block_writers() {
     run(Database::Postgres, async |specimens: Specimens| {
         let (client, state) = (specimens.admin(), specimens.state.clone());
-        let fold = state.db.begin_maintenance().await.expect("a transaction begins");
+        let compaction = state.db.begin_maintenance().await.expect("a transaction begins");
         let lock =
             "SELECT pg_advisory_xact_lock(1181707364), current_setting('idle_in_transaction_session_timeout') AS text";
-        let row = Sql::new(Dialect::Postgres, lock).one(&fold).await.expect("the lock is free").expect("a row");
-        assert_eq!(row.try_get::<String>("", "text").unwrap(), "10s", "who stands still holds it no longer");
+        let row = Sql::new(Dialect::Postgres, lock).one(&compaction).await.expect("the lock is free").expect("a row");
+        assert_eq!(row.try_get::<String>("", "text").unwrap(), "10s", "a stalled process loses the lock after 10 s");
         let counts = tokio::spawn(async move { counts::recount(&state.db, &state.catalog, Some("specimens")).await });
         tokio::time::sleep(Duration::from_millis(200)).await;
-        let made = client.post("/specimens", json!({ "name": "Meanwhile" }));
-        let made = tokio::time::timeout(Duration::from_secs(2), made).await.expect("nobody waits");
-        made.created("specimen");
-        drop(fold);
+        let created = client.post("/specimens", json!({ "name": "Meanwhile" }));
+        let created = tokio::time::timeout(Duration::from_secs(2), created).await.expect("nobody waits");
+        created.created("specimen");
+        drop(compaction);
         let counted = counts.await.expect("it ends").expect("it is counted");
         assert_eq!(counted.iter().map(|(_, count)| *count).sum::<i64>(), 11);
     });
 }
 
-async fn what_was_loaded_with_the_triggers_off_is_there_after_a_recount(specimens: Specimens) {
+async fn recount_includes_rows_loaded_with_triggers_disabled(specimens: Specimens) {
     let (client, state) = (specimens.admin(), &specimens.state);
     assert_eq!(full(&client, "&q[id_gt]=0").await, 10);
-    off(&specimens).await;
+    disable_triggers(&specimens).await;
     insert(&specimens, 4_096, 9_999).await;
     assert_eq!((full(&client, "").await, full(&client, "&q[id_gt]=0").await), (10, 10));
     let counted = counts::recount(&state.db, &state.catalog, Some("specimens")).await.expect("it is counted");
@@ -203,7 +203,7 @@ async fn what_was_loaded_with_the_triggers_off_is_there_after_a_recount(specimen
     assert!(format!("{unknown:?}").contains("`nothings`"));
 }
 
-async fn a_deep_page_holds_what_a_walk_to_it_would_find(specimens: Specimens) {
+async fn deep_page_equals_the_page_reached_by_walking(specimens: Specimens) {
     let client = specimens.admin();
     insert(&specimens, 3_000, 9_000).await;
     insert(&specimens, 20_000, 26_000).await;
@@ -223,7 +223,7 @@ async fn a_deep_page_holds_what_a_walk_to_it_would_find(specimens: Specimens) {
     }
 }
 
-async fn a_list_without_a_total_does_not_count(specimens: Specimens) {
+async fn list_without_a_total_does_not_count(specimens: Specimens) {
     let client = specimens.admin();
     for query in ["", "&q[id_gt]=0", "&page=3"] {
         let body = client.get(&format!("/specimens?count=none&per_page=2{query}")).await.ok();
@@ -237,12 +237,12 @@ async fn a_list_without_a_total_does_not_count(specimens: Specimens) {
     }
 }
 
-async fn an_estimate_is_not_called_the_total(specimens: Specimens) {
+async fn estimate_is_reported_separately_from_the_total(specimens: Specimens) {
     let client = specimens.admin();
     let meta = async |query: &str| {
         client.get(&format!("/specimens?count=estimate&per_page=2{query}")).await.ok()["meta"].clone()
     };
-    // What is kept, or seen on the page, is exact.
+    // A maintained total, or one that the page shows, is exact.
     assert_eq!(meta("").await, json!({ "total_estimate": 10, "per_page": 2, "page": 1 }));
     assert_eq!(meta("&q[id_in]=10,11").await["total_estimate"], 1);
     insert(&specimens, 1001, 7000).await;
@@ -254,33 +254,33 @@ async fn an_estimate_is_not_called_the_total(specimens: Specimens) {
     for query in
         ["&q[active_true]=0&q[id_gt]=1000", "&q[active_true]=0&q[id_gt]=1000&page=700", "&q[name_eq]=S&cursor="]
     {
-        let told = meta(query).await;
-        assert!(told.get("total").is_none(), "{told}");
-        let estimate = told["total_estimate"].as_i64().expect("an estimate");
+        let page = meta(query).await;
+        assert!(page.get("total").is_none(), "{page}");
+        let estimate = page["total_estimate"].as_i64().expect("an estimate");
         assert!((2_000..=8_000).contains(&estimate), "{query}: {estimate}");
     }
-    // Of what was counted and has not changed since it tells the count.
+    // A cached exact total is returned as the estimate.
     assert_eq!(meta("&q[active_true]=0").await["total_estimate"], exact);
-    // PostgreSQL does not count for it, whatever nobody has asked before.
+    // PostgreSQL does not count for an estimate.
     let plan = client.get("/specimens?explain=1&count=estimate&q[active_true]=0&q[id_gt]=5").await.ok();
     assert_eq!(plan["plan"]["statements"].as_array().map(Vec::len), Some(if on_postgres { 1 } else { 2 }));
-    // It is at least what has been seen, whatever the planner believes.
+    // The estimate is at least the number of records up to the page.
     specimens.sql("DELETE FROM specimens WHERE id > 1000").await;
-    let told = meta("&q[name_not_eq]=S&sort=-name&page=3").await["total_estimate"].as_i64();
-    assert!(told >= Some(6), "{told:?}");
+    let estimate = meta("&q[name_not_eq]=S&sort=-name&page=3").await["total_estimate"].as_i64();
+    assert!(estimate >= Some(6), "{estimate:?}");
     client.get("/specimens?count=estimate&q[active_true]=x").await.status(422);
 }
 
-async fn triggers_that_are_gone_come_back_at_the_next_start(specimens: Specimens) {
+async fn missing_count_triggers_are_restored_at_startup(specimens: Specimens) {
     let (client, state) = (specimens.admin(), &specimens.state);
     assert_eq!(counts::install(&state.db, &state.catalog).await.expect("nothing is missing"), [""; 0]);
     if state.db.dialect() == Dialect::Postgres {
         specimens.sql("DROP TRIGGER charter_count_all_insert ON specimens").await;
     } else {
-        off(&specimens).await;
+        disable_triggers(&specimens).await;
     }
     insert(&specimens, 100, 119).await;
-    assert_eq!(counts::install(&state.db, &state.catalog).await.expect("they are made"), ["specimens"]);
+    assert_eq!(counts::install(&state.db, &state.catalog).await.expect("the triggers are installed"), ["specimens"]);
     assert_eq!(full(&client, "").await, 30);
     insert(&specimens, 120, 129).await;
     assert_eq!(full(&client, "").await, 40);

@@ -1,4 +1,4 @@
-//! Filtered pages and totals are right after every kind of change, whether or not they were cached before it.
+//! Filtered pages and totals after every kind of change, cached before or not.
 
 use charter_runtime::counts;
 use charter_runtime::db::Dialect;
@@ -9,15 +9,15 @@ use super::total::{full, insert};
 use crate::support::{Specimens, on_both};
 
 on_both!(
-    totals_are_right_after_every_kind_of_change,
-    a_total_is_right_after_many_changes_at_once,
-    room_of_folded_changes_is_used_again,
-    a_record_that_came_and_went_is_on_no_page,
-    a_view_that_was_shared_for_a_while_is_listed_to_its_owner_alone,
-    a_total_by_a_related_record_of_the_same_table_is_right_after_its_change,
+    totals_are_exact_after_every_kind_of_change,
+    total_is_exact_after_many_changes_at_once,
+    space_of_compacted_changes_is_reused,
+    record_created_and_deleted_between_requests_is_on_no_page,
+    view_shared_temporarily_is_listed_only_to_its_owner,
+    total_filtered_by_a_related_record_of_the_same_table_is_exact_after_a_change,
 );
 
-/// Conditions, as clients and as SQL write them.
+/// Conditions in the notation of clients and as SQL.
 const QUESTIONS: [(&str, &str); 5] = [
     ("&q[name_cont]=s", "LOWER(name) LIKE '%s%'"),
     ("&q[active_true]=1", "active"),
@@ -26,7 +26,7 @@ const QUESTIONS: [(&str, &str); 5] = [
     ("&q[id_gt]=100000", "id > 100000"),
 ];
 
-async fn totals_are_right_after_every_kind_of_change(specimens: Specimens) {
+async fn totals_are_exact_after_every_kind_of_change(specimens: Specimens) {
     let client = specimens.admin();
     let mut number: u64 = 7;
     for round in 0..40 {
@@ -41,7 +41,7 @@ async fn totals_are_right_after_every_kind_of_change(specimens: Specimens) {
             _ => specimens.sql("UPDATE specimens SET name = name").await,
         }
         if round % 9 == 0 && specimens.state.db.dialect() == Dialect::Postgres {
-            counts::compact(&specimens.state.db).await.expect("the changes are folded");
+            counts::compact(&specimens.state.db).await.expect("the changes are compacted");
         }
         for (query, condition) in QUESTIONS {
             if (number >> 20).is_multiple_of(3) && round % 2 == 0 {
@@ -66,7 +66,7 @@ async fn totals_are_right_after_every_kind_of_change(specimens: Specimens) {
     }
 }
 
-async fn a_total_is_right_after_many_changes_at_once(specimens: Specimens) {
+async fn total_is_exact_after_many_changes_at_once(specimens: Specimens) {
     let client = specimens.admin();
     for number in 0..3 {
         insert(&specimens, 100 + number, 100 + number).await;
@@ -81,7 +81,7 @@ async fn a_total_is_right_after_many_changes_at_once(specimens: Specimens) {
     assert_eq!(full(&client, "&q[name_eq]=S").await, 2);
 }
 
-async fn room_of_folded_changes_is_used_again(specimens: Specimens) {
+async fn space_of_compacted_changes_is_reused(specimens: Specimens) {
     let state = &specimens.state;
     if state.db.dialect() == Dialect::Sqlite {
         return; // Its triggers change the numbers themselves.
@@ -91,22 +91,22 @@ async fn room_of_folded_changes_is_used_again(specimens: Specimens) {
     for _ in 0..12 {
         let many = "INSERT INTO record_changes (\"table\", block, live) SELECT 'specimens', 0, 0 FROM generate_series(1, 5000)";
         specimens.sql(many).await;
-        counts::compact(&state.db).await.expect("the changes are folded");
-        counts::vacuum(&state.db).await.expect("the room is reclaimed");
+        counts::compact(&state.db).await.expect("the changes are compacted");
+        counts::vacuum(&state.db).await.expect("the space is reclaimed");
         sizes.push(specimens.texts(size).await[0].parse::<i64>().expect("a number of bytes"));
     }
     assert!(sizes[11] < 3 * sizes[1], "{sizes:?}");
 }
 
-async fn a_record_that_came_and_went_is_on_no_page(specimens: Specimens) {
+async fn record_created_and_deleted_between_requests_is_on_no_page(specimens: Specimens) {
     let client = specimens.admin();
     insert(&specimens, 100, 104).await;
     let page = async |per_page: &str, page: &str| {
         ids(&client, &[("q[name_eq]", "S"), ("per_page", per_page), ("page", page)]).await
     };
     let noise = async || specimens.sql("UPDATE specimens SET qty = qty WHERE id = 1").await;
-    for gone in ["UPDATE specimens SET name = 'secret' WHERE id = 9", "DELETE FROM specimens WHERE id = 9"] {
-        // The members are known of the state before and the one behind, and the pages of the one in the middle.
+    for change in ["UPDATE specimens SET name = 'secret' WHERE id = 9", "DELETE FROM specimens WHERE id = 9"] {
+        // The cache has the ids of the states before and after, and the pages of the state in between.
         for _ in 0..2 {
             assert_eq!(page("1", "1").await, [100]);
             noise().await;
@@ -114,16 +114,16 @@ async fn a_record_that_came_and_went_is_on_no_page(specimens: Specimens) {
         specimens.sql("UPDATE specimens SET name = 'S' WHERE id = 9").await;
         assert_eq!(page("50", "1").await, [9, 100, 101, 102, 103, 104]);
         assert_eq!(page("4", "2").await, [103, 104]);
-        specimens.sql(gone).await;
+        specimens.sql(change).await;
         for _ in 0..2 {
-            assert_eq!(page("50", "1").await, [100, 101, 102, 103, 104], "{gone}");
-            assert_eq!(page("4", "2").await, [104], "{gone}");
+            assert_eq!(page("50", "1").await, [100, 101, 102, 103, 104], "{change}");
+            assert_eq!(page("4", "2").await, [104], "{change}");
             noise().await;
         }
     }
 }
 
-async fn a_view_that_was_shared_for_a_while_is_listed_to_its_owner_alone(specimens: Specimens) {
+async fn view_shared_temporarily_is_listed_only_to_its_owner(specimens: Specimens) {
     let admin = specimens.admin();
     let (user, reader) = specimens.user(&[], &["*"]).await;
     let view = |name: &str| json!({ "name": name, "entity_type": "products", "columns": ["name"], "role_ids": user["role_ids"] });
@@ -148,7 +148,7 @@ async fn a_view_that_was_shared_for_a_while_is_listed_to_its_owner_alone(specime
     reader.get(&format!("/custom_views/{id}")).await.status(404);
 }
 
-async fn a_total_by_a_related_record_of_the_same_table_is_right_after_its_change(specimens: Specimens) {
+async fn total_filtered_by_a_related_record_of_the_same_table_is_exact_after_a_change(specimens: Specimens) {
     let client = specimens.admin();
     specimens.sql("UPDATE specimens SET name = 'A' WHERE id = 1").await;
     specimens.sql("UPDATE specimens SET parent_id = 1 WHERE id IN (3, 4, 5)").await;

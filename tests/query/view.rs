@@ -6,27 +6,27 @@ use super::ids;
 use crate::support::{Client, Specimens, keys, on_both};
 
 on_both!(
-    a_view_answers_its_columns_and_the_id_alone,
-    meta_carries_the_views_id_and_name,
-    filters_are_folded_from_left_to_right,
-    on_the_first_filter_only_the_negation_counts,
-    explicit_parameters_are_joined_by_and,
-    an_explicit_parameter_replaces_the_filters_of_its_field_and_predicate,
-    the_views_sort_applies_when_none_is_given,
-    the_views_page_size_holds_unless_one_is_given,
-    custom_field_columns_stand_inside_custom_fields,
-    a_view_works_on_after_a_column_or_filter_has_gone,
-    includes_and_fields_go_with_a_view,
-    a_filter_means_what_the_same_parameter_means,
-    every_predicate_of_the_specification_works_in_a_filter,
-    a_view_that_cannot_be_used_is_refused_and_never_replaced,
-    lists_of_other_resources_take_views_too,
+    view_returns_only_its_columns_and_the_id,
+    meta_contains_the_id_and_name_of_the_view,
+    view_filters_are_combined_from_left_to_right,
+    first_filter_uses_only_the_negation_of_its_logic,
+    request_filters_are_combined_with_the_view_by_and,
+    request_filter_replaces_view_filters_of_the_same_field_and_predicate,
+    view_sort_applies_unless_the_request_sorts,
+    view_page_size_applies_unless_the_request_sets_one,
+    custom_field_columns_are_members_of_custom_fields,
+    view_still_works_after_a_column_or_filter_field_is_removed,
+    includes_and_fields_can_be_combined_with_a_view,
+    view_filter_equals_the_same_query_parameter,
+    every_predicate_of_the_specification_works_in_a_view_filter,
+    unusable_view_is_rejected_and_never_ignored,
+    lists_of_other_resources_accept_views,
 );
 
-/// Saves a view of the specimens' names with further fields and answers its id.
-async fn save(client: &Client, further: Value) -> String {
+/// Saves a view of the specimens' names with further fields and returns its id.
+async fn save(client: &Client, fields: Value) -> String {
     let mut view = json!({ "name": "Mine", "entity_type": "specimens", "columns": ["name"] });
-    view.as_object_mut().expect("an object").extend(further.as_object().expect("an object").clone());
+    view.as_object_mut().expect("an object").extend(fields.as_object().expect("an object").clone());
     client.post("/custom_views", view).await.created("custom_view")["id"].to_string()
 }
 
@@ -41,7 +41,7 @@ async fn found(client: &Client, list: &[[&str; 4]]) -> Vec<i64> {
     ids(client, &[("view_id", &id)]).await
 }
 
-async fn a_view_answers_its_columns_and_the_id_alone(specimens: Specimens) {
+async fn view_returns_only_its_columns_and_the_id(specimens: Specimens) {
     let client = specimens.admin();
     let id = save(&client, json!({ "columns": ["rate", "name", "created_at"] })).await;
     let records = client.list("/specimens", &[("view_id", &id)]).await.records("specimens");
@@ -53,7 +53,7 @@ async fn a_view_answers_its_columns_and_the_id_alone(specimens: Specimens) {
     assert_eq!(records[9], json!({ "id": 10 }));
 }
 
-async fn meta_carries_the_views_id_and_name(specimens: Specimens) {
+async fn meta_contains_the_id_and_name_of_the_view(specimens: Specimens) {
     let client = specimens.admin();
     let name = "\"Ä\\\" </view>\n";
     let id = save(&client, json!({ "name": name })).await;
@@ -64,7 +64,7 @@ async fn meta_carries_the_views_id_and_name(specimens: Specimens) {
     assert_eq!(keys(&without["meta"]), ["page", "per_page", "total"]);
 }
 
-async fn filters_are_folded_from_left_to_right(specimens: Specimens) {
+async fn view_filters_are_combined_from_left_to_right(specimens: Specimens) {
     let client = specimens.admin();
     let one = ["and", "group_id", "eq", "1"];
     let cases: [(&[[&str; 4]], &[i64]); 7] = [
@@ -81,34 +81,34 @@ async fn filters_are_folded_from_left_to_right(specimens: Specimens) {
     }
 }
 
-async fn on_the_first_filter_only_the_negation_counts(specimens: Specimens) {
+async fn first_filter_uses_only_the_negation_of_its_logic(specimens: Specimens) {
     let client = specimens.admin();
     let filter = |logic| [logic, "group_id", "eq", "1"];
     for (logic, expected) in [("and", [1, 2, 9].as_slice()), ("or", &[1, 2, 9])] {
         assert_eq!(found(&client, &[filter(logic)]).await, expected, "{logic}");
     }
-    // What is NULL is left out of the negation too, as in SQL.
+    // NULL is excluded from the negation too, as in SQL.
     for logic in ["nand", "nor"] {
         assert_eq!(found(&client, &[filter(logic)]).await, [3, 4, 6, 7, 10], "{logic}");
     }
 }
 
-async fn explicit_parameters_are_joined_by_and(specimens: Specimens) {
+async fn request_filters_are_combined_with_the_view_by_and(specimens: Specimens) {
     let client = specimens.admin();
     let id = save(&client, filters(&[["and", "group_id", "eq", "1"], ["or", "group_id", "eq", "2"]])).await;
     assert_eq!(ids(&client, &[("view_id", &id), ("q[active_true]", "1")]).await, [1, 4, 10]);
     assert_eq!(ids(&client, &[("view_id", &id), ("q[qty_gt]", "4"), ("q[group_id_in]", "1,3")]).await, [1]);
 }
 
-async fn an_explicit_parameter_replaces_the_filters_of_its_field_and_predicate(specimens: Specimens) {
+async fn request_filter_replaces_view_filters_of_the_same_field_and_predicate(specimens: Specimens) {
     let client = specimens.admin();
     let id = save(&client, filters(&[["and", "group_id", "eq", "1"], ["and", "active", "true", "1"]])).await;
     assert_eq!(ids(&client, &[("view_id", &id)]).await, [1]);
     assert_eq!(ids(&client, &[("view_id", &id), ("q[group_id_eq]", "2")]).await, [4, 10]);
-    // Another predicate of the field is a further condition.
+    // Another predicate on the field is an additional condition.
     assert_eq!(ids(&client, &[("view_id", &id), ("q[group_id_in]", "2")]).await, [0; 0]);
     assert_eq!(ids(&client, &[("view_id", &id), ("q[active_true]", "0")]).await, [2, 9]);
-    // The two spellings of a relation are the very same field.
+    // Both spellings of a relation are the same field.
     let id = save(&client, filters(&[["and", "product_group.name", "eq", "Audio"]])).await;
     assert_eq!(ids(&client, &[("view_id", &id), ("q[productGroup.name_eq]", "Rigging")]).await, [6, 7]);
     assert_eq!(ids(&client, &[("view_id", &id), ("q[group_id.name_eq]", "Rigging")]).await, [6, 7]);
@@ -118,10 +118,10 @@ async fn an_explicit_parameter_replaces_the_filters_of_its_field_and_predicate(s
         save(&client, filters(&[["and", "name", "eq", "Lamp"], ["or", "name", "eq", "abc"], ["or", "qty", "eq", "7"]]))
             .await;
     assert_eq!(ids(&client, &[("view_id", &id)]).await, [1, 4, 10]);
-    assert_eq!(ids(&client, &[("view_id", &id), ("q[name_eq]", "a,b")]).await, [10], "both of them give way");
+    assert_eq!(ids(&client, &[("view_id", &id), ("q[name_eq]", "a,b")]).await, [10], "both filters are replaced");
 }
 
-async fn the_views_sort_applies_when_none_is_given(specimens: Specimens) {
+async fn view_sort_applies_unless_the_request_sorts(specimens: Specimens) {
     let client = specimens.admin();
     let id = save(&client, json!({ "sort_column": "rate", "sort_direction": "desc" })).await;
     let by_rate = [8, 7, 4, 1, 2, 6, 3, 10, 9, 5];
@@ -132,7 +132,7 @@ async fn the_views_sort_applies_when_none_is_given(specimens: Specimens) {
     assert_eq!(ids(&client, &[("view_id", &id)]).await, [3, 4, 6, 7, 1, 10, 5, 2, 9, 8]);
 }
 
-async fn the_views_page_size_holds_unless_one_is_given(specimens: Specimens) {
+async fn view_page_size_applies_unless_the_request_sets_one(specimens: Specimens) {
     let client = specimens.admin();
     let id = save(&client, json!({ "per_page": 3 })).await;
     let body = client.list("/specimens", &[("view_id", &id), ("page", "2")]).await.ok();
@@ -142,7 +142,7 @@ async fn the_views_page_size_holds_unless_one_is_given(specimens: Specimens) {
     client.list("/specimens", &[("view_id", &id), ("per_page", "0")]).await.invalid("per_page");
 }
 
-async fn custom_field_columns_stand_inside_custom_fields(specimens: Specimens) {
+async fn custom_field_columns_are_members_of_custom_fields(specimens: Specimens) {
     let client = specimens.admin();
     let id = save(&client, json!({ "columns": ["name", "cf.power", "cf.vip"] })).await;
     let records = client.list("/specimens", &[("view_id", &id), ("q[id_in]", "1,6,3")]).await.records("specimens");
@@ -151,13 +151,13 @@ async fn custom_field_columns_stand_inside_custom_fields(specimens: Specimens) {
     assert_eq!(records[2], json!({ "id": 6, "name": "back\\slash", "custom_fields": { "vip": false } }));
 }
 
-async fn a_view_works_on_after_a_column_or_filter_has_gone(specimens: Specimens) {
+async fn view_still_works_after_a_column_or_filter_field_is_removed(specimens: Specimens) {
     let client = specimens.admin();
-    let further = json!({
+    let fields = json!({
         "columns": ["name", "cf.rig"], "sort_column": "cf.rig",
         "filters": [{ "field": "cf.rig", "predicate": "gt", "value": "9" }, { "field": "qty", "predicate": "gt", "value": 1 }],
     });
-    let id = save(&client, further).await;
+    let id = save(&client, fields).await;
     assert_eq!(ids(&client, &[("view_id", &id)]).await, [9, 8]);
     let definition = client.get("/custom_fields?q[name_eq]=rig").await.records("custom_fields").remove(0);
     client.delete(&format!("/custom_fields/{}", definition["id"])).await.deleted();
@@ -170,7 +170,7 @@ async fn a_view_works_on_after_a_column_or_filter_has_gone(specimens: Specimens)
     assert_eq!(answer.records("specimens")[0], json!({ "id": 1, "name": "Lamp" }));
 }
 
-async fn includes_and_fields_go_with_a_view(specimens: Specimens) {
+async fn includes_and_fields_can_be_combined_with_a_view(specimens: Specimens) {
     let client = specimens.admin();
     let id = save(&client, json!({})).await;
     let records =
@@ -180,7 +180,7 @@ async fn includes_and_fields_go_with_a_view(specimens: Specimens) {
     assert_eq!(records[4]["product_group"], Value::Null);
 }
 
-async fn a_filter_means_what_the_same_parameter_means(specimens: Specimens) {
+async fn view_filter_equals_the_same_query_parameter(specimens: Specimens) {
     let client = specimens.admin();
     let cases = [
         (json!({ "field": "qty", "predicate": "in", "value": "5,7" }), vec![1, 6, 10]),
@@ -209,7 +209,7 @@ async fn a_filter_means_what_the_same_parameter_means(specimens: Specimens) {
     }
 }
 
-async fn every_predicate_of_the_specification_works_in_a_filter(specimens: Specimens) {
+async fn every_predicate_of_the_specification_works_in_a_view_filter(specimens: Specimens) {
     let client = specimens.admin();
     let cases: [([&str; 3], &[i64]); 18] = [
         (["name", "eq", "Lamp"], &[1]),
@@ -236,7 +236,7 @@ async fn every_predicate_of_the_specification_works_in_a_filter(specimens: Speci
     }
 }
 
-async fn a_view_that_cannot_be_used_is_refused_and_never_replaced(specimens: Specimens) {
+async fn unusable_view_is_rejected_and_never_ignored(specimens: Specimens) {
     let client = specimens.admin();
     let id = save(&client, json!({})).await;
     for bad in ["0", "999", "-1", "x", "", "1.5", "99999999999999999999", "1 OR 1=1"] {
@@ -250,18 +250,18 @@ async fn a_view_that_cannot_be_used_is_refused_and_never_replaced(specimens: Spe
     client.list("/specimens", &[("view_id", &id)]).await.invalid("view_id");
 }
 
-async fn lists_of_other_resources_take_views_too(specimens: Specimens) {
+async fn lists_of_other_resources_accept_views(specimens: Specimens) {
     let client = specimens.admin();
-    let further = json!({
+    let fields = json!({
         "entity_type": "currencies", "columns": ["code"], "per_page": 2, "sort_column": "code",
         "filters": [{ "field": "name", "predicate": "cont", "value": "pound" }],
     });
-    let id = save(&client, further).await;
+    let id = save(&client, fields).await;
     let answer = client.list("/currencies", &[("view_id", &id)]).await;
     assert_eq!(answer.column("currencies", "code"), ["EGP", "FKP"]);
     assert_eq!(keys(&answer.records("currencies")[0]), ["code", "id"]);
-    let further = json!({ "entity_type": "users", "columns": ["email"] });
-    let id = save(&client, further).await;
+    let fields = json!({ "entity_type": "users", "columns": ["email"] });
+    let id = save(&client, fields).await;
     let users = client.list("/users", &[("view_id", &id)]).await.records("users");
     assert_eq!(users, [json!({ "id": 1, "email": "admin@example.com" })]);
 }

@@ -1,4 +1,4 @@
-//! An answer of the server, and what a test expects of it.
+//! Response of the server, with assertions.
 
 use std::io::Read;
 
@@ -6,26 +6,26 @@ use flate2::read::GzDecoder;
 use reqwest::header::HeaderMap;
 use serde_json::Value;
 
-/// An answer that was read to its end.
+/// A response that was read to its end.
 #[derive(Debug)]
 pub struct Answer {
     pub status: u16,
     pub headers: HeaderMap,
     pub text: String,
-    /// Bytes of the body as it came over the network.
+    /// Length of the body as transferred, compressed or not.
     pub weight: usize,
-    /// What was asked for, to tell failures apart.
+    /// The requested URL, for failure messages.
     url: String,
 }
 
-/// The text of a body, which may be compressed.
+/// The text of a body, decompressed if needed.
 pub fn plain(headers: &HeaderMap, body: &[u8]) -> String {
     let mut plain = Vec::new();
     let body = match headers.get("content-encoding") {
-        // `HEAD` is told of a body that does not come.
+        // `HEAD` has the headers of a body that is not sent.
         Some(coding) if !body.is_empty() => {
             assert_eq!(coding, "gzip");
-            GzDecoder::new(body).read_to_end(&mut plain).expect("all of it is there");
+            GzDecoder::new(body).read_to_end(&mut plain).expect("a complete body");
             &plain
         }
         _ => body,
@@ -38,7 +38,7 @@ impl Answer {
         Answer::try_read(response).await.expect("a whole body")
     }
 
-    /// Nothing when the body does not arrive.
+    /// `None` if the body does not arrive.
     pub async fn try_read(response: reqwest::Response) -> Option<Answer> {
         let (status, headers, url) =
             (response.status().as_u16(), response.headers().clone(), response.url().to_string());
@@ -67,22 +67,22 @@ impl Answer {
         self
     }
 
-    /// Expects 200, and answers the body.
+    /// Expects 200 and returns the body.
     #[track_caller]
     pub fn ok(&self) -> Value {
         self.status(200).json()
     }
 
-    /// Expects 200, and answers the record under its singular key.
+    /// Expects 200 and returns the record under its singular key.
     #[track_caller]
     pub fn record(&self, key: &str) -> Value {
-        self.under(200, key)
+        self.only_member(200, key)
     }
 
-    /// Expects 201, and answers the record under its singular key.
+    /// Expects 201 and returns the record under its singular key.
     #[track_caller]
     pub fn created(&self, key: &str) -> Value {
-        self.under(201, key)
+        self.only_member(201, key)
     }
 
     /// Expects 204 without a body.
@@ -91,19 +91,19 @@ impl Answer {
         assert_eq!(self.status(204).text, "", "{}", self.url);
     }
 
-    /// Expects 200, and answers the records of a list.
+    /// Expects 200 and returns the records of a list.
     #[track_caller]
     pub fn records(&self, key: &str) -> Vec<Value> {
         self.ok()[key].as_array().unwrap_or_else(|| panic!("{}: no `{key}`: {}", self.url, self.text)).clone()
     }
 
-    /// Expects 200, and answers one field of every record of a list.
+    /// Expects 200 and returns one field of every record of a list.
     #[track_caller]
     pub fn column(&self, key: &str, field: &str) -> Vec<Value> {
         self.records(key).iter().map(|record| record[field].clone()).collect()
     }
 
-    /// Expects 422, and answers the messages under a field or parameter.
+    /// Expects 422 and returns the messages for a field or parameter.
     #[track_caller]
     pub fn invalid(&self, field: &str) -> String {
         let body = self.refused(422, "validation_failed");
@@ -113,14 +113,14 @@ impl Answer {
         messages.iter().map(|message| message.as_str().expect("a message is text")).collect::<Vec<_>>().join("; ")
     }
 
-    /// Expects 422, and answers the names of the fields or parameters with problems.
+    /// Expects 422 and returns the names of the fields or parameters with errors.
     #[track_caller]
     pub fn invalid_fields(&self) -> Vec<String> {
         let body = self.refused(422, "validation_failed");
         body["errors"].as_object().expect("problems by field").keys().cloned().collect()
     }
 
-    /// Expects an error of this status and code in the form of every error, and answers its body.
+    /// Expects an error with this status and code in the common error format, and returns the body.
     #[track_caller]
     pub fn refused(&self, status: u16, code: &str) -> Value {
         let body = self.status(status).json();
@@ -131,7 +131,7 @@ impl Answer {
     }
 
     #[track_caller]
-    fn under(&self, status: u16, key: &str) -> Value {
+    fn only_member(&self, status: u16, key: &str) -> Value {
         let body = self.status(status).json();
         let keys: Vec<&String> = body.as_object().expect("an object").keys().collect();
         assert_eq!(keys, [key], "{}", self.url);

@@ -1,7 +1,7 @@
-//! A page in a headless Chromium that a test drives by its DevTools protocol, over a pipe.
+//! A page in headless Chromium, driven by the DevTools protocol over a pipe.
 //!
-//! The program is `CHROMIUM`, or is looked for in the PATH. `CHARTER_TEST_REQUIRE_BROWSER=1` makes its absence a failure;
-//! otherwise it is said once, loudly, and the tests that need it pass without having run.
+//! The program is `CHROMIUM`, or the first in the PATH. `CHARTER_TEST_REQUIRE_BROWSER=1` makes its absence a failure.
+//! Otherwise a notice is printed once, and the tests that need it pass without running.
 
 use std::time::{Duration, Instant};
 
@@ -9,28 +9,29 @@ use serde_json::{Value, json};
 
 use super::chromium::Program;
 
-/// How long anything may take, on a machine that is busy with other tests.
-const PATIENCE: Duration = Duration::from_secs(40);
+/// Timeout of every step, on a machine that is busy with other tests.
+const TIMEOUT: Duration = Duration::from_secs(40);
 
-/// What the browser says of a page that went while something was asked of it.
-const LEAVING: [&str; 3] = ["navigated or closed", "context was destroyed", "Cannot find default execution context"];
+/// Errors of Chromium about a page that was left during a call.
+const NAVIGATION_ERRORS: [&str; 3] =
+    ["navigated or closed", "context was destroyed", "Cannot find default execution context"];
 
-/// One page, in a browser that knows of no other.
+/// One page in a browser context of its own.
 pub struct Browser {
-    /// It is there until the end.
+    /// `Some` until the page is dropped.
     program: Option<Program>,
-    /// What the browser keeps for this page, and for no other: cookies, above all.
+    /// The browser context: cookies and storage of this page only.
     context: Value,
     session: String,
     base: String,
-    /// What went wrong in the page: exceptions, and what the policy refused.
+    /// Errors in the page: exceptions and violations of the content security policy.
     pub problems: Vec<String>,
-    /// Bytes that came over the network since [`Browser::open`], compressed as they were.
+    /// Bytes received since [`Browser::open`], as transferred.
     pub received: u64,
 }
 
 impl Browser {
-    /// Opens one for the pages of a server; nothing where no browser is installed.
+    /// Opens a page for a server. `None` if no browser is installed.
     pub fn start(base: &str) -> Option<Browser> {
         let (session, problems) = (String::new(), Vec::new());
         let (program, base) = (Some(Program::take()?), base.to_string());
@@ -48,22 +49,22 @@ impl Browser {
         Some(browser)
     }
 
-    /// Calls a method of the protocol and answers its result.
+    /// Calls a method of the protocol and returns its result.
     #[track_caller]
     pub fn call(&mut self, method: &str, parameters: Value) -> Value {
         let id = self.send(method, parameters);
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + TIMEOUT;
         loop {
-            let heard = self.program.as_ref().and_then(|program| program.hear(until));
-            let message = heard.unwrap_or_else(|| panic!("{method} was not answered"));
+            let received = self.program.as_ref().and_then(|program| program.receive(until));
+            let message = received.unwrap_or_else(|| panic!("{method} was not answered"));
             if message["id"] == json!(id) {
-                // What is pressed may lead away before the answer is there: then there is none.
-                let said = message["error"]["message"].as_str().unwrap_or_default();
-                let is_gone = LEAVING.iter().any(|words| said.contains(words));
-                assert!(message["error"].is_null() || is_gone, "{method}: {}", message["error"]);
+                // A click can leave the page before the call returns. Then there is no result.
+                let error = message["error"]["message"].as_str().unwrap_or_default();
+                let has_navigated = NAVIGATION_ERRORS.iter().any(|words| error.contains(words));
+                assert!(message["error"].is_null() || has_navigated, "{method}: {}", message["error"]);
                 return message["result"].clone();
             }
-            self.note(&message);
+            self.record_event(&message);
         }
     }
 
@@ -75,20 +76,24 @@ impl Browser {
         self.program.as_mut().expect("it runs").send(message)
     }
 
-    /// Keeps what an event says.
-    fn note(&mut self, event: &Value) {
-        let told = &event["params"];
-        // Of the page of an earlier test.
+    /// Records what an event reports.
+    fn record_event(&mut self, event: &Value) {
+        let parameters = &event["params"];
+        // An event of an earlier test's page.
         if event["sessionId"] != json!(self.session) {
             return;
         }
         match event["method"].as_str().unwrap_or_default() {
-            "Runtime.exceptionThrown" => self.problems.push(told["exceptionDetails"].to_string()),
-            // A form that is refused is answered with 422, which is no fault of the page.
-            "Log.entryAdded" if told["entry"]["source"] != "network" && told["entry"]["level"] == "error" => {
-                self.problems.push(told["entry"]["text"].to_string());
+            "Runtime.exceptionThrown" => self.problems.push(parameters["exceptionDetails"].to_string()),
+            // A rejected form gets 422, which Chromium logs as a network error.
+            "Log.entryAdded"
+                if parameters["entry"]["source"] != "network" && parameters["entry"]["level"] == "error" =>
+            {
+                self.problems.push(parameters["entry"]["text"].to_string());
             }
-            "Network.loadingFinished" => self.received += told["encodedDataLength"].as_f64().unwrap_or_default() as u64,
+            "Network.loadingFinished" => {
+                self.received += parameters["encodedDataLength"].as_f64().unwrap_or_default() as u64
+            }
             "Page.javascriptDialogOpening" => {
                 self.send("Page.handleJavaScriptDialog", json!({ "accept": true }));
             }
@@ -96,29 +101,29 @@ impl Browser {
         }
     }
 
-    /// How wide and high the page is.
+    /// Sets the size of the page.
     pub fn size(&mut self, width: u32, height: u32) {
         let metrics = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600 });
         self.call("Emulation.setDeviceMetricsOverride", metrics);
     }
 
-    /// Opens a page of the server, or one whose whole address is known.
+    /// Opens a page of the server, or an absolute URL.
     #[track_caller]
     pub fn open(&mut self, path: &str) {
         self.received = 0;
         let url = if path.starts_with("http") { path.to_string() } else { format!("{}{path}", self.base) };
-        // So that the page before is not taken for this one.
+        // Distinguishes the previous page from the new one.
         self.run("window.leaving = true; 1");
         let answer = self.call("Page.navigate", json!({ "url": url }));
         assert!(answer["errorText"].is_null(), "{url}: {answer}");
         self.until("!window.leaving && document.readyState === 'complete'");
     }
 
-    /// The value of an expression in the page.
+    /// Evaluates an expression in the page.
     #[track_caller]
     pub fn run(&mut self, expression: &str) -> Value {
-        let asked = json!({ "expression": expression, "awaitPromise": true, "returnByValue": true });
-        let answer = self.call("Runtime.evaluate", asked);
+        let request = json!({ "expression": expression, "awaitPromise": true, "returnByValue": true });
+        let answer = self.call("Runtime.evaluate", request);
         assert!(answer["exceptionDetails"].is_null(), "{expression}: {}", answer["exceptionDetails"]);
         answer["result"]["value"].clone()
     }
@@ -126,10 +131,10 @@ impl Browser {
     /// Waits until an expression is true.
     #[track_caller]
     pub fn until(&mut self, expression: &str) {
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + TIMEOUT;
         loop {
-            let asked = json!({ "expression": expression, "returnByValue": true });
-            let answer = self.call("Runtime.evaluate", asked);
+            let request = json!({ "expression": expression, "returnByValue": true });
+            let answer = self.call("Runtime.evaluate", request);
             if answer["result"]["value"] == json!(true) {
                 return;
             }
@@ -141,18 +146,18 @@ impl Browser {
         }
     }
 
-    /// Waits until the page says something.
+    /// Waits until the page contains a text.
     #[track_caller]
     pub fn sees(&mut self, text: &str) {
         self.until(&format!("document.readyState === 'complete' && document.body.innerText.includes({})", json!(text)));
     }
 
-    /// Puts text into an input as if it were typed there.
+    /// Sets the text of an input, with the events of typing.
     #[track_caller]
     pub fn fill(&mut self, selector: &str, text: &str) {
-        let place = json!(selector);
+        let selector = json!(selector);
         let script = format!(
-            "(() => {{ const at = document.querySelector({place}); at.focus(); at.value = {}; \
+            "(() => {{ const at = document.querySelector({selector}); at.focus(); at.value = {}; \
              at.dispatchEvent(new Event('input', {{ bubbles: true }})); \
              at.dispatchEvent(new Event('change', {{ bubbles: true }})); return true; }})()",
             json!(text)
@@ -160,20 +165,20 @@ impl Browser {
         self.run(&script);
     }
 
-    /// Presses an element, and waits for the page that this leads to, if it leads to one.
+    /// Clicks an element.
     #[track_caller]
     pub fn press(&mut self, selector: &str) {
         self.run(&format!("document.querySelector({}).click(); true", json!(selector)));
     }
 
-    /// Opens a tool of a list, and waits for its form, which comes once it is open.
+    /// Opens a tool of a list and waits for its form, which is loaded then.
     #[track_caller]
     pub fn unfold(&mut self, tool: &str) {
         self.press(&format!("{tool} summary"));
         self.until(&format!("document.querySelector('{tool} form') !== null"));
     }
 
-    /// Presses what leads to another page, and waits for that.
+    /// Clicks an element that leads to another page and waits for that page.
     #[track_caller]
     pub fn follow(&mut self, selector: &str) {
         self.run("window.leaving = true; 1");
@@ -181,7 +186,7 @@ impl Browser {
         self.until("!window.leaving && document.readyState === 'complete'");
     }
 
-    /// Types text, key by key, into what has the focus.
+    /// Types text into the focused element, key by key.
     pub fn type_text(&mut self, text: &str) {
         for letter in text.chars() {
             let key = letter.to_string();
@@ -190,8 +195,8 @@ impl Browser {
         }
     }
 
-    /// Presses a key that writes nothing: `Tab`, `Enter`, `ArrowDown`.
-    pub fn key(&mut self, key: &str, with: u32) {
+    /// Presses a control key: `Tab`, `Enter`, `ArrowDown`.
+    pub fn key(&mut self, key: &str, modifiers: u32) {
         let code = match key {
             "Tab" => 9,
             "Enter" => 13,
@@ -207,31 +212,31 @@ impl Browser {
             _ => "",
         };
         let down = if text.is_empty() { "rawKeyDown" } else { "keyDown" };
-        let event = |kind: &str, text: &str| json!({ "type": kind, "key": key, "code": key, "windowsVirtualKeyCode": code, "modifiers": with, "text": text });
+        let event = |kind: &str, text: &str| json!({ "type": kind, "key": key, "code": key, "windowsVirtualKeyCode": code, "modifiers": modifiers, "text": text });
         self.call("Input.dispatchKeyEvent", event(down, text));
         self.call("Input.dispatchKeyEvent", event("keyUp", ""));
     }
 
-    /// Waits until this is the first that is offered for what is typed into a reference.
+    /// Waits until this is the first suggestion for the text in a reference input.
     #[track_caller]
     pub fn offers(&mut self, found: &str) {
         self.until(&format!("document.querySelector('.offered:not([hidden]) li')?.innerText === {}", json!(found)));
     }
 
-    /// Types into a reference, and takes the first that is offered.
+    /// Types into a reference input and takes the first suggestion.
     #[track_caller]
-    pub fn refer(&mut self, selector: &str, typed: &str, found: &str) {
+    pub fn refer(&mut self, selector: &str, text: &str, found: &str) {
         self.run(&format!("document.querySelector({}).focus(); 1", json!(selector)));
-        self.type_text(typed);
+        self.type_text(text);
         self.offers(found);
         self.key("Enter", 0);
     }
 
-    /// Chooses files for an input of that type.
+    /// Chooses files for a file input.
     pub fn choose_files(&mut self, selector: &str, files: &[&str]) {
         let document = self.call("DOM.getDocument", json!({}));
-        let asked = json!({ "nodeId": document["root"]["nodeId"], "selector": selector });
-        let node = self.call("DOM.querySelector", asked);
+        let request = json!({ "nodeId": document["root"]["nodeId"], "selector": selector });
+        let node = self.call("DOM.querySelector", request);
         self.call("DOM.setFileInputFiles", json!({ "nodeId": node["nodeId"], "files": files }));
     }
 
@@ -240,14 +245,14 @@ impl Browser {
         self.run("location.pathname + location.search").as_str().unwrap_or_default().to_string()
     }
 
-    /// The text of an element.
+    /// Text of an element.
     #[track_caller]
     pub fn text(&mut self, selector: &str) -> String {
         let text = self.run(&format!("document.querySelector({}).innerText", json!(selector)));
         text.as_str().unwrap_or_default().to_string()
     }
 
-    /// Nothing was refused by the policy, and no script has failed.
+    /// Asserts that no script failed and the policy blocked nothing.
     #[track_caller]
     pub fn is_clean(&mut self) {
         self.run("1");
@@ -263,6 +268,6 @@ impl Drop for Browser {
         self.session.clear();
         let context = json!({ "browserContextId": self.context });
         self.call("Target.disposeBrowserContext", context);
-        self.program.take().into_iter().for_each(Program::leave);
+        self.program.take().into_iter().for_each(Program::release);
     }
 }

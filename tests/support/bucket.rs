@@ -1,4 +1,4 @@
-//! A service like S3 with one bucket: a real server that checks every signature, and fails as a test wants.
+//! S3-compatible server with one bucket: checks every signature and injects faults.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;
@@ -17,14 +17,14 @@ use super::sigv4::{self, Head, Key, Signed};
 const NAME: &str = "files";
 const PREFIX: &str = "of/charter";
 
-/// The service. It stops when it is dropped.
+/// The server. It stops when it is dropped.
 pub struct Bucket {
     pub address: SocketAddr,
-    kept: Arc<Kept>,
+    shared: Arc<Shared>,
     accepting: JoinHandle<()>,
 }
 
-struct Kept {
+struct Shared {
     key: Key,
     state: Mutex<State>,
 }
@@ -32,26 +32,26 @@ struct Kept {
 #[derive(Default)]
 struct State {
     objects: BTreeMap<String, Vec<u8>>,
-    /// What goes wrong next, for which requests.
+    /// Faults for the next requests that match.
     faults: VecDeque<(&'static str, Fault)>,
-    /// `PUT of/charter/… 200`, as they were answered; without a status those that were not.
+    /// `PUT of/charter/… 200`, for each request. Without a status if there was no response.
     log: Vec<String>,
-    /// How far its clock is ahead.
-    ahead: TimeDelta,
+    /// Offset of the server's clock.
+    clock_offset: TimeDelta,
 }
 
-/// What goes wrong with one request.
+/// Fault of one request.
 #[derive(Debug, Clone, Copy)]
 pub enum Fault {
-    /// Nothing is read of the body, and this status answered.
+    /// Responds with this status without reading the body.
     Status(u16),
-    /// This status after half of the body, and the end of the connection.
+    /// Responds with this status after half of the body and closes the connection.
     Midway(u16),
-    /// The end of the connection after half of the body.
+    /// Closes the connection after half of the body.
     Cut,
-    /// All is done as asked, and the connection ends without an answer.
+    /// Processes the request and closes the connection without a response.
     Unanswered,
-    /// The body is read for as long as it comes, and nothing answered.
+    /// Reads the body and never responds.
     Silence,
 }
 
@@ -61,20 +61,20 @@ impl Bucket {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
         let address = listener.local_addr().expect("it has an address");
         let key = Key { id: "AKIATEST".into(), secret: "hush/of+the=tests".into(), region: "test-1".into() };
-        let kept = Arc::new(Kept { key, state: Mutex::default() });
-        let accepted = kept.clone();
+        let shared = Arc::new(Shared { key, state: Mutex::default() });
+        let accepted = shared.clone();
         let accepting = tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                let kept = accepted.clone();
-                tokio::spawn(async move { kept.serve(stream).await });
+                let shared = accepted.clone();
+                tokio::spawn(async move { shared.serve(stream).await });
             }
         });
-        Bucket { address, kept, accepting }
+        Bucket { address, shared, accepting }
     }
 
-    /// What a server must know of it.
+    /// The configuration for a client.
     pub fn location(&self) -> S3Config {
-        let Key { id, secret, region } = self.kept.key.clone();
+        let Key { id, secret, region } = self.shared.key.clone();
         S3Config {
             bucket: NAME.into(),
             prefix: PREFIX.into(),
@@ -85,35 +85,36 @@ impl Bucket {
         }
     }
 
-    /// The names and bytes of all that is stored, without the prefix.
+    /// Names, without the prefix, and contents of all objects.
     pub fn objects(&self) -> BTreeMap<String, Vec<u8>> {
         let prefix = format!("{PREFIX}/");
         let plain = |name: &String| name.strip_prefix(&prefix).expect("it has the prefix").to_string();
         self.state(|state| state.objects.iter().map(|(name, bytes)| (plain(name), bytes.clone())).collect())
     }
 
-    /// Stores an object past the service.
+    /// Stores an object without a request.
     pub fn put(&self, name: &str, bytes: Vec<u8>) {
         self.state(|state| state.objects.insert(format!("{PREFIX}/{name}"), bytes));
     }
 
-    /// Lets the next requests fail, each once: those with a method, `PUT`, or also with an end of the name, `PUT thumb`.
-    pub fn fail(&self, which: &'static str, faults: impl IntoIterator<Item = Fault>) {
-        self.state(|state| state.faults.extend(faults.into_iter().map(|fault| (which, fault))));
+    /// Makes the next requests fail, each once: those with a method, `PUT`, or with a method and the end of a name,
+    /// `PUT thumb`.
+    pub fn fail(&self, pattern: &'static str, faults: impl IntoIterator<Item = Fault>) {
+        self.state(|state| state.faults.extend(faults.into_iter().map(|fault| (pattern, fault))));
     }
 
-    /// Turns its clock ahead.
-    pub fn turn(&self, time: Duration) {
-        self.state(|state| state.ahead += TimeDelta::from_std(time).expect("a short time"));
+    /// Advances the clock.
+    pub fn advance(&self, time: Duration) {
+        self.state(|state| state.clock_offset += TimeDelta::from_std(time).expect("a short time"));
     }
 
-    /// The requests with this method so far, with their statuses.
-    pub fn asked(&self, method: &str) -> Vec<String> {
+    /// The requests with this method, with their statuses.
+    pub fn requests(&self, method: &str) -> Vec<String> {
         self.state(|state| state.log.iter().filter(|line| line.starts_with(method)).cloned().collect())
     }
 
     fn state<T>(&self, read: impl FnOnce(&mut State) -> T) -> T {
-        read(&mut self.kept.state.lock().expect("no test failed"))
+        read(&mut self.shared.state.lock().expect("no test failed"))
     }
 }
 
@@ -123,7 +124,7 @@ impl Drop for Bucket {
     }
 }
 
-/// What is answered.
+/// Response to a request.
 struct Reply {
     status: u16,
     headers: Vec<(String, String)>,
@@ -141,8 +142,8 @@ impl Reply {
     }
 }
 
-impl Kept {
-    /// Serves one connection until either side ends it.
+impl Shared {
+    /// Serves one connection until either side closes it.
     async fn serve(&self, stream: TcpStream) -> Option<()> {
         let mut stream = BufReader::new(stream);
         loop {
@@ -175,7 +176,7 @@ impl Kept {
             self.log(&head, Some(reply.status));
             self.write(&mut stream, &head, &reply).await?;
             if fault.is_some() {
-                // Who still sends is not read any more.
+                // The rest of the body is not read.
                 return Some(());
             }
         }
@@ -183,11 +184,11 @@ impl Kept {
 
     fn fault(&self, head: &Head) -> Option<Fault> {
         let mut state = self.state.lock().ok()?;
-        let fits = |which: &str| {
-            let (method, end) = which.split_once(' ').unwrap_or((which, ""));
+        let matches = |pattern: &str| {
+            let (method, end) = pattern.split_once(' ').unwrap_or((pattern, ""));
             head.method == method && head.path.ends_with(end)
         };
-        let at = state.faults.iter().position(|(which, _)| fits(which))?;
+        let at = state.faults.iter().position(|(pattern, _)| matches(pattern))?;
         state.faults.remove(at).map(|(_, fault)| fault)
     }
 
@@ -198,10 +199,10 @@ impl Kept {
         }
     }
 
-    /// What the service does with a request that was read whole.
+    /// Processes a complete request.
     fn answer(&self, head: &Head, body: Vec<u8>) -> Reply {
         let mut state = self.state.lock().expect("no test failed");
-        let signed = match sigv4::check(head, &self.key, Utc::now() + state.ahead) {
+        let signed = match sigv4::check(head, &self.key, Utc::now() + state.clock_offset) {
             Ok(signed) => signed,
             Err(code) => return Reply::error(403, code),
         };
@@ -213,7 +214,7 @@ impl Kept {
         let Some(name) = head.path.strip_prefix(&format!("/{NAME}/")).map(str::to_string) else {
             return Reply::error(404, "NoSuchBucket");
         };
-        // Parts of an upload, lists and the like are more than this service needs to know.
+        // Multipart uploads, lists and other operations are not supported.
         if head.query.iter().any(|(name, _)| !name.starts_with("X-Amz-") && !name.starts_with("response-")) {
             return Reply::error(501, "NotImplemented");
         }
@@ -237,7 +238,7 @@ impl Kept {
 
     async fn write(&self, stream: &mut BufReader<TcpStream>, head: &Head, reply: &Reply) -> Option<()> {
         let headers: String = reply.headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
-        // A status without a body has no length.
+        // A 204 has no length.
         let length =
             if reply.status == 204 { String::new() } else { format!("content-length: {}\r\n", reply.body.len()) };
         let text = format!("HTTP/1.1 {} X\r\n{headers}{length}\r\n", reply.status);
@@ -249,7 +250,7 @@ impl Kept {
     }
 }
 
-/// An object, or a part of it, under the headers that a signed link asks for.
+/// An object or a range of it, with the headers from a signed link.
 fn shown(head: &Head, bytes: &[u8]) -> Reply {
     let mut headers: Vec<(String, String)> = vec![
         ("accept-ranges".into(), "bytes".into()),

@@ -1,4 +1,4 @@
-//! Chromium programs that run while tests need them: each serves one test after another, with nothing left of the one before.
+//! Pool of Chromium processes. A process serves one test after the other, each in a new browser context.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::postgres;
 
-/// The first that is there. The headless shells are the same browser without windows of its own, which takes half the time.
+/// Program names in order of preference. The headless shells have no window system and start in half the time.
 const NAMES: &[&str] = &[
     "chromium-headless-shell",
     "chrome-headless-shell",
@@ -22,19 +22,19 @@ const NAMES: &[&str] = &[
     "chrome",
 ];
 
-/// Descriptors 3 and 4 are where the browser reads and writes. It ends once nobody writes to it any more, as when the tests
-/// ended, and what it kept goes with it.
+/// The browser reads from descriptor 3 and writes to descriptor 4. It ends when its input is closed, at the latest
+/// with the test process, and its profile is removed.
 const SCRIPT: &str = r#"folder=$(mktemp -d "$1/charter-test-XXXXXX"); shift; "$@" --user-data-dir="$folder" 3<&0 4>&1 </dev/null >/dev/null 2>/dev/null; rm -rf "$folder""#;
 
-/// Those that no test uses now.
+/// Processes that no test uses.
 static IDLE: Mutex<Vec<Program>> = Mutex::new(Vec::new());
 
-/// One that runs, spoken to over its pipes.
+/// A running process, connected by pipes.
 pub struct Program {
     child: Child,
-    to: ChildStdin,
-    from: Receiver<Value>,
-    last: u64,
+    input: ChildStdin,
+    messages: Receiver<Value>,
+    last_id: u64,
 }
 
 /// The program, if it is installed.
@@ -44,9 +44,9 @@ fn installed() -> Option<&'static PathBuf> {
         .get_or_init(|| {
             let named = std::env::var_os("CHROMIUM").map(PathBuf::from);
             let path = std::env::var_os("PATH").unwrap_or_default();
-            let places =
+            let paths =
                 || std::env::split_paths(&path).flat_map(|folder| NAMES.iter().map(move |name| folder.join(name)));
-            let found = named.or_else(|| places().find(|place| place.is_file()));
+            let found = named.or_else(|| paths().find(|path| path.is_file()));
             if found.is_none() {
                 let required = std::env::var_os("CHARTER_TEST_REQUIRE_BROWSER").is_some();
                 assert!(
@@ -62,14 +62,14 @@ fn installed() -> Option<&'static PathBuf> {
 }
 
 impl Program {
-    /// One that no test uses: an idle one, or a new one; nothing where none is installed.
+    /// An idle process or a new one. `None` if Chromium is not installed.
     pub fn take() -> Option<Program> {
         let idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner).pop();
         idle.or_else(|| installed().map(Program::start))
     }
 
-    /// Leaves it to the next test.
-    pub fn leave(self) {
+    /// Returns the process to the pool.
+    pub fn release(self) {
         IDLE.lock().unwrap_or_else(PoisonError::into_inner).push(self);
     }
 
@@ -90,42 +90,42 @@ impl Program {
             .stdout(Stdio::piped())
             .spawn()
             .expect("Chromium starts");
-        let to = child.stdin.take().expect("a pipe");
-        let mut answers = BufReader::new(child.stdout.take().expect("a pipe"));
-        let (heard, from) = channel();
+        let input = child.stdin.take().expect("a pipe");
+        let mut output = BufReader::new(child.stdout.take().expect("a pipe"));
+        let (sender, messages) = channel();
         std::thread::spawn(move || {
             let mut message = Vec::new();
-            while answers.read_until(0, &mut message).is_ok_and(|count| count > 0) {
+            while output.read_until(0, &mut message).is_ok_and(|count| count > 0) {
                 message.pop();
                 if let Ok(value) = serde_json::from_slice(&message)
-                    && heard.send(value).is_err()
+                    && sender.send(value).is_err()
                 {
                     return;
                 }
                 message.clear();
             }
         });
-        Program { child, to, from, last: 0 }
+        Program { child, input, messages, last_id: 0 }
     }
 
-    /// Sends a message, and answers its number.
+    /// Sends a message and returns its id.
     pub fn send(&mut self, mut message: Value) -> u64 {
-        self.last += 1;
-        message["id"] = self.last.into();
-        self.to.write_all(message.to_string().as_bytes()).expect("the browser reads");
-        self.to.write_all(b"\0").expect("the browser reads");
-        self.last
+        self.last_id += 1;
+        message["id"] = self.last_id.into();
+        self.input.write_all(message.to_string().as_bytes()).expect("the browser reads");
+        self.input.write_all(b"\0").expect("the browser reads");
+        self.last_id
     }
 
-    /// The next message, if one comes in time.
-    pub fn hear(&self, until: Instant) -> Option<Value> {
-        self.from.recv_timeout(until.saturating_duration_since(Instant::now())).ok()
+    /// The next message, if one arrives before the deadline.
+    pub fn receive(&self, deadline: Instant) -> Option<Value> {
+        self.messages.recv_timeout(deadline.saturating_duration_since(Instant::now())).ok()
     }
 
-    /// Ends it, as after a test that failed, which may have left it in any state.
+    /// Ends the process, for use after a failed test, which may have left it in any state.
     pub fn end(self) {
-        let Program { mut child, to, .. } = self;
-        drop(to);
+        let Program { mut child, input, .. } = self;
+        drop(input);
         let _ = child.wait();
     }
 }

@@ -1,4 +1,4 @@
-//! A client of the API, with or without a token.
+//! HTTP client of the API, with or without a token.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -9,10 +9,10 @@ use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use super::{Answer, described};
+use super::{Answer, openapi_validation};
 
-/// What a client of servers without TLS is made of. One that trusts the system's authorities reads them first, which takes
-/// longer than most tests.
+/// Builder for clients of servers without TLS. Loading the system's root certificates would take longer than most
+/// tests.
 pub fn http() -> reqwest::ClientBuilder {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let tls = rustls::ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
@@ -39,7 +39,7 @@ impl Client {
         self.with("authorization", &format!("Bearer {token}"))
     }
 
-    /// The same client with a further header, or with another value of it.
+    /// The same client with an additional or replaced header.
     pub fn with(&self, name: &str, value: &str) -> Client {
         let mut client = self.clone();
         let name: HeaderName = name.parse().expect("the name of a header");
@@ -47,12 +47,13 @@ impl Client {
         client
     }
 
-    /// GET a path below `/api/v1`, whose query string is sent as it is written, apart from what no URL can hold.
+    /// GET a path below `/api/v1`. The query string is sent as written, except for characters that a URL cannot
+    /// contain.
     pub async fn get(&self, path: &str) -> Answer {
         self.send(Method::GET, path, None).await
     }
 
-    /// GET a list with these parameters, escaped.
+    /// GET a list with these parameters, percent-encoded.
     pub async fn list(&self, path: &str, parameters: &[(&str, &str)]) -> Answer {
         let mut url = self.url(path);
         url.query_pairs_mut().extend_pairs(parameters);
@@ -84,7 +85,7 @@ impl Client {
         self.execute(request).await
     }
 
-    /// Sends these very bytes as the body.
+    /// Sends these bytes as the body.
     pub async fn send_bytes(&self, method: Method, path: &str, kind: Option<&str>, body: impl Into<Vec<u8>>) -> Answer {
         let mut request = self.http.request(method, self.url(path)).body(body.into());
         if let Some(kind) = kind {
@@ -93,22 +94,22 @@ impl Client {
         self.execute(request).await
     }
 
-    /// Sends these very bytes as the body and says that they are JSON.
+    /// Sends these bytes as a JSON body.
     pub async fn post_text(&self, path: &str, body: impl Into<Vec<u8>>) -> Answer {
         self.send_bytes(Method::POST, path, Some("application/json"), body).await
     }
 
-    /// Sends a GET below `/api/v1` and reads nothing of the answer yet.
+    /// Sends a GET below `/api/v1` and returns the stream without reading the response.
     pub async fn begin(&self, path: &str) -> TcpStream {
         self.begin_in("HTTP/1.1", path).await
     }
 
-    /// The same in another version of HTTP.
+    /// Like [`Client::begin`], with another version of HTTP.
     pub async fn begin_in(&self, version: &str, path: &str) -> TcpStream {
         self.begin_by("GET", version, path).await
     }
 
-    /// The same by another method; what this client's headers say of a body is to follow.
+    /// Like [`Client::begin_in`], with another method. If this client's headers announce a body, the caller sends it.
     pub async fn begin_by(&self, method: &str, version: &str, path: &str) -> TcpStream {
         let mut stream = TcpStream::connect(self.address).await.expect("the server listens");
         let begin = format!("{method} /api/v1{path} {version}\r\nhost: test\r\nconnection: close\r\n");
@@ -121,7 +122,7 @@ impl Client {
         stream
     }
 
-    /// Sends a request whose target is written into the socket byte by byte, and answers its status.
+    /// Sends a request with these bytes as the target and returns the status.
     pub async fn raw(&self, method: &str, target: &[u8]) -> u16 {
         let mut stream = TcpStream::connect(self.address).await.expect("the server listens");
         let mut request =
@@ -138,7 +139,7 @@ impl Client {
         status.unwrap_or_else(|| panic!("not an answer: {head:?}"))
     }
 
-    /// Below `/api/v1`, unless the path begins with the address itself: `~/health/live`.
+    /// Paths are below `/api/v1`, except those that begin with `~`: `~/health/live`.
     fn url(&self, path: &str) -> Url {
         let url = match path.strip_prefix('~') {
             Some(path) => format!("http://{}{path}", self.address),
@@ -147,7 +148,7 @@ impl Client {
         Url::parse(&url).expect("a URL")
     }
 
-    /// A request to a server that may be gone before it has answered; then there is no answer.
+    /// Sends a request to a server that may be killed before it responds. `None` if there is no response.
     pub async fn attempt(&self, method: Method, path: &str, body: Option<Value>) -> Option<Answer> {
         let mut request = self.http.request(method, self.url(path)).headers(self.headers.clone());
         if let Some(body) = body {
@@ -162,7 +163,7 @@ impl Client {
         let response = self.http.execute(request).await.expect("the server answers");
         let path = response.url().path().to_string();
         let answer = Answer::read(response).await;
-        described::check(&method, &path, &answer);
+        openapi_validation::check(&method, &path, &answer);
         answer
     }
 }

@@ -1,4 +1,4 @@
-//! A fresh database for each test: a copy of one that was migrated and seeded once.
+//! A database for each test: a copy of one that was migrated and seeded once.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -8,23 +8,23 @@ use sea_orm::{ConnectionTrait, Database as Connector};
 
 use super::postgres;
 
-/// The two that the service runs on.
+/// The supported databases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Database {
     Sqlite,
     Postgres,
 }
 
-/// A database that was made ready once, to be copied.
+/// A prepared database to copy.
 pub enum Template {
-    /// The bytes of the file.
+    /// The bytes of the SQLite file.
     Sqlite(Vec<u8>),
-    /// The URL, to which nobody is connected.
+    /// The URL of the PostgreSQL database, without connections.
     Postgres(String),
 }
 
 impl Database {
-    /// Whether it is there; PostgreSQL may not be installed, which is said loudly.
+    /// True if the database can be used. A missing PostgreSQL prints a notice.
     pub fn is_installed(self) -> bool {
         self == Database::Sqlite || postgres::server().is_some()
     }
@@ -37,11 +37,12 @@ impl Database {
         }
     }
 
-    /// What [`Template::copy`] copies. Nobody is connected any more.
+    /// The source of [`Template::copy`]. All connections are closed.
     pub async fn template(self, url: String, folder: &Folder, state: &State) -> Template {
         let whole = folder.path().join("whole.db");
         if self == Database::Sqlite {
-            // Its file alone may be torn: a connection that is slow to close may be writing what it has learned for the planner.
+            // A copy of the file alone could be inconsistent: a connection that closes slowly may write planner
+            // statistics.
             let copy = format!("VACUUM INTO '{}'", whole.display());
             state.db.writer().execute_unprepared(&copy).await.expect("the database can be copied");
         }
@@ -52,7 +53,7 @@ impl Database {
         }
     }
 
-    /// Removes the database of a test that has passed. SQLite's goes with its folder.
+    /// Removes the database of a passed test. SQLite's is in its folder.
     pub async fn remove(self, url: &str) {
         if self == Database::Postgres {
             let (server, name) = url.rsplit_once('/').expect("a URL has a last segment");

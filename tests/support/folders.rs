@@ -1,15 +1,15 @@
-//! Folders with an owner, notes under them, links to notes and pins that refer further: resources that are seen only where
-//! another record is.
+//! Fixture of resources whose visibility depends on others: folders with an owner, notes in them, links to notes and
+//! pins.
 
 use charter_migrations::prelude::*;
 use charter_runtime::generated::Resource;
 use charter_runtime::ops::Route;
 use sea_orm::entity::prelude::{DateTimeUtc, Json};
 
-use super::own::own_fixture;
+use super::custom_app::own_fixture;
 use super::server::nothing;
 
-/// What only its owner and administrators see.
+/// Visible to its owner and administrators only.
 pub mod folder {
     use super::*;
 
@@ -30,7 +30,7 @@ pub mod folder {
     }
 }
 
-/// What stands in a folder.
+/// A note in a folder.
 pub mod note {
     use super::*;
 
@@ -51,7 +51,7 @@ pub mod note {
     }
 }
 
-/// What is part of a note, and has no path of its own.
+/// Embedded in a note, without a path of its own.
 pub mod mark {
     use super::*;
 
@@ -70,7 +70,7 @@ pub mod mark {
     }
 }
 
-/// What everybody sees, and refers to a note.
+/// Visible to everybody, with a reference to a note.
 pub mod link {
     use super::*;
 
@@ -87,7 +87,7 @@ pub mod link {
     }
 }
 
-/// What refers to notes in every other way, and to what hangs on them or is part of them.
+/// References notes in every other way, and their links and embedded records.
 pub mod pin {
     use super::*;
 
@@ -116,7 +116,7 @@ pub mod pin {
 }
 
 own_fixture! {
-    /// The service with these resources beside its own.
+    /// The service with these resources.
     Folders, "folders", [
         Route::of::<folder::Entity>(),
         Route::of::<note::Entity>(),

@@ -1,4 +1,4 @@
-//! Every list of the service, as its routes say, so that no new one escapes a test of all.
+//! Every list of the service, generated from its routes, so that tests cover new lists.
 
 use charter_runtime::meta::Operation;
 use charter_runtime::ops;
@@ -6,16 +6,16 @@ use serde_json::{Value, json};
 
 use super::Server;
 
-/// What a parent in a path is made of.
+/// The body for creating a parent.
 fn parent(resource: &str) -> Value {
     match resource {
         "product" | "member" => json!({ "name": "Parent" }),
         "webhook" => json!({ "url": "https://hooks.example.com/", "events": ["*"] }),
-        other => panic!("say what a {other} is made of"),
+        other => panic!("no body is known for the parent {other}"),
     }
 }
 
-/// The path of each list below `/api/v1`, its parent in place, and the name of its resource.
+/// The path of each list below `/api/v1`, with a created parent, and the name of its resource.
 pub async fn lists(server: &Server) -> Vec<(String, &'static str)> {
     let (admin, mut lists) = (server.admin(), Vec::new());
     for route in ops::routes(&server.state) {
@@ -27,8 +27,8 @@ pub async fn lists(server: &Server) -> Vec<(String, &'static str)> {
         let mut path = route.path.trim_start_matches("/api/v1").to_string();
         if let Some(under) = meta.under {
             let over = server.state.catalog.get(under.resource).expect("it is linked").meta;
-            let made = admin.post(&format!("/{}", over.path), parent(over.name)).await.created(over.name);
-            path = path.replace(&format!("{{{}}}", under.field), &made["id"].to_string());
+            let created = admin.post(&format!("/{}", over.path), parent(over.name)).await.created(over.name);
+            path = path.replace(&format!("{{{}}}", under.field), &created["id"].to_string());
         }
         lists.push((path, meta.name));
     }

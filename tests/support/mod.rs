@@ -1,18 +1,19 @@
-//! What the tests stand on: a server over a fresh database, a client, and records to begin with.
+//! Test support: servers over new databases, clients, fixtures and external programs.
 
+pub mod all_types_fixture;
 mod answer;
 mod browser;
 mod bucket;
 mod chromium;
 mod client;
+mod custom_app;
 mod database;
-mod described;
+mod disconnect;
 mod folders;
-mod gatherings;
-mod leaving;
 mod lists;
-mod logged;
-mod own;
+mod log_capture;
+mod openapi_validation;
+mod polymorphic_fixture;
 mod pooler;
 pub mod postgres;
 pub mod program;
@@ -20,30 +21,29 @@ mod receiver;
 pub mod schema;
 mod server;
 mod sigv4;
-pub mod specimen;
-mod wire;
+mod tcp_proxy;
 
 use serde_json::Value;
 
+pub use all_types_fixture::Specimens;
 pub use answer::{Answer, plain};
 pub use browser::Browser;
 pub use bucket::{Bucket, Fault};
 pub use client::{Client, http};
+pub(crate) use custom_app::own_fixture;
+pub use custom_app::with_own;
 pub use database::Database;
+pub use disconnect::poll_times;
 pub use folders::Folders;
-pub use gatherings::Gatherings;
-pub use leaving::leave;
 pub use lists::lists;
-pub use logged::{log, logged};
-pub(crate) use own::own_fixture;
-pub use own::with_own;
+pub use log_capture::{log, logged};
+pub use polymorphic_fixture::Gatherings;
 pub use pooler::Pooler;
 pub use receiver::{Receiver, Reply};
 pub use server::{Fixture, Prepared, Server, create, nothing, run};
-pub use specimen::Specimens;
-pub use wire::Wire;
+pub use tcp_proxy::TcpProxy;
 
-/// Makes two tests of each of these functions, which take a running server: one on SQLite, one on PostgreSQL.
+/// Defines two tests for each of these functions, one on SQLite and one on PostgreSQL. The functions take a fixture.
 macro_rules! on_both {
     ($($name:ident),* $(,)?) => {
         $(
@@ -64,7 +64,7 @@ macro_rules! on_both {
 
 pub(crate) use on_both;
 
-/// The names of an object's fields, sorted.
+/// The names of an object's members, sorted.
 #[track_caller]
 pub fn keys(object: &Value) -> Vec<&str> {
     let mut keys: Vec<&str> = object.as_object().expect("an object").keys().map(String::as_str).collect();
@@ -72,18 +72,18 @@ pub fn keys(object: &Value) -> Vec<&str> {
     keys
 }
 
-/// Whether it is a time as `2026-03-21T10:00:00Z`.
+/// True for a time such as `2026-03-21T10:00:00Z`.
 pub fn is_utc_time(value: &Value) -> bool {
     value.as_str().and_then(|text| text.strip_suffix('Z')).is_some_and(is_time)
 }
 
-/// Whether it is a time as `2026-03-21T10:00:00+00:00`.
+/// True for a time such as `2026-03-21T10:00:00+00:00`.
 pub fn is_offset_time(value: &Value) -> bool {
     value.as_str().and_then(|text| text.strip_suffix("+00:00")).is_some_and(is_time)
 }
 
 fn is_time(text: &str) -> bool {
-    let form = b"0000-00-00T00:00:00";
-    let same = |(given, form): (u8, &u8)| if *form == b'0' { given.is_ascii_digit() } else { given == *form };
-    text.len() == form.len() && text.bytes().zip(form).all(same)
+    let format = b"0000-00-00T00:00:00";
+    let matches = |(given, format): (u8, &u8)| if *format == b'0' { given.is_ascii_digit() } else { given == *format };
+    text.len() == format.len() && text.bytes().zip(format).all(matches)
 }

@@ -1,8 +1,8 @@
-//! A pgbouncer in transaction mode before the tests' PostgreSQL, where one is installed that keeps prepared statements.
+//! PgBouncer in transaction mode before the tests' PostgreSQL.
 //!
-//! It is the program in `PGBOUNCER`, in the PATH or in Debian's folder, of version 1.21 or later: those before mix up the
-//! prepared statements of their clients. `CHARTER_TEST_REQUIRE_PGBOUNCER=1` makes its absence a failure; otherwise it is said
-//! once, loudly, and the tests that need it pass without having run.
+//! The program is `PGBOUNCER`, or is in the PATH or Debian's folder. Versions before 1.21 mix up the prepared
+//! statements of their clients and are ignored. `CHARTER_TEST_REQUIRE_PGBOUNCER=1` makes its absence a failure.
+//! Otherwise a notice is printed once, and the tests that need it pass without running.
 
 use std::fs;
 use std::io::Write;
@@ -15,20 +15,20 @@ use std::time::{Duration, Instant};
 
 use super::postgres::{Account, free_port, server, temporary_folder};
 
-/// The first version, after its first number 1, that knows whose a prepared statement is.
+/// Minor version of 1.x with support for prepared statements.
 const LEAST: u32 = 21;
 
-/// Stops the pooler when the process of the tests ends, however it ends, as that of PostgreSQL does.
+/// Stops the pooler when the test process ends, like the watchdog of PostgreSQL.
 const WATCHDOG: &str = r#""$1" "$2/pgbouncer.ini" > /dev/null 2> "$2/log" & cat > /dev/null; kill "$!"; rm -rf "$2""#;
 
-/// A running pooler, which stops when this is dropped.
+/// A running pooler, stopped when this is dropped.
 pub struct Pooler {
     port: u16,
     watchdog: Child,
 }
 
 impl Pooler {
-    /// One of its own for a test: of so many connections to each database.
+    /// A new pooler with this many connections to each database.
     pub fn start(connections: usize) -> Option<Pooler> {
         static PROGRAM: OnceLock<Option<PathBuf>> = OnceLock::new();
         let (program, postgres) = (PROGRAM.get_or_init(program).as_ref()?, server()?);
@@ -45,10 +45,10 @@ impl Pooler {
         shell.args(["-c", WATCHDOG, "watchdog"]).arg(program).arg(&folder);
         let watchdog = shell.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().expect("sh runs");
         let pooler = Pooler { port, watchdog };
-        let begun = Instant::now();
+        let started = Instant::now();
         while TcpStream::connect(("127.0.0.1", port)).is_err() {
             let log = fs::read_to_string(folder.join("log")).unwrap_or_default();
-            assert!(begun.elapsed() < Duration::from_secs(20), "pgbouncer does not start: {log}");
+            assert!(started.elapsed() < Duration::from_secs(20), "pgbouncer does not start: {log}");
             sleep(Duration::from_millis(20));
         }
         Some(pooler)

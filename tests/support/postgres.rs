@@ -1,11 +1,12 @@
-//! A private PostgreSQL for the tests of one process, started when its programs are installed and removed at the end.
+//! A private PostgreSQL for the tests of one process, started on demand and removed at the end.
 //!
-//! [`server`] starts it on first use, in a temporary folder ([`room`]) and on a free port of 127.0.0.1, without durability. It ends
-//! with the test process, however that ends: a small shell reads from a pipe whose other end only this process holds;
-//! when the process is gone the pipe closes, and the shell stops the server and removes the folder.
+//! [`server`] starts it on first use, in a temporary folder ([`room`]), on a free port of 127.0.0.1 and without
+//! durability. It ends with the test process, even if that is killed: a shell reads from a pipe whose other end only
+//! this process holds. When the pipe closes, the shell stops the server and removes the folder.
 //!
-//! The programs are those in `PG_BIN`, in the PATH or in Debian's folders. `CHARTER_TEST_REQUIRE_POSTGRES=1` makes their
-//! absence a failure; otherwise it is said once, loudly, and the tests that need the server pass without having run.
+//! The programs are those in `PG_BIN`, in the PATH or in Debian's folders. `CHARTER_TEST_REQUIRE_POSTGRES=1` makes
+//! their absence a failure. Otherwise a notice is printed once, and the tests that need the server pass without
+//! running.
 
 // Several test crates include this file, and none of them uses all of it.
 #![allow(dead_code)]
@@ -23,19 +24,20 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// Where the programs are looked for.
-const WHERE: &str = "no initdb in PG_BIN, the PATH or /usr/lib/postgresql/*/bin (Debian: apt-get install postgresql)";
+/// Where the programs are searched.
+const SEARCHED: &str =
+    "no initdb in PG_BIN, the PATH or /usr/lib/postgresql/*/bin (Debian: apt-get install postgresql)";
 
-/// How long a server may take to start, on a machine that is busy with other tests.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// Timeout of the start, on a machine that is busy with other tests.
+const START_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// So many KiB of memory are plenty for the databases of tests that run at the same time.
-const PLENTY: u64 = 6 << 20;
+/// Free memory in KiB that suffices for the databases of concurrent tests.
+const ENOUGH_MEMORY_KIB: u64 = 6 << 20;
 
-/// What ends the server: it waits for the end of its input, which is the end of the test process.
+/// The shell that ends the server. It waits for the end of its input, which is the end of the test process.
 ///
-/// It does not ask whether the server's process is there, which may stay as a zombie, but for the file that the server
-/// removes last. A server that has not yet written that file stops by itself, because its folder is gone.
+/// It waits for the removal of the server's lock file, because the server's process may stay as a zombie. A server
+/// that has not yet written that file ends by itself, because its folder is removed.
 const WATCHDOG: &str = r#"
 cat > /dev/null
 if read -r server < "$1/data/postmaster.pid"; then
@@ -48,7 +50,7 @@ fi
 rm -rf "$1"
 "#;
 
-/// A running server, which stops when this is dropped.
+/// A running server, stopped when this is dropped.
 pub struct Postgres {
     programs: PathBuf,
     port: u16,
@@ -57,23 +59,24 @@ pub struct Postgres {
     watchdog: Child,
 }
 
-/// The server that the tests of this process share, started on first use; none where PostgreSQL is not installed.
+/// The server that the tests of this process share, started on first use. `None` if PostgreSQL is not installed.
 ///
 /// # Panics
-/// When it is installed and does not start, and when it is not installed though the environment requires it.
+/// When it does not start, and when it is not installed although the environment requires it.
 pub fn server() -> Option<&'static Postgres> {
     static SERVER: OnceLock<Option<Postgres>> = OnceLock::new();
     SERVER.get_or_init(Postgres::start).as_ref()
 }
 
 impl Postgres {
-    /// A server of one's own, for a test that stops it; none where PostgreSQL is not installed.
+    /// A separate server, for tests that stop it. `None` if PostgreSQL is not installed.
     pub fn start() -> Option<Postgres> {
         let Some(programs) = programs() else {
             let required = std::env::var_os("CHARTER_TEST_REQUIRE_POSTGRES").is_some_and(|value| value == "1");
-            assert!(!required, "CHARTER_TEST_REQUIRE_POSTGRES=1, but PostgreSQL is not installed: {WHERE}");
-            // Past the test harness, which keeps to itself what a passing test prints.
-            let notice = format!("\n*** SKIPPED: PostgreSQL is not installed; its tests do not run: {WHERE} ***\n\n");
+            assert!(!required, "CHARTER_TEST_REQUIRE_POSTGRES=1, but PostgreSQL is not installed: {SEARCHED}");
+            // Bypasses the test harness, which hides the output of passing tests.
+            let notice =
+                format!("\n*** SKIPPED: PostgreSQL is not installed; its tests do not run: {SEARCHED} ***\n\n");
             let _ = std::io::stderr().write_all(notice.as_bytes());
             return None;
         };
@@ -89,7 +92,7 @@ impl Postgres {
         Some(Postgres { programs, port, databases: AtomicU32::new(0), server, watchdog })
     }
 
-    /// The URL of a fresh database: an empty one, or a copy of the one at `template`, to which nobody may be connected.
+    /// The URL of a new database: empty, or a copy of the one at `template`, which must have no connections.
     pub fn create_database(&self, template: Option<&str>) -> String {
         let name = format!("test_{}", self.databases.fetch_add(1, Ordering::Relaxed));
         let template = template.map_or("template0", |url| url.rsplit('/').next().expect("a URL has a last segment"));
@@ -100,33 +103,33 @@ impl Postgres {
                 Ok(()) => return self.url(&name),
                 Err(message) => message,
             };
-            // A connection to the template ends a moment after its client has closed it.
-            let again = message.contains("being accessed by other users") && Instant::now() < deadline;
-            assert!(again, "{statement}: {message}");
+            // The server sees the end of a connection shortly after the client closed it.
+            let retry = message.contains("being accessed by other users") && Instant::now() < deadline;
+            assert!(retry, "{statement}: {message}");
             sleep(Duration::from_millis(50));
         }
     }
 
-    /// Stops it in the middle of whatever it does: it neither answers nor hangs up.
+    /// Stops the server's processes with SIGSTOP: it neither responds nor closes connections.
     pub fn hang(&self) {
         self.signal("STOP");
     }
 
-    /// Lets it go on.
-    pub fn go_on(&self) {
+    /// Resumes the stopped processes.
+    pub fn resume(&self) {
         self.signal("CONT");
     }
 
-    /// To the server and to each of its sessions.
+    /// Sends a signal to the server and each of its sessions.
     fn signal(&self, name: &str) {
         let server = self.server.id();
         let sessions = fs::read_to_string(format!("/proc/{server}/task/{server}/children")).expect("Linux tells");
-        let those = std::iter::once(server.to_string()).chain(sessions.split_whitespace().map(String::from));
-        // One that has ended meanwhile is no failure: the server may have noticed since it was listed.
-        Command::new("kill").arg(format!("-{name}")).args(those).stderr(Stdio::null()).status().expect("kill runs");
+        let processes = std::iter::once(server.to_string()).chain(sessions.split_whitespace().map(String::from));
+        // A session may have ended since it was listed.
+        Command::new("kill").arg(format!("-{name}")).args(processes).stderr(Stdio::null()).status().expect("kill runs");
     }
 
-    /// Where it listens.
+    /// Port of the server.
     pub fn port(&self) -> u16 {
         self.port
     }
@@ -135,34 +138,34 @@ impl Postgres {
         format!("postgres://postgres@127.0.0.1:{}/{database}", self.port)
     }
 
-    /// Runs a statement in the maintenance database through psql, so that this file needs no driver.
+    /// Runs a statement in the maintenance database with psql, so that this file needs no driver.
     fn psql(&self, statement: &str) -> Result<(), String> {
         let output = Command::new(self.programs.join("psql"))
             .args(["--no-psqlrc", "--quiet", "--command", statement, &self.url("postgres")])
             .output()
-            .expect("psql stands beside initdb");
+            .expect("psql is in the folder of initdb");
         if output.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&output.stderr).into_owned()) }
     }
 }
 
 impl Drop for Postgres {
     fn drop(&mut self) {
-        // One that a failed test has left stopped would never end.
-        self.go_on();
+        // A stopped server would never end.
+        self.resume();
         // Waiting closes the pipe first, which makes the watchdog stop the server.
         let _ = self.watchdog.wait();
         let _ = self.server.wait();
     }
 }
 
-/// The folder of PostgreSQL's programs; the newest where Debian has several.
+/// The folder of PostgreSQL's programs, the newest if Debian has several.
 fn programs() -> Option<PathBuf> {
     let complete = |folder: &PathBuf| ["initdb", "postgres", "psql"].iter().all(|name| folder.join(name).is_file());
     if let Some(folder) = std::env::var_os("PG_BIN") {
         return Some(PathBuf::from(folder)).filter(complete);
     }
     let path = std::env::var_os("PATH").unwrap_or_default();
-    // The PATH often has a link to the one program, and the others stand where it leads.
+    // The PATH often has a link to one program only; the others are next to its target.
     let linked = std::env::split_paths(&path).filter_map(|folder| folder.join("initdb").canonicalize().ok());
     let mut folders = linked.filter_map(|program| program.parent().map(Path::to_path_buf));
     if let Some(folder) = folders.find(complete) {
@@ -176,7 +179,7 @@ fn programs() -> Option<PathBuf> {
     versions.pop().map(|folder| folder.join("bin"))
 }
 
-/// Who the server runs as: it refuses to run as root.
+/// The user that the server runs as. PostgreSQL refuses to run as root.
 #[derive(Clone, Copy)]
 pub enum Account {
     Own,
@@ -198,20 +201,20 @@ impl Account {
         find("postgres").or_else(|| find("nobody")).expect("an account `postgres` or `nobody` to run PostgreSQL as")
     }
 
-    /// A program run by this account, out of reach of a ctrl-c at the terminal.
+    /// A command run by this account, in a process group that a ctrl-c does not reach.
     pub fn command(self, program: &Path) -> Command {
         let mut command = Command::new(program);
         if let Account::Other { user, group } = self {
             command.uid(user).gid(group);
         }
-        // Wherever the tests run, the account may not be allowed there.
+        // The account may have no access to the current folder.
         command.current_dir("/").stdin(Stdio::null()).process_group(0);
         command
     }
 }
 
-/// Where tests keep files: in `TMPDIR` if it is set; else in memory where there is plenty, because a disk's file system takes
-/// longer to make the files of a database than PostgreSQL to fill them; else in the system's temporary folder.
+/// The folder for test files: `TMPDIR` if it is set, memory if there is enough, else the system's temporary folder.
+/// On a disk, creating the files of a database takes longer than filling them.
 pub fn room() -> PathBuf {
     static ROOM: OnceLock<PathBuf> = OnceLock::new();
     let find = || {
@@ -223,7 +226,7 @@ pub fn room() -> PathBuf {
             line.split_whitespace().nth(2)?.parse::<u64>().ok()
         });
         let chosen = std::env::var_os("TMPDIR").is_some();
-        if !chosen && free.is_some_and(|free| free >= PLENTY) { memory.into() } else { std::env::temp_dir() }
+        if !chosen && free.is_some_and(|free| free >= ENOUGH_MEMORY_KIB) { memory.into() } else { std::env::temp_dir() }
     };
     ROOM.get_or_init(find).clone()
 }
@@ -239,14 +242,14 @@ pub fn temporary_folder(account: Account) -> PathBuf {
     folder
 }
 
-/// Starts the shell that cleans up. It comes first, so that nothing is left over whenever the process is killed.
+/// Starts the watchdog. It starts before the server, so that a kill at any time leaves nothing behind.
 fn watch(folder: &Path) -> Child {
     Command::new("sh")
         .args(["-c", WATCHDOG, "watchdog"])
         .arg(folder)
         .current_dir("/")
         .stdin(Stdio::piped())
-        // Whoever reads the output of the tests would otherwise wait for this shell too.
+        // Otherwise a reader of the tests' output would also wait for this shell.
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .process_group(0)
@@ -254,10 +257,10 @@ fn watch(folder: &Path) -> Child {
         .expect("sh runs")
 }
 
-/// Starts the server and waits until it answers on the port that is returned.
+/// Starts the server and waits until it is ready on the returned port.
 fn serve(programs: &Path, account: Account, folder: &Path, data: &Path) -> (Child, u16) {
     let log = folder.join("log");
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + START_TIMEOUT;
     loop {
         let port = free_port();
         let mut server = account
@@ -276,12 +279,12 @@ fn serve(programs: &Path, account: Account, folder: &Path, data: &Path) -> (Chil
             assert!(Instant::now() < deadline, "PostgreSQL does not start: {}", read(&log));
             sleep(Duration::from_millis(20));
         }
-        // Another process may have taken the port since it was found free.
+        // Another process may have taken the port in the meantime.
         assert!(read(&log).contains("Address already in use"), "PostgreSQL does not start: {}", read(&log));
     }
 }
 
-/// Fast and forgetful, and with nothing that works behind the back of a test.
+/// Settings for speed without durability, and without background work.
 fn settings(port: u16) -> impl Iterator<Item = String> {
     let port = format!("port={port}");
     let settings = [
@@ -303,7 +306,7 @@ pub fn free_port() -> u16 {
     listener.local_addr().expect("it is bound").port()
 }
 
-/// Whether the server has come up: the last line of its lock file says so.
+/// True if the last line of the server's lock file reports that it is ready.
 fn is_ready(data: &Path) -> bool {
     read(&data.join("postmaster.pid")).lines().nth(7).is_some_and(|status| status.trim() == "ready")
 }

@@ -1,4 +1,4 @@
-//! The real program, run as an operator runs it: in a folder of its own, with no settings but those it is given.
+//! The real program, run as an operator does: in its own folder, with no settings but those it is given.
 
 use std::io::{BufRead, BufReader, Read};
 use std::net::SocketAddr;
@@ -9,25 +9,25 @@ use serde_json::Value;
 use super::Database;
 use super::database::Folder;
 
-/// A place to run the program in, with a database that does not exist yet.
+/// A folder to run the program in, with the URL of an empty database.
 pub struct Program {
     folder: Folder,
     url: String,
 }
 
-/// What a command said, and its exit code.
+/// Output and exit code of a command.
 #[derive(Debug)]
-pub struct Said {
+pub struct CommandOutput {
     pub code: i32,
     pub out: String,
     pub err: String,
 }
 
-/// The program as a server. It is killed when this is dropped.
+/// The running server. It is killed when this is dropped.
 pub struct Serving {
     child: Option<Child>,
     out: BufReader<ChildStdout>,
-    /// What it has printed on standard output so far.
+    /// Standard output so far.
     pub banner: String,
     /// `http://127.0.0.1:<port>`
     pub base_url: String,
@@ -40,7 +40,7 @@ impl Program {
         Program { folder, url }
     }
 
-    /// The program with these arguments, ready to be started.
+    /// A command with these arguments, not yet started.
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_charter"));
         command.args(arguments).current_dir(self.folder.path()).stdin(Stdio::null());
@@ -54,19 +54,19 @@ impl Program {
     }
 
     /// Runs a command to its end.
-    pub fn run(&self, arguments: &[&str]) -> Said {
-        said(self.command(arguments).output().expect("the program runs"))
+    pub fn run(&self, arguments: &[&str]) -> CommandOutput {
+        decode(self.command(arguments).output().expect("the program runs"))
     }
 
-    /// Runs a command that must succeed, and answers its standard output.
+    /// Runs a command that must succeed and returns its standard output.
     #[track_caller]
     pub fn done(&self, arguments: &[&str]) -> String {
-        let said = self.run(arguments);
-        assert_eq!(said.code, 0, "{arguments:?}: {said:?}");
-        said.out
+        let output = self.run(arguments);
+        assert_eq!(output.code, 0, "{arguments:?}: {output:?}");
+        output.out
     }
 
-    /// Runs a command that lists something as JSON.
+    /// Runs a command that lists records as JSON.
     #[track_caller]
     pub fn list(&self, arguments: &[&str]) -> Vec<Value> {
         let out = self.done(&[arguments, &["--format", "json"]].concat());
@@ -82,19 +82,19 @@ impl Program {
         self.folder.path()
     }
 
-    /// Starts the server for the first time, and waits until it has said all that it says then.
+    /// Starts the server for the first time and waits until its banner is complete.
     pub fn serve_first(&self, arguments: &[&str]) -> Serving {
         Serving::start(self.command(arguments), "More tokens:")
     }
 
-    /// Starts the server on a database with an administrator, and waits until it says where it listens.
+    /// Starts the server on a database with an administrator and waits until it prints its address.
     pub fn serve(&self, arguments: &[&str]) -> Serving {
         Serving::start(self.command(arguments), "Serving ")
     }
 }
 
 impl Serving {
-    /// Starts this command and reads what it prints until a line begins in this way.
+    /// Starts this command and reads its output until a line begins with `last`.
     pub fn start(mut command: Command, last: &str) -> Serving {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program runs");
         let out = BufReader::new(child.stdout.take().expect("a pipe"));
@@ -114,27 +114,27 @@ impl Serving {
         }
     }
 
-    /// Where it listens.
+    /// Address of the server.
     pub fn address(&self) -> SocketAddr {
         self.base_url.trim_start_matches("http://").parse().expect("an address")
     }
 
-    /// Its number as a process.
+    /// Process id.
     pub fn id(&self) -> u32 {
         self.child.as_ref().map(Child::id).expect("it runs")
     }
 
-    /// Sends it a signal by its name.
+    /// Sends a signal by name.
     pub fn signal(&self, name: &str) {
         signal(self.id(), name);
     }
 
-    /// Waits for its end.
-    pub fn end(mut self) -> Said {
+    /// Waits for the end of the process.
+    pub fn end(mut self) -> CommandOutput {
         let child = self.child.take().expect("it runs");
         let mut out = std::mem::take(&mut self.banner);
         self.out.read_to_string(&mut out).expect("the program prints text");
-        Said { out, ..said(child.wait_with_output().expect("the program ends")) }
+        CommandOutput { out, ..decode(child.wait_with_output().expect("the program ends")) }
     }
 }
 
@@ -147,14 +147,14 @@ impl Drop for Serving {
     }
 }
 
-/// Sends a process a signal by its name.
+/// Sends a signal to a process by name.
 pub fn signal(process: u32, name: &str) {
     let status = Command::new("kill").args([format!("-{name}"), process.to_string()]).status();
     assert!(status.expect("kill runs").success());
 }
 
-fn said(output: Output) -> Said {
-    Said {
+fn decode(output: Output) -> CommandOutput {
+    CommandOutput {
         code: output.status.code().unwrap_or(-1),
         out: String::from_utf8(output.stdout).expect("text"),
         err: String::from_utf8(output.stderr).expect("text"),

@@ -1,4 +1,4 @@
-//! A receiver of webhooks: a real server that keeps what it is sent and answers what a test wants.
+//! Receiver of webhooks: a real server that records requests and replies as a test wants.
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,18 +15,18 @@ use tokio_rustls::TlsAcceptor;
 /// A listening receiver. It stops when it is dropped.
 pub struct Receiver {
     pub address: SocketAddr,
-    kept: Arc<Kept>,
+    shared: Arc<Shared>,
     accepting: JoinHandle<()>,
 }
 
-struct Kept {
+struct Shared {
     connections: AtomicUsize,
     received: Mutex<Vec<Received>>,
     arrived: Notify,
     reply: Box<dyn Fn(&Received) -> Reply + Send + Sync>,
 }
 
-/// A request as it arrived.
+/// A received request.
 #[derive(Debug, Clone)]
 pub struct Received {
     pub method: String,
@@ -35,16 +35,16 @@ pub struct Received {
     pub body: Vec<u8>,
 }
 
-/// What a receiver answers.
+/// Response of the receiver.
 #[derive(Debug, Clone)]
 pub enum Reply {
-    /// A status and a body, and a further header.
+    /// A status, a body and an additional header.
     Whole(u16, Vec<u8>, Option<(&'static str, String)>),
-    /// These very bytes, and the end of the connection.
+    /// These bytes, then the connection closes.
     Bytes(Vec<u8>),
-    /// Status 200 and a body of 10 GB, in pieces of so many bytes with such pauses between.
+    /// Status 200 and a body of 10 GB, in chunks of this size with pauses between.
     Endless(usize, Duration),
-    /// Nothing, and the connection stays open.
+    /// No response, and the connection stays open.
     Silence,
 }
 
@@ -55,7 +55,7 @@ impl Reply {
 }
 
 impl Received {
-    /// A header, or nothing.
+    /// A header, or the empty text.
     pub fn header(&self, name: &str) -> &str {
         self.headers.iter().find(|(n, _)| n == name).map_or("", |(_, value)| value)
     }
@@ -66,17 +66,17 @@ impl Received {
 }
 
 impl Receiver {
-    /// Listens on a free port of this machine, over HTTP.
+    /// Listens on a free port, without TLS.
     pub async fn start(reply: impl Fn(&Received) -> Reply + Send + Sync + 'static) -> Receiver {
         Receiver::listen("127.0.0.1:0", None, reply).await
     }
 
-    /// Answers each delivery with this status.
+    /// Replies to each delivery with this status.
     pub async fn answering(status: u16) -> Receiver {
         Receiver::start(move |_| Reply::status(status)).await
     }
 
-    /// Listens at this address, over TLS if there is an acceptor.
+    /// Listens on this address, with TLS if there is an acceptor.
     pub async fn listen(
         address: &str,
         tls: Option<TlsAcceptor>,
@@ -84,30 +84,30 @@ impl Receiver {
     ) -> Receiver {
         let listener = TcpListener::bind(address).await.expect("a port is free");
         let address = listener.local_addr().expect("it has an address");
-        let kept = Arc::new(Kept {
+        let shared = Arc::new(Shared {
             connections: AtomicUsize::new(0),
             received: Mutex::default(),
             arrived: Notify::new(),
             reply: Box::new(reply),
         });
-        let accepted = kept.clone();
+        let accepted = shared.clone();
         let accepting = tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
                 accepted.connections.fetch_add(1, Ordering::SeqCst);
-                let (kept, tls) = (accepted.clone(), tls.clone());
+                let (shared, tls) = (accepted.clone(), tls.clone());
                 tokio::spawn(async move {
                     match tls {
-                        // A client that does not trust the certificate ends it here.
+                        // A client that does not trust the certificate closes the connection.
                         Some(tls) => match tls.accept(stream).await {
-                            Ok(stream) => kept.serve(stream).await,
+                            Ok(stream) => shared.serve(stream).await,
                             Err(_) => Some(()),
                         },
-                        None => kept.serve(stream).await,
+                        None => shared.serve(stream).await,
                     }
                 });
             }
         });
-        Receiver { address, kept, accepting }
+        Receiver { address, shared, accepting }
     }
 
     /// `http://127.0.0.1:<port>/hooks`
@@ -116,22 +116,22 @@ impl Receiver {
     }
 
     pub fn connections(&self) -> usize {
-        self.kept.connections.load(Ordering::SeqCst)
+        self.shared.connections.load(Ordering::SeqCst)
     }
 
-    /// What has arrived so far.
+    /// The requests so far.
     pub fn received(&self) -> Vec<Received> {
-        self.kept.received.lock().expect("no test failed").clone()
+        self.shared.received.lock().expect("no test failed").clone()
     }
 
-    /// Waits until so many requests have arrived, and answers all that have.
+    /// Waits until `count` requests have arrived and returns all of them.
     #[track_caller]
     pub fn wait_for(&self, count: usize) -> impl Future<Output = Vec<Received>> {
-        let place = std::panic::Location::caller();
+        let caller = std::panic::Location::caller();
         async move {
             let arrived = async {
                 loop {
-                    let arrived = self.kept.arrived.notified();
+                    let arrived = self.shared.arrived.notified();
                     if self.received().len() >= count {
                         return self.received();
                     }
@@ -140,7 +140,7 @@ impl Receiver {
             };
             match tokio::time::timeout(Duration::from_secs(20), arrived).await {
                 Ok(received) => received,
-                Err(_) => panic!("{place}: {} of {count} deliveries arrived", self.received().len()),
+                Err(_) => panic!("{caller}: {} of {count} deliveries arrived", self.received().len()),
             }
         }
     }
@@ -152,8 +152,8 @@ impl Drop for Receiver {
     }
 }
 
-impl Kept {
-    /// Serves one connection until either side ends it.
+impl Shared {
+    /// Serves one connection until either side closes it.
     async fn serve(&self, stream: impl AsyncRead + AsyncWrite + Unpin) -> Option<()> {
         let mut stream = BufReader::new(stream);
         loop {

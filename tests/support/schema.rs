@@ -1,4 +1,4 @@
-//! A small judge of JSON Schema: as much of it as the description uses, formats and numbers' steps apart.
+//! Small JSON Schema validator for the keywords of the OpenAPI document, except `format` and `multipleOf`.
 
 use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex};
@@ -6,7 +6,7 @@ use std::sync::{LazyLock, Mutex};
 use regex::Regex;
 use serde_json::Value;
 
-/// What a reference leads to, or the value itself.
+/// Follows a `$ref`, or returns the value itself.
 pub fn resolve<'d>(description: &'d Value, value: &'d Value) -> &'d Value {
     match value["$ref"].as_str() {
         Some(reference) => {
@@ -17,19 +17,19 @@ pub fn resolve<'d>(description: &'d Value, value: &'d Value) -> &'d Value {
     }
 }
 
-/// What of a value breaks its schema, each with the way to it. An object has no property that its schema does not name,
-/// unless that says that others are allowed: what an answer has is to be described.
-pub fn problems(description: &Value, schema: &Value, value: &Value, way: &str) -> Vec<String> {
-    let mut found = broken(description, schema, value, way);
+/// The violations of a schema, each with its path. A property that the schema does not name is a violation unless the
+/// schema allows others, because the document must describe every member.
+pub fn problems(description: &Value, schema: &Value, value: &Value, path: &str) -> Vec<String> {
+    let mut found = violations(description, schema, value, path);
     let names = names(description, schema);
     if let (Some(object), false) = (value.as_object(), names.is_empty()) {
         let unknown = object.keys().filter(|name| !names.contains(&name.as_str()));
-        found.extend(unknown.map(|name| format!("{way}: `{name}` is not described")));
+        found.extend(unknown.map(|name| format!("{path}: `{name}` is not described")));
     }
     found
 }
 
-/// The properties that a schema names by itself and by its parts; none where it allows others.
+/// The properties that a schema and its parts name. Empty if the schema allows others.
 fn names<'d>(description: &'d Value, schema: &'d Value) -> Vec<&'d str> {
     let schema = resolve(description, schema);
     if schema.get("additionalProperties").is_some() {
@@ -40,32 +40,32 @@ fn names<'d>(description: &'d Value, schema: &'d Value) -> Vec<&'d str> {
     own.chain(parts.flat_map(|part| names(description, part))).collect()
 }
 
-/// Each pattern is compiled once.
+/// Caches compiled patterns.
 fn matches(pattern: &str, text: &str) -> bool {
-    static KNOWN: LazyLock<Mutex<HashMap<String, Regex>>> = LazyLock::new(Mutex::default);
-    let mut known = KNOWN.lock().expect("no test fails here");
-    let regex = known.entry(pattern.to_string()).or_insert_with(|| {
-        // The one expression that looks ahead is judged without that.
+    static CACHE: LazyLock<Mutex<HashMap<String, Regex>>> = LazyLock::new(Mutex::default);
+    let mut cache = CACHE.lock().expect("no test fails here");
+    let regex = cache.entry(pattern.to_string()).or_insert_with(|| {
+        // The regex crate has no lookahead, which one pattern uses.
         Regex::new(&pattern.replace("(?=.*[1-9])", "")).expect("a pattern")
     });
     regex.is_match(text)
 }
 
-/// The same without a look at the properties that nobody names.
-fn broken(description: &Value, schema: &Value, value: &Value, way: &str) -> Vec<String> {
+/// The violations except undescribed properties.
+fn violations(description: &Value, schema: &Value, value: &Value, path: &str) -> Vec<String> {
     let mut found = Vec::new();
     let schema = resolve(description, schema);
-    let mut fail = |what: String| found.push(format!("{way}: {value} {what}"));
+    let mut fail = |problem: String| found.push(format!("{path}: {value} {problem}"));
     if let Some(kind) = schema.get("type") {
         let kinds = kind.as_array().cloned().unwrap_or_else(|| vec![kind.clone()]);
         if !kinds.iter().filter_map(Value::as_str).any(|kind| is(kind, value)) {
             fail(format!("is not {kind}"));
         }
     }
-    if let Some(known) = schema["enum"].as_array()
-        && !known.contains(value)
+    if let Some(values) = schema["enum"].as_array()
+        && !values.contains(value)
     {
-        fail(format!("is not among {known:?}"));
+        fail(format!("is not among {values:?}"));
     }
     if schema.get("const").is_some_and(|only| only != value) {
         fail(format!("is not {}", schema["const"]));
@@ -77,44 +77,44 @@ fn broken(description: &Value, schema: &Value, value: &Value, way: &str) -> Vec<
     }
     if let Some(text) = value.as_str() {
         let length = text.chars().count() as u64;
-        if schema["minLength"].as_u64().is_some_and(|least| length < least)
-            || schema["maxLength"].as_u64().is_some_and(|most| length > most)
+        if schema["minLength"].as_u64().is_some_and(|min| length < min)
+            || schema["maxLength"].as_u64().is_some_and(|max| length > max)
         {
             fail("is too short or too long".into());
         }
     }
     if let Some(number) = value.as_f64()
-        && (schema["minimum"].as_f64().is_some_and(|least| number < least)
-            || schema["maximum"].as_f64().is_some_and(|most| number > most))
+        && (schema["minimum"].as_f64().is_some_and(|min| number < min)
+            || schema["maximum"].as_f64().is_some_and(|max| number > max))
     {
         fail("is out of bounds".into());
     }
     if let Some(alternatives) = schema["anyOf"].as_array() {
-        let each: Vec<Vec<String>> = alternatives.iter().map(|one| problems(description, one, value, way)).collect();
+        let each: Vec<Vec<String>> = alternatives.iter().map(|one| problems(description, one, value, path)).collect();
         if each.iter().all(|problems| !problems.is_empty()) {
             found.extend(each.into_iter().min_by_key(Vec::len).unwrap_or_default());
         }
     }
     for part in schema["allOf"].as_array().into_iter().flatten() {
-        found.extend(broken(description, part, value, way));
+        found.extend(violations(description, part, value, path));
     }
     if let Some(object) = value.as_object() {
         for name in schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str) {
             if !object.contains_key(name) {
-                found.push(format!("{way}: `{name}` is missing"));
+                found.push(format!("{path}: `{name}` is missing"));
             }
         }
         for (name, value) in object {
             match (&schema["properties"][name], &schema["additionalProperties"]) {
-                (Value::Null, Value::Bool(false)) => found.push(format!("{way}: `{name}` is not described")),
+                (Value::Null, Value::Bool(false)) => found.push(format!("{path}: `{name}` is not described")),
                 (Value::Null, Value::Null | Value::Bool(true)) => {}
-                (Value::Null, others) => found.extend(problems(description, others, value, &format!("{way}.{name}"))),
-                (schema, _) => found.extend(problems(description, schema, value, &format!("{way}.{name}"))),
+                (Value::Null, others) => found.extend(problems(description, others, value, &format!("{path}.{name}"))),
+                (schema, _) => found.extend(problems(description, schema, value, &format!("{path}.{name}"))),
             }
         }
     }
     for (index, element) in value.as_array().into_iter().flatten().enumerate() {
-        found.extend(problems(description, &schema["items"], element, &format!("{way}.{index}")));
+        found.extend(problems(description, &schema["items"], element, &format!("{path}.{index}")));
     }
     found
 }
@@ -133,7 +133,7 @@ fn is(kind: &str, value: &Value) -> bool {
 }
 
 #[test]
-fn the_judge_finds_what_is_wrong() {
+fn validator_reports_every_violation() {
     let schema = serde_json::json!({
         "type": "object",
         "required": ["a"],

@@ -1,4 +1,4 @@
-//! A server in this process, on a free port and over a database of its own.
+//! A server in this process, on a free port and with its own database.
 
 use std::future::Future;
 use std::net::SocketAddr;
@@ -24,7 +24,7 @@ use super::{Client, Database, log};
 pub struct Server {
     pub database: Database,
     pub address: SocketAddr,
-    /// What the server works with, for what cannot be asked over HTTP.
+    /// The server's state, for access that HTTP does not offer.
     pub state: Arc<State>,
     url: String,
     token: String,
@@ -32,20 +32,20 @@ pub struct Server {
     running: Running,
 }
 
-/// What a test is given.
+/// A test fixture.
 pub trait Fixture: Sized {
     fn start(database: Database) -> impl Future<Output = Self>;
 
     fn server(&self) -> &Server;
 }
 
-/// A migrated and seeded database with its first administrator, and that administrator's token.
+/// A migrated and seeded database with its first administrator and a token of theirs.
 pub struct Prepared {
     template: Template,
     token: String,
 }
 
-/// What a prepared database holds beside the reference data.
+/// Adds records to a prepared database.
 pub type Fill = fn(&Arc<State>) -> BoxFuture<'_, ()>;
 
 /// Runs a test on a fixture over this database, if it is installed.
@@ -79,25 +79,25 @@ impl Server {
     pub async fn with(database: Database, configure: impl FnOnce(&mut Config)) -> Server {
         static SQLITE: OnceLock<Prepared> = OnceLock::new();
         static POSTGRES: OnceLock<Prepared> = OnceLock::new();
-        let place = if database == Database::Sqlite { &SQLITE } else { &POSTGRES };
-        Server::open(charter::app(), database, place, nothing, configure).await
+        let template = if database == Database::Sqlite { &SQLITE } else { &POSTGRES };
+        Server::open(charter::app(), database, template, nothing, configure).await
     }
 
-    /// Starts an application over a copy of what `place` holds, which the first caller makes.
+    /// Starts an application over a copy of the prepared database in `template`, which the first caller prepares.
     pub async fn open(
         app: App,
         database: Database,
-        place: &'static OnceLock<Prepared>,
+        template: &'static OnceLock<Prepared>,
         fill: Fill,
         configure: impl FnOnce(&mut Config),
     ) -> Server {
-        let prepared = match place.get() {
+        let prepared = match template.get() {
             Some(prepared) => prepared,
             None => {
-                // A thread of its own, because the runtime of this one must not be blocked by others who wait.
+                // On a blocking thread, because waiting for another thread's preparation blocks.
                 let app = app.clone();
-                let make = move || place.get_or_init(|| prepare(&app, database, fill));
-                tokio::task::spawn_blocking(make).await.expect("a database is prepared")
+                let init = move || template.get_or_init(|| prepare(&app, database, fill));
+                tokio::task::spawn_blocking(init).await.expect("a database is prepared")
             }
         };
         let folder = Arc::new(Folder::create());
@@ -113,13 +113,13 @@ impl Server {
         Server { database, address: running.address, state, url, token, folder, running }
     }
 
-    /// Another node of the service, over the same database.
-    pub async fn beside(&self) -> Server {
-        self.beside_with(|_| {}).await
+    /// Another node of the service over the same database.
+    pub async fn second_node(&self) -> Server {
+        self.second_node_with(|_| {}).await
     }
 
     /// Another node with other settings.
-    pub async fn beside_with(&self, configure: impl FnOnce(&mut Config)) -> Server {
+    pub async fn second_node_with(&self, configure: impl FnOnce(&mut Config)) -> Server {
         let mut config = config(&self.url, &self.folder);
         configure(&mut config);
         let state = charter::app().open(config).await.expect("the application opens");
@@ -135,22 +135,22 @@ impl Server {
         Server::serve(Database::Postgres, state, url.to_string(), token, folder).await
     }
 
-    /// Stops as a signal makes it.
+    /// Stops gracefully, as on a signal.
     pub async fn stop(self) {
         self.running.stop().await;
     }
 
-    /// The same service with other settings, beside this one and over a database of its own.
+    /// The same service with other settings and its own database.
     pub async fn configured(&self, configure: impl FnOnce(&mut Config)) -> Server {
         Server::with(self.database, configure).await
     }
 
-    /// The address of its pages.
+    /// The URL of its pages.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// A client with the administrator's token for everything.
+    /// A client with the administrator's token, which has all abilities.
     pub fn admin(&self) -> Client {
         self.client(&self.token)
     }
@@ -165,21 +165,21 @@ impl Server {
         Client::new(self.address)
     }
 
-    /// As if the first ten records of a table had been made the other way round: the order of their times is not that of
-    /// their ids.
-    pub async fn made_in_turn(&self, table: &str) {
+    /// Reverses the creation times of the first ten records of a table, so that their order differs from that of the
+    /// ids.
+    pub async fn reverse_creation_times(&self, table: &str) {
         for id in 1..=10 {
             let time = format!("2026-01-01T00:{:02}:00+00:00", 59 - id);
             self.sql(&format!("UPDATE {table} SET created_at = '{time}' WHERE id = {id}")).await;
         }
     }
 
-    /// Runs a statement that no request can, past the service.
+    /// Runs a statement directly on the database.
     pub async fn sql(&self, statement: &str) {
         self.state.db.writer().execute_unprepared(statement).await.expect("the statement runs");
     }
 
-    /// The names of the events of this kind, oldest first.
+    /// The names of the events with this prefix, oldest first.
     pub async fn events(&self, prefix: &str) -> Vec<String> {
         let backend = self.state.db.writer().get_database_backend();
         let statement = Statement::from_string(backend, "SELECT name FROM events ORDER BY id");
@@ -188,7 +188,7 @@ impl Server {
         names.filter(|name| name.starts_with(prefix)).collect()
     }
 
-    /// The bodies of the events after the first so many, as receivers get them.
+    /// The bodies of the events, without the first `after`, as receivers get them.
     pub async fn event_bodies(&self, after: usize) -> Vec<Value> {
         let sql = Sql::new(self.state.db.dialect(), "SELECT \"body\" FROM \"events\" ORDER BY \"id\"");
         let rows = sql.all(self.state.db.reader()).await.expect("the events are read");
@@ -196,13 +196,13 @@ impl Server {
         bodies.map(|body| serde_json::from_str(&body).expect("an event is JSON")).skip(after).collect()
     }
 
-    /// The column `text` of what a query answers.
+    /// The column `text` of a query's result.
     pub async fn texts(&self, query: &str) -> Vec<String> {
         let rows = Sql::new(self.state.db.dialect(), query).all(self.state.db.reader()).await.expect("it is read");
         rows.iter().map(|row| row.try_get::<String>("", "text").expect("a text")).collect()
     }
 
-    /// An administrator's token for these abilities alone.
+    /// A token of the administrator with these abilities only.
     pub async fn token(&self, abilities: &[&str]) -> String {
         let token = json!({ "name": "Able", "abilities": abilities });
         let created = self.admin().post("/tokens", token).await.created("token");
@@ -214,7 +214,7 @@ impl Server {
         self.client(&self.token(abilities).await)
     }
 
-    /// A new user who is no administrator, with a role of these permissions; and a client with a token of these
+    /// A new user without administrator rights, with a role of these permissions, and a client with a token of these
     /// abilities.
     pub async fn user(&self, permissions: &[&str], abilities: &[&str]) -> (Value, Client) {
         let admin = self.admin();
@@ -260,7 +260,7 @@ fn config(url: &str, folder: &Folder) -> Config {
     }
 }
 
-/// Migrates and seeds a database, and makes its first administrator with a token for everything.
+/// Migrates and seeds a database and creates its first administrator with a token for everything.
 fn prepare(app: &App, database: Database, fill: Fill) -> Prepared {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime starts");
     runtime.block_on(async {
@@ -269,14 +269,14 @@ fn prepare(app: &App, database: Database, fill: Fill) -> Prepared {
         let state = app.open(config(&url, &folder)).await.expect("the application opens");
         let token = make_ready(app, &state).await;
         fill(&state).await;
-        // A copy has them, and no server over it begins with making them.
-        online_indexes::reconcile(&state).await.expect("the indexes of custom fields are made");
-        trigram::build_missing(&state).await.expect("the indexes of substrings are made");
+        // The indexes are copied with the database, so that no server has to build them.
+        online_indexes::reconcile(&state).await.expect("the indexes of custom fields are created");
+        trigram::build_missing(&state).await.expect("the trigram indexes are built");
         Prepared { template: database.template(url, &folder, &state).await, token }
     })
 }
 
-/// Migrates and seeds, and makes the first administrator; answers a token of theirs.
+/// Migrates, seeds and creates the first administrator. Returns a token of theirs.
 async fn make_ready(app: &App, state: &Arc<State>) -> String {
     app.prepare(state).await.expect("the database is migrated and seeded");
     let user = json!({ "name": "Administrator", "email": "admin@example.com", "is_admin": true });

@@ -1,11 +1,11 @@
-//! AWS Signature Version 4 as a service checks it, written from its description and from no client's code.
+//! Verification of AWS Signature Version 4, written from its documentation and independent of client code.
 
 use chrono::{DateTime, NaiveDateTime, TimeDelta, Utc};
 use hmac::{Hmac, KeyInit, Mac};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use sha2::{Digest, Sha256};
 
-/// A key that may use a bucket.
+/// Credentials for a bucket.
 #[derive(Debug, Clone)]
 pub struct Key {
     pub id: String,
@@ -13,7 +13,7 @@ pub struct Key {
     pub region: String,
 }
 
-/// A request as it was sent, without its body.
+/// Head of a request as it was sent.
 #[derive(Debug)]
 pub struct Head {
     pub method: String,
@@ -30,11 +30,11 @@ pub struct Head {
 pub enum Signed {
     /// In its headers, with this SHA-256 of its body, or none.
     Headers(Option<[u8; 32]>),
-    /// In its query string, for whoever has it.
+    /// In its query string: a presigned URL.
     Link,
 }
 
-/// What every byte but the unreserved ones becomes.
+/// Every byte except the unreserved ones is percent-encoded.
 const STRICT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 const ALGORITHM: &str = "AWS4-HMAC-SHA256";
 const UNSIGNED: &str = "UNSIGNED-PAYLOAD";
@@ -48,7 +48,7 @@ impl Head {
         self.query.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
-    /// Reads a query string.
+    /// Parses a query string.
     pub fn parameters(query: &str) -> Vec<(String, String)> {
         let decode = |text: &str| percent_decode_str(&text.replace('+', " ")).decode_utf8_lossy().into_owned();
         let pairs = query.split('&').filter(|pair| !pair.is_empty());
@@ -56,7 +56,7 @@ impl Head {
     }
 }
 
-/// Checks who signed a request, and when; answers how, or the code of the refusal.
+/// Verifies the signature and time of a request. Returns how it is signed, or the error code.
 pub fn check(head: &Head, key: &Key, now: DateTime<Utc>) -> Result<Signed, &'static str> {
     if head.parameter("X-Amz-Algorithm").is_some() { check_link(head, key, now) } else { check_headers(head, key, now) }
 }
@@ -74,7 +74,7 @@ fn check_link(head: &Head, key: &Key, now: DateTime<Utc>) -> Result<Signed, &'st
     let scope = scope(of("X-Amz-Credential")?, key, date)?;
     let canonical = canonical(head, query, &headers, UNSIGNED)?;
     verify(&canonical, date, &scope, key, of("X-Amz-Signature")?)?;
-    // Only what is signed is believed.
+    // Only signed headers count.
     if date > now + TimeDelta::minutes(15) || now >= date + TimeDelta::seconds(seconds) {
         return Err("AccessDenied");
     }
@@ -90,7 +90,7 @@ fn check_headers(head: &Head, key: &Key, now: DateTime<Utc>) -> Result<Signed, &
     };
     let date = head.header("x-amz-date").and_then(date).ok_or("AccessDenied")?;
     let headers: Vec<&str> = of("SignedHeaders")?.split(';').collect();
-    // Nobody on the way can add one that means something.
+    // Unsigned headers could be added on the way.
     if head.headers.iter().any(|(name, _)| name.starts_with("x-amz-") && !headers.contains(&name.as_str())) {
         return Err("AccessDenied");
     }
@@ -145,7 +145,7 @@ fn verify(canonical: &str, date: DateTime<Utc>, scope: &str, key: &Key, signatur
     };
     let to_sign =
         format!("{ALGORITHM}\n{}\n{scope}\n{}", date.format("%Y%m%dT%H%M%SZ"), hex(&Sha256::digest(canonical)));
-    // The scope is day, region, service and end, each a key to the next.
+    // The signing key derives from the date, region, service and terminator in turn.
     let derived = scope.split('/').fold(format!("AWS4{}", key.secret).into_bytes(), |key, part| mac(&key, part));
     if hex(&mac(&derived, &to_sign)) == signature { Ok(()) } else { Err("SignatureDoesNotMatch") }
 }
@@ -160,9 +160,9 @@ fn bytes(hex: &str) -> Result<[u8; 32], &'static str> {
     bytes.and_then(|bytes| bytes.try_into().ok()).ok_or("InvalidDigest")
 }
 
-/// The example of the description itself: `GET /test.txt` of `examplebucket`, for a day.
+/// The documentation's example: `GET /test.txt` of `examplebucket`, valid for a day.
 #[test]
-fn the_published_example_is_accepted_and_none_like_it() {
+fn published_signature_is_accepted_and_altered_requests_are_rejected() {
     let key = Key {
         id: "AKIAIOSFODNN7EXAMPLE".into(),
         secret: "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY".into(),

@@ -1,4 +1,4 @@
-//! The tables of a database as they are, and how they differ from the model of an application.
+//! Comparison of database tables with the model of an application.
 
 // Several test crates include this file, and none of them uses all of it.
 #![allow(dead_code)]
@@ -25,51 +25,51 @@ pub type Tables = BTreeMap<String, Table>;
 pub struct Table {
     pub columns: BTreeMap<String, Column>,
     pub indexes: Vec<Index>,
-    /// By column: the table that it refers to.
+    /// By column, the table that it references.
     pub references: BTreeMap<String, String>,
-    /// The columns whose rows go when what they refer to does.
+    /// The columns with ON DELETE CASCADE.
     pub cascades: Vec<String>,
 }
 
 #[derive(Debug)]
 pub struct Column {
-    /// The type as the database writes it.
+    /// The type in the database's notation.
     pub kind: String,
     pub nullable: bool,
-    /// The default as it writes it, without quotes and casts.
+    /// The default without quotes and casts.
     pub default: Option<String>,
 }
 
 #[derive(Debug)]
 pub struct Index {
-    /// The columns in order; one whose text is compared without regard to case stands as `folded <column>`.
+    /// The columns in order. `folded <column>` stands for the case-folded text.
     pub keys: Vec<String>,
     pub unique: bool,
-    /// It holds some of the rows.
+    /// It has a WHERE condition.
     pub partial: bool,
-    /// It holds only the rows that are not deleted.
+    /// It contains only the rows that are not deleted.
     pub live: bool,
-    /// It finds substrings.
+    /// It is a trigram index.
     pub substrings: bool,
 }
 
-/// Opens a database and brings its tables up to date.
+/// Opens a database and prepares it.
 pub async fn open(app: App, folder: &Path, database_url: String) -> Arc<State> {
     let matches = command(&app).get_matches_from([app.name]);
     let settings = [("CHARTER_DATABASE_URL", database_url), ("CHARTER_DATA_DIR", folder.display().to_string())];
     let settings = settings.into_iter().map(|(name, value)| (name.to_string(), value));
     let state = app.open(Config::read(&matches, settings).expect("the settings can be read")).await;
     let state = state.unwrap_or_else(|error| panic!("the database does not open: {error}"));
-    app.prepare(&state).await.unwrap_or_else(|error| panic!("the tables are not made: {error}"));
+    app.prepare(&state).await.unwrap_or_else(|error| panic!("the tables are not created: {error}"));
     state
 }
 
-/// Every difference between the tables and the resources; none when they agree.
+/// Every difference between the tables and the resources.
 pub async fn differences(state: &State) -> Vec<String> {
     model::differences(&state.catalog, state.db.dialect(), &read(state).await)
 }
 
-/// Reads every table that the application's connection reaches.
+/// Reads every table in the connection's schema.
 async fn read(state: &State) -> Tables {
     match state.db.dialect() {
         Dialect::Sqlite => sqlite::read(state.db.reader()).await,
@@ -86,7 +86,7 @@ fn text(row: &QueryResult, column: &str) -> String {
     row.try_get("", column).unwrap_or_else(|error| panic!("{column}: {error}"))
 }
 
-/// `'rental'::character varying` is `rental`.
+/// `'rental'::character varying` becomes `rental`.
 fn plain_default(written: &str) -> String {
     let value = written.split("::").next().unwrap_or(written);
     value.trim_matches(|c| matches!(c, '\'' | '(' | ')' | ' ')).replace("''", "'").to_lowercase()

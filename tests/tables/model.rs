@@ -1,4 +1,4 @@
-//! What the tables must be by the metadata of the resources, and every difference from it as a line to read.
+//! The tables that the metadata requires, and every difference as a line of text.
 
 use charter_runtime::catalog::{Catalog, Entry};
 use charter_runtime::db::Dialect;
@@ -7,8 +7,8 @@ use charter_runtime::number::{Scaled, scale};
 
 use super::{Index, Table, Tables};
 
-/// Tables that belong to no resource: the files that no attachment has, the outbox, what is to be delivered, the answers
-/// that are kept for a repeated request, the numbers that triggers keep, and the list of the migrations that were applied.
+/// Tables of no resource: unattached files, the outbox, deliveries, idempotency responses, record counts and applied
+/// migrations.
 const OTHERS: &[&str] = &[
     "attachment_pending_deletions",
     "events",
@@ -23,27 +23,27 @@ const OTHERS: &[&str] = &[
     "seaql_migrations",
 ];
 
-/// Every difference between the tables and the resources; none when they agree.
+/// Every difference between the tables and the resources.
 pub fn differences(catalog: &Catalog, dialect: Dialect, tables: &Tables) -> Vec<String> {
     let mut found = Vec::new();
     for entry in catalog.entries() {
         match tables.get(entry.meta.table) {
             Some(table) => compare(catalog, entry, dialect, table, &mut found),
-            None => found.push(format!("{}: there is no such table", entry.meta.table)),
+            None => found.push(format!("{}: the table is missing", entry.meta.table)),
         }
     }
     let known = |name: &str| OTHERS.contains(&name) || catalog.entries().iter().any(|entry| entry.meta.table == name);
-    let strays = tables.keys().filter(|name| !known(name));
-    found.extend(strays.map(|name| format!("{name}: the table belongs to no resource")));
+    let unexpected = tables.keys().filter(|name| !known(name));
+    found.extend(unexpected.map(|name| format!("{name}: the table belongs to no resource")));
     tables.iter().for_each(|(name, table)| compare_cascades(name, table, &mut found));
     found
 }
 
-/// Who deletes a row deletes what goes with it: without an index all rows of the other table are read for that.
+/// Deleting a row deletes the rows that reference it with CASCADE. Without an index, this scans their table.
 fn compare_cascades(name: &str, table: &Table, found: &mut Vec<String>) {
     for column in &table.cascades {
         if !table.indexes.iter().any(|index| !index.partial && covers(&index.keys, &[column])) {
-            found.push(format!("{name}: no index finds the rows that go with their {column}"));
+            found.push(format!("{name}: no index finds the rows that are deleted with their {column}"));
         }
     }
 }
@@ -88,7 +88,7 @@ fn compare_column(meta: &ResourceMeta, field: &FieldMeta, dialect: Dialect, tabl
 }
 
 fn compare_indexes(meta: &ResourceMeta, dialect: Dialect, table: &Table, found: &mut Vec<String>) {
-    // An index over the rows that are not deleted serves a resource with soft deletes as well as one over all.
+    // A partial index on the rows that are not deleted also serves a resource with soft delete.
     let usable = |index: &&Index| meta.soft_delete || !index.live;
     let alone = meta.fields.iter().filter(|field| field.rules.contains(&Rule::Unique)).map(|field| vec![field.name]);
     for set in alone.chain(meta.unique.iter().map(|set| set.to_vec())) {
@@ -123,12 +123,12 @@ fn compare_indexes(meta: &ResourceMeta, dialect: Dialect, table: &Table, found: 
     }
 }
 
-/// Whether a list has its values in the order of the folded text.
+/// True if lists sort its values by the case-folded text.
 fn is_folded(kind: Kind) -> bool {
     matches!(kind, Kind::String { .. } | Kind::Text | Kind::Enum { .. } | Kind::PolymorphicType { .. })
 }
 
-/// Whether the keys of an index begin with these columns, with or without regard to case.
+/// True if the keys of an index begin with these columns, case-folded or not.
 fn covers(keys: &[String], columns: &[&str]) -> bool {
     let is = |key: &String, column: &str| key.strip_prefix("folded ").unwrap_or(key) == column;
     keys.len() >= columns.len() && keys.iter().zip(columns).all(|(key, column)| is(key, column))
@@ -138,7 +138,7 @@ fn key_type(dialect: Dialect) -> &'static str {
     if dialect == Dialect::Sqlite { "integer" } else { "bigint" }
 }
 
-/// How `migrations/src/column.rs` stores each kind.
+/// The storage type of each kind, as in `migrations/src/column.rs`.
 fn column_type(kind: Kind, dialect: Dialect) -> String {
     let (sqlite, postgres) = match kind {
         Kind::String { max } => (format!("varchar({max})"), format!("character varying({max}) COLLATE C")),

@@ -1,4 +1,4 @@
-//! What PostgreSQL says of its tables.
+//! Reads the tables of PostgreSQL from its catalog.
 
 use charter_runtime::db::Connection;
 
@@ -64,7 +64,7 @@ pub async fn read(connection: &Connection) -> Tables {
     tables
 }
 
-/// `charter_fold(email::text)` is `folded email`.
+/// `charter_fold(email::text)` becomes `folded email`.
 fn key(written: &str) -> String {
     match written.strip_prefix("charter_fold(").and_then(|rest| rest.strip_suffix(')')) {
         Some(folded) => format!("folded {}", folded.split("::").next().unwrap_or(folded)),

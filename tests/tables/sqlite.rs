@@ -1,4 +1,4 @@
-//! What SQLite says of its tables.
+//! Reads the tables of SQLite from its schema.
 
 use charter_runtime::db::Connection;
 

@@ -158,7 +158,7 @@ const WORD_ALIASES: &[(&str, &[&str], &str)] = &[
 
 /// The help for an unknown predicate.
 pub fn predicate(written: &str) -> Option<String> {
-    Predicate::elsewhere(written).map(|here| format!("use `{here}`"))
+    Predicate::from_foreign_name(written).map(|here| format!("use `{here}`"))
 }
 
 /// The help for an unknown word of a key.

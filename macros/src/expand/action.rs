@@ -68,7 +68,7 @@ pub fn action(action: &Action) -> TokenStream {
             output: ::charter_runtime::generated::ActionOutput::#output,
             event: #event,
             until: #until,
-            apart: #apart,
+            external: #apart,
             needs_write: #needs_write,
             reveals: #reveals,
         }

@@ -176,7 +176,7 @@ impl Predicate {
     }
 
     /// The predicate for a name from another system, for a hint.
-    pub fn elsewhere(written: &str) -> Option<&'static str> {
+    pub fn from_foreign_name(written: &str) -> Option<&'static str> {
         let plain: String = written.chars().filter(|letter| *letter != '_').collect();
         let plain = plain.to_lowercase();
         TABLE.iter().find(|row| row.elsewhere.contains(&plain.as_str())).map(|row| row.predicate.name())
@@ -211,8 +211,8 @@ mod tests {
     fn names_of_other_systems_lead_to_a_predicate() {
         let pairs = [("starts_with", "start"), ("isNull", "null"), ("GTE", "gteq"), ("not_equals", "not_eq")];
         for (written, name) in pairs {
-            assert_eq!(Predicate::elsewhere(written), Some(name));
+            assert_eq!(Predicate::from_foreign_name(written), Some(name));
         }
-        assert_eq!(Predicate::elsewhere("eq"), None);
+        assert_eq!(Predicate::from_foreign_name("eq"), None);
     }
 }

@@ -1,10 +1,10 @@
-//! The names of the events of a resource: those that it can emit, and those that may be written of it.
+//! Event names of a resource.
 
 use super::Entry;
 use crate::meta::{ActionMeta, ActionMethod, ActionOutput, Operation};
 
 impl Entry {
-    /// The names of the events that it can emit: of the plain operations that it serves, then of its actions.
+    /// The events that the resource can emit: those of its plain operations, then those of its actions.
     pub fn events(&self) -> Vec<String> {
         let meta = self.meta;
         if !meta.events {
@@ -28,12 +28,13 @@ impl Entry {
         names.into_iter().map(|name| format!("{}.{name}", meta.name)).collect()
     }
 
-    /// The names of the events that may be written of it: those that it can emit, and those of the changes that the
-    /// application makes by itself although it serves no such operation.
+    /// The events that can be in the outbox: those of [`Entry::events`] and those of changes that the application
+    /// makes itself without serving the operation.
     pub fn written_events(&self) -> Vec<String> {
         let mut names = self.events();
         if self.meta.events {
-            let plain = ["created", "updated", "deleted", "restored"].map(|what| format!("{}.{what}", self.meta.name));
+            let plain =
+                ["created", "updated", "deleted", "restored"].map(|event| format!("{}.{event}", self.meta.name));
             let others: Vec<String> = plain.into_iter().filter(|name| !names.contains(name)).collect();
             names.extend(others);
         }

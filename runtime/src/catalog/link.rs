@@ -1,5 +1,5 @@
-//! Where the names that metadata mentions lead: what a derived field shows, what a record cannot be without, and which
-//! names lead nowhere. A derive sees one struct alone, and of structs written by hand no check of YAML has seen any.
+//! Linker: resolves the names in the metadata, and reports those that lead nowhere. A derive sees only one struct,
+//! and the YAML checks do not see hand-written structs.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -8,23 +8,27 @@ use super::required_parents::ParentClause;
 use super::{Join, Parent, RequiredParents, Source};
 use crate::meta::{IncludeTarget, Kind, ResourceMeta, Rule, Shown};
 
-/// So many references are followed to find out whether a record is there.
+/// Limit on the chain of references that required parents are followed through.
 const MAX_DEPTH: usize = 4;
 
 /// The resources of an application, by name.
 type Metas<'m> = HashMap<&'m str, &'static ResourceMeta>;
 
-/// The condition that no record is deleted that `meta`'s records cannot be without: a required reference to a deleted
-/// record hides the record that has it, and so on from there. Nothing when no reference leads to what is kept deleted.
-pub fn standing(meta: &ResourceMeta, metas: &Metas<'_>) -> Option<RequiredParents> {
+/// The condition that no required parent of `meta`'s records is soft-deleted, transitively. `None` if no required
+/// reference leads to a resource with soft delete.
+pub fn required_parents(meta: &ResourceMeta, metas: &Metas<'_>) -> Option<RequiredParents> {
     let mut tables = Vec::new();
-    let needs = needs(meta, metas, 1, &mut tables);
-    (!needs.is_empty()).then_some(RequiredParents { needs, tables })
+    let clauses = parent_clauses(meta, metas, 1, &mut tables);
+    (!clauses.is_empty()).then_some(RequiredParents { clauses, tables })
 }
 
-/// What stands behind each required reference. `depth` names the tables within, and ends what refers in a circle; `tables`
-/// gathers them.
-fn needs(meta: &ResourceMeta, metas: &Metas<'_>, depth: usize, tables: &mut Vec<&'static str>) -> Vec<ParentClause> {
+/// The clause of each required reference. `depth` numbers the aliases and ends cycles. `tables` collects the tables.
+fn parent_clauses(
+    meta: &ResourceMeta,
+    metas: &Metas<'_>,
+    depth: usize,
+    tables: &mut Vec<&'static str>,
+) -> Vec<ParentClause> {
     let mut found = Vec::new();
     for field in meta.fields.iter().filter(|f| !f.nullable && depth <= MAX_DEPTH) {
         let Kind::Ref { resource } = field.kind else { continue };
@@ -34,9 +38,9 @@ fn needs(meta: &ResourceMeta, metas: &Metas<'_>, depth: usize, tables: &mut Vec<
         if target.soft_delete {
             required.push_str(&format!(" AND {inner}.\"deleted_at\" IS NULL"));
         }
-        for need in needs(target, metas, depth + 1, tables) {
+        for clause in parent_clauses(target, metas, depth + 1, tables) {
             required.push_str(" AND ");
-            need.write(&mut required, &inner);
+            clause.write(&mut required, &inner);
         }
         if !required.is_empty() {
             tables.push(table);
@@ -47,8 +51,8 @@ fn needs(meta: &ResourceMeta, metas: &Metas<'_>, depth: usize, tables: &mut Vec<
     found
 }
 
-/// What `meta`'s records belong to: the record that their path names or, where they have no path, each that they may be
-/// embedded in.
+/// The parents of `meta`'s records: the record in the nested path or, without a path, each record that can embed
+/// them.
 pub fn parents(meta: &ResourceMeta, metas: &Metas<'_>) -> Vec<Parent> {
     let parent = |name: &str, resource| {
         let field = meta.fields.iter().find(|field| field.name == name)?;
@@ -71,11 +75,11 @@ pub fn parents(meta: &ResourceMeta, metas: &Metas<'_>) -> Vec<Parent> {
     parents
 }
 
-/// Where each derived field has its value from.
+/// The source of each derived field.
 pub fn derived(
     meta: &'static ResourceMeta,
     metas: &Metas<'_>,
-    standings: &HashMap<&str, Arc<RequiredParents>>,
+    required_parents_by_name: &HashMap<&str, Arc<RequiredParents>>,
     problems: &mut Vec<String>,
 ) -> HashMap<&'static str, Source> {
     let mut sources = HashMap::new();
@@ -89,7 +93,7 @@ pub fn derived(
                 let other = metas.get(resource)?;
                 let found =
                     other.fields.iter().find(|f| f.name == target && f.is_column() && f.shown != Shown::Never)?;
-                let join = Join { meta: other, standing: standings.get(resource).cloned() };
+                let join = Join { meta: other, required_parents: required_parents_by_name.get(resource).cloned() };
                 Some(Source::through(via, join, found))
             }
             _ => None,
@@ -97,25 +101,27 @@ pub fn derived(
         match source {
             Some(source) => drop(sources.insert(field.name, source)),
             None => problems
-                .push(format!("{}.{} is derived from `{via}.{target}`, which is not there", meta.name, field.name)),
+                .push(format!("{}.{} is derived from `{via}.{target}`, which does not exist", meta.name, field.name)),
         }
     }
     sources
 }
 
-/// Reports each name of a resource that leads to no resource, or to no field of one.
+/// Reports each name that leads to no resource, or to no field of one.
 pub fn check(meta: &'static ResourceMeta, metas: &Metas<'_>, problems: &mut Vec<String>) {
-    let who = meta.name;
+    let name = meta.name;
     let mut resources: Vec<&str> = meta.under.iter().map(|under| under.resource).collect();
-    // Fields of others, each with the resource that must have it.
+    // Fields of other resources, each with its resource.
     let mut fields: Vec<(&str, &str)> = Vec::new();
     for field in meta.fields {
         match field.kind {
             Kind::Ref { resource } | Kind::RefList { resource } => resources.push(resource),
             Kind::Embedded { resource, by } => fields.push((resource, by)),
             Kind::PolymorphicType { type_names } => {
-                for name in type_names.iter().filter(|name| !metas.values().any(|other| other.type_name == **name)) {
-                    problems.push(format!("{who} refers to the type `{name}`, which the application does not have"));
+                for type_name in type_names.iter().filter(|name| !metas.values().any(|other| other.type_name == **name))
+                {
+                    problems
+                        .push(format!("{name} refers to the type `{type_name}`, which the application does not have"));
                 }
             }
             _ => {}
@@ -129,23 +135,23 @@ pub fn check(meta: &'static ResourceMeta, metas: &Metas<'_>, problems: &mut Vec<
         match include.target {
             IncludeTarget::Many { resource, by } => fields.push((resource, by)),
             IncludeTarget::One { via } if !has(meta, via) => {
-                problems.push(format!("{who} includes `{}` through `{via}`, which is not a field", include.name));
+                problems.push(format!("{name} includes `{}` through `{via}`, which is not a field", include.name));
             }
             _ => {}
         }
     }
     resources.extend(fields.iter().map(|(resource, _)| resource));
-    for name in resources.into_iter().filter(|name| !metas.contains_key(name)) {
-        problems.push(format!("{who} refers to the resource `{name}`, which the application does not have"));
+    for resource in resources.into_iter().filter(|name| !metas.contains_key(name)) {
+        problems.push(format!("{name} refers to the resource `{resource}`, which the application does not have"));
     }
     for (resource, field) in fields {
         if metas.get(resource).is_some_and(|other| !has(other, field)) {
-            problems.push(format!("{who} refers to `{resource}.{field}`, which is not a field"));
+            problems.push(format!("{name} refers to `{resource}.{field}`, which is not a field"));
         }
     }
 }
 
-/// Whether a resource keeps the values of such a field.
+/// True if the resource has a column of this name.
 fn has(meta: &ResourceMeta, name: &str) -> bool {
     meta.fields.iter().any(|field| field.name == name && field.is_column())
 }

@@ -1,15 +1,14 @@
-//! What must hold for a record to be there at all, beside a mark of its own: that nothing is deleted which it cannot be
-//! without. It is SQL on whatever stands for the record's table.
+//! Condition that no required parent of a record is soft-deleted, as SQL for any alias of the record's table.
 
-/// The condition that what a record cannot be without is there.
+/// The condition for all required parents.
 #[derive(Debug)]
 pub struct RequiredParents {
-    pub(super) needs: Vec<ParentClause>,
-    /// The tables that it looks into.
+    pub(super) clauses: Vec<ParentClause>,
+    /// The tables that the condition reads.
     pub tables: Vec<&'static str>,
 }
 
-/// The condition that the record is there which a reference leads to: SQL before and behind the column.
+/// The condition for one parent: SQL before and after the column.
 #[derive(Debug)]
 pub(super) struct ParentClause {
     pub before: String,
@@ -18,11 +17,11 @@ pub(super) struct ParentClause {
 }
 
 impl RequiredParents {
-    /// Writes it of the record `alias`.
+    /// Writes the condition on the record `alias`.
     pub fn write(&self, text: &mut String, alias: &str) {
-        for (index, need) in self.needs.iter().enumerate() {
+        for (index, clause) in self.clauses.iter().enumerate() {
             text.push_str(if index > 0 { " AND " } else { "" });
-            need.write(text, alias);
+            clause.write(text, alias);
         }
     }
 }
@@ -85,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn a_join_asks_for_what_its_record_cannot_be_without_and_for_nothing_else() {
+    fn join_checks_only_the_required_parents_of_its_record() {
         let routes = vec![Route::of::<shelf::Entity>(), Route::of::<crate_::Entity>(), Route::of::<lamp::Entity>()];
         let catalog = Catalog::link(routes).unwrap();
         let lamp = catalog.linked("lamp");

@@ -1,7 +1,6 @@
-//! The triggers on the tables of the resources, and the count that they begin with.
+//! Installs the count triggers on the tables of the resources and counts the existing records.
 //!
-//! They stand in the database and not in the code that writes, so that whatever writes there is counted: a seed, a
-//! migration, an operator with `psql`. The metadata says which records count; a start puts right what is missing.
+//! Triggers count every write: seeds, migrations and `psql` sessions included. Each start repairs missing triggers.
 
 use std::collections::BTreeMap;
 
@@ -11,27 +10,26 @@ use crate::db::{Connection, Db, Dialect, Lock, Sql};
 use crate::error::{Error, Result};
 use crate::meta::ResourceMeta;
 
-/// Puts the triggers on each table that lacks some, takes those away that are not wanted any more, and counts those
-/// tables. Answers which.
+/// Installs the triggers on tables where they are missing or outdated, counts those tables and returns them.
 ///
 /// # Errors
 /// When the database fails.
 pub async fn install(db: &Db, catalog: &Catalog) -> Result<Vec<&'static str>> {
-    let found = installed(db).await?;
+    let all = installed_triggers(db).await?;
     let mut counted = Vec::new();
     for meta in tables(catalog) {
-        let wanted: Vec<(String, String)> = triggers(db.dialect(), meta);
-        let there = found.get(meta.table).map(Vec::as_slice).unwrap_or_default();
-        if wanted.len() == there.len() && wanted.iter().all(|(name, _)| there.contains(name)) {
+        let desired: Vec<(String, String)> = triggers(db.dialect(), meta);
+        let installed = all.get(meta.table).map(Vec::as_slice).unwrap_or_default();
+        if desired.len() == installed.len() && desired.iter().all(|(name, _)| installed.contains(name)) {
             continue;
         }
         let transaction = db.begin_without_timeout().await?;
         lock(&transaction, db.dialect(), meta).await?;
-        for name in there {
+        for name in installed {
             let on = if db.dialect() == Dialect::Postgres { format!(" ON \"{}\"", meta.table) } else { String::new() };
             Sql::new(db.dialect(), format!("DROP TRIGGER \"{name}\"{on}")).run(&transaction).await?;
         }
-        for (_, text) in wanted {
+        for (_, text) in desired {
             Sql::new(db.dialect(), text).run(&transaction).await?;
         }
         count(&transaction, db.dialect(), meta).await?;
@@ -41,18 +39,18 @@ pub async fn install(db: &Db, catalog: &Catalog) -> Result<Vec<&'static str>> {
     Ok(counted)
 }
 
-/// Counts tables again, or the one of a resource with this plural name: after rows were loaded with the triggers off.
-/// Answers each table with its number of records.
+/// Recounts all tables, or the table of the resource with this plural name, after rows were loaded with the triggers
+/// disabled. Returns each table with its number of records.
 ///
 /// # Errors
-/// When no resource has that name, or the database fails.
+/// No resource has that name, or the database fails.
 pub async fn recount(db: &Db, catalog: &Catalog, plural: Option<&str>) -> Result<Vec<(&'static str, i64)>> {
-    let wanted: Vec<_> = tables(catalog).filter(|meta| plural.is_none_or(|plural| meta.plural == plural)).collect();
-    if wanted.is_empty() {
+    let selected: Vec<_> = tables(catalog).filter(|meta| plural.is_none_or(|plural| meta.plural == plural)).collect();
+    if selected.is_empty() {
         return Err(Error::internal(format!("no resource is called `{}`", plural.unwrap_or_default())));
     }
     let mut totals = Vec::new();
-    for meta in wanted {
+    for meta in selected {
         let transaction = db.begin_without_timeout().await?;
         lock(&transaction, db.dialect(), meta).await?;
         totals.push((meta.table, count(&transaction, db.dialect(), meta).await?));
@@ -65,8 +63,8 @@ fn tables(catalog: &Catalog) -> impl Iterator<Item = &'static ResourceMeta> {
     catalog.entries().iter().map(|entry| entry.meta)
 }
 
-/// The triggers of each table.
-async fn installed(db: &Db) -> Result<BTreeMap<String, Vec<String>>> {
+/// The installed triggers, by table.
+async fn installed_triggers(db: &Db) -> Result<BTreeMap<String, Vec<String>>> {
     let text = match db.dialect() {
         Dialect::Postgres => {
             "SELECT c.relname::text AS \"table\", t.tgname::text AS \"name\" FROM pg_trigger t \
@@ -84,18 +82,18 @@ async fn installed(db: &Db) -> Result<BTreeMap<String, Vec<String>>> {
     Ok(found)
 }
 
-/// Keeps every writer of a table out until the transaction ends, and whoever folds its changes. That one first: while it is
-/// waited for others write.
+/// Blocks writers of the table and compaction until the transaction ends. The compaction lock comes first, so that
+/// writers continue while it is waited for.
 async fn lock(transaction: &Connection, dialect: Dialect, meta: &ResourceMeta) -> Result<()> {
     if dialect == Dialect::Postgres {
-        Lock::Fold.acquire(transaction).await?;
+        Lock::Compact.acquire(transaction).await?;
         let text = format!("LOCK TABLE \"{}\" IN SHARE ROW EXCLUSIVE MODE", meta.table);
         Sql::new(dialect, text).run(transaction).await?;
     }
     Ok(())
 }
 
-/// Counts a locked table, and answers how many records it has.
+/// Counts a locked table and returns the number of records.
 async fn count(transaction: &Connection, dialect: Dialect, meta: &ResourceMeta) -> Result<i64> {
     let table = meta.table;
     let mut changes = 1;

@@ -1,8 +1,8 @@
-//! Exact totals without counting: triggers maintain the number of records of each table and of each block of 4,096 ids, and
-//! the number of changes of each table, which is its version.
+//! Exact totals without COUNT: triggers maintain the number of records of each table and of each block of 4,096 ids,
+//! and the number of changes of each table, which is its version.
 //!
-//! A reader learns numbers and rows in one statement, and so from one snapshot. The number of changes that a snapshot sees
-//! of a table grows with every commit, and snapshots are ordered: equal numbers mean the same state.
+//! A reader gets totals and rows in one statement and therefore from one snapshot. Snapshots are ordered, and the
+//! number of changes grows with every commit: equal versions mean the same state of the table.
 
 mod compact;
 mod install;

@@ -1,29 +1,29 @@
-//! SQL that reads what the triggers maintain.
+//! SQL that reads the maintained counts.
 
 use crate::db::{Dialect, Sql};
 
-/// Number of consecutive ids in a block: the triggers shift an id right by 12 bits.
+/// Number of consecutive ids in a block. The triggers shift an id right by 12 bits.
 pub const BLOCK_IDS: i64 = 1 << 12;
 
-/// Writes the number of records of a table that are not deleted, as one scalar.
+/// Writes the number of records of a table that are not deleted, as a scalar subquery.
 pub fn write_live_count(sql: &mut Sql, table: &str) {
-    let of_postgres = sql.dialect == Dialect::Postgres;
-    sql.push(if of_postgres { "(SELECT SUM(\"live\")::bigint FROM (" } else { "(" });
+    let is_postgres = sql.dialect == Dialect::Postgres;
+    sql.push(if is_postgres { "(SELECT SUM(\"live\")::bigint FROM (" } else { "(" });
     sql.push("SELECT \"live\" FROM \"record_totals\" WHERE \"table\" = '").push(table).push("'");
-    if of_postgres {
+    if is_postgres {
         sql.push(" UNION ALL SELECT \"live\" FROM \"record_changes\" WHERE \"table\" = '").push(table).push("') AS c");
     }
     sql.push(")");
 }
 
-/// Writes the sum of the numbers of changes of these tables, as one scalar.
+/// Writes the sum of these tables' versions, as a scalar subquery.
 pub fn write_versions(sql: &mut Sql, tables: &[&str]) {
-    let of_postgres = sql.dialect == Dialect::Postgres;
-    sql.push(if of_postgres { "(SELECT SUM(\"changes\")::bigint FROM (" } else { "(" });
+    let is_postgres = sql.dialect == Dialect::Postgres;
+    sql.push(if is_postgres { "(SELECT SUM(\"changes\")::bigint FROM (" } else { "(" });
     sql.push("SELECT SUM(\"changes\") AS \"changes\" FROM \"record_totals\" WHERE \"table\" IN (");
     write_names(sql, tables);
     sql.push(")");
-    if of_postgres {
+    if is_postgres {
         sql.push(" UNION ALL SELECT COUNT(*) FROM \"record_changes\" WHERE \"table\" IN (");
         write_names(sql, tables);
         sql.push(")) AS c");
@@ -31,18 +31,20 @@ pub fn write_versions(sql: &mut Sql, tables: &[&str]) {
     sql.push(")");
 }
 
-/// Writes names of tables as text literals. Metadata guarantees that they are snake_case.
+/// Writes table names as text literals. Metadata guarantees that they are snake_case.
 fn write_names(sql: &mut Sql, tables: &[&str]) {
     for (index, table) in tables.iter().enumerate() {
         sql.push(if index == 0 { "'" } else { ", '" }).push(table).push("'");
     }
 }
 
-/// Writes `WITH charter_place AS (...) `: `first`, the first id of the block in which the page at this offset begins, and
-/// `skipped`, the number of records of that block before the page. It has no row when the table has fewer records.
+/// Writes `WITH charter_block AS (...) `. Its row has `first`, the first id of the block in which the page at
+/// `offset` begins, and `skipped`, the number of records of that block before the page. There is no row if the table
+/// has fewer records.
 pub fn write_block_offset(sql: &mut Sql, table: &str, offset: i64) {
-    // Sums of bigint are numeric on PostgreSQL, which is slower; a row counts at most the records of one block.
-    let (small, cast, changes) = match sql.dialect {
+    // Sums of bigint are `numeric` on PostgreSQL, which is slower. A row counts at most the records of one block,
+    // which fits an int.
+    let (block_cast, cast, changes) = match sql.dialect {
         Dialect::Sqlite => ("", "", String::new()),
         Dialect::Postgres => (
             "::int",
@@ -50,11 +52,11 @@ pub fn write_block_offset(sql: &mut Sql, table: &str, offset: i64) {
             format!(" UNION ALL SELECT \"block\", \"live\" FROM \"record_changes\" WHERE \"table\" = '{table}'"),
         ),
     };
-    sql.push(&format!("WITH charter_place AS (SELECT \"block\" * {BLOCK_IDS} AS \"first\", ")).bind(offset);
+    sql.push(&format!("WITH charter_block AS (SELECT \"block\" * {BLOCK_IDS} AS \"first\", ")).bind(offset);
     sql.push(&format!(
         " - \"before\" AS \"skipped\" FROM (SELECT \"block\", \"live\", \
          SUM(\"live\") OVER (ORDER BY \"block\"){cast} - \"live\" AS \"before\" \
-         FROM (SELECT \"block\", SUM(\"live\"{small}) AS \"live\" FROM (SELECT \"block\", \"live\" FROM \"record_blocks\" \
+         FROM (SELECT \"block\", SUM(\"live\"{block_cast}) AS \"live\" FROM (SELECT \"block\", \"live\" FROM \"record_blocks\" \
          WHERE \"table\" = '{table}'{changes}) AS c GROUP BY 1) AS b) AS p WHERE \"before\" + \"live\" > "
     ));
     sql.bind(offset).push(" ORDER BY \"block\" LIMIT 1) ");

@@ -1,23 +1,23 @@
-//! What the triggers of a table are called, and the statements that make them.
+//! Count triggers: names and CREATE TRIGGER statements.
 
 use crate::db::Dialect;
 use crate::meta::ResourceMeta;
 
-/// What the names of the triggers begin with.
+/// Name prefix of the triggers.
 pub const PREFIX: &str = "charter_count_";
 
-/// The triggers that a table needs: name and statement. What they do stands in their names, so that a resource whose
-/// records are kept from now on when they are deleted gets others.
+/// The triggers of a table: name and statement. The name says if deleted records count, so that a resource that turns
+/// on soft delete gets other triggers.
 pub fn triggers(dialect: Dialect, meta: &ResourceMeta) -> Vec<(String, String)> {
-    let which = if meta.soft_delete { "live" } else { "all" };
+    let counted = if meta.soft_delete { "live" } else { "all" };
     match dialect {
-        Dialect::Postgres => postgres(meta.table, which),
-        Dialect::Sqlite => sqlite(meta, which),
+        Dialect::Postgres => postgres(meta.table, counted),
+        Dialect::Sqlite => sqlite(meta, counted),
     }
 }
 
-/// Once a statement, which is told of all of its rows.
-fn postgres(table: &str, which: &str) -> Vec<(String, String)> {
+/// Statement-level triggers with transition tables.
+fn postgres(table: &str, counted: &str) -> Vec<(String, String)> {
     let (old, new) = ("OLD TABLE AS \"old_rows\"", "NEW TABLE AS \"new_rows\"");
     let events = [
         ("insert", format!(" REFERENCING {new}")),
@@ -26,19 +26,19 @@ fn postgres(table: &str, which: &str) -> Vec<(String, String)> {
         ("truncate", String::new()),
     ];
     let trigger = |(event, rows): (&str, String)| {
-        let name = format!("{PREFIX}{which}_{event}");
+        let name = format!("{PREFIX}{counted}_{event}");
         let text = format!(
             "CREATE TRIGGER \"{name}\" AFTER {event} ON \"{table}\"{rows} \
-             FOR EACH STATEMENT EXECUTE FUNCTION {PREFIX}{which}()"
+             FOR EACH STATEMENT EXECUTE FUNCTION {PREFIX}{counted}()"
         );
         (name, text)
     };
     events.map(trigger).into()
 }
 
-/// Once a row: SQLite knows no other. Most updates move no record out of a block, and do without the last one. A body that
-/// becomes another needs another name, or tables keep the one that they have.
-fn sqlite(meta: &ResourceMeta, which: &str) -> Vec<(String, String)> {
+/// Row-level triggers, the only ones in SQLite. The `move` trigger fires only for updates that move a record to
+/// another block. A change of a trigger's body needs another name, because existing names are not replaced.
+fn sqlite(meta: &ResourceMeta, counted: &str) -> Vec<(String, String)> {
     let table = meta.table;
     let live = |row: &str| match meta.soft_delete {
         true => format!("({row}.\"deleted_at\" IS NULL)"),
@@ -65,9 +65,9 @@ fn sqlite(meta: &ResourceMeta, which: &str) -> Vec<(String, String)> {
         ("update", "update", "", total(&format!("{new} - {old}"))),
         ("move", "update", moved.as_str(), format!("{}{}", block("OLD", &removed), block("NEW", &new))),
     ];
-    let trigger = |(what, event, when, body): (&str, &str, &str, String)| {
-        // Their names are the database's, not the table's.
-        let name = format!("{PREFIX}{which}_{what}_{table}");
+    let trigger = |(suffix, event, when, body): (&str, &str, &str, String)| {
+        // Trigger names are global in a SQLite database.
+        let name = format!("{PREFIX}{counted}_{suffix}_{table}");
         let text = format!("CREATE TRIGGER \"{name}\" AFTER {event} ON \"{table}\"{when} BEGIN {body}END");
         (name, text)
     };

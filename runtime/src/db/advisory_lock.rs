@@ -1,5 +1,5 @@
-//! The advisory locks of PostgreSQL: what is done by one transaction at a time, whichever process it is of. SQLite has one
-//! writer at a time anyway.
+//! Advisory locks of PostgreSQL: critical sections across processes. SQLite needs none, because it has one writer at
+//! a time.
 
 use std::time::Duration;
 
@@ -9,33 +9,34 @@ use super::connection::{LazyTransaction, Pool, TransactionPool};
 use super::{Connection, Db, Dialect, Sql, statement_timeout};
 use crate::error::Result;
 
-/// How long a process that starts waits before it asks for the lock again.
+/// Pause between two attempts at start-up.
 const RETRY_INTERVAL: Duration = Duration::from_millis(50);
 
-/// What one does after the other. The numbers are the names in ASCII, to be read in `pg_locks`, and stay as they are:
-/// processes of two versions may run at once.
+/// A critical section. The numbers spell the names in ASCII, for `pg_locks`. They never change, because processes of
+/// two versions can run at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i64)]
 pub enum Lock {
-    /// Preparing the database: "Charter".
+    /// Preparation of the database: "Charter".
     Start = 0x43_68_61_72_74_65_72,
-    /// Folding the changes of the totals: "Fold".
-    Fold = 0x466f_6c64,
-    /// Making and dropping the indexes of custom fields: "ChIndex".
+    /// Compaction of the record counts: "Fold".
+    Compact = 0x466f_6c64,
+    /// Creation and removal of custom field indexes: "ChIndex".
     Index = 0x43_68_49_6e_64_65_78,
-    /// Taking the rights of an administrator from somebody: "Admins", and a zero.
+    /// Removal of administrator rights from a user: "Admins" and a zero.
     Admins = 0x41_64_6d_69_6e_73_00,
-    /// Defining a custom field: "Fields".
+    /// Definition of a custom field: "Fields".
     Fields = 0x46_69_65_6c_64_73,
-    /// Adding a webhook: "Webhoo".
+    /// Creation of a webhook: "Webhoo".
     Webhooks = 0x57_65_62_68_6f_6f,
 }
 
 impl Lock {
-    /// Waits for it, and has it until the transaction ends. Of two that go at once the second sees what the first did.
+    /// Waits for the lock, which is held until the transaction ends. The second of two transactions sees the changes
+    /// of the first.
     ///
     /// # Errors
-    /// When the database fails, or the time of a statement is over.
+    /// When the database fails or the statement times out.
     pub async fn acquire(self, transaction: &Connection) -> Result<()> {
         if transaction.get_database_backend() == DbBackend::Postgres {
             let number = self as i64;
@@ -44,7 +45,7 @@ impl Lock {
         Ok(())
     }
 
-    /// Whether nobody had it; then this transaction has it until it ends.
+    /// Takes the lock until the transaction ends if it is free. Returns false if another transaction holds it.
     ///
     /// # Errors
     /// When the database fails.
@@ -53,46 +54,44 @@ impl Lock {
             return Ok(true);
         }
         let row = Sql::new(Dialect::Postgres, self.try_lock_sql()).one(transaction).await?;
-        Ok(row.map_or(Ok(false), |row| row.try_get("", "held"))?)
+        Ok(row.map_or(Ok(false), |row| row.try_get("", "acquired"))?)
     }
 
-    /// Waits for it on a connection beside the pool, and has it until what is answered is released. Whoever holds it goes
-    /// on with the pool, and may need all of that.
+    /// Waits for the lock on a dedicated connection, because the holder may need the whole pool.
     ///
-    /// It is asked for again and again: a statement that waits for it would be waited for in turn, by the holder that
-    /// makes an index beside others. Behind a pooler a transaction that waits would also keep a connection, which the
-    /// holder may need.
+    /// The lock is polled. A statement that waits for it would hold a snapshot, for which CREATE INDEX CONCURRENTLY
+    /// by the holder would wait in turn. Behind a pooler it would also occupy a connection.
     ///
     /// # Errors
     /// When the database fails.
     pub async fn acquire_dedicated(self, db: &Db) -> Result<DedicatedLock> {
         let connections = db.migrating();
         let pool = TransactionPool::new(Pool::new(connections.clone(), None, db.metrics()), 1);
-        let mut is_told = false;
+        let mut is_logged = false;
         loop {
-            let begun = pool.begin(TransactionOptions::default()).await?;
+            let open = pool.begin(TransactionOptions::default()).await?;
             let mut transaction =
-                Connection::Transaction(LazyTransaction::begun(pool.clone(), begun, db.commit_notifier()));
+                Connection::Transaction(LazyTransaction::from_open(pool.clone(), open, db.commit_notifier()));
             statement_timeout::disable_timeouts(Dialect::Postgres, &mut transaction).await?;
             if self.try_acquire(&transaction).await? {
                 return Ok(DedicatedLock { transaction, connections });
             }
             drop(transaction);
-            if !is_told {
-                tracing::info!("waiting for another process that prepares the database");
-                is_told = true;
+            if !is_logged {
+                tracing::info!("waiting for another process to finish preparing the database");
+                is_logged = true;
             }
             tokio::time::sleep(RETRY_INTERVAL).await;
         }
     }
 
-    /// What [`Lock::try_hold`] asks, for a connection beside the pool: one row of one boolean.
+    /// The statement of [`Lock::try_acquire`], for other connections. It returns one row with one boolean.
     pub fn try_lock_sql(self) -> String {
-        format!("SELECT pg_try_advisory_xact_lock({}) AS \"held\"", self as i64)
+        format!("SELECT pg_try_advisory_xact_lock({}) AS \"acquired\"", self as i64)
     }
 }
 
-/// A lock, the transaction that has it, and the connections that this is one of.
+/// A lock with the transaction that holds it and the connection pool of that transaction.
 #[derive(Debug)]
 pub struct DedicatedLock {
     transaction: Connection,
@@ -100,10 +99,10 @@ pub struct DedicatedLock {
 }
 
 impl DedicatedLock {
-    /// Lets others have the lock.
+    /// Releases the lock.
     ///
     /// # Errors
-    /// When it was lost meanwhile.
+    /// When the connection was lost in the meantime.
     pub async fn release(self) -> Result<()> {
         let released = self.transaction.commit().await;
         self.connections.close().await?;

@@ -1,7 +1,8 @@
-//! Request coalescing and batching: while a statement of a kind runs, requests for the same kind queue, and share the next one.
+//! Request coalescing and batching: while a statement of a kind runs, requests of the same kind queue and share the
+//! next statement.
 //!
-//! A request never waits for company: it runs at once and alone if no statement of its kind runs. Each is answered by a
-//! statement that began after the request arrived, so that it sees every write that was acknowledged before.
+//! A request never waits for others to join: if no statement of its kind runs, it runs at once. Each request is
+//! served by a statement that began after it arrived and therefore sees every write that was acknowledged before.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -17,29 +18,29 @@ use tracing::Instrument;
 use crate::error::{Error, Result};
 use crate::metrics;
 
-/// A statement that runs for longer no longer keeps others of its kind waiting: the next one starts beside it.
+/// Maximum wait for the running statement. After it, the next statement of the kind starts concurrently.
 const MAX_WAIT: Duration = Duration::from_millis(5);
 
-/// Queues of items by kind. A kind is the text of a statement; items differ in what they ask of it.
+/// Queues of items by kind. The kind is the text of a statement, the items are its parameters.
 pub struct Batcher<I, O> {
-    /// The items that wait for the running statement of a kind. A kind without a running statement has no queue.
+    /// The items that wait for the running statement of their kind. A kind without a running statement has no queue.
     queues: Mutex<Queues<I, O>>,
-    /// What the batches are called in the metrics.
+    /// Label of the batches in the metrics.
     name: &'static str,
     metrics: metrics::Database,
-    /// The number of items of one statement.
+    /// Limit on the items of one statement.
     max_items: usize,
     max_wait: Duration,
 }
 
 type Queues<I, O> = HashMap<Arc<str>, Vec<Pending<I, O>>>;
 
-/// Answers one value per item, in their order.
+/// Returns one value per item, in their order.
 type Run<I, O> = Arc<dyn Fn(Vec<I>) -> BoxFuture<'static, Result<Vec<O>, DbErr>> + Send + Sync>;
 
 struct Pending<I, O> {
     item: I,
-    answer: oneshot::Sender<Result<O, DbErr>>,
+    reply: oneshot::Sender<Result<O, DbErr>>,
 }
 
 impl<I, O> std::fmt::Debug for Batcher<I, O> {
@@ -54,27 +55,27 @@ impl<I: Copy + Send + 'static, O: Send + 'static> Batcher<I, O> {
         Arc::new(Batcher { queues: Mutex::default(), name, metrics, max_items, max_wait: MAX_WAIT })
     }
 
-    /// The answer for an item. `run` is called with the items of a batch, in a task of its own that ends whether or not the
-    /// requests still wait.
+    /// Returns the value for an item. `run` gets the items of a batch. It runs in a task of its own, which completes
+    /// even if no request waits any more.
     ///
     /// # Errors
-    /// Those of `run`, for every item of the batch.
+    /// The error of `run`, for every item of the batch.
     pub async fn submit<R, F>(self: &Arc<Self>, kind: Arc<str>, item: I, run: R) -> Result<O>
     where
         R: Fn(Vec<I>) -> F + Send + Sync + 'static,
         F: Future<Output = Result<Vec<O>, DbErr>> + Send + 'static,
     {
-        let (answer, answered) = oneshot::channel();
-        if self.enqueue(&kind, Pending { item, answer }) {
+        let (reply, receiver) = oneshot::channel();
+        if self.enqueue(&kind, Pending { item, reply }) {
             let run: Run<I, O> = Arc::new(move |items| Box::pin(run(items)));
             let leader = Leader { batcher: self.clone(), kind, has_left: false };
             // A slow statement is logged with the request that started it.
             tokio::spawn(leader.lead(run).in_current_span());
         }
-        Ok(answered.await.map_err(Error::internal)??)
+        Ok(receiver.await.map_err(Error::internal)??)
     }
 
-    /// Whether a leader has to be started for this kind.
+    /// Queues an item. Returns true if its kind needs a leader.
     fn enqueue(&self, kind: &Arc<str>, pending: Pending<I, O>) -> bool {
         match self.lock().entry(kind.clone()) {
             Entry::Occupied(mut queue) => {
@@ -95,19 +96,19 @@ impl<I, O> Batcher<I, O> {
     }
 }
 
-/// Runs one batch of a kind after the other until its queue is empty.
+/// Runs the batches of a kind until its queue is empty.
 struct Leader<I, O> {
     batcher: Arc<Batcher<I, O>>,
     kind: Arc<str>,
-    /// Another leader has taken over, or the queue is gone.
+    /// Another leader has taken over, or the queue is removed.
     has_left: bool,
 }
 
 impl<I: Copy + Send + 'static, O: Send + 'static> Leader<I, O> {
-    /// A boxed future, because a leader starts its successor.
+    /// Boxed, because a leader starts its successor.
     fn lead(mut self, run: Run<I, O>) -> BoxFuture<'static, ()> {
         Box::pin(async move {
-            // Requests that are about to arrive join the first batch.
+            // Requests that arrive in this scheduler tick join the first batch.
             tokio::task::yield_now().await;
             while !self.has_left {
                 let batch = self.next_batch();
@@ -116,23 +117,23 @@ impl<I: Copy + Send + 'static, O: Send + 'static> Leader<I, O> {
                 }
                 self.batcher.metrics.batch(self.batcher.name, batch.len());
                 let mut work = run(batch.iter().map(|pending| pending.item).collect());
-                let answers = match timeout(self.batcher.max_wait, &mut work).await {
-                    Ok(answers) => answers,
+                let results = match timeout(self.batcher.max_wait, &mut work).await {
+                    Ok(results) => results,
                     Err(_) => {
                         self.hand_over(&run);
                         work.await
                     }
                 };
-                distribute(batch, answers);
+                distribute(batch, results);
             }
         })
     }
 
-    /// The next items, without those whose requests are gone. An empty batch removes the queue.
+    /// Takes the next items, except those whose requests were cancelled. If there are none, the queue is removed.
     fn next_batch(&mut self) -> Vec<Pending<I, O>> {
         let mut queues = self.batcher.lock();
         let Some(queue) = queues.get_mut(&self.kind) else { return Vec::new() };
-        queue.retain(|pending| !pending.answer.is_closed());
+        queue.retain(|pending| !pending.reply.is_closed());
         let count = queue.len().min(self.batcher.max_items);
         let batch: Vec<_> = queue.drain(..count).collect();
         if batch.is_empty() {
@@ -149,7 +150,7 @@ impl<I: Copy + Send + 'static, O: Send + 'static> Leader<I, O> {
     }
 }
 
-/// After a panic the queue is removed: its items are told by the end of their channels.
+/// Removes the queue after a panic. Its items get an error from their closed channels.
 impl<I, O> Drop for Leader<I, O> {
     fn drop(&mut self) {
         if !self.has_left {
@@ -158,13 +159,13 @@ impl<I, O> Drop for Leader<I, O> {
     }
 }
 
-fn distribute<I, O>(batch: Vec<Pending<I, O>>, answers: Result<Vec<O>, DbErr>) {
-    // A request that is gone takes no answer.
-    match answers {
-        Ok(answers) => {
-            batch.into_iter().zip(answers).for_each(|(pending, answer)| drop(pending.answer.send(Ok(answer))))
+fn distribute<I, O>(batch: Vec<Pending<I, O>>, results: Result<Vec<O>, DbErr>) {
+    // Sending fails for cancelled requests, which is fine.
+    match results {
+        Ok(results) => {
+            batch.into_iter().zip(results).for_each(|(pending, result)| drop(pending.reply.send(Ok(result))))
         }
-        Err(error) => batch.into_iter().for_each(|pending| drop(pending.answer.send(Err(error.clone())))),
+        Err(error) => batch.into_iter().for_each(|pending| drop(pending.reply.send(Err(error.clone())))),
     }
 }
 
@@ -177,7 +178,7 @@ mod tests {
 
     use super::*;
 
-    /// Batches as they ran; each waits for a permit of `gate`.
+    /// Sizes of the batches that ran. Each waits for a permit of `gate`.
     #[derive(Default)]
     struct Log {
         sizes: Mutex<Vec<usize>>,
@@ -194,7 +195,7 @@ mod tests {
         })
     }
 
-    async fn ask(batcher: &Arc<Batcher<i64, i64>>, log: &Arc<Log>, gate: &Arc<Semaphore>, item: i64) -> Result<i64> {
+    async fn submit(batcher: &Arc<Batcher<i64, i64>>, log: &Arc<Log>, gate: &Arc<Semaphore>, item: i64) -> Result<i64> {
         let (log, gate) = (log.clone(), gate.clone());
         let run = move |items: Vec<i64>| {
             let (log, gate) = (log.clone(), gate.clone());
@@ -209,17 +210,17 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn items_that_arrive_while_a_statement_runs_share_the_next_one() {
+    async fn items_that_arrive_during_a_statement_share_the_next_one() {
         let (batcher, log, gate) =
             (batcher(Duration::from_secs(60)), Arc::<Log>::default(), Arc::new(Semaphore::new(0)));
         let first = tokio::spawn({
             let (batcher, log, gate) = (batcher.clone(), log.clone(), gate.clone());
-            async move { ask(&batcher, &log, &gate, 100).await }
+            async move { submit(&batcher, &log, &gate, 100).await }
         });
         while log.running.load(Ordering::SeqCst) == 0 {
             tokio::task::yield_now().await;
         }
-        let others = join_all((0..6).map(|item| ask(&batcher, &log, &gate, item)));
+        let others = join_all((0..6).map(|item| submit(&batcher, &log, &gate, item)));
         let open = async {
             tokio::task::yield_now().await;
             gate.add_permits(1);
@@ -228,25 +229,25 @@ mod tests {
         let others: Vec<i64> = others.into_iter().map(Result::unwrap).collect();
         assert_eq!(others, [0, 2, 4, 6, 8, 10]);
         assert_eq!(first.await.unwrap().unwrap(), 200);
-        assert_eq!(*log.sizes.lock().unwrap(), [1, 4, 2], "a batch has at most four");
+        assert_eq!(*log.sizes.lock().unwrap(), [1, 4, 2], "a batch has at most four items");
         assert!(batcher.lock().is_empty());
     }
 
     #[tokio::test]
-    async fn a_slow_statement_does_not_keep_the_next_one_waiting() {
+    async fn next_statement_starts_after_the_maximum_wait_for_a_slow_one() {
         let (batcher, log) = (batcher(Duration::from_millis(1)), Arc::<Log>::default());
         let (never, now) = (Arc::new(Semaphore::new(0)), Arc::new(Semaphore::new(9)));
         let slow = tokio::spawn({
             let (batcher, log, never) = (batcher.clone(), log.clone(), never.clone());
-            async move { ask(&batcher, &log, &never, 1).await }
+            async move { submit(&batcher, &log, &never, 1).await }
         });
         while log.running.load(Ordering::SeqCst) == 0 {
             tokio::task::yield_now().await;
         }
-        // Leaders of a kind share `run`; the successor of the slow one has its gate.
+        // Leaders of a kind share `run`, thus the successor of the slow one has the same gate.
         let waits = tokio::spawn({
             let (batcher, log, now) = (batcher.clone(), log.clone(), now.clone());
-            async move { ask(&batcher, &log, &now, 2).await }
+            async move { submit(&batcher, &log, &now, 2).await }
         });
         while log.running.load(Ordering::SeqCst) < 2 {
             tokio::time::sleep(Duration::from_millis(1)).await;
@@ -256,22 +257,22 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_error_is_that_of_every_item_of_the_batch_and_of_no_later_one() {
+    async fn error_is_returned_to_every_item_of_its_batch_only() {
         let (batcher, log, gate) = (batcher(MAX_WAIT), Arc::<Log>::default(), Arc::new(Semaphore::new(1)));
         gate.close();
-        for answer in join_all((0..3).map(|item| ask(&batcher, &log, &gate, item))).await {
-            assert!(matches!(answer, Err(Error::Internal(_))), "{answer:?}");
+        for reply in join_all((0..3).map(|item| submit(&batcher, &log, &gate, item))).await {
+            assert!(matches!(reply, Err(Error::Internal(_))), "{reply:?}");
         }
         let gate = Arc::new(Semaphore::new(1));
-        assert_eq!(ask(&batcher, &log, &gate, 4).await.unwrap(), 8);
+        assert_eq!(submit(&batcher, &log, &gate, 4).await.unwrap(), 8);
     }
 
     #[tokio::test]
-    async fn a_panic_ends_the_batch_and_not_the_batcher() {
+    async fn panic_fails_its_batch_and_later_items_succeed() {
         let batcher = batcher(MAX_WAIT);
         let panics = |_: Vec<i64>| async { panic!("a panic of a test") };
         assert!(batcher.submit("kind".into(), 1, panics).await.is_err());
         let (log, gate) = (Arc::default(), Arc::new(Semaphore::new(1)));
-        assert_eq!(ask(&batcher, &log, &gate, 2).await.unwrap(), 4);
+        assert_eq!(submit(&batcher, &log, &gate, 2).await.unwrap(), 4);
     }
 }

@@ -1,4 +1,4 @@
-//! The two kinds of reads that concurrent requests share: the very same statement, and records by id.
+//! The two batched reads: identical statements, and records by id.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::{Connection, Db, Sql};
 use crate::error::Result;
 use crate::metrics;
 
-/// Records of one statement.
+/// Limit on the records of one statement.
 const MAX_BATCH_RECORDS: usize = 64;
 
 #[derive(Debug)]
@@ -29,7 +29,7 @@ impl Batchers {
 }
 
 impl Db {
-    /// The rows that a statement reads. Outside of a transaction, concurrent requests for the same statement with the same
+    /// The rows of a statement. Outside a transaction, concurrent requests for the same statement with the same
     /// values share one execution.
     ///
     /// # Errors
@@ -37,18 +37,19 @@ impl Db {
     pub async fn rows(&self, connection: &Connection, sql: Sql) -> Result<Arc<Rows>> {
         let Connection::Pool(_) = connection else { return Ok(Arc::new(Rows::of_driver(sql.all(connection).await?))) };
         let (reads, kind) = (self.reads.clone(), sql.with_literals().into());
-        let run = move |those: Vec<()>| {
+        let run = move |items: Vec<()>| {
             let (reads, sql) = (reads.clone(), sql.clone());
             async move {
                 let rows = Arc::new(reads.rows(sql).await?);
-                Ok::<_, DbErr>(vec![rows; those.len()])
+                Ok::<_, DbErr>(vec![rows; items.len()])
             }
         };
         self.batchers.identical.submit(kind, (), run).await
     }
 
-    /// The row of `t` with this id. `sql` ends in a condition, to which that of the id is added; `position` is that of the id
-    /// in the row. Outside of a transaction, concurrent requests for records by the same statement share one execution.
+    /// The row of `t` with this id. `sql` ends in a condition, to which `AND t.id = ...` is added. `position` is the
+    /// id's column in the row. Outside a transaction, concurrent requests for records by the same statement share one
+    /// execution.
     ///
     /// # Errors
     /// When the database fails.
@@ -60,7 +61,7 @@ impl Db {
         position: usize,
     ) -> Result<Option<SharedRow>> {
         sql.push(" AND ");
-        // A bound value belongs to one caller, whose statement no other request shares.
+        // Bound values belong to one caller, so that no other request has the same statement.
         if matches!(connection, Connection::Transaction(_)) || !sql.values.is_empty() {
             sql.in_ids("t.\"id\"", &[id]);
             return Ok(SharedRow::new(self.rows(connection, sql).await?, 0));
@@ -71,9 +72,9 @@ impl Db {
             async move {
                 sql.in_ids("t.\"id\"", &ids);
                 let rows = Arc::new(reads.rows(sql).await?);
-                let found = rows.iter().map(|row| row.integer(position)).collect::<Result<Vec<_>, _>>()?;
-                let answer = |id| SharedRow::new(rows.clone(), found.iter().position(|known| known == id)?);
-                Ok::<_, DbErr>(ids.iter().map(answer).collect())
+                let row_ids = rows.iter().map(|row| row.integer(position)).collect::<Result<Vec<_>, _>>()?;
+                let row = |id| SharedRow::new(rows.clone(), row_ids.iter().position(|row_id| row_id == id)?);
+                Ok::<_, DbErr>(ids.iter().map(row).collect())
             }
         };
         self.batchers.records.submit(kind, id, run).await

@@ -1,4 +1,4 @@
-//! What statements run on: the pool or one transaction, with decimals bound as each database stores them.
+//! Connections that statements run on: the pool or one transaction. Binds decimals as each database stores them.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,32 +17,32 @@ use tokio::time::timeout;
 use tracing::Instrument;
 
 use super::postgres_reader::PostgresReader;
-use super::statement_timeout::{ANSWER_GRACE, no_answer};
+use super::statement_timeout::{ANSWER_GRACE, no_response};
 use super::{ACQUIRE_TIMEOUT, stale_plans};
 use crate::error::Result;
 use crate::metrics::{self, Wanted};
 
-/// The pool or a transaction. Behaviours get it from their context and run any SeaORM query on it.
+/// The pool or a transaction. Hooks get it from their context and can run any SeaORM query on it.
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "there are few at a time, and a request has one")]
+#[expect(clippy::large_enum_variant, reason = "few exist at a time: one per request")]
 pub enum Connection {
     Pool(Pool),
     Transaction(LazyTransaction),
 }
 
-/// Connections, and how long a statement on one may take in PostgreSQL, if there is a limit.
+/// A connection pool and the statement timeout on PostgreSQL, if there is one.
 #[derive(Debug, Clone)]
 pub struct Pool {
     pub(super) connections: DatabaseConnection,
     pub(super) limit: Option<Duration>,
-    /// Where its statements and the callers that want a connection are counted.
+    /// Metrics of its statements and of the callers that wait for a connection.
     pub(super) metrics: metrics::Database,
-    /// The connections that rows are read with, where these are others.
+    /// Separate connections for reading rows, if there are any.
     reads: Option<Arc<PostgresReader>>,
 }
 
 impl Pool {
-    /// A pool whose statements are measured: by the driver's wrapper, which leaves out the wait for a connection.
+    /// A pool whose statements are measured by the driver's callback, which excludes the wait for a connection.
     pub(super) fn new(
         mut connections: DatabaseConnection,
         limit: Option<Duration>,
@@ -54,34 +54,34 @@ impl Pool {
         Pool { connections, limit, metrics, reads: None }
     }
 
-    /// The same pool, whose rows are read with other connections.
+    /// The same pool with a separate reader for rows.
     pub(super) fn reading(self, reads: PostgresReader) -> Pool {
         Pool { reads: Some(Arc::new(reads)), ..self }
     }
 
-    /// Runs one statement of the pool itself, which wants a connection for it.
+    /// Runs one statement on a connection of the pool.
     async fn run<T>(&self, sql: String, work: impl Future<Output = Result<T, DbErr>>) -> Result<T, DbErr> {
         let _wanted = self.metrics.want_connection();
-        self.watched(sql, work).await
+        self.track(sql, work).await
     }
 
-    /// Runs one statement, and counts it as abandoned where the caller gives up first.
-    async fn watched<T>(&self, sql: String, work: impl Future<Output = Result<T, DbErr>>) -> Result<T, DbErr> {
-        let watched = self.metrics.watch(sql);
-        let answered = self.answer(work).await;
-        watched.end();
-        answered
+    /// Runs one statement, and counts it as abandoned if the caller is dropped first.
+    async fn track<T>(&self, sql: String, work: impl Future<Output = Result<T, DbErr>>) -> Result<T, DbErr> {
+        let guard = self.metrics.watch(sql);
+        let result = self.answer(work).await;
+        guard.end();
+        result
     }
 
-    /// Runs one statement without values, which the driver's wrapper does not measure.
-    async fn timed<T>(&self, sql: &str, work: impl Future<Output = Result<T, DbErr>>) -> Result<T, DbErr> {
-        let begun = Instant::now();
-        let answered = self.watched(sql.to_string(), work).await;
-        self.metrics.statement(sql, begun.elapsed());
-        answered
+    /// Runs one statement without values, which the driver's callback does not measure.
+    async fn run_unprepared<T>(&self, sql: &str, work: impl Future<Output = Result<T, DbErr>>) -> Result<T, DbErr> {
+        let started = Instant::now();
+        let result = self.track(sql.to_string(), work).await;
+        self.metrics.statement(sql, started.elapsed());
+        result
     }
 
-    /// The pool as it is now.
+    /// Current state of the pool.
     pub(super) fn state(&self, name: &'static str) -> metrics::PoolState {
         let (max, open, idle) = match self.connections.get_database_backend() {
             DbBackend::Sqlite => sizes(self.connections.get_sqlite_connection_pool()),
@@ -96,71 +96,71 @@ impl Pool {
     }
 }
 
-/// The answer to a statement. PostgreSQL ends by itself what takes longer than the limit. If no answer comes even then, its host
-/// may have gone without a word, for which the driver would wait for ever.
+/// Awaits a statement. PostgreSQL ends it at its timeout. If there is no answer shortly after, the host may be
+/// unreachable, which the driver would never notice.
 ///
 /// # Errors
-/// Those of the work, and when no answer comes.
+/// The statement's error, or a lost connection if there is no answer.
 pub(super) async fn answer<T>(
     limit: Option<Duration>,
     work: impl Future<Output = Result<T, DbErr>>,
 ) -> Result<T, DbErr> {
-    let answered = match limit {
+    let result = match limit {
         None => work.await,
-        Some(limit) => timeout(limit + ANSWER_GRACE, work).await.unwrap_or_else(|_| Err(no_answer())),
+        Some(limit) => timeout(limit + ANSWER_GRACE, work).await.unwrap_or_else(|_| Err(no_response())),
     };
-    answered.inspect_err(stale_plans::record)
+    result.inspect_err(stale_plans::record)
 }
 
 fn sizes<D: Database>(pool: &pool::Pool<D>) -> (u32, u32, usize) {
     (pool.options().get_max_connections(), pool.size(), pool.num_idle())
 }
 
-/// Connections that write, with a permit for each. A write that waits for another's lock has its connection all the while, and
-/// the permit of one that is abandoned ends after its rollback.
+/// Writing connections with a permit for each. A write that waits for another's lock keeps its connection. The permit
+/// of an abandoned transaction is released after its rollback.
 #[derive(Debug, Clone)]
 pub(super) struct TransactionPool {
     pub pool: Pool,
-    turns: Arc<Semaphore>,
+    permits: Arc<Semaphore>,
 }
 
-/// The right to write, while it is held.
+/// Write permit (semaphore guard).
 pub(super) type WritePermit = OwnedSemaphorePermit;
 
-/// A transaction, and its turn.
+/// A begun transaction with its permit.
 #[derive(Debug)]
 pub(super) struct OpenTransaction {
     transaction: Option<DatabaseTransaction>,
     pool: Pool,
-    turn: Option<WritePermit>,
-    /// Its connection is wanted until the transaction has ended.
+    permit: Option<WritePermit>,
+    /// Counts its connection as in use until the transaction has ended.
     wanted: Option<Wanted>,
 }
 
 impl TransactionPool {
-    pub fn new(pool: Pool, most: u32) -> TransactionPool {
-        TransactionPool { pool, turns: Arc::new(Semaphore::new(most as usize)) }
+    pub fn new(pool: Pool, max: u32) -> TransactionPool {
+        TransactionPool { pool, permits: Arc::new(Semaphore::new(max as usize)) }
     }
 
     /// # Errors
-    /// When none is free in time.
+    /// When no permit is free within [`ACQUIRE_TIMEOUT`].
     pub async fn acquire_permit(&self) -> Result<WritePermit, DbErr> {
-        let turn = timeout(ACQUIRE_TIMEOUT, self.turns.clone().acquire_owned()).await;
-        turn.ok().and_then(Result::ok).ok_or(DbErr::ConnectionAcquire(ConnAcquireErr::Timeout))
+        let permit = timeout(ACQUIRE_TIMEOUT, self.permits.clone().acquire_owned()).await;
+        permit.ok().and_then(Result::ok).ok_or(DbErr::ConnectionAcquire(ConnAcquireErr::Timeout))
     }
 
-    /// Begins to the end, whoever waits for it: where nobody is left, what has begun is rolled back. PostgreSQL's driver
-    /// does not know of a transaction before it has heard that it began (sqlx's issue 4393). Left by then, the connection
-    /// would go on in one that nobody commits, with what others write on it.
+    /// Begins in a task that completes even if the caller is dropped; the transaction is then rolled back. sqlx knows
+    /// of a transaction only after PostgreSQL confirmed BEGIN (sqlx issue 4393). If it was dropped before, the
+    /// connection would stay in an open transaction that nobody commits, with the next caller's writes in it.
     pub async fn begin(&self, options: TransactionOptions) -> Result<OpenTransaction, DbErr> {
         let wanted = Some(self.pool.metrics.want_connection());
-        let turn = Some(self.acquire_permit().await?);
+        let permit = Some(self.acquire_permit().await?);
         let pool = self.pool.clone();
         let begin = async move {
             let transaction = Some(pool.answer(pool.connections.begin_with_options(options)).await?);
-            Ok(OpenTransaction { transaction, pool, turn, wanted })
+            Ok(OpenTransaction { transaction, pool, permit, wanted })
         };
-        // A task has no span of its own: this one works for the request that waits for it.
+        // A task has no span. This one belongs to the caller's request.
         tokio::spawn(begin.in_current_span()).await.map_err(|panicked| DbErr::Custom(panicked.to_string()))?
     }
 }
@@ -178,109 +178,109 @@ impl OpenTransaction {
     }
 }
 
-/// What is not committed is rolled back, and its turn ends after that: the last statement may go on in the database although
-/// nobody waits for it any more, and has its connection until then.
+/// Rolls back an uncommitted transaction, and then releases its permit: the last statement may still run in the
+/// database and occupies the connection until it ends.
 impl Drop for OpenTransaction {
     fn drop(&mut self) {
         if let (Some(transaction), Ok(runtime)) = (self.transaction.take(), Handle::try_current()) {
-            let (pool, turn, wanted) = (self.pool.clone(), self.turn.take(), self.wanted.take());
+            let (pool, permit, wanted) = (self.pool.clone(), self.permit.take(), self.wanted.take());
             runtime.spawn(async move {
                 if let Err(error) = pool.answer(transaction.rollback()).await {
-                    tracing::debug!(%error, "a transaction ended before it was rolled back");
+                    tracing::debug!(%error, "could not roll back an abandoned transaction");
                 }
-                drop((turn, wanted));
+                drop((permit, wanted));
             });
         }
     }
 }
 
-/// A transaction, which begins with its first statement unless it has begun already.
+/// A transaction that begins with its first statement, unless it has begun already.
 #[derive(Debug)]
 pub struct LazyTransaction {
     pool: TransactionPool,
-    begun: OnceCell<OpenTransaction>,
-    /// One statement was all of it, and stands.
-    over: AtomicBool,
-    announcement: CommitNotifier,
+    open: OnceCell<OpenTransaction>,
+    /// A single statement was the whole transaction and is committed.
+    is_committed: AtomicBool,
+    commit_notifier: CommitNotifier,
 }
 
 impl LazyTransaction {
-    /// One that begins when it is needed, on PostgreSQL.
-    pub(super) fn new(pool: TransactionPool, announcement: CommitNotifier) -> LazyTransaction {
-        LazyTransaction { pool, begun: OnceCell::new(), over: AtomicBool::new(false), announcement }
+    /// A transaction that begins with its first statement, on PostgreSQL.
+    pub(super) fn new(pool: TransactionPool, commit_notifier: CommitNotifier) -> LazyTransaction {
+        LazyTransaction { pool, open: OnceCell::new(), is_committed: AtomicBool::new(false), commit_notifier }
     }
 
-    pub(super) fn begun(
+    pub(super) fn from_open(
         pool: TransactionPool,
-        begun: OpenTransaction,
-        announcement: CommitNotifier,
+        open: OpenTransaction,
+        commit_notifier: CommitNotifier,
     ) -> LazyTransaction {
-        LazyTransaction { begun: OnceCell::new_with(Some(begun)), ..LazyTransaction::new(pool, announcement) }
+        LazyTransaction { open: OnceCell::new_with(Some(open)), ..LazyTransaction::new(pool, commit_notifier) }
     }
 
-    /// Where a statement runs that is to be all of this transaction; nowhere once it has begun.
+    /// The pool for a statement that is the whole transaction. `None` if the transaction has begun.
     pub(super) fn pending_pool(&self) -> Option<&TransactionPool> {
-        self.begun.get().is_none().then_some(&self.pool)
+        self.open.get().is_none().then_some(&self.pool)
     }
 
-    /// Says how long its statements may take, if there is a limit.
+    /// Sets the statement timeout, or removes it.
     pub(super) fn set_timeout(&mut self, limit: Option<Duration>) {
         self.pool.pool.limit = limit;
-        if let Some(begun) = self.begun.get_mut() {
-            begun.pool.limit = limit;
+        if let Some(open) = self.open.get_mut() {
+            open.pool.limit = limit;
         }
     }
 
-    /// Whether a statement was all of it.
-    pub(super) fn end(&self, over: bool) {
-        self.over.store(over, Ordering::Relaxed);
+    /// Records if a single statement was the whole transaction.
+    pub(super) fn end(&self, is_committed: bool) {
+        self.is_committed.store(is_committed, Ordering::Relaxed);
     }
 
     async fn begin(&self) -> Result<&DatabaseTransaction, DbErr> {
-        if self.over.load(Ordering::Relaxed) {
-            return Err(DbErr::Custom("the transaction was one statement, which stands already".into()));
+        if self.is_committed.load(Ordering::Relaxed) {
+            return Err(DbErr::Custom("the transaction was a single statement, which is committed already".into()));
         }
-        self.begun.get_or_try_init(|| self.pool.begin(TransactionOptions::default())).await?.transaction()
+        self.open.get_or_try_init(|| self.pool.begin(TransactionOptions::default())).await?.transaction()
     }
 }
 
-/// Word of a commit that those who deliver events wait for.
+/// Notifies the event fan-out of a commit.
 #[derive(Debug)]
 pub struct CommitNotifier {
-    pub(super) wanted: AtomicBool,
+    pub(super) is_requested: AtomicBool,
     pub(super) commits: Arc<Notify>,
 }
 
 impl Connection {
-    /// Commits a transaction; on the pool there is nothing to commit.
+    /// Commits a transaction. On the pool it does nothing.
     pub async fn commit(self) -> Result<()> {
         match self {
             Connection::Pool(_) => Ok(()),
-            Connection::Transaction(LazyTransaction { begun, announcement, .. }) => {
-                if let Some(begun) = begun.into_inner() {
-                    begun.commit().await?;
+            Connection::Transaction(LazyTransaction { open, commit_notifier, .. }) => {
+                if let Some(open) = open.into_inner() {
+                    open.commit().await?;
                 }
-                if announcement.wanted.into_inner() {
-                    announcement.commits.notify_one();
+                if commit_notifier.is_requested.into_inner() {
+                    commit_notifier.commits.notify_one();
                 }
                 Ok(())
             }
         }
     }
 
-    /// Whether this is a transaction in which a statement has run.
+    /// True for a transaction that has begun.
     pub fn is_open(&self) -> bool {
-        matches!(self, Connection::Transaction(unit) if unit.begun.get().is_some())
+        matches!(self, Connection::Transaction(transaction) if transaction.open.get().is_some())
     }
 
-    /// Has the commit of this transaction wake whoever waits for [`super::Db::announced`].
+    /// Makes the commit of this transaction wake [`super::Db::wait_for_commit`].
     pub fn notify_commit(&self) {
-        if let Connection::Transaction(unit) = self {
-            unit.announcement.wanted.store(true, Ordering::Relaxed);
+        if let Connection::Transaction(transaction) = self {
+            transaction.commit_notifier.is_requested.store(true, Ordering::Relaxed);
         }
     }
 
-    /// The statement as this database takes it.
+    /// Converts the statement's values for this database.
     fn adapt(&self, mut statement: Statement) -> Statement {
         if self.get_database_backend() == DbBackend::Sqlite
             && let Some(values) = &mut statement.values
@@ -291,8 +291,8 @@ impl Connection {
     }
 }
 
-/// A decimal is `numeric` on PostgreSQL and, on SQLite, an integer scaled by the column's places. Every decimal that
-/// reaches a statement carries exactly its column's places, so its mantissa is that integer.
+/// Converts decimals for SQLite, which stores an integer scaled by the column's places. Every decimal in a statement
+/// has exactly the column's scale, so that its mantissa is this integer.
 pub(super) fn adapt(values: &mut Values) {
     for value in &mut values.0 {
         if let Value::Decimal(decimal) = value {
@@ -306,7 +306,7 @@ impl ConnectionTrait for Connection {
     fn get_database_backend(&self) -> DbBackend {
         match self {
             Connection::Pool(pool) => pool.connections.get_database_backend(),
-            Connection::Transaction(unit) => unit.pool.pool.connections.get_database_backend(),
+            Connection::Transaction(transaction) => transaction.pool.pool.connections.get_database_backend(),
         }
     }
 
@@ -315,8 +315,8 @@ impl ConnectionTrait for Connection {
         let sql = statement.sql.clone();
         match self {
             Connection::Pool(pool) => pool.run(sql, pool.connections.execute_raw(statement)).await,
-            Connection::Transaction(unit) => {
-                unit.pool.pool.watched(sql, unit.begin().await?.execute_raw(statement)).await
+            Connection::Transaction(transaction) => {
+                transaction.pool.pool.track(sql, transaction.begin().await?.execute_raw(statement)).await
             }
         }
     }
@@ -325,10 +325,10 @@ impl ConnectionTrait for Connection {
         match self {
             Connection::Pool(pool) => {
                 let _wanted = pool.metrics.want_connection();
-                pool.timed(sql, pool.connections.execute_unprepared(sql)).await
+                pool.run_unprepared(sql, pool.connections.execute_unprepared(sql)).await
             }
-            Connection::Transaction(unit) => {
-                unit.pool.pool.timed(sql, unit.begin().await?.execute_unprepared(sql)).await
+            Connection::Transaction(transaction) => {
+                transaction.pool.pool.run_unprepared(sql, transaction.begin().await?.execute_unprepared(sql)).await
             }
         }
     }
@@ -341,8 +341,8 @@ impl ConnectionTrait for Connection {
                 Ok(reads.query(statement.into()).await?.into_iter().next())
             }
             Connection::Pool(pool) => pool.run(sql, pool.connections.query_one_raw(statement)).await,
-            Connection::Transaction(unit) => {
-                unit.pool.pool.watched(sql, unit.begin().await?.query_one_raw(statement)).await
+            Connection::Transaction(transaction) => {
+                transaction.pool.pool.track(sql, transaction.begin().await?.query_one_raw(statement)).await
             }
         }
     }
@@ -353,8 +353,8 @@ impl ConnectionTrait for Connection {
         match self {
             Connection::Pool(Pool { reads: Some(reads), .. }) => reads.query(statement.into()).await,
             Connection::Pool(pool) => pool.run(sql, pool.connections.query_all_raw(statement)).await,
-            Connection::Transaction(unit) => {
-                unit.pool.pool.watched(sql, unit.begin().await?.query_all_raw(statement)).await
+            Connection::Transaction(transaction) => {
+                transaction.pool.pool.track(sql, transaction.begin().await?.query_all_raw(statement)).await
             }
         }
     }

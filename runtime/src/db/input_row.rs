@@ -1,4 +1,4 @@
-//! A statement of PostgreSQL about one row of bound values, which it names as columns of a common table expression.
+//! PostgreSQL statement with one row of bound values, available as a common table expression.
 
 use std::fmt::Write;
 
@@ -8,14 +8,14 @@ use tracing::Instrument;
 use super::{Connection, Db, Dialect, Sql};
 use crate::error::{Error, Result};
 
-/// The name of the common table expression.
-pub const INPUT_CTE: &str = "charter_given";
+/// Name of the common table expression.
+pub const INPUT_CTE: &str = "charter_input";
 
-/// A statement and the cells of its row.
+/// A statement and the columns of its input row.
 #[derive(Debug)]
 pub struct InputRow {
     columns: Vec<&'static str>,
-    /// The text that follows `WITH charter_given AS (...)`. The first values are those of the row.
+    /// The text after `WITH charter_input AS (...)`. The first values are those of the row.
     pub sql: Sql,
 }
 
@@ -26,9 +26,9 @@ impl Default for InputRow {
 }
 
 impl InputRow {
-    /// Adds a cell to the row. All cells are added before any other value is bound.
+    /// Adds a column to the row. All columns are added before any other value is bound.
     pub fn bind_column(&mut self, column: &'static str, value: impl Into<Value>) -> &mut InputRow {
-        debug_assert_eq!(self.columns.len(), self.sql.values.len(), "a cell is added before other values");
+        debug_assert_eq!(self.columns.len(), self.sql.values.len(), "columns are added before other values");
         self.columns.push(column);
         self.sql.values.push(value.into());
         self
@@ -47,24 +47,25 @@ impl InputRow {
 }
 
 impl Db {
-    /// The row that a statement answers. In a transaction that has not begun the statement is the whole transaction: it is
-    /// committed when it answers a row, whether or not the request still waits. Without a row it has changed nothing, and
+    /// The row that a statement returns. In a transaction that has not begun, the statement is the whole transaction.
+    /// If it returns a row, it is committed, even if the caller is dropped. Without a row it has changed nothing, and
     /// other statements may follow.
     ///
     /// # Errors
     /// When the database fails.
-    pub async fn query_input_row(&self, connection: &Connection, given: InputRow) -> Result<Option<QueryResult>> {
-        let sql = given.statement();
-        let Connection::Transaction(unit) = connection else { return sql.one(connection).await };
-        let Some(pool) = unit.pending_pool().cloned() else { return sql.one(connection).await };
-        // A request that is gone before its turn writes nothing.
-        let turn = pool.acquire_permit().await?;
+    /// When the database fails.
+    pub async fn query_input_row(&self, connection: &Connection, input: InputRow) -> Result<Option<QueryResult>> {
+        let sql = input.statement();
+        let Connection::Transaction(transaction) = connection else { return sql.one(connection).await };
+        let Some(pool) = transaction.pending_pool().cloned() else { return sql.one(connection).await };
+        // A request that is cancelled before it has the permit writes nothing.
+        let permit = pool.acquire_permit().await?;
         let run = async move {
-            let _turn = turn;
+            let _permit = permit;
             sql.one(&Connection::Pool(pool.pool.clone())).await
         };
-        let answer = tokio::spawn(run.in_current_span()).await.map_err(Error::internal)??;
-        unit.end(answer.is_some());
-        Ok(answer)
+        let row = tokio::spawn(run.in_current_span()).await.map_err(Error::internal)??;
+        transaction.end(row.is_some());
+        Ok(row)
     }
 }

@@ -1,7 +1,7 @@
-//! The database: how it is opened, the ways to reach it, and the SQL dialect.
+//! Database access: opening, connection pools, transactions and the SQL dialect.
 //!
-//! Each database has connections that read and others that write. SQLite has one that writes, because its writers exclude
-//! one another anyway and a mixed pool makes them wait in the worst order. Exports have connections of their own.
+//! Each database has separate connections for reading and writing. SQLite has one writing connection, because writers
+//! exclude one another and a mixed pool would make them wait. Exports have connections of their own.
 
 mod advisory_lock;
 mod batcher;
@@ -59,7 +59,7 @@ pub use statement_timeout::WITHOUT_TIMEOUT;
 use crate::error::{Error, Result};
 use crate::metrics;
 
-/// Which SQL is spoken.
+/// SQL dialect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dialect {
     Sqlite,
@@ -74,41 +74,41 @@ pub struct Db {
     writers: TransactionPool,
     exports: ExportPool,
     dialect: Dialect,
-    /// The connections that read records.
+    /// Connections that read records.
     reads: ReadPool,
     batchers: Batchers,
-    /// Told of the commits that announce events.
+    /// Notified of commits with events.
     commits: Arc<Notify>,
-    /// Where its statements, batches and pools are counted.
+    /// Metrics of statements, batches and pools.
     metrics: metrics::Database,
-    /// How PostgreSQL is reached.
+    /// Connection options of PostgreSQL.
     options: Option<PgConnectOptions>,
-    /// Where SQLite's file was when it was opened, and which it was.
+    /// Path of SQLite's file, and its inode when it was opened.
     file: Option<(PathBuf, u64)>,
 }
 
-/// How long a request waits for a connection of the pool before it is told 503.
+/// Maximum wait for a connection of the pool. After it, the request gets 503.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// So many statements are kept prepared on each connection of PostgreSQL, and of SQLite for short reads. A change of other
-/// fields is another statement.
+/// Prepared statements that each connection caches, of PostgreSQL and of SQLite's record reader. Updates of different
+/// fields are different statements.
 const STATEMENT_CACHE_CAPACITY: usize = 200;
 
-/// A connection of exports that nobody needs is closed after so long.
+/// Idle time after which a connection for exports is closed.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// A connection of PostgreSQL that was idle for so long is tried out before a request has it.
+/// Idle time after which a connection of PostgreSQL is pinged before use.
 const PING_AFTER_IDLE: Duration = Duration::from_secs(1);
 
-/// What is under way when the database closes has so long to notice, and a database that hangs to let go.
+/// Limit on closing each pool when the server stops.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 
 impl Db {
-    /// Opens `sqlite://<path>` (created when missing) or `postgres://...`. `pool` is the number of connections of the
-    /// PostgreSQL pool, or of SQLite's readers. On these no statement takes longer than `limit`, if there is one.
+    /// Opens `sqlite://<path>` (created if missing) or `postgres://...`. `pool` is the number of connections of
+    /// PostgreSQL's pool or of SQLite's readers. `limit` is the statement timeout on these, if there is one.
     ///
     /// # Errors
-    /// When the URL has another scheme, or the database cannot be reached.
+    /// The URL has another scheme, or the database cannot be reached.
     pub async fn connect(url: &str, pool: u32, limit: Option<Duration>) -> Result<Db, DbErr> {
         match url.split_once(':').map(|(scheme, _)| scheme) {
             Some("sqlite") => Db::sqlite(url, pool, limit).await,
@@ -120,20 +120,20 @@ impl Db {
     async fn sqlite(url: &str, pool: u32, limit: Option<Duration>) -> Result<Db, DbErr> {
         if url.contains(":memory:") || url.contains("mode=memory") {
             return Err(DbErr::Custom(
-                "an SQLite database in memory cannot be shared by its connections: name a file".into(),
+                "an in-memory SQLite database cannot be shared by several connections: use a file".into(),
             ));
         }
         let options = SqliteConnectOptions::from_str(url).map_err(connect_error)?;
         let path = options.get_filename().to_path_buf();
-        // SQLite does not say which file it cannot open.
-        let unopened = |error| DbErr::Conn(sea_orm::RuntimeErr::Internal(format!("{}: {error}", path.display())));
+        // SQLite's message does not name the file.
+        let open_error = |error| DbErr::Conn(sea_orm::RuntimeErr::Internal(format!("{}: {error}", path.display())));
         let options = options
             .create_if_missing(true)
             .foreign_keys(true)
             .journal_mode(SqliteJournalMode::Wal)
             .synchronous(SqliteSynchronous::Normal)
             .busy_timeout(Duration::from_secs(5))
-            // What REPLACE displaces is deleted, and counted as that.
+            // Rows that REPLACE deletes must fire the delete triggers for the counts.
             .pragma("recursive_triggers", "ON")
             .optimize_on_close(true, None);
         let pool_of = |size: u32, limit: Option<Duration>| {
@@ -152,25 +152,25 @@ impl Db {
                     })
                 })
         };
-        // What stands in it is its owner's alone, whatever the folder is; SQLite gives the other files the same rights.
+        // The file is readable by its owner only. SQLite gives the WAL files the same mode.
         let _ = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path);
-        // The writer opens first: it makes the file and switches it to WAL before a reader looks.
-        let begun = Instant::now();
+        // The writer opens first: it creates the file and switches it to WAL mode.
+        let started = Instant::now();
         let writer = loop {
             let pool = pool_of(1, None).after_release(|connection, _| Box::pin(is_clean(connection)));
             match pool.connect_with(options.clone()).await {
-                // Another process is switching the same file to WAL, for which SQLite does not wait by itself.
-                Err(error) if is_busy(&error) && begun.elapsed() < ACQUIRE_TIMEOUT => {
+                // Another process is switching the file to WAL mode, which the busy timeout does not cover.
+                Err(error) if is_busy(&error) && started.elapsed() < ACQUIRE_TIMEOUT => {
                     tokio::time::sleep(Duration::from_millis(20)).await;
                 }
-                connected => break connected.map_err(unopened)?,
+                connected => break connected.map_err(open_error)?,
             }
         };
         let metrics = metrics::Database::default();
         let writer = pool_without_timeout(SqlxSqliteConnector::from_sqlx_sqlite_pool(writer), &metrics);
         let file = std::fs::metadata(&path).ok().map(|known| (path.clone(), known.ino()));
         let options = options.pragma("query_only", "ON");
-        let reader = pool_of(pool, limit).connect_with(options.clone()).await.map_err(unopened)?;
+        let reader = pool_of(pool, limit).connect_with(options.clone()).await.map_err(open_error)?;
         let exports = pool_of(MAX_CONCURRENT_EXPORTS, None).idle_timeout(IDLE_TIMEOUT).connect_lazy_with(options);
         Ok(Db {
             reader: Connection::Pool(pool_without_timeout(
@@ -191,7 +191,8 @@ impl Db {
     }
 
     async fn postgres(url: &str, size: u32, limit: Option<Duration>) -> Result<Db, DbErr> {
-        // The driver's own word for floating-point numbers, of which there are none, is one that poolers refuse.
+        // Poolers reject the driver's default startup parameter `extra_float_digits`. The schema has no
+        // floating-point columns.
         let options = PgConnectOptions::from_str(url)
             .map_err(connect_error)?
             .application_name("charter")
@@ -201,18 +202,18 @@ impl Db {
             .max_connections(size)
             .acquire_timeout(ACQUIRE_TIMEOUT)
             .test_before_acquire(false)
-            // What was cut off while nobody used it is found by nobody's request.
-            .before_acquire(|connection, it| {
+            // A connection that was cut off while idle is replaced here, and no request gets it.
+            .before_acquire(|connection, meta| {
                 Box::pin(async move {
-                    Ok(!stale_plans::predates_schema_change(it.age) && is_alive(connection, it.idle_for).await?)
+                    Ok(!stale_plans::predates_schema_change(meta.age) && is_alive(connection, meta.idle_for).await?)
                 })
             });
         let pool_of = match limit {
             Some(limit) => pool_of
-                .after_release(move |connection, _| Box::pin(statement_timeout::set_on_connection(connection, limit))),
+                .after_release(move |connection, _| Box::pin(statement_timeout::is_responsive(connection, limit))),
             None => pool_of,
         };
-        // Half of the connections read, and half write.
+        // Half of the connections read, half write.
         let (reading, size) = ((size / 2).max(1), (size - size / 2).max(1));
         let pool_of = pool_of.max_connections(size);
         let mut limited =
@@ -220,8 +221,8 @@ impl Db {
         let pool = match pool_of.clone().connect_with(limited.clone()).await {
             Err(error) if statement_timeout::is_timeout_refused(&error) => {
                 tracing::warn!(
-                    "the pooler in front of the database takes no statement_timeout: set one on the role, or what \
-                     requests no longer wait for goes on"
+                    "the connection pooler rejects statement_timeout: set it on the database role, or statements of \
+                     abandoned requests keep running"
                 );
                 limited = options.clone();
                 pool_of.connect_with(options.clone()).await
@@ -229,7 +230,7 @@ impl Db {
             pool => pool,
         };
         let pool = match pool {
-            // The pool tries again until it gives up, and does not say why.
+            // The pool retries until it times out and hides the reason.
             Err(SqlxError::PoolTimedOut) => Err(reason(&options).await),
             pool => pool.map_err(connect_error),
         }?;
@@ -256,17 +257,17 @@ impl Db {
         })
     }
 
-    /// For reading outside a transaction.
+    /// For reads outside a transaction.
     pub fn reader(&self) -> &Connection {
         &self.reader
     }
 
-    /// For writing outside a transaction.
+    /// For writes outside a transaction.
     pub fn writer(&self) -> &Connection {
         &self.writer
     }
 
-    /// What migrations run on, which take as long as they take; to be closed on PostgreSQL.
+    /// Connections for migrations, without a statement timeout. On PostgreSQL, the caller closes them.
     pub fn migrating(&self) -> DatabaseConnection {
         match &self.options {
             None => self.writers.pool.connections.clone(),
@@ -277,20 +278,21 @@ impl Db {
         }
     }
 
-    /// How to reach PostgreSQL outside of the pool, for what takes longer than a request or holds a session.
+    /// Connection options for PostgreSQL outside the pool, for long-running work and sessions.
     pub fn postgres_options(&self) -> Option<&PgConnectOptions> {
         self.options.as_ref()
     }
 
-    /// SQLite's file.
+    /// Path of SQLite's file.
     pub fn file(&self) -> Option<&Path> {
         self.file.as_ref().map(|(path, _)| path.as_path())
     }
 
-    /// Whether SQLite's file can only be read. Of PostgreSQL the start says so, where it has to write.
+    /// True if SQLite's file is read-only. For PostgreSQL the result is false; there the first write at start-up
+    /// fails.
     ///
     /// # Errors
-    /// When the connection that writes cannot be had.
+    /// When no connection is available.
     pub async fn is_read_only(&self) -> Result<bool> {
         match &self.reads {
             ReadPool::Sqlite(reader) => Ok(reader.is_read_only().await?),
@@ -302,17 +304,18 @@ impl Db {
         self.dialect
     }
 
-    /// Begins a transaction that will write: IMMEDIATE on SQLite, where a reader that turns writer fails at once.
+    /// Begins a transaction for writing. On SQLite it is IMMEDIATE, because a reader that becomes a writer fails if
+    /// another wrote in between.
     pub async fn begin(&self) -> Result<Connection> {
         let options = TransactionOptions {
             sqlite_transaction_mode: (self.dialect == Dialect::Sqlite).then_some(SqliteTransactionMode::Immediate),
             ..TransactionOptions::default()
         };
-        let begun = self.writers.begin(options).await?;
-        Ok(Connection::Transaction(LazyTransaction::begun(self.writers.clone(), begun, self.commit_notifier())))
+        let open = self.writers.begin(options).await?;
+        Ok(Connection::Transaction(LazyTransaction::from_open(self.writers.clone(), open, self.commit_notifier())))
     }
 
-    /// The same, which on PostgreSQL begins with its first statement: there one may be all of it.
+    /// Like [`Db::begin`], but on PostgreSQL it begins with its first statement, which may be the whole transaction.
     pub async fn begin_lazy(&self) -> Result<Connection> {
         match self.dialect {
             Dialect::Sqlite => self.begin().await,
@@ -323,27 +326,26 @@ impl Db {
     }
 
     fn commit_notifier(&self) -> CommitNotifier {
-        CommitNotifier { wanted: AtomicBool::new(false), commits: self.commits.clone() }
+        CommitNotifier { is_requested: AtomicBool::new(false), commits: self.commits.clone() }
     }
 
-    /// Waits until a transaction of this process has committed that announced events. Several commits meanwhile are one.
+    /// Waits until a transaction of this process with events has committed. Several commits wake it once.
     pub async fn wait_for_commit(&self) {
         self.commits.notified().await;
     }
 
-    /// Whether the database answers, and is still where everybody else looks for it: a file of SQLite that was deleted or
-    /// moved answers as ever.
+    /// Checks that the database answers. SQLite would continue on a file that was deleted or moved; this is an error.
     pub async fn ping(&self) -> Result<()> {
         if let Some((path, opened)) = &self.file
             && !std::fs::metadata(path).is_ok_and(|known| known.ino() == *opened)
         {
-            tracing::error!(path = %path.display(), "the file of the database is gone, or is another: stop the server");
-            return Err(Error::Unavailable("The database's file is gone, or is another.".into()));
+            tracing::error!(path = %path.display(), "the database file was deleted or replaced: stop the server");
+            return Err(Error::Unavailable("The database file was deleted or replaced.".into()));
         }
         Sql::new(self.dialect, "SELECT 1").all(&self.reader).await.map(drop)
     }
 
-    /// Closes every connection, as far as the database lets it; SQLite folds its log into the file first.
+    /// Closes every connection within a time limit. SQLite checkpoints its WAL first.
     pub async fn close(&self) {
         let within = async |closing| drop(tokio::time::timeout(CLOSE_TIMEOUT, closing).await);
         self.reads.close();
@@ -352,7 +354,8 @@ impl Db {
             within(reader.connections.clone().close()).await;
         }
         if self.dialect == Dialect::Sqlite {
-            // The last connection to close would do it, but a reader that is slow to close is the last, and may not.
+            // SQLite checkpoints when the last connection closes. If that is a slow reader, it cannot: its connection
+            // is read-only.
             let checkpoint = self.writers.pool.connections.execute_unprepared("PRAGMA wal_checkpoint(TRUNCATE)");
             let _ = tokio::time::timeout(ACQUIRE_TIMEOUT, checkpoint).await;
         }
@@ -360,20 +363,21 @@ impl Db {
     }
 }
 
-/// Connections whose answers are waited for as long as it takes: what there is to limit on SQLite is limited there.
+/// A pool without a statement timeout. SQLite's connections enforce their own.
 fn pool_without_timeout(connections: DatabaseConnection, metrics: &metrics::Database) -> Pool {
     Pool::new(connections, None, metrics)
 }
 
-/// Whether no transaction is left on a connection that was given back. SQLite ends one by itself when its disk is full
-/// or fails; the driver's own ROLLBACK is an error then, after which it counts one too many and never commits again.
+/// False if a released connection is still in a transaction. When the disk is full or fails, SQLite ends the
+/// transaction itself. The driver's ROLLBACK then fails, its transaction depth stays off by one, and it never commits
+/// again.
 async fn is_clean(connection: &mut SqliteConnection) -> Result<bool, SqlxError> {
-    // What was told to roll back does so first.
+    // Executes a pending rollback first.
     connection.ping().await?;
     Ok(!connection.is_in_transaction())
 }
 
-/// Whether a connection that was idle for a while still reaches PostgreSQL.
+/// Checks that a connection that was idle still reaches PostgreSQL.
 async fn is_alive(connection: &mut PgConnection, idle: Duration) -> Result<bool, SqlxError> {
     if idle < PING_AFTER_IDLE {
         return Ok(true);
@@ -381,7 +385,7 @@ async fn is_alive(connection: &mut PgConnection, idle: Duration) -> Result<bool,
     connection.ping().await.map(|()| true)
 }
 
-/// Why PostgreSQL cannot be reached.
+/// The reason that PostgreSQL cannot be reached.
 async fn reason(options: &PgConnectOptions) -> DbErr {
     match tokio::time::timeout(ACQUIRE_TIMEOUT, PgConnection::connect_with(options)).await {
         Ok(Err(error)) => connect_error(error),
@@ -393,7 +397,7 @@ fn is_busy(error: &SqlxError) -> bool {
     error.as_database_error().is_some_and(|error| error.code().as_deref() == Some("5"))
 }
 
-/// A failure to open, without the URL and so without its password.
+/// Error of a connection attempt, without the URL and its password.
 fn connect_error(error: SqlxError) -> DbErr {
     DbErr::Conn(sea_orm::RuntimeErr::SqlxError(error.into()))
 }

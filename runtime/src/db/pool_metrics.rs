@@ -1,15 +1,15 @@
-//! The metrics of a database, and its connection pools as they are now.
+//! Metrics of a database and the state of its connection pools.
 
 use super::{Connection, Db, Dialect};
 use crate::metrics::{Database, PoolState};
 
 impl Db {
-    /// Where statements, batches and pools are counted.
+    /// Metrics of statements, batches and pools.
     pub fn metrics(&self) -> &Database {
         &self.metrics
     }
 
-    /// The connection pools as they are now. No database is asked.
+    /// Current state of the connection pools, without a query.
     pub fn pools(&self) -> Vec<PoolState> {
         let mut pools = vec![self.exports.pool.pool.state("exports")];
         match (&self.reader, self.dialect) {

@@ -1,7 +1,7 @@
 //! Pool of PostgreSQL connections that read records.
 //!
-//! The pool hands out the connection that was used last, which has planned the statements. It pings a connection that was idle,
-//! and not every one that is given back, as the driver's pool does.
+//! The pool is LIFO, so that it reuses the connection with cached plans. It pings connections only after an idle
+//! time; the driver's pool would ping each one that is returned.
 
 use std::time::{Duration, Instant};
 
@@ -18,11 +18,12 @@ use super::read_pool::{self, acquire_error, query_error};
 use super::{ACQUIRE_TIMEOUT, PING_AFTER_IDLE, Sql, stale_plans};
 use crate::metrics::{self, Wanted};
 
-/// Begins a transaction whose statements are planned for their values. PostgreSQL may plan a prepared statement without them
-/// from its sixth execution on a connection. `SET LOCAL` in a transaction works through a pooler, too.
+/// Begins a transaction with custom plans. From the sixth execution on a connection, PostgreSQL may otherwise use a
+/// generic plan for a prepared statement. `SET LOCAL` in a transaction also works behind a pooler.
 const CUSTOM_PLANS: &str = "BEGIN; SET LOCAL plan_cache_mode = force_custom_plan";
 
-/// A connection that is older is replaced: the session of PostgreSQL gives its memory back, and the host may have another address.
+/// Age at which a connection is replaced, which frees the memory of its session and follows a change of the host's
+/// address.
 const MAX_AGE: Duration = Duration::from_secs(30 * 60);
 
 #[derive(Debug, Clone)]
@@ -58,11 +59,11 @@ impl managed::Manager for Connector {
 }
 
 impl PostgresReader {
-    /// A pool of at most `size` connections, each opened when it is needed. An answer that does not come within `limit`, at
-    /// which PostgreSQL ends the statement, and a grace period is an error.
+    /// A pool of at most `size` connections, opened on demand. PostgreSQL ends statements at `limit`. If there is no
+    /// answer after a further grace period, the result is an error.
     ///
     /// # Errors
-    /// When the pool cannot be made.
+    /// When the pool cannot be built.
     pub fn new(
         options: PgConnectOptions,
         size: u32,
@@ -73,15 +74,15 @@ impl PostgresReader {
         Ok(PostgresReader { pool, limit, metrics: metrics.of_pool() })
     }
 
-    /// All rows of a statement. Once it has a connection it runs to its end, whether or not the request still waits.
+    /// All rows of a statement. Once it has a connection it runs to its end, even if the caller is dropped.
     pub async fn query(&self, sql: Sql) -> Result<Vec<QueryResult>, DbErr> {
         let wanted = self.metrics.want_connection();
-        let watched = self.metrics.watch(sql.text.clone());
+        let guard = self.metrics.watch(sql.text.clone());
         let (reader, connection) = (self.clone(), read_pool::get(&self.pool).await?);
         let run = async move { reader.run(connection, wanted, sql).await };
-        let answered = tokio::spawn(run.in_current_span()).await;
-        watched.end();
-        answered.map_err(|error| DbErr::Custom(error.to_string()))?
+        let result = tokio::spawn(run.in_current_span()).await;
+        guard.end();
+        result.map_err(|error| DbErr::Custom(error.to_string()))?
     }
 
     async fn run(
@@ -90,15 +91,15 @@ impl PostgresReader {
         wanted: Wanted,
         sql: Sql,
     ) -> Result<Vec<QueryResult>, DbErr> {
-        let begun = Instant::now();
-        let (text, is_planned_anew) = (sql.text.clone(), sql.needs_custom_plan);
-        let answered = answer(self.limit, execute(&mut connection, sql)).await;
-        self.metrics.statement(&text, begun.elapsed());
-        if answered.is_err() {
-            // It may not answer, or be in an aborted transaction: it is closed.
+        let started = Instant::now();
+        let (text, has_custom_plan) = (sql.text.clone(), sql.needs_custom_plan);
+        let result = answer(self.limit, execute(&mut connection, sql)).await;
+        self.metrics.statement(&text, started.elapsed());
+        if result.is_err() {
+            // The connection may be unresponsive or in an aborted transaction, so that it is closed.
             drop(Object::take(connection));
-        } else if is_planned_anew {
-            // Nobody waits for the end of the transaction.
+        } else if has_custom_plan {
+            // The end of the transaction runs in the background.
             tokio::spawn(async move {
                 let _wanted = wanted;
                 if !matches!(timeout(ACQUIRE_TIMEOUT, connection.ping()).await, Ok(Ok(()))) {
@@ -106,7 +107,7 @@ impl PostgresReader {
                 }
             });
         }
-        answered
+        result
     }
 
     pub fn state(&self) -> metrics::PoolState {
@@ -122,7 +123,7 @@ async fn execute(connection: &mut PgConnection, sql: Sql) -> Result<Vec<QueryRes
     let arguments = IntoArguments::<Postgres>::into_arguments(SqlxValues(Values(sql.values)));
     let query = query_with::<Postgres, _>(AssertSqlSafe(sql.text), arguments);
     let rows = if sql.needs_custom_plan {
-        // Dropped, it is rolled back with the next message, which is the same as a commit where nothing was written.
+        // Dropped, it is rolled back with the next message. For reads, this equals a commit.
         let mut transaction = connection.begin_with(CUSTOM_PLANS).await.map_err(query_error)?;
         query.fetch_all(&mut *transaction).await
     } else {

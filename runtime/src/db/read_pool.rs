@@ -1,4 +1,4 @@
-//! Connections for reading records outside of transactions: a pool of its own for either database.
+//! Connection pools for reading records outside transactions, one implementation per database.
 
 use deadpool::managed::{Manager, Object, Pool, PoolError, QueueMode};
 use sea_orm::error::ConnAcquireErr;
@@ -25,7 +25,7 @@ impl ReadPool {
         }
     }
 
-    /// The pool as it is now.
+    /// Current state of the pool.
     pub fn state(&self) -> PoolState {
         match self {
             ReadPool::Sqlite(reader) => reader.state(),
@@ -33,7 +33,7 @@ impl ReadPool {
         }
     }
 
-    /// Closes the idle connections, and each other one when its statement ends; SQLite's statements are interrupted.
+    /// Closes idle connections at once and the others when their statement ends. SQLite's statements are interrupted.
     pub fn close(&self) {
         match self {
             ReadPool::Sqlite(reader) => reader.close(),
@@ -42,42 +42,42 @@ impl ReadPool {
     }
 }
 
-/// A pool of at most `size` connections, each opened when it is needed. It hands out the one that was used last.
+/// A LIFO pool of at most `size` connections, opened on demand.
 ///
 /// # Errors
-/// When the pool cannot be made.
+/// When the pool cannot be built.
 pub(super) fn pool<M: Manager<Error = DbErr>>(manager: M, size: u32) -> Result<Pool<M>, DbErr> {
     let pool = Pool::builder(manager).max_size(size as usize).queue_mode(QueueMode::Lifo);
     pool.build().map_err(|error| DbErr::Custom(error.to_string()))
 }
 
-/// A connection of a pool.
+/// Takes a connection of the pool.
 ///
 /// # Errors
-/// When none is free in time, or none can be opened.
+/// When none is free within [`ACQUIRE_TIMEOUT`], or none can be opened.
 pub(super) async fn get<M: Manager<Error = DbErr>>(pool: &Pool<M>) -> Result<Object<M>, DbErr> {
-    let got = timeout(ACQUIRE_TIMEOUT, pool.get()).await.map_err(|_| acquire_error(SqlxError::PoolTimedOut))?;
-    got.map_err(|error| match error {
+    let object = timeout(ACQUIRE_TIMEOUT, pool.get()).await.map_err(|_| acquire_error(SqlxError::PoolTimedOut))?;
+    object.map_err(|error| match error {
         PoolError::Backend(error) => error,
         PoolError::Closed => acquire_error(SqlxError::PoolClosed),
         error => DbErr::Custom(error.to_string()),
     })
 }
 
-/// A pool as it is now, of which so many want a connection.
+/// Current state of a pool. `wanted` is the number of callers that hold or want a connection.
 pub(super) fn state<M: Manager>(pool: &Pool<M>, wanted: usize) -> PoolState {
     let status = pool.status();
-    let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+    let to_u32 = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
     PoolState {
         name: "records",
-        max: number(status.max_size),
-        open: number(status.size),
+        max: to_u32(status.max_size),
+        open: to_u32(status.size),
         idle: status.available,
         wanted,
     }
 }
 
-/// The failure to get a connection of a pool.
+/// Error of taking a connection from the pool.
 pub(super) fn acquire_error(error: SqlxError) -> DbErr {
     match error {
         SqlxError::PoolTimedOut => DbErr::ConnectionAcquire(ConnAcquireErr::Timeout),

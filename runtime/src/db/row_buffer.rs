@@ -1,4 +1,4 @@
-//! Rows of SQLite in one buffer: the values one after the other, each with a byte for its type.
+//! Rows of SQLite in one buffer: the values in sequence, each after a byte for its type.
 
 use rusqlite::types::ValueRef;
 
@@ -8,26 +8,26 @@ const REAL: u8 = 2;
 const TEXT: u8 = 3;
 const BYTES: u8 = 4;
 
-/// A value as SQLite stores it.
+/// A value in SQLite's storage class.
 pub type Stored<'r> = ValueRef<'r>;
 
-/// The rows of a statement.
+/// All rows of a statement.
 #[derive(Debug)]
 pub struct RowBuffer {
     bytes: Vec<u8>,
-    /// The offset of each value, row by row.
+    /// Offset of each value, row by row.
     offsets: Vec<u32>,
     columns: usize,
 }
 
-/// One of these rows.
+/// One row of a buffer.
 #[derive(Debug, Clone, Copy)]
 pub struct BufferedRow<'r> {
     bytes: &'r [u8],
     offsets: &'r [u32],
 }
 
-/// A buffer that values are added to, row by row.
+/// Builder of a buffer. Values are added row by row.
 pub(super) struct RowBufferBuilder(RowBuffer);
 
 impl RowBufferBuilder {
@@ -36,11 +36,11 @@ impl RowBufferBuilder {
         RowBufferBuilder(RowBuffer { bytes, offsets, columns })
     }
 
-    /// Adds the next value. The type of a value is followed by 8 bytes of a number, or by a length of 4 bytes and the bytes of
-    /// a text or blob, of which SQLite stores at most 2 GB.
+    /// Adds the next value. The type is followed by the 8 bytes of a number, or by a length of 4 bytes and the bytes
+    /// of text or a blob, of which SQLite stores at most 2 GB.
     pub fn add(&mut self, value: ValueRef<'_>) {
         let RowBuffer { bytes, offsets, .. } = &mut self.0;
-        // `finish` refuses a buffer whose offsets have no room in 32 bits.
+        // `finish` rejects a buffer that is too large for 32-bit offsets.
         offsets.push(u32::try_from(bytes.len()).unwrap_or(u32::MAX));
         let (kind, length, value): (u8, Option<u32>, &[u8]) = match &value {
             ValueRef::Null => (NULL, None, &[]),
@@ -54,7 +54,7 @@ impl RowBufferBuilder {
         bytes.extend_from_slice(value);
     }
 
-    /// The rows; `None` if they have more than 4 GiB.
+    /// The buffer. `None` if it has more than 4 GiB.
     pub fn finish(self) -> Option<RowBuffer> {
         u32::try_from(self.0.bytes.len()).is_ok().then_some(self.0)
     }
@@ -72,11 +72,11 @@ impl RowBuffer {
 }
 
 impl<'r> BufferedRow<'r> {
-    /// The value at a position; `None` when the row has no such column.
+    /// The value at a position. `None` if the row has no such column.
     pub fn value(self, position: usize) -> Option<Stored<'r>> {
         let value = self.bytes.get(*self.offsets.get(position)? as usize..)?;
         let (kind, value) = value.split_first()?;
-        let long = || {
+        let length_prefixed = || {
             let (length, bytes) = value.split_first_chunk()?;
             bytes.get(..u32::from_le_bytes(*length) as usize)
         };
@@ -84,8 +84,8 @@ impl<'r> BufferedRow<'r> {
             NULL => ValueRef::Null,
             INTEGER => ValueRef::Integer(i64::from_le_bytes(*value.first_chunk()?)),
             REAL => ValueRef::Real(f64::from_le_bytes(*value.first_chunk()?)),
-            TEXT => ValueRef::Text(long()?),
-            _ => ValueRef::Blob(long()?),
+            TEXT => ValueRef::Text(length_prefixed()?),
+            _ => ValueRef::Blob(length_prefixed()?),
         })
     }
 }
@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_row_has_the_values_that_were_added() {
+    fn row_has_the_values_that_were_added() {
         let values = [
             ValueRef::Null,
             ValueRef::Integer(-5),

@@ -1,8 +1,8 @@
-//! All rows of one statement, a block at a time, on connections that no request waits for.
+//! Streams all rows of one statement in batches, for exports, on connections of their own.
 //!
-//! The rows are of one moment, and no more of them are in memory than a block and what the driver reads ahead. On
-//! PostgreSQL a cursor holds them, in a transaction that only reads, and what is read beside a block is of the same
-//! moment. SQLite hands them over while it finds them; what is read beside a block is of the moment of the block.
+//! Memory holds one batch and the driver's read-ahead. PostgreSQL uses a cursor in a read-only REPEATABLE READ
+//! transaction, so that queries for related records see the same snapshot. SQLite steps through the statement, whose
+//! rows are of one snapshot; queries for related records see the state at the time of their batch.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -25,24 +25,23 @@ use super::{Connection, Db, Dialect, LazyTransaction, Sql, pool_without_timeout,
 use crate::error::{Error, Result};
 use crate::metrics;
 
-/// So many exports run at once in a process: each has a connection to itself for as long as it takes.
+/// Limit on concurrent exports of a process. Each has a dedicated connection.
 pub const MAX_CONCURRENT_EXPORTS: u32 = 2;
 
-/// A statement that was told to stop is waited for so long.
+/// Maximum wait for a cancelled statement to end.
 const END_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The connections of exports, opened when they are needed.
+/// The connections of exports, opened on demand.
 #[derive(Debug)]
 pub(super) struct ExportPool {
     pub(super) pool: TransactionPool,
     slots: Arc<Semaphore>,
 }
 
-/// Where the rows go.
+/// Consumer of the rows.
 #[async_trait]
 pub trait RowSink: Send {
-    /// Takes the next rows, and answers how many it would take at once from now on. `connection` is for what belongs to
-    /// the rows and stands in other tables.
+    /// Takes the next rows, and returns the size of the next batch. `connection` is for queries of related records.
     async fn accept(&mut self, connection: &Connection, rows: Vec<QueryResult>) -> Result<usize>;
 }
 
@@ -56,134 +55,137 @@ impl ExportPool {
 }
 
 impl Db {
-    /// The right to one export, until it is dropped.
+    /// Permit for one export, until it is dropped.
     ///
     /// # Errors
-    /// [`Error::Unavailable`] while as many run as may.
+    /// [`Error::Unavailable`] if [`MAX_CONCURRENT_EXPORTS`] run.
     pub fn export_slot(&self) -> Result<OwnedSemaphorePermit> {
         let slot = self.exports.slots.clone().try_acquire_owned();
-        slot.map_err(|_| Error::Unavailable("Other exports are under way. Try again when they are done.".into()))
+        slot.map_err(|_| Error::Unavailable("Two exports are running already. Try again later.".into()))
     }
 
-    /// Hands all rows of a statement to `taker`, `first` of them to begin with. Once nobody wants them any more, as `gone` says,
-    /// the database is told to stop: it may be at it for long before it finds the next row.
+    /// Passes all rows of a statement to `sink`, at first `first_batch` of them. When `cancelled` completes, the
+    /// statement is cancelled in the database, which may not find a next row for a long time.
     ///
     /// # Errors
-    /// When the database fails, when `taker` does, and when nobody wants the rows any more.
+    /// When the database or `sink` fails, or when the export is cancelled.
     pub async fn export(
         &self,
         sql: Sql,
-        first: usize,
-        taker: &mut dyn RowSink,
-        gone: impl Future<Output = ()> + Send,
+        first_batch: usize,
+        sink: &mut dyn RowSink,
+        cancelled: impl Future<Output = ()> + Send,
     ) -> Result<()> {
         match self.dialect {
-            Dialect::Postgres => self.stream_postgres(sql, first, taker, gone).await,
-            Dialect::Sqlite => self.stream_sqlite(sql, first, taker, gone).await,
+            Dialect::Postgres => self.stream_postgres(sql, first_batch, sink, cancelled).await,
+            Dialect::Sqlite => self.stream_sqlite(sql, first_batch, sink, cancelled).await,
         }
     }
 
     async fn stream_postgres(
         &self,
         sql: Sql,
-        first: usize,
-        taker: &mut dyn RowSink,
-        gone: impl Future<Output = ()>,
+        first_batch: usize,
+        sink: &mut dyn RowSink,
+        cancelled: impl Future<Output = ()>,
     ) -> Result<()> {
         let options = TransactionOptions {
             isolation_level: Some(IsolationLevel::RepeatableRead),
             access_mode: Some(AccessMode::ReadOnly),
             ..TransactionOptions::default()
         };
-        let begun = self.exports.pool.begin(options).await?;
-        let mut connection =
-            Connection::Transaction(LazyTransaction::begun(self.exports.pool.clone(), begun, self.commit_notifier()));
+        let open = self.exports.pool.begin(options).await?;
+        let mut connection = Connection::Transaction(LazyTransaction::from_open(
+            self.exports.pool.clone(),
+            open,
+            self.commit_notifier(),
+        ));
         statement_timeout::disable_timeouts(self.dialect, &mut connection).await?;
-        // All of it is wanted, not the first rows soon.
+        // Plans for the whole result instead of fast first rows.
         connection.execute_unprepared("SET LOCAL cursor_tuple_fraction = 1").await?;
         let process = Sql::new(self.dialect, "SELECT pg_backend_pid()").one(&connection).await?;
         let process: i32 = process.map_or(Ok(0), |row| row.try_get_by_index(0)).map_err(Error::internal)?;
-        // Behind a pooler too it is this transaction's for as long as that is open: nobody ends it meanwhile.
+        // Also behind a pooler the backend stays the same while the transaction is open.
         let stop = async {
             let cancel = Sql::new(self.dialect, format!("SELECT pg_cancel_backend({process})"));
             if let Err(error) = cancel.one(&self.reader).await {
-                tracing::warn!(%error, "the statement of an export could not be ended");
+                tracing::warn!(%error, "could not cancel the statement of an export");
             }
         };
-        until(fetch(connection, sql, first, taker), gone, stop).await
+        run_until(fetch(connection, sql, first_batch, sink), cancelled, stop).await
     }
 
     async fn stream_sqlite(
         &self,
         sql: Sql,
-        first: usize,
-        taker: &mut dyn RowSink,
-        gone: impl Future<Output = ()>,
+        first_batch: usize,
+        sink: &mut dyn RowSink,
+        cancelled: impl Future<Output = ()>,
     ) -> Result<()> {
         let pool = self.exports.pool.pool.connections.get_sqlite_connection_pool();
         let mut connection = pool.acquire().await.map_err(query_error)?;
         let is_stopped = Arc::new(AtomicBool::new(false));
-        let asked = is_stopped.clone();
+        let stop_flag = is_stopped.clone();
         let mut handle = connection.lock_handle().await.map_err(query_error)?;
-        // One that an earlier export may have left is replaced.
-        handle.set_progress_handler(STEPS_BETWEEN_CHECKS, move || !asked.load(Ordering::Relaxed));
+        // Replaces the handler of an earlier export.
+        handle.set_progress_handler(STEPS_BETWEEN_CHECKS, move || !stop_flag.load(Ordering::Relaxed));
         drop(handle);
         let mut values = Values(sql.values);
         adapt(&mut values);
-        let hand_over = async {
+        let send_rows = async {
             let query = query_with(AssertSqlSafe(sql.text), SqlxValues(values));
-            let mut found = query.fetch(&mut *connection);
-            let (mut wanted, mut rows) = (first, Vec::new());
+            let mut stream = query.fetch(&mut *connection);
+            let (mut batch_size, mut rows) = (first_batch, Vec::new());
             loop {
-                let row = found.next().await.transpose().map_err(query_error)?;
+                let row = stream.next().await.transpose().map_err(query_error)?;
                 let last = row.is_none();
                 rows.extend(row.map(QueryResult::from));
-                if !rows.is_empty() && (last || rows.len() >= wanted) {
-                    wanted = taker.accept(&self.reader, std::mem::take(&mut rows)).await?.max(1);
+                if !rows.is_empty() && (last || rows.len() >= batch_size) {
+                    batch_size = sink.accept(&self.reader, std::mem::take(&mut rows)).await?.max(1);
                 }
                 if last {
                     return Ok(());
                 }
             }
         };
-        until(hand_over, gone, async { is_stopped.store(true, Ordering::Relaxed) }).await
+        run_until(send_rows, cancelled, async { is_stopped.store(true, Ordering::Relaxed) }).await
     }
 }
 
-/// What comes of `work`, which is told to stop once nobody wants it any more, and comes to its end before its connection is
-/// anybody else's.
-async fn until(
+/// Runs `work` until it ends or `cancelled` completes. Then calls `stop` and waits for `work` to end before its
+/// connection is released.
+async fn run_until(
     work: impl Future<Output = Result<()>>,
-    gone: impl Future<Output = ()>,
+    cancelled: impl Future<Output = ()>,
     stop: impl Future<Output = ()>,
 ) -> Result<()> {
     let mut work = pin!(work);
     tokio::select! {
         result = &mut work => return result,
-        () = gone => {}
+        () = cancelled => {}
     }
     stop.await;
     let _ = timeout(END_TIMEOUT, work).await;
-    Err(Error::Unavailable("the client has gone".into()))
+    Err(Error::Unavailable("the client disconnected".into()))
 }
 
-/// Fetches all rows of a statement in its transaction.
-async fn fetch(connection: Connection, mut sql: Sql, first: usize, taker: &mut dyn RowSink) -> Result<()> {
+/// Fetches all rows of a statement by a cursor in its transaction.
+async fn fetch(connection: Connection, mut sql: Sql, first_batch: usize, sink: &mut dyn RowSink) -> Result<()> {
     let dialect = sql.dialect;
-    // What fetches from it is remembered by its text, with the columns that it answers, by the driver as by a pooler that
-    // others share. So no two cursors ever have one name.
+    // The driver and poolers cache FETCH by its text with the columns of its result. A unique cursor name prevents a
+    // wrong cache hit.
     let mut name = [0; 8];
     getrandom::fill(&mut name).map_err(Error::internal)?;
     let cursor = format!("charter_export_{:016x}", u64::from_ne_bytes(name));
     sql.text.insert_str(0, &format!("DECLARE {cursor} NO SCROLL CURSOR FOR "));
     sql.run(&connection).await?;
-    let mut wanted = first;
+    let mut batch_size = first_batch;
     loop {
-        let fetch = Sql::new(dialect, format!("FETCH FORWARD {wanted} FROM {cursor}"));
+        let fetch = Sql::new(dialect, format!("FETCH FORWARD {batch_size} FROM {cursor}"));
         let rows = fetch.all(&connection).await?;
-        let last = rows.len() < wanted;
+        let last = rows.len() < batch_size;
         if !rows.is_empty() {
-            wanted = taker.accept(&connection, rows).await?.max(1);
+            batch_size = sink.accept(&connection, rows).await?.max(1);
         }
         if last {
             return connection.commit().await;

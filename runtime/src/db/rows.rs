@@ -1,4 +1,4 @@
-//! Rows of a statement that several requests may read at the same time.
+//! Rows of a statement that several requests can read concurrently.
 
 use std::sync::Arc;
 
@@ -6,14 +6,14 @@ use sea_orm::{DbErr, QueryResult};
 
 use super::row_buffer::{BufferedRow, RowBuffer, Stored};
 
-/// The rows of a statement.
+/// All rows of a statement.
 #[derive(Debug)]
 pub struct Rows(Source);
 
 #[derive(Debug)]
 enum Source {
-    /// Rows of the driver. Those of SQLite belong to one request: reading a value may change how SQLite stores it, so that
-    /// no two threads may do so at once, whatever the types of the driver say.
+    /// Rows of the driver. Rows of SQLite are used by one request only: reading a value can convert it in place,
+    /// which is not thread-safe although the driver's types are `Sync`.
     Driver(Vec<QueryResult>),
     Buffer(RowBuffer),
 }
@@ -25,7 +25,7 @@ pub enum Row<'r> {
     Buffered(BufferedRow<'r>),
 }
 
-/// A row, with all those that were read together with it.
+/// A row that keeps the other rows of its statement alive.
 #[derive(Debug, Clone)]
 pub struct SharedRow {
     rows: Arc<Rows>,
@@ -71,16 +71,16 @@ impl From<RowBuffer> for Rows {
 }
 
 impl Row<'_> {
-    /// The whole number at a position.
+    /// The integer at a position.
     ///
     /// # Errors
-    /// When there is none.
+    /// The value is not an integer.
     pub fn integer(self, position: usize) -> Result<i64, DbErr> {
         match self {
             Row::Driver(row) => Ok(row.try_get_by_index(position)?),
             Row::Buffered(row) => match row.value(position) {
                 Some(Stored::Integer(number)) => Ok(number),
-                _ => Err(DbErr::Type(format!("no whole number at {position}"))),
+                _ => Err(DbErr::Type(format!("column {position} is not an integer"))),
             },
         }
     }
@@ -91,7 +91,7 @@ impl SharedRow {
         (index < rows.len()).then_some(SharedRow { rows, index })
     }
 
-    /// The row, which was there when it was found.
+    /// The row. It exists, because the constructor checked the index.
     pub fn row(&self) -> Option<Row<'_>> {
         self.rows.get(self.index)
     }

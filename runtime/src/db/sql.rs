@@ -1,4 +1,4 @@
-//! SQL text under construction: pieces and bound values, with what differs between the dialects in one place.
+//! SQL statement builder: text and bound values for both dialects.
 
 use std::fmt::Write;
 
@@ -8,33 +8,34 @@ use super::sqlite_bind::json_array;
 use super::{Connection, Dialect};
 use crate::error::Result;
 
-/// SQLite looks the name of a parameter up among all of a statement, which for 32,000 takes seconds: a list of more values is
-/// one there. Of fewer it knows how many rows they may find, and plans with that.
+/// SQLite: limit on individually bound list items, above which a list is one JSON parameter. SQLite looks up each
+/// parameter name among all others, which takes seconds for 32,000. For shorter lists, it estimates the rows from the
+/// number of items.
 const MAX_BOUND_LIST_ITEMS: usize = 20;
 
-/// What always holds, and what never does: a column may be called `true`, which SQLite takes a bare TRUE for.
+/// Constant conditions. SQLite takes a bare TRUE for a column named `true` if there is one.
 pub const TRUE: &str = "1=1";
 pub const FALSE: &str = "1=0";
 
-/// A statement being written. Values are only ever bound, never spliced into the text.
+/// A statement under construction. Values are always bound, never spliced into the text.
 #[derive(Debug, Clone)]
 pub struct Sql {
     pub dialect: Dialect,
     pub text: String,
     pub values: Vec<Value>,
-    /// Whether PostgreSQL plans it for its values each time.
+    /// True if PostgreSQL must use a custom plan.
     pub(super) needs_custom_plan: bool,
 }
 
-/// What stands for a value in a statement.
+/// A value in a statement.
 #[derive(Debug, Clone)]
 pub enum Operand<'e> {
-    /// The value, bound.
+    /// A bound value.
     Bound(Value),
-    /// An expression that has it.
-    Is(&'e str),
-    /// A column of what is called so.
-    Of(&'e str, &'e str),
+    /// An SQL expression.
+    Expression(&'e str),
+    /// A column of a table alias.
+    Column(&'e str, &'e str),
 }
 
 impl Sql {
@@ -42,13 +43,13 @@ impl Sql {
         Sql { dialect, text: text.into(), values: Vec::new(), needs_custom_plan: false }
     }
 
-    /// Appends text as it is.
+    /// Appends text.
     pub fn push(&mut self, text: &str) -> &mut Sql {
         self.text.push_str(text);
         self
     }
 
-    /// Appends a name in double quotes. Names come from metadata, where they are snake_case.
+    /// Appends a quoted name. Names come from metadata, where they are snake_case.
     pub fn name(&mut self, name: &str) -> &mut Sql {
         self.text.push('"');
         self.text.push_str(name);
@@ -56,35 +57,35 @@ impl Sql {
         self
     }
 
-    /// Appends a placeholder and binds the value to it.
+    /// Binds a value and appends its placeholder.
     pub fn bind(&mut self, value: impl Into<Value>) -> &mut Sql {
         self.values.push(value.into());
-        // SQLite's driver reads `$n` like PostgreSQL's.
+        // SQLite's driver accepts `$n` like PostgreSQL's.
         self.text.push('$');
         let _ = write!(self.text, "{}", self.values.len());
         self
     }
 
-    /// Says that its values decide how it is best carried out. From its sixth execution on a connection PostgreSQL may plan a
-    /// prepared statement without them: a rare text is then looked for along the order of a million names. A pool that reads
-    /// has it planned for its values each time.
+    /// Requests a custom plan, because the best plan depends on the values. From the sixth execution on a connection,
+    /// PostgreSQL may use a generic plan, which can search for a rare text along an index of a million names.
+    /// The record reader forces custom plans.
     pub fn with_custom_plan(mut self) -> Sql {
         self.needs_custom_plan = true;
         self
     }
 
-    /// Appends what stands for a value.
+    /// Appends an operand.
     pub fn operand(&mut self, operand: Operand<'_>) -> &mut Sql {
         match operand {
             Operand::Bound(value) => self.bind(value),
-            Operand::Is(expression) => self.push(expression),
-            Operand::Of(table, column) => self.push(table).push(".").name(column),
+            Operand::Expression(expression) => self.push(expression),
+            Operand::Column(table, column) => self.push(table).push(".").name(column),
         }
     }
 
-    /// Appends `<left> IN (all of ids)` in a form whose text says only whether they are several, so that few prepared
-    /// statements serve. PostgreSQL would plan one anew each time for an array whose length it sees, because it takes an
-    /// array that it does not see for ten: ten times the work of finding a record.
+    /// Appends `<left> IN (ids)`. The text depends only on one or several ids, so that few prepared statements serve
+    /// all. PostgreSQL would use a custom plan each time for a plain array parameter, because a generic plan assumes
+    /// ten elements; planning costs ten times as much as finding a record. The subquery hides the length.
     pub fn in_ids(&mut self, left: &str, ids: &[i64]) -> &mut Sql {
         self.push(left);
         match self.dialect {
@@ -97,7 +98,7 @@ impl Sql {
         }
     }
 
-    /// Appends a table in parentheses: the rows, each a JSON array, with these columns of these PostgreSQL types.
+    /// Appends a subquery with these rows, each a JSON array, and columns with PostgreSQL types.
     pub fn values_table(&mut self, rows: Vec<serde_json::Value>, columns: &[(&str, &str)]) -> &mut Sql {
         let rows = serde_json::Value::from(rows).to_string();
         self.push("(SELECT ");
@@ -114,7 +115,7 @@ impl Sql {
         }
     }
 
-    /// Appends a list of values in parentheses, as it stands behind `IN`; PostgreSQL takes none without values.
+    /// Appends a parenthesized list for `IN`. The list must not be empty: PostgreSQL rejects `IN ()`.
     pub fn values_list(&mut self, values: &[Value]) -> &mut Sql {
         if self.dialect == Dialect::Sqlite
             && values.len() > MAX_BOUND_LIST_ITEMS
@@ -129,26 +130,26 @@ impl Sql {
         self.push(")")
     }
 
-    /// All rows.
+    /// Returns all rows.
     pub async fn all(self, connection: &Connection) -> Result<Vec<QueryResult>> {
         Ok(connection.query_all_raw(self.statement()).await?)
     }
 
-    /// The first row.
+    /// Returns the first row.
     pub async fn one(self, connection: &Connection) -> Result<Option<QueryResult>> {
         Ok(connection.query_one_raw(self.statement()).await?)
     }
 
-    /// Runs it and answers how many rows it changed.
+    /// Runs the statement and returns the number of changed rows.
     pub async fn run(self, connection: &Connection) -> Result<u64> {
         Ok(connection.execute_raw(self.statement()).await?.rows_affected())
     }
 
-    /// The text and the values in one: another statement, or another value, is another text.
+    /// The text and the values as one text, which identifies the statement with its values.
     pub fn with_literals(&self) -> String {
         let mut text = String::with_capacity(self.text.len() + 24 * self.values.len());
         text.push_str(&self.text);
-        self.values.iter().for_each(|value| write_out(&mut text, value));
+        self.values.iter().for_each(|value| write_literal(&mut text, value));
         text
     }
 
@@ -161,7 +162,7 @@ impl Sql {
     }
 }
 
-/// A statement of PostgreSQL that SeaORM wrote.
+/// Converts a PostgreSQL statement that SeaORM built.
 impl From<Statement> for Sql {
     fn from(statement: Statement) -> Sql {
         let values = statement.values.map(|values| values.0).unwrap_or_default();
@@ -169,15 +170,15 @@ impl From<Statement> for Sql {
     }
 }
 
-/// A value with its type, so written that no two look alike.
-fn write_out(text: &mut String, value: &Value) {
+/// Appends a value with its type, unambiguously.
+fn write_literal(text: &mut String, value: &Value) {
     let _ = match value {
         Value::BigInt(Some(number)) => write!(text, "\n{number}"),
         Value::String(Some(inner)) => write!(text, "\n{}\"{inner}", inner.len()),
         Value::Array(_, Some(inner)) => {
-            let begun = write!(text, "\n[");
-            inner.iter().for_each(|value| write_out(text, value));
-            begun.and_then(|()| write!(text, "\n]"))
+            let opened = write!(text, "\n[");
+            inner.iter().for_each(|value| write_literal(text, value));
+            opened.and_then(|()| write!(text, "\n]"))
         }
         other => write!(text, "\n{other:?}"),
     };

@@ -1,4 +1,4 @@
-//! Values as SQLite stores them when they are bound, one by one or as a list.
+//! Conversion of values for SQLite, single or as a JSON list.
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use sea_orm::Value;
@@ -6,12 +6,13 @@ use serde_json::Value as Json;
 
 use super::Stored;
 
-/// A time as SQLite stores it, which PostgreSQL reads as well.
+/// A time in SQLite's storage format, which PostgreSQL parses as well.
 pub fn time_text(time: DateTime<Utc>) -> String {
     time.to_rfc3339_opts(SecondsFormat::AutoSi, false)
 }
 
-/// The value that the driver would bind, written into `text` where it is one; `None` for a type that no field has.
+/// The value in its storage class, as the driver would bind it. `text` is a buffer for formatted values. `None` for a
+/// type that no field has.
 pub(super) fn to_sqlite<'v>(value: &'v Value, text: &'v mut String) -> Option<Stored<'v>> {
     Some(match value {
         Value::Bool(value) => value.map_or(Stored::Null, |value| Stored::Integer(value.into())),
@@ -37,27 +38,27 @@ pub(super) fn to_sqlite<'v>(value: &'v Value, text: &'v mut String) -> Option<St
         }
         Value::ChronoDateTimeUtc(None) | Value::ChronoDate(None) | Value::Uuid(None) => Stored::Null,
         Value::Decimal(None) | Value::Json(None) | Value::Bytes(None) => Stored::Null,
-        // An integer that counts the column's last place.
+        // Unscaled integer of the column's scale.
         Value::Decimal(Some(value)) => Stored::Integer(i64::try_from(value.mantissa()).ok()?),
         _ => return None,
     })
 }
 
-/// Values as one text of JSON.
+/// Values as one JSON array.
 pub(super) struct List {
     pub text: String,
-    /// What makes an element of `json_each` what would be bound.
+    /// Expression that converts an element of `json_each` to the bound value.
     pub element: &'static str,
 }
 
-/// The values as a list that `json_each` reads; nothing where JSON has none of that kind.
+/// The values as a JSON array for `json_each`. `None` if JSON cannot represent them.
 pub(super) fn json_array(values: &[Value]) -> Option<List> {
     let (mut list, mut blobs) = (Vec::with_capacity(values.len()), 0);
     for value in values {
         let mut text = String::new();
         list.push(match to_sqlite(value, &mut text)? {
             Stored::Integer(number) => Json::from(number),
-            // SQLite ends a text of JSON at a zero.
+            // SQLite's JSON ends a text at a null character.
             Stored::Text(bytes) if !bytes.contains(&0) => Json::from(std::str::from_utf8(bytes).ok()?),
             Stored::Blob(bytes) => {
                 blobs += 1;
@@ -80,7 +81,7 @@ mod tests {
     use crate::db::{Dialect, Sql};
 
     #[test]
-    fn a_long_list_is_one_value_on_sqlite_where_json_has_its_like() {
+    fn long_list_is_one_json_value_on_sqlite_if_json_can_represent_it() {
         let bound = |dialect, values: Vec<Value>| {
             let mut sql = Sql::new(dialect, "");
             sql.values_list(&values);
@@ -95,8 +96,8 @@ mod tests {
         let list = vec!["0".repeat(32); 21].join("\",\"");
         assert_eq!(bound(Dialect::Sqlite, uuids.clone()), [format!("[\"{list}\"]").into()]);
         uuids[0] = 1.into();
-        assert_eq!(bound(Dialect::Sqlite, uuids).len(), 21, "they are of two kinds");
+        assert_eq!(bound(Dialect::Sqlite, uuids).len(), 21, "the list has two types");
         let zeros = vec![Value::from("a\0b"); 21];
-        assert_eq!(bound(Dialect::Sqlite, zeros).len(), 21, "what stands behind the zero would be lost");
+        assert_eq!(bound(Dialect::Sqlite, zeros).len(), 21, "JSON would cut the text at the null character");
     }
 }

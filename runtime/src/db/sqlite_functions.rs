@@ -1,8 +1,9 @@
-//! The functions that SQLite lacks, registered on each of its connections; migrations define them on PostgreSQL.
+//! SQL functions that the server registers on each SQLite connection. Migrations define them on PostgreSQL.
 //!
-//! - `charter_fold(text)`: the text without regard to case, for every script. The order and the substring predicates
-//!   compare what it answers, so that both databases find and sort alike.
-//! - `charter_decimal(text)`: a decimal custom field as an integer scaled by 10^8; NULL when it is not a number.
+//! - `charter_fold(text)`: the case-folded text, for every script. Orders and substring predicates use it, so that
+//! both databases find and sort alike.
+//! - `charter_decimal(text)`: a decimal custom field as an integer scaled by 10^8, or NULL if the text is not a
+//! number.
 
 use std::ptr::NonNull;
 
@@ -11,12 +12,12 @@ use rusqlite::types::ValueRef;
 
 use crate::number::{self, CUSTOM_DIGITS, CUSTOM_PLACES, Scaled};
 
-/// Text without regard to case: lower case, and one letter for both small sigmas, whose choice depends on what follows.
+/// Case-folds text: lower case, with one form of sigma, because the choice of the final form depends on the context.
 pub fn fold(text: &str) -> String {
     if text.is_ascii() { text.to_ascii_lowercase() } else { text.to_lowercase().replace('ς', "σ") }
 }
 
-/// The text of a value; that of a number is how it is written.
+/// The text of a value. Numbers are formatted.
 fn text(value: ValueRef<'_>) -> Option<String> {
     match value {
         ValueRef::Text(bytes) => Some(String::from_utf8_lossy(bytes).into_owned()),
@@ -26,8 +27,8 @@ fn text(value: ValueRef<'_>) -> Option<String> {
     }
 }
 
-/// Whether a text is written as decimal custom fields are stored: what PostgreSQL's expression takes too.
-fn is_stored(text: &str) -> bool {
+/// True for the stored format of decimal custom fields, as in PostgreSQL's expression.
+fn is_stored_decimal(text: &str) -> bool {
     number::is_written_out(text, (CUSTOM_DIGITS - CUSTOM_PLACES) as usize, CUSTOM_PLACES as usize)
 }
 
@@ -38,14 +39,14 @@ pub(super) fn register(handle: NonNull<rusqlite::ffi::sqlite3>) -> rusqlite::Res
     register_on(&unsafe { rusqlite::Connection::from_handle(handle.as_ptr()) }?)
 }
 
-/// The same on a connection that is not the driver's.
+/// Registers the functions on a connection of rusqlite.
 pub(super) fn register_on(connection: &rusqlite::Connection) -> rusqlite::Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
     connection.create_scalar_function("charter_fold", 1, flags, move |arguments| {
         Ok(text(arguments.get_raw(0)).map(|text| fold(&text)))
     })?;
     connection.create_scalar_function("charter_decimal", 1, flags, |arguments| {
-        let text = text(arguments.get_raw(0)).filter(|text| is_stored(text));
+        let text = text(arguments.get_raw(0)).filter(|text| is_stored_decimal(text));
         Ok(text.and_then(|text| match number::scale(&text, CUSTOM_PLACES) {
             Some(Scaled::Exact(value)) => Some(value),
             _ => None,
@@ -55,17 +56,17 @@ pub(super) fn register_on(connection: &rusqlite::Connection) -> rusqlite::Result
 
 #[cfg(test)]
 mod tests {
-    use super::{fold, is_stored};
+    use super::{fold, is_stored_decimal};
 
     #[test]
-    fn a_decimal_is_what_is_stored_as_one() {
+    fn only_the_stored_format_is_a_decimal() {
         for text in ["0", "-12.5", "1234567890.00000001"] {
-            assert!(is_stored(text), "{text}");
+            assert!(is_stored_decimal(text), "{text}");
         }
         for text in
             ["+1", "1e3", " 7", "7 ", "", "-", ".5", "5.", "1.123456789", "12345678901", "92233720368", "true", "١"]
         {
-            assert!(!is_stored(text), "{text}");
+            assert!(!is_stored_decimal(text), "{text}");
         }
     }
 

@@ -1,7 +1,7 @@
 //! Pool of SQLite connections that read records, on blocking threads.
 //!
-//! SeaORM's driver hands every row over a channel, from a thread of the connection to the task that waits. Here one blocking
-//! task runs the whole statement and hands all rows over at once, in a buffer that several tasks may read.
+//! SeaORM's driver sends every row over a channel, from the connection's thread to the waiting task. Here, one
+//! blocking task runs the whole statement and returns all rows at once, in a buffer that several tasks can read.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -28,12 +28,12 @@ use super::{ACQUIRE_TIMEOUT, Rows, STATEMENT_CACHE_CAPACITY, Sql, sqlite_functio
 use crate::error::is_schema_changing;
 use crate::metrics;
 
-/// Retries of a statement that SQLite cannot open because another connection changes tables at the moment (`SQLITE_SCHEMA`):
-/// defining a custom field creates indexes.
+/// Retries of a statement while another connection changes the schema (`SQLITE_SCHEMA`), for example by creating
+/// indexes.
 const SCHEMA_RETRIES: usize = 5;
 const RETRY_DELAY: Duration = Duration::from_millis(2);
 
-/// The bytes of a path that a URI of SQLite escapes.
+/// Bytes that are not escaped in the path of an SQLite URI.
 const PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'_').remove(b'.');
 
 #[derive(Debug, Clone)]
@@ -46,7 +46,7 @@ pub(super) struct SqliteReader {
 #[derive(Debug)]
 struct Opener {
     path: PathBuf,
-    /// Interrupts the running statements: a process waits for its blocking threads when it ends.
+    /// Interrupts the running statements, because a process waits for its blocking threads when it ends.
     closing: Arc<AtomicBool>,
 }
 
@@ -56,7 +56,7 @@ struct Reader {
     deadline: Arc<Deadline>,
 }
 
-/// The time at which the running statement is interrupted, in microseconds since `opened`.
+/// Time at which the running statement is interrupted, in microseconds since `opened`.
 #[derive(Debug)]
 struct Deadline {
     opened: Instant,
@@ -84,7 +84,7 @@ impl managed::Manager for Opener {
 
     async fn create(&self) -> Result<Reader, DbErr> {
         let (path, closing) = (self.path.clone(), self.closing.clone());
-        on_blocking_thread(move || Reader::open(&path, closing).map_err(refused)).await
+        on_blocking_thread(move || Reader::open(&path, closing).map_err(driver_error)).await
     }
 
     async fn recycle(&self, _: &mut Reader, _: &managed::Metrics) -> managed::RecycleResult<DbErr> {
@@ -99,11 +99,11 @@ async fn on_blocking_thread<T: Send + 'static>(
 }
 
 impl SqliteReader {
-    /// A pool of at most `size` connections. `path` is a file, or a URI of SQLite. A statement that takes longer than `limit` is
-    /// interrupted.
+    /// A pool of at most `size` connections. `path` is a file or an SQLite URI. Statements are interrupted after
+    /// `limit`.
     ///
     /// # Errors
-    /// When the pool cannot be made.
+    /// When the pool cannot be built.
     pub fn new(
         path: PathBuf,
         size: u32,
@@ -117,30 +117,30 @@ impl SqliteReader {
     /// All rows of a statement.
     pub async fn rows(&self, sql: Sql) -> Result<Rows, DbErr> {
         let (metrics, span) = (self.metrics.clone(), Span::current());
-        let watched = self.metrics.watch(sql.text.clone());
-        let answered = self.with(move |reader| {
-            let (begun, mut tries) = (Instant::now(), 0);
-            let answered = loop {
+        let guard = self.metrics.watch(sql.text.clone());
+        let result = self.with(move |reader| {
+            let (started, mut retries) = (Instant::now(), 0);
+            let result = loop {
                 match reader.read(&sql) {
-                    Err(error) if is_schema_changing(&error) && tries < SCHEMA_RETRIES => thread::sleep(RETRY_DELAY),
-                    answered => break answered,
+                    Err(error) if is_schema_changing(&error) && retries < SCHEMA_RETRIES => thread::sleep(RETRY_DELAY),
+                    result => break result,
                 }
-                tries += 1;
+                retries += 1;
             };
-            span.in_scope(|| metrics.statement(&sql.text, begun.elapsed()));
-            answered
+            span.in_scope(|| metrics.statement(&sql.text, started.elapsed()));
+            result
         });
-        let answered = answered.await;
-        watched.end();
-        answered
+        let result = result.await;
+        guard.end();
+        result
     }
 
-    /// Whether the file can only be read.
+    /// True if the file is read-only.
     pub async fn is_read_only(&self) -> Result<bool, DbErr> {
-        self.with(|reader| reader.connection.is_readonly("main").map_err(refused)).await
+        self.with(|reader| reader.connection.is_readonly("main").map_err(driver_error)).await
     }
 
-    /// Runs `work` on a blocking thread, with a connection that nobody else uses.
+    /// Runs `work` on a blocking thread with an exclusive connection.
     async fn with<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Reader) -> Result<T, DbErr> + Send + 'static,
@@ -150,12 +150,12 @@ impl SqliteReader {
         let work = move || {
             let _wanted = wanted;
             reader.deadline.set(limit);
-            let answered = work(&reader);
-            if answered.is_err() {
-                // An interrupted statement may have left the connection with half of a changed schema.
+            let result = work(&reader);
+            if result.is_err() {
+                // An interrupted statement can leave the connection with a partly loaded schema.
                 drop(Object::take(reader));
             }
-            answered
+            result
         };
         on_blocking_thread(work).await
     }
@@ -164,7 +164,7 @@ impl SqliteReader {
         read_pool::state(&self.pool, self.metrics.wanted())
     }
 
-    /// Closes the idle connections, and interrupts the statements of the others.
+    /// Closes the idle connections and interrupts the statements of the others.
     pub fn close(&self) {
         self.pool.manager().closing.store(true, Ordering::Relaxed);
         self.pool.close();
@@ -173,7 +173,7 @@ impl SqliteReader {
 
 impl Reader {
     fn open(path: &Path, closing: Arc<AtomicBool>) -> Result<Reader, Error> {
-        // The file exists: the writer creates it. No two threads use the connection at once.
+        // The writer has created the file. NO_MUTEX: no two threads use the connection at once.
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
         let connection = Connection::open_with_flags(path, flags)?;
         connection.pragma_update(None, "query_only", true)?;
@@ -190,30 +190,31 @@ impl Reader {
     }
 
     fn read(&self, sql: &Sql) -> Result<Rows, DbErr> {
-        let mut statement = self.connection.prepare_cached(&sql.text).map_err(refused)?;
-        // SQLite numbers parameters in the order of the text; `$2` is the second value wherever it stands.
-        for place in 1..=statement.parameter_count() {
-            let number = statement.parameter_name(place).and_then(|name| name.strip_prefix('$')?.parse::<usize>().ok());
+        let mut statement = self.connection.prepare_cached(&sql.text).map_err(driver_error)?;
+        // SQLite numbers parameters by their first occurrence in the text; `$2` is the second value wherever it
+        // occurs.
+        for index in 1..=statement.parameter_count() {
+            let number = statement.parameter_name(index).and_then(|name| name.strip_prefix('$')?.parse::<usize>().ok());
             let value = number.and_then(|number| sql.values.get(number.checked_sub(1)?));
             let mut text = String::new();
             let bound = value.and_then(|value| to_sqlite(value, &mut text));
             let bound =
-                bound.ok_or_else(|| DbErr::Type(format!("parameter {place} has no value that SQLite stores")))?;
-            statement.raw_bind_parameter(place, ToSqlOutput::Borrowed(bound)).map_err(refused)?;
+                bound.ok_or_else(|| DbErr::Type(format!("parameter {index} has no value that SQLite stores")))?;
+            statement.raw_bind_parameter(index, ToSqlOutput::Borrowed(bound)).map_err(driver_error)?;
         }
         let columns = statement.column_count();
         let mut buffer = RowBufferBuilder::new(columns);
         let mut rows = statement.raw_query();
-        while let Some(row) = rows.next().map_err(refused)? {
+        while let Some(row) = rows.next().map_err(driver_error)? {
             for column in 0..columns {
-                buffer.add(row.get_ref(column).map_err(refused)?);
+                buffer.add(row.get_ref(column).map_err(driver_error)?);
             }
         }
         buffer.finish().map(Rows::from).ok_or_else(|| DbErr::Custom("the rows have more than 4 GiB".into()))
     }
 }
 
-/// The file for connections of `rusqlite`: a URI when the URL says how it is opened.
+/// The file for rusqlite connections: a URI if the URL has options for opening it.
 pub(super) fn location(path: &Path, url: &str) -> PathBuf {
     let query = url.split_once('?').map_or("", |(_, query)| query);
     let options =
@@ -226,26 +227,26 @@ pub(super) fn location(path: &Path, url: &str) -> PathBuf {
     format!("file:{path}?{}", options.join("&")).into()
 }
 
-/// An error of `rusqlite` as the driver's error, by which the rest of the server tells errors apart.
-fn refused(error: Error) -> DbErr {
+/// Converts an error of rusqlite into the driver's error, which the rest of the server classifies.
+fn driver_error(error: Error) -> DbErr {
     match error.sqlite_error() {
-        Some(_) => query_error(SqlxError::Database(Box::new(Refused(error)))),
+        Some(_) => query_error(SqlxError::Database(Box::new(RusqliteError(error)))),
         None => DbErr::Custom(error.to_string()),
     }
 }
 
 #[derive(Debug)]
-struct Refused(Error);
+struct RusqliteError(Error);
 
-impl fmt::Display for Refused {
+impl fmt::Display for RusqliteError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
     }
 }
 
-impl std::error::Error for Refused {}
+impl std::error::Error for RusqliteError {}
 
-impl DatabaseError for Refused {
+impl DatabaseError for RusqliteError {
     fn message(&self) -> &str {
         match &self.0 {
             Error::SqliteFailure(_, Some(message)) => message,

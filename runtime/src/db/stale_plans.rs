@@ -1,5 +1,6 @@
-//! Tables of PostgreSQL that another version changes while this server runs. What was prepared before and answers values of
-//! another type now, be it a longer text, is refused from then on: by every connection that has it, for as long as it lives.
+//! Detection of prepared statements that outlived a schema change. If another process migrates the tables while this
+//! server runs, PostgreSQL rejects a cached plan whose result types changed ("cached plan must not change result
+//! type"), on every connection that has it.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -8,19 +9,19 @@ use sea_orm::DbErr;
 
 use crate::error::is_stale_statement;
 
-/// When a connection was last met that knew tables of before.
+/// Time of the last such error.
 static LAST_CHANGE: Mutex<Option<Instant>> = Mutex::new(None);
 
-/// Has the connections of before used no more where an error tells of them.
+/// Records the error if it is about a stale plan. Connections opened before are then no longer used.
 pub(super) fn record(error: &DbErr) {
     if is_stale_statement(error) {
-        tracing::warn!("the tables were changed while this server runs: it goes on with new connections");
+        tracing::warn!("schema changed under prepared statements; recycling connections");
         *LAST_CHANGE.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
     }
 }
 
-/// Whether a connection of this age may have prepared statements for tables that are others now.
+/// True if a connection of this age can have stale prepared statements.
 pub(super) fn predates_schema_change(age: Duration) -> bool {
-    let met = *LAST_CHANGE.lock().unwrap_or_else(PoisonError::into_inner);
-    met.is_some_and(|met| met.elapsed() <= age)
+    let changed_at = *LAST_CHANGE.lock().unwrap_or_else(PoisonError::into_inner);
+    changed_at.is_some_and(|changed_at| changed_at.elapsed() <= age)
 }

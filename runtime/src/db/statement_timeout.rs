@@ -1,7 +1,8 @@
-//! What one statement of a request may take, so that nobody is kept from a connection by those who have given up.
+//! Statement timeouts, so that abandoned requests do not occupy connections.
 //!
-//! PostgreSQL ends a statement by itself, at the `statement_timeout` of its session. On SQLite the connection looks at the clock
-//! while a statement runs: one of the driver's has a thread of its own, which knows when its statement began.
+//! PostgreSQL enforces the `statement_timeout` of the session. On SQLite, a progress handler checks the clock while a
+//! statement runs. Each connection of the driver has its own thread, whose thread-local holds the start of the
+//! statement.
 
 use std::cell::Cell;
 use std::ffi::{c_int, c_uint, c_void};
@@ -19,43 +20,45 @@ use tokio::time::timeout;
 use super::{ACQUIRE_TIMEOUT, Connection, Db, Dialect};
 use crate::error::Result;
 
-/// After so many steps of SQLite's machine it is looked whether it shall go on: well under a millisecond.
+/// Steps of SQLite's virtual machine between two checks of the clock: well under a millisecond.
 pub(super) const STEPS_BETWEEN_CHECKS: i32 = 1_000;
 
 thread_local! {
-    /// When the statement that this thread runs began.
+    /// Start of the statement that this thread runs.
     static STATEMENT_STARTED: Cell<Option<Instant>> = const { Cell::new(None) };
 }
 
-/// How PostgreSQL is told, before there is a session.
+/// Sets the timeout as a startup option.
 pub(super) fn with_timeout(options: PgConnectOptions, limit: Duration) -> PgConnectOptions {
     options.options([("statement_timeout", limit.as_millis().to_string())])
 }
 
-/// Whether it is a pooler that takes no such word (`protocol_violation`): its sessions are not ours alone.
+/// True if a pooler rejected the startup option (`protocol_violation`).
 pub(super) fn is_timeout_refused(error: &SqlxError) -> bool {
     error
         .as_database_error()
         .is_some_and(|e| e.code().as_deref() == Some("08P01") && e.message().contains("startup parameter"))
 }
 
-/// An answer is waited for so long beyond its statement's limit: for a connection, and for the way there and back.
+/// Time beyond the statement timeout until an answer counts as lost. It covers the wait for a connection and the
+/// network.
 pub(super) const ANSWER_GRACE: Duration = ACQUIRE_TIMEOUT.saturating_add(Duration::from_secs(1));
 
-/// Lets a connection go back to the pool once it answers, with everything that it was asked before. One that does not is closed.
-pub(super) async fn set_on_connection(connection: &mut PgConnection, limit: Duration) -> Result<bool, SqlxError> {
+/// Checks a released connection with a ping, which also waits for earlier statements. If it does not answer in time,
+/// the pool closes it.
+pub(super) async fn is_responsive(connection: &mut PgConnection, limit: Duration) -> Result<bool, SqlxError> {
     match timeout(limit + ANSWER_GRACE, connection.ping()).await {
         Ok(answered) => answered.map(|()| true),
         Err(_) => Err(SqlxError::Io(ErrorKind::TimedOut.into())),
     }
 }
 
-/// What comes of a statement that nothing is heard of.
-pub(super) fn no_answer() -> DbErr {
+/// Error for a statement without an answer.
+pub(super) fn no_response() -> DbErr {
     DbErr::Conn(RuntimeErr::Internal("the database does not answer".into()))
 }
 
-/// Has a connection to SQLite end each statement that takes longer.
+/// Makes a connection of SQLite end each statement after `limit`.
 pub(super) async fn install_on_sqlite(connection: &mut SqliteConnection, limit: Duration) -> Result<(), SqlxError> {
     let mut handle = connection.lock_handle().await?;
     trace(handle.as_raw_handle());
@@ -63,29 +66,29 @@ pub(super) async fn install_on_sqlite(connection: &mut SqliteConnection, limit: 
     Ok(())
 }
 
-/// How long the statement of this thread has been running. One that SQLite begins again, because the tables have changed,
-/// is not told a second time: it counts from here.
+/// Running time of this thread's statement. If SQLite restarts a statement after a schema change, the trace callback
+/// is not called again, thus the time counts from here.
 fn elapsed() -> Duration {
-    let begun = STATEMENT_STARTED.get().unwrap_or_else(Instant::now);
-    STATEMENT_STARTED.set(Some(begun));
-    begun.elapsed()
+    let started = STATEMENT_STARTED.get().unwrap_or_else(Instant::now);
+    STATEMENT_STARTED.set(Some(started));
+    started.elapsed()
 }
 
 fn trace(handle: NonNull<ffi::sqlite3>) {
     let events = ffi::SQLITE_TRACE_STMT | ffi::SQLITE_TRACE_PROFILE;
-    // SAFETY: sqlx holds the connection locked for the length of this call. The callback is a plain function, and reads
-    // none of its pointers.
-    unsafe { ffi::sqlite3_trace_v2(handle.as_ptr(), events as c_uint, Some(note), null_mut()) };
+    // SAFETY: sqlx holds the connection locked for the length of this call. The callback is a plain function, and
+    // reads none of its pointers.
+    unsafe { ffi::sqlite3_trace_v2(handle.as_ptr(), events as c_uint, Some(on_trace_event), null_mut()) };
 }
 
-/// What SQLite calls on the thread of a statement when that begins, and when it has ended.
-unsafe extern "C" fn note(event: c_uint, _: *mut c_void, _: *mut c_void, _: *mut c_void) -> c_int {
+/// Trace callback, which SQLite calls on the statement's thread at its start and end.
+unsafe extern "C" fn on_trace_event(event: c_uint, _: *mut c_void, _: *mut c_void, _: *mut c_void) -> c_int {
     STATEMENT_STARTED.set((event == ffi::SQLITE_TRACE_STMT as c_uint).then(Instant::now));
     0
 }
 
 impl Db {
-    /// Begins a transaction that may take as long as it takes.
+    /// Begins a transaction without timeouts.
     ///
     /// # Errors
     /// When the database is away.
@@ -95,8 +98,8 @@ impl Db {
         Ok(connection)
     }
 
-    /// Begins a transaction that holds what other processes wait for: however little time requests have, each statement of it
-    /// has [`UPKEEP`], and a process that stands still loses it.
+    /// Begins a transaction that blocks other processes. Its statements may take `MAINTENANCE_TIMEOUT`, regardless
+    /// of the timeout of requests. PostgreSQL ends the session of a stalled process after `MAINTENANCE_IDLE_TIMEOUT`.
     ///
     /// # Errors
     /// When the database is away.
@@ -114,27 +117,27 @@ impl Db {
     }
 }
 
-/// What a statement of upkeep may take.
+/// Timeout of a statement of maintenance.
 const MAINTENANCE_TIMEOUT: Duration = Duration::from_secs(60);
-/// And what there may be between two of them.
+/// Maximum time between two of its statements.
 const MAINTENANCE_IDLE_TIMEOUT: Duration = Duration::from_secs(10);
 
-fn set_timeout(transaction: &mut Connection, limit: Option<Duration>) {
-    if let Connection::Transaction(unit) = transaction {
-        unit.set_timeout(limit);
+fn set_timeout(connection: &mut Connection, limit: Option<Duration>) {
+    if let Connection::Transaction(transaction) = connection {
+        transaction.set_timeout(limit);
     }
 }
 
-/// What takes every limit of PostgreSQL's from a transaction: on its statements, and on the time between them, in which somebody
-/// takes what was read, or another connection does what this one holds the lock for.
+/// Removes the timeouts of a transaction on PostgreSQL: of its statements, and between them, because a consumer or
+/// another connection can take long meanwhile.
 pub const WITHOUT_TIMEOUT: &str = "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0";
 
-/// Takes the limits from a transaction, wherever they came from.
+/// Removes the timeouts from a transaction.
 pub(super) async fn disable_timeouts(dialect: Dialect, transaction: &mut Connection) -> Result<(), DbErr> {
     set_timeout(transaction, None);
     match dialect {
         Dialect::Postgres => transaction.execute_unprepared(WITHOUT_TIMEOUT).await.map(drop),
-        // What writes has none.
+        // The writing connection has no timeout.
         Dialect::Sqlite => Ok(()),
     }
 }

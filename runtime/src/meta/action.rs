@@ -19,7 +19,7 @@ pub struct ActionMeta {
     /// What it does, for people; empty where its name says it.
     pub description: &'static str,
     /// No transaction is open while it runs, because it waits for another server: it begins its own when it writes.
-    pub apart: bool,
+    pub external: bool,
     /// It only reads, and still needs the ability to write, because it tells more than records do.
     pub needs_write: bool,
     /// The secrets that its answer shows beside the record, this once, each with what it is.

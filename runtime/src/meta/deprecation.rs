@@ -1,24 +1,24 @@
-//! What of a resource is to go: fields, filters and actions, and what their clients are told.
+//! Metadata of deprecated fields, filters and actions.
 
 use super::{Deprecated, ResourceMeta};
 
 impl ResourceMeta {
-    /// What is said of something that is to go.
+    /// The deprecation of a field, filter or action.
     pub fn deprecation(&self, of: Deprecated, name: &str) -> Option<&'static DeprecationMeta> {
-        self.deprecated.iter().find(|said| said.of == of && said.name == name)
+        self.deprecated.iter().find(|deprecation| deprecation.of == of && deprecation.name == name)
     }
 }
 
-/// Something that is to go, and when.
+/// A deprecation with its dates.
 #[derive(Debug, Clone, Copy)]
 pub struct DeprecationMeta {
     pub of: Deprecated,
-    /// The name of the field or action; of a filter the name that it has in `q`: `name_cont`.
+    /// Name of the field or action. For a filter, its name in `q`: `name_cont`.
     pub name: &'static str,
-    /// The day from which it is deprecated, `2026-03-21`.
+    /// First day of the deprecation, `2026-03-21`.
     pub since: &'static str,
-    /// The day from which it may be gone.
+    /// Day of the removal at the earliest.
     pub sunset: Option<&'static str>,
-    /// What of the same sort takes its place.
+    /// Name of the replacement, of the same sort.
     pub instead: Option<&'static str>,
 }

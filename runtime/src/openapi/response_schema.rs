@@ -32,7 +32,7 @@ fn may_be_null(entry: &Entry, field: &'static FieldMeta) -> bool {
     let source = entry.source(field);
     let Some(join) = &source.join else { return field.nullable };
     let via = source.via().and_then(|via| entry.field(via));
-    let may_be_deleted = entry.meta.keeps_deleted() && (join.meta.soft_delete || join.standing.is_some());
+    let may_be_deleted = entry.meta.keeps_deleted() && (join.meta.soft_delete || join.required_parents.is_some());
     source.field.nullable || may_be_deleted || via.is_none_or(|via| via.nullable)
 }
 

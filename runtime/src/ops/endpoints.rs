@@ -55,7 +55,7 @@ impl RouteOperation {
 
     /// Whether it runs in one transaction.
     pub fn is_transaction(self) -> bool {
-        !self.reads() && !matches!(self, RouteOperation::Action(action) if action.apart)
+        !self.reads() && !matches!(self, RouteOperation::Action(action) if action.external)
     }
 
     /// Whether it evaluates `If-Match` and `If-None-Match`, on the record that it shows or changes. A list evaluates

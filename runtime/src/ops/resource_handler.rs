@@ -217,7 +217,7 @@ impl ResourceEndpoint {
         };
         let list = ListRequest { path, query, format, head, conditions: &conditions };
         let arguments = Arguments { id, parent, within, conditions: &conditions, list, query, bytes: &bytes, found };
-        if matches!(method.call, RouteOperation::Action(action) if action.apart) {
+        if matches!(method.call, RouteOperation::Action(action) if action.external) {
             release_for_external_call(request)?;
         }
         if let (RouteOperation::Action(action), Some(key), false) = (method.call, &key, method.call.is_transaction()) {

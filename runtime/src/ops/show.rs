@@ -34,7 +34,7 @@ pub async fn show(
     let mut errors = FieldErrors::default();
     let deleted = errors.collect(restore::asks_for_deleted(context, entry, &request))?.unwrap_or(false);
     let hidden = |other: &Entry| visibility::hidden(context, other);
-    let planner = Planner { catalog: context.catalog(), entry, custom: &Default::default(), deleted, seen: &hidden };
+    let planner = Planner { catalog: context.catalog(), entry, custom: &Default::default(), deleted, visible: &hidden };
     let includes = planner.includes(&request.include, &mut errors);
     let mut fields = request.fields.as_ref().map(|names| planner.fields(names, &mut errors));
     fields.iter_mut().for_each(|fields| fields.extend(planner.embedded(&request.include)));

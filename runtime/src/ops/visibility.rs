@@ -45,8 +45,8 @@ pub fn hidden(context: &Context<'_>, entry: &Entry) -> Option<Condition> {
 /// The condition that neither the record nor any of its required parents is deleted.
 pub fn present(entry: &Entry) -> Condition {
     let condition = if entry.meta.soft_delete { deletion_mark(entry, false) } else { Condition::always() };
-    match &entry.standing {
-        Some(standing) => condition.and(Condition::Standing(standing.clone())),
+    match &entry.required_parents {
+        Some(standing) => condition.and(Condition::RequiredParents(standing.clone())),
         None => condition,
     }
 }

@@ -1,4 +1,4 @@
-//! A condition on records as a tree: what a request, a saved view, a scope and a nested path all become.
+//! Condition tree for records. Requests, saved views, scopes and nested paths all become one.
 
 use std::sync::Arc;
 
@@ -18,23 +18,24 @@ pub enum Condition {
         target: Target,
         test: Test,
     },
-    /// What the record cannot be without is there: SQL that was written when the application started.
-    Standing(Arc<RequiredParents>),
-    /// The reference leads to a record that meets a condition.
+    /// No required parent of the record is soft-deleted. The SQL is rendered at start-up.
+    RequiredParents(Arc<RequiredParents>),
+    /// The referenced record exists and meets the reference's condition.
     Refers(Reference),
-    /// A test of a field of the record that the reference leads to. It is a test of NULL where that record does not meet the
-    /// reference's condition, as if the reference led nowhere.
-    Through {
+    /// A test of a field of the referenced record. If that record does not meet the reference's condition, NULL is tested, as
+    /// with a null reference.
+    ReferencedField {
         reference: Reference,
         source: Source,
         test: Test,
     },
-    /// Some of a JSON list of ids is among these.
+    /// The JSON list of ids in `field` contains at least one of `ids`.
     Overlaps {
         field: &'static FieldMeta,
         ids: Vec<i64>,
     },
-    /// What an index of substrings finds for an expression. It narrows what is asked beside it, and is never all of it.
+    /// The trigram index finds the record for an FTS5 expression. There can be false positives: the statement always has the
+    /// exact condition as well.
     Candidates {
         index: Arc<str>,
         expression: String,
@@ -43,69 +44,69 @@ pub enum Condition {
     Ids(Vec<i64>),
 }
 
-/// A reference, and what the record that it leads to must meet.
+/// A reference and the condition on the referenced record.
 #[derive(Debug, Clone)]
 pub struct Reference {
-    /// The field that has its id.
+    /// The field that holds the id.
     pub via: &'static FieldMeta,
-    /// The table that it is in.
+    /// The referenced table.
     pub table: &'static str,
-    pub to: Box<Condition>,
+    pub condition: Box<Condition>,
 }
 
-/// What is compared.
+/// Left side of a test.
 #[derive(Debug, Clone)]
 pub enum Target {
-    /// A column of the record or of one it refers to.
+    /// A column of the record or of a record that it references.
     Column(Source),
     /// A custom field, compared by its declared type.
     Custom { name: String, kind: CustomKind },
 }
 
-/// How the value of a custom field is compared.
+/// Type by which the value of a custom field is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CustomKind {
     /// Text of at most 255 characters.
     Text,
-    /// One of some texts, compared without regard to case.
+    /// One of the declared options, compared case-insensitively.
     Choice,
     /// Text of any length, ordered by its first 255 characters.
     LongText,
     Integer,
     Decimal,
     Boolean,
-    /// Days and times, whose text sorts.
+    /// Dates and times, stored as text that sorts chronologically.
     Time,
 }
 
 impl CustomKind {
-    /// Whether it is ordered and searched without regard to case, and blank when it is empty.
+    /// True if values are ordered and searched case-insensitively, and the empty text counts as blank.
     pub fn is_text(self) -> bool {
         matches!(self, CustomKind::Text | CustomKind::Choice | CustomKind::LongText)
     }
 
-    /// As what it is ordered: choices as any text, of which some may differ in case alone.
+    /// The type for ordering. Choices are ordered as text, because some may differ only in case.
     pub fn ordered_as(self) -> CustomKind {
         if self == CustomKind::Choice { CustomKind::Text } else { self }
     }
 }
 
-/// What is asked of it. Every test of a NULL is NULL, except `Null` and its kin.
+/// Right side of a test. A test of NULL is NULL, except for `Null` and `Blank`.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Test {
     Compare(Comparison, Value),
-    Among {
+    In {
         values: Vec<Value>,
         negated: bool,
     },
-    /// Folded text in folded text.
+    /// Substring search in case-folded text. `needle` is folded.
     Like {
-        place: MatchPosition,
+        position: MatchPosition,
         needle: String,
         negated: bool,
     },
-    /// True, or false, of every value that is not NULL: a comparison with a number that no value reaches.
-    Known(bool),
+    /// The same result for every value that is not NULL: a comparison with a number out of the column's range.
+    Constant(bool),
     Null {
         negated: bool,
     },
@@ -125,7 +126,7 @@ pub enum Comparison {
     GreaterOrEqual,
 }
 
-/// Where in the text the needle stands.
+/// Where the needle must stand in the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MatchPosition {
     Anywhere,
@@ -147,12 +148,12 @@ impl Comparison {
 }
 
 impl Condition {
-    /// Nothing is asked.
+    /// A condition that every record meets.
     pub fn always() -> Condition {
         Condition::All(Vec::new())
     }
 
-    /// A field equals a value: what scopes and nested paths need.
+    /// A field of the record equals a value.
     pub fn equals(field: &'static FieldMeta, value: impl Into<Value>) -> Condition {
         Condition::test(Source::own(field), Test::Compare(Comparison::Equal, value.into()))
     }
@@ -161,12 +162,12 @@ impl Condition {
         Condition::Test { target: Target::Column(source), test }
     }
 
-    /// What `via` refers to is a record of `meta` that meets the condition.
-    pub fn refers(via: &'static FieldMeta, meta: &ResourceMeta, to: Condition) -> Condition {
-        Condition::Refers(Reference { via, table: meta.table, to: Box::new(to) })
+    /// The record of `meta` that `via` references meets the condition.
+    pub fn refers(via: &'static FieldMeta, meta: &ResourceMeta, condition: Condition) -> Condition {
+        Condition::Refers(Reference { via, table: meta.table, condition: Box::new(condition) })
     }
 
-    /// Whether it is met by every record.
+    /// True if the condition is empty, thus every record meets it.
     pub fn is_always(&self) -> bool {
         matches!(self, Condition::All(list) if list.is_empty())
     }
@@ -186,26 +187,26 @@ impl Condition {
         Condition::Any(vec![self, other])
     }
 
-    #[expect(clippy::should_implement_trait, reason = "the condition's own word, beside and and or")]
+    #[expect(clippy::should_implement_trait, reason = "named like `and` and `or`")]
     pub fn not(self) -> Condition {
         Condition::Not(Box::new(self))
     }
 
-    /// How many values a statement binds for it, at most.
+    /// Upper bound on the number of values that a statement binds for the condition.
     pub fn values(&self) -> usize {
         match self {
             Condition::All(list) | Condition::Any(list) => list.iter().map(Condition::values).sum(),
             Condition::Not(inner) => inner.values(),
-            Condition::Standing(_) => 0,
+            Condition::RequiredParents(_) => 0,
             Condition::Candidates { .. } | Condition::Ids(_) => 1,
             Condition::Overlaps { ids, .. } => ids.len(),
-            Condition::Refers(reference) => reference.to.values(),
-            Condition::Through { reference, test, .. } => reference.to.values() + test.values(),
+            Condition::Refers(reference) => reference.condition.values(),
+            Condition::ReferencedField { reference, test, .. } => reference.condition.values() + test.values(),
             Condition::Test { test, .. } => test.values(),
         }
     }
 
-    /// Whether all records that meet it have a custom field within a stretch of values, which an index can find.
+    /// True if an index range of a custom field contains every record that meets the condition.
     pub fn is_index_range(&self) -> bool {
         match self {
             Condition::All(list) => list.iter().any(Condition::is_index_range),
@@ -216,7 +217,7 @@ impl Condition {
         }
     }
 
-    /// Whether every record meets it, or every one that is not deleted.
+    /// True if every record meets the condition, or every record that is not soft-deleted.
     pub fn is_everything(&self) -> bool {
         match self {
             Condition::All(list) => list.is_empty(),
@@ -227,32 +228,32 @@ impl Condition {
         }
     }
 
-    /// The tables that it looks into, beside that of the record.
+    /// Adds the tables that the condition reads, except that of the record itself.
     pub fn tables(&self, found: &mut Vec<&'static str>) {
         match self {
             Condition::All(list) | Condition::Any(list) => list.iter().for_each(|c| c.tables(found)),
             Condition::Not(inner) => inner.tables(found),
             Condition::Test { target: Target::Column(source), .. } => source.tables(found),
-            Condition::Standing(standing) => found.extend(&standing.tables),
-            Condition::Refers(reference) | Condition::Through { reference, .. } => {
+            Condition::RequiredParents(parents) => found.extend(&parents.tables),
+            Condition::Refers(reference) | Condition::ReferencedField { reference, .. } => {
                 found.push(reference.table);
-                reference.to.tables(found);
+                reference.condition.tables(found);
             }
             Condition::Test { .. } | Condition::Overlaps { .. } | Condition::Candidates { .. } | Condition::Ids(_) => {}
         }
     }
 
-    /// The sources that a query has to join for it.
+    /// Adds the sources that the statement has to join.
     pub fn sources(&self, found: &mut Vec<Source>) {
         match self {
             Condition::All(list) | Condition::Any(list) => list.iter().for_each(|c| c.sources(found)),
             Condition::Not(inner) => inner.sources(found),
             Condition::Test { target: Target::Column(source), .. } => found.push(source.clone()),
             Condition::Test { .. }
-            | Condition::Standing(_)
-            // They join for themselves.
+            | Condition::RequiredParents(_)
+            // They have subqueries with their own joins.
             | Condition::Refers(_)
-            | Condition::Through { .. }
+            | Condition::ReferencedField { .. }
             | Condition::Overlaps { .. }
             | Condition::Candidates { .. }
             | Condition::Ids(_) => {}
@@ -261,18 +262,18 @@ impl Condition {
 }
 
 impl Test {
-    /// How many values a statement binds for it, at most.
+    /// Upper bound on the number of values that a statement binds for the test.
     fn values(&self) -> usize {
         match self {
-            Test::Among { values, .. } => values.len(),
+            Test::In { values, .. } => values.len(),
             Test::Compare(..) => 1,
-            // A substring is bound with its length, a beginning with its end.
+            // A substring is bound with its length, a prefix with its upper bound.
             Test::Like { .. } => 2,
-            Test::Known(_) | Test::Null { .. } | Test::Blank { .. } => 0,
+            Test::Constant(_) | Test::Null { .. } | Test::Blank { .. } => 0,
         }
     }
 
-    /// The answer for NULL, where that is not NULL too.
+    /// Result for NULL. `None` if the result is NULL as well.
     pub fn of_null(&self) -> Option<bool> {
         match self {
             Test::Null { negated } | Test::Blank { negated } => Some(!negated),

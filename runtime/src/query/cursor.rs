@@ -1,9 +1,8 @@
-//! Cursors: a place in a list as text that clients carry from one page to the next, and need not understand.
+//! Opaque cursors for keyset pagination.
 //!
-//! It is `base64url(version, fingerprint, JSON)`. The JSON holds the values by which the last record was ordered, and its
-//! id: what the client has been shown, and nothing else. The fingerprint is of the order and the filters, so that a cursor
-//! is not taken for one of another list. It is no signature: whoever makes up a cursor chooses where a page begins, which
-//! a filter lets them do too.
+//! A cursor is `base64url(version, fingerprint, JSON)`. The JSON is an array of the order key values of the last record on
+//! the page, followed by its id. The fingerprint identifies the order and the filters, so that a cursor of another list is
+//! rejected. It is not a signature: a forged cursor only chooses where a page begins, and a filter can do the same.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -22,85 +21,85 @@ use crate::error::{Error, Result};
 use crate::number;
 use crate::record::Cell;
 
-/// What the bytes begin with; another number would be another form.
+/// First byte: the format version.
 const VERSION: u8 = 1;
-/// So many bytes of the fingerprint are kept.
+/// Length to which the SHA-256 hash is truncated.
 const FINGERPRINT_BYTES: usize = 8;
-/// A cursor has at most so many characters: it goes into an address, and servers take no longer ones.
+/// Length limit of a cursor, because it is sent in a URL.
 const MAX_CURSOR_BYTES: usize = 32_768;
 
-/// The years of times and days, as filters have them: PostgreSQL takes no others of those that can be read.
+/// Years of times and dates, as in filters. PostgreSQL rejects others that the parsers accept.
 const ALLOWED_YEARS: std::ops::RangeInclusive<i32> = 1..=9999;
 
-/// The cursors of one list, with one order and one set of filters.
+/// Reader and writer of the cursors of one list with one order and one set of filters.
 #[derive(Debug, Clone, Copy)]
 pub struct Cursor<'p> {
-    ranking: OrderBy<'p>,
+    order_by: OrderBy<'p>,
     fingerprint: [u8; FINGERPRINT_BYTES],
     dialect: Dialect,
 }
 
 impl<'p> Cursor<'p> {
-    /// The cursors of the list of this name, as far as `asked` says which records it has and `ranking` in which order.
-    pub fn of_list(dialect: Dialect, name: &str, asked: &Condition, ranking: OrderBy<'p>) -> Cursor<'p> {
-        // What the database would be asked says everything: also how a custom field is compared that was defined anew.
+    /// Cursors of the list `name` with the records of `condition` in the order of `order_by`.
+    pub fn of_list(dialect: Dialect, name: &str, condition: &Condition, order_by: OrderBy<'p>) -> Cursor<'p> {
+        // The SQL text also includes the comparison type of a custom field, which a redefinition can change.
         let mut sql = Sql::new(dialect, name);
         sql.push(" ");
-        write_condition(&mut sql, asked);
-        ranking.write(&mut sql, &Condition::always());
+        write_condition(&mut sql, condition);
+        order_by.write(&mut sql, &Condition::always());
         let mut hash = Sha256::new_with_prefix(&sql.text);
         for value in &sql.values {
-            // Quoted, so that no value looks like two.
+            // `Debug` quotes the value, so that one value cannot look like two.
             hash.update(format!("\n{value:?}"));
         }
         let mut fingerprint = [0; FINGERPRINT_BYTES];
         fingerprint.copy_from_slice(&hash.finalize()[..FINGERPRINT_BYTES]);
-        Cursor { ranking, fingerprint, dialect }
+        Cursor { order_by, fingerprint, dialect }
     }
 
-    /// What tells its cursors from those of another list.
+    /// Hash of the list, its order and its filters.
     pub fn fingerprint(&self) -> &[u8] {
         &self.fingerprint
     }
 
-    /// Reads a cursor; `None` for the empty one, before the first record.
+    /// Reads a cursor. The empty cursor is `None`: it stands before the first record.
     ///
     /// # Errors
-    /// 422 under `cursor` when it is none of this list.
+    /// 422 for `cursor` if the text is not a cursor of this list.
     pub fn read(self, text: &str) -> Result<Option<Position>> {
         if text.is_empty() {
             return Ok(None);
         }
         let refuse = |why: &str| Error::invalid("cursor", why);
-        let unreadable = || refuse("is not a cursor: take `meta.next_cursor` of the page before as it is");
+        let unreadable = || refuse("is not a cursor: pass `meta.next_cursor` of the previous page unchanged");
         let bytes = URL_SAFE_NO_PAD.decode(text).map_err(|_| unreadable())?;
         let json = bytes.strip_prefix(&[VERSION]).ok_or_else(unreadable)?;
         let (fingerprint, json) = json.split_at_checked(FINGERPRINT_BYTES).ok_or_else(unreadable)?;
         if fingerprint != self.fingerprint {
-            return Err(refuse("belongs to another list, order or filter: begin with an empty one"));
+            return Err(refuse("belongs to another list, order or filter: start again with an empty cursor"));
         }
         let mut values: Vec<Json> = serde_json::from_slice(json).map_err(|_| unreadable())?;
         let id = values.pop().and_then(|id| id.as_i64()).ok_or_else(unreadable)?;
-        let forms: Vec<KeyType> = self.ranking.key_types().collect();
-        if forms.len() != values.len() {
+        let key_types: Vec<KeyType> = self.order_by.key_types().collect();
+        if key_types.len() != values.len() {
             return Err(unreadable());
         }
-        let read = |(form, value): (&KeyType, Json)| match value {
+        let read = |(key_type, value): (&KeyType, Json)| match value {
             Json::Null => Some(None),
-            value => form.value(self.dialect, &value).map(Some),
+            value => key_type.value(self.dialect, &value).map(Some),
         };
-        let values = forms.iter().zip(values).map(read).collect::<Option<Vec<_>>>().ok_or_else(unreadable)?;
+        let values = key_types.iter().zip(values).map(read).collect::<Option<Vec<_>>>().ok_or_else(unreadable)?;
         Ok(Some(Position { values, id }))
     }
 
-    /// The cursor of a row, whose id is this and whose keys stand in it from the column `first` on.
+    /// Writes the cursor of the row with this `id`, whose order keys begin at the column `first`.
     ///
     /// # Errors
-    /// 422 under `cursor` when its values are too long.
+    /// 422 for `cursor` if the values are too long.
     pub fn write(self, row: Row<'_>, id: i64, first: usize) -> Result<String> {
         let mut values = Vec::new();
-        for (index, form) in self.ranking.key_types().enumerate() {
-            values.push(form.json(self.dialect, Cell::new(row, first + index)?)?);
+        for (index, key_type) in self.order_by.key_types().enumerate() {
+            values.push(key_type.json(self.dialect, Cell::new(row, first + index)?)?);
         }
         values.push(json!(id));
         let mut bytes = vec![VERSION];
@@ -108,14 +107,14 @@ impl<'p> Cursor<'p> {
         serde_json::to_writer(&mut bytes, &values).map_err(Error::internal)?;
         let text = URL_SAFE_NO_PAD.encode(bytes);
         if text.len() > MAX_CURSOR_BYTES {
-            return Err(Error::invalid("cursor", "cannot follow this order, whose values are too long"));
+            return Err(Error::invalid("cursor", "is not available for this order: its values are too long"));
         }
         Ok(text)
     }
 }
 
 impl KeyType {
-    /// A value of a row, as a cursor keeps it.
+    /// Encodes a value of a row for the cursor.
     fn json(self, dialect: Dialect, cell: Cell<'_>) -> Result<Json> {
         Ok(match self {
             KeyType::Text => cell.text()?.map(Json::from),
@@ -130,9 +129,9 @@ impl KeyType {
         .unwrap_or(Json::Null))
     }
 
-    /// The value that a cursor kept; nothing when it kept none of this form, which no cursor of ours does.
+    /// Decodes a value of a cursor. `None` if it has another type, thus the cursor is forged.
     fn value(self, dialect: Dialect, json: &Json) -> Option<Value> {
-        // PostgreSQL takes no text with a zero in it.
+        // PostgreSQL rejects text with a null character.
         let text = || json.as_str().filter(|text| !text.contains('\0'));
         Some(match self {
             KeyType::Text => text()?.into(),
@@ -151,7 +150,7 @@ impl KeyType {
     }
 }
 
-/// `-12.5`, of a length that PostgreSQL's `numeric` holds.
+/// True for decimal text such as `-12.5`, short enough for PostgreSQL's `numeric`.
 fn is_number(text: &str) -> bool {
     number::is_written_out(text, 40, 40)
 }

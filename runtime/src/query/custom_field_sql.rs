@@ -1,7 +1,7 @@
-//! The value of a custom field as SQL: what is compared and ordered, and which indexes serve that.
+//! SQL expressions for the values of custom fields, and the expression indexes over them.
 //!
-//! A database uses an index on an expression for that very expression alone. So what a query compares and what an index
-//! holds are spelled here, by the same functions.
+//! A database uses an expression index only for the identical expression. Therefore the same functions write the
+//! expressions of queries and of indexes.
 
 use sea_orm::Value;
 
@@ -10,29 +10,30 @@ use super::sql::write_test;
 use crate::db::{Dialect, Sql};
 use crate::number::{CUSTOM_DIGITS, CUSTOM_PLACES};
 
-/// The column that holds the values.
+/// The JSON column with the values of all custom fields.
 const COLUMN: &str = "\"custom_fields\"";
 
-/// So many characters of a text are in its indexes. A page of a PostgreSQL index takes them twice, folded and as they
-/// are, also when each of them has four bytes; all but the values of the type `text` have no more.
+/// Length to which indexes truncate text. A PostgreSQL index page has room for this many four-byte characters twice, folded
+/// and unfolded. Only values of the type `text` can be longer.
 const MAX_INDEXED_CHARACTERS: usize = 255;
 
-/// The keys of an index over a custom field, and the letter that tells it from the others of the field.
+/// Keys of one index over a custom field.
 #[derive(Debug)]
 pub struct IndexKeys {
+    /// Distinguishes the indexes of one field in their names.
     pub letter: char,
     pub keys: String,
 }
 
-/// What is compared and ordered of a value: as its declared type, and NULL when it is of another, because a definition
-/// may have been made anew with another type. Of a text these are the first [`INDEXED`] characters. `table` is the
-/// alias with its point, or nothing in an index.
+/// The expression that queries compare and sort by: the value as its declared type. It is NULL for a value of another type,
+/// because a field can be redefined with another type. Text is truncated to [`MAX_INDEXED_CHARACTERS`]. `table` is the alias
+/// with its dot, or empty in an index.
 pub fn key(dialect: Dialect, table: &str, name: &str, kind: CustomKind) -> String {
     if kind == CustomKind::Choice {
         return format!("charter_fold({})", key(dialect, table, name, kind.ordered_as()));
     }
     match (kind.is_text() || kind == CustomKind::Time, dialect) {
-        // "C" is the order of code points; SQLite has no other.
+        // "C" sorts by code point, as SQLite does.
         (true, Dialect::Postgres) => {
             format!("(left({}, {MAX_INDEXED_CHARACTERS}) COLLATE \"C\")", whole(dialect, table, name, kind))
         }
@@ -43,10 +44,9 @@ pub fn key(dialect: Dialect, table: &str, name: &str, kind: CustomKind) -> Strin
     }
 }
 
-/// The whole value. Names of custom fields are snake_case words (checked when they are defined), so they need no
-/// escape.
+/// The untruncated value. Names of custom fields are validated as snake_case words, thus they need no escape.
 fn whole(dialect: Dialect, table: &str, name: &str, kind: CustomKind) -> String {
-    let (whole, places) = (CUSTOM_DIGITS - CUSTOM_PLACES, CUSTOM_PLACES);
+    let (integer_digits, places) = (CUSTOM_DIGITS - CUSTOM_PLACES, CUSTOM_PLACES);
     let column = format!("{table}{COLUMN}");
     match dialect {
         Dialect::Postgres => {
@@ -58,11 +58,11 @@ fn whole(dialect: Dialect, table: &str, name: &str, kind: CustomKind) -> String 
                 CustomKind::Boolean => {
                     format!("(CASE {json} WHEN 'true'::jsonb THEN TRUE WHEN 'false'::jsonb THEN FALSE END)")
                 }
-                // Decimals are text: every number is an integer of at most 18 digits.
+                // Decimals are stored as text: every JSON number is an integer of at most 18 digits.
                 CustomKind::Integer => format!("(CASE jsonb_typeof({json}) WHEN 'number' THEN {json}::numeric END)"),
                 CustomKind::Decimal => {
                     format!(
-                        "(CASE WHEN {text} ~ '^-?[0-9]{{1,{whole}}}([.][0-9]{{1,{places}}})?$' THEN {text}::numeric END)"
+                        "(CASE WHEN {text} ~ '^-?[0-9]{{1,{integer_digits}}}([.][0-9]{{1,{places}}})?$' THEN {text}::numeric END)"
                     )
                 }
             }
@@ -84,48 +84,48 @@ fn whole(dialect: Dialect, table: &str, name: &str, kind: CustomKind) -> String 
     }
 }
 
-/// The indexes that answer what is asked of a custom field of this kind: its comparisons, and its order either way. The
-/// id comes last and ascends in both, so that many equal values, or many records without one, need no sorting.
+/// The indexes for comparing and sorting by a custom field, ascending and descending. The id is the last key and ascends in
+/// all of them, so that equal values and records without a value need no sorting.
 pub fn indexes(dialect: Dialect, name: &str, kind: CustomKind) -> Vec<IndexKeys> {
     let key = key(dialect, "", name, kind.ordered_as());
     // NULL is the smallest value, as in the order of a list.
-    let (up, down) = match dialect {
+    let (ascending, descending) = match dialect {
         Dialect::Postgres => (" NULLS FIRST", " DESC NULLS LAST"),
         Dialect::Sqlite => ("", " DESC"),
     };
-    let keys = |letter, parts: &[&str], way: &str| {
-        let mut keys: String = parts.iter().map(|part| format!("({part}){way}, ")).collect();
+    let keys = |letter, parts: &[&str], direction: &str| {
+        let mut keys: String = parts.iter().map(|part| format!("({part}){direction}, ")).collect();
         keys.push_str("\"id\"");
         IndexKeys { letter, keys }
     };
     if kind.is_text() {
         let folded = format!("charter_fold({key})");
-        // Those that are compared without regard to case are found by the folded text.
-        let exact = (kind != CustomKind::Choice).then(|| keys('e', &[&key], up));
-        let ordered = [keys('a', &[&folded, &key], up), keys('d', &[&folded, &key], down)];
+        // Choices are compared by their folded text, which the other two indexes begin with.
+        let exact = (kind != CustomKind::Choice).then(|| keys('e', &[&key], ascending));
+        let ordered = [keys('a', &[&folded, &key], ascending), keys('d', &[&folded, &key], descending)];
         exact.into_iter().chain(ordered).collect()
     } else {
-        vec![keys('a', &[&key], up), keys('d', &[&key], down)]
+        vec![keys('a', &[&key], ascending), keys('d', &[&key], descending)]
     }
 }
 
-/// Writes what is asked of a custom field of the record `alias`, so that an index can answer it.
+/// Writes a test of a custom field of the record `alias` so that an index can serve it.
 pub fn write_custom_test(sql: &mut Sql, alias: &str, name: &str, kind: CustomKind, test: &Test) {
     let table = &format!("{alias}.");
-    // Parts of texts are folded as they are looked for.
+    // A substring search folds the text itself.
     let kind = if matches!(test, Test::Like { .. }) { kind.ordered_as() } else { kind };
     let key = key(sql.dialect, table, name, kind);
     if kind == CustomKind::LongText && !is_decided_by_key(test) {
         return write_test(sql, &whole(sql.dialect, table, name, kind), test);
     }
     match test {
-        Test::Like { place: MatchPosition::Start, needle, negated: false } if sql.dialect == Dialect::Sqlite => {
+        Test::Like { position: MatchPosition::Start, needle, negated: false } if sql.dialect == Dialect::Sqlite => {
             write_start(sql, &format!("charter_fold({key})"), needle);
         }
         test if is_prefix_in_index(test) => write_test(sql, &key, test),
-        // Only a record with a value can meet the test, and the index leads to those: on most custom fields they are few.
+        // Only a record with a value can meet the test. The guard restricts the scan to those; most custom fields have few.
         test => {
-            let guard = smallest(sql.dialect, kind);
+            let guard = not_null_comparison(sql.dialect, kind);
             sql.push("(").push(&key).push(guard).push(" AND ");
             write_test(sql, &key, test);
             sql.push(")");
@@ -133,44 +133,44 @@ pub fn write_custom_test(sql: &mut Sql, alias: &str, name: &str, kind: CustomKin
     }
 }
 
-/// Whether the first characters of a text tell if it meets the test. A text is longer, or shorter, than a value that
-/// is itself shorter than the key, exactly when its key is.
+/// True if the truncated text decides the test. A value that is shorter than the truncation compares with the truncated text
+/// as with the whole text.
 fn is_decided_by_key(test: &Test) -> bool {
     let short = |text: &str| text.chars().count() < MAX_INDEXED_CHARACTERS;
     let is_short = |value: &Value| matches!(value, Value::String(Some(text)) if short(text));
     match test {
         Test::Compare(_, value) => is_short(value),
-        Test::Among { values, .. } => values.iter().all(is_short),
-        // Folding makes no text shorter.
-        Test::Like { place: MatchPosition::Start, needle, negated: false } => short(needle),
+        Test::In { values, .. } => values.iter().all(is_short),
+        // Folding never shortens text.
+        Test::Like { position: MatchPosition::Start, needle, negated: false } => short(needle),
         Test::Like { .. } => false,
-        Test::Known(_) | Test::Null { .. } | Test::Blank { .. } => true,
+        Test::Constant(_) | Test::Null { .. } | Test::Blank { .. } => true,
     }
 }
 
-/// Whether the test itself says where in the index the records begin that meet it. SQLite counts those without a value
-/// among what is less than something, unless it is told where the values begin.
+/// True if the test itself bounds the index range from below. For `<`, SQLite would also scan the entries without a value,
+/// which an index sorts first.
 fn is_prefix_in_index(test: &Test) -> bool {
     match test {
         Test::Compare(comparison, _) => {
             matches!(comparison, Comparison::Equal | Comparison::Greater | Comparison::GreaterOrEqual)
         }
-        Test::Among { negated, .. } | Test::Null { negated } | Test::Blank { negated } => !negated,
-        Test::Like { .. } | Test::Known(_) => false,
+        Test::In { negated, .. } | Test::Null { negated } | Test::Blank { negated } => !negated,
+        Test::Like { .. } | Test::Constant(_) => false,
     }
 }
 
-/// Whether an index finds the records that meet the test in another order than that of their ids.
+/// True if an index finds the matching records in another order than that of their ids.
 pub fn is_index_range(kind: CustomKind, test: &Test) -> bool {
-    let same = match test {
+    let in_id_order = match test {
         Test::Compare(comparison, _) => *comparison == Comparison::Equal,
         test => is_prefix_in_index(test),
     };
-    !same && (kind != CustomKind::LongText || is_decided_by_key(test))
+    !in_id_order && (kind != CustomKind::LongText || is_decided_by_key(test))
 }
 
-/// A comparison that holds of every value, and is NULL of NULL: so it changes nothing about a negation around it.
-fn smallest(dialect: Dialect, kind: CustomKind) -> &'static str {
+/// A comparison that is true for every value and NULL for NULL, thus it does not change the result of a negation around it.
+fn not_null_comparison(dialect: Dialect, kind: CustomKind) -> &'static str {
     match (kind, dialect) {
         (CustomKind::Text | CustomKind::Choice | CustomKind::LongText | CustomKind::Time, _) => " >= ''",
         (CustomKind::Boolean, Dialect::Postgres) => " >= FALSE",
@@ -180,7 +180,7 @@ fn smallest(dialect: Dialect, kind: CustomKind) -> &'static str {
     }
 }
 
-/// Folded text that begins with the needle, as a stretch of its order: SQLite sees none in its functions.
+/// Writes a prefix search as a range of folded text, because SQLite uses no index for a search by function.
 fn write_start(sql: &mut Sql, folded: &str, needle: &str) {
     sql.push("(").push(folded).push(" >= ").bind(needle);
     if let Some(end) = prefix_upper_bound(needle) {
@@ -189,14 +189,14 @@ fn write_start(sql: &mut Sql, folded: &str, needle: &str) {
     sql.push(")");
 }
 
-/// The first text behind all those that begin with the needle; none when the needle's characters are all the last one.
+/// The smallest text that sorts after every text with this prefix. `None` if every character is the last code point.
 fn prefix_upper_bound(needle: &str) -> Option<String> {
-    let mut beginning: Vec<char> = needle.chars().collect();
-    while let Some(last) = beginning.pop() {
-        // The numbers between the two are no characters.
+    let mut prefix: Vec<char> = needle.chars().collect();
+    while let Some(last) = prefix.pop() {
+        // Surrogates are not characters.
         let next = if last == '\u{d7ff}' { Some('\u{e000}') } else { char::from_u32(last as u32 + 1) };
         if let Some(next) = next {
-            return Some(beginning.into_iter().chain([next]).collect());
+            return Some(prefix.into_iter().chain([next]).collect());
         }
     }
     None
@@ -207,7 +207,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_end_of_a_stretch_is_behind_every_text_that_begins_so() {
+    fn prefix_upper_bound_sorts_after_every_text_with_the_prefix() {
         for (needle, end) in
             [("lamp", Some("lamq")), ("a\u{d7ff}", Some("a\u{e000}")), ("a\u{10ffff}", Some("b")), ("\u{10ffff}", None)]
         {
@@ -216,13 +216,13 @@ mod tests {
     }
 
     #[test]
-    fn a_query_spells_what_its_indexes_hold() {
+    fn queries_and_indexes_use_the_same_expression() {
         use CustomKind::{Boolean, Decimal, Integer, LongText, Text, Time};
         for dialect in [Dialect::Sqlite, Dialect::Postgres] {
             for kind in [Text, LongText, Integer, Decimal, Boolean, Time] {
-                let asked = key(dialect, "t.", "power", kind).replace("t.\"", "\"");
+                let queried = key(dialect, "t.", "power", kind).replace("t.\"", "\"");
                 for index in indexes(dialect, "power", kind) {
-                    assert!(index.keys.contains(&asked) && index.keys.ends_with(", \"id\""), "{}", index.keys);
+                    assert!(index.keys.contains(&queried) && index.keys.ends_with(", \"id\""), "{}", index.keys);
                 }
             }
         }

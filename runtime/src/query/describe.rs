@@ -1,10 +1,10 @@
-//! A condition in words, as it was understood, without any of its values.
+//! Conditions as readable text for `explain`. Values are replaced by `?`.
 
 use super::condition::{Condition, MatchPosition, Reference, Target, Test};
 use crate::catalog::Source;
 use crate::record::RECORD;
 
-/// `(name contains ? and (qty = ? or qty is null))`
+/// Describes a condition: `(name contains ? and (qty = ? or qty is null))`.
 pub fn describe(condition: &Condition) -> String {
     let list = |list: &[Condition], word: &str, none: &str| match list {
         [] => none.to_string(),
@@ -16,9 +16,11 @@ pub fn describe(condition: &Condition) -> String {
         Condition::Any(any) => list(any, " or ", "nothing"),
         Condition::Not(inner) => format!("not {}", describe(inner)),
         Condition::Test { target, test } => format!("{} {}", target_name(target), test_text(test)),
-        Condition::Standing(standing) => format!("what it needs of {} is not deleted", standing.tables.join(", ")),
-        Condition::Refers(Reference { via, to, .. }) => format!("{} leads to what meets {}", via.name, describe(to)),
-        Condition::Through { reference, source, test } => format!(
+        Condition::RequiredParents(parents) => format!("its parents in {} are not deleted", parents.tables.join(", ")),
+        Condition::Refers(Reference { via, condition, .. }) => {
+            format!("{} refers to a record where {}", via.name, describe(condition))
+        }
+        Condition::ReferencedField { reference, source, test } => format!(
             "{}.{} {}, where {}",
             reference.via.name,
             source.column,
@@ -30,7 +32,7 @@ pub fn describe(condition: &Condition) -> String {
     }
 }
 
-/// As a request names it: `name`, `product_group.name`, `cf.power`.
+/// The target as a request names it: `name`, `product_group.name`, `cf.power`.
 pub fn target_name(target: &Target) -> String {
     match target {
         Target::Custom { name, .. } => format!("cf.{name}"),
@@ -48,18 +50,18 @@ pub fn target_name(target: &Target) -> String {
 fn test_text(test: &Test) -> String {
     match test {
         Test::Compare(comparison, _) => format!("{} ?", comparison.operator().trim()),
-        Test::Among { values, negated } => {
+        Test::In { values, negated } => {
             format!("{} any of {} values", if *negated { "is not" } else { "is" }, values.len())
         }
-        Test::Like { place, negated, .. } => {
-            let (does, not) = match place {
+        Test::Like { position, negated, .. } => {
+            let (does, not) = match position {
                 MatchPosition::Anywhere => ("contains", "contain"),
                 MatchPosition::Start => ("begins with", "begin with"),
                 MatchPosition::End => ("ends with", "end with"),
             };
             if *negated { format!("does not {not} ?") } else { format!("{does} ?") }
         }
-        Test::Known(holds) => if *holds { "is any number" } else { "is a number that none can be" }.to_string(),
+        Test::Constant(holds) => if *holds { "is any value" } else { "is out of range" }.to_string(),
         Test::Null { negated } => if *negated { "is not null" } else { "is null" }.to_string(),
         Test::Blank { negated } => if *negated { "is not blank" } else { "is blank" }.to_string(),
     }

@@ -1,7 +1,7 @@
-//! A list request, from the text of its query string to SQL.
+//! List requests: from the query string to SQL.
 //!
-//! `parse` reads what the client means without knowing any resource; `plan` decides, against the metadata, whether it
-//! makes sense; `sql` and `order` write it. Nothing here knows of HTTP, of writing or of who is asking.
+//! `parse` splits the query string without looking at metadata, `plan` resolves names and reads values against the
+//! resource's metadata, and `sql` and `order_by` write the statement. The module does not depend on HTTP or on the caller.
 
 pub mod condition;
 mod cursor;

@@ -1,6 +1,6 @@
-//! The order of a list as SQL, and what comes after a place in it.
+//! `ORDER BY` of a list and the keyset range after a position in it.
 //!
-//! Text is ordered without regard to case, then by code point; NULL is the smallest value; the id comes last.
+//! Text is ordered case-insensitively, then by code point. NULL is the smallest value. The id is the last key.
 
 use charter_model::Storage;
 use sea_orm::Value;
@@ -13,74 +13,75 @@ use crate::db::{Dialect, Sql};
 use crate::meta::Kind;
 use crate::record::RECORD;
 
-/// An order that ends in the id: what stands behind the id never decides.
+/// An order that ends in the id, which makes it total.
 #[derive(Debug, Clone, Copy)]
 pub struct OrderBy<'p> {
     keys: &'p [Order],
-    /// The id descends; it does only where it is asked for itself.
-    backwards: bool,
+    /// True if the id descends, which it does only if the request sorts by it.
+    id_descending: bool,
 }
 
-/// The values of one record by which it is ordered: those of the keys, where NULL is `None`, and the id.
+/// Order key values of one record, where NULL is `None`, and its id.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Position {
     pub values: Vec<Option<Value>>,
     pub id: i64,
 }
 
-/// A part of what comes after a position, which one statement reads in order. Those of a position follow one another.
+/// A part of the rows after a position that one statement reads in order. The parts of a position follow one another.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeysetRange {
-    /// So many keys are as they are there.
-    same: usize,
-    then: RangeEnd,
+    /// The first `equal_keys` keys equal those of the position.
+    equal_keys: usize,
+    end: RangeEnd,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum RangeEnd {
-    /// These keys, all of which have one direction, are beyond those there. The one behind all others is the id.
-    Beyond(std::ops::Range<usize>),
+    /// The keys in this range, which share one direction, sort after those of the position. The key past the last is
+    /// the id.
+    After(std::ops::Range<usize>),
     /// The next key is NULL.
     Null,
     /// The next key is not NULL.
     NotNull,
 }
 
-/// How a value of a key is read, bound, and kept in a cursor.
+/// Type of a key's value for reading, binding and encoding in a cursor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeyType {
     Text,
     Integer,
     Boolean,
-    /// A decimal with these places, kept as the integer that it is without its point.
+    /// A decimal with this scale, as its unscaled integer.
     Decimal(u8),
-    /// A number in JSON, of any places: text on PostgreSQL, an integer on SQLite.
+    /// A JSON number of any scale: text on PostgreSQL, an integer on SQLite.
     Number,
     Time,
     Date,
     Uuid,
 }
 
-/// One key as SQL.
+/// SQL of one key.
 struct Key {
     /// The value.
     value: String,
-    /// What is compared, one after the other: of text it is the folded text first.
+    /// The expressions to compare, in order. For text, the case-folded text comes first.
     compared: Vec<String>,
 }
 
 impl<'p> OrderBy<'p> {
     pub fn of(order: &'p [Order]) -> OrderBy<'p> {
         let id = order.iter().position(|key| matches!(&key.target, Target::Column(source) if source.is_own("id")));
-        OrderBy { keys: &order[..id.unwrap_or(order.len())], backwards: id.is_some_and(|id| order[id].descending) }
+        OrderBy { keys: &order[..id.unwrap_or(order.len())], id_descending: id.is_some_and(|id| order[id].descending) }
     }
 
-    /// The forms of the keys' values, that of the id left out.
+    /// The types of the keys, without that of the id.
     pub fn key_types(self) -> impl Iterator<Item = KeyType> {
         self.keys.iter().map(key_type)
     }
 
-    /// Writes `, <value> AS "charter_key_0"`, ...: the values by which a row is ordered.
+    /// Writes `, <value> AS "charter_key_0"`, ...: the order key values of a row.
     pub fn write_values(self, sql: &mut Sql) {
         for (index, order) in self.keys.iter().enumerate() {
             let Key { value, .. } = key(sql, order);
@@ -90,7 +91,7 @@ impl<'p> OrderBy<'p> {
         }
     }
 
-    /// Writes ` ORDER BY ...`. `condition` is that of the statement.
+    /// Writes ` ORDER BY ...`. `condition` is the WHERE condition of the statement.
     pub fn write(self, sql: &mut Sql, condition: &Condition) {
         sql.push(" ORDER BY ");
         for order in self.keys {
@@ -103,21 +104,22 @@ impl<'p> OrderBy<'p> {
                 sql.push(&compared).push(if order.descending { " DESC" } else { "" }).push(nulls).push(", ");
             }
         }
-        // SQLite would rather walk all ids, hoping to meet a page of records soon, than sort those that the index of a
-        // custom field finds: of a rare value that is every record. The sign hides that the ids are in order already.
+        // If the condition is a range of a custom field's index, SQLite would rather scan all ids than sort the
+        // matches. For a rare value, that scan reads the whole table. The unary plus keeps SQLite from using the id
+        // index.
         let hidden = sql.dialect == Dialect::Sqlite && self.keys.is_empty() && condition.is_index_range();
-        sql.push(if hidden { "+t.\"id\"" } else { "t.\"id\"" }).push(if self.backwards { " DESC" } else { "" });
+        sql.push(if hidden { "+t.\"id\"" } else { "t.\"id\"" }).push(if self.id_descending { " DESC" } else { "" });
     }
 
-    /// What comes after a position, in its order. The bounds of each stretch are ones that an index on the keys finds:
-    /// equal values, and then one comparison, of a row of values where keys have the same direction.
+    /// Splits the rows after a position into ranges that an index on the keys serves: equality on the first keys,
+    /// then one comparison, which is a row comparison where keys share a direction.
     pub fn after(self, position: &Position) -> Vec<KeysetRange> {
         let id = self.keys.len();
-        let descends = |at: usize| if at == id { self.backwards } else { self.keys[at].descending };
-        // NULL breaks the comparison of rows: upwards only where it is the value there, downwards wherever it may be.
+        let descends = |at: usize| if at == id { self.id_descending } else { self.keys[at].descending };
+        // NULL breaks a row comparison: ascending if the position has NULL, descending if the column is nullable.
         let alone = |at: usize| match at == id {
             true => false,
-            // Clients may make up a cursor with NULL where there is none.
+            // A forged cursor can have NULL for a column that is not nullable.
             false => position.values[at].is_none() || descends(at) && is_nullable(&self.keys[at]),
         };
         let mut runs: Vec<std::ops::Range<usize>> = Vec::new();
@@ -127,27 +129,27 @@ impl<'p> OrderBy<'p> {
                 _ => runs.push(at..at + 1),
             }
         }
-        let mut stretches = Vec::new();
+        let mut ranges = Vec::new();
         for run in runs.into_iter().rev() {
-            let (same, is_null) = (run.start, run.start < id && position.values[run.start].is_none());
-            let mut add = |then| stretches.push(KeysetRange { same, then });
-            match (alone(same), descends(same), is_null) {
-                (false, ..) => add(RangeEnd::Beyond(run)),
+            let (equal_keys, is_null) = (run.start, run.start < id && position.values[run.start].is_none());
+            let mut add = |end| ranges.push(KeysetRange { equal_keys, end });
+            match (alone(equal_keys), descends(equal_keys), is_null) {
+                (false, ..) => add(RangeEnd::After(run)),
                 (true, false, _) => add(RangeEnd::NotNull),
-                // Nothing is below NULL.
+                // No value sorts below NULL.
                 (true, true, true) => {}
                 (true, true, false) => {
-                    add(RangeEnd::Beyond(run));
+                    add(RangeEnd::After(run));
                     add(RangeEnd::Null);
                 }
             }
         }
-        stretches
+        ranges
     }
 
-    /// Writes ` AND ...`: the bounds of a stretch after a position.
-    pub fn write_range(self, sql: &mut Sql, position: &Position, stretch: &KeysetRange) {
-        for (order, value) in self.keys.iter().zip(&position.values).take(stretch.same) {
+    /// Writes ` AND ...`: the bounds of one range after a position.
+    pub fn write_range(self, sql: &mut Sql, position: &Position, range: &KeysetRange) {
+        for (order, value) in self.keys.iter().zip(&position.values).take(range.equal_keys) {
             let compared = key(sql, order).compared;
             match value {
                 None => drop(sql.push(" AND ").push(&compared[0]).push(" IS NULL")),
@@ -160,28 +162,28 @@ impl<'p> OrderBy<'p> {
             }
         }
         let null = |sql: &mut Sql, test: &str| {
-            let left = key(sql, &self.keys[stretch.same]).compared.swap_remove(0);
+            let left = key(sql, &self.keys[range.equal_keys]).compared.swap_remove(0);
             sql.push(" AND ").push(&left).push(test);
         };
-        match &stretch.then {
+        match &range.end {
             RangeEnd::Null => null(sql, " IS NULL"),
             RangeEnd::NotNull => null(sql, " IS NOT NULL"),
-            RangeEnd::Beyond(run) => self.write_after(sql, position, run.clone()),
+            RangeEnd::After(run) => self.write_after(sql, position, run.clone()),
         }
     }
 
     fn write_after(self, sql: &mut Sql, position: &Position, run: std::ops::Range<usize>) {
         let id = self.keys.len();
         let with_id = run.end > id;
-        let down = if run.start == id { self.backwards } else { self.keys[run.start].descending };
+        let down = if run.start == id { self.id_descending } else { self.keys[run.start].descending };
         let keys = run.start..run.end.min(id);
         let mut left: Vec<String> = Vec::new();
         for order in &self.keys[keys.clone()] {
             left.extend(key(sql, order).compared);
         }
         left.extend(with_id.then(|| "t.\"id\"".to_string()));
-        // SQLite finds where a row of values begins in an index if a column is the first of them, and not if an expression
-        // is. It finds that by itself.
+        // SQLite seeks in an index by a row comparison only if its first element is a column. For an expression, a
+        // separate comparison of the first element makes it seek.
         if let (Dialect::Sqlite, Some(order), [first, _, ..]) = (sql.dialect, self.keys.get(run.start), left.as_slice())
             && is_expression(order)
             && let Some(value) = &position.values[run.start]
@@ -207,7 +209,7 @@ impl<'p> OrderBy<'p> {
     }
 }
 
-/// Binds a value of a key; `folded` as it is compared first.
+/// Binds a value of a key, case-folded if `folded`.
 fn write_bound(sql: &mut Sql, order: &Order, value: &Value, folded: bool) {
     sql.push(if folded { "charter_fold(" } else { "" }).bind(value.clone()).push(if folded { ")" } else { "" });
     if key_type(order) == KeyType::Number && sql.dialect == Dialect::Postgres {
@@ -227,7 +229,7 @@ fn key(sql: &mut Sql, order: &Order) -> Key {
             }
         }
     };
-    // "C" is the order of code points; SQLite has no other.
+    // "C" sorts by code point, as SQLite does.
     let collation = if sql.dialect == Dialect::Postgres { " COLLATE \"C\"" } else { "" };
     let compared = match key_count(order) {
         1 => vec![value.clone()],
@@ -236,7 +238,7 @@ fn key(sql: &mut Sql, order: &Order) -> Key {
     Key { value, compared }
 }
 
-/// How many expressions a key compares.
+/// Number of expressions that a key compares.
 fn key_count(order: &Order) -> usize {
     let text = match &order.target {
         Target::Custom { kind, .. } => kind.is_text(),
@@ -245,7 +247,7 @@ fn key_count(order: &Order) -> usize {
     if text { 2 } else { 1 }
 }
 
-/// Whether what is compared first is more than a column.
+/// True if the first compared expression is not a plain column.
 fn is_expression(order: &Order) -> bool {
     key_count(order) > 1 || matches!(&order.target, Target::Custom { .. })
 }
@@ -253,12 +255,12 @@ fn is_expression(order: &Order) -> bool {
 fn is_nullable(order: &Order) -> bool {
     match &order.target {
         Target::Custom { .. } => true,
-        // A code that the database holds may have no label.
+        // The database can hold a code without a label.
         Target::Column(source) => source.field.nullable || source.join.is_some() || source.labels.is_some(),
     }
 }
 
-/// The label of a code, for the order. Labels come from metadata and are bound like any value.
+/// The label of a code as a CASE expression. Labels come from metadata and are bound like any value.
 fn label(sql: &mut Sql, code: &str, labels: &[(i32, &'static str)]) -> String {
     let mut text = format!("(CASE {code}");
     for (value, label) in labels {
@@ -269,7 +271,7 @@ fn label(sql: &mut Sql, code: &str, labels: &[(i32, &'static str)]) -> String {
     text
 }
 
-/// Whether values of a kind have an order: documents have none, also where they are shown of a related record.
+/// True if values of the kind can be ordered. Lists and documents cannot, not even as a derived field.
 pub fn is_ordered(kind: Kind) -> bool {
     kind.facts().has_order
 }
@@ -295,7 +297,7 @@ fn key_type(order: &Order) -> KeyType {
         Some(Storage::Timestamp) => KeyType::Time,
         Some(Storage::Date) => KeyType::Date,
         Some(Storage::Uuid) => KeyType::Uuid,
-        // What else has an order is text.
+        // Every other kind with an order is text.
         _ => KeyType::Text,
     }
 }

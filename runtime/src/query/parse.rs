@@ -1,29 +1,30 @@
-//! The query string of a list, read without knowing any resource: it keeps what the client means, sensible or not.
+//! Parser for the query string of a list. It keeps all values, valid or not, and needs no metadata.
 
 use charter_model::Predicate;
 
 use super::request::{Pair, Request, Term, Values, decode};
 use crate::error::{Error, Result};
 
-/// Reads `q[...]`, `sort`, `page`, `per_page`, `cursor`, `count`, `include`, `fields`, `view_id`, `filters`, `explain` and
-/// `deleted`; other parameters are ignored. Of a parameter that may stand once, the last counts.
+/// Reads `q[...]`, `sort`, `page`, `per_page`, `cursor`, `count`, `include`, `fields`, `view_id`, `filters`,
+/// `explain` and `deleted`. Other parameters are ignored. If a single-valued parameter is repeated, the last value
+/// applies.
 ///
-/// `q[s]=name desc, id asc` and `q[s][]=name desc` are another way to say the order, by several fields; `sort` wins.
+/// `q[s]=name desc, id asc` and `q[s][]=name desc` also set the order. `sort` takes precedence.
 ///
 /// # Errors
-/// [`Error::Malformed`] when the string cannot be decoded, `q` is not followed by one name in brackets, or `filters` by any;
-/// 422 when it asks for more than a list is asked at once ([`Request::check_size`]).
+/// [`Error::Malformed`] if the string cannot be decoded, `q` is not followed by one name in brackets, or `filters` is
+/// followed by brackets. 422 if a count exceeds its limit ([`Request::check_size`]).
 pub fn parse(query: &str) -> Result<Request> {
     let mut request = Request::default();
-    let mut sort_of_q: Option<Vec<String>> = None;
+    let mut q_sort: Option<Vec<String>> = None;
     for Pair { name, value } in decode(query)? {
         match name.as_str() {
-            // Blank they are as if they were not there. Who wants no field says `fields=,`.
+            // A blank value counts as absent. `fields=,` selects no field.
             "sort" | "fields" | "fields[]" if value.trim().is_empty() => {}
             "sort" => request.sort = Some(vec![value]),
             "q[s]" | "q[s][]" if value.trim().is_empty() => {}
-            "q[s]" => sort_of_q = Some(value.split(',').map(sort_key).collect()),
-            "q[s][]" => sort_of_q.get_or_insert_default().push(sort_key(&value)),
+            "q[s]" => q_sort = Some(value.split(',').map(sort_key).collect()),
+            "q[s][]" => q_sort.get_or_insert_default().push(sort_key(&value)),
             "page" => request.page = Some(value),
             "per_page" => request.per_page = Some(value),
             "cursor" => request.cursor = Some(value),
@@ -35,20 +36,23 @@ pub fn parse(query: &str) -> Result<Request> {
             "include" | "include[]" => request.include.extend(split_names(&value)),
             "fields" | "fields[]" => request.fields.get_or_insert_default().extend(split_names(&value)),
             _ if name.starts_with("q[") => add_term(&mut request.terms, &name, value)?,
-            // Passed over, they would leave all records where few are meant.
+            // Ignoring it would return every record where the client wants few.
             "q" => return Err(Error::Malformed("`q` is not of the form `q[<field>_<predicate>]`.".into())),
             _ if name.starts_with("filters[") => {
-                return Err(Error::Malformed(format!("`{name}` is none: `filters` holds all conditions, as JSON.")));
+                return Err(Error::Malformed(format!(
+                    "`{name}` is not a parameter: `filters` takes all conditions as JSON."
+                )));
             }
             _ => {}
         }
     }
-    request.sort = request.sort.or(sort_of_q);
+    request.sort = request.sort.or(q_sort);
     request.check_size()?;
     Ok(request)
 }
 
-/// `name desc` is `-name`; `name` and `name asc` are `name`. Anything else names no field, and so sorts by nothing.
+/// `name desc` becomes `-name`, `name` and `name asc` become `name`. Any other text is kept; it names no field and is
+/// ignored later.
 fn sort_key(written: &str) -> String {
     let mut words = written.split_whitespace();
     match (words.next(), words.next(), words.next()) {
@@ -59,7 +63,7 @@ fn sort_key(written: &str) -> String {
     }
 }
 
-/// `a, b` is `a` and `b`.
+/// Splits `a, b` into `a` and `b`.
 fn split_names(value: &str) -> impl Iterator<Item = String> {
     value.split(',').map(str::trim).filter(|name| !name.is_empty()).map(String::from)
 }
@@ -95,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_parts_of_a_query_string_are_told_apart() {
+    fn query_string_is_split_into_its_parameters() {
         let request =
             parse("q[name_cont]=a%20b&q%5Bid_in%5D%5B%5D=1&q[id_in][]=2&sort=-name&include=a,b&include[]=c&x=y")
                 .unwrap();
@@ -109,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn the_order_is_read_in_either_way_and_sort_wins() {
+    fn order_is_read_from_both_parameters_and_sort_takes_precedence() {
         let sort = |query: &str| parse(query).unwrap().sort.unwrap_or_default();
         assert_eq!(sort("q[s]=name+desc"), ["-name"]);
         assert_eq!(sort("q[s]=name,%20sku%20ASC,%20id%20Desc"), ["name", "sku", "-id"]);
@@ -123,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_decoded_is_malformed() {
+    fn undecodable_query_string_is_malformed() {
         for query in
             ["q[name_eq]=%", "q[name_eq]=%zz", "q[name_eq]=%ff", "q[name_eq=1", "q[name_eq]x=1", "q[a_eq][b]=1"]
                 .into_iter()

@@ -1,4 +1,4 @@
-//! What a request comes to against a resource's metadata: every name resolved, every value read, every problem found.
+//! Query planner: resolves names and reads values against a resource's metadata, and collects every error.
 
 use std::collections::HashSet;
 
@@ -16,48 +16,48 @@ use crate::db::fold;
 use crate::error::{FieldErrors, Result};
 use crate::meta::{FieldMeta, IncludeMeta, Kind, Shown};
 
-/// At most so many conditions in one request.
+/// Limit on the conditions of one request.
 pub const MAX_CONDITIONS: usize = 50;
-/// At most so many elements in one list.
+/// Limit on the elements of one list.
 pub const MAX_LIST_ELEMENTS: usize = 1_000;
-/// At most so many values in all conditions together, those of a saved view included: SQLite binds 32,766 in one go.
+/// Limit on the values of all conditions of a request, including those of a saved view. SQLite binds at most 32,766.
 pub const MAX_BOUND_VALUES: usize = 32_000;
 
-/// What is said of conditions that have more.
+/// Error text for conditions that exceed [`MAX_BOUND_VALUES`].
 pub fn too_many_values() -> String {
     format!("must have at most {MAX_BOUND_VALUES} values in all")
 }
-/// At most so many characters in one value, or one element of a list.
+/// Limit on the characters of one value or one list element.
 pub const MAX_VALUE_CHARACTERS: usize = 2_000;
-/// How many records a page holds when nobody says.
+/// Page size if the request does not set one.
 pub const DEFAULT_PER_PAGE: i64 = 20;
-/// How many it holds at most.
+/// Limit on the page size.
 pub const MAX_PER_PAGE: i64 = 100;
 
-/// A list request that makes sense.
+/// A valid list request.
 #[derive(Debug)]
 pub struct Plan {
     pub condition: Condition,
     pub order: Vec<Order>,
     pub page: i64,
     pub per_page: i64,
-    /// Where the page begins, as a cursor says it: empty for the first one. Without one `page` says it.
+    /// The cursor that the page begins after; the empty cursor begins the first page. `None` if `page` applies.
     pub cursor: Option<String>,
     pub count: Count,
     pub includes: Vec<&'static IncludeMeta>,
-    /// Embedded fields that are named as includes are, and so stand in a sparse answer too.
+    /// Embedded fields that `include` names. A sparse response has them as well.
     pub embedded: Vec<&'static FieldMeta>,
-    /// The fields of a sparse answer in the order of the record; `None` for the whole list item.
+    /// The fields of a sparse response, in the order of the record. `None` selects the whole list item.
     pub fields: Option<Vec<&'static FieldMeta>>,
 }
 
-/// What is wanted of the total.
+/// Kind of total that the request wants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Count {
     Exact,
-    /// About how many, where to count them takes long.
+    /// An estimate where an exact count takes long.
     Estimate,
-    Nothing,
+    None,
 }
 
 /// One key of the order.
@@ -67,35 +67,36 @@ pub struct Order {
     pub descending: bool,
 }
 
-/// Plans requests of one resource.
+/// Planner for requests of one resource.
 #[derive(Clone, Copy)]
 pub struct Planner<'a> {
     pub catalog: &'a Catalog,
     pub entry: &'a Entry,
     /// The declared custom fields of the entity type.
     pub custom: &'a CustomFieldTypes,
-    /// Deleted records are asked for: when they were deleted can be asked too.
+    /// True if the request selects deleted records, which makes `deleted_at` filterable.
     pub deleted: bool,
-    /// What the records of another resource must meet for the caller to see them; nothing where the caller sees all.
-    pub seen: &'a (dyn Fn(&Entry) -> Option<Condition> + Sync),
+    /// The condition for records of another resource to be visible to the caller. `None` if all are visible.
+    pub visible: &'a (dyn Fn(&Entry) -> Option<Condition> + Sync),
 }
 
 impl<'a> Planner<'a> {
-    /// Plans a whole request, in which these problems were found already.
+    /// Plans a whole request. `errors` holds the errors found before.
     ///
     /// # Errors
-    /// 422 with every problem of every parameter.
+    /// 422 with every error of every parameter.
     pub fn plan(self, request: &Request, mut errors: FieldErrors) -> Result<Plan> {
         let condition = self.terms(&request.terms, &mut errors);
         let order = self.orders(request.sort.as_deref().unwrap_or_default());
-        let page = whole(request.page.as_deref(), 1, i64::MAX, "page", &mut errors);
-        let per_page = whole(request.per_page.as_deref(), DEFAULT_PER_PAGE, MAX_PER_PAGE, "per_page", &mut errors);
+        let page = positive_integer(request.page.as_deref(), 1, i64::MAX, "page", &mut errors);
+        let per_page =
+            positive_integer(request.per_page.as_deref(), DEFAULT_PER_PAGE, MAX_PER_PAGE, "per_page", &mut errors);
         let count = match request.count.as_deref() {
-            // Who follows a cursor goes on until there is none.
-            None if request.cursor.is_some() => Count::Nothing,
+            // Cursor pagination continues until there is no next cursor, without a total.
+            None if request.cursor.is_some() => Count::None,
             None | Some("exact") => Count::Exact,
             Some("estimate") => Count::Estimate,
-            Some("none") => Count::Nothing,
+            Some("none") => Count::None,
             Some(_) => {
                 errors.add("count", "must be exact, estimate or none");
                 Count::Exact
@@ -115,7 +116,7 @@ impl<'a> Planner<'a> {
         Ok(Plan { condition, order, page, per_page, cursor, count, includes, embedded, fields })
     }
 
-    /// Finds out where the predicate of each parameter begins: the name of a field may end like one, as in `is_not_eq`.
+    /// Splits each key again now that the fields are known: a field name can end like a predicate, as in `is_not_eq`.
     pub fn expand_defaults(self, request: &mut Request) {
         for term in &mut request.terms {
             let Some(key) = &term.key else { continue };
@@ -128,9 +129,9 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// The conditions of the `q` parameters, all of which must hold.
+    /// Combines the conditions of the `q` parameters with AND.
     pub fn terms(self, terms: &[Term], errors: &mut FieldErrors) -> Condition {
-        // Each field that a parameter names is a condition.
+        // Each field that a parameter names is one condition.
         if terms.iter().map(|term| self.conditions(&term.name)).sum::<usize>() > MAX_CONDITIONS {
             errors.add("q", format!("must have at most {MAX_CONDITIONS} conditions"));
             return Condition::always();
@@ -145,7 +146,7 @@ impl<'a> Planner<'a> {
         all
     }
 
-    /// One condition, or what is wrong with it.
+    /// Plans one condition, or returns its error.
     pub fn term(self, term: &Term) -> Result<Condition, String> {
         let Some(predicate) = term.predicate else { return Err(self.unknown_predicate(&term.name)) };
         let names = self.names(&term.name);
@@ -165,7 +166,7 @@ impl<'a> Planner<'a> {
             Named::Custom(name, custom) => {
                 let (kind, target) = (custom.kind(), Target::Custom { name: name.clone(), kind: custom.compared_as() });
                 if !kind.accepts(predicate) {
-                    return Err(not_allowed(&format!("cf.{name}"), predicate, |asked| kind.accepts(asked)));
+                    return Err(unsupported_predicate(&format!("cf.{name}"), predicate, |other| kind.accepts(other)));
                 }
                 let whole = custom == CustomFieldType::Choice && predicate.reads() != Reads::Text;
                 let folded = |text: &String| if whole { fold(text.trim()) } else { text.clone() };
@@ -173,18 +174,18 @@ impl<'a> Planner<'a> {
                 let test = test(kind, predicate, &texts, custom.compared_as().is_text())?;
                 let test = match test {
                     Test::Compare(comparison, value) => Test::Compare(comparison, json_operand(value)),
-                    Test::Among { values, negated } => {
-                        Test::Among { values: values.into_iter().map(json_operand).collect(), negated }
+                    Test::In { values, negated } => {
+                        Test::In { values: values.into_iter().map(json_operand).collect(), negated }
                     }
-                    // They hold no value that JSON could spell otherwise.
-                    Test::Like { .. } | Test::Known(_) | Test::Null { .. } | Test::Blank { .. } => test,
+                    // They hold no value that has another form in JSON.
+                    Test::Like { .. } | Test::Constant(_) | Test::Null { .. } | Test::Blank { .. } => test,
                 };
                 Ok(Condition::Test { target, test })
             }
             Named::Field(field, source) => {
                 let kind = source.kind();
                 if !(allows(field, predicate, kind) || self.is_mark(field) && kind.accepts(predicate)) {
-                    return Err(not_allowed(name, predicate, |asked| allows(field, asked, kind)));
+                    return Err(unsupported_predicate(name, predicate, |other| allows(field, other, kind)));
                 }
                 if let Some(labels) = source.labels {
                     return Ok(Condition::test(source, label_test(labels, predicate, texts)?));
@@ -193,22 +194,22 @@ impl<'a> Planner<'a> {
             }
             Named::Related(field, reference) => {
                 if !allows(field, predicate, field.kind) {
-                    return Err(not_allowed(name, predicate, |asked| allows(field, asked, field.kind)));
+                    return Err(unsupported_predicate(name, predicate, |other| allows(field, other, field.kind)));
                 }
                 let test = test(field.kind, predicate, texts, text_like(field.kind))?;
-                Ok(Condition::Through { reference, source: Source::own(field), test })
+                Ok(Condition::ReferencedField { reference, source: Source::own(field), test })
             }
         }
     }
 
-    /// The order by several keys; what cannot be sorted by is ignored, and so is a field that has its say already.
+    /// Plans the order keys. Keys that cannot be sorted by are ignored, and so is a field that an earlier key names.
     fn orders(self, keys: &[String]) -> Vec<Order> {
         let field = |key: &str| key.strip_prefix('-').unwrap_or(key).to_string();
-        let mut seen = HashSet::new();
-        keys.iter().filter(|key| seen.insert(field(key))).filter_map(|key| self.order(key)).collect()
+        let mut names = HashSet::new();
+        keys.iter().filter(|key| names.insert(field(key))).filter_map(|key| self.order(key)).collect()
     }
 
-    /// The order that one key asks for; nothing when it names what cannot be sorted by (the specification, "Sorting").
+    /// Plans one order key. `None` if it names a field that cannot be sorted by (specification, "Sorting").
     pub fn order(self, sort: &str) -> Option<Order> {
         let (name, descending) = sort.strip_prefix('-').map_or((sort, false), |name| (name, true));
         match self.resolve(name).ok()? {
@@ -216,7 +217,7 @@ impl<'a> Planner<'a> {
                 let kind = custom.compared_as().ordered_as();
                 Some(Order { target: Target::Custom { name, kind }, descending })
             }
-            // Only the resource's own fields: a related record's are reached by a derived field.
+            // Only the resource's own fields. Fields of a related record need a derived field.
             Named::Field(field, source)
                 if (field.sortable || self.is_mark(field))
                     && is_ordered(source.field.kind)
@@ -228,7 +229,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// The includes that a request names.
+    /// Resolves the names of `include`.
     pub fn includes(self, names: &[String], errors: &mut FieldErrors) -> Vec<&'static IncludeMeta> {
         let mut includes: Vec<&'static IncludeMeta> = Vec::new();
         for name in names {
@@ -250,7 +251,7 @@ impl<'a> Planner<'a> {
         includes
     }
 
-    /// The fields of a sparse answer.
+    /// Resolves the names of `fields`.
     pub fn fields(self, names: &[String], errors: &mut FieldErrors) -> Vec<&'static FieldMeta> {
         let shown = |f: &FieldMeta| f.shown != Shown::Never || self.is_mark(f);
         for name in names {
@@ -262,8 +263,8 @@ impl<'a> Planner<'a> {
                 errors.add("fields", format!("names an unknown field `{name}`{hint}"));
             }
         }
-        let wanted = |f: &&'static FieldMeta| shown(f) && names.iter().any(|name| name == f.name);
-        self.entry.meta.fields.iter().filter(wanted).collect()
+        let selected = |f: &&'static FieldMeta| shown(f) && names.iter().any(|name| name == f.name);
+        self.entry.meta.fields.iter().filter(selected).collect()
     }
 }
 
@@ -271,16 +272,17 @@ fn text_like(kind: Kind) -> bool {
     matches!(kind.storage(), Some(Storage::String(_) | Storage::Text | Storage::Word))
 }
 
-fn not_allowed(name: &str, predicate: Predicate, may: impl Fn(Predicate) -> bool) -> String {
-    let allowed: Vec<&str> = Predicate::ALL.iter().filter(|asked| may(**asked)).map(|asked| asked.name()).collect();
+fn unsupported_predicate(name: &str, predicate: Predicate, supports: impl Fn(Predicate) -> bool) -> String {
+    let allowed: Vec<&str> =
+        Predicate::ALL.iter().filter(|asked| supports(**asked)).map(|asked| asked.name()).collect();
     if allowed.is_empty() {
-        return format!("`{name}` cannot be asked anything");
+        return format!("`{name}` cannot be filtered by");
     }
-    format!("`{name}` cannot be asked `{}`; it can be asked {}", predicate.name(), allowed.join(", "))
+    format!("`{name}` does not support the predicate `{}`; supported are {}", predicate.name(), allowed.join(", "))
 }
 
-/// A whole number of at least 1; more than `most` is clamped.
-fn whole(text: Option<&str>, default: i64, most: i64, parameter: &str, errors: &mut FieldErrors) -> i64 {
+/// Reads an integer of at least 1. Values above `limit` become `limit`.
+fn positive_integer(text: Option<&str>, default: i64, limit: i64, parameter: &str, errors: &mut FieldErrors) -> i64 {
     let Some(text) = text else { return default };
     let digits = text.trim();
     let number = if !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()) {
@@ -289,7 +291,7 @@ fn whole(text: Option<&str>, default: i64, most: i64, parameter: &str, errors: &
         None
     };
     match number {
-        Some(number) if number >= 1 => number.min(most),
+        Some(number) if number >= 1 => number.min(limit),
         _ => {
             errors.add(parameter, "must be a whole number of at least 1");
             default
@@ -298,7 +300,7 @@ fn whole(text: Option<&str>, default: i64, most: i64, parameter: &str, errors: &
 }
 
 impl Plan {
-    /// How many records stand before the page.
+    /// Number of records before the page.
     pub fn offset(&self) -> i64 {
         (self.page - 1).saturating_mul(self.per_page)
     }
@@ -308,7 +310,7 @@ impl Plan {
         OrderBy::of(&self.order)
     }
 
-    /// The sources that the order needs.
+    /// The sources that the order needs joined.
     pub fn sources(&self) -> Vec<Source> {
         let of = |order: &Order| match &order.target {
             Target::Column(source) => Some(source.clone()),

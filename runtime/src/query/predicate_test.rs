@@ -1,4 +1,4 @@
-//! What a predicate asks of values of a kind: the texts of a parameter, read and made a test.
+//! Converts a predicate and the texts of a parameter into a test.
 
 use charter_model::{Predicate, Reads};
 
@@ -9,7 +9,7 @@ use super::value;
 use crate::db::fold;
 use crate::meta::Kind;
 
-/// The texts of a term's values, within the limits.
+/// The texts of a term's values, checked against the limits.
 pub fn read_texts(predicate: Predicate, values: &Values) -> Result<Vec<String>, String> {
     let texts: Vec<String> = match (predicate.reads(), values) {
         (Reads::List, Values::One(text)) if text.chars().count() > MAX_VALUE_CHARACTERS * MAX_LIST_ELEMENTS => {
@@ -22,7 +22,7 @@ pub fn read_texts(predicate: Predicate, values: &Values) -> Result<Vec<String>, 
             return Err(format!("takes one value; `{}` is not a list predicate", predicate.name()));
         }
     };
-    // No query string has a list without elements; a filter of a view may try one, which nothing could match.
+    // A query string always has at least one element; a saved view's filter can have none.
     if texts.is_empty() {
         return Err("needs a value".into());
     }
@@ -33,18 +33,18 @@ pub fn read_texts(predicate: Predicate, values: &Values) -> Result<Vec<String>, 
         return Err(format!("must have at most {MAX_VALUE_CHARACTERS} characters"));
     }
     if texts.iter().any(String::is_empty) {
-        return Err("must not be blank; ask `_blank` or `_null` for records without a value".into());
+        return Err("must not be blank; use `_blank` or `_null` for records without a value".into());
     }
     Ok(texts)
 }
 
-/// What a predicate asks of values of a kind. `text` says whether the empty text counts as blank.
+/// Builds the test of a predicate for values of a kind. If `text` is true, the empty text counts as blank.
 pub fn test(kind: Kind, predicate: Predicate, texts: &[String], text: bool) -> Result<Test, String> {
     let first = texts.first().map(String::as_str).unwrap_or_default();
     let compare = |comparison| value::read_comparison(kind, comparison, first).map_err(|p| blank_or(first, p));
-    let like = |place, negated| {
+    let like = |position, negated| {
         value::read_value(Kind::Text, first)?;
-        Ok(Test::Like { place, needle: fold(first), negated })
+        Ok(Test::Like { position, needle: fold(first), negated })
     };
     let switch = |affirmed: bool| value::read_boolean(first).map(|holds| holds == affirmed);
     match predicate {
@@ -70,20 +70,20 @@ pub fn test(kind: Kind, predicate: Predicate, texts: &[String], text: bool) -> R
             let negated = predicate == Predicate::NotIn;
             let blank = texts.iter().find(|text| text.trim().is_empty()).map_or(first, String::as_str);
             let values = value::read_list(kind, texts).map_err(|p| blank_or(blank, p))?;
-            Ok(if values.is_empty() { Test::Known(negated) } else { Test::Among { values, negated } })
+            Ok(if values.is_empty() { Test::Constant(negated) } else { Test::In { values, negated } })
         }
     }
 }
 
-/// White space alone is as blank as nothing, where text is trimmed.
+/// Reports white space alone as blank, because values are trimmed.
 fn blank_or(text: &str, problem: String) -> String {
     if text.trim().is_empty() {
-        return "must not be blank; ask `_blank` or `_null` for records without a value".into();
+        return "must not be blank; use `_blank` or `_null` for records without a value".into();
     }
     problem
 }
 
-/// A predicate on the label of a code is decided here: it selects some of the codes.
+/// Evaluates a predicate on the labels of a code field and returns a test on the codes.
 pub fn label_test(
     labels: &'static [(i32, &'static str)],
     predicate: Predicate,
@@ -103,23 +103,23 @@ pub fn label_test(
                 Comparison::GreaterOrEqual => order.is_ge(),
             }
         }
-        Test::Like { place, needle, negated } => {
+        Test::Like { position, needle, negated } => {
             let label = fold(label);
-            let found = match place {
+            let found = match position {
                 MatchPosition::Anywhere => label.contains(needle.as_str()),
                 MatchPosition::Start => label.starts_with(needle.as_str()),
                 MatchPosition::End => label.ends_with(needle.as_str()),
             };
             found != *negated
         }
-        Test::Among { values, negated } => values.contains(&label.into()) != *negated,
+        Test::In { values, negated } => values.contains(&label.into()) != *negated,
         _ => false,
     };
-    if let Test::Null { .. } | Test::Known(_) | Test::Blank { .. } = test {
+    if let Test::Null { .. } | Test::Constant(_) | Test::Blank { .. } = test {
         return Ok(test);
     }
-    // As wide as every whole number that is compared: PostgreSQL is sent the list in one type.
+    // 64-bit like every other integer: PostgreSQL is sent the list as one array type.
     let values: Vec<_> =
         labels.iter().filter(|(_, label)| holds(label)).map(|(code, _)| i64::from(*code).into()).collect();
-    Ok(if values.is_empty() { Test::Known(false) } else { Test::Among { values, negated: false } })
+    Ok(if values.is_empty() { Test::Constant(false) } else { Test::In { values, negated: false } })
 }

@@ -1,4 +1,4 @@
-//! What a client asks of a list, as written: not yet checked against any resource.
+//! List request as written by the client, not yet checked against a resource.
 
 use charter_model::Predicate;
 use percent_encoding::percent_decode_str;
@@ -6,43 +6,43 @@ use percent_encoding::percent_decode_str;
 use super::plan::{MAX_CONDITIONS, MAX_LIST_ELEMENTS};
 use crate::error::{Error, FieldErrors, Result};
 
-/// The parts of a list's query string.
+/// Parameters of a list's query string.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Request {
     pub terms: Vec<Term>,
-    /// The keys of the order, each with a leading `-` when it descends.
+    /// Order keys. A leading `-` means descending.
     pub sort: Option<Vec<String>>,
     pub page: Option<String>,
     pub per_page: Option<String>,
     pub cursor: Option<String>,
     pub count: Option<String>,
     pub explain: Option<String>,
-    /// Whether deleted records are meant: `only`.
+    /// `only` selects deleted records.
     pub deleted: Option<String>,
     pub include: Vec<String>,
     pub fields: Option<Vec<String>>,
     pub view_id: Option<String>,
-    /// Conditions as a saved view has them, as JSON.
+    /// Conditions in the JSON form of a saved view.
     pub filters: Option<String>,
 }
 
 impl Request {
-    /// What a name may mean is looked at only where there are not too many: each costs a comparison with every known one.
+    /// Checks the number of terms and names before they are resolved, because each is compared with every known name.
     ///
     /// # Errors
-    /// 422 under what there is too much of.
+    /// 422 for each parameter that exceeds its limit.
     pub fn check_size(&self) -> Result<()> {
         let mut errors = FieldErrors::default();
         let fields = self.fields.as_ref().map_or(0, Vec::len);
         let keys = self.sort.as_ref().map_or(0, Vec::len);
-        for (parameter, count, most, what) in [
+        for (parameter, count, limit, unit) in [
             ("q", self.terms.len(), MAX_CONDITIONS, "conditions"),
             ("q[s]", keys, MAX_CONDITIONS, "keys"),
             ("include", self.include.len(), MAX_LIST_ELEMENTS, "names"),
             ("fields", fields, MAX_LIST_ELEMENTS, "names"),
         ] {
-            if count > most {
-                errors.add(parameter, format!("must have at most {most} {what}"));
+            if count > limit {
+                errors.add(parameter, format!("must have at most {limit} {unit}"));
             }
         }
         errors.into_result()
@@ -52,17 +52,17 @@ impl Request {
 /// One `q[...]` parameter.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Term {
-    /// The parameter's own name, under which its problems are reported: `q[name_or_sku_cont]`.
+    /// The parameter's full name, which its errors are reported for: `q[name_or_sku_cont]`.
     pub parameter: String,
-    /// What stands before the predicate: `name_or_sku`. The whole key when no predicate is known.
+    /// The part before the predicate: `name_or_sku`. The whole key if the predicate is unknown.
     pub name: String,
     pub predicate: Option<Predicate>,
-    /// The whole key, `name_or_sku_cont`, where it stood in one piece: its predicate may begin elsewhere after all.
+    /// The whole key, `name_or_sku_cont`, so that the predicate can be split off again when the fields are known.
     pub key: Option<String>,
     pub values: Values,
 }
 
-/// The value of a parameter, in the two ways to give several.
+/// Value of a parameter, in one of two notations for lists.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Values {
     /// `q[id_in]=1,2`
@@ -78,10 +78,10 @@ pub struct Pair {
     pub value: String,
 }
 
-/// Decodes a query string, or a form.
+/// Decodes a query string or an urlencoded form.
 ///
 /// # Errors
-/// [`Error::Malformed`] when an escape is not two hexadecimal digits or the bytes are not UTF-8.
+/// [`Error::Malformed`] if an escape is not two hexadecimal digits, or if the bytes are not UTF-8.
 pub fn decode(query: &str) -> Result<Vec<Pair>> {
     query
         .split('&')

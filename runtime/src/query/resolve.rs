@@ -1,4 +1,4 @@
-//! What a name in `q`, `sort`, `fields` or `include` means, and which one was probably meant.
+//! Resolves the names in `q`, `sort`, `fields` and `include`, with suggestions for unknown ones.
 
 use charter_model::Predicate;
 use charter_model::naming::snake;
@@ -11,7 +11,7 @@ use crate::custom_field::CustomFieldType;
 use crate::meta::{FieldMeta, Filter, IncludeTarget, Kind, ResourceMeta, Shown};
 use crate::record::RECORD;
 
-/// No name of a field is longer, with that of a relation before it: what is longer need not be looked up.
+/// Length limit of a field name with its relation. Longer names are not looked up.
 const MAX_NAME_CHARACTERS: usize = 200;
 
 impl<'a> Planner<'a> {
@@ -20,19 +20,19 @@ impl<'a> Planner<'a> {
         if self.resolve(name).is_ok() { vec![name] } else { name.split("_or_").collect() }
     }
 
-    /// How many conditions a name stands for: one for each field that it names.
+    /// Number of conditions that a name stands for: one for each field in it.
     pub fn conditions(self, name: &str) -> usize {
         self.names(name).len()
     }
 
-    /// What a name in `q` or `sort` means: a field, a field of a related record, or a custom field.
+    /// Resolves a name in `q` or `sort` to a field, a field of a related record, or a custom field.
     pub(super) fn resolve(self, name: &str) -> Result<Named, String> {
         if let Some(custom) = name.strip_prefix("cf.") {
             if !self.entry.meta.custom_fields {
                 return Err(format!("{} have no custom fields", self.entry.meta.plural));
             }
             if !self.entry.asks_custom_fields() {
-                return Err(format!("the custom fields of {} cannot be asked about", self.entry.meta.plural));
+                return Err(format!("the custom fields of {} cannot be filtered by", self.entry.meta.plural));
             }
             return match self.custom.get(custom) {
                 Some(of_type) => Ok(Named::Custom(custom.to_string(), *of_type)),
@@ -47,7 +47,7 @@ impl<'a> Planner<'a> {
             return match field {
                 Some(field) => Ok(Named::Field(field, self.entry.source(field))),
                 None if self.entry.field(name).is_some_and(|f| f.shown != Shown::Never) => {
-                    Err(format!("`{name}` cannot be asked anything"))
+                    Err(format!("`{name}` cannot be filtered by"))
                 }
                 None => Err(format!("names an unknown field `{name}`{}", hint(name, self.field_names()))),
             };
@@ -58,29 +58,29 @@ impl<'a> Planner<'a> {
         let via = self.entry.reference(relation).ok_or_else(unknown)?;
         let Kind::Ref { resource } = via.kind else { return Err(unknown()) };
         let other = self.catalog.linked(resource);
-        let asks = |f: &FieldMeta| asked(f) && f.is_column() && self.entry.reaches(via, other, f.name);
-        match other.field(name).filter(|f| asks(f)) {
-            Some(field) if let Some(to) = (self.seen)(other) => {
-                let reference = Reference { via, table: other.meta.table, to: Box::new(to) };
+        let is_filterable = |f: &FieldMeta| asked(f) && f.is_column() && self.entry.reaches(via, other, f.name);
+        match other.field(name).filter(|f| is_filterable(f)) {
+            Some(field) if let Some(condition) = (self.visible)(other) => {
+                let reference = Reference { via, table: other.meta.table, condition: Box::new(condition) };
                 Ok(Named::Related(field, reference))
             }
             Some(field) => {
-                let join = Join { meta: other.meta, standing: other.standing.clone() };
+                let join = Join { meta: other.meta, required_parents: other.required_parents.clone() };
                 Ok(Named::Field(field, Source::through(via.name, join, field)))
             }
             None => Err(format!(
                 "names an unknown field `{name}` of {relation}{}",
-                hint(name, other.meta.fields.iter().filter(|f| asks(f)).map(|f| f.name))
+                hint(name, other.meta.fields.iter().filter(|f| is_filterable(f)).map(|f| f.name))
             )),
         }
     }
 
-    /// What a name in `q` means, if anything. Two that mean the same have the same: `productGroup.name` is
-    /// `product_group.name`.
+    /// Canonical form of a name in `q`: `productGroup.name` and `product_group.name` have the same. `None` if it is
+    /// unknown.
     pub fn meaning(self, name: &str) -> Option<Vec<String>> {
-        let mut meant: Vec<String> = Vec::new();
+        let mut canonical: Vec<String> = Vec::new();
         for name in self.names(name) {
-            meant.push(match self.resolve(name).ok()? {
+            canonical.push(match self.resolve(name).ok()? {
                 Named::Custom(name, _) => format!("cf.{name}"),
                 Named::Field(field, source) => {
                     let mut text = String::from(field.name);
@@ -90,18 +90,18 @@ impl<'a> Planner<'a> {
                 Named::Related(field, reference) => format!("{}.{}", reference.via.name, field.name),
             });
         }
-        meant.sort_unstable();
-        Some(meant)
+        canonical.sort_unstable();
+        Some(canonical)
     }
 
-    /// The embedded fields that a request names as includes. What is embedded is there without being asked for, unless the
-    /// answer is sparse.
+    /// The embedded fields that a request names in `include`. They are always part of a full record; only a sparse
+    /// response needs their names.
     pub fn embedded(self, names: &[String]) -> Vec<&'static FieldMeta> {
         let named = |field: &&FieldMeta| names.iter().any(|name| snake(name) == field.name);
         embedded(self.entry.meta).filter(named).collect()
     }
 
-    /// Whether it is the time of deletion, where that is shown.
+    /// True for `deleted_at` if the request selects deleted records.
     pub(super) fn is_mark(self, field: &FieldMeta) -> bool {
         self.deleted && field.name == "deleted_at"
     }
@@ -112,15 +112,15 @@ impl<'a> Planner<'a> {
 
     pub(super) fn unknown_predicate(self, key: &str) -> String {
         let names = Predicate::names();
-        // The longest name of a field that the key begins with tells where the predicate should begin.
-        let begins = key.match_indices('_').filter(|(at, _)| *at <= MAX_NAME_CHARACTERS);
-        let mut begins = begins.map(|(at, _)| key.split_at(at));
-        match begins.rfind(|(name, _)| self.resolve(name).is_ok()) {
+        // The predicate begins after the longest field name that the key starts with.
+        let underscores = key.match_indices('_').filter(|(at, _)| *at <= MAX_NAME_CHARACTERS);
+        let mut splits = underscores.map(|(at, _)| key.split_at(at));
+        match splits.rfind(|(name, _)| self.resolve(name).is_ok()) {
             Some((_, written)) => {
                 let written = &written[1..];
                 format!(
                     "names an unknown predicate `{written}`{}",
-                    hint(Predicate::elsewhere(written).unwrap_or(written), names)
+                    hint(Predicate::from_foreign_name(written).unwrap_or(written), names)
                 )
             }
             None if self.resolve(key).is_ok() => format!("needs a predicate: `{key}_eq`, for example"),
@@ -130,13 +130,13 @@ impl<'a> Planner<'a> {
 }
 
 impl Entry {
-    /// Whether lists can be filtered and sorted by custom fields, which are declared as one.
+    /// True if lists can be filtered and sorted by custom fields. The field that holds them all decides.
     pub fn asks_custom_fields(&self) -> bool {
         self.meta.fields.iter().any(|field| field.kind == Kind::CustomFields && asked(field))
     }
 
-    /// Whether clients see this field of the record of `target` that a reference leads to: through an include or a derived
-    /// field. What they do not see they may not ask about either, and an include answers 403 where a permission is missing.
+    /// True if clients see this field of the referenced `target` record through an include or a derived field. A
+    /// field that they cannot see cannot be filtered by. An include answers 403 if a permission is missing.
     pub fn reaches(&self, reference: &FieldMeta, target: &Entry, field: &str) -> bool {
         let included = target.meta.read_permission.is_none()
             && self.meta.includes.iter().any(|include| {
@@ -148,7 +148,7 @@ impl Entry {
     }
 }
 
-/// What can be named in `include`.
+/// The names that `include` accepts.
 pub fn include_names(meta: &'static ResourceMeta) -> impl Iterator<Item = &'static str> {
     meta.includes.iter().map(|include| include.name).chain(embedded(meta).map(|field| field.name))
 }
@@ -157,15 +157,15 @@ fn embedded(meta: &'static ResourceMeta) -> impl Iterator<Item = &'static FieldM
     meta.fields.iter().filter(|field| matches!(field.kind, Kind::Embedded { .. }) && field.shown != Shown::Never)
 }
 
-/// What a name turned out to be.
+/// A resolved name.
 pub(super) enum Named {
     Field(&'static FieldMeta, Source),
-    /// A field of a related record that the caller may not see.
+    /// A field of a related record that the caller may not be allowed to see.
     Related(&'static FieldMeta, Reference),
     Custom(String, CustomFieldType),
 }
 
-/// Whether a field declares that it may be asked this. `kind` is that of the value, which for a derived field is the other
+/// True if the field declares that it may be asked this. `kind` is that of the value, which for a derived field is the other
 /// record's.
 pub fn allows(field: &FieldMeta, predicate: Predicate, kind: Kind) -> bool {
     match field.filter {
@@ -175,7 +175,7 @@ pub fn allows(field: &FieldMeta, predicate: Predicate, kind: Kind) -> bool {
     }
 }
 
-/// Whether a field can be asked about at all: what a list item shows, unless it says otherwise.
+/// Whether a field can be used in filters: list items show it, and its `filter` is not off.
 pub fn asked(field: &FieldMeta) -> bool {
     field.shown != Shown::Never && field.filter != Filter::Off
 }
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn custom_fields_are_asked_about_where_filters_say_so() {
+    fn custom_fields_with_filters_turned_off_are_rejected() {
         let catalog = Catalog::link(vec![Route::of::<tag::Entity>()]).unwrap();
         let custom = CustomFieldTypes::new();
         let planner = Planner {
@@ -234,24 +234,24 @@ mod tests {
             entry: catalog.linked("tag"),
             custom: &custom,
             deleted: false,
-            seen: &|_| None,
+            visible: &|_| None,
         };
-        assert_eq!(planner.resolve("cf.size").err().unwrap(), "the custom fields of tags cannot be asked about");
+        assert_eq!(planner.resolve("cf.size").err().unwrap(), "the custom fields of tags cannot be filtered by");
     }
 
     #[test]
-    fn a_related_record_that_may_be_hidden_is_asked_about_only_where_it_is_seen() {
+    fn filter_on_a_restricted_related_record_includes_its_visibility_condition() {
         let mut keeper = Route::of::<keeper::Entity>();
         keeper.hooks.scope = Some(|_| None);
         let catalog = Catalog::link(vec![Route::of::<animal::Entity>(), keeper]).unwrap();
         let custom = CustomFieldTypes::new();
         let entry = catalog.linked("animal");
         assert!(catalog.linked("keeper").is_restricted && !entry.is_restricted);
-        let meant = |seen: &(dyn Fn(&Entry) -> Option<Condition> + Sync)| {
-            let planner = Planner { catalog: &catalog, entry, custom: &custom, deleted: false, seen };
+        let is_restricted = |visible: &(dyn Fn(&Entry) -> Option<Condition> + Sync)| {
+            let planner = Planner { catalog: &catalog, entry, custom: &custom, deleted: false, visible };
             planner.resolve("keeper.name").map(|named| matches!(named, Named::Related(..))).unwrap()
         };
-        assert!(meant(&|_| Some(Condition::always())));
-        assert!(!meant(&|_| None));
+        assert!(is_restricted(&|_| Some(Condition::always())));
+        assert!(!is_restricted(&|_| None));
     }
 }

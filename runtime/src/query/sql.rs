@@ -1,4 +1,4 @@
-//! Conditions as SQL. What the two dialects say differently is said here.
+//! Conditions as SQL for both dialects.
 
 use super::condition::{Condition, MatchPosition, Reference, Target, Test};
 use super::custom_field_sql;
@@ -12,7 +12,7 @@ pub fn write_condition(sql: &mut Sql, condition: &Condition) {
     write(sql, RECORD, condition);
 }
 
-/// Writes a condition of the record `alias`.
+/// Writes a condition on the record `alias`.
 fn write(sql: &mut Sql, alias: &str, condition: &Condition) {
     match condition {
         Condition::All(list) => write_list(sql, alias, list, " AND ", TRUE),
@@ -22,13 +22,13 @@ fn write(sql: &mut Sql, alias: &str, condition: &Condition) {
             write(sql, alias, inner);
             sql.push(")");
         }
-        Condition::Standing(standing) => standing.write(&mut sql.text, alias),
+        Condition::RequiredParents(parents) => parents.write(&mut sql.text, alias),
         Condition::Refers(reference) => {
             sql.push("EXISTS (SELECT 1");
             write_reference(sql, alias, reference);
             sql.push(")");
         }
-        Condition::Through { reference, source, test } => {
+        Condition::ReferencedField { reference, source, test } => {
             let absent = test.of_null();
             sql.push(if absent.is_some() { "COALESCE((SELECT " } else { "(SELECT " });
             write_test(sql, &column(source, &referred(alias)), test);
@@ -51,7 +51,8 @@ fn write(sql: &mut Sql, alias: &str, condition: &Condition) {
                 .name(index)
                 .push(" MATCH CASE WHEN ");
             write_has_triggers(sql, index);
-            // One that lost its triggers meanwhile would find too little: to ask for a column that it has not is an error.
+            // An index without its triggers would miss records. The reference to a column that it does not have makes
+            // the statement fail.
             sql.push(" THEN ").bind(expression.as_str()).push(&format!(" ELSE '{SEARCH_TABLE_PREFIX}gone : x' END)"));
         }
         Condition::Ids(ids) => drop(sql.in_ids(&format!("{alias}.\"id\""), ids)),
@@ -70,28 +71,28 @@ fn write(sql: &mut Sql, alias: &str, condition: &Condition) {
     }
 }
 
-/// The alias of the record that a reference of the record `alias` leads to.
+/// Alias of the record that a reference of the record `alias` points to.
 fn referred(alias: &str) -> String {
     format!("{alias}r")
 }
 
-/// Writes ` FROM` the table of a reference ` WHERE` it is the record that it leads to, and meets its condition.
-fn write_reference(sql: &mut Sql, alias: &str, Reference { via, table, to }: &Reference) {
+/// Writes ` FROM` the referenced table ` WHERE` its id matches and the reference's condition holds.
+fn write_reference(sql: &mut Sql, alias: &str, Reference { via, table, condition }: &Reference) {
     let inner = referred(alias);
     let mut sources = Vec::new();
-    to.sources(&mut sources);
+    condition.sources(&mut sources);
     write_from_as(sql, table, &inner, &sources);
     sql.push(" WHERE ").push(&inner).push(".\"id\" = ").push(alias).push(".").name(via.name);
-    if !to.is_always() {
+    if !condition.is_always() {
         sql.push(" AND ");
-        write(sql, &inner, to);
+        write(sql, &inner, condition);
     }
 }
 
-/// What the names of the triggers of an index of substrings end in, once it is complete.
+/// Suffixes of a trigram index's trigger names. A complete index has all three.
 pub const INDEX_TRIGGERS: [&str; 3] = ["delete", "insert", "update"];
 
-/// Writes whether an index of substrings has the triggers that keep it, as one scalar.
+/// Writes a scalar that is true if the trigram index has its triggers.
 pub fn write_has_triggers(sql: &mut Sql, index: &str) {
     sql.push("(SELECT COUNT(*) = 3 FROM sqlite_schema WHERE type = 'trigger' AND name IN (");
     let names = INDEX_TRIGGERS.map(|event| format!("'{index}_{event}'"));
@@ -113,18 +114,18 @@ fn write_list(sql: &mut Sql, alias: &str, list: &[Condition], between: &str, emp
     sql.push(")");
 }
 
-/// Writes what is asked of the expression on the left.
+/// Writes a test of the expression `left`.
 pub(super) fn write_test(sql: &mut Sql, left: &str, test: &Test) {
     match test {
         Test::Compare(comparison, value) => {
             sql.push(left).push(comparison.operator()).bind(value.clone());
         }
-        Test::Among { values, negated } => {
+        Test::In { values, negated } => {
             sql.push(left).push(if *negated { " NOT IN " } else { " IN " }).values_list(values);
         }
-        Test::Like { place, needle, negated } => write_like(sql, left, *place, needle, *negated),
-        // NULL stays NULL, so that a negation around it leaves the record out as it does everywhere.
-        Test::Known(holds) => {
+        Test::Like { position, needle, negated } => write_like(sql, left, *position, needle, *negated),
+        // NULL stays NULL, so that a negation around it excludes the record, as in other tests.
+        Test::Constant(holds) => {
             sql.push("(").push(left).push(if *holds { " = " } else { " <> " }).push(left).push(")");
         }
         Test::Null { negated } => {
@@ -137,12 +138,13 @@ pub(super) fn write_test(sql: &mut Sql, left: &str, test: &Test) {
     }
 }
 
-/// Folded text in folded text. PostgreSQL's LIKE is what its trigram index serves; SQLite's functions need no escapes.
-fn write_like(sql: &mut Sql, left: &str, place: MatchPosition, needle: &str, negated: bool) {
+/// Writes a substring search in folded text. PostgreSQL's LIKE can use its trigram index; SQLite's functions need no
+/// escapes.
+fn write_like(sql: &mut Sql, left: &str, position: MatchPosition, needle: &str, negated: bool) {
     match sql.dialect {
         Dialect::Postgres => {
             let mut pattern = String::with_capacity(needle.len() + 2);
-            if place != MatchPosition::Start {
+            if position != MatchPosition::Start {
                 pattern.push('%');
             }
             for c in needle.chars() {
@@ -151,7 +153,7 @@ fn write_like(sql: &mut Sql, left: &str, place: MatchPosition, needle: &str, neg
                 }
                 pattern.push(c);
             }
-            if place != MatchPosition::End {
+            if position != MatchPosition::End {
                 pattern.push('%');
             }
             sql.push("charter_fold(").push(left).push(if negated { ") NOT LIKE " } else { ") LIKE " }).bind(pattern);
@@ -162,7 +164,7 @@ fn write_like(sql: &mut Sql, left: &str, place: MatchPosition, needle: &str, neg
             if negated {
                 sql.push("NOT ");
             }
-            match place {
+            match position {
                 MatchPosition::Anywhere => sql.push("(instr(").push(&folded).push(", ").bind(needle).push(") > 0)"),
                 MatchPosition::Start => {
                     sql.push("(substr(").push(&folded).push(", 1, ").bind(length).push(") = ").bind(needle).push(")")
@@ -197,16 +199,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_column_may_be_called_true() {
+    fn empty_conditions_work_with_a_column_called_true() {
         let database = Connection::open_in_memory().unwrap();
         database
             .execute_batch("CREATE TABLE t (\"true\" INTEGER, \"false\" INTEGER); INSERT INTO t VALUES (0, 1)")
             .unwrap();
-        for (condition, wanted) in [(Condition::All(Vec::new()), 1), (Condition::Any(Vec::new()), 0)] {
+        for (condition, expected) in [(Condition::All(Vec::new()), 1), (Condition::Any(Vec::new()), 0)] {
             let mut sql = Sql::new(Dialect::Sqlite, "SELECT count(*) FROM t WHERE ");
             write_condition(&mut sql, &condition);
             let found: i64 = database.query_row(&sql.text, [], |row| row.get(0)).unwrap();
-            assert_eq!(found, wanted, "{}", sql.text);
+            assert_eq!(found, expected, "{}", sql.text);
         }
     }
 }

@@ -1,26 +1,26 @@
-//! What an index of trigrams can tell of a condition: an expression of SQLite's FTS5 that finds every record which meets
-//! it, and perhaps others.
+//! Converts conditions for trigram indexes: an FTS5 expression on SQLite, a condition that `pg_trgm` serves on
+//! PostgreSQL. Both match every record that meets the condition, with possible false positives.
 //!
-//! The index folds text by SQLite's own table, which needs no function of the application, so that any program can write
-//! to the table. What it finds is compared by `charter_fold` all the same. So it need not fold alike: where one letter is
-//! another to `charter_fold`, it only has to be so to the index as well, or the letter is not looked for.
+//! The FTS5 index folds case by SQLite's own table, so that any program can write to the indexed table without
+//! functions of the application. The statement compares its matches again with `charter_fold`. Letters that
+//! `charter_fold` treats as equal must therefore be equal in the index as well, or the search leaves them out.
 
 use super::condition::{Condition, Target, Test};
 
-/// The letters of a trigram.
+/// Length of a trigram.
 const TRIGRAM_LETTERS: usize = 3;
 
-/// So many trigrams of a text are looked for: more find little less. An expression of FTS5 has at most 256 levels.
+/// Limit on the trigrams of one text: more exclude few further records. An FTS5 expression has at most 256 levels.
 const MAX_TRIGRAMS: usize = 24;
 
-/// So many alternatives are looked for.
-const MAX_ALTERNATIVES: usize = 8;
+/// Limit on the operands of AND and OR in the expression.
+const MAX_OPERANDS: usize = 8;
 
-/// What an `İ` leaves behind its `i`.
+/// Combining dot above: the lowercase of `İ` is `i` and this.
 const DOT_ABOVE: char = '\u{307}';
 
-/// Small letters whose capitals came after the table of the index, or are not in it: of Georgian, Cherokee, Adlam, Osage and
-/// other scripts, and of phonetics.
+/// Ranges of lowercase letters whose uppercase is not in the table of the index: Georgian, Cherokee, Adlam, Osage and
+/// other scripts, and phonetic letters.
 const FOLDED_DIFFERENTLY: &[(char, char)] = &[
     ('\u{19b}', '\u{19b}'),
     ('\u{25c}', '\u{26c}'),
@@ -49,18 +49,18 @@ const FOLDED_DIFFERENTLY: &[(char, char)] = &[
     ('\u{1e922}', '\u{1e943}'),
 ];
 
-/// An expression that finds every record which meets the condition, by these columns of text of the table itself. Nothing
-/// when it could be any record.
+/// FTS5 expression over these text columns of the table that matches every record that meets the condition. `None` if
+/// no expression narrows the condition.
 pub fn match_expression(condition: &Condition, columns: &[&str]) -> Option<String> {
     match condition {
         Condition::All(list) => {
-            let told: Vec<String> = list.iter().filter_map(|inner| match_expression(inner, columns)).collect();
-            // Each narrows by itself; the first ones will do.
-            (!told.is_empty()).then(|| told[..told.len().min(MAX_ALTERNATIVES)].join(" AND "))
+            let parts: Vec<String> = list.iter().filter_map(|inner| match_expression(inner, columns)).collect();
+            // Each operand narrows the result by itself, so that a few suffice.
+            (!parts.is_empty()).then(|| parts[..parts.len().min(MAX_OPERANDS)].join(" AND "))
         }
-        Condition::Any(list) if !list.is_empty() && list.len() <= MAX_ALTERNATIVES => {
-            let told: Option<Vec<String>> = list.iter().map(|inner| match_expression(inner, columns)).collect();
-            told.map(|told| format!("({})", told.join(" OR ")))
+        Condition::Any(list) if !list.is_empty() && list.len() <= MAX_OPERANDS => {
+            let parts: Option<Vec<String>> = list.iter().map(|inner| match_expression(inner, columns)).collect();
+            parts.map(|parts| format!("({})", parts.join(" OR ")))
         }
         Condition::Test { target: Target::Column(source), test: Test::Like { needle, negated: false, .. } }
             if columns.iter().any(|column| source.is_own(column)) =>
@@ -71,8 +71,8 @@ pub fn match_expression(condition: &Condition, columns: &[&str]) -> Option<Strin
     }
 }
 
-/// The part of a condition that a trigram index of these columns finds on PostgreSQL: every record that meets the condition meets
-/// it. `None` if the index finds none of it.
+/// The part of a condition that a PostgreSQL trigram index over these columns serves. Every record that meets the
+/// condition meets this part. `None` if there is no such part.
 pub fn indexed_condition(condition: &Condition, columns: &[&str]) -> Option<Condition> {
     match condition {
         Condition::All(list) => {
@@ -92,35 +92,35 @@ pub fn indexed_condition(condition: &Condition, columns: &[&str]) -> Option<Cond
     }
 }
 
-/// Whether `pg_trgm` makes a trigram of the text: it reads letters and digits alone.
+/// True if `pg_trgm` extracts a trigram from the text: it reads only letters and digits.
 fn has_word(needle: &str) -> bool {
     needle.split(|letter: char| !letter.is_alphanumeric()).any(|word| word.chars().count() >= TRIGRAM_LETTERS)
 }
 
-/// `("abc" AND "def" AND "efg")`, of a text that is folded. Trigrams that overlap find little less and take longer: only the
-/// last one may.
+/// Writes the trigrams of a text, folded: `("abc" AND "def" AND "efg")`. Overlapping trigrams exclude few further
+/// records and take longer, thus only the last one overlaps.
 fn trigrams(needle: &str) -> Option<String> {
     let letters: Vec<char> = needle.chars().collect();
     let last = letters.len().checked_sub(TRIGRAM_LETTERS)?;
-    let is_sure = |start: &usize| (*start..start + TRIGRAM_LETTERS).all(|at| is_alike(&letters, at));
+    let is_searchable = |start: &usize| (*start..start + TRIGRAM_LETTERS).all(|at| folds_like_index(&letters, at));
     let mut starts: Vec<usize> = Vec::new();
-    while let Some(start) = (starts.last().map_or(0, |start| start + TRIGRAM_LETTERS)..=last).find(is_sure) {
+    while let Some(start) = (starts.last().map_or(0, |start| start + TRIGRAM_LETTERS)..=last).find(is_searchable) {
         starts.push(start);
     }
-    starts.extend((0..=last).rev().find(is_sure).filter(|end| starts.last() != Some(end)));
-    let mut told: Vec<String> = Vec::new();
+    starts.extend((0..=last).rev().find(is_searchable).filter(|end| starts.last() != Some(end)));
+    let mut terms: Vec<String> = Vec::new();
     for start in starts {
         let term = format!("\"{}\"", String::from_iter(&letters[start..start + TRIGRAM_LETTERS]).replace('"', "\"\""));
-        if !told.contains(&term) && told.len() < MAX_TRIGRAMS {
-            told.push(term);
+        if !terms.contains(&term) && terms.len() < MAX_TRIGRAMS {
+            terms.push(term);
         }
     }
-    (!told.is_empty()).then(|| format!("({})", told.join(" AND ")))
+    (!terms.is_empty()).then(|| format!("({})", terms.join(" AND ")))
 }
 
-/// Whether the index takes for this letter of a text all that `charter_fold` does. An `İ` becomes an `i` and a dot above,
-/// so that a text which goes on otherwise does not mean it.
-fn is_alike(letters: &[char], at: usize) -> bool {
+/// True if the index treats as equal every letter that `charter_fold` treats as equal to this one. `İ` folds to `i` and a
+/// combining dot above: an `i` before another letter cannot be part of it, one at the end or before the dot can.
+fn folds_like_index(letters: &[char], at: usize) -> bool {
     match letters[at] {
         'i' => letters.get(at + 1).is_some_and(|next| *next != DOT_ABOVE),
         '\0' | DOT_ABOVE => false,
@@ -139,7 +139,7 @@ mod tests {
     use super::*;
     use crate::db::fold;
 
-    /// What the index takes each of these letters for.
+    /// The text that the index stores for each letter.
     fn indexed(letters: &BTreeSet<char>) -> BTreeMap<char, String> {
         let index = Connection::open_in_memory().expect("it opens");
         index
@@ -153,7 +153,7 @@ mod tests {
             insert.execute((u32::from(*letter), String::from_iter([*letter; 3]))).expect("it is indexed");
         }
         drop(insert);
-        index.execute_batch("COMMIT").expect("it is kept");
+        index.execute_batch("COMMIT").expect("it is committed");
         let mut terms = index.prepare("SELECT doc, term FROM terms").expect("it is a statement");
         let read = terms.query_map((), |row| Ok((row.get::<_, u32>(0)?, row.get::<_, String>(1)?))).expect("it runs");
         read.map(|row| row.expect("it is a row"))
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn letters_that_fold_alike_are_one_to_the_index_or_are_not_looked_for() {
+    fn letters_with_equal_folds_are_equal_in_the_index_or_skipped() {
         let folds = ('\u{1}'..=char::MAX).map(|letter| (letter, fold(letter.encode_utf8(&mut [0; 4]))));
         let folded: BTreeMap<char, String> = folds.filter(|(letter, fold)| !fold.chars().eq([*letter])).collect();
         let letters: BTreeSet<char> = folded.iter().flat_map(|(letter, fold)| fold.chars().chain([*letter])).collect();
@@ -175,10 +175,10 @@ mod tests {
         assert_eq!(indexed.len(), letters.len());
         for (letter, fold) in &folded {
             let fold: Vec<char> = fold.chars().collect();
-            // The fold stands alone, or before another letter, where it may be looked for otherwise.
+            // The folded letter stands at the end or before another letter.
             let looked_for = |next: Option<char>| {
                 let text: Vec<char> = fold.iter().copied().chain(next).collect();
-                (0..fold.len()).all(|at| is_alike(&text, at))
+                (0..fold.len()).all(|at| folds_like_index(&text, at))
             };
             let of_fold: String = fold.iter().map(|letter| indexed[letter].as_str()).collect();
             let alike = indexed[letter] == of_fold;
@@ -186,28 +186,28 @@ mod tests {
         }
     }
 
-    fn told(needle: &str) -> Option<String> {
+    fn expression(needle: &str) -> Option<String> {
         trigrams(&fold(needle))
     }
 
     #[test]
-    fn a_text_is_looked_for_by_its_trigrams() {
-        assert_eq!(told("Lamp").as_deref(), Some(r#"("lam" AND "amp")"#));
-        assert_eq!(told("aaaaa").as_deref(), Some(r#"("aaa")"#));
-        assert_eq!(told("SKU-00012345").as_deref(), Some(r#"("sku" AND "-00" AND "012" AND "345")"#));
-        assert_eq!(told("abcdefg").as_deref(), Some(r#"("abc" AND "def" AND "efg")"#));
-        assert_eq!(told("6\" x").as_deref(), Some(r#"("6"" " AND """ x")"#));
-        assert_eq!(told("ab"), None);
+    fn text_is_searched_by_its_trigrams() {
+        assert_eq!(expression("Lamp").as_deref(), Some(r#"("lam" AND "amp")"#));
+        assert_eq!(expression("aaaaa").as_deref(), Some(r#"("aaa")"#));
+        assert_eq!(expression("SKU-00012345").as_deref(), Some(r#"("sku" AND "-00" AND "012" AND "345")"#));
+        assert_eq!(expression("abcdefg").as_deref(), Some(r#"("abc" AND "def" AND "efg")"#));
+        assert_eq!(expression("6\" x").as_deref(), Some(r#"("6"" " AND """ x")"#));
+        assert_eq!(expression("ab"), None);
         let long: String = ('一'..).take(200).collect();
-        assert_eq!(told(&long).map(|told| told.matches(" AND ").count()), Some(MAX_TRIGRAMS - 1));
+        assert_eq!(expression(&long).map(|expression| expression.matches(" AND ").count()), Some(MAX_TRIGRAMS - 1));
     }
 
     #[test]
-    fn what_the_index_folds_otherwise_is_left_out() {
-        // The end of `Ali` is also that of `ALİ`.
-        assert_eq!(told("Taksi").as_deref(), Some(r#"("tak" AND "aks")"#));
-        assert_eq!(told("taksim").as_deref(), Some(r#"("tak" AND "sim")"#));
-        assert_eq!(told("TAKSİM").as_deref(), Some(r#"("tak" AND "aks")"#));
-        assert_eq!(told("საქართველო"), None);
+    fn letters_that_the_index_folds_differently_are_skipped() {
+        // The end of `Ali` can match `ALİ`.
+        assert_eq!(expression("Taksi").as_deref(), Some(r#"("tak" AND "aks")"#));
+        assert_eq!(expression("taksim").as_deref(), Some(r#"("tak" AND "sim")"#));
+        assert_eq!(expression("TAKSİM").as_deref(), Some(r#"("tak" AND "aks")"#));
+        assert_eq!(expression("საქართველო"), None);
     }
 }

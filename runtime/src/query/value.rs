@@ -1,4 +1,4 @@
-//! Text read as a value of a field's kind: one reader for query values, bodies, defaults and views.
+//! Parser from text to a value of a field's kind, for query values, bodies, defaults and views.
 
 use charter_model::Storage;
 use chrono::{DateTime, Datelike, NaiveDate, SubsecRound, Timelike, Utc};
@@ -12,25 +12,25 @@ use crate::db::fold;
 use crate::meta::Kind;
 use crate::number::{self, Scaled};
 
-/// A value, or what is wrong with the text, completing "this value ...".
+/// A value, or the error that completes "this value ...".
 type Read<T> = Result<T, String>;
 
-/// Reads a value that a column of the kind can hold. Text is taken as it is; all else is trimmed.
+/// Reads a value that a column of the kind can hold. Text is taken unchanged; other kinds are trimmed.
 ///
 /// # Errors
-/// The problem as the client reads it: `must be an integer`, `must be one of rental, sale`.
+/// The error as the client sees it: `must be an integer`, `must be one of rental, sale`.
 pub fn read_value(kind: Kind, text: &str) -> Read<Value> {
     match kind {
         Kind::String { .. } | Kind::Text => read_text(text),
         Kind::Enum { values } => read_word(text, values),
-        // `stock_level` names the type too, as the resource is called where it is no type.
+        // `stock_level` names the type too, as resource names are written elsewhere.
         Kind::PolymorphicType { type_names } => read_word(&text.replace('_', ""), type_names),
         Kind::Boolean => read_boolean(text).map(Value::from),
         Kind::Integer => {
-            whole(text, i64::from(i32::MIN), i64::from(i32::MAX)).map(|n| Value::Int(i32::try_from(n).ok()))
+            integer(text, i64::from(i32::MIN), i64::from(i32::MAX)).map(|n| Value::Int(i32::try_from(n).ok()))
         }
         Kind::Code { values } => {
-            let code = whole(text, i64::from(i32::MIN), i64::from(i32::MAX))?;
+            let code = integer(text, i64::from(i32::MIN), i64::from(i32::MAX))?;
             match values.iter().find(|(known, _)| i64::from(*known) == code) {
                 Some((known, _)) => Ok(Value::Int(Some(*known))),
                 None => Err(format!(
@@ -40,7 +40,7 @@ pub fn read_value(kind: Kind, text: &str) -> Read<Value> {
             }
         }
         Kind::BigInt | Kind::Ref { .. } | Kind::PolymorphicRef { .. } => {
-            whole(text, i64::MIN, i64::MAX).map(Value::from)
+            integer(text, i64::MIN, i64::MAX).map(Value::from)
         }
         Kind::Decimal { precision, places } => decimal(text, precision, places),
         Kind::Timestamp { .. } => read_time(text).map(Value::from),
@@ -56,7 +56,8 @@ pub fn read_value(kind: Kind, text: &str) -> Read<Value> {
     }
 }
 
-/// Reads the right side of a comparison. A number or a time that no value of the column reaches is compared as what it is.
+/// Reads the right side of a comparison. A number or time out of the column's range or precision gets the equivalent
+/// test.
 pub(super) fn read_comparison(kind: Kind, comparison: Comparison, text: &str) -> Read<Test> {
     Ok(match scaled(kind, text)? {
         None => Test::Compare(comparison, read_value(kind, text)?),
@@ -64,7 +65,7 @@ pub(super) fn read_comparison(kind: Kind, comparison: Comparison, text: &str) ->
     })
 }
 
-/// Reads the elements of a list. Numbers and times that no value reaches match nothing and are left out.
+/// Reads the elements of a list. Numbers and times that no value of the column can equal are left out.
 pub(super) fn read_list(kind: Kind, texts: &[String]) -> Read<Vec<Value>> {
     let mut values = Vec::with_capacity(texts.len());
     for text in texts {
@@ -77,21 +78,21 @@ pub(super) fn read_list(kind: Kind, texts: &[String]) -> Read<Vec<Value>> {
     Ok(values)
 }
 
-/// Where a number lies among the values of a column decides a comparison with it.
+/// Converts a comparison with a number into a test, by the number's place among the values of the column.
 pub(super) fn compare_scaled(scaled: Scaled, comparison: Comparison, value: impl Fn(i64) -> Value) -> Test {
     use Comparison::{Equal, Greater, GreaterOrEqual, Less, LessOrEqual, NotEqual};
     match (scaled, comparison) {
         (Scaled::Exact(number), comparison) => Test::Compare(comparison, value(number)),
-        (_, Equal) => Test::Known(false),
-        (_, NotEqual) => Test::Known(true),
+        (_, Equal) => Test::Constant(false),
+        (_, NotEqual) => Test::Constant(true),
         (Scaled::Between(floor), Less | LessOrEqual) => Test::Compare(LessOrEqual, value(floor)),
         (Scaled::Between(floor), Greater | GreaterOrEqual) => Test::Compare(Greater, value(floor)),
-        (Scaled::Below, Less | LessOrEqual) | (Scaled::Above, Greater | GreaterOrEqual) => Test::Known(false),
-        (Scaled::Below, Greater | GreaterOrEqual) | (Scaled::Above, Less | LessOrEqual) => Test::Known(true),
+        (Scaled::Below, Less | LessOrEqual) | (Scaled::Above, Greater | GreaterOrEqual) => Test::Constant(false),
+        (Scaled::Below, Greater | GreaterOrEqual) | (Scaled::Above, Less | LessOrEqual) => Test::Constant(true),
     }
 }
 
-/// Reads `1 t true` and `0 f false`, in any case.
+/// Reads `1 t true` and `0 f false`, case-insensitively.
 pub fn read_boolean(text: &str) -> Read<bool> {
     match text.trim().to_ascii_lowercase().as_str() {
         "1" | "t" | "true" => Ok(true),
@@ -100,43 +101,44 @@ pub fn read_boolean(text: &str) -> Read<bool> {
     }
 }
 
-/// Reads an RFC 3339 time with any offset, to the millisecond.
+/// Reads an RFC 3339 time with any offset, truncated to milliseconds.
 pub(super) fn read_time(text: &str) -> Read<DateTime<Utc>> {
     read_instant(text).map(|time| time.trunc_subsecs(3))
 }
 
-/// Reads an RFC 3339 time with any offset. A leap second is the first one of the next minute, as neither database has any.
+/// Reads an RFC 3339 time with any offset. A leap second becomes the first second of the next minute, because neither
+/// database has leap seconds.
 fn read_instant(text: &str) -> Read<DateTime<Utc>> {
     let problem = || "must be an RFC 3339 timestamp such as 2026-03-21T10:00:00Z".to_string();
     let text = text.trim();
-    // An offset's `+` that a query string did not escape arrives as a space.
+    // The `+` of an offset that was not escaped in the query string arrives as a space.
     let repaired = match text.len().checked_sub(6).and_then(|at| Some((text.get(..at)?, text.get(at..)?))) {
         Some((time, offset)) if offset.starts_with(' ') && offset.contains(':') => format!("{time}+{}", &offset[1..]),
         _ => text.to_string(),
     };
-    // A parser that is kinder than the standard takes other signs of an offset.
+    // The parser also accepts non-ASCII signs in offsets, which RFC 3339 does not.
     let read = DateTime::parse_from_rfc3339(&repaired).ok().filter(|_| repaired.is_ascii());
     let time = read.ok_or_else(problem)?.with_timezone(&Utc);
     let (over, nanoseconds) = (time.nanosecond() / 1_000_000_000, time.nanosecond() % 1_000_000_000);
-    // A minute of 61 seconds is the last one of a day.
+    // A leap second is the last second of a day.
     if over > 0 && (time.hour(), time.minute()) != (23, 59) {
         return Err(problem());
     }
     let time = DateTime::from_timestamp(time.timestamp() + i64::from(over), nanoseconds).ok_or_else(problem)?;
-    // Beyond four digits of a year the text forms no longer sort.
+    // Years with more than four digits do not sort as text.
     if (1..=9999).contains(&time.year()) { Ok(time) } else { Err("must be of the years 0001 to 9999, in UTC".into()) }
 }
 
 pub(super) fn read_date(text: &str) -> Read<NaiveDate> {
     let text = text.trim();
-    // Ten characters leave room for nothing but two digits of a month and of a day, which may have spaces before them.
+    // chrono also accepts one-digit months and days and padding spaces, which ten digits and dashes exclude.
     let written = text.len() == 10 && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
     let date = NaiveDate::parse_from_str(text, "%Y-%m-%d").ok().filter(|d| written && (1..=9999).contains(&d.year()));
     date.ok_or_else(|| "must be a date such as 2026-03-21".into())
 }
 
 fn read_text(text: &str) -> Read<Value> {
-    // PostgreSQL cannot store it; refusing it here keeps both databases alike.
+    // PostgreSQL cannot store a null character; both databases reject it alike.
     if text.contains('\0') { Err("must not contain a null character".into()) } else { Ok(Value::from(text)) }
 }
 
@@ -153,7 +155,7 @@ fn read_word(text: &str, known: &'static [&'static str]) -> Read<Value> {
     }
 }
 
-/// The places of a kind that is compared as a number.
+/// The scale of a kind that is compared as a number.
 fn places(kind: Kind) -> Option<u32> {
     match kind.storage() {
         Some(Storage::Decimal(_, places)) => Some(u32::from(places)),
@@ -162,7 +164,7 @@ fn places(kind: Kind) -> Option<u32> {
     }
 }
 
-/// Where a text lies among the values of a kind that are counted: numbers, and times in milliseconds.
+/// The position of a text among the values of a numeric kind. Times count in milliseconds.
 fn scaled(kind: Kind, text: &str) -> Read<Option<Scaled>> {
     if let Kind::Timestamp { .. } = kind {
         let time = read_instant(text)?;
@@ -170,8 +172,8 @@ fn scaled(kind: Kind, text: &str) -> Read<Option<Scaled>> {
         return Ok(Some(if rest == 0 { Scaled::Exact(milliseconds) } else { Scaled::Between(milliseconds) }));
     }
     let Some(places) = places(kind) else { return Ok(None) };
-    let what = if matches!(kind, Kind::Decimal { .. }) { "must be a number" } else { "must be an integer" };
-    number::scale(text, places).map(Some).ok_or_else(|| what.into())
+    let error = if matches!(kind, Kind::Decimal { .. }) { "must be a number" } else { "must be an integer" };
+    number::scale(text, places).map(Some).ok_or_else(|| error.into())
 }
 
 fn scaled_value(kind: Kind, number: i64) -> Value {
@@ -182,10 +184,10 @@ fn scaled_value(kind: Kind, number: i64) -> Value {
     }
 }
 
-fn whole(text: &str, least: i64, most: i64) -> Read<i64> {
+fn integer(text: &str, min: i64, max: i64) -> Read<i64> {
     match number::scale(text, 0) {
-        Some(Scaled::Exact(number)) if (least..=most).contains(&number) => Ok(number),
-        Some(Scaled::Exact(_) | Scaled::Below | Scaled::Above) => Err(format!("must be between {least} and {most}")),
+        Some(Scaled::Exact(number)) if (min..=max).contains(&number) => Ok(number),
+        Some(Scaled::Exact(_) | Scaled::Below | Scaled::Above) => Err(format!("must be between {min} and {max}")),
         Some(Scaled::Between(_)) | None => Err("must be an integer".into()),
     }
 }
@@ -212,7 +214,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_decimal_is_read_exactly_or_refused() {
+    fn decimal_is_read_exactly_or_rejected() {
         let kind = Kind::Decimal { precision: 12, places: 2 };
         assert_eq!(read_value(kind, "10.5"), Ok(Value::from(Decimal::new(1050, 2))));
         assert_eq!(read_value(kind, "9999999999.99"), Ok(Value::from(Decimal::new(999_999_999_999, 2))));
@@ -222,30 +224,30 @@ mod tests {
     }
 
     #[test]
-    fn a_comparison_with_a_number_out_of_reach_is_decided_at_once() {
+    fn comparison_with_an_unreachable_number_becomes_an_equivalent_test() {
         let test = |text, comparison| read_comparison(Kind::Integer, comparison, text).unwrap();
         assert_eq!(test("1.5", Comparison::Greater), Test::Compare(Comparison::Greater, Value::from(1_i64)));
         assert_eq!(test("1.5", Comparison::GreaterOrEqual), Test::Compare(Comparison::Greater, Value::from(1_i64)));
         assert_eq!(test("-1.5", Comparison::Less), Test::Compare(Comparison::LessOrEqual, Value::from(-2_i64)));
-        assert_eq!(test("1.5", Comparison::Equal), Test::Known(false));
-        assert_eq!(test("1e30", Comparison::Less), Test::Known(true));
-        assert_eq!(test("-1e30", Comparison::Less), Test::Known(false));
+        assert_eq!(test("1.5", Comparison::Equal), Test::Constant(false));
+        assert_eq!(test("1e30", Comparison::Less), Test::Constant(true));
+        assert_eq!(test("-1e30", Comparison::Less), Test::Constant(false));
     }
 
     #[test]
-    fn a_time_finer_than_those_that_are_kept_is_compared_as_what_it_is() {
+    fn comparison_with_a_time_finer_than_a_millisecond_is_exact() {
         let kind = Kind::Timestamp { form: crate::meta::TimestampForm::Millis };
         let test = |text, comparison| read_comparison(kind, comparison, text).unwrap();
         let floor = read_value(kind, "2026-01-02T01:00:00.100Z").unwrap();
         let finer = "2026-01-02T01:00:00.1005Z";
         assert_eq!(test(finer, Comparison::Less), Test::Compare(Comparison::LessOrEqual, floor.clone()));
         assert_eq!(test(finer, Comparison::GreaterOrEqual), Test::Compare(Comparison::Greater, floor.clone()));
-        assert_eq!(test(finer, Comparison::Equal), Test::Known(false));
+        assert_eq!(test(finer, Comparison::Equal), Test::Constant(false));
         assert_eq!(test("2026-01-02T01:00:00.1Z", Comparison::Equal), Test::Compare(Comparison::Equal, floor));
     }
 
     #[test]
-    fn a_word_is_read_in_any_case_of_its_script_and_a_type_as_its_resource_is_called_too() {
+    fn enum_values_are_case_insensitive_and_types_accept_resource_names() {
         let words = Kind::Enum { values: &["small", "ÉNORME"] };
         for (written, word) in [("énorme", "ÉNORME"), (" Small ", "small")] {
             assert_eq!(read_value(words, written), Ok(Value::from(word)));
@@ -259,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn a_date_has_ten_characters() {
+    fn date_must_have_ten_characters() {
         assert!(read_date(" 2026-02-28 ").is_ok());
         for bad in ["2026-2-28", "+2026-02-28", "2026- 2-28", "2026-02-30", "0000-01-01", "26-02-28", "+026-02-28"] {
             assert!(read_date(bad).is_err(), "{bad}");
@@ -267,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn a_timestamp_has_an_offset_and_four_digits_of_a_year() {
+    fn timestamp_needs_an_offset_and_a_four_digit_year() {
         assert!(read_time("2026-01-09T00:00:00Z").is_ok());
         assert_eq!(read_time("2026-01-09T02:00:00+02:00"), read_time("2026-01-09T00:00:00Z"));
         assert_eq!(read_time("2026-01-09T02:00:00 02:00"), read_time("2026-01-09T00:00:00Z"));

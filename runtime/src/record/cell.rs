@@ -1,4 +1,4 @@
-//! One value of a row, read straight from where it was received: no intermediate value, no copy of text.
+//! One value of a row, decoded from the driver's or the buffered row without a copy.
 
 use chrono::{DateTime, NaiveDate, Utc};
 use rust_decimal::Decimal;
@@ -12,7 +12,7 @@ use super::sqlite_value;
 use crate::db::{BufferedRow, Row as AnyRow, Stored};
 use crate::error::{Error, Result};
 
-/// The value at a position of a row, of either database.
+/// The value at a position of a row, for both databases.
 #[derive(Clone, Copy)]
 pub struct Cell<'r> {
     row: RowRef<'r>,
@@ -23,25 +23,25 @@ pub struct Cell<'r> {
 enum RowRef<'r> {
     Postgres(&'r PgRow),
     Sqlite(&'r SqliteRow),
-    /// Of SQLite too.
+    /// A row of SQLite as well.
     Buffered(BufferedRow<'r>),
 }
 
-type Answer<T> = Result<Option<T>>;
+type Value<T> = Result<Option<T>>;
 
-fn decode<'r, D: Database, T: Decode<'r, D>>(value: Result<D::ValueRef<'r>, sea_orm::SqlxError>) -> Answer<T> {
+fn decode<'r, D: Database, T: Decode<'r, D>>(value: Result<D::ValueRef<'r>, sea_orm::SqlxError>) -> Value<T> {
     present::<D>(value)?.map(T::decode).transpose().map_err(Error::internal)
 }
 
-/// The driver's value, unless it is NULL.
-fn present<'r, D: Database>(value: Result<D::ValueRef<'r>, sea_orm::SqlxError>) -> Answer<D::ValueRef<'r>> {
+/// The driver's value. `None` if it is NULL.
+fn present<'r, D: Database>(value: Result<D::ValueRef<'r>, sea_orm::SqlxError>) -> Value<D::ValueRef<'r>> {
     let value = value.map_err(Error::internal)?;
     Ok(if value.is_null() { None } else { Some(value) })
 }
 
 impl<'r> Cell<'r> {
     /// # Errors
-    /// A row that is of neither database.
+    /// A row of another database.
     pub fn new(row: impl Into<AnyRow<'r>>, position: usize) -> Result<Cell<'r>> {
         let row = match row.into() {
             AnyRow::Buffered(row) => RowRef::Buffered(row),
@@ -57,7 +57,7 @@ impl<'r> Cell<'r> {
     /// The value of a column.
     ///
     /// # Errors
-    /// A row that is of neither database, or without such a column.
+    /// A row of another database, or without such a column.
     pub fn named(row: &'r QueryResult, name: &str) -> Result<Cell<'r>> {
         let column = match (row.try_as_pg_row(), row.try_as_sqlite_row()) {
             (Some(row), _) => row.try_column(name).map(Column::ordinal),
@@ -67,8 +67,8 @@ impl<'r> Cell<'r> {
         Cell::new(row, column.map_err(Error::internal)?)
     }
 
-    /// As the driver reads it, or as `stored` does.
-    fn read<T>(&self, stored: impl FnOnce(Stored<'r>) -> Result<T>) -> Answer<T>
+    /// Decodes the value with the driver, or with `stored` for a buffered row.
+    fn read<T>(&self, stored: impl FnOnce(Stored<'r>) -> Result<T>) -> Value<T>
     where
         T: Decode<'r, Postgres> + Decode<'r, Sqlite>,
     {
@@ -83,16 +83,16 @@ impl<'r> Cell<'r> {
         }
     }
 
-    pub fn text(&self) -> Answer<&'r str> {
+    pub fn text(&self) -> Value<&'r str> {
         self.read(sqlite_value::text)
     }
 
-    pub fn boolean(&self) -> Answer<bool> {
+    pub fn boolean(&self) -> Value<bool> {
         self.read(|value| Ok(sqlite_value::integer(value)? != 0))
     }
 
-    /// A whole number of any width.
-    pub fn integer(&self) -> Answer<i64> {
+    /// An integer of any width.
+    pub fn integer(&self) -> Value<i64> {
         let RowRef::Postgres(row) = self.row else { return self.read(sqlite_value::integer) };
         let Some(value) = present::<Postgres>(row.try_get_raw(self.position))? else { return Ok(None) };
         let wide = match value.type_info().name() {
@@ -103,8 +103,8 @@ impl<'r> Cell<'r> {
         wide.map(Some).map_err(Error::internal)
     }
 
-    /// A decimal times 10^places: `numeric` on PostgreSQL, that very integer on SQLite.
-    pub fn scaled(&self, places: u32) -> Answer<i64> {
+    /// A decimal multiplied by 10^places: `numeric` on PostgreSQL, the stored integer on SQLite.
+    pub fn scaled(&self, places: u32) -> Value<i64> {
         let RowRef::Postgres(row) = self.row else { return self.read(sqlite_value::integer) };
         let Some(value) = present::<Postgres>(row.try_get_raw(self.position))? else { return Ok(None) };
         let mut decimal = <Decimal as Decode<'_, Postgres>>::decode(value).map_err(Error::internal)?;
@@ -112,24 +112,24 @@ impl<'r> Cell<'r> {
         i64::try_from(decimal.mantissa()).map(Some).map_err(Error::internal)
     }
 
-    pub fn time(&self) -> Answer<DateTime<Utc>> {
+    pub fn time(&self) -> Value<DateTime<Utc>> {
         self.read(sqlite_value::time)
     }
 
-    pub fn date(&self) -> Answer<NaiveDate> {
+    pub fn date(&self) -> Value<NaiveDate> {
         self.read(sqlite_value::date)
     }
 
-    pub fn uuid(&self) -> Answer<Uuid> {
+    pub fn uuid(&self) -> Value<Uuid> {
         self.read(sqlite_value::uuid)
     }
 
     /// The text of a JSON value.
-    pub fn json(&self) -> Answer<&'r str> {
+    pub fn json(&self) -> Value<&'r str> {
         let RowRef::Postgres(row) = self.row else { return self.text() };
         let Some(value) = present::<Postgres>(row.try_get_raw(self.position))? else { return Ok(None) };
         let bytes = value.as_bytes().map_err(Error::internal)?;
-        // jsonb's binary form is one byte of version before the text.
+        // The binary format of jsonb is one version byte before the text.
         let text = bytes.strip_prefix(&[1]).unwrap_or(bytes);
         std::str::from_utf8(text).map(Some).map_err(Error::internal)
     }

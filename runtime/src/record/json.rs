@@ -1,4 +1,4 @@
-//! A row as JSON text.
+//! Rows as JSON text.
 
 use std::io::Write;
 
@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::meta::{FieldMeta, Kind, TimestampForm};
 use crate::number;
 
-/// Writes `"id":1,"name":"Lamp"`: the fields without the braces, so that includes can follow.
+/// Writes `"id":1,"name":"Lamp"`: the members without braces, so that includes can follow.
 pub fn write_record(out: &mut Vec<u8>, shape: &Shape, row: Row<'_>) -> Result<()> {
     let mut first = true;
     for (position, column) in shape.columns.iter().enumerate() {
@@ -28,7 +28,7 @@ pub fn write_record(out: &mut Vec<u8>, shape: &Shape, row: Row<'_>) -> Result<()
     Ok(())
 }
 
-/// Writes one value in the form of its kind; null when there is none.
+/// Writes one value in the format of its kind, or null.
 pub fn write_value(out: &mut Vec<u8>, column: &Column, cell: Cell<'_>) -> Result<()> {
     let written = match column.source.field.kind {
         Kind::Code { values } if column.source.labels.is_some() => {
@@ -38,7 +38,7 @@ pub fn write_value(out: &mut Vec<u8>, column: &Column, cell: Cell<'_>) -> Result
             })
         }
         Kind::CustomFields if column.only.is_some() => match cell.json()? {
-            Some(text) => Some(write_some(out, text, column.only.as_deref().unwrap_or_default())?),
+            Some(text) => Some(write_members(out, text, column.only.as_deref().unwrap_or_default())?),
             None => None,
         },
         kind => match kind.storage() {
@@ -76,18 +76,18 @@ pub fn write_value(out: &mut Vec<u8>, column: &Column, cell: Cell<'_>) -> Result
 
 /// Writes a JSON string.
 pub fn write_text(out: &mut Vec<u8>, text: &str) {
-    // Writing into memory does not fail.
+    // Writing to memory does not fail.
     let _ = serde_json::to_writer(out, text);
 }
 
-/// Writes those members of a JSON object that are named.
-fn write_some(out: &mut Vec<u8>, object: &str, names: &[String]) -> Result<()> {
+/// Writes the named members of a JSON object.
+fn write_members(out: &mut Vec<u8>, object: &str, names: &[String]) -> Result<()> {
     let mut map: serde_json::Map<String, serde_json::Value> = serde_json::from_str(object).map_err(Error::internal)?;
-    map.retain(|name, _| names.iter().any(|wanted| wanted == name));
+    map.retain(|name, _| names.iter().any(|selected| selected == name));
     serde_json::to_writer(out, &map).map_err(Error::internal)
 }
 
-/// Writes a value that no row holds, as an action's answer or a change has them, in the form of its field.
+/// Writes a value that is not from a row, such as an action's output or a change, in the format of its field.
 pub fn write_loose(out: &mut Vec<u8>, field: &FieldMeta, value: &Value) {
     match (field.kind, value) {
         (_, Value::Bool(Some(value))) => drop(write!(out, "{value}")),

@@ -1,4 +1,4 @@
-//! A record on its way out: which columns are read for it, and how a row becomes JSON without a detour.
+//! Record output: the columns to read, and rows written as JSON directly from the driver's values.
 
 mod cell;
 mod json;

@@ -1,4 +1,4 @@
-//! Which columns a query reads, from which tables, and the key of each in the answer.
+//! Projection: the columns that a query reads, their tables, and their keys in the response.
 
 use std::collections::HashMap;
 
@@ -6,36 +6,36 @@ use crate::catalog::Source;
 use crate::db::Sql;
 use crate::meta::{FieldMeta, Kind, ResourceMeta};
 
-/// The alias of the record that a statement reads.
+/// Alias of the record in a statement.
 pub const RECORD: &str = "t";
 
-/// The columns of an answer in order, and the SQL that reads them. One shape serves every row of an answer, and the two
-/// plain ones of a resource serve every request.
+/// The columns of a response in order, and the SQL that reads them. Each resource has two that are built at start-up:
+/// list item and single record.
 #[derive(Debug, Clone)]
 pub struct Shape {
     pub columns: Vec<Column>,
-    /// Embedded fields stand in the answer without a column of their own.
+    /// Embedded fields, which have no column.
     pub embedded: Vec<&'static FieldMeta>,
-    /// So do computed ones, made of columns that are read and perhaps not written.
+    /// Computed fields, which have no column. They read other columns, hidden ones included.
     pub computed: Vec<&'static FieldMeta>,
     /// `SELECT "t"."id", ...`
     select: String,
     /// ` FROM "products" AS t LEFT JOIN ...`
     from: String,
-    /// The references that `from` follows.
+    /// The references that `from` joins.
     joined: Vec<&'static str>,
 }
 
-/// One column of an answer.
+/// One column of a response.
 #[derive(Debug, Clone)]
 pub struct Column {
-    /// `"name":`, as it is written.
+    /// `"name":`, as written.
     pub key: String,
     pub name: &'static str,
     pub source: Source,
-    /// Read for the server's own use, and not written.
+    /// Read but not written.
     pub hidden: bool,
-    /// Of the custom fields, only these are written.
+    /// The selected members of `custom_fields`. `None` selects all.
     pub only: Option<Vec<String>>,
 }
 
@@ -54,9 +54,9 @@ impl Shape {
             joined: Vec::new(),
         };
         write_table(&mut shape.from, meta.table, RECORD);
-        for wanted in fields {
-            // The metadata is static; the iterator's shorter life is only that of the caller's choice.
-            let Some(field) = meta.fields.iter().find(|f| f.name == wanted.name) else { continue };
+        for selected in fields {
+            // Looked up again, because the metadata is `'static` and the iterator's items are not.
+            let Some(field) = meta.fields.iter().find(|f| f.name == selected.name) else { continue };
             match field.kind {
                 Kind::Embedded { .. } => shape.embedded.push(field),
                 Kind::Computed { .. } => shape.computed.push(field),
@@ -83,14 +83,14 @@ impl Shape {
         self.columns.push(Column { key: format!("\"{name}\":"), name, source, hidden, only: None });
     }
 
-    /// Adds an embedded field, unless it is there already.
+    /// Adds an embedded field, unless it is present.
     pub fn embed(&mut self, field: &'static FieldMeta) {
         if !self.embedded.iter().any(|known| known.name == field.name) {
             self.embedded.push(field);
         }
     }
 
-    /// Adds a column that is read but not written, unless it is read already.
+    /// Adds a hidden column, unless the column is present.
     pub fn hide(&mut self, meta: &'static ResourceMeta, name: &str) {
         let known = self.columns.iter().any(|c| c.name == name && c.source.is_own(name));
         if let (false, Some(field)) = (known, meta.fields.iter().find(|f| f.name == name)) {
@@ -98,16 +98,16 @@ impl Shape {
         }
     }
 
-    /// The same columns, of which only those that are wanted are written.
-    pub fn narrowed(&self, wanted: impl Fn(&str) -> bool) -> Shape {
+    /// A copy that hides the columns for which `is_shown` is false.
+    pub fn narrowed(&self, is_shown: impl Fn(&str) -> bool) -> Shape {
         let mut shape = self.clone();
-        for column in shape.columns.iter_mut().filter(|column| !wanted(column.name)) {
+        for column in shape.columns.iter_mut().filter(|column| !is_shown(column.name)) {
             column.hidden = true;
         }
         shape
     }
 
-    /// The same columns, of which one that is read for the server's own use is written too.
+    /// Writes the hidden column of this name as well.
     pub fn with(mut self, name: &str) -> Shape {
         for column in self.columns.iter_mut().filter(|column| column.source.is_own(name)) {
             column.hidden = false;
@@ -115,26 +115,26 @@ impl Shape {
         self
     }
 
-    /// The position of an own column in the row.
+    /// Position of the column in the row.
     pub fn position(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|c| c.name == name)
     }
 
-    /// Writes `SELECT ... FROM ... LEFT JOIN ...`; `sources` are those that the condition and the order need too.
+    /// Writes `SELECT ... FROM ... LEFT JOIN ...`. `sources` are those of the condition and the order.
     pub fn write_select(&self, sql: &mut Sql, sources: &[Source]) {
         self.write_columns(sql);
         self.write_tables(sql, sources);
     }
 
-    /// Writes `SELECT ...`: the columns alone, to which more may be added.
+    /// Writes `SELECT ...` without `FROM`, so that columns can be added.
     pub fn write_columns(&self, sql: &mut Sql) {
         sql.push(&self.select);
     }
 
-    /// Writes ` FROM (...) AS t LEFT JOIN ...`, with something else in the table's place.
-    pub fn write_tables_over(&self, sql: &mut Sql, table: &str, place: impl FnOnce(&mut Sql)) {
+    /// Writes ` FROM (...) AS t LEFT JOIN ...`, with a subquery in place of the table.
+    pub fn write_tables_over(&self, sql: &mut Sql, table: &str, write_subquery: impl FnOnce(&mut Sql)) {
         sql.push(" FROM ");
-        place(sql);
+        write_subquery(sql);
         sql.push(" AS t");
         let mut own = String::new();
         write_table(&mut own, table, RECORD);
@@ -158,7 +158,7 @@ pub fn write_from(sql: &mut Sql, table: &str, sources: &[Source]) {
     write_from_as(sql, table, RECORD, sources);
 }
 
-/// The same with another alias than `t`.
+/// Like [`write_from`], with another alias than `t`.
 pub fn write_from_as(sql: &mut Sql, table: &str, alias: &str, sources: &[Source]) {
     write_table(&mut sql.text, table, alias);
     let mut joined = Vec::new();

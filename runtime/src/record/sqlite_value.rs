@@ -1,4 +1,4 @@
-//! A value as SQLite stores it, in the type of its field: as the driver reads it too.
+//! Decoders from SQLite's storage classes to field types, compatible with the driver's.
 
 use std::fmt::Display;
 
@@ -8,20 +8,20 @@ use uuid::Uuid;
 use crate::db::Stored;
 use crate::error::{Error, Result};
 
-/// How a time may be written that SQLite's own functions made, beside RFC 3339: all are of UTC.
-const TIMES: [&str; 4] = ["%F %T%.f", "%FT%T%.f", "%F %R", "%FT%R"];
+/// Formats of SQLite's own date functions, in addition to RFC 3339. All are UTC.
+const TIME_FORMATS: [&str; 4] = ["%F %T%.f", "%FT%T%.f", "%F %R", "%FT%R"];
 
 /// # Errors
-/// What is no text.
+/// The value is not text.
 pub fn text(value: Stored<'_>) -> Result<&str> {
     match value {
         Stored::Text(bytes) | Stored::Blob(bytes) => std::str::from_utf8(bytes).map_err(Error::internal),
-        other => Err(none("text", other.data_type())),
+        other => Err(type_error("text", other.data_type())),
     }
 }
 
 /// # Errors
-/// What is no whole number.
+/// The value is not an integer.
 pub fn integer(value: Stored<'_>) -> Result<i64> {
     match value {
         Stored::Integer(number) => Ok(number),
@@ -31,30 +31,31 @@ pub fn integer(value: Stored<'_>) -> Result<i64> {
 }
 
 /// # Errors
-/// What is no time.
+/// The value is not a time.
 pub fn time(value: Stored<'_>) -> Result<DateTime<Utc>> {
     if let Stored::Integer(seconds) = value {
-        return DateTime::from_timestamp(seconds, 0).ok_or_else(|| none("time", seconds));
+        return DateTime::from_timestamp(seconds, 0).ok_or_else(|| type_error("time", seconds));
     }
     let text = text(value)?;
-    if let Some(time) = as_we_write_it(text.as_bytes()) {
+    if let Some(time) = parse_own_format(text.as_bytes()) {
         return Ok(time);
     }
     if let Ok(time) = DateTime::parse_from_rfc3339(text) {
         return Ok(time.to_utc());
     }
-    let mut read = TIMES.iter().filter_map(|form| NaiveDateTime::parse_from_str(text, form).ok());
-    read.next().map(|time| time.and_utc()).ok_or_else(|| none("time", text))
+    let mut read = TIME_FORMATS.iter().filter_map(|format| NaiveDateTime::parse_from_str(text, format).ok());
+    read.next().map(|time| time.and_utc()).ok_or_else(|| type_error("time", text))
 }
 
-/// `2026-03-21T10:05:09.070+00:00`, as everything that the server writes; by hand, because a list has forty of these.
-fn as_we_write_it(text: &[u8]) -> Option<DateTime<Utc>> {
+/// Parses `2026-03-21T10:05:09.070+00:00`, the format that the server writes. Hand-written, because a list page has
+/// some 40 of these.
+fn parse_own_format(text: &[u8]) -> Option<DateTime<Utc>> {
     let (text, parts) = (text.strip_suffix(b"+00:00")?, text.split_at_checked(19)?.0);
     let number = |from: usize, to: usize| {
         let digits = parts.get(from..to)?;
         digits.iter().try_fold(0, |sum, digit| digit.is_ascii_digit().then(|| sum * 10 + u32::from(digit - b'0')))
     };
-    let between = [(4, b'-'), (7, b'-'), (10, b'T'), (13, b':'), (16, b':')];
+    let separators = [(4, b'-'), (7, b'-'), (10, b'T'), (13, b':'), (16, b':')];
     let nanos = match text.get(19..)? {
         [] => 0,
         [b'.', digits @ ..] if digits.len() <= 9 && digits.iter().all(u8::is_ascii_digit) => {
@@ -64,17 +65,17 @@ fn as_we_write_it(text: &[u8]) -> Option<DateTime<Utc>> {
     };
     let day = NaiveDate::from_ymd_opt(number(0, 4)? as i32, number(5, 7)?, number(8, 10)?)?;
     let time = day.and_hms_nano_opt(number(11, 13)?, number(14, 16)?, number(17, 19)?, nanos)?;
-    between.iter().all(|(at, sign)| parts[*at] == *sign).then(|| time.and_utc())
+    separators.iter().all(|(at, separator)| parts[*at] == *separator).then(|| time.and_utc())
 }
 
 /// # Errors
-/// What is no day.
+/// The value is not a date.
 pub fn date(value: Stored<'_>) -> Result<NaiveDate> {
     text(value)?.parse().map_err(Error::internal)
 }
 
 /// # Errors
-/// What is no UUID.
+/// The value is not a UUID.
 pub fn uuid(value: Stored<'_>) -> Result<Uuid> {
     match value {
         Stored::Blob(bytes) => Uuid::from_slice(bytes).map_err(Error::internal),
@@ -82,8 +83,8 @@ pub fn uuid(value: Stored<'_>) -> Result<Uuid> {
     }
 }
 
-fn none(what: &str, stored: impl Display) -> Error {
-    Error::internal(format!("no {what} is stored, but {stored}"))
+fn type_error(expected_type: &str, stored: impl Display) -> Error {
+    Error::internal(format!("expected {expected_type}, found {stored}"))
 }
 
 #[cfg(test)]
@@ -91,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_time_is_read_in_each_form_in_which_it_may_be_stored() {
+    fn time_is_read_in_every_stored_format() {
         let expected: DateTime<Utc> = "2026-03-21T10:05:00Z".parse().unwrap();
         for text in [
             "2026-03-21T10:05:00+00:00",
@@ -110,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_another_type_is_an_error() {
+    fn value_of_another_type_is_an_error() {
         assert!(text(Stored::Integer(1)).is_err());
         assert!(text(Stored::Text(&[0xff])).is_err());
         assert!(integer(Stored::Text(b"one")).is_err());

@@ -1,7 +1,7 @@
-//! Builds the trigram indexes, one transaction an index, while the server serves.
+//! Builder of the trigram indexes on SQLite, one transaction per index, while the server runs.
 //!
-//! Nothing is noted anywhere: a transaction leaves a complete index or none. Writes wait meanwhile, and lists are read without the
-//! index.
+//! There is no stored state: a transaction leaves a complete index or none. During a build, writes wait and lists do
+//! without the index.
 
 use std::time::{Duration, Instant};
 
@@ -11,48 +11,48 @@ use crate::context::State;
 use crate::db::{Connection, Db, Dialect};
 use crate::error::Result;
 
-/// Pause before a build that the database refused is tried again, such as one that waited too long for another process to write.
+/// Pause before a failed build is tried again, for example one that timed out waiting for the write lock.
 const RETRY_INTERVAL: Duration = Duration::from_secs(5);
 
-/// Keeps the indexes for as long as the server runs. Until one is complete, lists do without.
+/// Keeps the indexes up to date while the server runs. Lists do without an index that is not complete.
 pub async fn keep_built(state: &State) {
     if let Err(error) = drop_unused(state).await {
-        tracing::warn!(%error, "an index of substrings that nobody asks stays");
+        tracing::warn!(%error, "could not drop unused FTS index");
     }
     let mut others = OtherIndex::Replace;
     loop {
-        let settled = build_all(state, others).await;
-        state.metrics.tasks.round("search", &settled);
-        match settled {
+        let result = build_all(state, others).await;
+        state.metrics.tasks.round("search", &result);
+        match result {
             Ok(()) => {
                 others = OtherIndex::Keep;
                 state.substring_indexes.stale.notified().await;
             }
             Err(error) => {
-                tracing::warn!(%error, "a trigram index is not built and is tried again; searches are slower meanwhile");
+                tracing::warn!(%error, "could not build a trigram index; retrying, searches are slower until it succeeds");
                 tokio::time::sleep(RETRY_INTERVAL).await;
             }
         }
     }
 }
 
-/// What becomes of an index that another release made of the same table.
+/// Policy for an index on the same table from another release.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum OtherIndex {
-    /// This one takes its place: who starts last is the later release.
+    /// Replace it: the process that starts last is the newer release.
     Replace,
-    /// This one does without.
+    /// Keep it and search without an index of this release.
     Keep,
 }
 
-/// Drops the indexes of tables that nobody searches any more.
+/// Drops the indexes of tables that no longer have `search`.
 async fn drop_unused(state: &State) -> Result<()> {
     if state.db.dialect() == Dialect::Postgres {
         return Ok(());
     }
-    let wanted: Vec<Index> = state.catalog.entries().iter().filter_map(Index::of).collect();
+    let desired: Vec<Index> = state.catalog.entries().iter().filter_map(Index::of).collect();
     for name in names(state.db.reader(), None).await? {
-        if !wanted.iter().any(|index| index.is_same_table(&name)) {
+        if !desired.iter().any(|index| index.is_same_table(&name)) {
             drop_alone(&state.db, &name).await?;
         }
     }
@@ -65,31 +65,31 @@ async fn drop_alone(db: &Db, name: &str) -> Result<()> {
     transaction.commit().await
 }
 
-/// Makes the indexes that are missing on SQLite, in place of those of another release.
+/// Builds the missing indexes on SQLite and replaces those of other releases.
 ///
 /// # Errors
-/// When the database refuses a statement; the others have run.
+/// The last error of a build. The other builds have run.
 pub async fn build_missing(state: &State) -> Result<()> {
     build_all(state, OtherIndex::Replace).await
 }
 
 async fn build_all(state: &State, others: OtherIndex) -> Result<()> {
-    let mut done = Ok(());
+    let mut result = Ok(());
     if state.db.dialect() == Dialect::Postgres {
-        return done;
+        return result;
     }
     for index in state.catalog.entries().iter().filter_map(Index::of) {
         match index.build(state, others).await {
             Ok(true) => state.substring_indexes.insert(index.table, &index.name),
             Ok(false) => {}
-            Err(error) => done = Err(error),
+            Err(error) => result = Err(error),
         }
     }
-    done
+    result
 }
 
-/// Drops the indexes of all tables, or of the resource with this plural name: servers that run do without, and the next
-/// one that starts makes them anew.
+/// Drops the indexes of all tables, or of the resource with this plural name. Running servers search without them,
+/// and the next start rebuilds them.
 ///
 /// # Errors
 /// When the database fails.
@@ -107,31 +107,31 @@ pub async fn drop_all(db: &Db, catalog: &Catalog, plural: Option<&str>) -> Resul
 }
 
 impl Index {
-    /// Builds the index unless it is complete. Returns whether it is there: a later release may have put its own in its place.
+    /// Builds the index unless it is complete. Returns false if another release has its own index instead.
     async fn build(&self, state: &State, others: OtherIndex) -> Result<bool> {
-        if let Some(is_there) = self.is_built(state.db.reader(), others).await? {
-            return Ok(is_there);
+        if let Some(is_ready) = self.is_built(state.db.reader(), others).await? {
+            return Ok(is_ready);
         }
         state.substring_indexes.remove(self.table);
         let transaction = state.db.begin_without_timeout().await?;
-        // Another process may have built it while this one waited for its turn to write.
-        if let Some(is_there) = self.is_built(&transaction, others).await? {
-            return Ok(is_there);
+        // Another process may have built it while this one waited for the write lock.
+        if let Some(is_ready) = self.is_built(&transaction, others).await? {
+            return Ok(is_ready);
         }
-        let begun = Instant::now();
-        // Its triggers are still there where another program dropped the table alone, and then refuse every write.
+        let started = Instant::now();
+        // If another program dropped only the table, the triggers are left and make every write fail.
         drop_index(&transaction, &self.name).await?;
         for name in names(&transaction, Some(self.table)).await? {
             drop_index(&transaction, &name).await?;
         }
         self.create(&transaction).await?;
         transaction.commit().await?;
-        let millis = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
-        tracing::info!(table = self.table, millis, "a trigram index was built");
+        let millis = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        tracing::info!(table = self.table, millis, "built trigram index");
         Ok(true)
     }
 
-    /// Whether the index is there, where nothing is left to do; `None` where it must be built.
+    /// True if the index is complete, false if another release's index stays, `None` if it must be built.
     async fn is_built(&self, connection: &Connection, others: OtherIndex) -> Result<Option<bool>> {
         let names = names(connection, Some(self.table)).await?;
         let (own, foreign): (Vec<_>, Vec<_>) = names.iter().partition(|name| **name == self.name);

@@ -1,4 +1,4 @@
-//! Trigram index of a table as it stands in the database: an FTS5 virtual table and the triggers that keep it up to date.
+//! Trigram index of a table in the database: an FTS5 virtual table and the triggers that maintain it.
 
 use crate::catalog::Entry;
 use crate::db::{Connection, Dialect, Sql};
@@ -6,14 +6,14 @@ use crate::error::{Result, SEARCH_TABLE_PREFIX};
 use crate::online_indexes::hash;
 use crate::query::INDEX_TRIGGERS;
 
-/// Names that no column of an FTS5 table has.
+/// Column names that FTS5 reserves.
 const RESERVED: [&str; 2] = ["rank", "rowid"];
 
 /// The index of a table.
 #[derive(Debug)]
 pub(super) struct Index {
     pub table: &'static str,
-    /// Its name holds a fingerprint of all its statements: another spelling of a later release is another index.
+    /// The name contains a hash of all statements, so that a release with other statements has another index.
     pub name: String,
     columns: &'static [&'static str],
 }
@@ -27,12 +27,12 @@ impl Index {
         (!meta.search.is_empty()).then_some(index)
     }
 
-    /// Whether a name is that of an index of the same table, of whichever release.
+    /// True if the name is that of an index on the same table, from any release.
     pub fn is_same_table(&self, name: &str) -> bool {
         table_of(name) == Some(self.table)
     }
 
-    /// Which rows hold a trigram, and nothing else: where in which column does not matter to a candidate.
+    /// External content, without positions and column sizes: candidates only need the rows that contain a trigram.
     pub fn table_text(&self) -> String {
         let (name, table) = (&self.name, self.table);
         format!(
@@ -42,33 +42,34 @@ impl Index {
         )
     }
 
-    /// What its own columns are called. FTS5 keeps two names for itself, and nothing that is asked names a column: those of
-    /// the table are not read through it.
+    /// Column names of the FTS5 table, with `_` appended to reserved ones. No query names them, and the content is
+    /// never read through them.
     fn column_names(&self) -> String {
         let is_reserved = |column: &&str| RESERVED.iter().any(|name| name.eq_ignore_ascii_case(column));
-        let own =
+        let fts_columns =
             self.columns.iter().map(|column| format!("\"{column}{}\"", if is_reserved(column) { "_" } else { "" }));
-        own.collect::<Vec<_>>().join(", ")
+        fts_columns.collect::<Vec<_>>().join(", ")
     }
 
-    /// As FTS5's documentation has them for tables whose contents are elsewhere.
+    /// The triggers for an external content table, as in FTS5's documentation.
     pub fn triggers(&self) -> Vec<String> {
-        let (name, table, columns, own) = (&self.name, self.table, quoted(self.columns, ""), self.column_names());
+        let (name, table, columns, fts_columns) =
+            (&self.name, self.table, quoted(self.columns, ""), self.column_names());
         let (old, new) = (quoted(self.columns, "OLD."), quoted(self.columns, "NEW."));
         let into = format!("INSERT INTO \"{name}\"");
-        let remove = format!("{into} (\"{name}\", rowid, {own}) VALUES ('delete', OLD.\"id\", {old});");
-        let add = format!("{into} (rowid, {own}) VALUES (NEW.\"id\", {new});");
+        let remove = format!("{into} (\"{name}\", rowid, {fts_columns}) VALUES ('delete', OLD.\"id\", {old});");
+        let add = format!("{into} (rowid, {fts_columns}) VALUES (NEW.\"id\", {new});");
         let changed: Vec<String> = self
             .columns
             .iter()
             .chain(&["id"])
             .map(|column| format!("OLD.\"{column}\" IS NOT NEW.\"{column}\" COLLATE BINARY"))
             .collect();
-        let trigger = |name: &str, on: &str, when: &str, does: &str| {
-            let called = format!("\"{}_{name}\"", self.name);
-            format!("CREATE TRIGGER {called} AFTER {on} ON \"{table}\"{when} BEGIN {does} END")
+        let trigger = |name: &str, on: &str, when: &str, body: &str| {
+            let quoted_name = format!("\"{}_{name}\"", self.name);
+            format!("CREATE TRIGGER {quoted_name} AFTER {on} ON \"{table}\"{when} BEGIN {body} END")
         };
-        // An id has names that no column has.
+        // `id` is the rowid, which statements can also name `rowid`, `_rowid_` or `oid`.
         let changing = format!("UPDATE OF \"id\", rowid, _rowid_, oid, {columns}");
         let [delete, insert, update] = INDEX_TRIGGERS;
         vec![
@@ -78,16 +79,18 @@ impl Index {
         ]
     }
 
-    /// Whether the table and all its triggers are there. The transaction that makes them fills the index too.
+    /// True if the table and all its triggers exist. The transaction that creates them also fills the index.
     pub async fn is_complete(&self, connection: &Connection) -> Result<bool> {
-        let there = triggers_of(connection, &self.name).await?;
-        Ok(there.iter().map(|(_, text)| text).eq(&self.triggers()))
+        let existing = triggers_of(connection, &self.name).await?;
+        Ok(existing.iter().map(|(_, text)| text).eq(&self.triggers()))
     }
 
-    /// Creates the table, fills it and creates its triggers. Not FTS5's `rebuild`, which would read the columns by their names here.
+    /// Creates the table, fills it and creates its triggers. FTS5's `rebuild` would read the content by the renamed
+    /// columns.
     pub async fn create(&self, transaction: &Connection) -> Result<()> {
-        let (name, table, columns, own) = (&self.name, self.table, quoted(self.columns, ""), self.column_names());
-        let fill = format!("INSERT INTO \"{name}\" (rowid, {own}) SELECT \"id\", {columns} FROM \"{table}\"");
+        let (name, table, columns, fts_columns) =
+            (&self.name, self.table, quoted(self.columns, ""), self.column_names());
+        let fill = format!("INSERT INTO \"{name}\" (rowid, {fts_columns}) SELECT \"id\", {columns} FROM \"{table}\"");
         for text in [self.table_text(), fill].into_iter().chain(self.triggers()) {
             Sql::new(Dialect::Sqlite, text).run(transaction).await?;
         }
@@ -95,12 +98,12 @@ impl Index {
     }
 }
 
-/// The columns with commas between: `OLD."name", OLD."sku"`.
+/// The columns, comma-separated: `OLD."name", OLD."sku"`.
 fn quoted(columns: &[&str], row: &str) -> String {
     columns.iter().map(|column| format!("{row}\"{column}\"")).collect::<Vec<_>>().join(", ")
 }
 
-/// The names of the indexes that are there, of whichever release; those of a table alone, if one is named.
+/// Names of the existing indexes from any release, of one table or of all.
 pub(super) async fn names(connection: &Connection, table: Option<&str>) -> Result<Vec<String>> {
     let text = "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE 'CREATE VIRTUAL TABLE %'";
     let rows = Sql::new(Dialect::Sqlite, text).all(connection).await?;
@@ -109,13 +112,14 @@ pub(super) async fn names(connection: &Connection, table: Option<&str>) -> Resul
     Ok(names.into_iter().filter(is_of).collect())
 }
 
-/// The table of an index, by its name: what stands between `charter_search_` and a fingerprint.
+/// The table of an index, from its name between `charter_search_` and the hash.
 fn table_of(index: &str) -> Option<&str> {
-    let (table, print) = index.strip_prefix(SEARCH_TABLE_PREFIX)?.rsplit_once('_')?;
-    (print.len() == 8).then_some(table)
+    let (table, hash) = index.strip_prefix(SEARCH_TABLE_PREFIX)?.rsplit_once('_')?;
+    (hash.len() == 8).then_some(table)
 }
 
-/// The triggers of an index, each with its statement, ordered by name: also those that an older release gave other names.
+/// The triggers of an index with their statements, ordered by name. Triggers that older releases named differently
+/// are included.
 async fn triggers_of(connection: &Connection, index: &str) -> Result<Vec<(String, String)>> {
     let mut sql =
         Sql::new(Dialect::Sqlite, "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' AND instr(name, ");
@@ -124,7 +128,7 @@ async fn triggers_of(connection: &Connection, index: &str) -> Result<Vec<(String
     rows.iter().map(|row| Ok((row.try_get("", "name")?, row.try_get("", "sql")?))).collect()
 }
 
-/// Drops an index with its triggers.
+/// Drops an index and its triggers.
 pub(super) async fn drop_index(transaction: &Connection, index: &str) -> Result<()> {
     for (trigger, _) in triggers_of(transaction, index).await? {
         Sql::new(Dialect::Sqlite, format!("DROP TRIGGER \"{trigger}\"")).run(transaction).await?;
@@ -140,17 +144,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_column_may_have_a_name_that_fts5_keeps_for_itself() {
+    fn column_may_have_a_name_that_fts5_reserves() {
         let index =
             Index { table: "ships", name: "charter_search_ships_0".into(), columns: &["rank", "rowid", "name"] };
-        let there = "CREATE TABLE ships (id INTEGER PRIMARY KEY, rank TEXT, \"rowid\" TEXT, name TEXT)";
-        let statements = [vec![there.to_string(), index.table_text()], index.triggers()].concat();
+        let table = "CREATE TABLE ships (id INTEGER PRIMARY KEY, rank TEXT, \"rowid\" TEXT, name TEXT)";
+        let statements = [vec![table.to_string(), index.table_text()], index.triggers()].concat();
         let database = Connection::open_in_memory().unwrap();
         let run = |text: &str| database.execute_batch(text).unwrap();
         statements.iter().for_each(|text| run(text));
         let found = |text: &str| -> Vec<i64> {
-            let asked = "SELECT rowid FROM charter_search_ships_0 WHERE charter_search_ships_0 MATCH ?1 ORDER BY rowid";
-            let mut statement = database.prepare(asked).unwrap();
+            let query = "SELECT rowid FROM charter_search_ships_0 WHERE charter_search_ships_0 MATCH ?1 ORDER BY rowid";
+            let mut statement = database.prepare(query).unwrap();
             statement.query_map([format!("\"{text}\"")], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
         };
         run("INSERT INTO ships VALUES (1, 'captain', 'first row', 'Vasa'), (2, 'admiral', 'second row', 'Wasa')");

@@ -1,8 +1,9 @@
-//! Substrings on SQLite: for each resource with `search` an index of trigrams (FTS5) beside its table, which the server
-//! makes and triggers keep; and what a list asks of it.
+//! Substring search: narrows the condition of a list to the candidates of a trigram index.
 //!
-//! On PostgreSQL migrations create the trigram indexes (`pg_trgm`). Its planner does not know how many rows hold a text: for a rare
-//! one it may walk a million rows in the order of the list. A list therefore reads the ids of the candidates first, if they are few.
+//! On SQLite, each resource with `search` has an FTS5 trigram index, which the server builds and triggers maintain.
+//! On PostgreSQL, migrations create the indexes (`pg_trgm`). Its planner does not know how many rows match a text:
+//! for a rare text it may scan a million rows in the order of the list. A list therefore reads the ids of the
+//! candidates first, if they are few.
 
 mod build;
 mod index;
@@ -23,20 +24,20 @@ use crate::error::{Error, INDEX_REBUILDING, Result};
 use crate::query::{Condition, indexed_condition, match_expression, write_condition, write_has_triggers};
 use crate::record::write_from;
 
-/// On PostgreSQL, a list of at most this many candidates is read by their ids.
+/// PostgreSQL: maximum of candidates whose ids are read first.
 const MAX_CANDIDATE_IDS: usize = 1_000;
 
-/// An index that finds more is not asked: to look up each of them would take as long as to look at all.
+/// SQLite: maximum of candidates. Looking up more would take as long as a scan.
 const MAX_CANDIDATES: i64 = 20_000;
 
-/// Nor one that finds more than one in so many.
+/// SQLite: at most one row in this many may be a candidate.
 const MIN_ROWS_PER_CANDIDATE: i64 = 16;
 
-/// The indexes that are complete, by the table whose texts they hold.
+/// The complete indexes, by table.
 #[derive(Debug, Default)]
 pub struct ReadyIndexes {
     indexes: RwLock<BTreeMap<&'static str, Arc<str>>>,
-    /// Told when one is not any more.
+    /// Wakes the builder when an index becomes stale.
     stale: Notify,
 }
 
@@ -53,57 +54,59 @@ impl ReadyIndexes {
         self.indexes.write().unwrap_or_else(PoisonError::into_inner).insert(table, index.into());
     }
 
-    /// Somebody else changed or dropped it.
+    /// Removes an index that another process changed or dropped, and wakes the builder.
     fn mark_stale(&self, table: &str) {
         self.remove(table);
         self.stale.notify_one();
     }
 }
 
-/// The condition, narrowed to what the index of its table finds, where that is few: what meets it is the same. Nothing
-/// where it is not, or where there is no index.
+/// The condition combined with the candidates of the table's index. `None` if the candidates are too many, or if no
+/// index serves the condition.
 ///
-/// How many that are is asked first, since SQLite's planner does not know: a page of what nearly every record meets is
-/// found sooner in the order of the list.
+/// On SQLite, the candidates are counted first, because its planner does not estimate them. A page of a condition
+/// that most records meet is found faster in the order of the list.
 ///
 /// # Errors
-/// [`Error::Unavailable`] when the database is away, or was asked for too long. What else the index cannot answer is read without it.
+/// [`Error::Unavailable`] if the database is away or the statement timed out. After other errors the list is read
+/// without the index.
 pub async fn narrow(context: &Context<'_>, entry: &Entry, condition: &Condition) -> Result<Option<Condition>> {
     if context.state().db.dialect() == Dialect::Postgres {
         return narrow_by_ids(context, entry, condition).await;
     }
-    let (table, complete) = (entry.meta.table, &context.state().substring_indexes);
-    let Some(index) = complete.find(table) else { return Ok(None) };
+    let (table, ready) = (entry.meta.table, &context.state().substring_indexes);
+    let Some(index) = ready.find(table) else { return Ok(None) };
     let Some(expression) = match_expression(condition, entry.meta.search) else { return Ok(None) };
-    let mut sql = Sql::new(Dialect::Sqlite, format!("WITH charter_most(n) AS (SELECT MIN({MAX_CANDIDATES}, COALESCE("));
+    let mut sql =
+        Sql::new(Dialect::Sqlite, format!("WITH charter_limit(n) AS (SELECT MIN({MAX_CANDIDATES}, COALESCE("));
     counts::write_live_count(&mut sql, table);
     sql.push(&format!(", 0) / {MIN_ROWS_PER_CANDIDATE})) SELECT (SELECT COUNT(*) FROM (SELECT 1 FROM "));
     sql.name(&index).push(" WHERE ").name(&index).push(" MATCH ").bind(expression.as_str());
-    sql.push(" LIMIT (SELECT n + 1 FROM charter_most))) <= (SELECT n FROM charter_most) AS \"few\", ");
+    sql.push(" LIMIT (SELECT n + 1 FROM charter_limit))) <= (SELECT n FROM charter_limit) AS \"few\", ");
     write_has_triggers(&mut sql, &index);
-    sql.push(" AS \"kept\"");
-    let told = match context.read(sql).await {
+    sql.push(" AS \"has_triggers\"");
+    let status = match context.read(sql).await {
         Ok(rows) => rows.first().map(|row| Ok::<_, DbErr>((row.integer(0)? != 0, row.integer(1)? != 0))).transpose()?,
         Err(Error::Unavailable(what)) if what != INDEX_REBUILDING => return Err(Error::Unavailable(what)),
         Err(error) => {
-            tracing::error!(%error, index = &*index, "an index of substrings does not answer");
+            tracing::error!(%error, index = &*index, "FTS index query failed; searching without the index");
             None
         }
     };
-    match told {
+    match status {
         Some((true, true)) => Ok(Some(Condition::Candidates { index, expression }.and(condition.clone()))),
         Some((false, true)) => Ok(None),
         Some((_, false)) | None => {
-            complete.mark_stale(table);
+            ready.mark_stale(table);
             Ok(None)
         }
     }
 }
 
-/// The condition with the ids of the candidates on PostgreSQL, if they are at most [`MAX_CANDIDATE_IDS`].
+/// The condition combined with the ids of the candidates on PostgreSQL, if they are at most [`MAX_CANDIDATE_IDS`].
 ///
-/// The limit is a subquery, for which the planner assumes that it reads a tenth of what it finds: for a constant it might read the
-/// table from its beginning, in the hope to find enough soon.
+/// The LIMIT is a subquery, for which the planner assumes a tenth of the rows. For a constant it could choose to scan
+/// the table from its beginning.
 async fn narrow_by_ids(context: &Context<'_>, entry: &Entry, condition: &Condition) -> Result<Option<Condition>> {
     let Some(part) = indexed_condition(condition, entry.meta.search) else { return Ok(None) };
     let mut sql = Sql::new(Dialect::Postgres, "SELECT t.\"id\"");

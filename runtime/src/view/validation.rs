@@ -31,7 +31,13 @@ impl<'c> ViewValidator<'c> {
 
     fn planner(&self) -> Planner<'_> {
         // Names do not depend on the records that the caller sees.
-        Planner { catalog: self.catalog, entry: self.entry, custom: &self.custom.of, deleted: false, seen: &|_| None }
+        Planner {
+            catalog: self.catalog,
+            entry: self.entry,
+            custom: &self.custom.of,
+            deleted: false,
+            visible: &|_| None,
+        }
     }
 
     /// # Errors

@@ -67,7 +67,7 @@ async fn activity_list_supports_the_specified_filters(server: Server) {
 async fn activity_list_supports_the_specified_sorts(server: Server) {
     let admin = server.admin();
     three(&admin).await;
-    server.made_in_turn("activities").await;
+    server.reverse_creation_times("activities").await;
     for (sort, expected) in [
         ("subject", [2, 1, 3]),
         ("-subject", [3, 1, 2]),

@@ -150,7 +150,7 @@ async fn committed_deletion_is_carried_out_at_the_next_start(server: Server) {
         .await;
     server.sql("DELETE FROM attachments").await;
     assert_eq!(stored(&server).len(), 1);
-    let again = server.beside().await;
+    let again = server.second_node().await;
     until("the bytes are deleted", async || stored(&again).is_empty() && pending_deletions(&again.state).await == 0)
         .await;
 }

@@ -46,7 +46,7 @@ async fn the_specified_filters_and_sorts_work(server: Server) {
     assert_eq!(names("sort=original_name").await, ["Alpha.pdf", "beta.txt"]);
     assert_eq!(names("sort=-original_name").await, ["beta.txt", "Alpha.pdf"]);
     assert_eq!(names("sort=-file_size").await, ["Alpha.pdf", "beta.txt"]);
-    server.made_in_turn("attachments").await;
+    server.reverse_creation_times("attachments").await;
     assert_eq!(names("sort=created_at").await, ["Alpha.pdf", "beta.txt"]);
     // Unsupported sort parameters are ignored.
     assert_eq!(names("sort=url").await, ["beta.txt", "Alpha.pdf"]);

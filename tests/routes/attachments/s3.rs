@@ -32,7 +32,7 @@ impl Fixture for Bucketed {
         let location = bucket.location();
         let server = Server::with(database, |config| config.storage = Some(location)).await;
         // The requests of the startup check are not counted.
-        until("the bucket was tried out", async || bucket.asked("DELETE").len() == 1).await;
+        until("the bucket was tried out", async || bucket.requests("DELETE").len() == 1).await;
         Bucketed { server, bucket }
     }
 
@@ -98,9 +98,9 @@ async fn a_link_is_answered_by_the_service_for_an_hour(server: Bucketed) {
     let part = follow(Method::GET, link, Some("bytes=0-4")).await;
     assert_eq!((part.status().as_u16(), header(&part, "content-range")), (206, "bytes 0-4/13"));
     assert_eq!(part.text().await.expect("a body"), "Hello");
-    server.bucket.turn(Duration::from_secs(3590));
+    server.bucket.advance(Duration::from_secs(3590));
     assert_eq!(follow(Method::GET, link, None).await.status().as_u16(), 200);
-    server.bucket.turn(Duration::from_secs(11));
+    server.bucket.advance(Duration::from_secs(11));
     assert_eq!(follow(Method::GET, link, None).await.status().as_u16(), 403);
 }
 
@@ -157,7 +157,7 @@ async fn a_large_and_an_empty_file_are_sent_in_one_piece(server: Bucketed) {
         assert!(sent[..] == bytes[..], "{} bytes of {}", sent.len(), bytes.len());
     }
     // One for the startup check and one for each file.
-    assert_eq!(server.bucket.asked("PUT").len(), 3);
+    assert_eq!(server.bucket.requests("PUT").len(), 3);
 }
 
 async fn a_deleted_attachment_is_deleted_from_the_bucket(server: Bucketed) {
@@ -184,7 +184,7 @@ async fn files_copied_from_the_folder_are_found_in_the_bucket(server: Server) {
         let name = file.strip_prefix(&root).expect("it is stored").display().to_string();
         bucket.put(&name, std::fs::read(&file).expect("it is a file"));
     }
-    let moved = server.beside_with(|config| config.storage = Some(bucket.location())).await;
+    let moved = server.second_node_with(|config| config.storage = Some(bucket.location())).await;
     let record = moved.admin().get(&format!("/attachments/{}", before["id"])).await.record("attachment");
     let answer = follow(Method::GET, text(&record["url"]), None).await;
     assert_eq!(answer.text().await.expect("a body"), "Hello");

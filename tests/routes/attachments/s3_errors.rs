@@ -67,12 +67,12 @@ async fn permanent_storage_errors_are_reported_and_leave_nothing(server: Buckete
         assert!(!body.to_string().contains("OfTheTest"), "{body}");
     }
     // A permanent error is not retried.
-    let before = server.bucket.asked("PUT").len();
+    let before = server.bucket.requests("PUT").len();
     for status in [400, 403, 404] {
         server.bucket.fail("PUT", [Fault::Status(status)]);
         upload(&server, &member).await.refused(503, "unavailable");
     }
-    assert_eq!(server.bucket.asked("PUT").len(), before + 3);
+    assert_eq!(server.bucket.requests("PUT").len(), before + 3);
     assert!(server.bucket.objects().is_empty());
     nothing_is_left(&server, &member).await;
 }
@@ -81,7 +81,7 @@ async fn a_thumbnail_that_cannot_be_stored_leaves_no_file(server: Bucketed) {
     let member = member(&server).await;
     server.bucket.fail("PUT thumb", [Fault::Status(500), Fault::Midway(500), Fault::Cut]);
     upload(&server, &member).await.refused(503, "unavailable");
-    assert_eq!(server.bucket.asked("PUT").iter().filter(|line| line.ends_with("/file 200")).count(), 1);
+    assert_eq!(server.bucket.requests("PUT").iter().filter(|line| line.ends_with("/file 200")).count(), 1);
     assert!(server.bucket.objects().is_empty(), "the file was deleted again");
     nothing_is_left(&server, &member).await;
 }
@@ -111,17 +111,17 @@ async fn a_database_that_fails_leaves_nothing_in_the_bucket(server: Bucketed) {
     let status = upload(&server, &member).await.status;
     assert!(matches!(status, 409 | 500), "{status}");
     assert!(server.bucket.objects().is_empty());
-    assert_eq!(server.bucket.asked("PUT").iter().filter(|line| line.contains("/file ")).count(), 1);
+    assert_eq!(server.bucket.requests("PUT").iter().filter(|line| line.contains("/file ")).count(), 1);
     nothing_is_left(&server, &member).await;
 }
 
 async fn failed_deletion_is_retried(server: Bucketed) {
     let member = member(&server).await;
     let attachment = upload(&server, &member).await.created("attachment");
-    let before = server.bucket.asked("DELETE").len();
+    let before = server.bucket.requests("DELETE").len();
     server.bucket.fail("DELETE", [Fault::Status(503); 3]);
     server.admin().delete(&format!("/attachments/{}", attachment["id"])).await.deleted();
-    until("it was tried", async || server.bucket.asked("DELETE").len() == before + 3).await;
+    until("it was tried", async || server.bucket.requests("DELETE").len() == before + 3).await;
     assert_eq!((server.bucket.objects().len(), pending_deletions(&server.state).await), (2, 1));
     nothing_is_left(&server, &member).await;
 }
@@ -130,13 +130,13 @@ async fn failed_deletion_is_retried(server: Bucketed) {
 async fn hanging_storage_does_not_block_other_requests(server: Bucketed) {
     let member = member(&server).await;
     server.bucket.fail("PUT", [Fault::Silence; 12]);
-    let before = server.bucket.asked("PUT").len();
+    let before = server.bucket.requests("PUT").len();
     let mut uploads = Vec::new();
     for _ in 0..12 {
         let (client, form) = (server.admin(), Form::default().on(&member).file("a.txt", b"a"));
         uploads.push(tokio::spawn(async move { form.send(&client).await }));
     }
-    until("eight are sent at once", async || server.bucket.asked("PUT").len() == before + 8).await;
+    until("eight are sent at once", async || server.bucket.requests("PUT").len() == before + 8).await;
     let others = async {
         server.admin().post("/members", json!({ "name": "Grace" })).await.created("member");
         server.admin().get("/members").await.ok();

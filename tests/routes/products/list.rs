@@ -137,7 +137,7 @@ async fn fields_of_the_single_product_alone_cannot_be_filtered(server: Server) {
 async fn product_list_supports_the_specified_sorts(server: Server) {
     let admin = server.admin();
     four(&admin).await;
-    server.made_in_turn("products").await;
+    server.reverse_creation_times("products").await;
     let cases: [(&str, [i64; 4]); 7] = [
         ("name", [1, 4, 2, 3]),
         ("-name", [3, 2, 1, 4]),

@@ -87,7 +87,7 @@ async fn token_expires_by_the_application_clock(server: Server) {
 
 /// Another process may accept a revoked token for up to 30 seconds, but not to grant anything that outlasts it.
 async fn token_revoked_by_another_process_cannot_grant_access(server: Server) {
-    let (admin, other) = (server.admin(), server.beside().await);
+    let (admin, other) = (server.admin(), server.second_node().await);
     let lasting = [
         ("/tokens", json!({ "name": "x", "abilities": ["*"] })),
         ("/users", json!({ "name": "x", "email": "x@example.com", "is_admin": true })),

@@ -47,7 +47,7 @@ async fn concurrent_duplicate_tests_are_sent_once(server: Server) {
     let server = delivering(&server).await;
     let (receiver, test, client) = slow(&server, 1000).await;
     let policy = server.state.config.webhook_policy.clone();
-    let other = server.beside_with(|config| config.webhook_policy = policy).await;
+    let other = server.second_node_with(|config| config.webhook_policy = policy).await;
     let elsewhere = other.admin().with("idempotency-key", "one");
     let post = |client: Client| {
         let test = test.clone();

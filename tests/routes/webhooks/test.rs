@@ -68,7 +68,7 @@ async fn test_of_a_disconnected_client_is_logged_before_shutdown(server: Server)
     let server = delivering(&server).await;
     let receiver = Receiver::start(|_| Reply::Endless(4 << 10, Duration::from_millis(300))).await;
     let hook = webhook(&server.admin(), &receiver.url(), &["*"]).await;
-    let other = server.beside().await;
+    let other = server.second_node().await;
     let leaving = server.admin().begin_by("POST", "HTTP/1.1", &format!("{}/test", path(&hook))).await;
     receiver.wait_for(1).await;
     drop(leaving);

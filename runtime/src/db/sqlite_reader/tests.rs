@@ -1,4 +1,4 @@
-//! The pool of connections that read records of SQLite.
+//! Tests of the record reader for SQLite.
 
 use chrono::{DateTime, NaiveDate, Utc};
 use rust_decimal::Decimal;
@@ -19,7 +19,7 @@ impl Drop for Folder {
 }
 
 /// A database with a table of the numbers from 1 to 5,000, and a pool that reads it.
-fn opened(name: &str, limit: Option<Duration>) -> (SqliteReader, Connection, Folder) {
+fn open(name: &str, limit: Option<Duration>) -> (SqliteReader, Connection, Folder) {
     let folder = Folder(std::env::temp_dir().join(format!("charter-reader-{name}-{}", std::process::id())));
     std::fs::create_dir_all(&folder.0).unwrap();
     let path = folder.0.join("numbers.db");
@@ -39,8 +39,8 @@ fn first(rows: &Rows) -> i64 {
 }
 
 #[tokio::test]
-async fn values_are_stored_as_the_driver_stores_them() {
-    let (reader, _writer, _folder) = opened("bound", None);
+async fn values_are_bound_in_the_storage_classes_of_the_driver() {
+    let (reader, _writer, _folder) = open("bound", None);
     let time: DateTime<Utc> = "2026-03-21T10:05:09.070Z".parse().unwrap();
     let cases: [(Value, &str, &str); 12] = [
         (true.into(), "integer", "1"),
@@ -57,9 +57,9 @@ async fn values_are_stored_as_the_driver_stores_them() {
         (serde_json::json!({ "a": [1] }).into(), "text", "'{\"a\":[1]}'"),
     ];
     for (value, kind, quoted) in cases {
-        let mut asked = sql("SELECT typeof(v), quote(v) FROM (SELECT ");
-        asked.bind(value.clone()).push(" AS v)");
-        let rows = reader.rows(asked).await.unwrap();
+        let mut query = sql("SELECT typeof(v), quote(v) FROM (SELECT ");
+        query.bind(value.clone()).push(" AS v)");
+        let rows = reader.rows(query).await.unwrap();
         let Some(Row::Buffered(row)) = rows.first() else { panic!("no row") };
         let text = |position| row.value(position).unwrap().as_str().unwrap().to_string();
         assert_eq!((text(0).as_str(), text(1).as_str()), (kind, quoted), "{value:?}");
@@ -67,42 +67,42 @@ async fn values_are_stored_as_the_driver_stores_them() {
 }
 
 #[tokio::test]
-async fn values_are_bound_by_their_numbers() {
-    let (reader, _writer, _folder) = opened("numbers", None);
-    let mut asked = sql("SELECT $2, $1, $2 FROM n WHERE i = $3");
-    asked.values.extend([1i64.into(), 2i64.into(), 3i64.into()]);
-    let rows = reader.rows(asked.clone()).await.unwrap();
+async fn parameters_are_bound_by_their_numbers() {
+    let (reader, _writer, _folder) = open("numbers", None);
+    let mut query = sql("SELECT $2, $1, $2 FROM n WHERE i = $3");
+    query.values.extend([1i64.into(), 2i64.into(), 3i64.into()]);
+    let rows = reader.rows(query.clone()).await.unwrap();
     let row = rows.first().unwrap();
     assert_eq!([0, 1, 2].map(|position| row.integer(position).unwrap()), [2, 1, 2]);
-    asked.values.pop();
-    assert!(reader.rows(asked).await.is_err(), "a value is missing");
+    query.values.pop();
+    assert!(reader.rows(query).await.is_err(), "a value is missing");
 }
 
 #[tokio::test]
-async fn a_statement_over_its_limit_is_interrupted_and_the_next_one_runs() {
-    let (reader, _writer, _folder) = opened("limit", Some(Duration::from_millis(200)));
-    let begun = Instant::now();
+async fn statement_is_interrupted_at_its_timeout_and_the_next_one_runs() {
+    let (reader, _writer, _folder) = open("limit", Some(Duration::from_millis(200)));
+    let started = Instant::now();
     let error = reader.rows(sql("SELECT SUM(a.i * b.i % 7) FROM n a, n b, n c")).await.unwrap_err();
-    assert!(begun.elapsed() < Duration::from_secs(20));
-    assert!(matches!(Failure::from(error), Failure::Unavailable(told) if told.contains("too long")));
+    assert!(started.elapsed() < Duration::from_secs(20));
+    assert!(matches!(Failure::from(error), Failure::Unavailable(message) if message.contains("too long")));
     assert_eq!(first(&reader.rows(sql("SELECT COUNT(*) FROM n")).await.unwrap()), 5_000);
 }
 
 #[tokio::test]
-async fn a_write_and_an_unknown_table_are_errors() {
-    let (reader, writer, _folder) = opened("refused", None);
+async fn writes_and_unknown_tables_are_errors() {
+    let (reader, writer, _folder) = open("refused", None);
     for text in ["DELETE FROM n RETURNING i", "SELECT nothing FROM nowhere"] {
         let error = reader.rows(sql(text)).await.unwrap_err();
         assert!(matches!(Failure::from(error), Failure::Internal(_) | Failure::Unavailable(_)), "{text}");
     }
     let error = reader.rows(sql("SELECT rowid FROM charter_search_n_0")).await.unwrap_err();
-    assert!(matches!(Failure::from(error), Failure::Unavailable(_)), "an index that is being made again");
+    assert!(matches!(Failure::from(error), Failure::Unavailable(_)), "an index that is being rebuilt");
     assert_eq!(writer.query_row("SELECT COUNT(*) FROM n", [], |row| row.get(0)), Ok(5_000));
 }
 
 #[tokio::test]
-async fn a_statement_waits_for_a_connection_and_reads_what_was_committed_before() {
-    let (reader, writer, _folder) = opened("waits", None);
+async fn statement_waits_for_a_connection_and_sees_earlier_commits() {
+    let (reader, writer, _folder) = open("waits", None);
     let slow = "SELECT SUM(a.i * b.i % 7) FROM n a, n b WHERE b.i < 500";
     let slow: Vec<_> = (0..4)
         .map(|_| {
@@ -122,8 +122,8 @@ async fn a_statement_waits_for_a_connection_and_reads_what_was_committed_before(
 }
 
 #[tokio::test]
-async fn a_closed_pool_opens_no_connection() {
-    let (reader, _writer, _folder) = opened("closed", None);
+async fn closed_pool_opens_no_connection() {
+    let (reader, _writer, _folder) = open("closed", None);
     assert!(!reader.is_read_only().await.unwrap());
     reader.close();
     let error = reader.rows(sql("SELECT 1")).await.unwrap_err();
@@ -131,8 +131,8 @@ async fn a_closed_pool_opens_no_connection() {
 }
 
 #[tokio::test]
-async fn a_running_statement_is_interrupted_when_the_pool_closes() {
-    let (reader, _writer, _folder) = opened("interrupted", None);
+async fn closing_the_pool_interrupts_running_statements() {
+    let (reader, _writer, _folder) = open("interrupted", None);
     let running = tokio::spawn({
         let reader = reader.clone();
         async move { reader.rows(sql("SELECT SUM(a.i * b.i % 7) FROM n a, n b, n c")).await }
@@ -145,8 +145,8 @@ async fn a_running_statement_is_interrupted_when_the_pool_closes() {
 }
 
 #[tokio::test]
-async fn a_uri_says_how_the_file_is_opened() {
-    let (_, _writer, folder) = opened("uri", None);
+async fn uri_options_apply_when_the_file_is_opened() {
+    let (_, _writer, folder) = open("uri", None);
     let path = format!("file:{}?immutable=1", folder.0.join("numbers.db").display());
     let reader = SqliteReader::new(path.into(), 1, None, &metrics::Database::default()).unwrap();
     assert!(reader.is_read_only().await.unwrap());

@@ -40,7 +40,9 @@ pub async fn check_restored(context: &Context<'_>, changes: &mut Changes, id: i6
     for field in meta.fields.iter().filter(|field| !field.nullable) {
         let Kind::Ref { resource } = field.kind else { continue };
         let (target, value) = (context.catalog().linked(resource), changes.current(field.name)?);
-        let Some(value) = value.filter(|_| target.meta.soft_delete || target.standing.is_some()) else { continue };
+        let Some(value) = value.filter(|_| target.meta.soft_delete || target.required_parents.is_some()) else {
+            continue;
+        };
         let mut sql = Sql::new(context.state().db.dialect(), "");
         write_exists_where(&mut sql, target, &visibility::present(target), "id", Operand::Bound(value));
         if sql.one(context.db()).await?.is_none() {
@@ -138,7 +140,7 @@ pub fn write_are_valid(
     sql.push(TRUE);
     let write_reference = |sql: &mut Sql, target: &Entry, field: &str, value: &str| {
         sql.push(" AND (").push(value).push(" IS NULL OR EXISTS (");
-        write_exists(sql, context, target, field, Operand::Is(value));
+        write_exists(sql, context, target, field, Operand::Expression(value));
         sql.push("))");
     };
     for (field, new_value) in changes.iter() {
@@ -159,7 +161,7 @@ pub fn write_are_valid(
     }
     for set in checked_sets(changes) {
         let values: Vec<String> = set.iter().map(|name| value(name)).collect();
-        let values = values.iter().map(|value| Operand::Is(value));
+        let values = values.iter().map(|value| Operand::Expression(value));
         sql.push(" AND NOT EXISTS (");
         write_duplicates(sql, changes.meta, set, values);
         if let Some(own) = own {

@@ -152,7 +152,7 @@ impl PreparedList<'_> {
         let custom = planned.map_or(&none, |planned| &planned.types.of);
         let PreparedList { entry, within, list_request, mut request, mut errors, deleted, view } = self;
         let hidden = |other: &Entry| visibility::hidden(context, other);
-        let planner = Planner { catalog: context.catalog(), entry, custom, deleted, seen: &hidden };
+        let planner = Planner { catalog: context.catalog(), entry, custom, deleted, visible: &hidden };
         planner.expand_defaults(&mut request);
         let view_condition = match &view {
             Some(view) => view.apply(planner, &mut request),

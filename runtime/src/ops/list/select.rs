@@ -257,7 +257,7 @@ fn write_slice(sql: &mut Sql, condition: &Condition, plan: &Plan, slice: Slice<'
     sql.push(" WHERE ");
     write_condition(sql, condition);
     if uses_block_offset {
-        sql.push(" AND t.\"id\" >= (SELECT \"first\" FROM charter_place)");
+        sql.push(" AND t.\"id\" >= (SELECT \"first\" FROM charter_block)");
     }
     let ranking = plan.ranking();
     if let Slice::After { position: Some((position, range)), .. } = slice {
@@ -271,7 +271,7 @@ fn write_slice(sql: &mut Sql, condition: &Condition, plan: &Plan, slice: Slice<'
             sql.push(" LIMIT ").push(&plan.per_page.to_string());
             // PostgreSQL plans a statement with an OFFSET parameter again on every call, so the first page has none.
             if uses_block_offset {
-                sql.push(" OFFSET COALESCE((SELECT \"skipped\" FROM charter_place), 0)");
+                sql.push(" OFFSET COALESCE((SELECT \"skipped\" FROM charter_block), 0)");
             } else if plan.page > 1 {
                 sql.push(" OFFSET ").bind(plan.offset());
             }

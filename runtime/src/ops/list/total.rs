@@ -27,7 +27,7 @@ pub(crate) const TOTAL_COLUMN: &str = "charter_total";
 impl TotalSource {
     pub(crate) fn of(reading: Reading<'_>) -> TotalSource {
         let Reading { entry, condition, plan, .. } = reading;
-        if plan.count == Count::Nothing {
+        if plan.count == Count::None {
             return TotalSource::None;
         }
         if condition.is_everything() {

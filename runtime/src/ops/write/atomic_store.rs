@@ -83,7 +83,7 @@ pub async fn store(
     write_diff(&mut difference, changes)?;
     let audit_values = audit::entry_values(context, id, &difference).map(|(column, value)| {
         input.bind_column(column, value);
-        Operand::Of("k", column)
+        Operand::Column("k", column)
     });
     match row {
         Target::New(_) => write_insert(&mut input, changes),
@@ -93,7 +93,7 @@ pub async fn store(
     if entry.meta.events {
         sql.push(", \"charter_event\" AS (");
         let columns = ["charter_body", "charter_owner", "charter_event_at", "charter_trace"];
-        outbox::write_insert(sql, name, columns.map(|column| Operand::Of("k", column)));
+        outbox::write_insert(sql, name, columns.map(|column| Operand::Column("k", column)));
         sql.push(" FROM \"charter_written\" AS k)");
     }
     sql.push(", \"charter_audit\" AS (");

@@ -71,7 +71,9 @@ pub async fn find(
 
 /// Whether visibility depends on the record alone: other rows could change after they were read.
 fn is_eligible(entry: &Entry) -> bool {
-    entry.standing.is_none() && entry.route.hooks.scope.is_none() && (entry.parents.is_empty() || !entry.is_restricted)
+    entry.required_parents.is_none()
+        && entry.route.hooks.scope.is_none()
+        && (entry.parents.is_empty() || !entry.is_restricted)
 }
 
 /// Updates a record that [`find`] loaded, as [`update::update`] does. `None` if the slow path must run, or after

@@ -1,4 +1,4 @@
-//! The service with resources of a test's own beside its own, and their tables.
+//! The service with additional resources of a test and their tables.
 
 use std::marker::PhantomData;
 
@@ -6,13 +6,13 @@ use charter_migrations::prelude::*;
 use charter_runtime::App;
 use charter_runtime::ops::Route;
 
-/// The service with these routes too, whose tables the migration makes.
+/// The service with these additional routes and a migration for their tables.
 pub fn with_own<M: MigrationTrait + Default + 'static>(own: impl IntoIterator<Item = Route>) -> App {
     let routes = charter::generated::routes().into_iter().chain(own).collect();
     App::new::<Migrator<M>>("charter-test", routes).seeds(charter::generated::seeds())
 }
 
-/// The migration, behind those of the service.
+/// The migrations of the service, followed by the test's.
 struct Migrator<M>(PhantomData<M>);
 
 impl<M: MigrationTrait + Default + 'static> MigratorTrait for Migrator<M> {
@@ -23,8 +23,8 @@ impl<M: MigrationTrait + Default + 'static> MigratorTrait for Migrator<M> {
     }
 }
 
-/// Makes a fixture of this name: the service with these routes beside its own, over a database that has what `fill` adds. The
-/// module says what the migration of this name does: `impl MigrationTrait for Migration`.
+/// Defines a fixture: the service with additional routes, over a database that `fill` fills. The module implements
+/// `MigrationTrait` for the `Migration` that the macro defines.
 macro_rules! own_fixture {
     ($(#[$documentation:meta])* $fixture:ident, $migration:literal, $routes:expr, $fill:expr) => {
         $(#[$documentation])*
@@ -46,8 +46,8 @@ macro_rules! own_fixture {
 
                 static SQLITE: OnceLock<Prepared> = OnceLock::new();
                 static POSTGRES: OnceLock<Prepared> = OnceLock::new();
-                let place = if database == Database::Sqlite { &SQLITE } else { &POSTGRES };
-                $fixture(Server::open(with_own::<Migration>($routes), database, place, $fill, |_| {}).await)
+                let template = if database == Database::Sqlite { &SQLITE } else { &POSTGRES };
+                $fixture(Server::open(with_own::<Migration>($routes), database, template, $fill, |_| {}).await)
             }
 
             fn server(&self) -> &crate::support::Server {

@@ -1,4 +1,4 @@
-//! Custom fields in lists as the database sees them: the indexes that a definition brings, and the plans that use them.
+//! Custom fields in lists: the indexes of a definition and the plans that use them.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -16,16 +16,16 @@ use super::ids;
 use crate::support::{Client, Server, Specimens, on_both};
 
 on_both!(
-    a_definition_brings_its_indexes_and_takes_them_with_it,
-    what_is_missing_or_broken_is_made_again_at_the_start,
-    two_processes_make_the_indexes_together,
-    every_question_is_answered_by_an_index,
-    texts_of_any_length_are_stored_found_and_ordered,
-    values_of_a_former_type_stop_neither_writes_nor_indexes,
-    a_value_of_a_former_type_is_not_shown_as_one_of_the_new,
-    what_is_found_of_a_former_type_does_not_hang_on_the_database,
-    a_beginning_is_found_up_to_the_last_character,
-    a_negation_leaves_out_what_has_no_value,
+    indexes_are_created_and_dropped_with_the_definition,
+    missing_and_invalid_indexes_are_rebuilt_at_startup,
+    two_processes_create_the_indexes_concurrently,
+    every_predicate_and_order_uses_an_index,
+    texts_of_any_length_are_stored_filtered_and_sorted,
+    values_of_a_former_type_block_neither_writes_nor_indexes,
+    value_of_a_former_type_is_shown_as_null_unless_it_fits_the_new_type,
+    filters_treat_values_of_a_former_type_alike_on_both_databases,
+    prefix_search_works_up_to_the_last_code_point,
+    negation_excludes_records_without_a_value,
 );
 
 pub(super) async fn define(client: &Client, name: &str, field_type: &str) -> Value {
@@ -39,7 +39,7 @@ pub(super) async fn add(client: &Client, value: Value) -> i64 {
     client.post("/products", body).await.created("product")["id"].as_i64().expect("an id")
 }
 
-/// The names of the indexes of custom fields that are whole.
+/// Names of the valid custom field indexes.
 async fn present(state: &State) -> BTreeSet<String> {
     let text = match state.db.dialect() {
         Dialect::Sqlite => {
@@ -54,20 +54,20 @@ async fn present(state: &State) -> BTreeSet<String> {
     rows.iter().map(|row| row.try_get("", "name").expect("a name")).collect()
 }
 
-/// Waits until there are so many.
+/// Waits until there are `count` indexes.
 async fn wait_for(state: &State, count: usize) -> BTreeSet<String> {
-    let begun = Instant::now();
+    let started = Instant::now();
     loop {
         let found = present(state).await;
         if found.len() == count {
             return found;
         }
-        assert!(begun.elapsed() < Duration::from_secs(20), "{count} indexes are awaited: {found:?}");
+        assert!(started.elapsed() < Duration::from_secs(20), "{count} indexes are awaited: {found:?}");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }
 
-async fn a_definition_brings_its_indexes_and_takes_them_with_it(server: Server) {
+async fn indexes_are_created_and_dropped_with_the_definition(server: Server) {
     let admin = server.admin();
     let power = define(&admin, "power", "integer").await;
     let serial = define(&admin, "serial", "string").await;
@@ -82,13 +82,13 @@ async fn a_definition_brings_its_indexes_and_takes_them_with_it(server: Server) 
     wait_for(&server.state, 0).await;
 }
 
-async fn what_is_missing_or_broken_is_made_again_at_the_start(server: Server) {
+async fn missing_and_invalid_indexes_are_rebuilt_at_startup(server: Server) {
     define(&server.admin(), "power", "integer").await;
-    let made = wait_for(&server.state, 2).await;
-    for name in &made {
+    let created = wait_for(&server.state, 2).await;
+    for name in &created {
         match server.state.db.dialect() {
             Dialect::Sqlite => server.sql(&format!("DROP INDEX {name}")).await,
-            // As a process leaves it that ends while it makes one.
+            // An interrupted CREATE INDEX CONCURRENTLY leaves an invalid index.
             Dialect::Postgres => {
                 server
                     .sql(&format!("UPDATE pg_index SET indisvalid = false WHERE indexrelid = '{name}'::regclass"))
@@ -98,38 +98,37 @@ async fn what_is_missing_or_broken_is_made_again_at_the_start(server: Server) {
     }
     server.sql("CREATE INDEX cf_99_a_00000000 ON products (id)").await;
     server.sql("CREATE INDEX cf_own ON products (id)").await;
-    let mut expected = made;
+    let mut expected = created;
     expected.insert("cf_own".into());
-    let beside = server.beside().await;
-    let begun = Instant::now();
+    let second = server.second_node().await;
+    let started = Instant::now();
     while present(&server.state).await != expected {
-        assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", present(&server.state).await);
+        assert!(started.elapsed() < Duration::from_secs(20), "{:?}", present(&server.state).await);
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    beside.stop().await;
+    second.stop().await;
 }
 
-async fn two_processes_make_the_indexes_together(server: Server) {
-    let beside = server.beside().await;
-    let (one, other) = (server.admin(), beside.admin());
+async fn two_processes_create_the_indexes_concurrently(server: Server) {
+    let second = server.second_node().await;
+    let (one, other) = (server.admin(), second.admin());
     let types = ["integer", "string", "decimal", "boolean"];
     for (number, field_type) in types.into_iter().enumerate() {
         define(if number % 2 == 0 { &one } else { &other }, &format!("field_{number}"), field_type).await;
     }
-    let (first, second) =
-        tokio::join!(online_indexes::reconcile(&server.state), online_indexes::reconcile(&beside.state));
-    first.and(second).expect("neither is in the other's way");
+    let (one, other) = tokio::join!(online_indexes::reconcile(&server.state), online_indexes::reconcile(&second.state));
+    one.and(other).expect("both succeed");
     wait_for(&server.state, 9).await;
-    beside.stop().await;
+    second.stop().await;
 }
 
-/// The plan of the statement that a list writes for this query string.
+/// The plan of the list statement for this query string.
 async fn plan(state: &Arc<State>, query: &str) -> String {
     let caller = Principal::operator();
     let context = Context::new(state, &caller, state.db.reader());
     let entry = state.catalog.by_plural("products").expect("there are products");
     let types = load_types(&context, "products").await.expect("types are read");
-    let planner = Planner { catalog: context.catalog(), entry, custom: &types.of, deleted: false, seen: &|_| None };
+    let planner = Planner { catalog: context.catalog(), entry, custom: &types.of, deleted: false, visible: &|_| None };
     let plan = planner
         .plan(&parse(query).expect("a query"), Default::default())
         .unwrap_or_else(|error| panic!("{query}: {error}"));
@@ -141,20 +140,20 @@ async fn plan(state: &Arc<State>, query: &str) -> String {
     OrderBy::of(&plan.order).write(&mut sql, &condition);
     sql.push(" LIMIT 20");
     let column = if state.db.dialect() == Dialect::Sqlite { "detail" } else { "QUERY PLAN" };
-    // SQLite explains by the schema that a connection knows, without a look whether it has changed. The writer made the indexes.
+    // SQLite plans with the schema that the connection has loaded. The writer created the indexes.
     let transaction = state.db.begin().await.expect("a transaction begins");
     let rows = sql.all(&transaction).await.expect("a plan");
     rows.iter().map(|row| row.try_get::<String>("", column).expect("a line")).collect::<Vec<_>>().join("\n")
 }
 
-async fn every_question_is_answered_by_an_index(server: Server) {
+async fn every_predicate_and_order_uses_an_index(server: Server) {
     let admin = server.admin();
     let types = ["string", "text", "integer", "decimal", "boolean", "date", "timestamp", "choice"];
     for field_type in types {
         define(&admin, &format!("a_{field_type}"), field_type).await;
     }
     wait_for(&server.state, 18).await;
-    // Two in a thousand have a value, as it is with most custom fields.
+    // Two in a thousand records have a value, as with most custom fields.
     let values = json!({
         "a_string": "Sn-1", "a_text": "Note", "a_integer": 5, "a_decimal": "1.5", "a_boolean": true,
         "a_date": "2026-03-21", "a_timestamp": "2026-03-21T10:00:00.000Z", "a_choice": "Worn",
@@ -170,7 +169,7 @@ async fn every_question_is_answered_by_an_index(server: Server) {
          '2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z' FROM n"
     );
     let fill = if json.is_empty() { fill } else { fill.replace("'2026-01-01T00:00:00.000Z'", "now()") };
-    // SQLite wants the WITH in front.
+    // SQLite requires the WITH first.
     server.sql(&fill).await;
     server.sql("ANALYZE products").await;
     let mut questions = Vec::new();
@@ -212,18 +211,18 @@ async fn every_question_is_answered_by_an_index(server: Server) {
     }
 }
 
-async fn texts_of_any_length_are_stored_found_and_ordered(server: Server) {
+async fn texts_of_any_length_are_stored_filtered_and_sorted(server: Server) {
     let admin = server.admin();
     define(&admin, "field", "text").await;
     wait_for(&server.state, 3).await;
-    // Four bytes each, and differing from each other only behind what an index holds.
+    // Four bytes each. They differ only after the indexed prefix.
     let long = |end: &str| "𝒳".repeat(3000) + end;
     let edge = "A".repeat(255);
-    let mut made = Vec::new();
+    let mut created = Vec::new();
     for text in [long("b"), long("a"), "short".into(), edge.clone(), format!("{edge}B"), format!("{edge}A")] {
-        made.push(add(&admin, json!(text)).await);
+        created.push(add(&admin, json!(text)).await);
     }
-    let [b, a, short, edge_only, edge_b, edge_a] = made[..] else { panic!("six records") };
+    let [b, a, short, edge_only, edge_b, edge_a] = created[..] else { panic!("six records") };
     let found = |query: &'static str, value: String| {
         let admin = admin.clone();
         async move { admin.list("/products", &[(query, &value)]).await.column("products", "id") }
@@ -240,54 +239,53 @@ async fn texts_of_any_length_are_stored_found_and_ordered(server: Server) {
     assert_eq!(found("q[cf.field_end]", "𝒳A".into()).await, [a]);
     assert_eq!(found("q[cf.field_in]", format!("short,{edge}B")).await, [short, edge_b]);
     let sorted = admin.list("/products", &[("sort", "cf.field")]).await.column("products", "id");
-    // Texts that agree in their first 255 characters stand in the order of their ids.
+    // Texts that agree in their first 255 characters are sorted by id.
     assert_eq!(sorted, [edge_only, edge_b, edge_a, short, b, a]);
     let sorted = admin.list("/products", &[("sort", "-cf.field")]).await.column("products", "id");
     assert_eq!(sorted, [b, a, short, edge_only, edge_b, edge_a]);
 }
 
-async fn values_of_a_former_type_stop_neither_writes_nor_indexes(server: Server) {
+async fn values_of_a_former_type_block_neither_writes_nor_indexes(server: Server) {
     let admin = server.admin();
-    let kept = define(&admin, "field", "text").await;
-    let mut made = Vec::new();
+    let mut definition = define(&admin, "field", "text").await;
+    let mut created = Vec::new();
     for text in ["5-3", "1.2.3", "--1", "-", "99999999999999999999", "1e5", "5", "2026-13-99", "true"] {
-        made.push(add(&admin, json!(text)).await);
+        created.push(add(&admin, json!(text)).await);
     }
-    made.push(add(&admin, json!("x".repeat(9000))).await);
-    let mut last = kept;
+    created.push(add(&admin, json!("x".repeat(9000))).await);
     for field_type in ["decimal", "integer", "boolean", "date", "timestamp", "string", "choice"] {
-        admin.delete(&format!("/custom_fields/{}", last["id"])).await.deleted();
-        last = define(&admin, "field", field_type).await;
+        admin.delete(&format!("/custom_fields/{}", definition["id"])).await.deleted();
+        definition = define(&admin, "field", field_type).await;
         let expected = if field_type == "string" { 3 } else { 2 };
-        let begun = Instant::now();
+        let started = Instant::now();
         loop {
-            let of = format!("cf_{}_", last["id"]);
+            let of = format!("cf_{}_", definition["id"]);
             if present(&server.state).await.iter().filter(|name| name.starts_with(&of)).count() == expected {
                 break;
             }
-            assert!(begun.elapsed() < Duration::from_secs(20), "no indexes for {field_type}");
+            assert!(started.elapsed() < Duration::from_secs(20), "no indexes for {field_type}");
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
         for sort in ["cf.field", "-cf.field"] {
-            assert_eq!(ids_of(&admin, &[("sort", sort)]).await.len(), made.len(), "{field_type}");
+            assert_eq!(ids_of(&admin, &[("sort", sort)]).await.len(), created.len(), "{field_type}");
         }
-        admin.put(&format!("/products/{}", made[0]), json!({ "name": field_type })).await.ok();
+        admin.put(&format!("/products/{}", created[0]), json!({ "name": field_type })).await.ok();
     }
-    assert_eq!(ids_of(&admin, &[("q[cf.field_eq]", "5")]).await, [made[6]]);
+    assert_eq!(ids_of(&admin, &[("q[cf.field_eq]", "5")]).await, [created[6]]);
 }
 
-async fn what_is_found_of_a_former_type_does_not_hang_on_the_database(server: Server) {
+async fn filters_treat_values_of_a_former_type_alike_on_both_databases(server: Server) {
     let admin = server.admin();
     let mut definition = define(&admin, "field", "string").await;
-    let mut made = Vec::new();
+    let mut created = Vec::new();
     for text in ["+1", "1e3", " 7", "5", "-0.5", "true"] {
-        made.push(add(&admin, json!(text)).await);
+        created.push(add(&admin, json!(text)).await);
     }
     let found = async |field_type: &str, values: &[i64]| {
         let found = ids_of(&admin, &[("q[cf.field_present]", "1"), ("sort", "id")]).await;
         assert_eq!(found, values, "{field_type}");
     };
-    for (field_type, expected) in [("decimal", vec![made[3], made[4]]), ("boolean", vec![])] {
+    for (field_type, expected) in [("decimal", vec![created[3], created[4]]), ("boolean", vec![])] {
         admin.delete(&format!("/custom_fields/{}", definition["id"])).await.deleted();
         definition = define(&admin, "field", field_type).await;
         found(field_type, &expected).await;
@@ -296,10 +294,10 @@ async fn what_is_found_of_a_former_type_does_not_hang_on_the_database(server: Se
     found("boolean", &[truth]).await;
     admin.delete(&format!("/custom_fields/{}", definition["id"])).await.deleted();
     define(&admin, "field", "decimal").await;
-    found("decimal again", &[made[3], made[4]]).await;
+    found("decimal again", &[created[3], created[4]]).await;
 }
 
-async fn a_value_of_a_former_type_is_not_shown_as_one_of_the_new(server: Server) {
+async fn value_of_a_former_type_is_shown_as_null_unless_it_fits_the_new_type(server: Server) {
     let admin = server.admin();
     let mut definition = define(&admin, "field", "string").await;
     let products = [add(&admin, json!("hello")).await, add(&admin, json!("2026-03-21")).await];
@@ -323,27 +321,27 @@ pub(super) async fn ids_of(client: &Client, parameters: &[(&str, &str)]) -> Vec<
     client.list("/products", parameters).await.column("products", "id")
 }
 
-async fn a_beginning_is_found_up_to_the_last_character(server: Server) {
+async fn prefix_search_works_up_to_the_last_code_point(server: Server) {
     let admin = server.admin();
     define(&admin, "field", "string").await;
     let last = "\u{10ffff}";
-    let mut made = Vec::new();
+    let mut created = Vec::new();
     for text in ["Ab", "AB\u{d7ff}c", "ac", last, &format!("{last}{last}a"), "a%b", "a"] {
-        made.push(add(&admin, json!(text)).await);
+        created.push(add(&admin, json!(text)).await);
     }
     for (needle, expected) in [
-        ("aB", &made[..2]),
-        ("ab\u{d7ff}", &made[1..2]),
-        (last, &made[3..5]),
-        (&last.repeat(2), &made[4..5]),
-        ("A%", &made[5..6]),
+        ("aB", &created[..2]),
+        ("ab\u{d7ff}", &created[1..2]),
+        (last, &created[3..5]),
+        (&last.repeat(2), &created[4..5]),
+        ("A%", &created[5..6]),
         ("ad", &[]),
     ] {
         assert_eq!(ids_of(&admin, &[("q[cf.field_start]", needle)]).await, *expected, "{needle}");
     }
 }
 
-async fn a_negation_leaves_out_what_has_no_value(specimens: Specimens) {
+async fn negation_excludes_records_without_a_value(specimens: Specimens) {
     let client = specimens.admin();
     let nand = |field: &str, predicate: &str, value: &str| json!({ "field": field, "predicate": predicate, "value": value, "logic": "nand" });
     let cases = [

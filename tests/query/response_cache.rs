@@ -1,23 +1,24 @@
-//! Pages that are asked for again: as they were while nothing has changed that they show, and anew as soon as anything has.
+//! Response cache of list pages: a page is cached while nothing it shows has changed, and invalidated by any such
+//! change.
 
 use serde_json::{Value, json};
 
-use super::total::{off, on};
+use super::total::{disable_triggers, enable_triggers};
 use crate::support::{Client, Database, Server, Specimens, on_both, run};
 
 on_both!(
-    a_page_is_read_once_until_its_table_changes,
-    a_recount_makes_every_page_of_the_table_unknown,
-    whatever_a_page_shows_is_of_now,
-    whatever_decides_of_a_page_is_of_now,
-    what_another_process_writes_is_seen_at_once,
-    the_same_records_are_another_answer_where_they_look_otherwise,
-    each_caller_is_answered_what_is_theirs,
-    what_stands_beside_the_records_is_of_now,
-    a_page_by_cursor_leads_on_each_time,
+    page_is_cached_until_its_table_changes,
+    recount_invalidates_every_page_of_the_table,
+    change_of_a_shown_value_invalidates_the_page,
+    change_of_a_filtered_or_sorted_value_invalidates_the_page,
+    write_of_another_process_invalidates_the_page,
+    pages_with_other_fields_or_views_are_cached_separately,
+    pages_are_cached_per_caller,
+    change_of_included_records_invalidates_the_page,
+    cached_cursor_page_has_its_next_cursor,
 );
 
-/// The names of a list that was asked for often enough to be answered as it was.
+/// The names of a list that was requested often enough to be cached.
 async fn names(client: &Client, path: &str) -> Vec<Value> {
     let mut names = Vec::new();
     for _ in 0..3 {
@@ -26,44 +27,44 @@ async fn names(client: &Client, path: &str) -> Vec<Value> {
     names
 }
 
-async fn a_page_is_read_once_until_its_table_changes(specimens: Specimens) {
+async fn page_is_cached_until_its_table_changes(specimens: Specimens) {
     let client = specimens.admin();
-    for asked in ["", "&q[name_present]=1&sort=id", "&count=none", "&cursor=", "&include=productGroup"] {
-        let path = &format!("/specimens?per_page=2{asked}");
+    for query in ["", "&q[name_present]=1&sort=id", "&count=none", "&cursor=", "&include=productGroup"] {
+        let path = &format!("/specimens?per_page=2{query}");
         specimens.sql("UPDATE specimens SET name = 'before' WHERE id = 1").await;
         assert_eq!(names(&client, path).await[0], "before");
-        // A change that nobody is told of shows that nothing is read.
-        off(&specimens).await;
-        specimens.sql("UPDATE specimens SET name = 'untold' WHERE id = 1").await;
-        on(&specimens).await;
+        // A change without triggers goes unnoticed: the page comes from the cache.
+        disable_triggers(&specimens).await;
+        specimens.sql("UPDATE specimens SET name = 'unnoticed' WHERE id = 1").await;
+        enable_triggers(&specimens).await;
         assert_eq!(names(&client, path).await[0], "before", "{path}");
         specimens.sql("UPDATE specimens SET qty = 1 WHERE id = 9").await;
-        assert_eq!(client.get(path).await.column("specimens", "name")[0], "untold", "{path}");
+        assert_eq!(client.get(path).await.column("specimens", "name")[0], "unnoticed", "{path}");
     }
 }
 
-async fn a_recount_makes_every_page_of_the_table_unknown(specimens: Specimens) {
+async fn recount_invalidates_every_page_of_the_table(specimens: Specimens) {
     let client = specimens.admin();
     names(&client, "/specimens?per_page=2").await;
-    off(&specimens).await;
+    disable_triggers(&specimens).await;
     specimens.sql("UPDATE specimens SET name = 'loaded' WHERE id = 1").await;
-    on(&specimens).await;
+    enable_triggers(&specimens).await;
     let state = &specimens.state;
     charter_runtime::counts::recount(&state.db, &state.catalog, Some("specimens")).await.expect("it is counted");
     assert_eq!(client.get("/specimens?per_page=2").await.column("specimens", "name")[0], "loaded");
 }
 
-/// Holds a list to an answer at once after a change, and again when nothing more has changed.
+/// Checks a list directly after a change and again from the cache.
 async fn expect(client: &Client, path: &str, column: &str, expected: &[&str]) {
     for _ in 0..3 {
-        let told = client.get(path).await.ok();
-        let list = told["products"].as_array().expect("a list");
-        let told: Vec<&Value> = list.iter().map(|product| &product[column]).collect();
-        assert_eq!(told, expected, "{path}");
+        let list = client.get(path).await.ok();
+        let products = list["products"].as_array().expect("a list");
+        let values: Vec<&Value> = products.iter().map(|product| &product[column]).collect();
+        assert_eq!(values, expected, "{path}");
     }
 }
 
-async fn whatever_a_page_shows_is_of_now(server: Server) {
+async fn change_of_a_shown_value_invalidates_the_page(server: Server) {
     let admin = server.admin();
     let group = admin.post("/product_groups", json!({ "name": "Lamps" })).await.created("product_group")["id"].clone();
     let of_group = json!({ "name": "Spot", "product_type": "rental", "product_group_id": group });
@@ -86,7 +87,7 @@ async fn whatever_a_page_shows_is_of_now(server: Server) {
     expect(&admin, path, "name", &["Flood", "Wash"]).await;
 }
 
-async fn whatever_decides_of_a_page_is_of_now(server: Server) {
+async fn change_of_a_filtered_or_sorted_value_invalidates_the_page(server: Server) {
     let admin = server.admin();
     let mut groups = Vec::new();
     for name in ["A", "B"] {
@@ -111,21 +112,21 @@ async fn whatever_decides_of_a_page_is_of_now(server: Server) {
     expect(&admin, sorted, "name", &["two", "one"]).await;
 }
 
-async fn what_another_process_writes_is_seen_at_once(server: Server) {
-    let beside = server.beside().await;
-    let (admin, other) = (server.admin(), beside.admin());
+async fn write_of_another_process_invalidates_the_page(server: Server) {
+    let second = server.second_node().await;
+    let (admin, other) = (server.admin(), second.admin());
     for number in 1..=6_i64 {
         admin.post("/roles", json!({ "name": format!("R{number}") })).await.created("role");
         for client in [&other, &admin, &other] {
-            let told = client.get("/roles?per_page=1&sort=-id").await.ok();
-            assert_eq!(told["roles"][0]["name"], format!("R{number}"));
-            assert_eq!(told["meta"]["total"], number);
+            let list = client.get("/roles?per_page=1&sort=-id").await.ok();
+            assert_eq!(list["roles"][0]["name"], format!("R{number}"));
+            assert_eq!(list["meta"]["total"], number);
         }
     }
-    beside.state.db.close().await;
+    second.state.db.close().await;
 }
 
-async fn the_same_records_are_another_answer_where_they_look_otherwise(specimens: Specimens) {
+async fn pages_with_other_fields_or_views_are_cached_separately(specimens: Specimens) {
     let client = specimens.admin();
     let view = json!({ "name": "Mine", "entity_type": "specimens", "columns": ["name"] });
     let view = client.post("/custom_views", view).await.created("custom_view")["id"].clone();
@@ -162,7 +163,7 @@ async fn the_same_records_are_another_answer_where_they_look_otherwise(specimens
     }
 }
 
-async fn each_caller_is_answered_what_is_theirs(server: Server) {
+async fn pages_are_cached_per_caller(server: Server) {
     let admin = server.admin();
     let (_, one) = server.user(&[], &["*"]).await;
     let (_, two) = server.user(&[], &["*"]).await;
@@ -178,7 +179,7 @@ async fn each_caller_is_answered_what_is_theirs(server: Server) {
     }
 }
 
-async fn what_stands_beside_the_records_is_of_now(server: Server) {
+async fn change_of_included_records_invalidates_the_page(server: Server) {
     let admin = server.admin();
     let ada = admin.post("/members", json!({ "name": "Ada" })).await.created("member")["id"].clone();
     let product = admin.post("/products", json!({ "name": "Spot" })).await.created("product")["id"].clone();
@@ -217,7 +218,7 @@ async fn what_stands_beside_the_records_is_of_now(server: Server) {
     holds(json!([null, "Chief", "Eve", true, ["Humour"]])).await;
 }
 
-async fn a_page_by_cursor_leads_on_each_time(specimens: Specimens) {
+async fn cached_cursor_page_has_its_next_cursor(specimens: Specimens) {
     let client = specimens.admin();
     let mut seen = Vec::new();
     for _ in 0..3 {
@@ -237,12 +238,12 @@ async fn a_page_by_cursor_leads_on_each_time(specimens: Specimens) {
 }
 
 #[test]
-fn what_is_emptied_at_once_has_no_deleted_records_either() {
+fn truncated_table_has_no_deleted_records() {
     run(Database::Postgres, async |server: Server| {
         let admin = server.admin();
         let product = admin.post("/products", json!({ "name": "Spot" })).await.created("product")["id"].clone();
         admin.delete(&format!("/products/{product}")).await.deleted();
-        // No record counts, so that no block of them is known.
+        // Without triggers for deleted records, no block of them is counted.
         let state = &server.state;
         charter_runtime::counts::recount(&state.db, &state.catalog, Some("products")).await.expect("it is counted");
         for _ in 0..3 {

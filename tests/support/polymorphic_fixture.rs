@@ -1,15 +1,15 @@
-//! Two resources of the tests alone, for what none of the service's has yet: a reference to any of several resources,
-//! records embedded in another, labels of codes, an owner, a field that is given once.
+//! Fixture of two resources for features that no resource of the service has: a polymorphic reference to several
+//! resources, embedded records, labels of codes, an owner and an immutable field.
 
 use charter_migrations::prelude::*;
 use charter_runtime::generated::Resource;
 use charter_runtime::ops::Route;
 use sea_orm::entity::prelude::{DateTimeUtc, Json};
 
-use super::own::own_fixture;
+use super::custom_app::own_fixture;
 use super::server::nothing;
 
-/// What people come together for.
+/// The owner of the embedded records.
 pub mod gathering {
     use super::*;
 
@@ -32,7 +32,7 @@ pub mod gathering {
         #[field(string(10), required, immutable)]
         #[embedded("guests", resource = "guest", by = "gathering_id")]
         pub code: String,
-        /// Named like the table that every statement reads.
+        /// Named like the table alias of every statement.
         #[field(reference("member"))]
         #[derived("t_name", from = "t.name")]
         pub t: Option<i64>,
@@ -41,7 +41,7 @@ pub mod gathering {
         pub is_not: Option<String>,
         #[field(json)]
         pub notes: Option<Json>,
-        /// Those that it follows.
+        /// References to other gatherings.
         #[field(ref_list("gathering"))]
         pub follows: Option<Json>,
         #[field(timestamp(millis), read_only)]
@@ -51,7 +51,7 @@ pub mod gathering {
     }
 }
 
-/// Who comes.
+/// An embedded record.
 pub mod guest {
     use super::*;
 
@@ -74,7 +74,7 @@ pub mod guest {
 }
 
 own_fixture! {
-    /// The service with the gatherings beside its own resources.
+    /// The service with the gatherings.
     Gatherings, "gatherings", [Route::of::<gathering::Entity>(), Route::of::<guest::Entity>()], nothing
 }
 

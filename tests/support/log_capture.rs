@@ -1,22 +1,23 @@
-//! Log lines of the servers of this process: the causes of answers with 500, and slow statements with their request.
+//! Captures log lines of the servers in this process: causes of 500 responses, and slow statements with their
+//! request.
 
 use std::io::{self, Write};
 use std::sync::{Mutex, OnceLock};
 
-/// Warnings of the room that logs slow statements, with the span of their request.
+/// Log filter, with the warnings of the modules that log slow statements.
 const LEVELS: &str = "error,charter_runtime::metrics=warn,charter_runtime::server::endpoint=warn";
 
 static LINES: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
-/// Begins to log, to the standard error and for [`logged`].
+/// Starts logging to standard error and to [`logged`].
 pub fn log() {
-    static BEGUN: OnceLock<()> = OnceLock::new();
-    BEGUN.get_or_init(|| {
+    static STARTED: OnceLock<()> = OnceLock::new();
+    STARTED.get_or_init(|| {
         tracing_subscriber::fmt().with_env_filter(LEVELS).with_ansi(false).with_writer(|| Lines).init();
     });
 }
 
-/// The lines that name a request.
+/// The lines that contain a request id.
 pub fn logged(request_id: &str) -> String {
     let lines = LINES.lock().expect("no test panicked here");
     lines.iter().filter(|line| line.contains(request_id)).map(String::as_str).collect()

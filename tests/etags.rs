@@ -41,7 +41,7 @@ async fn etag_changes_exactly_when_the_record_changes(server: Server) {
     let changed = admin.put(&path, json!({ "name": "Light" })).await;
     assert_ne!(tag(&changed), first);
     assert_eq!(tag(&admin.get(&path).await), tag(&changed));
-    // Also what a list does not show.
+    // A change of a field that lists do not show.
     let detail = admin.put(&path, json!({ "purchase_price": "1.50" })).await;
     assert_ne!(tag(&detail), tag(&changed));
 }
@@ -49,29 +49,29 @@ async fn etag_changes_exactly_when_the_record_changes(server: Server) {
 async fn if_none_match_with_the_current_etag_is_304(server: Server) {
     let admin = server.admin();
     let (path, created) = product(&server).await;
-    let known = tag(&created);
-    for header in [known.clone(), format!("W/{known}"), format!("\"x\" , {known}"), "*".into()] {
+    let etag = tag(&created);
+    for header in [etag.clone(), format!("W/{etag}"), format!("\"x\" , {etag}"), "*".into()] {
         let answer = admin.with("if-none-match", &header).get(&path).await;
         answer.status(304);
-        assert_eq!([answer.text.as_str(), answer.header("etag").unwrap_or_default()], ["", known.as_str()]);
+        assert_eq!([answer.text.as_str(), answer.header("etag").unwrap_or_default()], ["", etag.as_str()]);
     }
     admin.put(&path, json!({ "name": "Light" })).await.ok();
-    assert_eq!(admin.with("if-none-match", &known).get(&path).await.record("product")["name"], "Light");
+    assert_eq!(admin.with("if-none-match", &etag).get(&path).await.record("product")["name"], "Light");
 }
 
 async fn update_evaluates_if_match(server: Server) {
     let admin = server.admin();
     let (path, created) = product(&server).await;
-    let known = tag(&created);
-    let changed = admin.with("if-match", &known).put(&path, json!({ "name": "One" })).await;
+    let etag = tag(&created);
+    let changed = admin.with("if-match", &etag).put(&path, json!({ "name": "One" })).await;
     changed.record("product");
-    let stale = admin.with("if-match", &known).put(&path, json!({ "name": "Two" })).await;
+    let stale = admin.with("if-match", &etag).put(&path, json!({ "name": "Two" })).await;
     stale.refused(412, "precondition_failed");
-    admin.with("if-match", &known).patch(&path, json!({ "name": "Two" })).await.refused(412, "precondition_failed");
+    admin.with("if-match", &etag).patch(&path, json!({ "name": "Two" })).await.refused(412, "precondition_failed");
     assert_eq!(admin.get(&path).await.record("product")["name"], "One");
     let weak = format!("W/{}", tag(&changed));
     admin.with("if-match", &weak).put(&path, json!({ "name": "Two" })).await.refused(412, "precondition_failed");
-    let either = format!("{known}, {}", tag(&changed));
+    let either = format!("{etag}, {}", tag(&changed));
     admin.with("if-match", &either).put(&path, json!({ "name": "Two" })).await.record("product");
     admin.with("if-match", "*").put(&path, json!({ "name": "Three" })).await.record("product");
     let present = admin.with("if-none-match", "*").put(&path, json!({ "name": "Four" })).await;
@@ -82,33 +82,33 @@ async fn delete_and_action_evaluate_if_match(server: Server) {
     let admin = server.admin();
     let (user, _) = server.user(&[], &["*"]).await;
     let path = format!("/users/{}", user["id"]);
-    let known = tag(&admin.get(&path).await);
-    let named = tag(&admin.put(&path, json!({ "name": "Other" })).await);
-    let stop = format!("{path}/deactivate");
-    admin.with("if-match", &known).post(&stop, json!({})).await.refused(412, "precondition_failed");
-    let stopped = admin.with("if-match", &named).post(&stop, json!({})).await;
-    assert_eq!(stopped.record("user")["is_active"], false);
-    admin.with("if-match", &named).delete(&path).await.refused(412, "precondition_failed");
-    admin.with("if-match", &tag(&stopped)).delete(&path).await.deleted();
+    let etag = tag(&admin.get(&path).await);
+    let current = tag(&admin.put(&path, json!({ "name": "Other" })).await);
+    let deactivate = format!("{path}/deactivate");
+    admin.with("if-match", &etag).post(&deactivate, json!({})).await.refused(412, "precondition_failed");
+    let deactivated = admin.with("if-match", &current).post(&deactivate, json!({})).await;
+    assert_eq!(deactivated.record("user")["is_active"], false);
+    admin.with("if-match", &current).delete(&path).await.refused(412, "precondition_failed");
+    admin.with("if-match", &tag(&deactivated)).delete(&path).await.deleted();
 }
 
 async fn etag_of_every_representation_works_in_if_match(server: Server) {
     let admin = server.admin();
     let (path, created) = product(&server).await;
-    let mut known = vec![tag(&created)];
+    let mut etag = vec![tag(&created)];
     for form in ["?include=productGroup", "?fields=name", "?fields=sku&include=productGroup"] {
         let answer = admin.get(&format!("{path}{form}")).await;
         answer.ok();
-        assert!(!known.contains(&tag(&answer)), "each answer has its own tag: {form}");
+        assert!(!etag.contains(&tag(&answer)), "each projection has its own tag: {form}");
         admin.with("if-none-match", &tag(&answer)).get(&format!("{path}{form}")).await.status(304);
         admin.with("if-none-match", &tag(&answer)).get(&path).await.status(200);
-        known.push(tag(&answer));
+        etag.push(tag(&answer));
     }
-    for tag in &known {
+    for tag in &etag {
         admin.with("if-match", tag).put(&path, json!({ "name": "Lamp" })).await.record("product");
     }
     admin.put(&path, json!({ "name": "Light" })).await.record("product");
-    for tag in &known {
+    for tag in &etag {
         let stale = admin.with("if-match", tag).put(&path, json!({ "name": "x" })).await;
         stale.refused(412, "precondition_failed");
     }
@@ -123,20 +123,20 @@ async fn change_of_an_included_value_changes_only_the_etag_of_that_representatio
     assert_eq!(tag(&admin.get(&path).await), tag(&role), "another record changed");
     let (path, created) = product(&server).await;
     let with_values = format!("{path}?include=customFieldValues");
-    let known = tag(&admin.get(&with_values).await);
+    let etag = tag(&admin.get(&with_values).await);
     let definition = json!({ "entity_type": "products", "name": "power", "field_type": "integer" });
     admin.post("/custom_fields", definition).await.created("custom_field");
-    assert_ne!(tag(&admin.with("if-none-match", &known).get(&with_values).await), known);
+    assert_ne!(tag(&admin.with("if-none-match", &etag).get(&with_values).await), etag);
     assert_eq!(tag(&admin.get(&path).await), tag(&created));
-    admin.with("if-match", &known).put(&path, json!({ "name": "Light" })).await.record("product");
+    admin.with("if-match", &etag).put(&path, json!({ "name": "Light" })).await.record("product");
 }
 
 async fn settings_have_an_etag(server: Server) {
     let admin = server.admin();
-    let known = tag(&admin.get("/settings").await);
-    admin.with("if-none-match", &known).get("/settings").await.status(304);
-    admin.with("if-match", &known).put("/settings", json!({ "company_name": "Hire" })).await.record("settings");
-    let stale = admin.with("if-match", &known).put("/settings", json!({ "company_name": "x" })).await;
+    let etag = tag(&admin.get("/settings").await);
+    admin.with("if-none-match", &etag).get("/settings").await.status(304);
+    admin.with("if-match", &etag).put("/settings", json!({ "company_name": "Hire" })).await.record("settings");
+    let stale = admin.with("if-match", &etag).put("/settings", json!({ "company_name": "x" })).await;
     stale.refused(412, "precondition_failed");
 }
 

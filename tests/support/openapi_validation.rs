@@ -1,4 +1,4 @@
-//! Every answer that a test is given, held against the description of the API: its status, each of its headers, its body.
+//! Validates every response in the tests against the OpenAPI document: status, headers and body.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -9,38 +9,37 @@ use serde_json::Value;
 use super::Answer;
 use super::schema::{problems, resolve};
 
-/// Each answer by its status.
+/// Responses by status.
 type Answers = BTreeMap<u16, Described>;
 
-/// What is said of one answer.
+/// One described response.
 struct Described {
     /// Its headers, in lower case.
     headers: Vec<String>,
-    /// The schema of its JSON, where it has any.
+    /// The JSON schema of its body, if it has one.
     schema: Option<Value>,
 }
 
 struct Description {
-    whole: Value,
+    document: Value,
     paths: Vec<Path>,
-    /// What every path below `/api/v1` answers to a method that it does not have, which the description says in words.
-    refusals: Answers,
+    /// Errors of every path below `/api/v1` for an unknown method, which the document describes in prose.
+    errors: Answers,
 }
 
-/// A path by its parts, with its answers by method.
+/// A path by its segments, with the responses of each method.
 struct Path {
     parts: Vec<String>,
     answers: BTreeMap<String, Answers>,
 }
 
-/// What carries any answer of HTTP, compressed or not, and the type of the body, which the description has as the key of its
-/// content.
-const PLUMBING: [&str; 5] = ["content-encoding", "content-length", "content-type", "date", "transfer-encoding"];
+/// Headers of HTTP itself that any response can have, and the content type, which the document has as a key.
+const HTTP_HEADERS: [&str; 5] = ["content-encoding", "content-length", "content-type", "date", "transfer-encoding"];
 
-/// The page for people, and what it loads: no part of the API.
+/// The documentation page and its files, which are not part of the API.
 const PAGES: &str = "/docs";
 
-/// That of the repository, which `openapi::snapshot` holds against the server.
+/// The document of the repository. `openapi::snapshot` compares it with the server's.
 fn description() -> &'static Description {
     static DESCRIPTION: OnceLock<Description> = OnceLock::new();
     DESCRIPTION.get_or_init(|| {
@@ -66,15 +65,15 @@ fn read(description: Value) -> Description {
         parts: path.split('/').map(String::from).collect(),
         answers: entries(&methods).map(|(name, operation)| (name.to_ascii_uppercase(), answers(&operation))).collect(),
     };
-    let refusal = |status: u16| described(&description["components"]["responses"][format!("Error{status}")]);
+    let error = |status: u16| described(&description["components"]["responses"][format!("Error{status}")]);
     let paths = entries(&description["paths"]).map(path).collect();
-    let refusals = [401, 403, 405, 429].map(|status| (status, refusal(status))).into();
-    Description { paths, refusals, whole: description }
+    let errors = [401, 403, 405, 429].map(|status| (status, error(status))).into();
+    Description { paths, errors, document: description }
 }
 
 impl Path {
-    /// How many parts of a path are said word for word, when it is this one.
-    fn fits(&self, parts: &[&str]) -> Option<usize> {
+    /// The number of literal segments that match. `None` if this is another path.
+    fn matching_segments(&self, parts: &[&str]) -> Option<usize> {
         let same = |(known, given): (&String, &&str)| match known.starts_with('{') {
             true => Some(0),
             false => (known == given).then_some(1),
@@ -83,13 +82,13 @@ impl Path {
     }
 }
 
-/// Whether a path leads to a resource that the records service does not have: one of a test's own.
-fn is_of_test(parts: &[&str]) -> bool {
+/// True for paths of a test's own resources, which the document does not contain.
+fn is_test_resource(parts: &[&str]) -> bool {
     let resource = parts.get(3);
     resource.is_some_and(|name| !description().paths.iter().any(|path| path.parts.get(3).is_some_and(|n| n == name)))
 }
 
-/// Panics when the description does not know of this answer, unless it is being written anew.
+/// Panics if the document does not describe this response. Skipped while the document is being updated.
 #[track_caller]
 pub fn check(method: &Method, path: &str, answer: &Answer) {
     let status = answer.status;
@@ -98,32 +97,36 @@ pub fn check(method: &Method, path: &str, answer: &Answer) {
     }
     let path = if path.len() > 1 { path.trim_end_matches('/') } else { path };
     let parts: Vec<&str> = path.split('/').collect();
-    let known = description().paths.iter().filter_map(|described| Some((described.fits(&parts)?, described)));
+    let known =
+        description().paths.iter().filter_map(|described| Some((described.matching_segments(&parts)?, described)));
     let Some((_, described)) = known.max_by_key(|(words, _)| *words) else {
-        let refused = path.starts_with(PAGES) || matches!(status, 401 | 403 | 404 | 429) || is_of_test(&parts);
+        let refused = path.starts_with(PAGES) || matches!(status, 401 | 403 | 404 | 429) || is_test_resource(&parts);
         assert!(refused, "{method} {path} answers {status}, and docs/openapi.json has no such path");
         return;
     };
-    let (method, is_told_only) = if method == Method::HEAD { ("GET", true) } else { (method.as_str(), false) };
+    let (method, is_head) = if method == Method::HEAD { ("GET", true) } else { (method.as_str(), false) };
     let answers = match described.answers.get(method) {
         Some(answers) => answers,
-        None => &description().refusals,
+        None => &description().errors,
     };
-    let named = answers.get(&status).or_else(|| description().refusals.get(&status).filter(|_| status == 405));
+    let named = answers.get(&status).or_else(|| description().errors.get(&status).filter(|_| status == 405));
     let named =
-        named.unwrap_or_else(|| panic!("{method} {path} answers {status}, which docs/openapi.json does not say"));
-    for name in answer.headers.keys().map(|name| name.as_str()).filter(|name| !PLUMBING.contains(name)) {
-        let found = named.headers.iter().any(|known| known == name);
-        assert!(found, "{method} {path} answers {status} with `{name}`, which docs/openapi.json does not say");
+        named.unwrap_or_else(|| panic!("{method} {path} answers {status}, which docs/openapi.json does not describe"));
+    for name in answer.headers.keys().map(|name| name.as_str()).filter(|name| !HTTP_HEADERS.contains(name)) {
+        let is_described = named.headers.iter().any(|known| known == name);
+        assert!(
+            is_described,
+            "{method} {path} answers {status} with `{name}`, which docs/openapi.json does not describe"
+        );
     }
-    if !is_told_only && answer.header("content-type") == Some("application/json") {
+    if !is_head && answer.header("content-type") == Some("application/json") {
         let schema = named.schema.as_ref();
         let schema =
             schema.unwrap_or_else(|| panic!("{method} {path}: docs/openapi.json knows of no body with {status}"));
-        let found = problems(&description().whole, schema, &answer.json(), "");
+        let problems_found = problems(&description().document, schema, &answer.json(), "");
         assert!(
-            found.is_empty(),
-            "{method} {path} answers {status} with what docs/openapi.json does not say: {found:#?}"
+            problems_found.is_empty(),
+            "{method} {path} answers {status} with what docs/openapi.json does not describe: {problems_found:#?}"
         );
     }
 }

@@ -1,4 +1,4 @@
-//! A resource of the tests alone, whose every field may be null; and the ten rows of the conformance table.
+//! Fixture resource with a nullable field of each type, and the ten rows of the conformance table.
 
 use std::sync::Arc;
 
@@ -11,10 +11,10 @@ use sea_orm::ActiveValue::Set;
 use sea_orm::entity::prelude::{ActiveModelTrait, Date, DateTimeUtc, Json};
 use serde_json::json;
 
-use super::own::own_fixture;
+use super::custom_app::own_fixture;
 use super::server::create;
 
-// Both actions run on a record, which each says.
+// Both actions run on a record, as declared on each.
 #[allow(clippy::duplicated_attributes)]
 #[derive(Clone, Debug, PartialEq, Resource)]
 #[resource(name = "specimen", custom_fields, search("name", "sku"))]
@@ -49,7 +49,7 @@ pub struct Model {
     pub updated_at: DateTimeUtc,
 }
 
-/// Two actions that change nothing, one of which is to go.
+/// Two actions that change nothing, one of them deprecated.
 trait Behaviour {
     fn weigh(context: &Context<'_>, draft: &mut Draft<Entity>) -> impl Future<Output = Result<()>> + Send;
     fn count(context: &Context<'_>, draft: &mut Draft<Entity>) -> impl Future<Output = Result<()>> + Send;
@@ -70,7 +70,7 @@ fn route() -> Route {
 }
 
 own_fixture! {
-    /// The service with the specimens beside its own resources.
+    /// The service with the specimens.
     Specimens, "specimens", [route()], fill
 }
 
@@ -102,12 +102,12 @@ impl MigrationTrait for Migration {
     }
 }
 
-/// A row of the fixture as `query.tsv` has it.
+/// A row of the fixture in the notation of `query.tsv`.
 type Row =
     (Option<&'static str>, Option<&'static str>, &'static str, Option<i32>, Option<bool>, Option<i64>, &'static str);
 
-/// The rows by id from 1 on: name, sku, rate, qty, active, group, custom fields. A decimal custom field is stored as
-/// text, as the service stores it. The rows are the ones of `query.tsv`, created on successive days of 2026.
+/// The rows, with ids from 1: name, sku, rate, qty, active, group, custom fields. Decimal custom fields are text, as
+/// the service stores them. They equal the rows of `query.tsv`, created on successive days of 2026.
 #[rustfmt::skip]
 const ROWS: [Row; 10] = [
     (Some("Lamp"), Some("LMP-1"), "10.5", Some(5), Some(true), Some(1), r#"{"power":"150W","rig":"5"}"#),

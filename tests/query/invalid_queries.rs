@@ -1,47 +1,47 @@
-//! Queries that are refused: by name of the parameter, with a hint; never "everything".
+//! Rejected queries: reported for the parameter, with a suggestion, and never ignored.
 
 use super::ids;
 use crate::support::{Client, Specimens, on_both};
 
 on_both!(
-    an_unknown_field_is_refused_with_the_nearest_known_name,
-    an_unknown_predicate_is_refused_with_the_nearest_known_name,
-    a_blank_value_is_refused_and_told_of_blank_and_null,
-    a_predicate_that_does_not_fit_the_field_is_refused,
-    a_value_that_cannot_be_read_is_refused_under_its_own_parameter,
-    every_problem_is_told_at_once,
-    a_null_character_is_refused,
-    one_value_is_not_a_list,
-    what_is_hidden_cannot_be_asked,
-    a_query_string_that_cannot_be_read_is_malformed,
-    other_unknown_parameters_are_ignored,
-    unknown_includes_are_refused_with_the_known_ones,
+    unknown_field_is_rejected_with_a_suggestion,
+    unknown_predicate_is_rejected_with_a_suggestion,
+    blank_value_is_rejected_with_a_hint_to_blank_and_null,
+    predicate_that_the_field_does_not_support_is_rejected,
+    invalid_value_is_reported_for_its_parameter,
+    all_errors_are_reported_together,
+    null_character_is_rejected,
+    list_for_a_single_value_predicate_is_rejected,
+    hidden_field_cannot_be_filtered_by,
+    undecodable_query_string_is_malformed,
+    unknown_parameters_are_ignored,
+    unknown_include_is_rejected_with_the_known_names,
 );
 
 async fn problem(client: &Client, parameter: &str, value: &str) -> String {
     client.list("/specimens", &[(parameter, value)]).await.invalid(parameter)
 }
 
-async fn an_unknown_field_is_refused_with_the_nearest_known_name(specimens: Specimens) {
+async fn unknown_field_is_rejected_with_a_suggestion(specimens: Specimens) {
     let client = specimens.admin();
-    let told = problem(&client, "q[nme_eq]", "x").await;
-    assert!(told.contains("unknown field `nme`") && told.contains("did you mean `name`?"), "{told}");
-    let told = problem(&client, "q[zzzzzzzzz_eq]", "x").await;
-    assert!(told.contains("unknown field") && !told.contains("did you mean"), "{told}");
-    for (parameter, meant) in [
+    let message = problem(&client, "q[nme_eq]", "x").await;
+    assert!(message.contains("unknown field `nme`") && message.contains("did you mean `name`?"), "{message}");
+    let message = problem(&client, "q[zzzzzzzzz_eq]", "x").await;
+    assert!(message.contains("unknown field") && !message.contains("did you mean"), "{message}");
+    for (parameter, expected) in [
         ("q[Name_eq]", "name"),
         ("q[grup.name_eq]", "group"),
         ("q[Group.name_eq]", "group"),
         ("q[group.nmae_eq]", "name"),
         ("q[group_eq]", "group_id"),
     ] {
-        let told = problem(&client, parameter, "x").await;
-        assert!(told.contains(&format!("did you mean `{meant}`?")), "{told}");
+        let message = problem(&client, parameter, "x").await;
+        assert!(message.contains(&format!("did you mean `{expected}`?")), "{message}");
     }
-    // What is derived there cannot be asked through another: it is no hint either.
-    let told = client.list("/stock_levels", &[("q[product.product_group_name_eq]", "x")]).await;
-    let told = told.invalid("q[product.product_group_name_eq]");
-    assert!(!told.contains("did you mean `product_group_name`"), "{told}");
+    // A derived field of the related record is not filterable through the reference and therefore not suggested.
+    let message = client.list("/stock_levels", &[("q[product.product_group_name_eq]", "x")]).await;
+    let message = message.invalid("q[product.product_group_name_eq]");
+    assert!(!message.contains("did you mean `product_group_name`"), "{message}");
     assert!(!client.list("/specimens", &[("q[nme_eq]", "x")]).await.text.contains("?."), "a question ends as one");
     for unknown in ["q[Name_eq]", "q[ name_eq]", "q[name _eq]", "q[table_eq]", "q[1_eq]", "q[\"id\"_eq]", "q[t.id_eq]"]
     {
@@ -49,29 +49,29 @@ async fn an_unknown_field_is_refused_with_the_nearest_known_name(specimens: Spec
     }
 }
 
-async fn an_unknown_predicate_is_refused_with_the_nearest_known_name(specimens: Specimens) {
+async fn unknown_predicate_is_rejected_with_a_suggestion(specimens: Specimens) {
     let client = specimens.admin();
-    let told = problem(&client, "q[name_contains]", "x").await;
-    assert!(told.contains("unknown predicate `contains`") && told.contains("did you mean `cont`?"), "{told}");
-    let told = problem(&client, "q[group.name_contt]", "x").await;
-    assert!(told.contains("unknown predicate `contt`") && told.contains("did you mean `cont`?"), "{told}");
-    // How others call it, and not what is spelled most alike.
-    for (written, meant) in
+    let message = problem(&client, "q[name_contains]", "x").await;
+    assert!(message.contains("unknown predicate `contains`") && message.contains("did you mean `cont`?"), "{message}");
+    let message = problem(&client, "q[group.name_contt]", "x").await;
+    assert!(message.contains("unknown predicate `contt`") && message.contains("did you mean `cont`?"), "{message}");
+    // Names from other systems, which take precedence over similar spellings.
+    for (written, expected) in
         [("gte", "gteq"), ("lte", "lteq"), ("ne", "not_eq"), ("equals", "eq"), ("startsWith", "start")]
     {
-        let told = problem(&client, &format!("q[name_{written}]"), "x").await;
-        assert!(told.ends_with(&format!("did you mean `{meant}`?")), "{told}");
+        let message = problem(&client, &format!("q[name_{written}]"), "x").await;
+        assert!(message.ends_with(&format!("did you mean `{expected}`?")), "{message}");
     }
-    let told = problem(&client, "q[name_gtq]", "x").await;
-    assert!(told.contains("did you mean `gteq`?") || told.contains("did you mean `gt`?"), "{told}");
-    let told = problem(&client, "q[name]", "x").await;
-    assert!(told.contains("needs a predicate"), "{told}");
+    let message = problem(&client, "q[name_gtq]", "x").await;
+    assert!(message.contains("did you mean `gteq`?") || message.contains("did you mean `gt`?"), "{message}");
+    let message = problem(&client, "q[name]", "x").await;
+    assert!(message.contains("needs a predicate"), "{message}");
     for unknown in ["q[]", "q[_]", "q[_eq]", "q[eq]", "q[name_EQ]", "q[name_eq_]", "q[name__eq]"] {
         problem(&client, unknown, "x").await;
     }
 }
 
-async fn a_blank_value_is_refused_and_told_of_blank_and_null(specimens: Specimens) {
+async fn blank_value_is_rejected_with_a_hint_to_blank_and_null(specimens: Specimens) {
     let client = specimens.admin();
     let parameters = [
         "q[name_eq]",
@@ -92,22 +92,22 @@ async fn a_blank_value_is_refused_and_told_of_blank_and_null(specimens: Specimen
         "q[cf.rig_gt]",
     ];
     for parameter in parameters {
-        let told = problem(&client, parameter, "").await;
-        assert!(told.contains("_blank") && told.contains("_null"), "{parameter}: {told}");
+        let message = problem(&client, parameter, "").await;
+        assert!(message.contains("_blank") && message.contains("_null"), "{parameter}: {message}");
     }
     for parameter in ["q[qty_eq]", "q[rate_lt]", "q[active_eq]", "q[created_at_gt]", "q[id_in]"] {
-        let told = problem(&client, parameter, " ").await;
-        assert!(told.contains("blank"), "{parameter}: {told}");
+        let message = problem(&client, parameter, " ").await;
+        assert!(message.contains("blank"), "{parameter}: {message}");
     }
     for (parameter, value) in [("q[id_in]", "1,"), ("q[id_in]", ",1"), ("q[id_in]", "1,,2"), ("q[name_not_in]", ",")] {
         problem(&client, parameter, value).await;
     }
-    let told = client.list("/specimens", &[("q[id_in][]", "1"), ("q[id_in][]", "")]).await.invalid("q[id_in]");
-    assert!(told.contains("_blank"), "{told}");
+    let message = client.list("/specimens", &[("q[id_in][]", "1"), ("q[id_in][]", "")]).await.invalid("q[id_in]");
+    assert!(message.contains("_blank"), "{message}");
     client.get("/specimens?q[name_eq]").await.invalid("q[name_eq]");
 }
 
-async fn a_predicate_that_does_not_fit_the_field_is_refused(specimens: Specimens) {
+async fn predicate_that_the_field_does_not_support_is_rejected(specimens: Specimens) {
     let client = specimens.admin();
     for (parameter, value) in [
         ("q[qty_cont]", "1"),
@@ -120,12 +120,12 @@ async fn a_predicate_that_does_not_fit_the_field_is_refused(specimens: Specimens
         ("q[size_gt]", "small"),
         ("q[cf.power_true]", "1"),
     ] {
-        let told = problem(&client, parameter, value).await;
-        assert!(told.contains("cannot be asked") && told.contains("it can be asked eq"), "{parameter}: {told}");
+        let message = problem(&client, parameter, value).await;
+        assert!(message.contains("does not support") && message.contains("supported are eq"), "{parameter}: {message}");
     }
 }
 
-async fn a_value_that_cannot_be_read_is_refused_under_its_own_parameter(specimens: Specimens) {
+async fn invalid_value_is_reported_for_its_parameter(specimens: Specimens) {
     let client = specimens.admin();
     let cases = [
         ("q[qty_eq]", "x", "integer"),
@@ -140,20 +140,20 @@ async fn a_value_that_cannot_be_read_is_refused_under_its_own_parameter(specimen
         ("q[cf.vip_eq]", "x", "true or false"),
     ];
     for (parameter, value, expected) in cases {
-        let told = problem(&client, parameter, value).await;
-        assert!(told.contains(expected), "{parameter}: {told}");
+        let message = problem(&client, parameter, value).await;
+        assert!(message.contains(expected), "{parameter}: {message}");
     }
     client.get("/specimens?q%5Bqty_eq%5D=x").await.invalid("q[qty_eq]");
 }
 
-async fn every_problem_is_told_at_once(specimens: Specimens) {
+async fn all_errors_are_reported_together(specimens: Specimens) {
     let answer = specimens.admin().get("/specimens?q[nope_eq]=1&q[qty_eq]=x&q[name_eq]=&q[id_eq]=1").await;
     assert_eq!(answer.invalid_fields(), ["q[name_eq]", "q[nope_eq]", "q[qty_eq]"]);
     let answer = specimens.admin().get("/specimens?view_id=99&filters=x&deleted=x&page=0&include=x&q[nope_eq]=1").await;
     assert_eq!(answer.invalid_fields(), ["deleted", "filters", "include", "page", "q[nope_eq]", "view_id"]);
 }
 
-async fn a_null_character_is_refused(specimens: Specimens) {
+async fn null_character_is_rejected(specimens: Specimens) {
     let client = specimens.admin();
     let predicates = ["eq", "not_eq", "cont", "not_cont", "start", "end", "lt", "in", "not_in"];
     for predicate in predicates {
@@ -174,13 +174,13 @@ async fn a_null_character_is_refused(specimens: Specimens) {
     assert_eq!(ids(&client, &[("sort", "\0")]).await.len(), 10);
 }
 
-async fn one_value_is_not_a_list(specimens: Specimens) {
+async fn list_for_a_single_value_predicate_is_rejected(specimens: Specimens) {
     let client = specimens.admin();
-    let told = client.list("/specimens", &[("q[name_eq][]", "x")]).await.invalid("q[name_eq]");
-    assert!(told.contains("one value"), "{told}");
+    let message = client.list("/specimens", &[("q[name_eq][]", "x")]).await.invalid("q[name_eq]");
+    assert!(message.contains("one value"), "{message}");
 }
 
-async fn what_is_hidden_cannot_be_asked(specimens: Specimens) {
+async fn hidden_field_cannot_be_filtered_by(specimens: Specimens) {
     let client = specimens.admin();
     client.list("/tokens", &[("q[token_hash_cont]", "a")]).await.invalid("q[token_hash_cont]");
     client.list("/products", &[("q[deleted_at_null]", "0")]).await.invalid("q[deleted_at_null]");
@@ -192,7 +192,7 @@ async fn what_is_hidden_cannot_be_asked(specimens: Specimens) {
     }
 }
 
-async fn a_query_string_that_cannot_be_read_is_malformed(specimens: Specimens) {
+async fn undecodable_query_string_is_malformed(specimens: Specimens) {
     let client = specimens.admin();
     for query in [
         "q[name_eq]=%",
@@ -214,7 +214,7 @@ async fn a_query_string_that_cannot_be_read_is_malformed(specimens: Specimens) {
     }
 }
 
-async fn other_unknown_parameters_are_ignored(specimens: Specimens) {
+async fn unknown_parameters_are_ignored(specimens: Specimens) {
     let client = specimens.admin();
     for query in ["utm=1", "Page=9", "filter[name]=x", "name_eq=Lamp", "[]=1", "=", "per_page[]=1"] {
         let found = client.get(&format!("/specimens?{query}")).await.ok();
@@ -222,14 +222,14 @@ async fn other_unknown_parameters_are_ignored(specimens: Specimens) {
     }
 }
 
-async fn unknown_includes_are_refused_with_the_known_ones(specimens: Specimens) {
+async fn unknown_include_is_rejected_with_the_known_names(specimens: Specimens) {
     let client = specimens.admin();
     for include in ["nope", "productGroup,nope", "ProductGroup", "group", "group_id", "custom_fields"] {
-        let told = problem(&client, "include", include).await;
-        assert!(told.contains("productGroup"), "{include}: {told}");
+        let message = problem(&client, "include", include).await;
+        assert!(message.contains("productGroup"), "{include}: {message}");
     }
-    let told = client.get("/currencies?include=x").await.invalid("include");
-    assert!(told.contains("none"), "{told}");
+    let message = client.get("/currencies?include=x").await.invalid("include");
+    assert!(message.contains("none"), "{message}");
     for include in ["productGroup", "product_group", " productGroup , productGroup,", ""] {
         client.list("/specimens", &[("include", include)]).await.ok();
     }
