@@ -84,7 +84,7 @@ pub fn read(text: &str) -> Result<Kind, String> {
         Some(Kind::Embedded { resource: resource.to_owned(), by: by.to_owned() })
     };
     let read = |facts: &&TypeFacts| FieldType::read(facts, arguments(facts, inner(facts, text)?)?);
-    let found = TypeFacts::COLUMNS.iter().find_map(|facts| read(facts)).or_else(embedded);
+    let found = TypeFacts::COLUMNS.iter().find_map(read).or_else(embedded);
     found.ok_or_else(|| format!("`{text}` is not a type of a snapshot"))
 }
 

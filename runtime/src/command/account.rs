@@ -36,7 +36,8 @@ pub async fn create_user(state: &Arc<State>, matches: &ArgMatches) -> Result<()>
     let mut role_ids = Vec::new();
     for name in matches.get_many::<String>("role").into_iter().flatten() {
         let found = role::Entity::find().filter(role::Column::Name.eq(name)).one(state.db.reader()).await?;
-        role_ids.push(found.ok_or_else(|| Error::invalid("role", format!("no role is called `{name}`")))?.id);
+        role_ids
+            .push(found.ok_or_else(|| Error::invalid("role", format!("must be the name of a role, not `{name}`")))?.id);
     }
     let fields = json!({
         "email": matches.get_one::<String>("email"),
@@ -53,7 +54,9 @@ pub async fn create_user(state: &Arc<State>, matches: &ArgMatches) -> Result<()>
 async fn user_by_email(state: &State, matches: &ArgMatches, argument: &str) -> Result<user::Model> {
     let email = matches.get_one::<String>(argument).map(|email| email.to_lowercase()).unwrap_or_default();
     let found = user::Entity::find().filter(user::Column::Email.eq(&email)).one(state.db.reader()).await?;
-    found.ok_or_else(|| Error::invalid(argument.to_string(), format!("no user has the address `{email}`")))
+    found.ok_or_else(|| {
+        Error::invalid(argument.to_string(), format!("must be the e-mail address of a user, not `{email}`"))
+    })
 }
 
 /// Reads the password from standard input, because other users of the machine can see arguments.
@@ -125,7 +128,7 @@ pub async fn revoke_token(state: &Arc<State>, matches: &ArgMatches) -> Result<()
     match ops::delete(&context.in_transaction(&transaction), entry, id, Condition::always(), &Preconditions::default())
         .await
     {
-        Err(Error::NotFound) => Err(Error::invalid("id", format!("no token has the id {id}"))),
+        Err(Error::NotFound) => Err(Error::invalid("id", format!("must be the id of a token, not {id}"))),
         Err(error) => Err(error),
         Ok(()) => transaction.commit(&context).await,
     }
