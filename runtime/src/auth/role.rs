@@ -32,7 +32,7 @@ pub struct Model {
 }
 
 pub fn route() -> Route {
-    crate::route!(Entity, Behaviour, hooks(check, after_delete, after_commit), actions()).public()
+    crate::route!(Entity, Behaviour, hooks(check, after_delete, after_commit), actions()).granting_access()
 }
 
 trait Behaviour {

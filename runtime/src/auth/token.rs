@@ -52,7 +52,7 @@ pub struct Model {
 }
 
 pub fn route() -> Route {
-    crate::route!(Entity, Behaviour, hooks(check, before_save, after_commit), actions()).public()
+    crate::route!(Entity, Behaviour, hooks(check, before_save, after_commit), actions()).granting_access()
 }
 
 trait Behaviour {

@@ -47,7 +47,7 @@ pub struct Model {
 
 pub fn route() -> Route {
     crate::route!(Entity, Behaviour, hooks(guard, check, before_save, before_delete, after_commit), actions(record deactivate, record invite))
-        .public()
+        .granting_access()
 }
 
 trait Behaviour {

@@ -1,9 +1,9 @@
 //! SQL functions that the server registers on each SQLite connection. Migrations define them on PostgreSQL.
 //!
 //! - `charter_fold(text)`: the case-folded text, for every script. Orders and substring predicates use it, so that
-//! both databases find and sort alike.
+//!   both databases find and sort alike.
 //! - `charter_decimal(text)`: a decimal custom field as an integer scaled by 10^8, or NULL if the text is not a
-//! number.
+//!   number.
 
 use std::ptr::NonNull;
 

@@ -86,7 +86,7 @@ impl Route {
     }
 
     /// The same route for records that grant access, such as tokens and roles: see [`Route::grants_access`].
-    pub fn public(self) -> Route {
+    pub fn granting_access(self) -> Route {
         Route { grants_access: true, ..self }
     }
 }

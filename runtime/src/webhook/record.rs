@@ -115,7 +115,7 @@ pub fn route() -> Route {
         hooks(check, before_save, after_save),
         actions(record_output test, record_input_output recover: RecoverInput, record rotate_secret)
     )
-    .public()
+    .granting_access()
 }
 
 trait Behaviour {

@@ -358,7 +358,7 @@ pub fn unmatched_name(kind: Kind, value: &Value) -> Option<&str> {
     let is_name = |text: &&str| !text.trim().is_empty() && text.trim().parse::<i64>().is_err();
     match kind {
         Kind::Ref { .. } | Kind::PolymorphicRef { .. } => value.as_str().filter(is_name),
-        Kind::RefList { .. } => value.as_array()?.iter().filter_map(Value::as_str).filter(is_name).next_back(),
+        Kind::RefList { .. } => value.as_array()?.iter().filter_map(Value::as_str).rfind(is_name),
         _ => None,
     }
 }
