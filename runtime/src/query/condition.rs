@@ -22,8 +22,8 @@ pub enum Condition {
     RequiredParents(Arc<RequiredParents>),
     /// The referenced record exists and meets the reference's condition.
     Refers(Reference),
-    /// A test of a field of the referenced record. If that record does not meet the reference's condition, NULL is tested, as
-    /// with a null reference.
+    /// A test of a field of the referenced record. If that record does not meet the reference's condition, NULL is
+    /// tested, as with a null reference.
     ReferencedField {
         reference: Reference,
         source: Source,
@@ -34,8 +34,8 @@ pub enum Condition {
         field: &'static FieldMeta,
         ids: Vec<i64>,
     },
-    /// The trigram index finds the record for an FTS5 expression. There can be false positives: the statement always has the
-    /// exact condition as well.
+    /// The trigram index finds the record for an FTS5 expression. There can be false positives: the statement always
+    /// has the exact condition as well.
     Candidates {
         index: Arc<str>,
         expression: String,

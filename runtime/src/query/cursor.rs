@@ -1,8 +1,9 @@
 //! Opaque cursors for keyset pagination.
 //!
-//! A cursor is `base64url(version, fingerprint, JSON)`. The JSON is an array of the order key values of the last record on
-//! the page, followed by its id. The fingerprint identifies the order and the filters, so that a cursor of another list is
-//! rejected. It is not a signature: a forged cursor only chooses where a page begins, and a filter can do the same.
+//! A cursor is `base64url(version, fingerprint, JSON)`. The JSON is an array of the order key values of the last
+//! record on the page, followed by its id. The fingerprint identifies the order and the filters, so that a cursor of
+//! another list is rejected. It is not a signature: a forged cursor only chooses where a page begins, and a filter
+//! can do the same.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;

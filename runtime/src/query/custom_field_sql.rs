@@ -13,8 +13,8 @@ use crate::number::{CUSTOM_DIGITS, CUSTOM_PLACES};
 /// The JSON column with the values of all custom fields.
 const COLUMN: &str = "\"custom_fields\"";
 
-/// Length to which indexes truncate text. A PostgreSQL index page has room for this many four-byte characters twice, folded
-/// and unfolded. Only values of the type `text` can be longer.
+/// Length to which indexes truncate text. A PostgreSQL index page has room for this many four-byte characters twice,
+/// folded and unfolded. Only values of the type `text` can be longer.
 const MAX_INDEXED_CHARACTERS: usize = 255;
 
 /// Keys of one index over a custom field.
@@ -25,9 +25,9 @@ pub struct IndexKeys {
     pub keys: String,
 }
 
-/// The expression that queries compare and sort by: the value as its declared type. It is NULL for a value of another type,
-/// because a field can be redefined with another type. Text is truncated to [`MAX_INDEXED_CHARACTERS`]. `table` is the alias
-/// with its dot, or empty in an index.
+/// The expression that queries compare and sort by: the value as its declared type. It is NULL for a value of another
+/// type, because a field can be redefined with another type. Text is truncated to [`MAX_INDEXED_CHARACTERS`]. `table`
+/// is the alias with its dot, or empty in an index.
 pub fn key(dialect: Dialect, table: &str, name: &str, kind: CustomKind) -> String {
     if kind == CustomKind::Choice {
         return format!("charter_fold({})", key(dialect, table, name, kind.ordered_as()));
@@ -84,8 +84,8 @@ fn whole(dialect: Dialect, table: &str, name: &str, kind: CustomKind) -> String 
     }
 }
 
-/// The indexes for comparing and sorting by a custom field, ascending and descending. The id is the last key and ascends in
-/// all of them, so that equal values and records without a value need no sorting.
+/// The indexes for comparing and sorting by a custom field, ascending and descending. The id is the last key and
+/// ascends in all of them, so that equal values and records without a value need no sorting.
 pub fn indexes(dialect: Dialect, name: &str, kind: CustomKind) -> Vec<IndexKeys> {
     let key = key(dialect, "", name, kind.ordered_as());
     // NULL is the smallest value, as in the order of a list.
@@ -123,7 +123,8 @@ pub fn write_custom_test(sql: &mut Sql, alias: &str, name: &str, kind: CustomKin
             write_start(sql, &format!("charter_fold({key})"), needle);
         }
         test if is_prefix_in_index(test) => write_test(sql, &key, test),
-        // Only a record with a value can meet the test. The guard restricts the scan to those; most custom fields have few.
+        // Only a record with a value can meet the test. The guard restricts the scan to those; most custom fields
+        // have few.
         test => {
             let guard = not_null_comparison(sql.dialect, kind);
             sql.push("(").push(&key).push(guard).push(" AND ");
@@ -133,8 +134,8 @@ pub fn write_custom_test(sql: &mut Sql, alias: &str, name: &str, kind: CustomKin
     }
 }
 
-/// True if the truncated text decides the test. A value that is shorter than the truncation compares with the truncated text
-/// as with the whole text.
+/// True if the truncated text decides the test. A value that is shorter than the truncation compares with the
+/// truncated text as with the whole text.
 fn is_decided_by_key(test: &Test) -> bool {
     let short = |text: &str| text.chars().count() < MAX_INDEXED_CHARACTERS;
     let is_short = |value: &Value| matches!(value, Value::String(Some(text)) if short(text));
@@ -148,8 +149,8 @@ fn is_decided_by_key(test: &Test) -> bool {
     }
 }
 
-/// True if the test itself bounds the index range from below. For `<`, SQLite would also scan the entries without a value,
-/// which an index sorts first.
+/// True if the test itself bounds the index range from below. For `<`, SQLite would also scan the entries without a
+/// value, which an index sorts first.
 fn is_prefix_in_index(test: &Test) -> bool {
     match test {
         Test::Compare(comparison, _) => {
@@ -169,7 +170,8 @@ pub fn is_index_range(kind: CustomKind, test: &Test) -> bool {
     !in_id_order && (kind != CustomKind::LongText || is_decided_by_key(test))
 }
 
-/// A comparison that is true for every value and NULL for NULL, thus it does not change the result of a negation around it.
+/// A comparison that is true for every value and NULL for NULL, thus it does not change the result of a negation
+/// around it.
 fn not_null_comparison(dialect: Dialect, kind: CustomKind) -> &'static str {
     match (kind, dialect) {
         (CustomKind::Text | CustomKind::Choice | CustomKind::LongText | CustomKind::Time, _) => " >= ''",

@@ -1,7 +1,8 @@
 //! List requests: from the query string to SQL.
 //!
 //! `parse` splits the query string without looking at metadata, `plan` resolves names and reads values against the
-//! resource's metadata, and `sql` and `order_by` write the statement. The module does not depend on HTTP or on the caller.
+//! resource's metadata, and `sql` and `order_by` write the statement. The module does not depend on HTTP or on the
+//! caller.
 
 pub mod condition;
 mod cursor;

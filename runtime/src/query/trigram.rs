@@ -118,8 +118,9 @@ fn trigrams(needle: &str) -> Option<String> {
     (!terms.is_empty()).then(|| format!("({})", terms.join(" AND ")))
 }
 
-/// True if the index treats as equal every letter that `charter_fold` treats as equal to this one. `İ` folds to `i` and a
-/// combining dot above: an `i` before another letter cannot be part of it, one at the end or before the dot can.
+/// True if the index treats as equal every letter that `charter_fold` treats as equal to this one. `İ` folds to `i`
+/// and a combining dot above: an `i` before another letter cannot be part of it, one at the end or before the dot
+/// can.
 fn folds_like_index(letters: &[char], at: usize) -> bool {
     match letters[at] {
         'i' => letters.get(at + 1).is_some_and(|next| *next != DOT_ABOVE),
