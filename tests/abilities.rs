@@ -11,10 +11,10 @@ use serde_json::{Value, json};
 use crate::support::{Answer, Client, Server, on_both};
 
 on_both!(
-    every_endpoint_checks_abilities_and_permissions,
-    every_path_without_credentials_gets_401,
-    checks_run_in_the_order_401_403_404_422,
-    every_mounted_path_is_in_the_route_table,
+    every_endpoint_admits_exactly_the_callers_with_access,
+    every_path_without_credentials_is_401,
+    access_checks_run_in_the_order_401_403_404_422,
+    every_path_that_is_mounted_is_a_route,
 );
 
 /// The documented challenges.
@@ -113,7 +113,7 @@ async fn token(server: &Server) -> (Client, Value) {
     (server.client(token["value"].as_str().expect("a value")), token["id"].clone())
 }
 
-async fn every_endpoint_checks_abilities_and_permissions(server: Server) {
+async fn every_endpoint_admits_exactly_the_callers_with_access(server: Server) {
     use Expected::{Forbidden, LetIn, Stranger, Unable};
     let admin = server.admin();
     let all = server.state.catalog.abilities();
@@ -188,7 +188,7 @@ fn abilities_match_their_paths(routes: &[RouteInfo], all: &BTreeSet<String>) {
     assert!(unused.iter().all(|ability| ability.ends_with(":write")), "{unused:?}");
 }
 
-async fn every_path_without_credentials_gets_401(server: Server) {
+async fn every_path_without_credentials_is_401(server: Server) {
     let admin = server.admin();
     let unknown = [
         "",
@@ -221,7 +221,7 @@ async fn every_path_without_credentials_gets_401(server: Server) {
     assert_eq!(admin.get("/nope").await.status, 404);
 }
 
-async fn checks_run_in_the_order_401_403_404_422(server: Server) {
+async fn access_checks_run_in_the_order_401_403_404_422(server: Server) {
     let (reader, writer) = (server.able(&["products:read"]).await, server.able(&["products:write"]).await);
     let product = server.admin().post("/products", json!({ "name": "Lamp" })).await.created("product");
     let there = format!("/products/{}", product["id"]);
@@ -281,7 +281,7 @@ fn mounted(server: &Server) -> BTreeSet<String> {
     paths
 }
 
-async fn every_mounted_path_is_in_the_route_table(server: Server) {
+async fn every_path_that_is_mounted_is_a_route(server: Server) {
     let routes: BTreeSet<String> = routes(&server.state).into_iter().map(|route| route.path).collect();
     let mounted = mounted(&server);
     assert_eq!(routes.difference(&mounted).collect::<Vec<_>>(), Vec::<&String>::new(), "{mounted:?}");

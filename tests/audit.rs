@@ -7,17 +7,17 @@ use crate::support::{Gatherings, Server, keys, on_both};
 
 on_both!(
     every_change_is_audited_with_old_and_new_values,
-    unchanged_record_is_not_audited,
+    update_without_a_difference_is_not_audited,
     action_is_audited_under_its_name,
-    consequences_of_a_change_are_audited,
+    changes_caused_by_another_change_are_audited,
     settings_and_saved_views_are_audited,
-    secrets_are_redacted_in_the_audit_log,
+    secrets_are_never_in_the_audit_log,
     write_only_fields_are_audited,
-    commands_of_the_operator_are_audited_without_a_user,
-    audit_log_can_be_filtered_and_sorted,
-    reading_the_audit_log_needs_ability_and_permission,
-    audit_log_is_read_only,
-    audit_entries_outlive_their_user,
+    operator_commands_are_audited_without_a_user,
+    audit_log_follows_the_list_conventions,
+    reading_the_audit_log_requires_the_ability_and_the_permission,
+    audit_log_cannot_be_written,
+    audit_entries_outlive_their_record,
 );
 
 /// Entries of one resource, oldest first, without values that vary between runs.
@@ -50,7 +50,7 @@ async fn every_change_is_audited_with_old_and_new_values(server: Server) {
     assert_eq!(entries[2]["changes"]["name"], json!({ "old": "Grace", "new": null }));
 }
 
-async fn unchanged_record_is_not_audited(server: Server) {
+async fn update_without_a_difference_is_not_audited(server: Server) {
     let admin = server.admin();
     let member = admin.post("/members", json!({ "name": "Ada" })).await.created("member");
     let path = format!("/members/{}", member["id"]);
@@ -73,7 +73,7 @@ async fn action_is_audited_under_its_name(server: Server) {
     assert_eq!(entries.iter().filter(|entry| entry["action"] == "deactivate").count(), 1);
 }
 
-async fn consequences_of_a_change_are_audited(server: Server) {
+async fn changes_caused_by_another_change_are_audited(server: Server) {
     let (user, _) = server.user(&[], &["*"]).await;
     let role = &user["role_ids"][0];
     server.admin().delete(&format!("/roles/{role}")).await.deleted();
@@ -98,7 +98,7 @@ async fn settings_and_saved_views_are_audited(server: Server) {
     assert_eq!(views[1]["changes"]["name"]["new"], "Mine (Copy)");
 }
 
-async fn secrets_are_redacted_in_the_audit_log(server: Server) {
+async fn secrets_are_never_in_the_audit_log(server: Server) {
     let admin = server.admin();
     let token = admin.post("/tokens", json!({ "name": "CI", "abilities": ["*"] })).await.created("token");
     admin.delete(&format!("/tokens/{}", token["id"])).await.deleted();
@@ -125,14 +125,14 @@ async fn write_only_fields_are_audited(server: Server) {
     assert_eq!([of(&entries[0], "new"), of(&entries[1], "old")], [target.clone(), target]);
 }
 
-async fn commands_of_the_operator_are_audited_without_a_user(server: Server) {
+async fn operator_commands_are_audited_without_a_user(server: Server) {
     crate::support::create(&server.state, "user", &json!({ "name": "Ada", "email": "ada@example.com" })).await;
     let last = entries(&server, "users").await.pop().expect("an entry");
     assert_eq!([&last["action"], &last["changes"]["name"]["new"]], [&json!("create"), &json!("Ada")]);
     assert_eq!([&last["user_id"], &last["token_id"], &last["request_id"]], [&Value::Null; 3]);
 }
 
-async fn audit_log_can_be_filtered_and_sorted(server: Server) {
+async fn audit_log_follows_the_list_conventions(server: Server) {
     let admin = server.admin();
     let (user, client) = server.user(&["users.manage"], &["*"]).await;
     client.post("/members", json!({ "name": "Ada" })).await.created("member");
@@ -152,7 +152,7 @@ async fn audit_log_can_be_filtered_and_sorted(server: Server) {
     admin.get("/audit_entries?q[changes_cont]=x").await.refused(422, "validation_failed");
 }
 
-async fn reading_the_audit_log_needs_ability_and_permission(server: Server) {
+async fn reading_the_audit_log_requires_the_ability_and_the_permission(server: Server) {
     let (_, without) = server.user(&["users.manage"], &["*"]).await;
     without.get("/audit_entries").await.refused(403, "permission_missing");
     without.get("/audit_entries/1").await.refused(403, "permission_missing");
@@ -161,14 +161,14 @@ async fn reading_the_audit_log_needs_ability_and_permission(server: Server) {
     server.able(&["users:read"]).await.get("/audit_entries").await.refused(403, "ability_missing");
 }
 
-async fn audit_log_is_read_only(server: Server) {
+async fn audit_log_cannot_be_written(server: Server) {
     let admin = server.admin();
     admin.post("/audit_entries", json!({})).await.refused(405, "method_not_allowed");
     admin.put("/audit_entries/1", json!({})).await.refused(405, "method_not_allowed");
     admin.delete("/audit_entries/1").await.refused(405, "method_not_allowed");
 }
 
-async fn audit_entries_outlive_their_user(server: Server) {
+async fn audit_entries_outlive_their_record(server: Server) {
     let (user, client) = server.user(&[], &["*"]).await;
     client.post("/members", json!({ "name": "Ada" })).await.created("member");
     server.admin().delete(&format!("/users/{}", user["id"])).await.deleted();

@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 use crate::support::{Answer, Specimens, on_both};
 
 on_both!(
-    request_that_uses_a_deprecated_part_gets_deprecation_headers,
+    request_that_uses_a_deprecated_element_gets_deprecation_headers,
     write_of_a_deprecated_field_gets_deprecation_headers,
-    replayed_response_has_deprecation_headers,
-    openapi_document_marks_deprecated_parts,
+    replayed_response_has_the_same_deprecation_headers,
+    openapi_document_marks_deprecated_elements,
 );
 
 /// The field `sku`, the filter `rate_gt` and the action `weigh` of a specimen.
@@ -22,7 +22,7 @@ fn headers(answer: &Answer) -> [Option<&str>; 2] {
     ["deprecation", "sunset"].map(|name| answer.header(name))
 }
 
-async fn request_that_uses_a_deprecated_part_gets_deprecation_headers(specimens: Specimens) {
+async fn request_that_uses_a_deprecated_element_gets_deprecation_headers(specimens: Specimens) {
     let admin = specimens.admin();
     for (path, expected) in [
         // Every response shows the field; that does not count as its use.
@@ -73,7 +73,7 @@ async fn write_of_a_deprecated_field_gets_deprecation_headers(specimens: Specime
     assert_eq!((deleted.status, headers(&deleted)), (204, NOTHING));
 }
 
-async fn replayed_response_has_deprecation_headers(specimens: Specimens) {
+async fn replayed_response_has_the_same_deprecation_headers(specimens: Specimens) {
     let admin = specimens.admin().with("idempotency-key", "one");
     for replayed in [None, Some("true")] {
         let answer = admin.post("/specimens", json!({ "sku": "L" })).await;
@@ -81,7 +81,7 @@ async fn replayed_response_has_deprecation_headers(specimens: Specimens) {
     }
 }
 
-async fn openapi_document_marks_deprecated_parts(specimens: Specimens) {
+async fn openapi_document_marks_deprecated_elements(specimens: Specimens) {
     let description = specimens.admin().get("/openapi.json").await.ok();
     let deprecated = |node: &Value| {
         (node["deprecated"].as_bool().unwrap_or_default(), node["description"].as_str().unwrap_or_default().to_owned())

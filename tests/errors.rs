@@ -7,25 +7,25 @@ use crate::support::{Server, keys, on_both};
 
 on_both!(
     every_error_has_a_message_and_a_code,
-    validation_error_lists_messages_by_field,
-    every_api_path_is_401_without_credentials,
+    a_validation_error_maps_each_invalid_field_to_messages,
+    every_path_of_the_api_is_401_without_credentials_also_an_unknown_one,
     unknown_path_is_404,
     wrong_method_is_405_with_allow,
     checks_run_in_the_order_401_403_404_422,
     malformed_body_is_400,
-    empty_body_has_no_fields,
-    body_with_more_than_1000_fields_is_refused,
-    last_of_duplicate_keys_counts,
-    null_characters_and_lone_surrogates_are_refused,
+    empty_body_is_an_object_without_fields,
+    body_has_at_most_1000_fields,
+    last_of_duplicate_json_keys_wins,
+    text_that_the_database_cannot_store_is_refused,
     deeply_nested_json_is_refused,
     trailing_slash_is_ignored,
-    head_responds_like_get_without_a_body,
-    internal_error_reveals_only_the_request_id,
+    head_returns_the_headers_of_get_without_a_body,
+    internal_error_reveals_only_a_request_id,
     responses_are_json_with_a_request_id,
 );
 
 #[test]
-fn every_error_code_is_unique_and_has_a_status() {
+fn every_error_code_is_documented_once_with_its_status() {
     let codes = charter_runtime::error::CODES;
     for (index, (code, status, meaning)) in codes.iter().enumerate() {
         assert!(code.bytes().all(|b| b.is_ascii_lowercase() || b == b'_'), "{code}");
@@ -36,7 +36,7 @@ fn every_error_code_is_unique_and_has_a_status() {
 }
 
 #[test]
-fn errors_and_error_codes_correspond() {
+fn every_error_has_a_documented_code_and_every_code_an_error() {
     use charter_runtime::error::{CODES, Error, FieldErrors};
     let errors = [
         Error::Malformed("m".into()),
@@ -103,12 +103,12 @@ async fn every_error_has_a_message_and_a_code(server: Server) {
     }
 }
 
-async fn validation_error_lists_messages_by_field(server: Server) {
+async fn a_validation_error_maps_each_invalid_field_to_messages(server: Server) {
     let body = server.admin().post("/products", json!({ "sku": 1 })).await.refused(422, "validation_failed");
     assert_eq!(body["errors"], json!({ "name": ["is required"], "sku": ["must be a string"] }));
 }
 
-async fn every_api_path_is_401_without_credentials(server: Server) {
+async fn every_path_of_the_api_is_401_without_credentials_also_an_unknown_one(server: Server) {
     let anonymous = server.anonymous();
     for path in
         ["/products", "/products/1", "/nope", "/", "", "/products/1/nope", "/exchange_rates/convert", "/settings"]
@@ -227,7 +227,7 @@ async fn malformed_body_is_400(server: Server) {
     assert_eq!(admin.get("/products").await.ok()["meta"]["total"], 0);
 }
 
-async fn empty_body_has_no_fields(server: Server) {
+async fn empty_body_is_an_object_without_fields(server: Server) {
     let admin = server.admin();
     for body in ["", " ", "\r\n\t", "{}"] {
         let answer = admin.post_text("/products", body).await;
@@ -235,7 +235,7 @@ async fn empty_body_has_no_fields(server: Server) {
     }
 }
 
-async fn body_with_more_than_1000_fields_is_refused(server: Server) {
+async fn body_has_at_most_1000_fields(server: Server) {
     let admin = server.admin();
     let body = |count: usize| {
         let fields: Vec<String> = (0..count).map(|n| format!("\"x{n}\":1")).collect();
@@ -251,14 +251,14 @@ async fn body_with_more_than_1000_fields_is_refused(server: Server) {
     assert_eq!(admin.post_text("/products", again).await.created("product")["name"], "Lamp");
 }
 
-async fn last_of_duplicate_keys_counts(server: Server) {
+async fn last_of_duplicate_json_keys_wins(server: Server) {
     let admin = server.admin();
     let body = r#"{"name":"first","name":"last","sku":1,"sku":"s"}"#;
     let product = admin.post_text("/products", body).await.created("product");
     assert_eq!([&product["name"], &product["sku"]], ["last", "s"]);
 }
 
-async fn null_characters_and_lone_surrogates_are_refused(server: Server) {
+async fn text_that_the_database_cannot_store_is_refused(server: Server) {
     let admin = server.admin();
     for text in [r#""a\u0000b""#, r#""\ud800""#, r#""\udc00x""#, r#""\ud800\u0041""#] {
         for field in ["name", "description", "sku"] {
@@ -315,7 +315,7 @@ async fn trailing_slash_is_ignored(server: Server) {
     server.anonymous().get("~/health/live/").await.status(200);
 }
 
-async fn head_responds_like_get_without_a_body(server: Server) {
+async fn head_returns_the_headers_of_get_without_a_body(server: Server) {
     let admin = server.admin();
     admin.post("/products", json!({ "name": "x" })).await.created("product");
     for path in ["/products", "/products/1", "/settings"] {
@@ -328,7 +328,7 @@ async fn head_responds_like_get_without_a_body(server: Server) {
     admin.send(Method::HEAD, "/users/1/deactivate", None).await.status(405);
 }
 
-async fn internal_error_reveals_only_the_request_id(server: Server) {
+async fn internal_error_reveals_only_a_request_id(server: Server) {
     server.sql("ALTER TABLE members RENAME TO elsewhere").await;
     let answer = server.admin().get("/members").await;
     let body = answer.refused(500, "internal_error");

@@ -8,21 +8,21 @@ use serde_json::{Value, json};
 use crate::support::{Server, keys, on_both};
 
 on_both!(
-    catalog_lists_every_event,
-    user_events_are_created_updated_and_deactivated,
-    deactivating_twice_emits_one_event,
-    deactivating_update_emits_both_events,
-    settings_updated_has_changed_keys_with_old_and_new_values,
-    role_events_are_created_updated_and_deleted,
-    deleting_a_role_updates_its_users,
-    rolled_back_change_emits_no_event,
+    event_catalog_contains_every_event,
+    user_create_update_and_deactivate_emit_events,
+    deactivating_a_user_twice_emits_one_event,
+    update_that_deactivates_a_user_emits_both_events,
+    settings_updated_event_contains_the_changed_keys_with_old_and_new_values,
+    role_create_update_and_delete_emit_events,
+    deleting_a_role_emits_updates_of_its_users,
+    rolled_back_write_emits_no_event,
 );
 
 fn names(events: &[Value]) -> Vec<&str> {
     events.iter().map(|event| event["event"].as_str().expect("an event has a name")).collect()
 }
 
-async fn catalog_lists_every_event(server: Server) {
+async fn event_catalog_contains_every_event(server: Server) {
     let known = server.state.catalog.events();
     let named = ["user.created", "user.updated", "user.deactivated", "settings.updated"];
     for name in named.into_iter().chain(["role.created", "role.updated", "role.deleted"]) {
@@ -33,7 +33,7 @@ async fn catalog_lists_every_event(server: Server) {
     }
 }
 
-async fn user_events_are_created_updated_and_deactivated(server: Server) {
+async fn user_create_update_and_deactivate_emit_events(server: Server) {
     let admin = server.admin();
     let before = server.event_bodies(0).await.len();
     let created = admin.post("/users", json!({ "name": "Ada", "email": "ada@example.com" })).await.created("user");
@@ -48,7 +48,7 @@ async fn user_events_are_created_updated_and_deactivated(server: Server) {
     }
 }
 
-async fn deactivating_twice_emits_one_event(server: Server) {
+async fn deactivating_a_user_twice_emits_one_event(server: Server) {
     let (user, _) = server.user(&[], &["*"]).await;
     let path = format!("/users/{}/deactivate", user["id"]);
     let before = server.event_bodies(0).await.len();
@@ -57,7 +57,7 @@ async fn deactivating_twice_emits_one_event(server: Server) {
     assert_eq!(names(&server.event_bodies(before).await), ["user.deactivated"]);
 }
 
-async fn deactivating_update_emits_both_events(server: Server) {
+async fn update_that_deactivates_a_user_emits_both_events(server: Server) {
     let (user, _) = server.user(&[], &["*"]).await;
     let path = format!("/users/{}", user["id"]);
     let before = server.event_bodies(0).await.len();
@@ -66,7 +66,7 @@ async fn deactivating_update_emits_both_events(server: Server) {
     assert_eq!(names(&server.event_bodies(before).await), ["user.updated", "user.deactivated", "user.updated"]);
 }
 
-async fn settings_updated_has_changed_keys_with_old_and_new_values(server: Server) {
+async fn settings_updated_event_contains_the_changed_keys_with_old_and_new_values(server: Server) {
     let admin = server.admin();
     let before = server.event_bodies(0).await.len();
     admin.put("/settings", json!({ "company_name": "Hire", "base_currency": "EUR", "timezone": "UTC" })).await.ok();
@@ -80,7 +80,7 @@ async fn settings_updated_has_changed_keys_with_old_and_new_values(server: Serve
     assert_eq!(events[0]["data"], json!({ "changes": changes }));
 }
 
-async fn role_events_are_created_updated_and_deleted(server: Server) {
+async fn role_create_update_and_delete_emit_events(server: Server) {
     let admin = server.admin();
     let before = server.event_bodies(0).await.len();
     let created = admin.post("/roles", json!({ "name": "Crew" })).await.created("role");
@@ -96,7 +96,7 @@ async fn role_events_are_created_updated_and_deleted(server: Server) {
     }
 }
 
-async fn deleting_a_role_updates_its_users(server: Server) {
+async fn deleting_a_role_emits_updates_of_its_users(server: Server) {
     let admin = server.admin();
     let (user, _) = server.user(&[], &["*"]).await;
     server.user(&[], &["*"]).await;
@@ -112,7 +112,7 @@ async fn deleting_a_role_updates_its_users(server: Server) {
     assert_eq!(events[0]["data"], json!({ "role": role }), "as it was");
 }
 
-async fn rolled_back_change_emits_no_event(server: Server) {
+async fn rolled_back_write_emits_no_event(server: Server) {
     let before = server.event_bodies(0).await.len();
     server.admin().post("/users", json!({ "name": "", "email": "nobody" })).await.invalid("email");
     let operator = Principal::operator();

@@ -7,18 +7,18 @@ use serde_json::{Value, json};
 use crate::support::{Client, Server, http, on_both};
 
 on_both!(
-    repeated_request_is_executed_once_and_replayed,
-    key_of_another_request_is_rejected,
+    repeated_request_gets_the_same_response_and_runs_once,
+    different_request_with_the_same_key_is_refused,
     idempotency_key_belongs_to_one_user,
-    rejected_request_can_be_retried_with_its_key,
-    concurrent_duplicates_are_executed_once,
-    repeated_action_is_executed_once,
-    reply_is_replayed_after_the_record_is_deleted,
+    refused_request_can_be_retried_with_the_same_key,
+    concurrent_duplicates_run_once,
+    actions_with_an_idempotency_key_run_once,
+    stored_response_outlives_the_record,
     secret_is_replayed_to_its_token_and_stored_encrypted,
-    idempotency_key_has_1_to_255_visible_characters,
-    other_methods_ignore_the_idempotency_key,
-    idempotency_key_expires_after_24_hours,
-    another_node_replays_the_reply,
+    idempotency_key_is_1_to_255_visible_characters,
+    methods_other_than_post_ignore_the_idempotency_key,
+    idempotency_key_expires_after_a_day,
+    stored_response_is_replayed_by_another_server,
 );
 
 fn keyed(client: &Client, key: &str) -> Client {
@@ -29,7 +29,7 @@ async fn roles(server: &Server) -> Value {
     server.admin().get("/roles").await.ok()["meta"]["total"].clone()
 }
 
-async fn repeated_request_is_executed_once_and_replayed(server: Server) {
+async fn repeated_request_gets_the_same_response_and_runs_once(server: Server) {
     let client = keyed(&server.admin(), "one");
     let first = client.post("/roles", json!({ "name": "Office" })).await;
     let again = client.post("/roles", json!({ "name": "Office" })).await;
@@ -44,7 +44,7 @@ async fn repeated_request_is_executed_once_and_replayed(server: Server) {
     keyed(&server.admin(), "two").post("/roles", json!({ "name": "Other" })).await.created("role");
 }
 
-async fn key_of_another_request_is_rejected(server: Server) {
+async fn different_request_with_the_same_key_is_refused(server: Server) {
     let client = keyed(&server.admin(), "one");
     client.post("/roles", json!({ "name": "Office" })).await.created("role");
     let problem = client.post("/roles", json!({ "name": "Other" })).await.invalid("Idempotency-Key");
@@ -64,7 +64,7 @@ async fn idempotency_key_belongs_to_one_user(server: Server) {
     keyed(&without, "one").post("/roles", json!({ "name": "Office" })).await.refused(403, "permission_missing");
 }
 
-async fn rejected_request_can_be_retried_with_its_key(server: Server) {
+async fn refused_request_can_be_retried_with_the_same_key(server: Server) {
     let client = keyed(&server.admin(), "one");
     client.post("/roles", json!({ "name": "" })).await.invalid("name");
     client.post_text("/roles", "{").await.refused(400, "malformed_request");
@@ -72,7 +72,7 @@ async fn rejected_request_can_be_retried_with_its_key(server: Server) {
     assert_eq!(roles(&server).await, 1);
 }
 
-async fn concurrent_duplicates_are_executed_once(server: Server) {
+async fn concurrent_duplicates_run_once(server: Server) {
     let client = keyed(&server.admin(), "one");
     let post = || client.post("/members", json!({ "name": "Ada" }));
     let answers = futures_util::future::join_all((0..8).map(|_| post())).await;
@@ -83,7 +83,7 @@ async fn concurrent_duplicates_are_executed_once(server: Server) {
     assert_eq!(client.get("/members").await.ok()["meta"]["total"], 1);
 }
 
-async fn repeated_action_is_executed_once(server: Server) {
+async fn actions_with_an_idempotency_key_run_once(server: Server) {
     let admin = server.admin();
     let view = json!({ "name": "Mine", "entity_type": "products", "columns": ["name"] });
     let view = admin.post("/custom_views", view).await.created("custom_view");
@@ -94,7 +94,7 @@ async fn repeated_action_is_executed_once(server: Server) {
     assert_eq!(admin.get("/custom_views").await.ok()["meta"]["total"], 2);
 }
 
-async fn reply_is_replayed_after_the_record_is_deleted(server: Server) {
+async fn stored_response_outlives_the_record(server: Server) {
     let admin = server.admin();
     let (user, _) = server.user(&[], &["*"]).await;
     let path = format!("/users/{}", user["id"]);
@@ -126,7 +126,7 @@ async fn secret_is_replayed_to_its_token_and_stored_encrypted(server: Server) {
     keyed(&other, "one").post("/tokens", body).await.refused(409, "conflict");
 }
 
-async fn idempotency_key_has_1_to_255_visible_characters(server: Server) {
+async fn idempotency_key_is_1_to_255_visible_characters(server: Server) {
     let admin = server.admin();
     for bad in ["", " ", "a b", "ä", &"x".repeat(256)] {
         keyed(&admin, bad).post("/roles", json!({ "name": "Office" })).await.invalid("Idempotency-Key");
@@ -143,7 +143,7 @@ async fn idempotency_key_has_1_to_255_visible_characters(server: Server) {
     assert!(answer.text().await.expect("a text").contains("must be sent once"));
 }
 
-async fn other_methods_ignore_the_idempotency_key(server: Server) {
+async fn methods_other_than_post_ignore_the_idempotency_key(server: Server) {
     let client = keyed(&server.admin(), "one");
     let role = client.post("/roles", json!({ "name": "Office" })).await.created("role");
     let path = format!("/roles/{}", role["id"]);
@@ -156,7 +156,7 @@ async fn other_methods_ignore_the_idempotency_key(server: Server) {
     client.delete(&path).await.deleted();
 }
 
-async fn idempotency_key_expires_after_24_hours(server: Server) {
+async fn idempotency_key_expires_after_a_day(server: Server) {
     const DAY: Duration = Duration::from_secs(24 * 60 * 60);
     let client = keyed(&server.admin(), "one");
     client.post("/members", json!({ "name": "Ada" })).await.created("member");
@@ -172,7 +172,7 @@ async fn idempotency_key_expires_after_24_hours(server: Server) {
     assert_eq!(charter_runtime::idempotency::prune(&server.state).await.expect("it prunes"), 1);
 }
 
-async fn another_node_replays_the_reply(server: Server) {
+async fn stored_response_is_replayed_by_another_server(server: Server) {
     let other = server.second_node().await;
     let first = keyed(&server.admin(), "one").post("/members", json!({ "name": "Ada" })).await.created("member");
     let again = keyed(&other.admin(), "one").post("/members", json!({ "name": "Ada" })).await;

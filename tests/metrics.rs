@@ -18,13 +18,13 @@ on_both!(
     reads_that_share_a_statement_are_counted_as_one_batch,
     queue_wait_and_full_queue_are_counted,
     rate_limited_request_is_counted_as_refused,
-    pools_report_used_connections_and_waiting_callers,
-    background_tasks_are_reported_as_running,
-    metrics_are_served_while_the_database_is_unavailable,
+    pools_show_connections_in_use_and_callers_that_wait,
+    background_tasks_are_shown_as_running,
+    metrics_are_answered_while_the_database_is_away,
     slow_statement_is_logged_with_its_request_and_without_values,
     request_log_carries_the_trace_id,
     delivery_continues_the_trace_of_the_request_that_caused_it,
-    delivery_has_no_traceparent_if_the_request_has_no_valid_one,
+    delivery_has_no_traceparent_where_the_request_had_none_or_a_malformed_one,
 );
 
 const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
@@ -193,7 +193,7 @@ async fn rate_limited_request_is_counted_as_refused(server: Server) {
     assert_eq!(Scrape::of(&limited).await.refused("rate_limited"), 1.0);
 }
 
-async fn pools_report_used_connections_and_waiting_callers(server: Server) {
+async fn pools_show_connections_in_use_and_callers_that_wait(server: Server) {
     let (pool, max) = match server.state.db.dialect() {
         charter_runtime::db::Dialect::Sqlite => ("writer", 1),
         charter_runtime::db::Dialect::Postgres => ("main", 3),
@@ -221,7 +221,7 @@ async fn pools_report_used_connections_and_waiting_callers(server: Server) {
     waits.await.expect("no test panicked").expect("a connection");
 }
 
-async fn background_tasks_are_reported_as_running(server: Server) {
+async fn background_tasks_are_shown_as_running(server: Server) {
     let start = Instant::now();
     loop {
         let scrape = Scrape::of(&server).await;
@@ -235,7 +235,7 @@ async fn background_tasks_are_reported_as_running(server: Server) {
     }
 }
 
-async fn metrics_are_served_while_the_database_is_unavailable(server: Server) {
+async fn metrics_are_answered_while_the_database_is_away(server: Server) {
     server.admin().get("/tax_classes").await.ok();
     server.state.db.close().await;
     let scrape = Scrape::of(&server).await;
@@ -303,7 +303,7 @@ async fn delivery_continues_the_trace_of_the_request_that_caused_it(server: Serv
     assert_eq!(sent["headers"]["traceparent"], parent);
 }
 
-async fn delivery_has_no_traceparent_if_the_request_has_no_valid_one(server: Server) {
+async fn delivery_has_no_traceparent_where_the_request_had_none_or_a_malformed_one(server: Server) {
     let server = delivering(&server).await;
     let (admin, receiver) = (server.admin(), Receiver::answering(204).await);
     admin.post("/webhooks", json!({ "url": receiver.url(), "events": ["role.created"] })).await.created("webhook");

@@ -91,7 +91,7 @@ fn invalid_setting_exits_with_2_and_names_the_setting() {
     let err = String::from_utf8_lossy(&output.stderr);
     let messages = [
         "CHARTER_STORAGE must be like s3://bucket or s3://bucket/some/prefix",
-        "CHARTER_STORAGE_ENDPOINT must be an address",
+        "CHARTER_STORAGE_ENDPOINT must be a URL",
         "CHARTER_STORAGE_ACCESS_KEY must be set",
         "CHARTER_STORAGE_SECRET_KEY must be set",
     ];

@@ -5,21 +5,21 @@ use serde_json::{Value, json};
 use crate::support::{Client, Server, keys, on_both};
 
 on_both!(
-    a_definition_has_the_fields_of_the_decisions,
-    a_name_is_in_snake_case_and_unique_within_its_entity_type,
-    an_entity_type_is_a_plural_name_with_custom_fields,
-    a_choice_needs_choices_and_nothing_else_has_them,
-    entity_type_name_and_type_of_a_definition_are_immutable,
-    values_are_parsed_by_their_definition,
-    values_that_do_not_fit_their_definition_are_refused,
-    a_required_field_is_required_of_new_records,
-    a_value_of_an_undefined_name_is_refused,
-    concurrent_creations_with_one_name_give_one_definition,
-    an_entity_type_has_at_most_a_hundred,
-    names_that_differ_only_by_not_are_rejected,
+    custom_field_definition_has_the_documented_fields,
+    custom_field_name_is_snake_case_and_unique_within_its_entity_type,
+    custom_field_entity_type_is_the_plural_name_of_a_resource_with_custom_fields,
+    only_a_choice_field_has_choices_and_it_requires_them,
+    custom_field_entity_type_name_and_type_cannot_change,
+    custom_field_values_are_parsed_by_their_definition,
+    custom_field_values_that_do_not_match_their_definition_are_refused,
+    required_custom_field_is_required_for_new_records_only,
+    value_for_an_undefined_custom_field_is_refused,
+    concurrent_creates_of_one_custom_field_create_one_definition,
+    entity_type_has_at_most_100_custom_fields,
+    custom_field_names_that_differ_only_by_a_predicate_prefix_are_refused,
 );
 
-async fn an_entity_type_has_at_most_a_hundred(server: Server) {
+async fn entity_type_has_at_most_100_custom_fields(server: Server) {
     let admin = server.admin();
     let create = |from: usize, to: usize| {
         let field = |n: usize| json!({ "method": "create", "custom_field": { "entity_type": "members", "name": format!("f{n}"), "field_type": "text" } });
@@ -34,7 +34,7 @@ async fn an_entity_type_has_at_most_a_hundred(server: Server) {
     define(&admin, "more", "text", json!({})).await;
 }
 
-async fn names_that_differ_only_by_not_are_rejected(server: Server) {
+async fn custom_field_names_that_differ_only_by_a_predicate_prefix_are_refused(server: Server) {
     let admin = server.admin();
     define(&admin, "x", "string", json!({})).await;
     define(&admin, "y_not", "string", json!({})).await;
@@ -51,7 +51,7 @@ async fn define(client: &Client, name: &str, field_type: &str, further: Value) -
     client.post("/custom_fields", body).await.created("custom_field")
 }
 
-async fn a_definition_has_the_fields_of_the_decisions(server: Server) {
+async fn custom_field_definition_has_the_documented_fields(server: Server) {
     let admin = server.admin();
     let definition = define(&admin, "max_power", "integer", json!({})).await;
     let fields =
@@ -68,7 +68,7 @@ async fn a_definition_has_the_fields_of_the_decisions(server: Server) {
     assert_eq!(answer.invalid_fields(), ["entity_type", "field_type", "name"]);
 }
 
-async fn a_name_is_in_snake_case_and_unique_within_its_entity_type(server: Server) {
+async fn custom_field_name_is_snake_case_and_unique_within_its_entity_type(server: Server) {
     let admin = server.admin();
     define(&admin, "power", "integer", json!({})).await;
     let again = json!({ "entity_type": "products", "name": "power", "field_type": "string" });
@@ -81,7 +81,7 @@ async fn a_name_is_in_snake_case_and_unique_within_its_entity_type(server: Serve
     }
 }
 
-async fn an_entity_type_is_a_plural_name_with_custom_fields(server: Server) {
+async fn custom_field_entity_type_is_the_plural_name_of_a_resource_with_custom_fields(server: Server) {
     let admin = server.admin();
     for bad in ["product", "currencies", "nope", ""] {
         let body = json!({ "entity_type": bad, "name": "x", "field_type": "string" });
@@ -92,7 +92,7 @@ async fn an_entity_type_is_a_plural_name_with_custom_fields(server: Server) {
     assert!(problem.contains("string, text, integer, decimal, boolean, date, timestamp, choice"), "{problem}");
 }
 
-async fn a_choice_needs_choices_and_nothing_else_has_them(server: Server) {
+async fn only_a_choice_field_has_choices_and_it_requires_them(server: Server) {
     let admin = server.admin();
     let choice = define(&admin, "colour", "choice", json!({ "choices": ["red", "blue"] })).await;
     assert_eq!(choice["choices"], json!(["red", "blue"]));
@@ -109,7 +109,7 @@ async fn a_choice_needs_choices_and_nothing_else_has_them(server: Server) {
     admin.put(&format!("/custom_fields/{}", choice["id"]), json!({ "choices": "" })).await.invalid("choices");
 }
 
-async fn entity_type_name_and_type_of_a_definition_are_immutable(server: Server) {
+async fn custom_field_entity_type_name_and_type_cannot_change(server: Server) {
     let admin = server.admin();
     let definition = define(&admin, "power", "integer", json!({})).await;
     let path = format!("/custom_fields/{}", definition["id"]);
@@ -119,7 +119,7 @@ async fn entity_type_name_and_type_of_a_definition_are_immutable(server: Server)
     assert_eq!(admin.put(&path, definition.clone()).await.record("custom_field"), definition);
 }
 
-async fn values_are_parsed_by_their_definition(server: Server) {
+async fn custom_field_values_are_parsed_by_their_definition(server: Server) {
     let admin = server.admin();
     for field_type in ["string", "text", "integer", "decimal", "boolean", "date", "timestamp"] {
         define(&admin, &format!("a_{field_type}"), field_type, json!({})).await;
@@ -159,7 +159,7 @@ async fn values_are_parsed_by_their_definition(server: Server) {
     }
 }
 
-async fn values_that_do_not_fit_their_definition_are_refused(server: Server) {
+async fn custom_field_values_that_do_not_match_their_definition_are_refused(server: Server) {
     let admin = server.admin();
     for field_type in ["string", "text", "integer", "decimal", "boolean", "date", "timestamp"] {
         define(&admin, &format!("a_{field_type}"), field_type, json!({})).await;
@@ -194,7 +194,7 @@ async fn values_that_do_not_fit_their_definition_are_refused(server: Server) {
     assert_eq!(answer.invalid_fields(), ["custom_fields.a_date", "custom_fields.a_integer", "name"]);
 }
 
-async fn a_required_field_is_required_of_new_records(server: Server) {
+async fn required_custom_field_is_required_for_new_records_only(server: Server) {
     let admin = server.admin();
     let old = admin.post("/products", json!({ "name": "old" })).await.created("product");
     define(&admin, "power", "integer", json!({ "required": true })).await;
@@ -213,7 +213,7 @@ async fn a_required_field_is_required_of_new_records(server: Server) {
     admin.put(&format!("/products/{}", old["id"]), json!({ "name": "older" })).await.record("product");
 }
 
-async fn a_value_of_an_undefined_name_is_refused(server: Server) {
+async fn value_for_an_undefined_custom_field_is_refused(server: Server) {
     let admin = server.admin();
     define(&admin, "power", "integer", json!({})).await;
     let answer = admin.post("/products", json!({ "name": "x", "custom_fields": { "powr": 1 } })).await;
@@ -227,7 +227,7 @@ async fn a_value_of_an_undefined_name_is_refused(server: Server) {
     }
 }
 
-async fn concurrent_creations_with_one_name_give_one_definition(server: Server) {
+async fn concurrent_creates_of_one_custom_field_create_one_definition(server: Server) {
     let admin = server.admin();
     for round in 0..5 {
         let body = json!({ "entity_type": "products", "name": format!("f{round}"), "field_type": "string" });

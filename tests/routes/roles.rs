@@ -7,15 +7,15 @@ use crate::support::{Database, Server, keys, on_both, run};
 
 on_both!(
     a_role_is_created_shown_changed_and_deleted,
-    permissions_must_be_known,
-    a_name_is_unique,
-    writing_roles_needs_the_permission_users_manage,
+    unknown_permissions_of_a_role_are_refused,
+    role_name_is_unique,
+    writing_roles_requires_the_permission_users_manage,
     deleted_role_is_removed_from_its_users,
-    role_deleted_during_assignment_stays_with_nobody,
+    role_deleted_during_its_assignment_is_removed_from_every_user,
 );
 
 #[test]
-fn roles_assigned_during_a_role_deletion_stay() {
+fn roles_assigned_during_the_delete_of_another_role_are_kept() {
     run(Database::Postgres, given_meanwhile);
 }
 
@@ -47,7 +47,7 @@ async fn given_meanwhile(server: Server) {
     assert_eq!(admin.get(&users[1]).await.record("user")["role_ids"], json!([roles[2]]));
 }
 
-async fn role_deleted_during_assignment_stays_with_nobody(server: Server) {
+async fn role_deleted_during_its_assignment_is_removed_from_every_user(server: Server) {
     let admin = server.admin();
     let user = admin.post("/users", json!({ "name": "User", "email": "user@example.com" })).await.created("user");
     let path = format!("/users/{}", user["id"]);
@@ -76,7 +76,7 @@ async fn a_role_is_created_shown_changed_and_deleted(server: Server) {
     admin.get(&path).await.refused(404, "not_found");
 }
 
-async fn permissions_must_be_known(server: Server) {
+async fn unknown_permissions_of_a_role_are_refused(server: Server) {
     let admin = server.admin();
     let create =
         async |permissions: Value| admin.post("/roles", json!({ "name": "x", "permissions": permissions })).await;
@@ -88,7 +88,7 @@ async fn permissions_must_be_known(server: Server) {
     assert_eq!(create(json!([])).await.created("role")["permissions"], json!([]));
 }
 
-async fn a_name_is_unique(server: Server) {
+async fn role_name_is_unique(server: Server) {
     let admin = server.admin();
     admin.post("/roles", json!({ "name": "Office" })).await.created("role");
     assert_eq!(admin.post("/roles", json!({ "name": "Office" })).await.invalid("name"), "is already taken");
@@ -97,7 +97,7 @@ async fn a_name_is_unique(server: Server) {
     admin.put(&format!("/roles/{}", other["id"]), json!({ "name": "Other" })).await.record("role");
 }
 
-async fn writing_roles_needs_the_permission_users_manage(server: Server) {
+async fn writing_roles_requires_the_permission_users_manage(server: Server) {
     let (_, without) = server.user(&["settings.manage"], &["roles:read", "roles:write"]).await;
     without.get("/roles/1").await.record("role");
     without.post("/roles", json!({ "name": "x" })).await.refused(403, "permission_missing");

@@ -5,19 +5,19 @@ use serde_json::{Value, json};
 use crate::support::{Client, Server, is_utc_time, keys, on_both};
 
 on_both!(
-    a_user_has_the_fields_of_the_decisions,
-    an_address_is_unique_whatever_its_case,
-    an_address_must_be_one,
-    deactivating_stops_the_users_tokens_at_once,
-    reactivated_user_is_accepted_again,
-    writing_users_needs_the_permission_users_manage,
-    only_an_administrator_makes_administrators,
-    a_user_whose_views_others_use_cannot_be_deleted,
-    the_last_administrator_stays,
-    one_of_two_administrators_deactivated_concurrently_stays,
+    user_has_the_documented_fields,
+    email_address_is_unique_case_insensitively,
+    invalid_email_address_is_refused,
+    deactivating_a_user_revokes_their_tokens_immediately,
+    reactivated_user_can_authenticate_again,
+    writing_users_requires_the_permission_users_manage,
+    only_an_administrator_can_create_administrators,
+    user_whose_views_others_use_cannot_be_deleted,
+    last_administrator_cannot_be_removed,
+    concurrent_deactivation_of_two_administrators_leaves_one_active,
     a_deleted_users_tokens_are_refused,
-    roles_give_permissions_at_once,
-    concurrent_creations_with_one_address_give_one_user,
+    role_assignment_grants_permissions_immediately,
+    concurrent_creates_of_one_email_address_create_one_user,
 );
 
 async fn created(client: &Client, email: &str) -> Value {
@@ -28,7 +28,7 @@ fn path(user: &Value) -> String {
     format!("/users/{}", user["id"])
 }
 
-async fn a_user_has_the_fields_of_the_decisions(server: Server) {
+async fn user_has_the_documented_fields(server: Server) {
     let admin = server.admin();
     let user = created(&admin, "a@example.com").await;
     assert_eq!(keys(&user), ["created_at", "email", "id", "is_active", "is_admin", "name", "role_ids", "updated_at"]);
@@ -44,7 +44,7 @@ async fn a_user_has_the_fields_of_the_decisions(server: Server) {
     assert_eq!(admin.post("/users", json!({})).await.invalid_fields(), ["email", "name"]);
 }
 
-async fn an_address_is_unique_whatever_its_case(server: Server) {
+async fn email_address_is_unique_case_insensitively(server: Server) {
     let admin = server.admin();
     let user = created(&admin, "Ada@Example.com").await;
     assert_eq!(user["email"], "ada@example.com");
@@ -60,7 +60,7 @@ async fn an_address_is_unique_whatever_its_case(server: Server) {
     admin.put(&path(&user), json!({ "email": "ADA@example.com" })).await.record("user");
 }
 
-async fn an_address_must_be_one(server: Server) {
+async fn invalid_email_address_is_refused(server: Server) {
     let admin = server.admin();
     for bad in ["", " ", "x", "x@", "@x", "a b@c", "a@b..c", "a@b@", "a\n@b.c"] {
         admin.post("/users", json!({ "name": "x", "email": bad })).await.invalid("email");
@@ -70,7 +70,7 @@ async fn an_address_must_be_one(server: Server) {
     admin.post("/users", json!({ "name": "x", "email": format!("x{longest}") })).await.invalid("email");
 }
 
-async fn deactivating_stops_the_users_tokens_at_once(server: Server) {
+async fn deactivating_a_user_revokes_their_tokens_immediately(server: Server) {
     let admin = server.admin();
     let (user, client) = server.user(&[], &["*"]).await;
     client.get("/products").await.ok();
@@ -84,7 +84,7 @@ async fn deactivating_stops_the_users_tokens_at_once(server: Server) {
     admin.post("/users/999/deactivate", json!({})).await.refused(404, "not_found");
 }
 
-async fn reactivated_user_is_accepted_again(server: Server) {
+async fn reactivated_user_can_authenticate_again(server: Server) {
     let admin = server.admin();
     let (user, client) = server.user(&[], &["*"]).await;
     admin.put(&path(&user), json!({ "is_active": false })).await.record("user");
@@ -93,7 +93,7 @@ async fn reactivated_user_is_accepted_again(server: Server) {
     client.get("/products").await.ok();
 }
 
-async fn writing_users_needs_the_permission_users_manage(server: Server) {
+async fn writing_users_requires_the_permission_users_manage(server: Server) {
     let (user, without) = server.user(&["settings.manage"], &["users:read", "users:write"]).await;
     without.get("/users").await.ok();
     without.get(&path(&user)).await.ok();
@@ -110,7 +110,7 @@ async fn writing_users_needs_the_permission_users_manage(server: Server) {
     with.get("/users").await.refused(403, "ability_missing");
 }
 
-async fn only_an_administrator_makes_administrators(server: Server) {
+async fn only_an_administrator_can_create_administrators(server: Server) {
     let (user, client) = server.user(&["users.manage"], &["*"]).await;
     let body = json!({ "name": "x", "email": "x@example.com", "is_admin": true });
     client.post("/users", body.clone()).await.invalid("is_admin");
@@ -127,7 +127,7 @@ async fn only_an_administrator_makes_administrators(server: Server) {
     client.delete(&path(&second)).await.refused(403, "permission_missing");
 }
 
-async fn a_user_whose_views_others_use_cannot_be_deleted(server: Server) {
+async fn user_whose_views_others_use_cannot_be_deleted(server: Server) {
     let admin = server.admin();
     let (user, client) = server.user(&[], &["*"]).await;
     let view = |visibility: &str| json!({ "name": "v", "entity_type": "products", "columns": ["name"], "visibility": visibility });
@@ -138,7 +138,7 @@ async fn a_user_whose_views_others_use_cannot_be_deleted(server: Server) {
     admin.delete(&path(&user)).await.deleted();
 }
 
-async fn the_last_administrator_stays(server: Server) {
+async fn last_administrator_cannot_be_removed(server: Server) {
     let admin = server.admin();
     admin.put("/users/1", json!({ "is_admin": false })).await.invalid("is_admin");
     admin.put("/users/1", json!({ "is_active": false })).await.invalid("is_active");
@@ -152,7 +152,7 @@ async fn the_last_administrator_stays(server: Server) {
     admin.put("/users/1", json!({ "is_admin": false })).await.record("user");
 }
 
-async fn one_of_two_administrators_deactivated_concurrently_stays(server: Server) {
+async fn concurrent_deactivation_of_two_administrators_leaves_one_active(server: Server) {
     let admin = server.admin();
     let (_, reader) = server.user(&[], &["users:read"]).await;
     let second = json!({ "name": "Second", "email": "second@example.com", "is_admin": true });
@@ -172,7 +172,7 @@ async fn a_deleted_users_tokens_are_refused(server: Server) {
     client.get("/products").await.refused(401, "invalid_token");
 }
 
-async fn roles_give_permissions_at_once(server: Server) {
+async fn role_assignment_grants_permissions_immediately(server: Server) {
     let admin = server.admin();
     let (user, client) = server.user(&[], &["*"]).await;
     client.get("/exchange_rates").await.refused(403, "permission_missing");
@@ -188,7 +188,7 @@ async fn roles_give_permissions_at_once(server: Server) {
     assert_eq!(twice["role_ids"], json!([id]), "a list of ids names each once");
 }
 
-async fn concurrent_creations_with_one_address_give_one_user(server: Server) {
+async fn concurrent_creates_of_one_email_address_create_one_user(server: Server) {
     let admin = server.admin();
     for round in 0..5 {
         let body = json!({ "name": "x", "email": format!("same{round}@example.com") });

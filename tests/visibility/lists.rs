@@ -6,12 +6,12 @@ use super::{SECRET, World};
 use crate::support::{Client, Folders, on_both};
 
 on_both!(
-    relation_filter_matches_only_visible_records,
+    filter_through_a_relation_matches_only_visible_records,
     hidden_record_is_indistinguishable_from_a_missing_one,
     saved_view_matches_only_records_visible_to_its_reader,
-    export_contains_the_records_of_the_list,
+    export_contains_the_same_records_as_the_list,
     audit_entries_of_a_hidden_record_are_hidden,
-    panel_hides_the_history_of_a_hidden_record,
+    history_of_a_hidden_record_is_hidden_in_the_panel,
 );
 
 /// Number of links that a query finds, equal in total and rows, by page and by cursor.
@@ -23,7 +23,7 @@ async fn links(client: &Client, query: &str) -> usize {
     rows
 }
 
-async fn relation_filter_matches_only_visible_records(server: Folders) {
+async fn filter_through_a_relation_matches_only_visible_records(server: Folders) {
     let world = World::new(server).await;
     let filters = json!([{ "field": "note.body", "predicate": "cont", "value": "mirror" }]).to_string();
     let filters =
@@ -66,7 +66,7 @@ async fn saved_view_matches_only_records_visible_to_its_reader(server: Folders) 
     }
 }
 
-async fn export_contains_the_records_of_the_list(server: Folders) {
+async fn export_contains_the_same_records_as_the_list(server: Folders) {
     let world = World::new(server).await;
     for (who, client, sees) in world.callers() {
         let csv = client.with("accept", "text/csv").get("/links?q[note.body_cont]=mirror").await;
@@ -92,7 +92,7 @@ async fn audit_entries_of_a_hidden_record_are_hidden(server: Folders) {
     assert_eq!(seen.len(), 1);
 }
 
-async fn panel_hides_the_history_of_a_hidden_record(server: Folders) {
+async fn history_of_a_hidden_record_is_hidden_in_the_panel(server: Folders) {
     let world = World::new(server).await;
     let mut owner = crate::panel::signed_in(&world.server, &world.owner_user).await;
     let mut stranger = crate::panel::signed_in(&world.server, &world.stranger_user).await;

@@ -354,8 +354,7 @@ impl Db {
             within(reader.connections.clone().close()).await;
         }
         if self.dialect == Dialect::Sqlite {
-            // SQLite checkpoints when the last connection closes. If that is a slow reader, it cannot: its connection
-            // is read-only.
+            // SQLite checkpoints when the last connection closes. A slow reader cannot: its connection is read-only.
             let checkpoint = self.writers.pool.connections.execute_unprepared("PRAGMA wal_checkpoint(TRUNCATE)");
             let _ = tokio::time::timeout(ACQUIRE_TIMEOUT, checkpoint).await;
         }
@@ -368,9 +367,8 @@ fn pool_without_timeout(connections: DatabaseConnection, metrics: &metrics::Data
     Pool::new(connections, None, metrics)
 }
 
-/// False if a released connection is still in a transaction. When the disk is full or fails, SQLite ends the
-/// transaction itself. The driver's ROLLBACK then fails, its transaction depth stays off by one, and it never commits
-/// again.
+/// False if a released connection is still in a transaction. When the disk is full or fails, SQLite ends the transaction itself.
+/// The driver's ROLLBACK then fails, its transaction depth stays off by one, and it never commits again.
 async fn is_clean(connection: &mut SqliteConnection) -> Result<bool, SqlxError> {
     // Executes a pending rollback first.
     connection.ping().await?;
@@ -394,7 +392,7 @@ async fn reason(options: &PgConnectOptions) -> DbErr {
 }
 
 fn is_busy(error: &SqlxError) -> bool {
-    error.as_database_error().is_some_and(|error| error.code().as_deref() == Some("5"))
+    error.as_database_error().is_some_and(|e| e.code().as_deref() == Some("5"))
 }
 
 /// Error of a connection attempt, without the URL and its password.

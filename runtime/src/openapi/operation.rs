@@ -8,8 +8,7 @@ use super::request_schema::{self, Write};
 use super::{bulk, english, error_responses, header, parameter, response_schema};
 use crate::catalog::{Catalog, Entry};
 use crate::meta::{ActionMeta, ActionMethod, ActionOn, ActionOutput, Deprecated, Operation, Shown};
-use crate::ops::list::explain;
-use crate::ops::{Format, RouteInfo, RouteOperation, deprecation};
+use crate::ops::{Format, RouteInfo, RouteOperation, deprecation, list::explain};
 
 /// Names of the security schemes.
 pub const SCHEMES: [&str; 2] = ["bearer", "token"];
@@ -41,9 +40,7 @@ pub fn describe(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> Node {
         .with("x-ability", route.ability.clone())
         .with_some("x-permission", route.permission);
     let node = match route.call {
-        RouteOperation::Action(action) => {
-            english::deprecated(node, entry.meta.deprecation(Deprecated::Action, action.name))
-        }
+        RouteOperation::Action(to) => english::deprecated(node, entry.meta.deprecation(Deprecated::Action, to.name)),
         RouteOperation::Operation(_) | RouteOperation::Bulk | RouteOperation::Restore => node,
     };
     let node = if parameters.is_empty() { node } else { node.with("parameters", parameters) };

@@ -6,18 +6,18 @@ use super::{Form, member, path, pending_deletions, stored};
 use crate::support::{Server, is_offset_time, keys, on_both};
 
 on_both!(
-    an_upload_answers_the_attachment,
-    fields_come_in_any_order,
-    fields_may_stand_under_the_singular_key,
-    media_type_is_detected_from_the_bytes,
-    file_name_is_sanitized,
-    what_is_optional_may_be_empty,
-    an_empty_file_is_a_file,
-    a_type_is_named_in_any_case,
-    an_upload_emits_an_event,
+    upload_returns_the_attachment,
+    upload_fields_can_have_any_order,
+    upload_fields_can_be_under_the_singular_key,
+    content_type_of_an_upload_is_detected_from_its_bytes,
+    file_name_of_an_upload_is_sanitized,
+    optional_upload_fields_can_be_empty,
+    empty_file_can_be_uploaded,
+    attachable_type_is_case_insensitive,
+    upload_emits_an_event,
 );
 
-async fn an_upload_answers_the_attachment(server: Server) {
+async fn upload_returns_the_attachment(server: Server) {
     let member = member(&server).await;
     let form = Form::default().on(&member).field("category", "contract").field("description", "Signed\nby Ada");
     let answer = form.file("contract.txt", "Hello, wörld".as_bytes()).send(&server.admin()).await;
@@ -52,7 +52,7 @@ async fn an_upload_answers_the_attachment(server: Server) {
     assert_eq!(pending_deletions(&server.state).await, 0);
 }
 
-async fn fields_come_in_any_order(server: Server) {
+async fn upload_fields_can_have_any_order(server: Server) {
     let member = member(&server).await;
     let first = Form::default().file("a.txt", b"a").field("category", "x").on(&member);
     let last = Form::default().on(&member).field("category", "x").file("a.txt", b"a");
@@ -67,7 +67,7 @@ async fn fields_come_in_any_order(server: Server) {
     }
 }
 
-async fn fields_may_stand_under_the_singular_key(server: Server) {
+async fn upload_fields_can_be_under_the_singular_key(server: Server) {
     let member = member(&server).await;
     let form = Form::default()
         .field("attachment[attachable_type]", "Member")
@@ -76,7 +76,7 @@ async fn fields_may_stand_under_the_singular_key(server: Server) {
     assert_eq!(form.send(&server.admin()).await.created("attachment")["file_size"], 3);
 }
 
-async fn media_type_is_detected_from_the_bytes(server: Server) {
+async fn content_type_of_an_upload_is_detected_from_its_bytes(server: Server) {
     let member = member(&server).await;
     for (name, declared, bytes, found) in [
         ("a.png", "image/png", &b"<html><script>alert(1)</script>"[..], "text/html"),
@@ -91,7 +91,7 @@ async fn media_type_is_detected_from_the_bytes(server: Server) {
     }
 }
 
-async fn file_name_is_sanitized(server: Server) {
+async fn file_name_of_an_upload_is_sanitized(server: Server) {
     let member = member(&server).await;
     for (given, kept) in [
         ("../../etc/passwd", "passwd"),
@@ -110,21 +110,21 @@ async fn file_name_is_sanitized(server: Server) {
     assert_eq!(nameless.created("attachment")["original_name"], "file");
 }
 
-async fn what_is_optional_may_be_empty(server: Server) {
+async fn optional_upload_fields_can_be_empty(server: Server) {
     let member = member(&server).await;
     let form = Form::default().on(&member).field("category", "").field("description", "").file("a.txt", b"a");
     let attachment = form.send(&server.admin()).await.created("attachment");
     assert_eq!([&attachment["category"], &attachment["description"]], [&Value::Null, &Value::Null]);
 }
 
-async fn an_empty_file_is_a_file(server: Server) {
+async fn empty_file_can_be_uploaded(server: Server) {
     let member = member(&server).await;
     let attachment = super::attach(&server, &member, "empty.txt", "").await;
     assert_eq!([&attachment["file_size"], &attachment["mime_type"]], [&json!(0), &json!("application/octet-stream")]);
     assert_eq!(server.anonymous().get(&path(&attachment["url"])).await.status(200).text, "");
 }
 
-async fn a_type_is_named_in_any_case(server: Server) {
+async fn attachable_type_is_case_insensitive(server: Server) {
     let member = member(&server).await;
     for name in ["Member", "member", "MEMBER", " Member "] {
         let form = Form::default().field("attachable_type", name).field("attachable_id", &member["id"]);
@@ -134,7 +134,7 @@ async fn a_type_is_named_in_any_case(server: Server) {
     assert_eq!(list.records("attachments").len(), 4);
 }
 
-async fn an_upload_emits_an_event(server: Server) {
+async fn upload_emits_an_event(server: Server) {
     let member = member(&server).await;
     let attachment = super::attach(&server, &member, "a.txt", "a").await;
     server.admin().delete(&format!("/attachments/{}", attachment["id"])).await.deleted();

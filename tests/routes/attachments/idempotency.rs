@@ -11,12 +11,12 @@ use super::{BOUNDARY, Form, content_type, member, path, pending_deletions, store
 use crate::support::{Answer, Client, Server, on_both};
 
 on_both!(
-    repeated_upload_is_executed_once_and_replayed,
-    key_of_another_upload_is_rejected,
-    concurrent_duplicate_uploads_create_one_attachment,
-    failed_upload_can_be_retried_with_its_key,
-    reply_is_replayed_after_the_attachment_is_deleted,
-    malformed_key_is_rejected_before_the_file_arrives,
+    repeated_upload_gets_the_same_response_and_runs_once,
+    different_upload_with_the_same_idempotency_key_is_refused,
+    concurrent_uploads_with_one_key_create_one_attachment,
+    failed_upload_can_be_retried_with_the_same_key,
+    stored_upload_response_outlives_the_attachment,
+    invalid_idempotency_key_is_refused_before_the_file_arrives,
 );
 
 fn keyed(server: &Server) -> Client {
@@ -35,7 +35,7 @@ async fn send_otherwise(client: &Client, form: Form) -> Answer {
 }
 
 /// A client that resends a form uses another boundary, and may reorder the parts.
-async fn repeated_upload_is_executed_once_and_replayed(server: Server) {
+async fn repeated_upload_gets_the_same_response_and_runs_once(server: Server) {
     let member = member(&server).await;
     let form = Form::default().on(&member).field("category", "contract").file("a.txt", b"Hello");
     let first = form.clone().send(&keyed(&server)).await;
@@ -55,7 +55,7 @@ async fn repeated_upload_is_executed_once_and_replayed(server: Server) {
     assert_eq!(attachments(&server, &member).await, 2);
 }
 
-async fn key_of_another_upload_is_rejected(server: Server) {
+async fn different_upload_with_the_same_idempotency_key_is_refused(server: Server) {
     let member = member(&server).await;
     let form = |name: &str, bytes: &[u8]| Form::default().on(&member).file(name, bytes);
     form("a.txt", b"Hello").send(&keyed(&server)).await.created("attachment");
@@ -72,7 +72,7 @@ async fn key_of_another_upload_is_rejected(server: Server) {
     assert_eq!((attachments(&server, &member).await, stored(&server).len()), (1.into(), 1));
 }
 
-async fn concurrent_duplicate_uploads_create_one_attachment(server: Server) {
+async fn concurrent_uploads_with_one_key_create_one_attachment(server: Server) {
     let member = member(&server).await;
     let bytes = vec![b'x'; 1 << 20];
     let post = || {
@@ -90,7 +90,7 @@ async fn concurrent_duplicate_uploads_create_one_attachment(server: Server) {
     assert_eq!((stored(&server).len(), pending_deletions(&server.state).await), (1, 0));
 }
 
-async fn failed_upload_can_be_retried_with_its_key(server: Server) {
+async fn failed_upload_can_be_retried_with_the_same_key(server: Server) {
     let member = member(&server).await;
     let form = || Form::default().on(&member).field("category", "broken").file("a.txt", b"a");
     let (refuse, allow) = match server.state.db.dialect() {
@@ -115,7 +115,7 @@ async fn failed_upload_can_be_retried_with_its_key(server: Server) {
     assert_eq!((attachments(&server, &member).await, stored(&server).len()), (1.into(), 1));
 }
 
-async fn reply_is_replayed_after_the_attachment_is_deleted(server: Server) {
+async fn stored_upload_response_outlives_the_attachment(server: Server) {
     let member = member(&server).await;
     let form = Form::default().on(&member).file("a.txt", b"a");
     let first = form.clone().send(&keyed(&server)).await.created("attachment");
@@ -124,7 +124,7 @@ async fn reply_is_replayed_after_the_attachment_is_deleted(server: Server) {
     form.send(&server.admin()).await.invalid("attachable_id");
 }
 
-async fn malformed_key_is_rejected_before_the_file_arrives(server: Server) {
+async fn invalid_idempotency_key_is_refused_before_the_file_arrives(server: Server) {
     let member = member(&server).await;
     let client = server.admin().with("idempotency-key", "not a key");
     Form::default().on(&member).file("a.txt", b"a").send(&client).await.invalid("Idempotency-Key");

@@ -10,13 +10,13 @@ use crate::support::{Server, on_both};
 const MOST: usize = 20 * 1024 * 1024;
 
 on_both!(
-    file_of_20_mib_is_accepted_and_a_larger_one_rejected,
-    too_long_content_length_is_rejected_before_the_body,
+    upload_is_limited_to_20_mib,
+    upload_with_a_too_large_content_length_is_refused_before_its_body,
     an_image_of_too_many_pixels_is_refused,
     slow_upload_does_not_block_other_requests,
 );
 
-async fn file_of_20_mib_is_accepted_and_a_larger_one_rejected(server: Server) {
+async fn upload_is_limited_to_20_mib(server: Server) {
     let member = member(&server).await;
     // Bytes that repeatedly look like the start of a boundary.
     let bytes: Vec<u8> = b"\r\n------of-the-test".iter().copied().cycle().take(MOST + 1).collect();
@@ -32,7 +32,7 @@ async fn file_of_20_mib_is_accepted_and_a_larger_one_rejected(server: Server) {
     assert_eq!(answer.status(206).text.as_bytes(), &bytes[MOST - 20..MOST]);
 }
 
-async fn too_long_content_length_is_rejected_before_the_body(server: Server) {
+async fn upload_with_a_too_large_content_length_is_refused_before_its_body(server: Server) {
     let mut stream = TcpStream::connect(server.address).await.expect("the server listens");
     let token = server.token(&["members:write"]).await;
     let head = format!(

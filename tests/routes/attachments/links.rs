@@ -8,19 +8,19 @@ use super::{Form, attach, member, path};
 use crate::support::{Server, on_both};
 
 on_both!(
-    a_link_needs_no_token_and_lives_an_hour,
-    every_changed_byte_of_a_link_is_refused,
-    a_link_serves_its_purpose_alone,
-    an_expired_link_is_gone,
-    a_part_of_a_file_is_served,
-    a_known_file_is_not_sent_again,
-    types_that_can_run_scripts_are_downloaded,
-    content_disposition_is_readable_by_every_client,
-    links_begin_with_the_base_url,
-    a_link_of_another_key_is_refused,
+    file_link_needs_no_token_and_is_valid_for_an_hour,
+    file_link_with_any_changed_byte_is_refused,
+    file_link_is_valid_only_for_its_own_file,
+    expired_file_link_is_refused,
+    file_download_supports_ranges,
+    unchanged_file_is_answered_with_304,
+    active_content_is_never_shown_inline,
+    file_name_is_encoded_for_every_client,
+    file_links_begin_with_the_base_url,
+    file_link_signed_with_another_key_is_refused,
 );
 
-async fn a_link_needs_no_token_and_lives_an_hour(server: Server) {
+async fn file_link_needs_no_token_and_is_valid_for_an_hour(server: Server) {
     let member = member(&server).await;
     let attachment = attach(&server, &member, "a.txt", "Hello").await;
     let link = attachment["url"].as_str().expect("a link");
@@ -54,7 +54,7 @@ async fn a_link_needs_no_token_and_lives_an_hour(server: Server) {
     answer.refused(405, "method_not_allowed");
 }
 
-async fn every_changed_byte_of_a_link_is_refused(server: Server) {
+async fn file_link_with_any_changed_byte_is_refused(server: Server) {
     let member = member(&server).await;
     let attachment = attach(&server, &member, "a.txt", "Hello").await;
     let target = path(&attachment["url"]).trim_start_matches('~').to_string().into_bytes();
@@ -84,7 +84,7 @@ async fn every_changed_byte_of_a_link_is_refused(server: Server) {
     }
 }
 
-async fn a_link_serves_its_purpose_alone(server: Server) {
+async fn file_link_is_valid_only_for_its_own_file(server: Server) {
     let member = member(&server).await;
     let form = Form::default().on(&member).file("a.png", &super::thumbnails::png(4, 4));
     let attachment = form.send(&server.admin()).await.created("attachment");
@@ -101,7 +101,7 @@ async fn a_link_serves_its_purpose_alone(server: Server) {
     server.admin().get(&format!("~/files/{of}/file")).await.refused(403, "link_invalid");
 }
 
-async fn an_expired_link_is_gone(server: Server) {
+async fn expired_file_link_is_refused(server: Server) {
     let member = member(&server).await;
     let attachment = attach(&server, &member, "a.txt", "a").await;
     let link = path(&attachment["url"]);
@@ -114,7 +114,7 @@ async fn an_expired_link_is_gone(server: Server) {
     server.anonymous().get(&path(&shown["url"])).await.status(200);
 }
 
-async fn a_part_of_a_file_is_served(server: Server) {
+async fn file_download_supports_ranges(server: Server) {
     let member = member(&server).await;
     let attachment = attach(&server, &member, "a.txt", "0123456789").await;
     let link = path(&attachment["url"]);
@@ -151,7 +151,7 @@ async fn a_part_of_a_file_is_served(server: Server) {
     assert_eq!((head.status, head.header("content-length")), (200, Some("10")));
 }
 
-async fn a_known_file_is_not_sent_again(server: Server) {
+async fn unchanged_file_is_answered_with_304(server: Server) {
     let member = member(&server).await;
     let attachment = attach(&server, &member, "a.txt", "a").await;
     let link = path(&attachment["url"]);
@@ -167,7 +167,7 @@ async fn a_known_file_is_not_sent_again(server: Server) {
     server.anonymous().with("if-none-match", "\"other\"").get(&link).await.status(200);
 }
 
-async fn types_that_can_run_scripts_are_downloaded(server: Server) {
+async fn active_content_is_never_shown_inline(server: Server) {
     let member = member(&server).await;
     for (bytes, media_type, shown) in [
         (&b"<html><script>alert(1)</script></html>"[..], "text/html", "attachment"),
@@ -187,7 +187,7 @@ async fn types_that_can_run_scripts_are_downloaded(server: Server) {
     }
 }
 
-async fn content_disposition_is_readable_by_every_client(server: Server) {
+async fn file_name_is_encoded_for_every_client(server: Server) {
     let member = member(&server).await;
     let attachment = attach(&server, &member, "Größe; \\\"1\\\" 100%.txt", "a").await;
     assert_eq!(attachment["original_name"], "Größe; \"1\" 100%.txt");
@@ -197,7 +197,7 @@ async fn content_disposition_is_readable_by_every_client(server: Server) {
     assert_eq!(answer.header("content-disposition"), Some(expected));
 }
 
-async fn links_begin_with_the_base_url(server: Server) {
+async fn file_links_begin_with_the_base_url(server: Server) {
     let other = server.configured(|config| config.base_url = Some("https://hire.example/records".into())).await;
     let member = member(&other).await;
     let attachment = attach(&other, &member, "a.txt", "a").await;
@@ -207,7 +207,7 @@ async fn links_begin_with_the_base_url(server: Server) {
     other.anonymous().get(&path(&attachment["url"])).await.status(200);
 }
 
-async fn a_link_of_another_key_is_refused(server: Server) {
+async fn file_link_signed_with_another_key_is_refused(server: Server) {
     let other = server.configured(|config| config.secret_key = Some("another".into())).await;
     let here = attach(&server, &member(&server).await, "a.txt", "a").await;
     let there = attach(&other, &member(&other).await, "a.txt", "a").await;

@@ -6,15 +6,15 @@ use super::{Form, attach, member, path};
 use crate::support::{Server, on_both};
 
 on_both!(
-    a_list_has_the_attachments_of_its_record_alone,
-    the_specified_filters_and_sorts_work,
-    the_list_conventions_hold,
-    a_saved_view_applies,
-    the_record_of_the_path_must_be_there,
-    a_list_needs_the_ability_of_its_record,
+    attachment_list_contains_only_those_of_its_record,
+    attachment_list_supports_the_specified_filters_and_sorts,
+    attachment_list_follows_the_list_conventions,
+    attachment_list_accepts_a_saved_view,
+    attachment_list_of_a_missing_record_returns_404,
+    attachment_list_requires_the_ability_of_its_record,
 );
 
-async fn a_list_has_the_attachments_of_its_record_alone(server: Server) {
+async fn attachment_list_contains_only_those_of_its_record(server: Server) {
     let (one, other) = (member(&server).await, member(&server).await);
     let first = attach(&server, &one, "a.txt", "a").await;
     attach(&server, &other, "b.txt", "b").await;
@@ -29,7 +29,7 @@ async fn a_list_has_the_attachments_of_its_record_alone(server: Server) {
     }
 }
 
-async fn the_specified_filters_and_sorts_work(server: Server) {
+async fn attachment_list_supports_the_specified_filters_and_sorts(server: Server) {
     let member = member(&server).await;
     attach(&server, &member, "beta.txt", "1").await;
     let form = Form::default().on(&member).field("category", "legal").file("Alpha.pdf", b"%PDF-1.7 longer than that");
@@ -52,7 +52,7 @@ async fn the_specified_filters_and_sorts_work(server: Server) {
     assert_eq!(names("sort=url").await, ["beta.txt", "Alpha.pdf"]);
 }
 
-async fn the_list_conventions_hold(server: Server) {
+async fn attachment_list_follows_the_list_conventions(server: Server) {
     let member = member(&server).await;
     for name in ["a.txt", "b.txt", "c.txt"] {
         attach(&server, &member, name, "x").await;
@@ -70,7 +70,7 @@ async fn the_list_conventions_hold(server: Server) {
     server.admin().post(&list, json!({})).await.refused(405, "method_not_allowed");
 }
 
-async fn a_saved_view_applies(server: Server) {
+async fn attachment_list_accepts_a_saved_view(server: Server) {
     let (admin, member) = (server.admin(), member(&server).await);
     attach(&server, &member, "a.txt", "a").await;
     attach(&server, &member, "b.txt", "b").await;
@@ -88,7 +88,7 @@ async fn a_saved_view_applies(server: Server) {
     assert_eq!(server.anonymous().get(&path(&records[0]["url"])).await.status(200).text, "b");
 }
 
-async fn the_record_of_the_path_must_be_there(server: Server) {
+async fn attachment_list_of_a_missing_record_returns_404(server: Server) {
     for id in ["999", "0", "x", "1x"] {
         server.admin().get(&format!("/members/{id}/attachments")).await.refused(404, "not_found");
     }
@@ -96,7 +96,7 @@ async fn the_record_of_the_path_must_be_there(server: Server) {
     server.admin().get("/products/1/attachments").await.refused(404, "not_found");
 }
 
-async fn a_list_needs_the_ability_of_its_record(server: Server) {
+async fn attachment_list_requires_the_ability_of_its_record(server: Server) {
     let member = member(&server).await;
     let list = format!("/members/{}/attachments", member["id"]);
     server.anonymous().get(&list).await.refused(401, "unauthenticated");

@@ -6,14 +6,14 @@ use super::{attach, member, path, pending_deletions, stored, until};
 use crate::support::{Server, on_both};
 
 on_both!(
-    an_attachment_is_shown_with_new_links,
-    a_deleted_attachment_is_gone_with_its_bytes,
-    attachments_are_deleted_with_their_record,
-    attachments_are_deleted_with_a_cascaded_record,
-    attachments_need_the_abilities_of_their_record,
+    showing_an_attachment_returns_new_links,
+    deleting_an_attachment_deletes_its_file,
+    deleting_a_record_deletes_its_attachments,
+    cascade_delete_of_a_record_deletes_its_attachments,
+    attachments_require_the_abilities_of_their_record,
 );
 
-async fn an_attachment_is_shown_with_new_links(server: Server) {
+async fn showing_an_attachment_returns_new_links(server: Server) {
     let member = member(&server).await;
     let made = attach(&server, &member, "a.txt", "a").await;
     let shown = server.admin().get(&format!("/attachments/{}", made["id"])).await.record("attachment");
@@ -26,7 +26,7 @@ async fn an_attachment_is_shown_with_new_links(server: Server) {
     server.admin().get("/attachments/999").await.refused(404, "not_found");
 }
 
-async fn a_deleted_attachment_is_gone_with_its_bytes(server: Server) {
+async fn deleting_an_attachment_deletes_its_file(server: Server) {
     let member = member(&server).await;
     let (gone, kept) = (attach(&server, &member, "a.txt", "a").await, attach(&server, &member, "b.txt", "b").await);
     let record = format!("/attachments/{}", gone["id"]);
@@ -39,7 +39,7 @@ async fn a_deleted_attachment_is_gone_with_its_bytes(server: Server) {
     assert_eq!(server.anonymous().get(&path(&kept["url"])).await.status(200).text, "b");
 }
 
-async fn attachments_are_deleted_with_their_record(server: Server) {
+async fn deleting_a_record_deletes_its_attachments(server: Server) {
     let (gone, kept) = (member(&server).await, member(&server).await);
     let attachment = attach(&server, &gone, "a.txt", "a").await;
     attach(&server, &kept, "b.txt", "b").await;
@@ -57,7 +57,7 @@ async fn attachments_are_deleted_with_their_record(server: Server) {
 }
 
 /// As in a cascade of the database, which bypasses the application.
-async fn attachments_are_deleted_with_a_cascaded_record(server: Server) {
+async fn cascade_delete_of_a_record_deletes_its_attachments(server: Server) {
     let member = member(&server).await;
     let attachment = attach(&server, &member, "a.txt", "a").await;
     server.sql(&format!("DELETE FROM members WHERE id = {}", member["id"])).await;
@@ -68,7 +68,7 @@ async fn attachments_are_deleted_with_a_cascaded_record(server: Server) {
     assert!(stored(&server).is_empty());
 }
 
-async fn attachments_need_the_abilities_of_their_record(server: Server) {
+async fn attachments_require_the_abilities_of_their_record(server: Server) {
     let member = member(&server).await;
     let record = format!("/attachments/{}", attach(&server, &member, "a.txt", "a").await["id"]);
     let (reader, writer) = (server.able(&["members:read"]).await, server.able(&["members:write"]).await);

@@ -6,10 +6,10 @@ use super::{Form, member, path, stored};
 use crate::support::{Server, http, on_both};
 
 on_both!(
-    an_image_has_a_thumbnail,
-    a_photograph_is_shown_upright,
+    image_gets_a_thumbnail,
+    thumbnail_applies_the_exif_orientation,
     file_that_is_not_an_image_has_no_thumbnail,
-    thumbnail_is_deleted_with_its_file,
+    deleting_an_attachment_deletes_its_thumbnail,
 );
 
 /// An uncompressed PNG of this size in one color.
@@ -60,7 +60,7 @@ async fn thumbnail(attachment: &Value) -> (String, image::DynamicImage) {
     (media_type, image::load_from_memory(&bytes).expect("an image"))
 }
 
-async fn an_image_has_a_thumbnail(server: Server) {
+async fn image_gets_a_thumbnail(server: Server) {
     use image::ImageFormat::{Gif, Jpeg, Png, WebP};
     let member = member(&server).await;
     for (format, media_type, alpha, thumb_type) in [
@@ -95,7 +95,7 @@ async fn an_image_has_a_thumbnail(server: Server) {
 }
 
 /// A JPEG with an EXIF orientation.
-async fn a_photograph_is_shown_upright(server: Server) {
+async fn thumbnail_applies_the_exif_orientation(server: Server) {
     let member = member(&server).await;
     let jpeg = encoded(image::ImageFormat::Jpeg, 300, 100, false);
     let tiff = b"II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\x06\0\0\0\0\0\0\0";
@@ -119,7 +119,7 @@ async fn file_that_is_not_an_image_has_no_thumbnail(server: Server) {
     }
 }
 
-async fn thumbnail_is_deleted_with_its_file(server: Server) {
+async fn deleting_an_attachment_deletes_its_thumbnail(server: Server) {
     let member = member(&server).await;
     let form = Form::default().on(&member).file("a.png", &png(300, 300));
     let attachment = form.send(&server.admin()).await.created("attachment");

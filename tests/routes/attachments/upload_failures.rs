@@ -13,16 +13,16 @@ use super::{Form, attach, content_type, member, pending_deletions, stored, until
 use crate::support::{Server, on_both};
 
 on_both!(
-    disconnected_upload_leaves_nothing,
-    a_database_that_fails_leaves_nothing,
-    upload_to_a_record_deleted_meanwhile_leaves_nothing,
-    file_of_a_crashed_upload_is_collected_after_an_hour,
-    abandoned_spool_file_is_collected_after_an_hour,
-    committed_deletion_is_carried_out_at_the_next_start,
-    undeletable_file_does_not_block_others,
+    upload_of_a_disconnected_client_leaves_no_file,
+    upload_during_a_database_failure_leaves_no_file,
+    upload_to_a_record_deleted_meanwhile_leaves_no_file,
+    file_left_by_a_crash_is_deleted_after_an_hour,
+    received_file_of_an_aborted_upload_is_deleted_after_an_hour,
+    pending_file_deletion_is_completed_at_the_next_start,
+    undeletable_file_does_not_block_the_deletion_of_others,
 );
 
-async fn disconnected_upload_leaves_nothing(server: Server) {
+async fn upload_of_a_disconnected_client_leaves_no_file(server: Server) {
     let member = member(&server).await;
     let token = server.token(&["members:write"]).await;
     let body = Form::default().on(&member).file("a.bin", &vec![7; 1 << 20]).bytes();
@@ -41,7 +41,7 @@ async fn disconnected_upload_leaves_nothing(server: Server) {
     assert_eq!(pending_deletions(&server.state).await, 0);
 }
 
-async fn a_database_that_fails_leaves_nothing(server: Server) {
+async fn upload_during_a_database_failure_leaves_no_file(server: Server) {
     let member = member(&server).await;
     let refuse = match server.state.db.dialect() {
         Dialect::Postgres => "ALTER TABLE attachments ADD CHECK (category <> 'broken')",
@@ -61,7 +61,7 @@ async fn a_database_that_fails_leaves_nothing(server: Server) {
 }
 
 /// The record exists during validation and is deleted before the file is stored.
-async fn upload_to_a_record_deleted_meanwhile_leaves_nothing(server: Server) {
+async fn upload_to_a_record_deleted_meanwhile_leaves_no_file(server: Server) {
     let member = member(&server).await;
     let mut uploads = Vec::new();
     for _ in 0..4 {
@@ -98,7 +98,7 @@ fn stray(folder: &Path) {
     std::fs::write(folder.join("file"), b"stray").expect("the folder can be written");
 }
 
-async fn undeletable_file_does_not_block_others(server: Server) {
+async fn undeletable_file_does_not_block_the_deletion_of_others(server: Server) {
     // A folder in place of the file cannot be deleted as a file.
     let in_the_way = |folder: &Path| std::fs::create_dir(folder.join("file")).expect("the folder can be written");
     let first =
@@ -115,7 +115,7 @@ async fn undeletable_file_does_not_block_others(server: Server) {
 }
 
 /// As after a crash between scheduling the deletion and creating the attachment.
-async fn file_of_a_crashed_upload_is_collected_after_an_hour(server: Server) {
+async fn file_left_by_a_crash_is_deleted_after_an_hour(server: Server) {
     let member = member(&server).await;
     let attachment = attach(&server, &member, "a.txt", "a").await;
     let uuid = attachment["uuid"].as_str().expect("a UUID");
@@ -130,7 +130,7 @@ async fn file_of_a_crashed_upload_is_collected_after_an_hour(server: Server) {
     assert_eq!(pending_deletions(&server.state).await, 0);
 }
 
-async fn abandoned_spool_file_is_collected_after_an_hour(server: Server) {
+async fn received_file_of_an_aborted_upload_is_deleted_after_an_hour(server: Server) {
     let uploads = server.state.config.data_dir.join("uploads");
     for (name, minutes) in [("old", 61), ("new", 59)] {
         let file = std::fs::File::create(uploads.join(name)).expect("the folder can be written");
@@ -141,7 +141,7 @@ async fn abandoned_spool_file_is_collected_after_an_hour(server: Server) {
     assert_eq!(stored(&server), [uploads.join("new")]);
 }
 
-async fn committed_deletion_is_carried_out_at_the_next_start(server: Server) {
+async fn pending_file_deletion_is_completed_at_the_next_start(server: Server) {
     let member = member(&server).await;
     attach(&server, &member, "a.txt", "a").await;
     // As after a crash between committing the deletion and deleting the file.

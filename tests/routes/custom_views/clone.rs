@@ -6,14 +6,14 @@ use super::{created, path};
 use crate::support::{Server, on_both};
 
 on_both!(
-    a_clone_is_a_personal_copy,
-    a_system_view_is_cloned_by_whoever_sees_it,
-    a_long_name_is_cut,
-    clone_leaves_out_removed_fields,
-    a_view_that_one_may_not_see_is_not_cloned,
+    cloned_view_is_a_personal_copy,
+    system_view_can_be_cloned_by_any_user_who_sees_it,
+    name_of_a_cloned_view_is_truncated_to_its_limit,
+    clone_omits_deleted_custom_fields,
+    invisible_view_cannot_be_cloned,
 );
 
-async fn a_clone_is_a_personal_copy(server: Server) {
+async fn cloned_view_is_a_personal_copy(server: Server) {
     let admin = server.admin();
     let (user, client) = server.user(&[], &["*"]).await;
     let filter = json!({ "field": "name", "predicate": "cont", "value": "x", "logic": "or" });
@@ -40,7 +40,7 @@ async fn a_clone_is_a_personal_copy(server: Server) {
     admin.get(&path(&view)).await.record("custom_view");
 }
 
-async fn a_system_view_is_cloned_by_whoever_sees_it(server: Server) {
+async fn system_view_can_be_cloned_by_any_user_who_sees_it(server: Server) {
     let view = created(&server.admin(), json!({ "visibility": "system" })).await;
     let (user, client) = server.user(&[], &["custom_views:write"]).await;
     let copy = client.post(&format!("{}/clone", path(&view)), json!({})).await.created("custom_view");
@@ -49,7 +49,7 @@ async fn a_system_view_is_cloned_by_whoever_sees_it(server: Server) {
     reader.post(&format!("{}/clone", path(&view)), json!({})).await.refused(403, "ability_missing");
 }
 
-async fn a_long_name_is_cut(server: Server) {
+async fn name_of_a_cloned_view_is_truncated_to_its_limit(server: Server) {
     let admin = server.admin();
     for (length, expected) in [(248, "ä".repeat(248) + " (Copy)"), (249, "ä".repeat(249) + " (Copy")] {
         let view = created(&admin, json!({ "name": "ä".repeat(length) })).await;
@@ -58,7 +58,7 @@ async fn a_long_name_is_cut(server: Server) {
     }
 }
 
-async fn clone_leaves_out_removed_fields(server: Server) {
+async fn clone_omits_deleted_custom_fields(server: Server) {
     let admin = server.admin();
     let definition = json!({ "entity_type": "products", "name": "power", "field_type": "integer" });
     let definition = admin.post("/custom_fields", definition).await.created("custom_field");
@@ -76,7 +76,7 @@ async fn clone_leaves_out_removed_fields(server: Server) {
     admin.post(&format!("{}/clone", path(&only)), json!({})).await.invalid("columns");
 }
 
-async fn a_view_that_one_may_not_see_is_not_cloned(server: Server) {
+async fn invisible_view_cannot_be_cloned(server: Server) {
     let (_, one) = server.user(&[], &["*"]).await;
     let (_, two) = server.user(&[], &["*"]).await;
     let view = created(&one, json!({})).await;

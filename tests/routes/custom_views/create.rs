@@ -6,24 +6,24 @@ use super::{created, path, view};
 use crate::support::{Server, is_utc_time, keys, on_both};
 
 on_both!(
-    create_answers_201_with_the_view,
-    name_entity_type_and_columns_are_required,
-    all_view_errors_are_reported_together,
-    a_name_has_at_most_255_characters,
-    the_entity_type_is_a_plural_name,
-    each_column_is_checked_against_the_fields_of_the_entity,
-    custom_field_columns_have_a_prefix,
-    per_page_is_from_1_to_100,
-    words_are_those_of_the_specification,
-    filters_are_checked_as_the_parameters_they_stand_for,
-    the_sort_column_must_be_one_that_sorts,
-    roles_must_exist,
-    system_views_are_made_by_administrators_only,
-    the_creator_is_the_caller_whatever_the_body_says,
-    create_needs_the_ability_custom_views_write,
+    creating_a_view_returns_201_with_the_view,
+    view_requires_name_entity_type_and_columns,
+    all_errors_of_a_view_are_reported_at_once,
+    view_name_has_at_most_255_characters,
+    view_entity_type_is_the_plural_name_of_a_resource,
+    view_columns_must_be_fields_of_the_entity_type,
+    view_columns_of_custom_fields_have_the_prefix_cf,
+    view_per_page_is_from_1_to_100,
+    view_enum_values_are_those_of_the_specification,
+    view_filters_are_validated_like_query_parameters,
+    view_sort_column_must_be_sortable,
+    roles_of_a_shared_view_must_exist,
+    only_administrators_can_create_system_views,
+    creator_of_a_view_is_the_caller_and_ignores_the_body,
+    creating_a_view_requires_the_ability_custom_views_write,
 );
 
-async fn create_answers_201_with_the_view(server: Server) {
+async fn creating_a_view_returns_201_with_the_view(server: Server) {
     let admin = server.admin();
     let answer = admin.post("/custom_views", view(json!({}))).await;
     let view = answer.created("custom_view");
@@ -51,7 +51,7 @@ async fn create_answers_201_with_the_view(server: Server) {
     assert_eq!(admin.get(&path(&view)).await.record("custom_view"), view);
 }
 
-async fn name_entity_type_and_columns_are_required(server: Server) {
+async fn view_requires_name_entity_type_and_columns(server: Server) {
     let admin = server.admin();
     let answer = admin.post("/custom_views", json!({})).await;
     assert_eq!(answer.invalid_fields(), ["columns", "entity_type", "name"]);
@@ -62,7 +62,7 @@ async fn name_entity_type_and_columns_are_required(server: Server) {
     }
 }
 
-async fn all_view_errors_are_reported_together(server: Server) {
+async fn all_errors_of_a_view_are_reported_at_once(server: Server) {
     let body = json!({
         "entity_type": "products", "columns": ["nam"], "filters": [{ "field": "nope", "predicate": "eq", "value": 1 }],
         "sort_column": "nope", "per_page": 0,
@@ -74,7 +74,7 @@ async fn all_view_errors_are_reported_together(server: Server) {
     assert_eq!(answer.invalid_fields(), ["entity_type", "filters", "name"]);
 }
 
-async fn a_name_has_at_most_255_characters(server: Server) {
+async fn view_name_has_at_most_255_characters(server: Server) {
     let admin = server.admin();
     let longest = "ä".repeat(255);
     assert_eq!(created(&admin, json!({ "name": longest })).await["name"], longest.as_str());
@@ -82,7 +82,7 @@ async fn a_name_has_at_most_255_characters(server: Server) {
     admin.post("/custom_views", view(json!({ "name": " " }))).await.invalid("name");
 }
 
-async fn the_entity_type_is_a_plural_name(server: Server) {
+async fn view_entity_type_is_the_plural_name_of_a_resource(server: Server) {
     let admin = server.admin();
     for known in ["products", "members", "currencies", "exchange_rates", "users"] {
         created(&admin, json!({ "entity_type": known, "columns": ["id"] })).await;
@@ -94,7 +94,7 @@ async fn the_entity_type_is_a_plural_name(server: Server) {
     assert!(problem.contains("did you mean `products`?"), "{problem}");
 }
 
-async fn each_column_is_checked_against_the_fields_of_the_entity(server: Server) {
+async fn view_columns_must_be_fields_of_the_entity_type(server: Server) {
     let admin = server.admin();
     created(&admin, json!({ "columns": ["id", "product_group_name", "buffer_percent", "created_at", "tag_list"] }))
         .await;
@@ -108,7 +108,7 @@ async fn each_column_is_checked_against_the_fields_of_the_entity(server: Server)
     admin.post("/custom_views", tokens).await.invalid("columns");
 }
 
-async fn custom_field_columns_have_a_prefix(server: Server) {
+async fn view_columns_of_custom_fields_have_the_prefix_cf(server: Server) {
     let admin = server.admin();
     let definition = json!({ "entity_type": "products", "name": "power", "field_type": "integer" });
     admin.post("/custom_fields", definition).await.created("custom_field");
@@ -120,7 +120,7 @@ async fn custom_field_columns_have_a_prefix(server: Server) {
     }
 }
 
-async fn per_page_is_from_1_to_100(server: Server) {
+async fn view_per_page_is_from_1_to_100(server: Server) {
     let admin = server.admin();
     for fine in [1, 100] {
         assert_eq!(created(&admin, json!({ "per_page": fine })).await["per_page"], fine);
@@ -130,7 +130,7 @@ async fn per_page_is_from_1_to_100(server: Server) {
     }
 }
 
-async fn words_are_those_of_the_specification(server: Server) {
+async fn view_enum_values_are_those_of_the_specification(server: Server) {
     let admin = server.admin();
     for visibility in ["personal", "shared", "system"] {
         assert_eq!(created(&admin, json!({ "visibility": visibility })).await["visibility"], visibility);
@@ -142,7 +142,7 @@ async fn words_are_those_of_the_specification(server: Server) {
     admin.post("/custom_views", view(json!({ "sort_direction": "up" }))).await.invalid("sort_direction");
 }
 
-async fn filters_are_checked_as_the_parameters_they_stand_for(server: Server) {
+async fn view_filters_are_validated_like_query_parameters(server: Server) {
     let admin = server.admin();
     for logic in ["and", "or", "nand", "nor"] {
         let filter = json!({ "field": "name", "predicate": "cont", "value": "x", "logic": logic });
@@ -183,7 +183,7 @@ async fn filters_are_checked_as_the_parameters_they_stand_for(server: Server) {
     assert_eq!(created(&admin, json!({ "filters": null })).await["filters"], json!([]));
 }
 
-async fn the_sort_column_must_be_one_that_sorts(server: Server) {
+async fn view_sort_column_must_be_sortable(server: Server) {
     let admin = server.admin();
     assert_eq!(created(&admin, json!({ "sort_column": "sku" })).await["sort_column"], "sku");
     for bad in ["nope", "-sku", "tag_list", "custom_fields", "cf.nope"] {
@@ -191,7 +191,7 @@ async fn the_sort_column_must_be_one_that_sorts(server: Server) {
     }
 }
 
-async fn roles_must_exist(server: Server) {
+async fn roles_of_a_shared_view_must_exist(server: Server) {
     let admin = server.admin();
     let role = admin.post("/roles", json!({ "name": "Office" })).await.created("role");
     let shared = created(&admin, json!({ "visibility": "shared", "role_ids": [role["id"]] })).await;
@@ -201,7 +201,7 @@ async fn roles_must_exist(server: Server) {
     }
 }
 
-async fn system_views_are_made_by_administrators_only(server: Server) {
+async fn only_administrators_can_create_system_views(server: Server) {
     let (_, user) = server.user(&["users.manage", "settings.manage"], &["*"]).await;
     user.post("/custom_views", view(json!({ "visibility": "system" }))).await.invalid("visibility");
     let own = created(&user, json!({})).await;
@@ -209,12 +209,12 @@ async fn system_views_are_made_by_administrators_only(server: Server) {
     created(&server.admin(), json!({ "visibility": "system" })).await;
 }
 
-async fn the_creator_is_the_caller_whatever_the_body_says(server: Server) {
+async fn creator_of_a_view_is_the_caller_and_ignores_the_body(server: Server) {
     let (user, client) = server.user(&[], &["custom_views:write"]).await;
     assert_eq!(created(&client, json!({ "user_id": 1 })).await["user_id"], user["id"]);
 }
 
-async fn create_needs_the_ability_custom_views_write(server: Server) {
+async fn creating_a_view_requires_the_ability_custom_views_write(server: Server) {
     let reader = server.able(&["custom_views:read"]).await;
     reader.post("/custom_views", view(json!({}))).await.refused(403, "ability_missing");
 }

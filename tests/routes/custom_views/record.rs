@@ -6,24 +6,24 @@ use super::{created, path};
 use crate::support::{Client, Server, keys, on_both};
 
 on_both!(
-    a_list_shows_ones_own_views_the_shared_ones_of_ones_roles_and_all_system_views,
-    an_administrator_shows_and_changes_the_others_by_id,
-    only_the_creator_or_an_administrator_changes_a_view,
-    a_view_that_one_may_not_see_is_not_found,
-    a_shared_view_is_seen_as_long_as_the_role_is_held,
-    update_takes_only_the_fields_to_change,
-    the_entity_type_cannot_change,
-    a_view_whose_column_has_gone_can_still_be_renamed,
-    a_system_view_cannot_be_deleted,
-    delete_answers_204,
-    the_visibility_may_change_but_only_administrators_make_or_unmake_a_system_view,
+    view_list_contains_own_shared_and_system_views,
+    administrator_can_read_and_update_views_of_others_by_id,
+    only_the_creator_or_an_administrator_can_update_a_view,
+    invisible_view_is_not_found,
+    shared_view_is_visible_while_the_user_has_the_role,
+    view_update_changes_only_the_given_fields,
+    view_entity_type_cannot_change,
+    view_with_a_removed_column_can_still_be_renamed,
+    system_view_cannot_be_deleted,
+    deleting_a_view_returns_204,
+    only_administrators_can_change_visibility_to_or_from_system,
 );
 
 async fn ids(client: &Client) -> Vec<Value> {
     client.get("/custom_views").await.column("custom_views", "id")
 }
 
-async fn a_list_shows_ones_own_views_the_shared_ones_of_ones_roles_and_all_system_views(server: Server) {
+async fn view_list_contains_own_shared_and_system_views(server: Server) {
     let admin = server.admin();
     let (user, client) = server.user(&[], &["custom_views:read", "custom_views:write"]).await;
     let role = &user["role_ids"][0];
@@ -42,7 +42,7 @@ async fn a_list_shows_ones_own_views_the_shared_ones_of_ones_roles_and_all_syste
     assert_eq!(keys(&body), ["custom_views", "meta"]);
 }
 
-async fn an_administrator_shows_and_changes_the_others_by_id(server: Server) {
+async fn administrator_can_read_and_update_views_of_others_by_id(server: Server) {
     let admin = server.admin();
     let (user, client) = server.user(&[], &["*"]).await;
     let view = created(&client, json!({})).await;
@@ -53,7 +53,7 @@ async fn an_administrator_shows_and_changes_the_others_by_id(server: Server) {
     client.get(&path(&view)).await.refused(404, "not_found");
 }
 
-async fn only_the_creator_or_an_administrator_changes_a_view(server: Server) {
+async fn only_the_creator_or_an_administrator_can_update_a_view(server: Server) {
     let admin = server.admin();
     let (user, client) = server.user(&[], &["*"]).await;
     for further in [json!({ "visibility": "shared", "role_ids": user["role_ids"] }), json!({ "visibility": "system" })]
@@ -73,7 +73,7 @@ async fn only_the_creator_or_an_administrator_changes_a_view(server: Server) {
     }
 }
 
-async fn a_view_that_one_may_not_see_is_not_found(server: Server) {
+async fn invisible_view_is_not_found(server: Server) {
     let (_, one) = server.user(&[], &["*"]).await;
     let (_, two) = server.user(&[], &["*"]).await;
     let view = created(&one, json!({})).await;
@@ -83,7 +83,7 @@ async fn a_view_that_one_may_not_see_is_not_found(server: Server) {
     one.get(&path(&view)).await.record("custom_view");
 }
 
-async fn a_shared_view_is_seen_as_long_as_the_role_is_held(server: Server) {
+async fn shared_view_is_visible_while_the_user_has_the_role(server: Server) {
     let admin = server.admin();
     let (user, client) = server.user(&[], &["*"]).await;
     let view = created(&admin, json!({ "visibility": "shared", "role_ids": user["role_ids"] })).await;
@@ -93,7 +93,7 @@ async fn a_shared_view_is_seen_as_long_as_the_role_is_held(server: Server) {
     client.get(&format!("/products?view_id={}", view["id"])).await.invalid("view_id");
 }
 
-async fn update_takes_only_the_fields_to_change(server: Server) {
+async fn view_update_changes_only_the_given_fields(server: Server) {
     let admin = server.admin();
     let filter = json!({ "field": "name", "predicate": "cont", "value": "x" });
     let view = created(&admin, json!({ "filters": [filter], "sort_column": "sku", "per_page": 5 })).await;
@@ -116,7 +116,7 @@ async fn update_takes_only_the_fields_to_change(server: Server) {
     assert_eq!(admin.put(&path(&view), changed.clone()).await.record("custom_view"), changed);
 }
 
-async fn the_entity_type_cannot_change(server: Server) {
+async fn view_entity_type_cannot_change(server: Server) {
     let admin = server.admin();
     let view = created(&admin, json!({})).await;
     let problem = admin.put(&path(&view), json!({ "entity_type": "members" })).await.invalid("entity_type");
@@ -124,7 +124,7 @@ async fn the_entity_type_cannot_change(server: Server) {
     admin.put(&path(&view), json!({ "entity_type": "products" })).await.record("custom_view");
 }
 
-async fn a_view_whose_column_has_gone_can_still_be_renamed(server: Server) {
+async fn view_with_a_removed_column_can_still_be_renamed(server: Server) {
     let admin = server.admin();
     let definition = json!({ "entity_type": "products", "name": "power", "field_type": "integer" });
     let definition = admin.post("/custom_fields", definition).await.created("custom_field");
@@ -138,7 +138,7 @@ async fn a_view_whose_column_has_gone_can_still_be_renamed(server: Server) {
     admin.put(&path(&view), json!({ "columns": ["cf.power"] })).await.invalid("columns");
 }
 
-async fn a_system_view_cannot_be_deleted(server: Server) {
+async fn system_view_cannot_be_deleted(server: Server) {
     let admin = server.admin();
     let view = created(&admin, json!({ "visibility": "system" })).await;
     admin.delete(&path(&view)).await.refused(422, "validation_failed");
@@ -146,7 +146,7 @@ async fn a_system_view_cannot_be_deleted(server: Server) {
     admin.put(&path(&view), json!({ "name": "System" })).await.record("custom_view");
 }
 
-async fn delete_answers_204(server: Server) {
+async fn deleting_a_view_returns_204(server: Server) {
     let admin = server.admin();
     let view = created(&admin, json!({})).await;
     admin.delete(&path(&view)).await.deleted();
@@ -154,7 +154,7 @@ async fn delete_answers_204(server: Server) {
     assert!(ids(&admin).await.is_empty());
 }
 
-async fn the_visibility_may_change_but_only_administrators_make_or_unmake_a_system_view(server: Server) {
+async fn only_administrators_can_change_visibility_to_or_from_system(server: Server) {
     let admin = server.admin();
     let (user, client) = server.user(&[], &["*"]).await;
     let view = created(&client, json!({})).await;

@@ -6,22 +6,22 @@ use super::{created, path, value};
 use crate::support::{Server, is_utc_time, keys, on_both};
 
 on_both!(
-    create_answers_201_with_the_value_this_once,
-    a_value_is_a_prefix_and_base62_with_a_checksum,
-    a_new_token_opens_the_api_at_once,
-    a_token_grants_only_abilities_that_it_holds,
-    abilities_must_be_known,
-    only_an_administrator_makes_tokens_for_another_user,
-    expiry_must_be_in_the_future,
-    token_cannot_grant_beyond_its_own_expiry,
-    expiring_token_cannot_create_a_stronger_permanent_one,
-    a_token_stronger_than_ones_own_cannot_be_changed,
-    name_and_abilities_are_required,
-    the_value_and_its_digest_are_never_written_by_clients,
-    create_needs_the_ability_tokens_write,
+    creating_a_token_returns_its_value_once,
+    token_value_is_a_prefix_and_base62_with_a_checksum,
+    new_token_authenticates_immediately,
+    token_can_grant_only_its_own_abilities,
+    unknown_abilities_of_a_token_are_refused,
+    only_an_administrator_can_create_tokens_for_another_user,
+    token_expiry_must_be_in_the_future,
+    token_cannot_create_a_token_that_expires_later,
+    expiring_token_cannot_strengthen_a_token_without_expiry,
+    token_with_more_abilities_cannot_be_updated,
+    token_requires_name_and_abilities,
+    clients_cannot_set_the_value_or_digest_of_a_token,
+    creating_a_token_requires_the_ability_tokens_write,
 );
 
-async fn create_answers_201_with_the_value_this_once(server: Server) {
+async fn creating_a_token_returns_its_value_once(server: Server) {
     let admin = server.admin();
     let answer = admin.post("/tokens", json!({ "name": "Mine", "abilities": ["products:read"] })).await;
     let token = answer.created("token");
@@ -36,7 +36,7 @@ async fn create_answers_201_with_the_value_this_once(server: Server) {
     assert_eq!(keys(&shown), fields[..8]);
 }
 
-async fn a_value_is_a_prefix_and_base62_with_a_checksum(server: Server) {
+async fn token_value_is_a_prefix_and_base62_with_a_checksum(server: Server) {
     let admin = server.admin();
     let token = created(&admin, &["*"]).await;
     let text = value(&token);
@@ -48,12 +48,12 @@ async fn a_value_is_a_prefix_and_base62_with_a_checksum(server: Server) {
     server.client(&format!("{}{slip}", &text[..41])).get("/products").await.refused(401, "invalid_token");
 }
 
-async fn a_new_token_opens_the_api_at_once(server: Server) {
+async fn new_token_authenticates_immediately(server: Server) {
     let token = created(&server.admin(), &["products:read"]).await;
     server.client(value(&token)).get("/products").await.ok();
 }
 
-async fn a_token_grants_only_abilities_that_it_holds(server: Server) {
+async fn token_can_grant_only_its_own_abilities(server: Server) {
     let limited = server.able(&["tokens:write", "products:read", "products:write"]).await;
     let token = created(&limited, &["products:read"]).await;
     server.client(value(&token)).get("/products").await.ok();
@@ -67,7 +67,7 @@ async fn a_token_grants_only_abilities_that_it_holds(server: Server) {
     limited.put(&path(&token), json!({ "abilities": ["products:write"] })).await.record("token");
 }
 
-async fn abilities_must_be_known(server: Server) {
+async fn unknown_abilities_of_a_token_are_refused(server: Server) {
     let admin = server.admin();
     let create = async |abilities: Value| admin.post("/tokens", json!({ "name": "x", "abilities": abilities })).await;
     let problem = create(json!(["product:read"])).await.invalid("abilities");
@@ -102,7 +102,7 @@ async fn abilities_must_be_known(server: Server) {
     }
 }
 
-async fn only_an_administrator_makes_tokens_for_another_user(server: Server) {
+async fn only_an_administrator_can_create_tokens_for_another_user(server: Server) {
     let (user, client) = server.user(&["users.manage"], &["*"]).await;
     let for_admin = json!({ "name": "x", "abilities": ["products:read"], "user_id": 1 });
     let problem = client.post("/tokens", for_admin).await.invalid("user_id");
@@ -115,7 +115,7 @@ async fn only_an_administrator_makes_tokens_for_another_user(server: Server) {
     assert_eq!(server.admin().post("/tokens", nobody).await.invalid("user_id"), "names no user");
 }
 
-async fn expiry_must_be_in_the_future(server: Server) {
+async fn token_expiry_must_be_in_the_future(server: Server) {
     let admin = server.admin();
     let body = |at: &str| json!({ "name": "x", "abilities": ["*"], "expires_at": at });
     let token = admin.post("/tokens", body("2999-01-01T00:00:00+01:00")).await.created("token");
@@ -126,7 +126,7 @@ async fn expiry_must_be_in_the_future(server: Server) {
     admin.post("/tokens", body("tomorrow")).await.invalid("expires_at");
 }
 
-async fn token_cannot_grant_beyond_its_own_expiry(server: Server) {
+async fn token_cannot_create_a_token_that_expires_later(server: Server) {
     let body = |at: Value| json!({ "name": "x", "abilities": ["tokens:write", "products:read"], "expires_at": at });
     let limited = server.admin().post("/tokens", body(json!("2999-01-01T00:00:00Z"))).await.created("token");
     let client = server.client(value(&limited));
@@ -139,7 +139,7 @@ async fn token_cannot_grant_beyond_its_own_expiry(server: Server) {
     client.put(&path(&limited), json!({ "expires_at": "2998-01-01T00:00:00Z" })).await.record("token");
 }
 
-async fn expiring_token_cannot_create_a_stronger_permanent_one(server: Server) {
+async fn expiring_token_cannot_strengthen_a_token_without_expiry(server: Server) {
     let admin = server.admin();
     let weak = created(&admin, &["products:read"]).await;
     let body = json!({ "name": "x", "abilities": ["*"], "expires_at": "2999-01-01T00:00:00Z" });
@@ -157,21 +157,21 @@ async fn expiring_token_cannot_create_a_stronger_permanent_one(server: Server) {
     admin.post("/users/1/invite", json!({})).await.record("user");
 }
 
-async fn a_token_stronger_than_ones_own_cannot_be_changed(server: Server) {
+async fn token_with_more_abilities_cannot_be_updated(server: Server) {
     let strong = created(&server.admin(), &["products:read", "members:read"]).await;
     let weak = server.able(&["tokens:read", "tokens:write", "products:read"]).await;
     weak.get(&path(&strong)).await.record("token");
     weak.put(&path(&strong), json!({ "name": "mine" })).await.refused(403, "ability_missing");
 }
 
-async fn name_and_abilities_are_required(server: Server) {
+async fn token_requires_name_and_abilities(server: Server) {
     let admin = server.admin();
     assert_eq!(admin.post("/tokens", json!({})).await.invalid_fields(), ["abilities", "name"]);
     let long = json!({ "name": "x".repeat(256), "abilities": ["*"] });
     admin.post("/tokens", long).await.invalid("name");
 }
 
-async fn the_value_and_its_digest_are_never_written_by_clients(server: Server) {
+async fn clients_cannot_set_the_value_or_digest_of_a_token(server: Server) {
     let admin = server.admin();
     for field in ["value", "token_hash"] {
         let mut body = json!({ "name": "x", "abilities": ["*"] });
@@ -184,7 +184,7 @@ async fn the_value_and_its_digest_are_never_written_by_clients(server: Server) {
     assert_ne!(token["id"], 77);
 }
 
-async fn create_needs_the_ability_tokens_write(server: Server) {
+async fn creating_a_token_requires_the_ability_tokens_write(server: Server) {
     let reader = server.able(&["tokens:read", "products:read"]).await;
     let body = json!({ "name": "x", "abilities": ["products:read"] });
     reader.post("/tokens", body).await.refused(403, "ability_missing");

@@ -10,21 +10,21 @@ use super::{created, path, value};
 use crate::support::{Server, is_utc_time, on_both};
 
 on_both!(
-    a_user_sees_their_own_tokens_and_an_administrator_all,
-    later_responses_contain_neither_value_nor_digest,
-    a_revoked_token_is_refused_at_once,
+    user_sees_own_tokens_and_administrator_sees_all,
+    token_value_and_digest_are_in_no_later_response,
+    revoked_token_is_refused_immediately,
     token_revoked_by_another_process_cannot_grant_access,
-    token_revoked_during_a_request_body_cannot_grant_access,
+    token_revoked_while_the_body_arrives_cannot_grant_access,
     an_expired_token_is_refused,
-    token_expires_by_the_application_clock,
-    a_shortened_expiry_holds_at_once,
-    fewer_abilities_hold_at_once,
-    the_user_of_a_token_cannot_change,
-    last_use_is_recorded,
-    the_last_use_is_written_at_most_once_a_minute,
+    token_expiry_uses_the_server_clock,
+    shortened_token_expiry_takes_effect_immediately,
+    removed_token_abilities_take_effect_immediately,
+    user_of_a_token_cannot_change,
+    last_use_of_a_token_is_recorded,
+    last_use_of_a_token_is_written_at_most_once_a_minute,
 );
 
-async fn a_user_sees_their_own_tokens_and_an_administrator_all(server: Server) {
+async fn user_sees_own_tokens_and_administrator_sees_all(server: Server) {
     let (user, client) = server.user(&["users.manage"], &["*"]).await;
     let own = client.get("/tokens").await.records("tokens");
     assert!(own.len() == 1 && own[0]["user_id"] == user["id"], "{own:?}");
@@ -35,7 +35,7 @@ async fn a_user_sees_their_own_tokens_and_an_administrator_all(server: Server) {
     assert_eq!(client.get("/tokens?q[user_id_eq]=1").await.ok()["meta"]["total"], 0);
 }
 
-async fn later_responses_contain_neither_value_nor_digest(server: Server) {
+async fn token_value_and_digest_are_in_no_later_response(server: Server) {
     let admin = server.admin();
     let token = created(&admin, &["*"]).await;
     let secret = value(&token).to_string();
@@ -58,7 +58,7 @@ async fn later_responses_contain_neither_value_nor_digest(server: Server) {
     }
 }
 
-async fn a_revoked_token_is_refused_at_once(server: Server) {
+async fn revoked_token_is_refused_immediately(server: Server) {
     let admin = server.admin();
     let token = created(&admin, &["*"]).await;
     let client = server.client(value(&token));
@@ -73,7 +73,7 @@ async fn a_revoked_token_is_refused_at_once(server: Server) {
     client.delete(&path(&token)).await.refused(401, "invalid_token");
 }
 
-async fn token_expires_by_the_application_clock(server: Server) {
+async fn token_expiry_uses_the_server_clock(server: Server) {
     let admin = server.admin();
     let token = created(&admin, &["*"]).await;
     let client = server.client(value(&token));
@@ -115,7 +115,7 @@ async fn token_revoked_by_another_process_cannot_grant_access(server: Server) {
     there.post("/users", body).await.refused(403, "permission_missing");
 }
 
-async fn token_revoked_during_a_request_body_cannot_grant_access(server: Server) {
+async fn token_revoked_while_the_body_arrives_cannot_grant_access(server: Server) {
     let admin = server.admin();
     let token = created(&admin, &["*"]).await;
     let body = json!({ "name": "Outlasts it", "abilities": ["*"] }).to_string();
@@ -162,7 +162,7 @@ async fn an_expired_token_is_refused(server: Server) {
     assert_eq!(renamed["name"], "Old");
 }
 
-async fn a_shortened_expiry_holds_at_once(server: Server) {
+async fn shortened_token_expiry_takes_effect_immediately(server: Server) {
     let admin = server.admin();
     let token = created(&admin, &["*"]).await;
     let client = server.client(value(&token));
@@ -173,7 +173,7 @@ async fn a_shortened_expiry_holds_at_once(server: Server) {
     client.get("/products").await.refused(401, "invalid_token");
 }
 
-async fn fewer_abilities_hold_at_once(server: Server) {
+async fn removed_token_abilities_take_effect_immediately(server: Server) {
     let admin = server.admin();
     let token = created(&admin, &["products:read", "members:read"]).await;
     let client = server.client(value(&token));
@@ -183,7 +183,7 @@ async fn fewer_abilities_hold_at_once(server: Server) {
     client.get("/products").await.ok();
 }
 
-async fn the_user_of_a_token_cannot_change(server: Server) {
+async fn user_of_a_token_cannot_change(server: Server) {
     let (user, _) = server.user(&[], &["*"]).await;
     let admin = server.admin();
     let token = created(&admin, &["*"]).await;
@@ -205,7 +205,7 @@ async fn last_use(server: &Server, token: &Value) -> Value {
     }
 }
 
-async fn last_use_is_recorded(server: Server) {
+async fn last_use_of_a_token_is_recorded(server: Server) {
     let token = created(&server.admin(), &["*"]).await;
     server.client(value(&token)).get("/products").await.ok();
     let used = last_use(&server, &token).await;
@@ -215,7 +215,7 @@ async fn last_use_is_recorded(server: Server) {
     assert_eq!(server.admin().list("/tokens", &asked).await.records("tokens").len(), 1);
 }
 
-async fn the_last_use_is_written_at_most_once_a_minute(server: Server) {
+async fn last_use_of_a_token_is_written_at_most_once_a_minute(server: Server) {
     let admin = server.admin();
     let token = created(&admin, &["*"]).await;
     let client = server.client(value(&token));

@@ -8,16 +8,16 @@ use super::webhook;
 use crate::support::{Server, is_utc_time, keys, on_both};
 
 on_both!(
-    a_webhook_is_created_and_its_secret_shown_once,
-    all_validation_errors_are_reported_together,
-    a_url_must_be_https_and_public,
-    an_unknown_event_is_refused_with_a_hint,
-    every_emitted_event_can_be_subscribed,
-    server_managed_fields_cannot_be_written,
-    a_user_has_at_most_a_hundred,
+    creating_a_webhook_returns_its_secret_once,
+    all_errors_of_a_webhook_are_reported_at_once,
+    webhook_url_must_be_https_and_public,
+    unknown_webhook_event_is_refused_with_a_hint,
+    webhook_can_subscribe_to_every_event,
+    clients_cannot_set_the_internal_fields_of_a_webhook,
+    user_has_at_most_100_webhooks,
 );
 
-async fn a_user_has_at_most_a_hundred(server: Server) {
+async fn user_has_at_most_100_webhooks(server: Server) {
     let admin = server.admin();
     let made = |count: usize| {
         let webhook = json!({ "method": "create", "webhook": { "url": "https://example.com/", "events": ["*"] } });
@@ -36,7 +36,7 @@ async fn a_user_has_at_most_a_hundred(server: Server) {
     other.post("/webhooks", one_more).await.created("webhook");
 }
 
-async fn a_webhook_is_created_and_its_secret_shown_once(server: Server) {
+async fn creating_a_webhook_returns_its_secret_once(server: Server) {
     let admin = server.admin();
     let body = json!({ "url": "https://example.com/hooks", "events": ["user.created", "role.deleted"] });
     let answer = admin.post("/webhooks", json!({ "webhook": body })).await;
@@ -57,7 +57,7 @@ async fn a_webhook_is_created_and_its_secret_shown_once(server: Server) {
     assert_ne!(webhook(&admin, "https://example.com/", &["*"]).await["secret"], created["secret"]);
 }
 
-async fn all_validation_errors_are_reported_together(server: Server) {
+async fn all_errors_of_a_webhook_are_reported_at_once(server: Server) {
     let admin = server.admin();
     assert_eq!(admin.post("/webhooks", json!({})).await.invalid_fields(), ["events", "url"]);
     let wrong = json!({ "url": "ftp://example.com/", "events": ["nothing.happened"] });
@@ -69,7 +69,7 @@ async fn all_validation_errors_are_reported_together(server: Server) {
     admin.post("/webhooks", json!({ "url": url, "events": ["*"], "colour": "red" })).await.invalid("colour");
 }
 
-async fn a_url_must_be_https_and_public(server: Server) {
+async fn webhook_url_must_be_https_and_public(server: Server) {
     let admin = server.admin();
     let long = format!("https://example.com/{}", "x".repeat(2048));
     for (url, problem) in [
@@ -91,7 +91,7 @@ async fn a_url_must_be_https_and_public(server: Server) {
     webhook(&admin, "https://8.8.8.8:8443/a?b=c", &["*"]).await;
 }
 
-async fn an_unknown_event_is_refused_with_a_hint(server: Server) {
+async fn unknown_webhook_event_is_refused_with_a_hint(server: Server) {
     let body = json!({ "url": "https://example.com/", "events": ["user.create", "*"] });
     let told = server.admin().post("/webhooks", body).await.invalid("events");
     assert_eq!(told, "names an unknown event `user.create`; did you mean `user.created`?");
@@ -101,7 +101,7 @@ async fn an_unknown_event_is_refused_with_a_hint(server: Server) {
     }
 }
 
-async fn every_emitted_event_can_be_subscribed(server: Server) {
+async fn webhook_can_subscribe_to_every_event(server: Server) {
     let events = server.state.catalog.events();
     let events: Vec<&str> = events.iter().map(String::as_str).collect();
     assert!(events.contains(&"settings.updated") && events.contains(&"product.deleted"), "{events:?}");
@@ -109,7 +109,7 @@ async fn every_emitted_event_can_be_subscribed(server: Server) {
     assert_eq!(created["events"], json!(events));
 }
 
-async fn server_managed_fields_cannot_be_written(server: Server) {
+async fn clients_cannot_set_the_internal_fields_of_a_webhook(server: Server) {
     let admin = server.admin();
     for field in ["secret", "previous_secret", "last_failure_at", "user_id"] {
         let body = json!({ "url": "https://example.com/", "events": ["*"], field: "2026-01-01T00:00:00Z" });

@@ -9,14 +9,14 @@ use super::{delivering, path, webhook};
 use crate::support::{Receiver, Server, keys, on_both};
 
 on_both!(
-    each_event_of_the_specification_arrives,
-    the_events_of_a_resource_arrive,
+    every_event_of_the_specification_is_delivered,
+    events_of_a_resource_wildcard_are_delivered,
     only_subscribed_events_are_delivered,
-    rejected_write_emits_no_event,
-    events_are_limited_by_read_permissions_of_the_owner,
+    refused_write_delivers_no_event,
+    events_are_delivered_only_to_users_who_can_read_the_record,
 );
 
-async fn each_event_of_the_specification_arrives(server: Server) {
+async fn every_event_of_the_specification_is_delivered(server: Server) {
     let server = delivering(&server).await;
     let admin = server.admin();
     let receiver = Receiver::answering(200).await;
@@ -63,7 +63,7 @@ async fn each_event_of_the_specification_arrives(server: Server) {
     assert_eq!(change, &json!({ "old": null, "new": "Hire & Co." }));
 }
 
-async fn the_events_of_a_resource_arrive(server: Server) {
+async fn events_of_a_resource_wildcard_are_delivered(server: Server) {
     let server = delivering(&server).await;
     let admin = server.admin();
     let receiver = Receiver::answering(200).await;
@@ -98,7 +98,7 @@ async fn only_subscribed_events_are_delivered(server: Server) {
     assert_eq!(admin.get(&format!("{}/logs", path(&hook))).await.ok()["meta"]["page"], 1);
 }
 
-async fn rejected_write_emits_no_event(server: Server) {
+async fn refused_write_delivers_no_event(server: Server) {
     let server = delivering(&server).await;
     let admin = server.admin();
     let receiver = Receiver::answering(200).await;
@@ -114,7 +114,7 @@ async fn rejected_write_emits_no_event(server: Server) {
 }
 
 /// Neither by name nor by `*`, until a role grants the permission.
-async fn events_are_limited_by_read_permissions_of_the_owner(server: Server) {
+async fn events_are_delivered_only_to_users_who_can_read_the_record(server: Server) {
     let server = delivering(&server).await;
     let (admin, receiver) = (server.admin(), Receiver::answering(200).await);
     let (user, client) = server.user(&[], &["*"]).await;

@@ -9,13 +9,13 @@ use super::{delivering, path, role, webhook};
 use crate::support::{Client, Receiver, Reply, Server, on_both};
 
 on_both!(
-    repeated_test_is_sent_once,
-    concurrent_duplicate_tests_are_sent_once,
-    running_tests_do_not_block_writes,
-    a_resend_is_sent_once,
-    failed_test_can_be_retried_with_its_key,
+    repeated_test_with_one_key_is_sent_once,
+    concurrent_tests_with_one_key_are_sent_once,
+    waiting_tests_do_not_block_writes,
+    repeated_resend_with_one_key_is_sent_once,
+    failed_test_can_be_retried_with_the_same_key,
     test_continues_after_its_client_disconnects,
-    key_of_a_crashed_request_is_free_after_its_lease,
+    idempotency_key_of_a_crashed_request_is_released_after_its_lease,
 );
 
 /// A webhook with a slow receiver, and a client with a key.
@@ -29,7 +29,7 @@ async fn slow(server: &Server, millis: u64) -> (Receiver, String, Client) {
     (receiver, format!("{}/test", path(&hook)), server.admin().with("idempotency-key", "one"))
 }
 
-async fn repeated_test_is_sent_once(server: Server) {
+async fn repeated_test_with_one_key_is_sent_once(server: Server) {
     let server = delivering(&server).await;
     let (receiver, test, client) = slow(&server, 0).await;
     let first = client.post(&test, json!({})).await;
@@ -43,7 +43,7 @@ async fn repeated_test_is_sent_once(server: Server) {
     assert_eq!(receiver.received().len(), 2);
 }
 
-async fn concurrent_duplicate_tests_are_sent_once(server: Server) {
+async fn concurrent_tests_with_one_key_are_sent_once(server: Server) {
     let server = delivering(&server).await;
     let (receiver, test, client) = slow(&server, 1000).await;
     let policy = server.state.config.webhook_policy.clone();
@@ -73,7 +73,7 @@ async fn concurrent_duplicate_tests_are_sent_once(server: Server) {
     other.stop().await;
 }
 
-async fn running_tests_do_not_block_writes(server: Server) {
+async fn waiting_tests_do_not_block_writes(server: Server) {
     let policy = delivering(&server).await.state.config.webhook_policy.clone();
     let server = server
         .configured(|config| {
@@ -101,7 +101,7 @@ async fn running_tests_do_not_block_writes(server: Server) {
     assert_eq!(statuses, [200, 503], "half as many as there are turns");
 }
 
-async fn a_resend_is_sent_once(server: Server) {
+async fn repeated_resend_with_one_key_is_sent_once(server: Server) {
     let server = delivering(&server).await;
     let (receiver, test, client) = slow(&server, 0).await;
     role(&server, "Once more").await;
@@ -118,7 +118,7 @@ async fn a_resend_is_sent_once(server: Server) {
     client.post(&format!("{logs}/99/resend"), json!({})).await.invalid("Idempotency-Key");
 }
 
-async fn failed_test_can_be_retried_with_its_key(server: Server) {
+async fn failed_test_can_be_retried_with_the_same_key(server: Server) {
     let server = delivering(&server).await;
     let (receiver, test, client) = slow(&server, 0).await;
     let (refuse, allow) = match server.state.db.dialect() {
@@ -151,7 +151,7 @@ async fn test_continues_after_its_client_disconnects(server: Server) {
 }
 
 /// As after a crash between sending and storing the reply: the row has no reply.
-async fn key_of_a_crashed_request_is_free_after_its_lease(server: Server) {
+async fn idempotency_key_of_a_crashed_request_is_released_after_its_lease(server: Server) {
     let server = delivering(&server).await;
     let (receiver, test, client) = slow(&server, 0).await;
     client.post(&test, json!({})).await.record("delivery");

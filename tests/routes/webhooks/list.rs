@@ -5,9 +5,13 @@ use serde_json::json;
 use super::webhook;
 use crate::support::{Server, keys, on_both};
 
-on_both!(a_user_sees_their_own_and_an_administrator_all, the_list_is_one_like_any_other, the_abilities_are_its_own);
+on_both!(
+    user_sees_own_webhooks_and_administrator_sees_all,
+    webhook_list_follows_the_list_conventions,
+    webhooks_have_abilities_of_their_own
+);
 
-async fn a_user_sees_their_own_and_an_administrator_all(server: Server) {
+async fn user_sees_own_webhooks_and_administrator_sees_all(server: Server) {
     let (_, one) = server.user(&[], &["webhooks:read", "webhooks:write"]).await;
     let (_, other) = server.user(&[], &["webhooks:read", "webhooks:write"]).await;
     let theirs = webhook(&one, "https://one.example/", &["*"]).await;
@@ -27,7 +31,7 @@ async fn a_user_sees_their_own_and_an_administrator_all(server: Server) {
     }
 }
 
-async fn the_list_is_one_like_any_other(server: Server) {
+async fn webhook_list_follows_the_list_conventions(server: Server) {
     let admin = server.admin();
     for name in ["b", "a", "c"] {
         webhook(&admin, &format!("https://{name}.example/"), &["*"]).await;
@@ -44,7 +48,7 @@ async fn the_list_is_one_like_any_other(server: Server) {
     assert_eq!(keys(&viewed[0]), ["id", "url"]);
 }
 
-async fn the_abilities_are_its_own(server: Server) {
+async fn webhooks_have_abilities_of_their_own(server: Server) {
     let reader = server.able(&["webhooks:read"]).await;
     reader.get("/webhooks").await.ok();
     let body = json!({ "url": "https://example.com/", "events": ["*"] });

@@ -6,14 +6,14 @@ use super::{delivering, path, role, webhook};
 use crate::support::{Receiver, Reply, Server, is_utc_time, keys, on_both};
 
 on_both!(
-    every_attempt_is_listed,
-    the_list_is_one_like_any_other,
-    logged_request_is_shown_without_signatures,
-    logged_request_needs_the_ability_to_subscribe,
-    logged_request_is_hidden_after_the_permission_is_lost,
+    delivery_log_lists_every_attempt,
+    delivery_log_follows_the_list_conventions,
+    logged_request_is_returned_without_its_signature,
+    logged_request_requires_the_access_to_its_event,
+    event_that_the_user_can_no_longer_read_is_not_resent,
 );
 
-async fn every_attempt_is_listed(server: Server) {
+async fn delivery_log_lists_every_attempt(server: Server) {
     let server = delivering(&server).await;
     let admin = server.admin();
     let receiver = Receiver::start(|_| Reply::Whole(503, b"later".to_vec(), None)).await;
@@ -52,7 +52,7 @@ async fn every_attempt_is_listed(server: Server) {
     assert_eq!(&admin.get(&format!("{}/logs/{}", path(&hook), log["id"])).await.record("webhook_log"), log);
 }
 
-async fn the_list_is_one_like_any_other(server: Server) {
+async fn delivery_log_follows_the_list_conventions(server: Server) {
     let server = delivering(&server).await;
     let admin = server.admin();
     let receiver = Receiver::answering(200).await;
@@ -75,7 +75,7 @@ async fn the_list_is_one_like_any_other(server: Server) {
     admin.post(&logs, json!({})).await.refused(405, "method_not_allowed");
 }
 
-async fn logged_request_is_shown_without_signatures(server: Server) {
+async fn logged_request_is_returned_without_its_signature(server: Server) {
     let server = delivering(&server).await;
     let admin = server.admin();
     let receiver = Receiver::answering(200).await;
@@ -113,7 +113,7 @@ async fn logged_request_is_shown_without_signatures(server: Server) {
 
 /// An event may contain records that the caller's abilities exclude; the ability to write webhooks suffices to
 /// subscribe.
-async fn logged_request_needs_the_ability_to_subscribe(server: Server) {
+async fn logged_request_requires_the_access_to_its_event(server: Server) {
     let server = delivering(&server).await;
     let (user, writer) = server.user(&[], &["webhooks:read", "webhooks:write"]).await;
     let receiver = Receiver::answering(200).await;
@@ -131,7 +131,7 @@ async fn logged_request_needs_the_ability_to_subscribe(server: Server) {
     other.get(&asked).await.refused(404, "not_found");
 }
 
-async fn logged_request_is_hidden_after_the_permission_is_lost(server: Server) {
+async fn event_that_the_user_can_no_longer_read_is_not_resent(server: Server) {
     let server = delivering(&server).await;
     let (user, writer) = server.user(&["settings.manage"], &["*"]).await;
     let receiver = Receiver::answering(200).await;

@@ -7,13 +7,9 @@ use serde_json::json;
 use super::{delivering, path, role, webhook};
 use crate::support::{Receiver, Server, on_both};
 
-on_both!(
-    recovery_delivers_missed_events,
-    since_is_needed_and_is_a_time_in_the_past,
-    a_disabled_webhook_is_enabled_first
-);
+on_both!(recover_sends_missed_events, recover_requires_since_in_the_past, a_disabled_webhook_is_enabled_first);
 
-async fn recovery_delivers_missed_events(server: Server) {
+async fn recover_sends_missed_events(server: Server) {
     let server = delivering(&server).await;
     let admin = server.admin();
     let (receiver, other) = (Receiver::answering(200).await, Receiver::answering(200).await);
@@ -39,7 +35,7 @@ async fn recovery_delivers_missed_events(server: Server) {
     assert_eq!(again.record("recovery")["queued"], 0);
 }
 
-async fn since_is_needed_and_is_a_time_in_the_past(server: Server) {
+async fn recover_requires_since_in_the_past(server: Server) {
     let hook = webhook(&server.admin(), "https://example.com/", &["*"]).await;
     let recover = format!("{}/recover", path(&hook));
     for body in [json!({}), json!({ "since": "yesterday" }), json!({ "since": "2999-01-01T00:00:00Z" })] {

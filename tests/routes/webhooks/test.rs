@@ -9,13 +9,13 @@ use super::{delivering, path, webhook};
 use crate::support::{Receiver, Reply, Server, keys, on_both};
 
 on_both!(
-    a_test_event_is_sent_signed_and_logged,
-    failed_test_is_reported_and_starts_no_failure_streak,
-    a_disabled_webhook_can_be_tested,
+    test_event_is_signed_sent_and_logged,
+    failed_test_is_reported_and_does_not_count_as_a_failure,
+    disabled_webhook_can_be_tested,
     test_of_a_disconnected_client_is_logged_before_shutdown,
 );
 
-async fn a_test_event_is_sent_signed_and_logged(server: Server) {
+async fn test_event_is_signed_sent_and_logged(server: Server) {
     let server = delivering(&server).await;
     let admin = server.admin();
     let receiver = Receiver::start(|_| Reply::Whole(202, b"thanks".to_vec(), None)).await;
@@ -37,7 +37,7 @@ async fn a_test_event_is_sent_signed_and_logged(server: Server) {
     assert_eq!(logs[0]["delivery_id"], received[0].header("webhook-id"));
 }
 
-async fn failed_test_is_reported_and_starts_no_failure_streak(server: Server) {
+async fn failed_test_is_reported_and_does_not_count_as_a_failure(server: Server) {
     let server = delivering(&server).await;
     let admin = server.admin();
     let receiver = Receiver::answering(500).await;
@@ -52,7 +52,7 @@ async fn failed_test_is_reported_and_starts_no_failure_streak(server: Server) {
     assert_eq!(delivery["error"], "the URL points to an address that is not public");
 }
 
-async fn a_disabled_webhook_can_be_tested(server: Server) {
+async fn disabled_webhook_can_be_tested(server: Server) {
     let server = delivering(&server).await;
     let admin = server.admin();
     let receiver = Receiver::answering(204).await;

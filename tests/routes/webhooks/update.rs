@@ -6,11 +6,11 @@ use super::{delivering, path, role, webhook};
 use crate::support::{Receiver, Server, is_utc_time, on_both};
 
 on_both!(
-    update_changes_only_the_given_fields,
-    unchanged_fields_can_be_sent_back,
-    a_webhook_that_was_disabled_is_enabled_again,
-    new_url_ends_the_failure_streak,
-    inactive_webhook_receives_nothing,
+    webhook_update_changes_only_the_given_fields,
+    webhook_from_get_can_be_sent_back_unchanged,
+    disabled_webhook_can_be_enabled_again,
+    new_url_resets_the_failure_streak,
+    inactive_webhook_receives_no_events,
 );
 
 /// Sets a failure streak that began in the past.
@@ -20,7 +20,7 @@ async fn failing(server: &Server, hook: &Value) {
     server.sql(&format!("UPDATE webhooks SET {set} WHERE id = {}", hook["id"])).await;
 }
 
-async fn update_changes_only_the_given_fields(server: Server) {
+async fn webhook_update_changes_only_the_given_fields(server: Server) {
     let admin = server.admin();
     let hook = webhook(&admin, "https://example.com/", &["*"]).await;
     let changed = admin.put(&path(&hook), json!({ "events": ["role.created"] })).await.record("webhook");
@@ -36,7 +36,7 @@ async fn update_changes_only_the_given_fields(server: Server) {
     }
 }
 
-async fn unchanged_fields_can_be_sent_back(server: Server) {
+async fn webhook_from_get_can_be_sent_back_unchanged(server: Server) {
     let admin = server.admin();
     let hook = webhook(&admin, "https://example.com/", &["*"]).await;
     let read = admin.get(&path(&hook)).await.record("webhook");
@@ -47,7 +47,7 @@ async fn unchanged_fields_can_be_sent_back(server: Server) {
     assert_eq!(kept.record("webhook")["url"], "http://10.0.0.1/");
 }
 
-async fn a_webhook_that_was_disabled_is_enabled_again(server: Server) {
+async fn disabled_webhook_can_be_enabled_again(server: Server) {
     let admin = server.admin();
     let hook = webhook(&admin, "https://example.com/", &["*"]).await;
     failing(&server, &hook).await;
@@ -60,7 +60,7 @@ async fn a_webhook_that_was_disabled_is_enabled_again(server: Server) {
     );
 }
 
-async fn new_url_ends_the_failure_streak(server: Server) {
+async fn new_url_resets_the_failure_streak(server: Server) {
     let admin = server.admin();
     let hook = webhook(&admin, "https://example.com/", &["*"]).await;
     failing(&server, &hook).await;
@@ -70,7 +70,7 @@ async fn new_url_ends_the_failure_streak(server: Server) {
     assert_eq!(moved["failing_since"], Value::Null);
 }
 
-async fn inactive_webhook_receives_nothing(server: Server) {
+async fn inactive_webhook_receives_no_events(server: Server) {
     let server = delivering(&server).await;
     let admin = server.admin();
     let (off, on) = (Receiver::answering(200).await, Receiver::answering(200).await);
