@@ -42,6 +42,11 @@ pub struct Pool {
 }
 
 impl Pool {
+    /// A pool without a statement timeout. SQLite's connections enforce their own.
+    pub(super) fn without_timeout(connections: DatabaseConnection, metrics: &metrics::Database) -> Pool {
+        Pool::new(connections, None, metrics)
+    }
+
     /// A pool whose statements are measured by the driver's callback, which excludes the wait for a connection.
     pub(super) fn new(
         mut connections: DatabaseConnection,

@@ -167,13 +167,13 @@ impl Db {
             }
         };
         let metrics = metrics::Database::default();
-        let writer = pool_without_timeout(SqlxSqliteConnector::from_sqlx_sqlite_pool(writer), &metrics);
+        let writer = Pool::without_timeout(SqlxSqliteConnector::from_sqlx_sqlite_pool(writer), &metrics);
         let file = std::fs::metadata(&path).ok().map(|known| (path.clone(), known.ino()));
         let options = options.pragma("query_only", "ON");
         let reader = pool_of(pool, limit).connect_with(options.clone()).await.map_err(open_error)?;
         let exports = pool_of(MAX_CONCURRENT_EXPORTS, None).idle_timeout(IDLE_TIMEOUT).connect_lazy_with(options);
         Ok(Db {
-            reader: Connection::Pool(pool_without_timeout(
+            reader: Connection::Pool(Pool::without_timeout(
                 SqlxSqliteConnector::from_sqlx_sqlite_pool(reader),
                 &metrics,
             )),
@@ -360,11 +360,6 @@ impl Db {
         }
         within(self.writers.pool.connections.clone().close()).await;
     }
-}
-
-/// A pool without a statement timeout. SQLite's connections enforce their own.
-fn pool_without_timeout(connections: DatabaseConnection, metrics: &metrics::Database) -> Pool {
-    Pool::new(connections, None, metrics)
 }
 
 /// False if a released connection is still in a transaction. When the disk is full or fails, SQLite ends the transaction itself.
