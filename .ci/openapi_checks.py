@@ -11,7 +11,7 @@ import schemathesis
 BEYOND_SCHEMAS = re.compile(
     "|".join(
         [
-            "names no ",
+            "does not refer to an existing ",
             "is not the .* of any ",
             "is required with ",
             "is already taken",

@@ -112,7 +112,7 @@ async fn responses_match_their_schemas(server: Server) {
 }
 
 /// Messages that depend on other records. Other messages are errors of the document.
-const ABOUT_OTHER_RECORDS: [&str; 2] = ["names no ", "is already taken"];
+const ABOUT_OTHER_RECORDS: [&str; 2] = ["does not refer to an existing ", "is already taken"];
 
 async fn example_bodies_are_accepted(server: Server) {
     let document = document(&server).await;

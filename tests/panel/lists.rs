@@ -125,7 +125,7 @@ async fn conditions_joined_by_or_give_the_result_of_the_api(server: Server) {
     let body = admin_client.list("/products", &[("filters", &negated), ("q[weight_gt]", "10")]).await;
     assert_eq!(body.column("products", "name"), [json!("Table")], "joined with `q`");
     for (wrong, said) in [
-        ("[", "must be JSON"),
+        ("[", "must be a JSON list"),
         ("{}", "must be a list of objects"),
         (r#"[{"field":"nope","predicate":"eq","value":"1"}]"#, "unknown field `nope`"),
         (r#"[{"field":"name","predicate":"nope","value":"1"}]"#, "unknown predicate `nope`"),

@@ -21,7 +21,7 @@ use tokio::time::timeout;
 
 use super::connection::{TransactionPool, adapt};
 use super::statement_timeout::STEPS_BETWEEN_CHECKS;
-use super::{Connection, Db, Dialect, LazyTransaction, Sql, pool_without_timeout, statement_timeout};
+use super::{Connection, Db, Dialect, LazyTransaction, Pool, Sql, statement_timeout};
 use crate::error::{Error, Result};
 use crate::metrics;
 
@@ -48,7 +48,7 @@ pub trait RowSink: Send {
 impl ExportPool {
     pub(super) fn new(connections: DatabaseConnection, metrics: &metrics::Database) -> ExportPool {
         ExportPool {
-            pool: TransactionPool::new(pool_without_timeout(connections, metrics), MAX_CONCURRENT_EXPORTS),
+            pool: TransactionPool::new(Pool::without_timeout(connections, metrics), MAX_CONCURRENT_EXPORTS),
             slots: Arc::new(Semaphore::new(MAX_CONCURRENT_EXPORTS as usize)),
         }
     }
