@@ -71,7 +71,7 @@ async fn page_over_32_mib_is_rejected(specimens: Specimens) {
     assert_eq!(client.list("/product_groups", &[("per_page", "4")]).await.records("product_groups").len(), 4);
     specimens.sql(&format!("UPDATE product_groups SET description = {text}")).await;
     let problem = client.list("/product_groups", &[("per_page", "4")]).await.invalid("per_page");
-    assert!(problem.contains("more than 32 MiB"), "{problem}");
+    assert!(problem.contains("exceeds 32 MiB"), "{problem}");
     client.list("/product_groups", &[("per_page", "3")]).await.ok();
     client.list("/product_groups", &[("fields", "name")]).await.ok();
 }

@@ -65,7 +65,7 @@ async fn attachments_of_a_hidden_record_are_hidden(server: Gatherings) {
     other.delete(&record).await.refused(404, "not_found");
     other.get("/gatherings/1/attachments").await.refused(404, "not_found");
     let form = Form::default().field("attachable_type", "Gathering").field("attachable_id", 1).file("a", b"a");
-    assert_eq!(form.send(&other).await.invalid("attachable_id"), "names no gathering");
+    assert_eq!(form.send(&other).await.invalid("attachable_id"), "does not refer to an existing gathering");
     // A link works for anyone.
     server.anonymous().get(&path(&on_gathering["url"])).await.status(200);
 }

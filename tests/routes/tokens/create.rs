@@ -112,7 +112,7 @@ async fn only_an_administrator_can_create_tokens_for_another_user(server: Server
     let token = server.admin().post("/tokens", own).await.created("token");
     assert_eq!(token["user_id"], user["id"]);
     let nobody = json!({ "name": "x", "abilities": ["*"], "user_id": 999 });
-    assert_eq!(server.admin().post("/tokens", nobody).await.invalid("user_id"), "names no user");
+    assert_eq!(server.admin().post("/tokens", nobody).await.invalid("user_id"), "does not refer to an existing user");
 }
 
 async fn token_expiry_must_be_in_the_future(server: Server) {
