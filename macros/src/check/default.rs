@@ -13,6 +13,13 @@ pub fn check(field: &Field, problems: &mut Problems) {
             let is_empty_json = *kind == FieldType::Json && matches!(word.text.as_str(), "[]" | "{}");
             let misfit = if is_empty_json { None } else { kind.literal("default", &word.text).err() };
             if let Some(Misfit { reason, help }) = misfit {
+                // The help of the model is for YAML.
+                let help = match kind {
+                    kind if kind.facts().takes_now => "write `default_now`".to_owned(),
+                    FieldType::Ref { .. } => "only `reference(\"user\")` has a default: `default_caller`".to_owned(),
+                    FieldType::Json => "write `{}` or `[]`".to_owned(),
+                    _ => help,
+                };
                 problems.report(word.span, format!("{reason}; {help}"));
             }
         }

@@ -34,7 +34,7 @@ pub static FACTS: TypeFacts = TypeFacts {
 
 /// The type has no literals: without `key`, a value starts as an empty object.
 pub fn literal(key: &str) -> Result<(), Misfit> {
-    Err(Misfit::new("json has no literals; it starts as an empty object", format!("remove `{key}`")))
+    Err(Misfit::new("a json value starts as an empty object", format!("remove `{key}`")))
 }
 
 /// `is_document`: true if a JSON parser read it as an object or an array.

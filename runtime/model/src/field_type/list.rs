@@ -50,7 +50,7 @@ const LIST: TypeFacts = TypeFacts {
 
 /// The type has no literals: without `key`, a list starts empty.
 pub fn literal(key: &str) -> Result<(), Misfit> {
-    Err(Misfit::new("a list has no literals; it starts empty", format!("remove `{key}`")))
+    Err(Misfit::new("a list starts empty", format!("remove `{key}`")))
 }
 
 /// The elements of a list in a text such as `stage, light`.
