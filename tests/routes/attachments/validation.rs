@@ -59,7 +59,11 @@ async fn attachment_needs_an_existing_record(server: Server) {
         Form::default().field("attachable_type", kind).field("attachable_id", id).file("a.txt", b"a")
     };
     for id in ["999", "0", "-1", "9223372036854775807"] {
-        assert_eq!(form("Member", id).send(&admin).await.invalid("attachable_id"), "does not refer to an existing member", "{id}");
+        assert_eq!(
+            form("Member", id).send(&admin).await.invalid("attachable_id"),
+            "does not refer to an existing member",
+            "{id}"
+        );
     }
     for id in ["", " ", "x", "1.5", "9223372036854775808"] {
         form("Member", id).send(&admin).await.invalid("attachable_id");

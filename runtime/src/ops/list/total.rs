@@ -86,10 +86,14 @@ pub(crate) async fn count(
     if is_estimated(context, reading) {
         return estimate(context, reading, found).await;
     }
-    let rows = context.read(count_sql(context, reading.narrowed(context).await?, source)).await?;
+    let narrowed = reading.narrowed(context).await?;
+    let rows = context.read(count_sql(context, narrowed, source)).await?;
     let Some(row) = rows.first() else { return Ok(0) };
     let total = integer(row, 1)?;
-    if let Some(key) = key {
+    // On PostgreSQL candidate ids are from an earlier snapshot than the version: a write may have been between them.
+    let is_one_snapshot =
+        context.state().db.dialect() == Dialect::Sqlite || std::ptr::eq(narrowed.condition, reading.condition);
+    if let (Some(key), true) = (key, is_one_snapshot) {
         cache.put_total(key, integer(row, 0)?, total);
     }
     Ok(total)
