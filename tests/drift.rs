@@ -35,7 +35,7 @@ async fn the_migrated_tables_are_those_of_the_model() {
 async fn a_doctored_table_is_told() {
     const BOTH: &[(&str, &str)] = &[
         ("CREATE TABLE stray (id integer)", "stray: the table belongs to no resource"),
-        ("DROP TABLE settings", "settings: there is no such table"),
+        ("DROP TABLE settings", "settings: the table is missing"),
         ("ALTER TABLE members ADD COLUMN nickname text", "members.nickname is not in the model"),
         ("ALTER TABLE members DROP COLUMN membership_type", "members.membership_type is missing"),
         ("DROP INDEX tax_classes_name_key", "tax_classes: no index makes name unique"),
