@@ -28,7 +28,7 @@ pub trait Resource: EntityTrait<Model: Record + IntoActiveModel<Self::ActiveMode
     fn meta() -> &'static ResourceMeta;
 }
 
-/// An event that an action of a resource declares: what [`Draft::emit`](crate::crud::Draft::emit) takes.
+/// An event that an action of a resource declares: what [`Draft::emit`](crate::ops::Draft::emit) takes.
 pub trait ActionEvent {
     /// `given_back`, of `loan.given_back`.
     fn name(self) -> &'static str;

@@ -1,6 +1,6 @@
 //! `Event` has no variant for an event that no action of the resource declares.
 
-use charter_runtime::crud::Draft;
+use charter_runtime::ops::Draft;
 use charter_runtime::generated::*;
 
 #[derive(Clone, Debug, PartialEq, Resource)]
