@@ -1,4 +1,4 @@
-//! What no derive can see and no request should be the first to find: paths that meet, and patterns that are none.
+//! Start-up validation of the linked resources: path conflicts, patterns, predicates of filters.
 
 use std::collections::HashMap;
 
@@ -26,14 +26,14 @@ pub fn validate(catalog: &Catalog) -> Vec<String> {
         }
         problems.extend(meta.fields.iter().filter_map(|field| invalid_filter(entry, field)));
         for action in meta.actions.iter().filter(|action| action.input.iter().any(|field| field.name == action.name)) {
-            // In a body the input may stand under the action's name.
+            // In a body, the input can be an object under the action's name.
             problems.push(format!("a parameter of the action `{}` of {} has its name", action.name, meta.plural));
         }
     }
     problems
 }
 
-/// What is wrong with the predicates that a field allows, where they do not fit what it shows.
+/// The problem of a field whose `filter` allows a predicate that its type does not accept.
 fn invalid_filter(entry: &Entry, field: &'static FieldMeta) -> Option<String> {
     let Filter::Only(allowed) = field.filter else { return None };
     let source = entry.source(field);
@@ -43,7 +43,7 @@ fn invalid_filter(entry: &Entry, field: &'static FieldMeta) -> Option<String> {
     Some(format!("`{misfit}` cannot be asked of {}.{}, which allows it by `filter`", entry.meta.name, field.name))
 }
 
-/// The fields of a resource, and the parameters and answers of its actions, each with the place that it has.
+/// The fields of a resource, and the parameters and output fields of its actions, each with the prefix of its name.
 fn fields(meta: &'static ResourceMeta) -> impl Iterator<Item = (String, &'static FieldMeta)> {
     let own = meta.fields.iter().map(|field| (format!("{}.", meta.name), field));
     own.chain(meta.actions.iter().flat_map(|action| {
@@ -55,7 +55,7 @@ fn fields(meta: &'static ResourceMeta) -> impl Iterator<Item = (String, &'static
     }))
 }
 
-/// No two things stand at one path, in the API or in the panel.
+/// Reports paths that two resources, actions or pages share, in the API or in the panel.
 fn path_conflicts(catalog: &Catalog, problems: &mut Vec<String>) {
     let mut taken: HashMap<String, &str> = TOP_PATHS.iter().map(|name| ((*name).to_owned(), "the server")).collect();
     let all = catalog.entries().iter().flat_map(|entry| {
