@@ -80,7 +80,7 @@ fn table_variables_do_not_shadow_functions() {
     let library = include_str!("../../migrations/src/lib.rs");
     let (_, prelude) = library.split_once("pub use crate::column::{").unwrap();
     let (columns, rest) = prelude.split_once('}').unwrap();
-    assert!(rest.contains("pub use crate::order::by;"), "{rest}");
+    assert!(rest.contains("pub use crate::order_index::by;"), "{rest}");
     let words = columns.split([',', ' ', '\n']).filter(|word| word.starts_with(|c: char| c.is_ascii_lowercase()));
     let words: Vec<&str> = words.chain(["by", "manager", "type", "string_table"]).collect();
     assert!(words.contains(&"string"), "{words:?}");
