@@ -156,7 +156,7 @@ fn generated_code_has_at_most_150_lines_a_resource_and_no_behaviour() {
 #[test]
 fn the_query_knows_neither_http_nor_writing_nor_who_asks() {
     let above =
-        ["salvo", "crate::ops", "crate::auth", "crate::server", "crate::view", "crate::outbox", "crate::command"];
+        ["salvo", "crate::ops", "crate::auth", "crate::server", "crate::view", "crate::ops::outbox", "crate::command"];
     none(naming("runtime/src/query", &above));
 }
 

@@ -1,8 +1,8 @@
 //! Events in the outbox: names and data.
 
-use charter_runtime::auth::Principal;
 use charter_runtime::context::Context;
 use charter_runtime::ops::Transaction;
+use charter_runtime::principal::Principal;
 use serde_json::{Value, json};
 
 use crate::support::{Server, keys, on_both};

@@ -10,16 +10,15 @@ use sea_orm::{DatabaseConnection, DbErr};
 use sea_orm_migration::MigratorTrait;
 
 use crate::auth;
-use crate::catalog::Catalog;
 use crate::config::Config;
 use crate::context::{SignIns, State};
 use crate::db::{Db, DedicatedLock, Dialect, Lock};
 use crate::error::{Error, Result};
 use crate::metrics::Metrics;
-use crate::ops::{BoxFuture, ResponseCache, Route};
+use crate::ops::{BoxFuture, ResponseCache, Route, link_routes};
 use crate::server::{ConcurrencyLimiter, Mount, RateLimit, ResponseBudget};
 use crate::tasks::DetachedTasks;
-use crate::{attachment, audit, counts, custom_field, seed, view, webhook};
+use crate::{attachment, audit_log, counts, custom_fields, seed, view, webhook};
 
 /// Runs the application's migrations, and returns each with whether it is applied.
 pub type Migrate = for<'a> fn(&'a Db, Direction) -> BoxFuture<'a, Result<Vec<(String, bool)>>>;
@@ -69,12 +68,12 @@ impl App {
             auth::user::route(),
             auth::role::route(),
             auth::token::route(),
-            custom_field::route(),
+            custom_fields::route(),
             view::route(),
             webhook::record::route(),
             webhook::delivery_log::route(),
             attachment::route(),
-            audit::route(),
+            audit_log::route(),
         ];
         App {
             name,
@@ -117,7 +116,7 @@ impl App {
 
     /// [`App::open`] with a timeout for each statement, or none.
     pub(crate) async fn open_with(&self, config: Config, limit: Option<Duration>) -> Result<Arc<State>> {
-        let catalog = Catalog::link(self.routes.clone()).map_err(Error::internal)?;
+        let catalog = link_routes(&self.routes).map_err(Error::internal)?;
         let db = Db::connect(&config.database_url, config.database_pool, limit).await;
         let db = db.map_err(|error| Error::internal(format!("could not open the database: {error}")))?;
         let token_rate = RateLimit::new(config.rate_limit);
@@ -137,6 +136,7 @@ impl App {
             mounts: self.mounts.clone(),
             db,
             catalog,
+            routes: self.routes.clone(),
             config,
             clock,
             webhooks,

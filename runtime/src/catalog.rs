@@ -2,24 +2,18 @@
 
 mod events;
 mod link;
-mod required_parents;
-pub mod validate;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::fmt::Write;
 use std::sync::Arc;
 
 use charter_model::naming::snake;
-pub use required_parents::RequiredParents;
 use sha2::{Digest, Sha256};
 
 use crate::db::fold;
 use crate::error::Error;
 use crate::meta::{FieldMeta, IncludeMeta, IncludeTarget, Kind, Operation, ResourceMeta, Shown};
-use crate::ops::Route;
-use crate::ops::list::explain;
-use crate::query::hint;
-use crate::record::Shape;
+use crate::record::{RequiredParents, Shape, Source};
+use crate::suggest::hint;
 
 /// All resources of an application.
 #[derive(Debug)]
@@ -36,7 +30,9 @@ pub struct Catalog {
 #[derive(Debug)]
 pub struct Entry {
     pub meta: &'static ResourceMeta,
-    pub route: Route,
+    /// Position in [`Catalog::entries`].
+    pub index: usize,
+    pub behavior: Behavior,
     /// Fields by name.
     fields: HashMap<&'static str, usize>,
     /// Shapes of a list item and of a single record.
@@ -54,6 +50,21 @@ pub struct Entry {
     pub stored: String,
 }
 
+/// Ability that `explain` needs.
+pub const EXPLAIN_ABILITY: &str = "system:explain";
+
+/// Facts about the hooks of a resource that linking and the OpenAPI document depend on.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Behavior {
+    /// A `scope` hook hides some records from some callers.
+    pub is_scoped: bool,
+    /// A hook can refuse a deletion.
+    pub can_refuse_deletion: bool,
+    /// The resource of attachments: files that belong to records of resources with `attachments`. They are created by
+    /// a multipart body, listed below their record, and need the abilities of its resource.
+    pub is_attached: bool,
+}
+
 /// A record that the visibility of another depends on: the one in the nested path, or the one that embeds it.
 #[derive(Debug, Clone, Copy)]
 pub struct Parent {
@@ -62,45 +73,22 @@ pub struct Parent {
     pub resource: &'static str,
 }
 
-/// Origin of a field's value.
-#[derive(Debug, Clone)]
-pub struct Source {
-    /// The reference field that leads to the other table. `None` for a column of the record itself.
-    via: Option<&'static str>,
-    /// The column in that table.
-    pub column: &'static str,
-    /// Metadata of the column's field.
-    pub field: &'static FieldMeta,
-    /// The labels, if the value is a code and the label is selected.
-    pub labels: Option<&'static [(i32, &'static str)]>,
-    /// The other record, if the value is from one.
-    pub join: Option<Join>,
-}
-
-/// A record that a reference leads to.
-#[derive(Debug, Clone)]
-pub struct Join {
-    pub meta: &'static ResourceMeta,
-    /// Its required parents that must not be soft-deleted.
-    pub required_parents: Option<Arc<RequiredParents>>,
-}
-
 impl Catalog {
-    /// Links the resources.
+    /// Links the resources. `ops::link_routes` also validates their paths and patterns.
     ///
     /// # Errors
-    /// Every unresolved or duplicate name, in one text. If there are none, every path conflict and invalid pattern.
-    pub fn link(routes: Vec<Route>) -> Result<Catalog, String> {
+    /// Every unresolved or duplicate name, in one text.
+    pub fn link(resources: Vec<(&'static ResourceMeta, Behavior)>) -> Result<Catalog, String> {
         let mut problems = Vec::new();
-        let metas: HashMap<&str, &'static ResourceMeta> = routes.iter().map(|r| (r.meta.name, r.meta)).collect();
+        let metas: HashMap<&str, &'static ResourceMeta> =
+            resources.iter().map(|(meta, _)| (meta.name, *meta)).collect();
         let required_parents = |meta: &ResourceMeta| Some((meta.name, Arc::new(link::required_parents(meta, &metas)?)));
         let required_parents_by_name: HashMap<&str, Arc<RequiredParents>> =
             metas.values().filter_map(|meta| required_parents(meta)).collect();
         let (mut by_name, mut by_plural, mut by_type) = (HashMap::new(), HashMap::new(), HashMap::new());
         let mut types = HashSet::new();
-        let mut entries = Vec::with_capacity(routes.len());
-        for (index, route) in routes.into_iter().enumerate() {
-            let meta = route.meta;
+        let mut entries = Vec::with_capacity(resources.len());
+        for (index, (meta, behavior)) in resources.into_iter().enumerate() {
             if by_name.insert(meta.name, index).is_some() {
                 problems.push(format!("the resource `{}` is declared twice", meta.name));
             }
@@ -128,7 +116,8 @@ impl Catalog {
             let stored = format!("SELECT {}", columns.collect::<Vec<_>>().join(", "));
             entries.push(Entry {
                 meta,
-                route,
+                index,
+                behavior,
                 fields,
                 list,
                 single,
@@ -147,7 +136,6 @@ impl Catalog {
             let restricted = catalog.entries.iter().map(|entry| catalog.is_restricted(entry, &mut problems));
             let restricted: Vec<bool> = restricted.collect();
             catalog.entries.iter_mut().zip(restricted).for_each(|(entry, is)| entry.is_restricted = is);
-            problems.extend(validate::validate(&catalog));
         }
         if problems.is_empty() { Ok(catalog) } else { Err(problems.join("\n")) }
     }
@@ -157,7 +145,7 @@ impl Catalog {
         if entry.is_attached() {
             return self.attachables().any(|target| self.is_restricted(target, &mut Vec::new()));
         }
-        let own = |entry: &Entry| entry.meta.owner.is_some() || entry.route.hooks.scope.is_some();
+        let own = |entry: &Entry| entry.meta.owner.is_some() || entry.behavior.is_scoped;
         // Visits the parents level by level.
         let (mut is_restricted, mut level) = (own(entry), vec![entry]);
         for _ in 0..self.entries.len() {
@@ -211,7 +199,7 @@ impl Catalog {
     pub fn abilities(&self) -> BTreeSet<String> {
         let served = self.entries.iter().filter(|e| e.is_served() && !e.is_attached()).map(|e| e.meta.ability);
         let all = served.flat_map(|ability| [format!("{ability}:read"), format!("{ability}:write")]);
-        all.chain([explain::ABILITY.to_string()]).collect()
+        all.chain([EXPLAIN_ABILITY.to_string()]).collect()
     }
 
     /// Every permission that some endpoint needs.
@@ -243,7 +231,7 @@ impl Entry {
 
     /// True for the resource of attachments. Access to them follows the abilities of the resource they belong to.
     pub fn is_attached(&self) -> bool {
-        self.route.upload.is_some()
+        self.behavior.is_attached
     }
 
     /// True if the resource has a list, and therefore saved views.
@@ -288,68 +276,5 @@ impl Entry {
                 && (Some(f.name) == by_include || f.name == snake || f.name.strip_suffix("_id") == Some(snake.as_str()))
         };
         self.meta.fields.iter().find(matches_relation)
-    }
-}
-
-impl Source {
-    /// A column of the resource's own table.
-    pub fn own(field: &'static FieldMeta) -> Source {
-        Source { via: None, column: field.name, field, labels: None, join: None }
-    }
-
-    /// A column of the record that `via` references.
-    pub fn through(via: &'static str, join: Join, field: &'static FieldMeta) -> Source {
-        Source { via: Some(via), column: field.name, field, labels: None, join: Some(join) }
-    }
-
-    /// The reference field that leads to the other record.
-    pub fn via(&self) -> Option<&'static str> {
-        self.via
-    }
-
-    /// Kind of the shown and filtered value. A label is text.
-    pub fn kind(&self) -> Kind {
-        if self.labels.is_some() { Kind::Text } else { self.field.kind }
-    }
-
-    /// True if this is the column `column` of the record itself.
-    pub fn is_own(&self, column: &str) -> bool {
-        self.via.is_none() && self.column == column
-    }
-
-    /// Writes `t."column"`, or `"t_via"."column"` for the referenced record. `t` is `alias`, the record's alias.
-    pub fn write(&self, text: &mut String, alias: &str) {
-        let _ = match self.via {
-            Some(via) => write!(text, "\"{alias}_{via}\".\"{}\"", self.column),
-            None => write!(text, "{alias}.\"{}\"", self.column),
-        };
-    }
-
-    /// Adds the tables that the value is read from, except that of the record itself.
-    pub fn tables(&self, found: &mut Vec<&'static str>) {
-        if let Some(Join { meta, required_parents }) = &self.join {
-            found.push(meta.table);
-            found.extend(required_parents.iter().flat_map(|required_parents| &required_parents.tables));
-        }
-    }
-
-    /// Writes the join that the column needs, unless the column is the record's own or `joined` contains the join. A
-    /// soft-deleted record joins as absent, and so does one with a soft-deleted required parent. `of` is the alias of
-    /// the record.
-    pub fn write_join(&self, text: &mut String, of: &str, joined: &mut Vec<&'static str>) {
-        let (Some(via), Some(Join { meta, required_parents })) = (self.via, &self.join) else { return };
-        if joined.contains(&via) {
-            return;
-        }
-        joined.push(via);
-        let (table, alias) = (meta.table, format!("\"{of}_{via}\""));
-        let _ = write!(text, " LEFT JOIN \"{table}\" AS {alias} ON {alias}.\"id\" = {of}.\"{via}\"");
-        if meta.soft_delete {
-            let _ = write!(text, " AND {alias}.\"deleted_at\" IS NULL");
-        }
-        if let Some(required_parents) = required_parents {
-            text.push_str(" AND ");
-            required_parents.write(text, &alias);
-        }
     }
 }

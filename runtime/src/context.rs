@@ -6,8 +6,8 @@ use std::sync::{Arc, OnceLock};
 use chrono::{DateTime, Utc};
 
 use crate::attachment::Storage;
-use crate::auth::{Principal, TokenCache};
-use crate::catalog::Catalog;
+use crate::auth::TokenCache;
+use crate::catalog::{Catalog, Entry};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::custom_field;
@@ -16,7 +16,8 @@ use crate::error::Result;
 use crate::metrics::Metrics;
 use crate::online_indexes;
 use crate::openapi::OpenApiDocument;
-use crate::ops::{DatabaseSideEffects, ResponseCache, RunningHook, Transaction};
+use crate::ops::{DatabaseSideEffects, ResponseCache, Route, RunningHook, Transaction};
+use crate::principal::Principal;
 use crate::server::{ConcurrencyLimiter, Mount, RateLimit, ResponseBudget};
 use crate::tasks::DetachedTasks;
 use crate::trace::Trace;
@@ -41,6 +42,8 @@ pub struct State {
     pub mounts: Vec<Mount>,
     pub db: Db,
     pub catalog: Catalog,
+    /// Hooks and actions of the resources, by the index of their catalog entry.
+    pub routes: Vec<Route>,
     pub config: Config,
     pub clock: Clock,
     /// Metrics of webhooks.
@@ -203,6 +206,11 @@ impl<'a> Context<'a> {
 
     pub fn catalog(&self) -> &'a Catalog {
         &self.state.catalog
+    }
+
+    /// Hooks and actions of a resource.
+    pub fn route(&self, entry: &Entry) -> &'a Route {
+        &self.state.routes[entry.index]
     }
 
     pub fn state(&self) -> &'a State {

@@ -13,13 +13,13 @@ use std::time::{Duration, Instant};
 use chrono::{DateTime, TimeDelta, Utc};
 use sha2::{Digest, Sha256};
 
-use crate::auth::Principal;
 use crate::context::{Context, State};
 use crate::crypto::aead;
 use crate::db::Sql;
 use crate::error::{Error, Result};
 use crate::header::IDEMPOTENCY_KEY;
 use crate::ops::{StoredResponse, Transaction};
+use crate::principal::Principal;
 
 /// How long a response is replayed.
 const RETENTION: TimeDelta = TimeDelta::hours(24);

@@ -8,19 +8,19 @@
 //! On SQLite, indexes of texts and decimals use functions of the application (`db/functions.rs`).
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use sea_orm::ConnectionTrait;
 use sea_orm::sqlx::{AssertSqlSafe, ConnectOptions, Connection as _, Executor, PgConnection, Row};
-use sea_orm::{ConnectionTrait, EntityTrait};
 use tokio::sync::Notify;
 
-use crate::catalog::Entry;
-use crate::context::State;
-use crate::custom_field::{CustomFieldType, Entity, Model};
-use crate::db::{Dialect, Lock, Sql, WITHOUT_TIMEOUT};
+use crate::catalog::{Catalog, Entry};
+use crate::custom_field::{self, CustomFieldType, Definition};
+use crate::db::{Db, Dialect, Lock, Sql, WITHOUT_TIMEOUT};
 use crate::error::{Error, Result};
+use crate::hash::fnv1a;
+use crate::metrics::Tasks;
 use crate::query::indexes;
 
 /// Name prefix of the indexes of soft-deleted records.
@@ -50,14 +50,14 @@ impl ChangeSignal {
 const RECONCILE_INTERVAL: Duration = Duration::from_secs(60);
 
 /// Reconciles the indexes for as long as the server runs.
-pub async fn run(state: Arc<State>) {
+pub async fn run(db: &Db, catalog: &Catalog, definitions: &ChangeSignal, tasks: &Tasks) {
     loop {
-        let reconciled = reconcile(&state).await;
-        state.metrics.tasks.round("indexes", &reconciled);
+        let reconciled = reconcile(db, catalog).await;
+        tasks.round("indexes", &reconciled);
         if let Err(error) = reconciled {
             tracing::error!(%error, "could not create or drop indexes of custom fields and deleted records; lists may be slower");
         }
-        let _ = tokio::time::timeout(RECONCILE_INTERVAL, state.custom_fields_changed.0.notified()).await;
+        let _ = tokio::time::timeout(RECONCILE_INTERVAL, definitions.0.notified()).await;
     }
 }
 
@@ -65,29 +65,29 @@ pub async fn run(state: Arc<State>) {
 ///
 /// # Errors
 /// If the database rejects a statement; the others were executed.
-pub async fn reconcile(state: &State) -> Result<()> {
-    if IndexDiff::read(state).await?.is_empty() {
+pub async fn reconcile(db: &Db, catalog: &Catalog) -> Result<()> {
+    if IndexDiff::read(db, catalog).await?.is_empty() {
         return Ok(());
     }
-    match state.db.dialect() {
+    match db.dialect() {
         // SQLite has a single writer, and IF EXISTS covers another process.
         Dialect::Sqlite => {
-            let diff = IndexDiff::read(state).await?;
+            let diff = IndexDiff::read(db, catalog).await?;
             let mut result = Ok(());
             for statement in diff.statements("") {
-                if let Err(error) = state.db.writer().execute_unprepared(&statement).await {
+                if let Err(error) = db.writer().execute_unprepared(&statement).await {
                     result = Err(error.into());
                 }
             }
             result
         }
-        Dialect::Postgres => reconcile_postgres(state).await,
+        Dialect::Postgres => reconcile_postgres(db, catalog).await,
     }
 }
 
 /// Uses `CONCURRENTLY`, which does not block writes, on separate connections, because it may take long.
-async fn reconcile_postgres(state: &State) -> Result<()> {
-    let options = state.db.postgres_options().ok_or_else(|| Error::internal("PostgreSQL without options"))?;
+async fn reconcile_postgres(db: &Db, catalog: &Catalog) -> Result<()> {
+    let options = db.postgres_options().ok_or_else(|| Error::internal("PostgreSQL without options"))?;
     // A transaction-level lock, because a pooler may give the session to another client.
     let mut holder = options.connect().await.map_err(sqlx_error)?;
     let try_lock = Lock::Index.try_lock_sql();
@@ -104,7 +104,7 @@ async fn reconcile_postgres(state: &State) -> Result<()> {
     };
     let mut connection = options.connect().await.map_err(sqlx_error)?;
     // Another process may have created indexes in the meantime.
-    let diff = IndexDiff::read(state).await?;
+    let diff = IndexDiff::read(db, catalog).await?;
     let mut result = Ok(());
     for statement in diff.statements(" CONCURRENTLY") {
         if let Err(error) = execute(&mut connection, &statement).await {
@@ -146,11 +146,11 @@ struct Index {
 }
 
 impl IndexDiff {
-    async fn read(state: &State) -> Result<IndexDiff> {
-        let definitions = Entity::find().all(state.db.reader()).await?;
-        let mut missing = desired_indexes(state, &definitions);
+    async fn read(db: &Db, catalog: &Catalog) -> Result<IndexDiff> {
+        let definitions = custom_field::load_all(db.reader()).await?;
+        let mut missing = desired_indexes(db, catalog, &definitions);
         let mut obsolete = Vec::new();
-        for name in existing_indexes(state).await? {
+        for name in existing_indexes(db).await? {
             // An invalid index was left by an interrupted creation.
             match name.strip_prefix('!') {
                 Some(broken) => obsolete.push(broken.to_string()),
@@ -173,20 +173,20 @@ impl IndexDiff {
 }
 
 /// The indexes by name that the metadata and the definitions require.
-fn desired_indexes(state: &State, definitions: &[Model]) -> BTreeMap<String, Index> {
+fn desired_indexes(db: &Db, catalog: &Catalog, definitions: &[Definition]) -> BTreeMap<String, Index> {
     let mut desired = BTreeMap::new();
-    for table in state.catalog.entries().iter().filter(|e| e.meta.keeps_deleted()).map(|e| e.meta.table) {
+    for table in catalog.entries().iter().filter(|e| e.meta.keeps_deleted()).map(|e| e.meta.table) {
         // SQLite detects by its columns which indexes depend on `deleted_at`.
         let rest = format!("ON \"{table}\" (\"id\", \"deleted_at\") WHERE \"deleted_at\" IS NOT NULL");
-        desired.insert(format!("{DELETED_PREFIX}{table:.40}_{:08x}", hash(&rest)), Index { table, rest });
+        desired.insert(format!("{DELETED_PREFIX}{table:.40}_{:08x}", fnv1a(&rest)), Index { table, rest });
     }
     for definition in definitions {
-        let Some(entry) = state.catalog.by_plural(&definition.entity_type).filter(|e| e.meta.custom_fields) else {
+        let Some(entry) = catalog.by_plural(&definition.entity_type).filter(|e| e.meta.custom_fields) else {
             continue;
         };
         let Some(kind) = CustomFieldType::from_name(&definition.field_type) else { continue };
-        for index in indexes(state.db.dialect(), &definition.name, kind.compared_as()) {
-            let rest = format!("ON \"{}\" ({}){}", entry.meta.table, index.keys, row_filter(state.db.dialect(), entry));
+        for index in indexes(db.dialect(), &definition.name, kind.compared_as()) {
+            let rest = format!("ON \"{}\" ({}){}", entry.meta.table, index.keys, row_filter(db.dialect(), entry));
             let name = format!("cf_{}_{}_{:08x}", definition.id, index.letter, fingerprint(&rest));
             desired.insert(name, Index { table: entry.meta.table, rest });
         }
@@ -203,24 +203,19 @@ fn row_filter(dialect: Dialect, entry: &Entry) -> &'static str {
 /// FNV-1a hash of a statement and of the Unicode version, which determines case folding.
 fn fingerprint(statement: &str) -> u32 {
     let (major, minor, update) = char::UNICODE_VERSION;
-    hash(&format!("{statement} {major}.{minor}.{update}"))
-}
-
-/// FNV-1a hash.
-pub(crate) fn hash(text: &str) -> u32 {
-    text.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
+    fnv1a(&format!("{statement} {major}.{minor}.{update}"))
 }
 
 /// Names of the existing managed indexes, with the prefix `!` for an invalid one.
-async fn existing_indexes(state: &State) -> Result<Vec<String>> {
-    let text = match state.db.dialect() {
+async fn existing_indexes(db: &Db) -> Result<Vec<String>> {
+    let text = match db.dialect() {
         Dialect::Sqlite => "SELECT name AS \"name\" FROM sqlite_master WHERE type = 'index'",
         Dialect::Postgres => {
             "SELECT CASE WHEN i.indisvalid THEN '' ELSE '!' END || c.relname AS \"name\"
              FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid WHERE pg_table_is_visible(c.oid)"
         }
     };
-    let rows = Sql::new(state.db.dialect(), text).all(state.db.reader()).await?;
+    let rows = Sql::new(db.dialect(), text).all(db.reader()).await?;
     let names: Vec<String> = rows.iter().map(|row| row.try_get("", "name")).collect::<Result<_, _>>()?;
     Ok(names.into_iter().filter(|name| is_managed(name.trim_start_matches('!'))).collect())
 }

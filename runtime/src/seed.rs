@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use sea_orm::Value;
 
-use crate::auth::Principal;
 use crate::catalog::Entry;
 use crate::context::{Context, State};
 use crate::db::Sql;
 use crate::error::{Error, Result};
 use crate::meta::{Access, FieldMeta, Kind, Rule};
 use crate::ops::{Body, Transaction, insert_seed};
+use crate::principal::Principal;
 
 /// Inserts missing rows, identified by a unique field, and the row of each singleton. Existing rows are not changed.
 pub async fn reference(state: &Arc<State>, seeds: &[(&str, &str)]) -> Result<()> {

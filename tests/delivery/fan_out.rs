@@ -2,10 +2,10 @@
 
 use std::collections::HashSet;
 
-use charter_runtime::auth::Principal;
 use charter_runtime::context::Context;
 use charter_runtime::db::{Dialect, Sql};
 use charter_runtime::ops::Audience;
+use charter_runtime::principal::Principal;
 use charter_runtime::webhook::{fan_out, write_pending_events};
 use serde_json::{Value, json};
 
@@ -108,7 +108,7 @@ async fn event_of_a_rolled_back_change_is_not_delivered(server: Server) {
     let operator = Principal::operator();
     let context = Context::new(&server.state, &operator, &transaction);
     let entry = server.state.catalog.get("role").expect("it is linked");
-    charter_runtime::outbox::emit(&context, entry, "created", b"{\"id\":1}", Audience::All)
+    charter_runtime::ops::outbox::emit(&context, entry, "created", b"{\"id\":1}", Audience::All)
         .await
         .expect("it is written");
     drop(transaction);

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use charter_runtime::auth::Principal;
 use charter_runtime::context::{Context, State};
 use charter_runtime::custom_field::load_types;
 use charter_runtime::db::{Dialect, Sql};
 use charter_runtime::online_indexes;
+use charter_runtime::principal::Principal;
 use charter_runtime::query::{OrderBy, Planner, parse, write_condition};
 use serde_json::{Value, json};
 

@@ -6,12 +6,12 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use charter_runtime::App;
-use charter_runtime::auth::Principal;
 use charter_runtime::config::Config;
 use charter_runtime::context::{Context, State};
 use charter_runtime::db::Sql;
 use charter_runtime::online_indexes;
 use charter_runtime::ops::{self, Body, BoxFuture, Transaction};
+use charter_runtime::principal::Principal;
 use charter_runtime::server::{self, Running};
 use charter_runtime::trigram;
 use sea_orm::{ConnectionTrait, Statement};

@@ -2,49 +2,16 @@
 //! attached to.
 
 use sea_orm::entity::prelude::*;
-use sea_orm::sea_query::{ExprTrait, SimpleExpr};
-use sea_orm::{QueryOrder, Value};
+use sea_orm::sea_query::SimpleExpr;
 
 use super::{pending_deletion, record};
-use crate::catalog::{Catalog, Entry};
+use crate::catalog::Entry;
 use crate::context::Context;
 use crate::db::Sql;
 use crate::error::{Error, Result};
-use crate::meta::FieldMeta;
-use crate::ops::{load, to_read, to_write, visible};
+use crate::ops::{attachable, load, to_read, to_write, visible};
 use crate::query::Condition;
 use crate::resource::Resource;
-
-/// Condition for the attachments of one record.
-pub fn attached_to(entry: &Entry, target: &Entry, id: i64) -> Result<Condition> {
-    let field = |name: &str| entry.field(name).ok_or_else(|| Error::internal(format!("`{name}` is not a field")));
-    let of_type = Condition::equals(field("attachable_type")?, target.meta.type_name);
-    Ok(of_type.and(Condition::equals(field("attachable_id")?, id)))
-}
-
-/// Finds an attachable resource by type name or singular name, ignoring case.
-pub fn attachable<'c>(catalog: &'c Catalog, name: &str) -> Option<&'c Entry> {
-    let is_it = |entry: &&Entry| [entry.meta.type_name, entry.meta.name].iter().any(|n| n.eq_ignore_ascii_case(name));
-    catalog.attachables().find(is_it)
-}
-
-/// The resource and id of the record that an attachment belongs to, read from the attachment's fields.
-///
-/// # Errors
-/// If a value cannot be read.
-pub fn target<'c>(
-    catalog: &'c Catalog,
-    entry: &Entry,
-    value: impl Fn(&FieldMeta) -> Result<Option<Value>>,
-) -> Result<Option<(&'c Entry, i64)>> {
-    let of = |name: &str| entry.field(name).map_or(Ok(None), &value);
-    Ok(match (of("attachable_type")?, of("attachable_id")?) {
-        (Some(Value::String(Some(name))), Some(Value::BigInt(Some(id)))) => {
-            attachable(catalog, &name).map(|target| (target, id))
-        }
-        _ => None,
-    })
-}
 
 /// Scope of attachments: the caller sees attachments of visible records, of resources that the caller may read or
 /// write.
@@ -94,13 +61,6 @@ pub fn check_permission(context: &Context<'_>, target: &Entry, reads: bool) -> R
 pub async fn target_exists(context: &Context<'_>, target: &Entry, id: i64, lock: bool) -> Result<bool> {
     let condition = visible(context, target);
     Ok(load(context, target, id, &condition, lock).await?.is_some())
-}
-
-/// The ids of a record's attachments.
-pub async fn attachment_ids(context: &Context<'_>, target: &Entry, id: i64) -> Result<Vec<i64>> {
-    let of_record = record::Column::AttachableType.eq(target.meta.type_name).and(record::Column::AttachableId.eq(id));
-    let found = record::Entity::find().filter(of_record).order_by_asc(record::Column::Id).all(context.db()).await?;
-    Ok(found.iter().map(|attachment| attachment.id).collect())
 }
 
 /// Deletes attachments whose record the database deleted in a cascade.

@@ -10,9 +10,10 @@ use sea_orm::entity::prelude::*;
 use super::content_headers::ContentHeaders;
 use super::storage::Part;
 use super::{access, link, record};
-use crate::auth::Principal;
 use crate::context::{Context, State};
 use crate::error::{Error, Result};
+use crate::ops::attachable;
+use crate::principal::Principal;
 
 /// A file that a link refers to.
 #[derive(Debug)]
@@ -41,7 +42,7 @@ pub async fn find_download(state: &Arc<State>, target: &str) -> Result<Download>
     let context = Context::new(state, &operator, state.db.reader());
     let found = record::Entity::find().filter(record::Column::Uuid.eq(uuid)).one(context.db()).await?;
     let attachment = found.ok_or(Error::NotFound)?;
-    let on = access::attachable(context.catalog(), &attachment.attachable_type).ok_or(Error::NotFound)?;
+    let on = attachable(context.catalog(), &attachment.attachable_type).ok_or(Error::NotFound)?;
     if !access::target_exists(&context, on, attachment.attachable_id, false).await? {
         return Err(Error::NotFound);
     }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use super::{access, pending_deletion};
-use crate::auth::Principal;
 use crate::context::{Context, State};
 use crate::error::{Error, Result};
+use crate::principal::Principal;
 
 /// Interval between two runs. A deletion starts one at once.
 const INTERVAL: Duration = Duration::from_secs(600);

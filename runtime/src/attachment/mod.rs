@@ -20,7 +20,7 @@ mod storage;
 mod thumbnail;
 mod upload;
 
-pub use access::{attached_to, attachment_ids, check_access, target};
+pub use access::check_access;
 pub use content_headers::ContentHeaders;
 pub use download::{Download, find_download};
 pub use garbage_collection::{collect_garbage, run_garbage_collection};
@@ -28,6 +28,7 @@ pub use link::PATH;
 pub use record::route;
 pub use s3_config::S3Config;
 pub use storage::{Part, Storage};
+pub use upload::{Upload, upload};
 
 /// Maximum file size: 20 MB in the specification, read as 20 × 1024 × 1024 bytes.
 pub const MAX_FILE_BYTES: u64 = 20 << 20;

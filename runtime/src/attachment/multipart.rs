@@ -14,10 +14,10 @@ use sha2::{Digest, Sha256};
 use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout_at};
 
+use super::Upload;
 use super::spool::Spool;
 use super::{MAX_FILE_BYTES, Storage, file_name};
 use crate::error::{Error, FieldErrors, Result};
-use crate::ops::Upload;
 
 /// Maximum size of a field, above the longest text that any field accepts.
 const MAX_FIELD_BYTES: usize = 16 << 10;

@@ -5,7 +5,7 @@ use sea_orm::entity::prelude::*;
 
 use super::content_headers::ContentHeaders;
 use super::storage::Part;
-use super::{access, pending_deletion, upload};
+use super::{access, pending_deletion};
 use crate::db::Row;
 use crate::error::{Error, Result};
 use crate::meta::FieldMeta;
@@ -53,7 +53,7 @@ pub fn route() -> Route {
     let mut route = crate::route!(Entity, Behaviour, hooks(after_delete), actions());
     route.hooks.computed = Some(computed);
     route.hooks.scope = Some(access::scope);
-    route.upload = Some(upload::upload);
+    route.is_attached = true;
     route
 }
 

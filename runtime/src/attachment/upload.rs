@@ -4,6 +4,8 @@
 //! the file is scheduled, the file is stored, and one transaction creates the attachment and cancels the deletion.
 //! After a failure at any step, the file either has an attachment or will be deleted.
 
+use bytes::Bytes;
+use futures_util::stream::BoxStream;
 use sea_orm::Value;
 use serde_json::Map;
 use uuid::Uuid;
@@ -17,29 +19,32 @@ use crate::catalog::Entry;
 use crate::context::Context;
 use crate::error::{Error, FieldErrors, Result};
 use crate::idempotency::{Execution, Key};
-use crate::ops::{Body, BoxFuture, Changes, Transaction, Upload, create_drafted, read_input};
+use crate::ops::{Body, Changes, Transaction, attachable, create_drafted, read_input};
 use crate::resource::Resource as _;
+
+/// The streamed body of an upload.
+pub struct Upload<'a> {
+    /// The header `Content-Type`, empty if there is none.
+    pub content_type: String,
+    /// The header `Content-Length`.
+    pub length: Option<u64>,
+    pub body: BoxStream<'a, std::io::Result<Bytes>>,
+}
 
 /// Creates an attachment and returns its reply. A repeated upload with the same idempotency key is received completely
 /// before it can be recognized.
-pub fn upload<'a>(
-    context: &'a Context<'a>,
-    upload: Upload<'a>,
-    mut key: Option<Key>,
-) -> BoxFuture<'a, Result<Execution>> {
-    Box::pin(async move {
-        let state = context.state();
-        let form = multipart::read(&state.attachments, upload, state.config.request_timeout, key.is_some()).await?;
-        if let Some(key) = &mut key {
-            add_fingerprint(key, &form);
-            if let Some(reply) = key.find_reply(context).await? {
-                return Ok(Execution::Replayed(reply));
-            }
+pub async fn upload(context: &Context<'_>, upload: Upload<'_>, mut key: Option<Key>) -> Result<Execution> {
+    let state = context.state();
+    let form = multipart::read(&state.attachments, upload, state.config.request_timeout, key.is_some()).await?;
+    if let Some(key) = &mut key {
+        add_fingerprint(key, &form);
+        if let Some(reply) = key.find_reply(context).await? {
+            return Ok(Execution::Replayed(reply));
         }
-        let entry = context.catalog().linked(record::Entity::meta().name);
-        let valid = validate(context, entry, form).await?;
-        store(context, entry, valid, key).await
-    })
+    }
+    let entry = context.catalog().linked(record::Entity::meta().name);
+    let valid = validate(context, entry, form).await?;
+    store(context, entry, valid, key).await
 }
 
 /// Adds names, values and file content to the fingerprint of the request. The order of parts and the boundary are left
@@ -112,7 +117,7 @@ async fn target<'c>(context: &Context<'c>, changes: &mut Changes) -> Result<Opti
     let known = |errors: &FieldErrors, name: &str| errors.contains(name);
     let mut found = None;
     match changes.get("attachable_type") {
-        Some(Value::String(Some(name))) => match access::attachable(context.catalog(), name.trim()) {
+        Some(Value::String(Some(name))) => match attachable(context.catalog(), name.trim()) {
             Some(target) => found = Some(target),
             None => {
                 let names = context.catalog().attachables().map(|e| e.meta.type_name).collect::<Vec<_>>().join(", ");

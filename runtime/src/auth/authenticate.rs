@@ -10,11 +10,12 @@ use salvo::http::HeaderMap;
 use sea_orm::entity::prelude::*;
 
 use super::session::SessionCache;
-use super::{Principal, Secret, role, token, user};
+use super::{Secret, role, token, user};
 use crate::cache::TtlCache;
 use crate::context::State;
 use crate::error::{Error, Result};
 use crate::header;
+use crate::principal::Principal;
 use crate::server::{Usage, client_ip};
 
 /// How long a token is cached. A revoked token is rejected at once on the node that revoked it and within this time on

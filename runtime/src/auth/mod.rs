@@ -3,7 +3,6 @@
 mod authenticate;
 pub mod invitation;
 pub mod password;
-mod principal;
 pub mod role;
 mod secret;
 pub mod session;
@@ -23,7 +22,6 @@ pub async fn stale_references(context: &Context<'_>) -> Result<Vec<StaleReferenc
 
 pub use authenticate::{TokenCache, authenticate, caller_of};
 pub(crate) use authenticate::{authenticate_with, revalidate};
-pub use principal::Principal;
 pub use secret::Secret;
 pub(crate) use secret::random_base62;
 pub use session::SignedIn;

@@ -7,8 +7,9 @@ use sea_orm::entity::prelude::*;
 use crate::error::{Error, Result};
 use crate::meta::{FieldMeta, Kind};
 use crate::ops::{Context, Draft, Route, load_all, release};
-use crate::query::{Condition, hint};
+use crate::query::Condition;
 use crate::stale_reference::StaleReference;
+use crate::suggest::hint;
 
 #[derive(Clone, Debug, PartialEq, Resource)]
 #[resource(name = "role", write_permission = "users.manage", events)]

@@ -9,11 +9,12 @@ use sea_orm::EntityTrait;
 use super::authenticate::load_principal;
 use super::password::Password;
 use super::secret::{digest, random_base62};
-use super::{Principal, user};
+use super::user;
 use crate::cache::TtlCache;
 use crate::context::State;
 use crate::db::{Connection, Dialect, Sql};
 use crate::error::{Error, Result};
+use crate::principal::Principal;
 
 const SECRET_CHARACTERS: usize = 43;
 /// A session ends after this time without use, and at the latest after [`MAX_LIFETIME`].

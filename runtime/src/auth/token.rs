@@ -5,11 +5,11 @@ use sea_orm::ActiveValue::Set;
 use sea_orm::entity::prelude::*;
 
 use super::Secret;
-use super::principal::grants_ability;
 use crate::error::Result;
 use crate::ops::{Context, Draft, Route};
-use crate::query::hint;
+use crate::principal::grants_ability;
 use crate::stale_reference::StaleReference;
+use crate::suggest::hint;
 
 #[derive(Clone, Debug, PartialEq, Resource)]
 #[resource(name = "token", owner = "user_id")]

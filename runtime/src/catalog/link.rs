@@ -4,9 +4,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::required_parents::ParentClause;
-use super::{Join, Parent, RequiredParents, Source};
+use super::Parent;
 use crate::meta::{IncludeTarget, Kind, ResourceMeta, Rule, Shown};
+use crate::record::{Join, ParentClause, RequiredParents, Source};
 
 /// Limit on the chain of references that required parents are followed through.
 const MAX_DEPTH: usize = 4;
@@ -86,9 +86,7 @@ pub fn derived(
     for field in meta.fields {
         let Kind::Derived { via, field: target } = field.kind else { continue };
         let source = meta.fields.iter().find(|f| f.name == via).and_then(|via_field| match via_field.kind {
-            Kind::Code { values } if target == "label" => {
-                Some(Source { labels: Some(values), ..Source::own(via_field) })
-            }
+            Kind::Code { values } if target == "label" => Some(Source::label(via_field, values)),
             Kind::Ref { resource } => {
                 let other = metas.get(resource)?;
                 let found =

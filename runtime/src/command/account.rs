@@ -7,10 +7,11 @@ use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder};
 use serde_json::{Value, json};
 
 use super::output;
-use crate::auth::{Principal, invitation, password, role, token, user};
+use crate::auth::{invitation, password, role, token, user};
 use crate::context::{Context, State};
 use crate::error::{Error, Result};
 use crate::ops::{self, Body, Preconditions, Transaction};
+use crate::principal::Principal;
 use crate::query::Condition;
 
 /// Creates a record in the context's transaction. Returns its id and the record as the API shows it.

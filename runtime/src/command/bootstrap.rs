@@ -6,10 +6,11 @@ use sea_orm::EntityTrait;
 
 use super::account;
 use crate::app::App;
-use crate::auth::{Principal, invitation, user};
+use crate::auth::{invitation, user};
 use crate::context::{Context, State};
 use crate::error::Result;
 use crate::ops::{API, Transaction};
+use crate::principal::Principal;
 
 /// Secrets that the first start shows once.
 pub struct FirstSecrets {

@@ -7,10 +7,11 @@ use serde_json::json;
 
 use super::{indexes, missing_columns, output, unknown_enum_values};
 use crate::app::{App, Direction};
-use crate::auth::{self, Principal};
+use crate::auth;
 use crate::context::{Context, State};
-use crate::custom_field;
+use crate::custom_fields;
 use crate::error::{Error, Result};
+use crate::principal::Principal;
 use crate::{view, webhook};
 
 pub fn command(format: Arg) -> Command {
@@ -46,7 +47,7 @@ pub async fn run(app: &App, state: &Arc<State>, matches: &ArgMatches) -> Result<
     }
     let mut found = view::stale_references(&context).await?;
     found.extend(webhook::stale_references(&context).await?);
-    found.extend(custom_field::stale_references(&context).await?);
+    found.extend(custom_fields::stale_references(&context).await?);
     found.extend(auth::stale_references(&context).await?);
     found.extend(unknown_enum_values::find(&context).await?);
     let mut rows: Vec<_> =

@@ -8,12 +8,14 @@ use serde_json::{Value, json};
 
 use super::output;
 use crate::attachment;
-use crate::auth::{Principal, Secret, caller_of, token, user};
+use crate::auth::{Secret, caller_of, token, user};
 use crate::catalog::Entry;
 use crate::context::{Context, State};
 use crate::error::{Error, Result};
 use crate::ops::{self, Method, RouteOperation};
-use crate::query::{Condition, hint};
+use crate::principal::Principal;
+use crate::query::Condition;
+use crate::suggest::hint;
 
 pub fn command(format: Arg) -> Command {
     Command::new("can")

@@ -1,14 +1,13 @@
 //! Background task that compacts PostgreSQL's `record_changes` into the totals and blocks, so that readers sum few
 //! rows.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::sleep;
 
-use crate::context::State;
 use crate::db::{Db, Dialect, Lock, Sql};
 use crate::error::Result;
+use crate::metrics::Tasks;
 
 /// Limit on the changes of one transaction.
 const MAX_BATCH_CHANGES: u64 = 5_000;
@@ -37,14 +36,14 @@ WITH "removed" AS (
 SELECT COUNT(*) AS "compacted" FROM "removed""#;
 
 /// Compacts repeatedly until the task is aborted. SQLite needs none: its single writer updates the totals directly.
-pub async fn keep_compacted(state: Arc<State>) {
-    if state.db.dialect() == Dialect::Sqlite {
+pub async fn keep_compacted(db: &Db, tasks: &Tasks) {
+    if db.dialect() == Dialect::Sqlite {
         return;
     }
     let mut since_vacuum = CHANGES_BETWEEN_VACUUMS;
     loop {
-        let compacted = compact_and_vacuum(&state.db, &mut since_vacuum).await;
-        state.metrics.tasks.round("totals", &compacted);
+        let compacted = compact_and_vacuum(db, &mut since_vacuum).await;
+        tasks.round("totals", &compacted);
         let pause = match compacted {
             Ok(compacted) if compacted >= BUSY_CHANGES => BUSY_INTERVAL,
             Ok(_) => IDLE_INTERVAL,

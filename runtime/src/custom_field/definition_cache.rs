@@ -3,11 +3,10 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::{CustomFieldTypes, Definition, Entity, load};
+use super::{CustomFieldTypes, Definition, TABLE, load};
 use crate::counts;
 use crate::db::{Connection, Sql};
 use crate::error::Result;
-use crate::resource::Resource;
 
 /// Cached definitions by entity type. They may be outdated: a statement that depends on them compares them with the
 /// database, by [`write_definitions`] or, for types only, by [`write_changes`].
@@ -83,12 +82,7 @@ pub fn write_definitions(sql: &mut Sql, entity_type: &str) {
 
 /// Writes a subquery that returns the version of all definitions, which a statement planned with cached types compares.
 pub fn write_changes(sql: &mut Sql) {
-    counts::write_versions(sql, &[table()]);
-}
-
-/// Table of the definitions.
-pub fn table() -> &'static str {
-    Entity::meta().table
+    counts::write_versions(sql, &[TABLE]);
 }
 
 #[cfg(test)]

@@ -2,23 +2,22 @@
 
 mod definition;
 mod definition_cache;
-mod value;
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-pub use definition::{ActiveModel, Definition, Entity, Model, load, route, stale_references};
-pub use definition_cache::{DefinitionCache, Definitions, Types, table, write_changes, write_definitions};
+pub use definition::{Definition, load, load_all};
+pub use definition_cache::{DefinitionCache, Definitions, Types, write_changes, write_definitions};
 use sea_orm::Value;
-pub use value::{merge, readable_value};
 
-use crate::context::Context;
-use crate::db::Sql;
+use crate::db::{Connection, Db, Sql};
 use crate::error::{Error, Result};
 use crate::meta::{Kind, TimestampForm};
 use crate::number::{CUSTOM_DIGITS, CUSTOM_PLACES};
-use crate::query::condition::CustomKind;
 use crate::record::{Cell, write_timestamp};
+
+/// Table of the definitions.
+pub const TABLE: &str = "custom_fields";
 
 /// Types of the custom fields of one entity type, by name.
 pub type CustomFieldTypes = HashMap<String, CustomFieldType>;
@@ -80,6 +79,34 @@ impl CustomFieldType {
     }
 }
 
+/// Type by which the value of a custom field is compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CustomKind {
+    /// Text of at most 255 characters.
+    Text,
+    /// One of the declared options, compared case-insensitively.
+    Choice,
+    /// Text of any length, ordered by its first 255 characters.
+    LongText,
+    Integer,
+    Decimal,
+    Boolean,
+    /// Dates and times, stored as text that sorts chronologically.
+    Time,
+}
+
+impl CustomKind {
+    /// True if values are ordered and searched case-insensitively, and the empty text counts as blank.
+    pub fn is_text(self) -> bool {
+        matches!(self, CustomKind::Text | CustomKind::Choice | CustomKind::LongText)
+    }
+
+    /// The type for ordering. Choices are ordered as text, because some may differ only in case.
+    pub fn ordered_as(self) -> CustomKind {
+        if self == CustomKind::Choice { CustomKind::Text } else { self }
+    }
+}
+
 /// Converts a value for comparison with JSON, in which dates and times are text.
 pub fn json_operand(value: Value) -> Value {
     match value {
@@ -97,8 +124,13 @@ pub fn json_operand(value: Value) -> Value {
 ///
 /// # Errors
 /// If the database fails.
-pub async fn load_types(context: &Context<'_>, entity_type: &'static str) -> Result<Arc<Types>> {
-    let mut sql = Sql::new(context.state().db.dialect(), "SELECT ");
+pub async fn load_types(
+    cache: &DefinitionCache,
+    db: &Db,
+    connection: &Connection,
+    entity_type: &'static str,
+) -> Result<Arc<Types>> {
+    let mut sql = Sql::new(db.dialect(), "SELECT ");
     write_changes(&mut sql);
     // Returns at least one row, which has the version.
     sql.push(
@@ -106,7 +138,7 @@ pub async fn load_types(context: &Context<'_>, entity_type: &'static str) -> Res
          LEFT JOIN \"custom_fields\" AS f ON f.\"entity_type\" = ",
     );
     sql.bind(entity_type);
-    let rows = context.read(sql).await?;
+    let rows = db.rows(connection, sql).await?;
     let first = rows.first().map_or(Ok(None), |row| Cell::new(row, 0)?.integer())?;
     let mut of = CustomFieldTypes::with_capacity(rows.len());
     for row in rows.iter() {
@@ -115,6 +147,6 @@ pub async fn load_types(context: &Context<'_>, entity_type: &'static str) -> Res
         of.insert(text(1)?.to_string(), of_type);
     }
     let types = Arc::new(Types { of, changes: first.unwrap_or_default() });
-    context.state().custom_fields.store_types(entity_type, types.clone());
+    cache.store_types(entity_type, types.clone());
     Ok(types)
 }

@@ -135,7 +135,7 @@ fn requirements(route: &RouteInfo) -> String {
 /// The request body of a write, with its fields at the top level or under the singular name.
 fn body(catalog: &Catalog, entry: &Entry, call: RouteOperation) -> Option<Node> {
     let examples = Examples { catalog };
-    if let (Some(_), RouteOperation::Operation(Operation::Create)) = (entry.route.upload, call) {
+    if let (true, RouteOperation::Operation(Operation::Create)) = (entry.is_attached(), call) {
         return Some(upload(catalog, entry));
     }
     if let RouteOperation::Bulk = call {
@@ -281,7 +281,7 @@ fn responses(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> Node {
         }
         RouteOperation::Operation(Operation::Delete) => {
             errors.push(409);
-            if entry.route.hooks.before_delete.is_some() {
+            if entry.behavior.can_refuse_deletion {
                 errors.push(422);
             }
             let gone = Node::object().with("description", format!("The {noun} was deleted."));

@@ -6,9 +6,10 @@ use super::english;
 use super::example::Examples;
 use super::node::{Node, reference};
 use super::request_schema::BOOLEAN_WORD;
+use crate::catalog::EXPLAIN_ABILITY;
 use crate::catalog::{Catalog, Entry};
 use crate::meta::{Deprecated, FieldMeta, Kind, Shown};
-use crate::ops::list::explain::{ABILITY, MEDIA_TYPE};
+use crate::ops::list::explain::MEDIA_TYPE;
 use crate::ops::to_write;
 use crate::query::{self, DEFAULT_PER_PAGE, MAX_PER_PAGE, MAX_VALUE_CHARACTERS, Predicate, Reads, include_names};
 use crate::view;
@@ -53,7 +54,7 @@ pub fn shared() -> Node {
             "explain",
             query(
                 "explain",
-                &format!("`1` returns the query plan of the list as `{MEDIA_TYPE}`. Requires the ability `{ABILITY}`."),
+                &format!("`1` returns the query plan of the list as `{MEDIA_TYPE}`. Requires the ability `{EXPLAIN_ABILITY}`."),
                 json!({ "type": "string", "enum": ["1"] }).into(),
                 json!("1"),
             ),

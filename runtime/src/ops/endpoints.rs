@@ -4,11 +4,11 @@ pub use charter_model::reserved::BULK_PATH as BULK;
 
 use super::RESTORE;
 use super::write::bulk;
-use crate::auth::Principal;
 use crate::catalog::{Catalog, Entry};
 use crate::context::State;
 use crate::error::Result;
 use crate::meta::{ActionMeta, ActionMethod, ActionOn, ActionOutput, Operation};
+use crate::principal::Principal;
 
 /// Prefix of every path of the API.
 pub const API: &str = "/api/v1";

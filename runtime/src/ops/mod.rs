@@ -2,24 +2,26 @@
 //! request to a response.
 
 pub(crate) mod action;
+mod attached;
+pub mod audit;
 pub mod deprecation;
-mod endpoints;
-mod etag;
+pub(crate) mod endpoints;
+pub(crate) mod etag;
 mod hooks;
 pub(crate) mod input;
 pub(crate) mod list;
-mod records;
-mod resource_handler;
+pub mod outbox;
+pub(crate) mod records;
 mod route;
-mod show;
+pub(crate) mod show;
+mod startup_validation;
 mod transaction;
-mod visibility;
+pub(crate) mod visibility;
 pub(crate) mod write;
 
 pub use crate::context::Context;
 pub use crate::ops::input::body::{Body, RawJson};
 pub use crate::ops::input::changeset::{Changes, Draft, model, stored};
-pub use crate::ops::input::json_scan::check_numbers;
 pub use crate::ops::input::rules::{compile as compile_pattern, is_email, is_url};
 pub use crate::ops::list::export::Format;
 pub use crate::ops::list::response_cache::ResponseCache;
@@ -31,15 +33,17 @@ pub use crate::ops::write::result::{StoredResponse, WriteResult};
 pub(crate) use crate::ops::write::update::release;
 pub use crate::ops::write::update::revise;
 pub use action::{ActionCall, ActionHandler, ActionResult};
+pub use attached::attachable;
+pub(crate) use attached::attached_to;
 pub use endpoints::{
     API, BULK, Method, RouteInfo, RouteOperation, collection, is_of_api, operations, paths, routes, to_read, to_write,
 };
 pub use etag::{Preconditions, tag, with_gzip_suffix as coded_tag};
 pub use hooks::RunningHook;
 pub use records::{load, load_all};
-pub use resource_handler::router;
-pub use route::{BoxFuture, ComputeHook, Hooks, Route, Upload, UploadHandler};
+pub use route::{BoxFuture, ComputeHook, Hooks, Route};
 pub use show::wrap;
+pub use startup_validation::link_routes;
 pub use transaction::Transaction;
 pub use visibility::{Audience, visible};
 pub(crate) use visibility::{audience, permitted};

@@ -7,16 +7,14 @@ use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 
-use bytes::Bytes;
-use futures_util::stream::BoxStream;
 use sea_orm::QueryResult;
 
 use super::action::ActionHandler;
 use super::input::changeset::Changes;
+use crate::catalog::Behavior;
 use crate::context::Context;
 use crate::db::Row;
 use crate::error::Result;
-use crate::idempotency::{Execution, Key};
 use crate::meta::{FieldMeta, ResourceMeta};
 use crate::query::Condition;
 use crate::record::Shape;
@@ -33,19 +31,6 @@ pub type ScopeHook = for<'a> fn(&'a Context<'a>) -> Option<Condition>;
 /// Returns the JSON of a computed field for each row. The rows contain the columns that the field is computed from.
 pub type ComputeHook =
     for<'a> fn(&'a Context<'a>, &'static FieldMeta, &'a Shape, &'a [Row<'a>]) -> BoxFuture<'a, Result<Vec<Vec<u8>>>>;
-/// Creates a record from a multipart body and returns the response of a create. With an idempotency key, a repeated
-/// request gets the stored response of the first one.
-pub type UploadHandler = for<'a> fn(&'a Context<'a>, Upload<'a>, Option<Key>) -> BoxFuture<'a, Result<Execution>>;
-
-/// The streamed body of an upload.
-pub struct Upload<'a> {
-    /// The header `Content-Type`, empty if there is none.
-    pub content_type: String,
-    /// The header `Content-Length`.
-    pub length: Option<u64>,
-    pub body: BoxStream<'a, std::io::Result<Bytes>>,
-}
-
 /// Hooks of a resource.
 #[derive(Clone, Copy, Default)]
 pub struct Hooks {
@@ -71,9 +56,8 @@ pub struct Route {
     pub meta: &'static ResourceMeta,
     pub hooks: Hooks,
     pub actions: Vec<(&'static str, ActionHandler)>,
-    /// The upload handler of attachments: files that belong to records of resources with `attachments`. They are
-    /// created by a multipart body, listed below their record, and need the abilities of its resource.
-    pub upload: Option<UploadHandler>,
+    /// True for the resource of attachments: see [`Behavior::is_attached`].
+    pub is_attached: bool,
     /// Whether a write can grant access that outlasts the caller's. Such a write authenticates the caller without the
     /// token cache.
     pub grants_access: bool,
@@ -82,12 +66,27 @@ pub struct Route {
 impl Route {
     /// A resource without hooks and actions.
     pub fn of<R: Resource>() -> Route {
-        Route { meta: R::meta(), hooks: Hooks::default(), actions: Vec::new(), upload: None, grants_access: false }
+        Route {
+            meta: R::meta(),
+            hooks: Hooks::default(),
+            actions: Vec::new(),
+            is_attached: false,
+            grants_access: false,
+        }
     }
 
     /// The same route for records that grant access, such as tokens and roles: see [`Route::grants_access`].
     pub fn granting_access(self) -> Route {
         Route { grants_access: true, ..self }
+    }
+
+    /// The facts about its hooks that linking needs.
+    pub fn behavior(&self) -> Behavior {
+        Behavior {
+            is_scoped: self.hooks.scope.is_some(),
+            can_refuse_deletion: self.hooks.before_delete.is_some(),
+            is_attached: self.is_attached,
+        }
     }
 }
 

@@ -5,15 +5,16 @@
 
 use sea_orm::Value;
 
+use super::attached;
 use super::input::changeset::stored;
 use super::records;
-use crate::attachment;
-use crate::catalog::{Entry, Source};
+use crate::catalog::Entry;
 use crate::context::Context;
 use crate::error::Result;
 use crate::meta::FieldMeta;
 use crate::query::Condition;
 use crate::query::condition::Test;
+use crate::record::Source;
 
 /// The condition for the records that the caller may see. The record and its required parents are not deleted, its
 /// owner is the caller unless the caller is an administrator, it is within the resource's `scope`, and the same holds
@@ -30,7 +31,7 @@ pub fn deleted(context: &Context<'_>, entry: &Entry) -> Condition {
 /// The condition for the records of a list: [`visible`] or [`deleted`], and the resource's `list_scope`.
 pub fn listed(context: &Context<'_>, entry: &Entry, of_deleted: bool) -> Condition {
     let condition = if of_deleted { deleted(context, entry) } else { visible(context, entry) };
-    match entry.route.hooks.list_scope.and_then(|scope| scope(context)) {
+    match context.route(entry).hooks.list_scope.and_then(|scope| scope(context)) {
         Some(scope) => condition.and(scope),
         None => condition,
     }
@@ -67,7 +68,7 @@ pub fn permitted(context: &Context<'_>, entry: &Entry) -> Condition {
     {
         condition = condition.and(Condition::equals(owner, context.caller().user_id.unwrap_or(0)));
     }
-    if let Some(scope) = entry.route.hooks.scope.and_then(|scope| scope(context)) {
+    if let Some(scope) = context.route(entry).hooks.scope.and_then(|scope| scope(context)) {
         condition = condition.and(scope);
     }
     let parents = entry.parents.iter().map(|parent| {
@@ -144,10 +145,10 @@ fn narrow_audience<'c>(
     audience: Audience,
 ) -> Result<(Audience, Option<(&'c Entry, i64)>)> {
     if entry.is_attached() {
-        let target = attachment::target(context.catalog(), entry, value)?;
+        let target = attached::target(context.catalog(), entry, value)?;
         return Ok((if target.is_some() { audience } else { Audience::Administrators }, target));
     }
-    if entry.route.hooks.scope.is_some() {
+    if entry.behavior.is_scoped {
         return Ok((Audience::Administrators, None));
     }
     let id_in = |field: &FieldMeta| -> Result<Option<i64>> {

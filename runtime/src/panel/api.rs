@@ -14,11 +14,11 @@ use salvo::{Request, Response, Router, Service};
 use serde_json::Value;
 
 use super::list::response::ListBody;
-use crate::auth::Principal;
 use crate::context::State;
 use crate::error::{Error, Result};
 use crate::header;
 use crate::ops::{self, API};
+use crate::principal::Principal;
 use crate::server::{Endpoint, InternalRequest, NotFound};
 
 /// The router of `/api/v1`.
@@ -45,7 +45,7 @@ pub struct Problem {
 impl ApiClient {
     pub fn new(state: &Arc<State>) -> ApiClient {
         let not_found = Router::with_path("{**rest}").goal(Endpoint::new(state.clone(), NotFound));
-        ApiClient { service: Service::new(Router::new().push(ops::router(state)).push(not_found)) }
+        ApiClient { service: Service::new(Router::new().push(resource_handler::router(state)).push(not_found)) }
     }
 
     /// Sends a request; `path` is relative to `/api/v1`. `version` is the HTTP version of the browser's connection,

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use sea_orm::Value;
 
 use super::custom_field_sql;
-use crate::catalog::{RequiredParents, Source};
+use crate::custom_field::CustomKind;
 use crate::meta::{FieldMeta, ResourceMeta};
+use crate::record::{RequiredParents, Source};
 
 /// A condition in SQL's three-valued logic.
 #[derive(Debug, Clone)]
@@ -61,34 +62,6 @@ pub enum Target {
     Column(Source),
     /// A custom field, compared by its declared type.
     Custom { name: String, kind: CustomKind },
-}
-
-/// Type by which the value of a custom field is compared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CustomKind {
-    /// Text of at most 255 characters.
-    Text,
-    /// One of the declared options, compared case-insensitively.
-    Choice,
-    /// Text of any length, ordered by its first 255 characters.
-    LongText,
-    Integer,
-    Decimal,
-    Boolean,
-    /// Dates and times, stored as text that sorts chronologically.
-    Time,
-}
-
-impl CustomKind {
-    /// True if values are ordered and searched case-insensitively, and the empty text counts as blank.
-    pub fn is_text(self) -> bool {
-        matches!(self, CustomKind::Text | CustomKind::Choice | CustomKind::LongText)
-    }
-
-    /// The type for ordering. Choices are ordered as text, because some may differ only in case.
-    pub fn ordered_as(self) -> CustomKind {
-        if self == CustomKind::Choice { CustomKind::Text } else { self }
-    }
 }
 
 /// Right side of a test. A test of NULL is NULL, except for `Null` and `Blank`.

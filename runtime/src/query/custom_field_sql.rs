@@ -5,8 +5,9 @@
 
 use sea_orm::Value;
 
-use super::condition::{Comparison, CustomKind, MatchPosition, Test};
+use super::condition::{Comparison, MatchPosition, Test};
 use super::sql::write_test;
+use crate::custom_field::CustomKind;
 use crate::db::{Dialect, Sql};
 use crate::number::{CUSTOM_DIGITS, CUSTOM_PLACES};
 

@@ -1,8 +1,8 @@
 //! Conditions as readable text for `explain`. Values are replaced by `?`.
 
 use super::condition::{Condition, MatchPosition, Reference, Target, Test};
-use crate::catalog::Source;
 use crate::record::RECORD;
+use crate::record::Source;
 
 /// Describes a condition: `(name contains ? and (qty = ? or qty is null))`.
 pub fn describe(condition: &Condition) -> String {

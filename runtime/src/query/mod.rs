@@ -14,8 +14,8 @@ mod plan;
 mod predicate_test;
 mod request;
 mod resolve;
+mod saved_view;
 mod sql;
-mod suggest;
 mod trigram;
 mod value;
 
@@ -32,7 +32,7 @@ pub use plan::{
 };
 pub use request::{Pair, Request, Term, Values, decode};
 pub use resolve::{allows, asked, include_names};
+pub use saved_view::{Filter, Logic, SavedView, filters_condition, read_filters, too_many_conditions};
 pub use sql::{INDEX_TRIGGERS, write_condition, write_has_triggers};
-pub use suggest::{hint, suggest};
 pub use trigram::{indexed_condition, match_expression};
 pub use value::{read_boolean, read_value};

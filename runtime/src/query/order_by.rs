@@ -5,13 +5,14 @@
 use charter_model::Storage;
 use sea_orm::Value;
 
-use super::condition::{Condition, CustomKind, Target};
+use super::condition::{Condition, Target};
 use super::custom_field_sql;
 use super::plan::Order;
-use crate::catalog::Source;
+use crate::custom_field::CustomKind;
 use crate::db::{Dialect, Sql};
 use crate::meta::Kind;
 use crate::record::RECORD;
+use crate::record::Source;
 
 /// An order that ends in the id, which makes it total.
 #[derive(Debug, Clone, Copy)]

@@ -9,12 +9,13 @@ use super::order_by::{OrderBy, is_ordered};
 use super::predicate_test::{label_test, read_texts, test};
 use super::request::{Request, Term};
 use super::resolve::{Named, allows, include_names};
-use super::suggest::hint;
-use crate::catalog::{Catalog, Entry, Source};
+use crate::catalog::{Catalog, Entry};
 use crate::custom_field::{CustomFieldType, CustomFieldTypes, json_operand};
 use crate::db::fold;
 use crate::error::{FieldErrors, Result};
 use crate::meta::{FieldMeta, IncludeMeta, Kind, Shown};
+use crate::record::Source;
+use crate::suggest::hint;
 
 /// Limit on the conditions of one request.
 pub const MAX_CONDITIONS: usize = 50;

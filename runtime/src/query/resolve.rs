@@ -5,11 +5,12 @@ use charter_model::naming::snake;
 
 use super::condition::Reference;
 use super::plan::Planner;
-use super::suggest::hint;
-use crate::catalog::{Entry, Join, Source};
+use crate::catalog::Entry;
 use crate::custom_field::CustomFieldType;
 use crate::meta::{FieldMeta, Filter, IncludeTarget, Kind, ResourceMeta, Shown};
 use crate::record::RECORD;
+use crate::record::{Join, Source};
+use crate::suggest::hint;
 
 /// Length limit of a field name with its relation. Longer names are not looked up.
 const MAX_NAME_CHARACTERS: usize = 200;
@@ -183,10 +184,11 @@ pub fn asked(field: &FieldMeta) -> bool {
 #[cfg(test)]
 mod tests {
     use super::Named;
+    use crate::catalog::Behavior;
     use crate::catalog::{Catalog, Entry};
     use crate::custom_field::CustomFieldTypes;
-    use crate::ops::Route;
     use crate::query::{Condition, Planner};
+    use crate::resource::Resource as _;
 
     mod keeper {
         use charter_macros::Resource;
@@ -227,7 +229,7 @@ mod tests {
 
     #[test]
     fn custom_fields_with_filters_turned_off_are_rejected() {
-        let catalog = Catalog::link(vec![Route::of::<tag::Entity>()]).unwrap();
+        let catalog = Catalog::link(vec![(tag::Entity::meta(), Behavior::default())]).unwrap();
         let custom = CustomFieldTypes::new();
         let planner = Planner {
             catalog: &catalog,
@@ -241,9 +243,9 @@ mod tests {
 
     #[test]
     fn filter_on_a_restricted_related_record_includes_its_visibility_condition() {
-        let mut keeper = Route::of::<keeper::Entity>();
-        keeper.hooks.scope = Some(|_| None);
-        let catalog = Catalog::link(vec![Route::of::<animal::Entity>(), keeper]).unwrap();
+        let scoped = Behavior { is_scoped: true, ..Behavior::default() };
+        let resources = vec![(animal::Entity::meta(), Behavior::default()), (keeper::Entity::meta(), scoped)];
+        let catalog = Catalog::link(resources).unwrap();
         let custom = CustomFieldTypes::new();
         let entry = catalog.linked("animal");
         assert!(catalog.linked("keeper").is_restricted && !entry.is_restricted);

@@ -2,9 +2,9 @@
 
 use super::condition::{Condition, MatchPosition, Reference, Target, Test};
 use super::custom_field_sql;
-use crate::catalog::Source;
 use crate::db::{Dialect, FALSE, Sql, TRUE};
 use crate::error::SEARCH_TABLE_PREFIX;
+use crate::record::Source;
 use crate::record::{RECORD, write_from_as};
 
 /// Writes a condition as one boolean expression.

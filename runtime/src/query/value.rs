@@ -7,10 +7,10 @@ use sea_orm::Value;
 use uuid::Uuid;
 
 use super::condition::{Comparison, Test};
-use super::suggest::hint;
 use crate::db::fold;
 use crate::meta::Kind;
 use crate::number::{self, Scaled};
+use crate::suggest::hint;
 
 /// A value, or the error that completes "this value ...".
 type Read<T> = Result<T, String>;

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use crate::catalog::Source;
 use crate::db::Sql;
 use crate::meta::{FieldMeta, Kind, ResourceMeta};
+use crate::record::Source;
 
 /// Alias of the record in a statement.
 pub const RECORD: &str = "t";

@@ -5,11 +5,11 @@ use salvo::http::header::HOST;
 use salvo::http::{HeaderValue, StatusCode, Version};
 
 use super::Response;
-use crate::auth::Principal;
 use crate::error::{Error, Result};
 use crate::header;
 use crate::idempotency::{Execution, Key};
 use crate::ops::{Format, Preconditions, StoredResponse};
+use crate::principal::Principal;
 use crate::trace::{TRACEPARENT, Trace};
 
 /// The id of the request.

@@ -11,6 +11,7 @@ mod health;
 mod listener;
 mod rate_limit;
 mod request_body;
+mod resource_handler;
 mod response;
 mod response_budget;
 mod serve;
@@ -23,7 +24,7 @@ pub(crate) use health::NotFound;
 pub use rate_limit::{RateLimit, Usage};
 pub use request_body::{begin_upload, read_body};
 pub use response::{JSON, Response};
-pub use response_budget::{ResponseBudget, send_timeout};
+pub use response_budget::ResponseBudget;
 /// The version of salvo that the server uses, for mounted paths.
 pub use salvo;
 pub use serve::{Mount, Running, Signals, router, serve};

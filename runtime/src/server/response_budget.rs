@@ -2,26 +2,18 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use bytes::Bytes;
 use salvo::conn::ConnCtrl;
 
 use crate::error::{Error, Result};
+use crate::ops::list::export::send_timeout;
 
 /// Smallest response that counts, in bytes. The number of smaller ones is bounded by the number of connections.
 const MIN_COUNTED_BYTES: usize = 64 << 10;
 /// Unsent bytes of all counted responses in a process.
 const MAX_UNSENT_BYTES: usize = 256 << 20;
-
-/// Time that a client has to read a response: this long, plus a second for each [`MIN_BYTES_PER_SECOND`] of it.
-const MIN_SEND_TIME: Duration = Duration::from_secs(60);
-const MIN_BYTES_PER_SECOND: usize = 32 << 10;
-
-/// Time that a client has to read this many bytes.
-pub fn send_timeout(bytes: usize) -> Duration {
-    MIN_SEND_TIME + Duration::from_secs((bytes / MIN_BYTES_PER_SECOND) as u64)
-}
 
 /// The responses that are not sent yet, and their bytes.
 #[derive(Debug, Clone, Default)]

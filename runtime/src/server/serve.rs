@@ -19,6 +19,7 @@ use super::endpoint::Endpoint;
 use super::files::Files;
 use super::health::{Live, MetricsEndpoint, Ready};
 use super::listener::{AcceptLoop, Incoming, Listener};
+use super::resource_handler;
 use crate::attachment;
 use crate::context::State;
 use crate::counts;
@@ -26,7 +27,6 @@ use crate::error::{Error, Result};
 use crate::idempotency;
 use crate::online_indexes;
 use crate::openapi;
-use crate::ops;
 use crate::panel;
 use crate::tasks::supervise;
 use crate::trigram;
@@ -80,9 +80,16 @@ pub async fn serve(state: Arc<State>) -> Result<Running> {
     let background_tasks = vec![
         spawn_supervised("attachments", &state, attachment::run_garbage_collection),
         spawn_supervised("idempotency", &state, idempotency::run_pruning),
-        spawn_supervised("search", &state, |state| async move { trigram::keep_built(&state).await }),
-        spawn_supervised("indexes", &state, online_indexes::run),
-        spawn_supervised("totals", &state, counts::keep_compacted),
+        spawn_supervised("search", &state, |state| async move {
+            trigram::keep_built(&state.substring_indexes, &state.db, &state.catalog, &state.metrics.tasks).await;
+        }),
+        spawn_supervised("indexes", &state, |state| async move {
+            let changes = &state.custom_fields_changed;
+            online_indexes::run(&state.db, &state.catalog, changes, &state.metrics.tasks).await;
+        }),
+        spawn_supervised("totals", &state, |state| async move {
+            counts::keep_compacted(&state.db, &state.metrics.tasks).await;
+        }),
     ];
     Ok(Running { address, handle, serving, engine, accept_loop, background_tasks, state })
 }
@@ -125,7 +132,7 @@ pub fn router(state: &Arc<State>) -> Router {
     // Neither health checks nor files are compressed: files have ranges and tags of their bytes, and most are compressed already.
     let compressed = || Router::new().hoop(Compression::new());
     let mounted = state.mounts.iter().fold(compressed(), |router, mount| router.push(mount(state)));
-    let records = mounted.push(ops::router(state));
+    let records = mounted.push(resource_handler::router(state));
     // Megabytes that anyone can request and that would be compressed each time.
     let documents = Router::new()
         .push(nested(&openapi::path(), Router::new().goal(Endpoint::new(state.clone(), OpenApiJson))))

@@ -5,28 +5,29 @@
 
 use std::time::{Duration, Instant};
 
+use super::ReadyIndexes;
 use super::index::{Index, drop_index, names};
 use crate::catalog::Catalog;
-use crate::context::State;
 use crate::db::{Connection, Db, Dialect};
 use crate::error::Result;
+use crate::metrics::Tasks;
 
 /// Pause before a failed build is tried again, for example one that timed out waiting for the write lock.
 const RETRY_INTERVAL: Duration = Duration::from_secs(5);
 
 /// Keeps the indexes up to date while the server runs. Lists do without an index that is not complete.
-pub async fn keep_built(state: &State) {
-    if let Err(error) = drop_unused(state).await {
+pub async fn keep_built(ready: &ReadyIndexes, db: &Db, catalog: &Catalog, tasks: &Tasks) {
+    if let Err(error) = drop_unused(db, catalog).await {
         tracing::warn!(%error, "could not drop unused FTS index");
     }
     let mut others = OtherIndex::Replace;
     loop {
-        let result = build_all(state, others).await;
-        state.metrics.tasks.round("search", &result);
+        let result = build_all(ready, db, catalog, others).await;
+        tasks.round("search", &result);
         match result {
             Ok(()) => {
                 others = OtherIndex::Keep;
-                state.substring_indexes.stale.notified().await;
+                ready.stale.notified().await;
             }
             Err(error) => {
                 tracing::warn!(%error, "could not build a trigram index; retrying, searches are slower until it succeeds");
@@ -46,14 +47,14 @@ enum OtherIndex {
 }
 
 /// Drops the indexes of tables that no longer have `search`.
-async fn drop_unused(state: &State) -> Result<()> {
-    if state.db.dialect() == Dialect::Postgres {
+async fn drop_unused(db: &Db, catalog: &Catalog) -> Result<()> {
+    if db.dialect() == Dialect::Postgres {
         return Ok(());
     }
-    let desired: Vec<Index> = state.catalog.entries().iter().filter_map(Index::of).collect();
-    for name in names(state.db.reader(), None).await? {
+    let desired: Vec<Index> = catalog.entries().iter().filter_map(Index::of).collect();
+    for name in names(db.reader(), None).await? {
         if !desired.iter().any(|index| index.is_same_table(&name)) {
-            drop_alone(&state.db, &name).await?;
+            drop_alone(db, &name).await?;
         }
     }
     Ok(())
@@ -69,18 +70,18 @@ async fn drop_alone(db: &Db, name: &str) -> Result<()> {
 ///
 /// # Errors
 /// The last error of a build. The other builds have run.
-pub async fn build_missing(state: &State) -> Result<()> {
-    build_all(state, OtherIndex::Replace).await
+pub async fn build_missing(ready: &ReadyIndexes, db: &Db, catalog: &Catalog) -> Result<()> {
+    build_all(ready, db, catalog, OtherIndex::Replace).await
 }
 
-async fn build_all(state: &State, others: OtherIndex) -> Result<()> {
+async fn build_all(ready: &ReadyIndexes, db: &Db, catalog: &Catalog, others: OtherIndex) -> Result<()> {
     let mut result = Ok(());
-    if state.db.dialect() == Dialect::Postgres {
+    if db.dialect() == Dialect::Postgres {
         return result;
     }
-    for index in state.catalog.entries().iter().filter_map(Index::of) {
-        match index.build(state, others).await {
-            Ok(true) => state.substring_indexes.insert(index.table, &index.name),
+    for index in catalog.entries().iter().filter_map(Index::of) {
+        match index.build(ready, db, others).await {
+            Ok(true) => ready.insert(index.table, &index.name),
             Ok(false) => {}
             Err(error) => result = Err(error),
         }
@@ -108,12 +109,12 @@ pub async fn drop_all(db: &Db, catalog: &Catalog, plural: Option<&str>) -> Resul
 
 impl Index {
     /// Builds the index unless it is complete. Returns false if another release has its own index instead.
-    async fn build(&self, state: &State, others: OtherIndex) -> Result<bool> {
-        if let Some(is_ready) = self.is_built(state.db.reader(), others).await? {
+    async fn build(&self, ready: &ReadyIndexes, db: &Db, others: OtherIndex) -> Result<bool> {
+        if let Some(is_ready) = self.is_built(db.reader(), others).await? {
             return Ok(is_ready);
         }
-        state.substring_indexes.remove(self.table);
-        let transaction = state.db.begin_without_timeout().await?;
+        ready.remove(self.table);
+        let transaction = db.begin_without_timeout().await?;
         // Another process may have built it while this one waited for the write lock.
         if let Some(is_ready) = self.is_built(&transaction, others).await? {
             return Ok(is_ready);

@@ -3,7 +3,7 @@
 use crate::catalog::Entry;
 use crate::db::{Connection, Dialect, Sql};
 use crate::error::{Result, SEARCH_TABLE_PREFIX};
-use crate::online_indexes::hash;
+use crate::hash::fnv1a;
 use crate::query::INDEX_TRIGGERS;
 
 /// Column names that FTS5 reserves.
@@ -23,7 +23,7 @@ impl Index {
         let meta = entry.meta;
         let mut index = Index { table: meta.table, name: "x".into(), columns: meta.search };
         let statements = format!("{} {}", index.table_text(), index.triggers().join(" "));
-        index.name = format!("{SEARCH_TABLE_PREFIX}{}_{:08x}", meta.table, hash(&statements));
+        index.name = format!("{SEARCH_TABLE_PREFIX}{}_{:08x}", meta.table, fnv1a(&statements));
         (!meta.search.is_empty()).then_some(index)
     }
 

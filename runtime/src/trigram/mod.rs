@@ -17,9 +17,8 @@ use tokio::sync::Notify;
 use sea_orm::DbErr;
 
 use crate::catalog::Entry;
-use crate::context::Context;
 use crate::counts;
-use crate::db::{Dialect, Sql};
+use crate::db::{Connection, Db, Dialect, Sql};
 use crate::error::{Error, INDEX_REBUILDING, Result};
 use crate::query::{Condition, indexed_condition, match_expression, write_condition, write_has_triggers};
 use crate::record::write_from;
@@ -70,11 +69,17 @@ impl ReadyIndexes {
 /// # Errors
 /// [`Error::Unavailable`] if the database is away or the statement timed out. After other errors the list is read
 /// without the index.
-pub async fn narrow(context: &Context<'_>, entry: &Entry, condition: &Condition) -> Result<Option<Condition>> {
-    if context.state().db.dialect() == Dialect::Postgres {
-        return narrow_by_ids(context, entry, condition).await;
+pub async fn narrow(
+    ready: &ReadyIndexes,
+    db: &Db,
+    connection: &Connection,
+    entry: &Entry,
+    condition: &Condition,
+) -> Result<Option<Condition>> {
+    if db.dialect() == Dialect::Postgres {
+        return narrow_by_ids(db, connection, entry, condition).await;
     }
-    let (table, ready) = (entry.meta.table, &context.state().substring_indexes);
+    let table = entry.meta.table;
     let Some(index) = ready.find(table) else { return Ok(None) };
     let Some(expression) = match_expression(condition, entry.meta.search) else { return Ok(None) };
     let mut sql =
@@ -85,7 +90,7 @@ pub async fn narrow(context: &Context<'_>, entry: &Entry, condition: &Condition)
     sql.push(" LIMIT (SELECT n + 1 FROM charter_limit))) <= (SELECT n FROM charter_limit) AS \"few\", ");
     write_has_triggers(&mut sql, &index);
     sql.push(" AS \"has_triggers\"");
-    let status = match context.read(sql).await {
+    let status = match db.rows(connection, sql).await {
         Ok(rows) => rows.first().map(|row| Ok::<_, DbErr>((row.integer(0)? != 0, row.integer(1)? != 0))).transpose()?,
         Err(Error::Unavailable(what)) if what != INDEX_REBUILDING => return Err(Error::Unavailable(what)),
         Err(error) => {
@@ -107,13 +112,18 @@ pub async fn narrow(context: &Context<'_>, entry: &Entry, condition: &Condition)
 ///
 /// The LIMIT is a subquery, for which the planner assumes a tenth of the rows. For a constant it could choose to scan
 /// the table from its beginning.
-async fn narrow_by_ids(context: &Context<'_>, entry: &Entry, condition: &Condition) -> Result<Option<Condition>> {
+async fn narrow_by_ids(
+    db: &Db,
+    connection: &Connection,
+    entry: &Entry,
+    condition: &Condition,
+) -> Result<Option<Condition>> {
     let Some(part) = indexed_condition(condition, entry.meta.search) else { return Ok(None) };
     let mut sql = Sql::new(Dialect::Postgres, "SELECT t.\"id\"");
     write_from(&mut sql, entry.meta.table, &[]);
     write_condition(sql.push(" WHERE "), &part);
     sql.push(&format!(" LIMIT (SELECT {})", MAX_CANDIDATE_IDS + 1));
-    let rows = context.read(sql.with_custom_plan()).await?;
+    let rows = db.rows(connection, sql.with_custom_plan()).await?;
     if rows.len() > MAX_CANDIDATE_IDS {
         return Ok(None);
     }

@@ -3,7 +3,6 @@
 use charter_macros::Resource;
 use sea_orm::ActiveValue::Set;
 use sea_orm::entity::prelude::*;
-use serde::Deserialize;
 use serde_json::json;
 
 use super::validation::ViewValidator;
@@ -11,10 +10,11 @@ use crate::error::{Error, FieldErrors, Result};
 use crate::meta::{FieldMeta, ResourceMeta};
 use crate::ops::{Context, Draft, Route};
 use crate::query::{
-    Condition, MAX_BOUND_VALUES, MAX_CONDITIONS, MAX_LIST_ELEMENTS, MAX_VALUE_CHARACTERS, Predicate, Reads, Term,
-    Values, hint, too_many_values,
+    Condition, Filter, MAX_BOUND_VALUES, MAX_CONDITIONS, MAX_LIST_ELEMENTS, MAX_VALUE_CHARACTERS, Predicate, Reads,
+    read_filters, too_many_conditions, too_many_values,
 };
 use crate::resource::Resource as _;
+use crate::suggest::hint;
 
 #[derive(Clone, Debug, PartialEq, Resource)]
 #[resource(name = "custom_view", label = "Custom view")]
@@ -67,19 +67,6 @@ pub struct Model {
     pub created_at: DateTimeUtc,
     #[field(read_only)]
     pub updated_at: DateTimeUtc,
-}
-
-/// One filter of a view, as sent and as stored.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Filter {
-    pub field: String,
-    pub predicate: String,
-    /// A scalar, or a list for `in` and `not_in`; absent for predicates without a value.
-    #[serde(default)]
-    pub value: Json,
-    #[serde(default)]
-    pub logic: Logic,
 }
 
 /// JSON Schema of the filters. The type of `value` depends on the predicate.
@@ -136,63 +123,6 @@ pub(crate) fn filters() -> Json {
             filter(&[Reads::Switch], alone, &needed[..2], "present"),
         ] },
     })
-}
-
-/// How a filter is combined with those before it. For the first filter, only the negation counts.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "Option<String>")]
-pub enum Logic {
-    #[default]
-    And,
-    Or,
-    Nand,
-    Nor,
-}
-
-/// Case-insensitive; null is the default.
-impl TryFrom<Option<String>> for Logic {
-    type Error = &'static str;
-
-    fn try_from(word: Option<String>) -> Result<Logic, &'static str> {
-        match word.unwrap_or("and".into()).to_ascii_lowercase().as_str() {
-            "and" => Ok(Logic::And),
-            "or" => Ok(Logic::Or),
-            "nand" => Ok(Logic::Nand),
-            "nor" => Ok(Logic::Nor),
-            _ => Err("`logic` must be one of and, or, nand, nor"),
-        }
-    }
-}
-
-impl Filter {
-    /// The equivalent `q` parameter.
-    pub fn term(&self) -> Result<Term, String> {
-        let predicate = Predicate::from_name(&self.predicate).ok_or_else(|| {
-            format!("names an unknown predicate `{}`{}", self.predicate, hint(&self.predicate, Predicate::names()))
-        })?;
-        let values = match &self.value {
-            Json::Array(list) => Values::Repeated(list.iter().map(text).collect::<Result<_, _>>()?),
-            // Predicates such as `present` and `null` default to true.
-            Json::Null if predicate.is_switch() => Values::One("true".into()),
-            value => Values::One(text(value)?),
-        };
-        Ok(Term {
-            parameter: format!("q[{}_{}]", self.field, self.predicate),
-            name: self.field.clone(),
-            predicate: Some(predicate),
-            key: None,
-            values,
-        })
-    }
-}
-
-fn text(value: &Json) -> Result<String, String> {
-    match value {
-        Json::String(text) => Ok(text.clone()),
-        Json::Number(number) => Ok(number.to_string()),
-        Json::Bool(value) => Ok(value.to_string()),
-        _ => Err("needs a value".into()),
-    }
 }
 
 pub fn route() -> Route {
@@ -335,28 +265,6 @@ impl Behaviour for Entity {
 
 /// Maximum length of a name (the specification, "Custom view").
 const MAX_NAME_CHARACTERS: usize = 255;
-
-/// Parses the filters of a view, without validation against a resource.
-pub(crate) fn read_filters(json: Json) -> Result<Vec<Filter>, String> {
-    // The derived deserializer would accept an array for an object.
-    let list = match json {
-        Json::Array(list) if list.iter().all(Json::is_object) => list,
-        _ => return Err("must be a list of objects".into()),
-    };
-    // The filters become a tree whose depth is their number.
-    if list.len() > MAX_CONDITIONS {
-        return Err(format!("must have at most {MAX_CONDITIONS} elements"));
-    }
-    let read = |(index, filter): (usize, Json)| {
-        serde_json::from_value(filter).map_err(|error| format!("cannot be parsed: {error} (filter {})", index + 1))
-    };
-    list.into_iter().enumerate().map(read).collect()
-}
-
-/// Error message for more than [`MOST_CONDITIONS`] conditions.
-pub(super) fn too_many_conditions() -> String {
-    format!("must have at most {MAX_CONDITIONS} conditions")
-}
 
 fn list(json: Option<&Json>) -> Vec<String> {
     json.and_then(|json| serde_json::from_value(json.clone()).ok()).unwrap_or_default()

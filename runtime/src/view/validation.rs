@@ -4,14 +4,15 @@ use std::sync::Arc;
 
 use sea_orm::EntityTrait;
 
-use super::record::{Entity, Filter, Model};
+use super::record::{Entity, Model};
 use crate::catalog::{Catalog, Entry};
 use crate::context::Context;
 use crate::custom_field::{self, Types};
 use crate::error::{Error, Result};
 use crate::meta::Shown;
-use crate::query::{Planner, hint};
+use crate::query::{Filter, Planner};
 use crate::stale_reference::StaleReference;
+use crate::suggest::hint;
 
 /// Validates columns, filters and sort columns of one resource.
 pub struct ViewValidator<'c> {
@@ -23,7 +24,10 @@ pub struct ViewValidator<'c> {
 impl<'c> ViewValidator<'c> {
     pub async fn of(context: &Context<'c>, entry: &'c Entry) -> Result<ViewValidator<'c>> {
         let custom = match entry.meta.custom_fields {
-            true => custom_field::load_types(context, entry.meta.plural).await?,
+            true => {
+                let state = context.state();
+                custom_field::load_types(&state.custom_fields, &state.db, context.db(), entry.meta.plural).await?
+            }
             false => Arc::default(),
         };
         Ok(ViewValidator { catalog: context.catalog(), entry, custom })

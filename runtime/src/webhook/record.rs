@@ -11,8 +11,8 @@ use super::{SigningSecret, cancel, redelivery, subscriptions};
 use crate::db::Lock;
 use crate::error::{Error, FieldErrors, Result};
 use crate::ops::{Context, Draft, Route};
-use crate::query::hint;
 use crate::stale_reference::StaleReference;
+use crate::suggest::hint;
 
 /// How long the previous secret stays valid after a rotation.
 const SECRET_OVERLAP: TimeDelta = TimeDelta::hours(24);

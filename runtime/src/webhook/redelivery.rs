@@ -15,7 +15,7 @@ use super::transport::{Outcome, Transport};
 use crate::context::State;
 use crate::db::{Connection, Sql};
 use crate::error::{Error, Result};
-use crate::outbox;
+use crate::ops::outbox;
 use crate::trace::Trace;
 
 /// Name of the test event. Webhooks cannot subscribe to it, and `*` does not include it.

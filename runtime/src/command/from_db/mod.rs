@@ -10,7 +10,7 @@ use clap::{Arg, ArgMatches, Command};
 use super::output;
 use crate::context::State;
 use crate::error::{Error, Result};
-use crate::query::hint;
+use crate::suggest::hint;
 
 pub fn command() -> Command {
     Command::new("from-db")

@@ -60,7 +60,7 @@ pub struct ActionCall<'r> {
 /// Runs an action, in the context's transaction unless the action only reads.
 pub async fn run(context: &Context<'_>, entry: &Entry, call: ActionCall<'_>) -> Result<WriteResult> {
     let name = call.action.name;
-    let handler = entry.route.actions.iter().find(|(known, _)| *known == name).map(|(_, handler)| *handler);
+    let handler = context.route(entry).actions.iter().find(|(known, _)| *known == name).map(|(_, handler)| *handler);
     let handler = handler.ok_or_else(|| Error::internal(format!("nothing implements the action `{name}`")))?;
     let running = RunningHook::enter(context, entry.meta, name)?;
     let hook_context = &context.within_hook(&running);

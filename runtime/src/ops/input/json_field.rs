@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::body::UNPAIRED_SURROGATE;
-use super::json_scan::{Piece, check_numbers, pieces};
+use crate::json_scan::{Piece, check_numbers, pieces};
 
 /// Maximum nesting of objects and lists. Responses, events and audit entries nest a record a few levels deeper, and
 /// JSON parsers commonly stop at 128.

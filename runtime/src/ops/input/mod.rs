@@ -2,9 +2,9 @@
 
 pub(crate) mod body;
 pub(crate) mod changeset;
+pub(crate) mod custom_fields;
 pub(crate) mod embedded;
 pub(crate) mod json_field;
-pub(crate) mod json_scan;
 pub(crate) mod references;
 pub(crate) mod rules;
 
@@ -16,12 +16,14 @@ use sea_orm::Value;
 
 use self::body::{Body, RawJson};
 use self::changeset::{Changes, stored};
+use self::custom_fields::merge;
 use crate::catalog::{Catalog, Entry};
 use crate::context::Context;
-use crate::custom_field::{Definition, merge};
+use crate::custom_field::Definition;
 use crate::error::{Error, FieldErrors, Result};
 use crate::meta::{Access, DefaultValue, FieldMeta, Kind};
-use crate::query::{MAX_LIST_ELEMENTS, hint, read_value};
+use crate::query::{MAX_LIST_ELEMENTS, read_value};
+use crate::suggest::hint;
 
 /// Reads a body into changes and adds errors to `changes.errors`.
 ///

@@ -9,8 +9,8 @@ use super::include::Related;
 use crate::catalog::Entry;
 use crate::db::Row;
 use crate::error::{Error, Result};
+use crate::json_scan::{Piece, pieces};
 use crate::meta::Kind;
-use crate::ops::input::json_scan::{Piece, pieces};
 use crate::record::{Cell, Shape, write_value};
 
 /// The columns of an export.

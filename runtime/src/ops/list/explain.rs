@@ -11,8 +11,6 @@ use crate::db::{Dialect, Sql};
 use crate::error::{Error, Result};
 use crate::query::{describe, target_name};
 
-/// The required ability.
-pub const ABILITY: &str = "system:explain";
 /// Media type of the response, which differs from that of a page.
 pub const MEDIA_TYPE: &str = "application/vnd.charter.plan+json";
 

@@ -11,18 +11,18 @@ use sea_orm::QueryResult;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
+use super::Revalidate;
 use super::csv::Csv;
 use super::include;
 use super::select::{self, Reading};
-use crate::auth::{Principal, revalidate};
 use crate::context::{Context, State};
 use crate::custom_field;
 use crate::db::{Connection, Row, RowSink, Sql};
 use crate::error::{Error, FieldErrors, Result};
 use crate::meta::IncludeMeta;
+use crate::principal::Principal;
 use crate::query::Request;
 use crate::record::{Shape, write_record};
-use crate::server::send_timeout;
 
 /// Interval at which the caller's access is checked again during an export.
 const ACCESS_CHECK_INTERVAL: Duration = Duration::from_secs(10);
@@ -33,6 +33,15 @@ const FIRST_BLOCK_ROWS: usize = 64;
 const BLOCK_BYTES: usize = 64 << 10;
 /// Maximum rows of a block.
 const MAX_BLOCK_ROWS: usize = 500;
+
+/// A client has this time to take a response, and more for one with many bytes.
+const MIN_SEND_TIME: Duration = Duration::from_secs(60);
+const MIN_BYTES_PER_SECOND: usize = 32 << 10;
+
+/// Time that a client has to read this many bytes.
+pub fn send_timeout(bytes: usize) -> Duration {
+    MIN_SEND_TIME + Duration::from_secs((bytes / MIN_BYTES_PER_SECOND) as u64)
+}
 
 /// Format of an export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -139,6 +148,7 @@ pub async fn export(
     format: Format,
     columns: Option<&[String]>,
     head: bool,
+    revalidate: Revalidate,
 ) -> Result<Exported> {
     let Reading { entry, shape, plan, .. } = reading;
     let file_name = format!("{}.{}", entry.meta.plural, format.extension());
@@ -174,6 +184,7 @@ pub async fn export(
         records: 0,
         bytes: 0,
         waited: Duration::ZERO,
+        revalidate,
         access_checked_at: context.state().clock.instant(),
         sender,
     };
@@ -227,6 +238,7 @@ struct Writer {
     /// Total time spent waiting for the client. It is limited like that of any response, because an export holds a
     /// connection and a snapshot of the database.
     waited: Duration,
+    revalidate: Revalidate,
     /// Time of the last check of the caller's access.
     access_checked_at: Instant,
     sender: mpsc::Sender<Message>,
@@ -284,7 +296,7 @@ impl Writer {
             return Ok(());
         }
         self.access_checked_at = now;
-        if revalidate(&self.state, &self.caller).await?.covers(&self.caller) {
+        if (self.revalidate)(&self.state, &self.caller).await?.covers(&self.caller) {
             Ok(())
         } else {
             Err(Error::Unavailable("the caller's access was reduced during the export".into()))

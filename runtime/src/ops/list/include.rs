@@ -13,6 +13,7 @@ use crate::custom_field;
 use crate::db::{Row, Rows, Sql};
 use crate::error::{Error, Result};
 use crate::meta::{IncludeMeta, IncludeTarget, Kind};
+use crate::ops::input::custom_fields::readable_value;
 use crate::ops::input::embedded;
 use crate::ops::visibility;
 use crate::query::{Condition, write_condition};
@@ -113,7 +114,7 @@ pub async fn load(
         }
     }
     for field in &shape.computed {
-        let hook = entry.route.hooks.computed;
+        let hook = context.route(entry).hooks.computed;
         let hook = hook.ok_or_else(|| Error::internal(format!("nothing computes `{}`", field.name)))?;
         related.computed.push((field.name.to_string(), hook(context, field, shape, rows).await?));
     }
@@ -162,7 +163,7 @@ pub fn add_to_cache_key(
     for include in includes {
         cache_key.add(include.name);
         if let IncludeTarget::CustomFieldValues = include.target {
-            cache_key.depends_on_table(custom_field::table());
+            cache_key.depends_on_table(custom_field::TABLE);
         }
         for target in targets(context, entry, include)? {
             depend_on(context, target, &projection(target, include), cache_key)?;
@@ -368,8 +369,7 @@ async fn custom_field_values(
         let list: Vec<_> = definitions
             .iter()
             .map(|d| {
-                let value =
-                    map.get(&d.name).map_or(&serde_json::Value::Null, |value| custom_field::readable_value(d, value));
+                let value = map.get(&d.name).map_or(&serde_json::Value::Null, |value| readable_value(d, value));
                 serde_json::json!({ "name": d.name, "label": d.label, "field_type": d.field_type, "value": value })
             })
             .collect();

@@ -11,6 +11,7 @@ pub(crate) mod total;
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
@@ -19,15 +20,25 @@ use tokio::sync::OnceCell;
 use self::export::{Exported, Format};
 use self::response_cache::{CacheKey, CachedPage, Versioned};
 use self::select::Reading;
+use super::BoxFuture;
 use super::etag::Preconditions;
 use super::visibility;
 use super::write::restore;
-use crate::catalog::Entry;
-use crate::context::Context;
+use crate::catalog::{EXPLAIN_ABILITY, Entry};
+use crate::context::{Context, State};
 use crate::custom_field::{self, CustomFieldTypes, Types};
 use crate::error::{Error, FieldErrors, Result};
-use crate::query::{Condition, Cursor, MAX_BOUND_VALUES, Pair, Planner, Request, decode, parse, too_many_values};
-use crate::view::{self, View};
+use crate::principal::Principal;
+use crate::query::{
+    Condition, Cursor, MAX_BOUND_VALUES, Pair, Planner, Request, SavedView, decode, filters_condition, parse,
+    too_many_values,
+};
+
+/// Finds the saved view that `view_id` names.
+pub type FindView = for<'a> fn(&'a Context<'a>, &'a Entry, &'a str) -> BoxFuture<'a, Result<SavedView>>;
+
+/// Loads the current rights of a caller, which an export checks repeatedly.
+pub type Revalidate = for<'a> fn(&'a Arc<State>, &'a Principal) -> BoxFuture<'a, Result<Principal>>;
 
 /// A list request.
 #[derive(Debug, Clone, Copy)]
@@ -40,6 +51,8 @@ pub struct ListRequest<'r> {
     pub head: bool,
     /// Entity tags that the client has.
     pub conditions: &'r Preconditions,
+    pub find_view: FindView,
+    pub revalidate: Revalidate,
 }
 
 /// Response to a list request.
@@ -78,14 +91,14 @@ pub async fn list(
 ) -> Result<ListResponse> {
     let mut request = parse(list_request.query)?;
     if request.explain.is_some() {
-        context.caller().need_ability(explain::ABILITY)?;
+        context.caller().need_ability(EXPLAIN_ABILITY)?;
     } else if let Some(format) = list_request.format {
         format.check(&request)?;
     }
     let mut errors = FieldErrors::default();
     let deleted = errors.collect(restore::asks_for_deleted(context, entry, &request))?.unwrap_or(false);
     let view = match request.view_id.take() {
-        Some(id) => errors.collect(view::find(context, entry, &id).await)?,
+        Some(id) => errors.collect((list_request.find_view)(context, entry, &id).await)?,
         None => None,
     };
     let plural = entry.meta.plural;
@@ -101,7 +114,10 @@ pub async fn list(
             result => return result?.response(),
         }
     }
-    let types = custom_field::load_types(context, plural).await?;
+    let types = {
+        let state = context.state();
+        custom_field::load_types(&state.custom_fields, &state.db, context.db(), plural).await?
+    };
     prepared.run(context, Some(PlannedTypes { types: &types, is_cached: false })).await?.response()
 }
 
@@ -122,7 +138,7 @@ struct PreparedList<'r> {
     request: Request,
     errors: FieldErrors,
     deleted: bool,
-    view: Option<View>,
+    view: Option<SavedView>,
 }
 
 enum Attempt {
@@ -159,7 +175,7 @@ impl PreparedList<'_> {
             None => Condition::always(),
         };
         let filters_condition = match &request.filters {
-            Some(text) => errors.collect(view::filters_condition(planner, text))?,
+            Some(text) => errors.collect(filters_condition(planner, text))?,
             None => None,
         };
         let plan = planner.plan(&request, errors)?;
@@ -212,8 +228,9 @@ impl PreparedList<'_> {
             return Ok(Attempt::Done(plan));
         }
         if let Some(format) = list_request.format {
-            let columns = view.as_ref().filter(|_| plan.fields.is_none()).map(View::columns);
-            let exported = export::export(context, reading, format, columns, list_request.head).await?;
+            let columns = view.as_ref().filter(|_| plan.fields.is_none()).map(|view| view.columns.as_slice());
+            let exported =
+                export::export(context, reading, format, columns, list_request.head, list_request.revalidate).await?;
             return Ok(Attempt::Done(ListResponse::All(format, exported)));
         }
         let mut versioned = match CacheKey::of(context, reading, view.as_ref())? {

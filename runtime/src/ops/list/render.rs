@@ -8,8 +8,8 @@ use super::include::Related;
 use super::select::{Page, Reading};
 use crate::error::{Error, Result};
 use crate::query::Count;
+use crate::query::SavedView;
 use crate::record::{Shape, write_record};
-use crate::view::View;
 
 /// Maximum length of a list page, and of the response to a bulk write.
 pub(crate) const MAX_PAGE_BYTES: usize = 32 << 20;
@@ -18,7 +18,7 @@ pub(crate) const MAX_PAGE_BYTES: usize = 32 << 20;
 ///
 /// # Errors
 /// If the page is longer than 32 MiB, or a stored value does not fit its field.
-pub(crate) fn render(reading: Reading<'_>, page: &Page, related: &Related, view: Option<&View>) -> Result<Bytes> {
+pub(crate) fn render(reading: Reading<'_>, page: &Page, related: &Related, view: Option<&SavedView>) -> Result<Bytes> {
     let Reading { entry, shape, .. } = reading;
     let rows = page.rows();
     let mut out = Vec::with_capacity(256 + rows.len() * 512);
@@ -42,7 +42,7 @@ pub(crate) fn render(reading: Reading<'_>, page: &Page, related: &Related, view:
 }
 
 /// `"total":1,"per_page":20,"page":1`
-fn meta(reading: Reading<'_>, page: &Page, view: Option<&View>) -> Vec<u8> {
+fn meta(reading: Reading<'_>, page: &Page, view: Option<&SavedView>) -> Vec<u8> {
     let Reading { plan, cursor, .. } = reading;
     let mut out = Vec::with_capacity(64);
     if let Some(total) = page.total {

@@ -22,9 +22,9 @@ use crate::db::Sql;
 use crate::error::Result;
 use crate::metrics;
 use crate::ops::etag::tag;
+use crate::query::SavedView;
 use crate::query::{Condition, Count};
 use crate::record::{Cell, Shape};
-use crate::view::View;
 
 /// Capacity of the cache, in bytes.
 const CAPACITY: u64 = 16 << 20;
@@ -130,7 +130,11 @@ impl CacheKey {
     ///
     /// # Errors
     /// When the catalog contradicts itself.
-    pub(crate) fn of(context: &Context<'_>, reading: Reading<'_>, view: Option<&View>) -> Result<Option<CacheKey>> {
+    pub(crate) fn of(
+        context: &Context<'_>,
+        reading: Reading<'_>,
+        view: Option<&SavedView>,
+    ) -> Result<Option<CacheKey>> {
         let Reading { entry, shape, condition, plan, cursor, definitions, .. } = reading;
         if !shape.computed.is_empty() || plan.count == Count::Estimate || context.transaction().is_some() {
             return Ok(None);
@@ -142,7 +146,7 @@ impl CacheKey {
         builder.depends_on_records(entry, shape, condition);
         plan.sources().iter().for_each(|source| source.tables(&mut builder.tables));
         if let Some(version) = definitions {
-            builder.depends_on_table(custom_field::table());
+            builder.depends_on_table(custom_field::TABLE);
             // A definition can remove a part of the plan without a trace in the statement.
             builder.add(version.to_le_bytes());
         }
@@ -175,7 +179,7 @@ impl CacheKey {
         let mut sql = Sql::new(context.state().db.dialect(), "SELECT ");
         counts::write_versions(&mut sql, &tables);
         sql.push(" AS ").name(TOTAL_COLUMN);
-        let definitions = custom_field::table();
+        let definitions = custom_field::TABLE;
         let is_defined = tables.contains(&definitions);
         if is_defined {
             sql.push(", ");

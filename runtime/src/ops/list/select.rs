@@ -5,13 +5,14 @@ use std::sync::Arc;
 use tokio::sync::OnceCell;
 
 use super::total::{TOTAL_COLUMN, TotalSource, count, count_sql, is_estimated, version_of};
-use crate::catalog::{Entry, Source};
+use crate::catalog::Entry;
 use crate::context::Context;
 use crate::counts;
 use crate::db::{Dialect, Row, Rows, Sql};
 use crate::error::{Error, Result};
 use crate::query::condition::Target;
 use crate::query::{Condition, Cursor, KeysetRange, Plan, Position, write_condition};
+use crate::record::Source;
 use crate::record::{Cell, Shape, write_from};
 use crate::trigram;
 
@@ -170,7 +171,10 @@ impl<'p> Reading<'p> {
 
     /// The same query, narrowed to candidate ids of the trigram index if these are few.
     pub(crate) async fn narrowed(self, context: &Context<'_>) -> Result<Reading<'p>> {
-        let narrow = || trigram::narrow(context, self.entry, self.condition);
+        let narrow = || {
+            let state = context.state();
+            trigram::narrow(&state.substring_indexes, &state.db, context.db(), self.entry, self.condition)
+        };
         let narrowed = self.narrowed.get_or_try_init(narrow).await?;
         Ok(Reading { condition: narrowed.as_ref().unwrap_or(self.condition), ..self })
     }

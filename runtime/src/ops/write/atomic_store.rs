@@ -2,15 +2,15 @@
 
 use super::candidate;
 use super::update::Cause;
-use crate::audit::{self, write_diff};
 use crate::catalog::Entry;
 use crate::context::Context;
 use crate::db::{INPUT_CTE, InputRow, Operand, Sql};
 use crate::error::{Error, FOREIGN_KEY_MESSAGE, Result};
+use crate::ops::audit::{self, write_diff};
 use crate::ops::input::changeset::Changes;
+use crate::ops::outbox;
 use crate::ops::show::RenderedRecord;
 use crate::ops::{records, visibility};
-use crate::outbox;
 
 /// The row to store.
 #[derive(Debug, Clone, Copy)]

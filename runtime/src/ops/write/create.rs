@@ -4,18 +4,18 @@ use sea_orm::Value;
 
 use super::fast_path;
 use super::result::WriteResult;
-use crate::audit;
 use crate::catalog::{Catalog, Entry};
 use crate::context::Context;
 use crate::custom_field::{self, Definition};
 use crate::error::{Error, Result};
+use crate::ops::audit;
 use crate::ops::hooks::{self, RunningHook};
 use crate::ops::input::body::Body;
 use crate::ops::input::changeset::Changes;
 use crate::ops::input::{embedded, references, rules};
+use crate::ops::outbox;
 use crate::ops::transaction::after_commit;
 use crate::ops::{input, records, show};
-use crate::outbox;
 
 /// Creates a record from a body, in the context's transaction, and returns it as `show` does.
 ///
@@ -101,10 +101,10 @@ pub async fn check(context: &Context<'_>, entry: &Entry, id: Option<i64>, change
     check_without_database(context, changes)?;
     references::check(context, changes, id.as_slice()).await?;
     embedded::check(context, changes, id).await?;
-    if let Some(hook) = entry.route.hooks.check {
+    if let Some(hook) = context.route(entry).hooks.check {
         hooks::save(context, entry, ("check", hook), changes).await?;
     }
-    if let (true, Some(hook)) = (changes.errors.is_empty(), entry.route.hooks.before_save) {
+    if let (true, Some(hook)) = (changes.errors.is_empty(), context.route(entry).hooks.before_save) {
         hooks::save(context, entry, ("before_save", hook), changes).await?;
     }
     std::mem::take(&mut changes.errors).into_result()
@@ -127,7 +127,7 @@ fn check_owner(context: &Context<'_>, changes: &mut Changes) {
 
 /// Runs `after_save` with the stored record. Returns whether the resource has this hook.
 pub async fn after_save(context: &Context<'_>, entry: &Entry, id: i64) -> Result<bool> {
-    let Some(hook) = entry.route.hooks.after_save else { return Ok(false) };
+    let Some(hook) = context.route(entry).hooks.after_save else { return Ok(false) };
     let running = RunningHook::enter(context, entry.meta, "after_save")?;
     let row = records::load(context, entry, id, &crate::query::Condition::always(), false).await?;
     hook(&context.within_hook(&running), &*row.ok_or(Error::NotFound)?).await?;

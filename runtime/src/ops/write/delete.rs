@@ -5,8 +5,6 @@ use std::sync::Arc;
 use sea_orm::QueryResult;
 
 use super::update::guard;
-use crate::attachment;
-use crate::audit;
 use crate::catalog::Entry;
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -16,8 +14,8 @@ use crate::ops::input::changeset::stored;
 use crate::ops::input::embedded;
 use crate::ops::transaction::after_commit_of;
 use crate::ops::visibility::{audience, visible};
+use crate::ops::{attached, audit, outbox};
 use crate::ops::{records, show};
-use crate::outbox;
 use crate::query::Condition;
 
 /// Message of a delete that a foreign key prevents.
@@ -29,11 +27,13 @@ async fn delete_dependents(context: &Context<'_>, entry: &Entry, id: i64) -> Res
     if !entry.meta.attachments {
         return Ok(());
     }
-    let Some(attached) = context.catalog().attached() else { return Ok(()) };
-    for file in attachment::attachment_ids(context, entry, id).await? {
+    let Some(attached_entry) = context.catalog().attached() else { return Ok(()) };
+    for file in attached::attached_ids(context, attached_entry, entry, id).await? {
         // A caller that may delete the record deletes its attachments, even those that it cannot see.
-        let Some(row) = records::load(context, attached, file, &Condition::always(), true).await? else { continue };
-        Box::pin(remove(context, attached, file, row, &Preconditions::default())).await?;
+        let Some(row) = records::load(context, attached_entry, file, &Condition::always(), true).await? else {
+            continue;
+        };
+        Box::pin(remove(context, attached_entry, file, row, &Preconditions::default())).await?;
     }
     Ok(())
 }
@@ -68,7 +68,7 @@ async fn remove(
     conditions.check(&record.tag())?;
     // The audience depends on the record and its parents, so it is read before they are deleted.
     let audience = audience(context, entry, |field| stored(&row, field)).await?;
-    let hooks = entry.route.hooks;
+    let hooks = context.route(entry).hooks;
     if let Some(hook) = hooks.before_delete {
         let running = RunningHook::enter(context, entry.meta, "before_delete")?;
         hook(&context.within_hook(&running), &row).await?;

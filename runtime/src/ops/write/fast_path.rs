@@ -71,9 +71,7 @@ pub async fn find(
 
 /// Whether visibility depends on the record alone: other rows could change after they were read.
 fn is_eligible(entry: &Entry) -> bool {
-    entry.required_parents.is_none()
-        && entry.route.hooks.scope.is_none()
-        && (entry.parents.is_empty() || !entry.is_restricted)
+    entry.required_parents.is_none() && !entry.behavior.is_scoped && (entry.parents.is_empty() || !entry.is_restricted)
 }
 
 /// Updates a record that [`find`] loaded, as [`update::update`] does. `None` if the slow path must run, or after
@@ -156,7 +154,7 @@ async fn update_found_record(
 /// Whether the metadata alone determines what is stored and shown: no hooks, no embedded or computed fields, no
 /// triggers or rules of the database.
 async fn is_plain(context: &Context<'_>, entry: &Entry) -> Result<bool> {
-    let hooks = &entry.route.hooks;
+    let hooks = &context.route(entry).hooks;
     let has_no_hooks = hooks.guard.is_none()
         && hooks.check.is_none()
         && hooks.before_save.is_none()

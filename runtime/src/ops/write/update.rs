@@ -7,20 +7,20 @@ use sea_orm::{QueryResult, Value};
 use super::create::{after_save, check};
 use super::fast_path;
 use super::result::WriteResult;
-use crate::audit;
 use crate::catalog::Entry;
 use crate::context::Context;
 use crate::custom_field;
 use crate::error::{Error, Result};
 use crate::meta::{Access, FieldMeta};
+use crate::ops::audit;
 use crate::ops::etag::Preconditions;
 use crate::ops::hooks::RunningHook;
 use crate::ops::input::body::Body;
 use crate::ops::input::changeset::{Changes, stored};
 use crate::ops::input::embedded;
+use crate::ops::outbox;
 use crate::ops::transaction::after_commit;
 use crate::ops::{input, records, show, visibility};
-use crate::outbox;
 use crate::query::Condition;
 
 /// Updates the given fields of a record, in the context's transaction, and returns it as `show` does. `found` is the
@@ -73,7 +73,7 @@ pub async fn lock(
 
 /// Runs the `guard` hook: whether the caller may change or delete a record that it can see.
 pub async fn guard(context: &Context<'_>, entry: &Entry, row: &QueryResult) -> Result<()> {
-    match entry.route.hooks.guard {
+    match context.route(entry).hooks.guard {
         Some(hook) => {
             let running = RunningHook::enter(context, entry.meta, "guard")?;
             hook(&context.within_hook(&running), row).await

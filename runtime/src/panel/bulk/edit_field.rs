@@ -7,6 +7,7 @@ use crate::custom_field::{self, CustomFieldType, Definition};
 use crate::error::{FieldErrors, Result};
 use crate::meta::{FieldMeta, Kind, Rule};
 use crate::ops;
+use crate::ops::input::custom_fields::merge;
 use crate::panel::display_name::DisplayNames;
 use crate::panel::format::labels;
 use crate::panel::format::value::{self, Placement};
@@ -159,7 +160,7 @@ impl EditableField {
             EditableField::Custom(definition) => {
                 let entered = [(definition.name.clone(), ops::RawJson::Text(text.into()))];
                 let (one, mut errors) = (std::slice::from_ref(definition), FieldErrors::default());
-                let mut merged = custom_field::merge(Map::new(), &entered, one, false, &mut errors);
+                let mut merged = merge(Map::new(), &entered, one, false, &mut errors);
                 match errors.is_empty() {
                     true => Ok(merged.remove(&definition.name).unwrap_or_default()),
                     false => Err(errors.messages(&self.name())),

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use super::columns::Column;
 use crate::meta::Kind;
 use crate::panel::format::datetime;
+use crate::query::{Filter, Logic, read_filters};
 use crate::query::{Predicate, Reads};
-use crate::view::{Filter, Logic, read_filters};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct FilterRow {

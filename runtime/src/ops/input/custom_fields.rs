@@ -3,11 +3,12 @@
 use sea_orm::Value as Stored;
 use serde_json::{Map, Value};
 
-use super::{CustomFieldType, Definition};
+use super::body::RawJson;
+use crate::custom_field::{CustomFieldType, Definition};
 use crate::error::FieldErrors;
-use crate::ops::RawJson;
-use crate::query::{hint, read_value};
+use crate::query::read_value;
 use crate::record::write_timestamp;
+use crate::suggest::hint;
 
 /// Merges the values of a request into those of the record. Null keeps a value, and `""` clears it, even if its
 /// definition was deleted. Problems are reported under `custom_fields.<name>`.
@@ -126,6 +127,8 @@ mod tests {
 
     fn definition(name: &str, field_type: &str) -> Definition {
         Definition {
+            id: 1,
+            entity_type: "products".into(),
             name: name.into(),
             label: name.into(),
             field_type: field_type.into(),

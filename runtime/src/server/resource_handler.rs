@@ -8,14 +8,7 @@ use salvo::routing::PathState;
 use salvo::{Request, Router, async_trait};
 use sea_orm::QueryResult;
 
-use super::action::{self, ActionCall, external, external::ExternalCall};
-use super::deprecation::Uses;
-use super::endpoints::{API, Method, PathKind, RouteOperation, methods, path, path_kinds, path_segments};
-use super::etag::Preconditions;
-use super::input::body::Body;
-use super::list::{self, ListRequest, ListResponse, explain, export::Exported};
-use super::write::{bulk, bulk::Site, create, delete, fast_path, restore, update};
-use super::{RESTORE, StoredResponse, Transaction, records, show, visibility};
+use super::{Endpoint, Handler, Response, begin_upload, headers, read_body, release_for_external_call};
 use crate::attachment;
 use crate::auth::{authenticate_with, revalidate};
 use crate::catalog::Entry;
@@ -24,8 +17,16 @@ use crate::error::{Error, Result};
 use crate::header;
 use crate::idempotency::Key;
 use crate::meta::Operation;
+use crate::ops::action::{self, ActionCall, external, external::ExternalCall};
+use crate::ops::deprecation::Uses;
+use crate::ops::endpoints::{API, Method, PathKind, RouteOperation, methods, path, path_kinds, path_segments};
+use crate::ops::etag::Preconditions;
+use crate::ops::input::body::Body;
+use crate::ops::list::{self, ListRequest, ListResponse, explain, export::Exported};
+use crate::ops::write::{bulk, bulk::Site, create, delete, fast_path, restore, update};
+use crate::ops::{RESTORE, StoredResponse, Transaction, attached_to, records, show, visibility};
 use crate::query::Condition;
-use crate::server::{Endpoint, Response, begin_upload, headers, read_body, release_for_external_call};
+use crate::view;
 
 /// The id of a singleton's only record.
 const SINGLETON_ID: i64 = 1;
@@ -80,10 +81,10 @@ struct ResourceEndpoint {
 }
 
 #[async_trait]
-impl crate::server::Handler for ResourceEndpoint {
+impl Handler for ResourceEndpoint {
     /// An upload has no fixed timeout: its handler limits it by its progress.
     fn has_no_timeout(&self, state: &State, request: &Request) -> bool {
-        let uploads = state.catalog.entries()[self.index].route.upload.is_some();
+        let uploads = state.catalog.entries()[self.index].is_attached();
         uploads && matches!(self.path_kind, PathKind::Collection) && request.method().as_str() == "POST"
     }
 
@@ -110,7 +111,8 @@ impl ResourceEndpoint {
     /// of the record.
     async fn handle(&self, state: &Arc<State>, request: &mut Request, uses: &mut Uses) -> Result<Response> {
         let entry = &state.catalog.entries()[self.index];
-        let bypass_cache = entry.route.grants_access && !matches!(request.method().as_str(), "GET" | "HEAD");
+        let bypass_cache =
+            state.routes[entry.index].grants_access && !matches!(request.method().as_str(), "GET" | "HEAD");
         let caller = authenticate_with(state, request, bypass_cache).await?;
         let method_name = match request.method().as_str() {
             "HEAD" => "GET",
@@ -144,8 +146,8 @@ impl ResourceEndpoint {
             true => headers::key(request, &caller)?,
             false => None,
         };
-        if let (Some(upload), RouteOperation::Operation(Operation::Create)) = (entry.route.upload, method.call) {
-            return headers::once(upload(&context, begin_upload(request), key).await?);
+        if let (true, RouteOperation::Operation(Operation::Create)) = (entry.is_attached(), method.call) {
+            return headers::once(attachment::upload(&context, begin_upload(request), key).await?);
         }
         let mut key_body = None;
         if let Some(key) = &mut key {
@@ -211,7 +213,15 @@ impl ResourceEndpoint {
             RouteOperation::Operation(Operation::List) => headers::format(request)?,
             _ => None,
         };
-        let list = ListRequest { path, query, format, head, conditions: &conditions };
+        let list = ListRequest {
+            path,
+            query,
+            format,
+            head,
+            conditions: &conditions,
+            find_view: |context, entry, id| Box::pin(view::find(context, entry, id)),
+            revalidate: |state, caller| Box::pin(revalidate(state, caller)),
+        };
         let arguments = Arguments { id, parent, within, conditions: &conditions, list, query, bytes: &bytes, found };
         if matches!(method.call, RouteOperation::Action(action) if action.external) {
             release_for_external_call(request)?;
@@ -366,7 +376,7 @@ async fn attached(context: &Context<'_>, entry: &Entry, index: usize, request: &
         false => id(&parameter(request, "id").ok_or(Error::NotFound)?)?,
     };
     records::require(context, target, id, within).await?;
-    attachment::attached_to(entry, target, id)
+    attached_to(entry, target, id)
 }
 
 /// The id of the parent in the path, and the condition that a record belongs to it.

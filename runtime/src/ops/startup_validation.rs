@@ -5,12 +5,23 @@ use std::collections::HashMap;
 use charter_model::Predicate;
 use charter_model::reserved::{COLLECTION_PAGES, RECORD_PAGES, TOP_PATHS};
 
-use super::{Catalog, Entry};
+use super::{Route, compile_pattern, paths};
+use crate::catalog::{Catalog, Entry};
 use crate::meta::{ActionOutput, FieldMeta, Filter, ResourceMeta, Rule};
-use crate::ops::{compile_pattern, paths};
+
+/// Links the resources of an application and validates them.
+///
+/// # Errors
+/// Every unresolved or duplicate name, in one text. If there are none, every path conflict, invalid pattern and
+/// predicate.
+pub fn link_routes(routes: &[Route]) -> Result<Catalog, String> {
+    let catalog = Catalog::link(routes.iter().map(|route| (route.meta, route.behavior())).collect())?;
+    let problems = validate(&catalog);
+    if problems.is_empty() { Ok(catalog) } else { Err(problems.join("\n")) }
+}
 
 /// Every problem of the linked resources.
-pub fn validate(catalog: &Catalog) -> Vec<String> {
+fn validate(catalog: &Catalog) -> Vec<String> {
     let mut problems = Vec::new();
     path_conflicts(catalog, &mut problems);
     for entry in catalog.entries() {

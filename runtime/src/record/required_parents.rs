@@ -3,14 +3,14 @@
 /// The condition for all required parents.
 #[derive(Debug)]
 pub struct RequiredParents {
-    pub(super) clauses: Vec<ParentClause>,
+    pub clauses: Vec<ParentClause>,
     /// The tables that the condition reads.
     pub tables: Vec<&'static str>,
 }
 
 /// The condition for one parent: SQL before and after the column.
 #[derive(Debug)]
-pub(super) struct ParentClause {
+pub struct ParentClause {
     pub before: String,
     pub column: &'static str,
     pub after: String,
@@ -36,8 +36,9 @@ impl ParentClause {
 
 #[cfg(test)]
 mod tests {
+    use crate::catalog::Behavior;
     use crate::catalog::Catalog;
-    use crate::ops::Route;
+    use crate::resource::Resource as _;
 
     mod shelf {
         use charter_macros::Resource;
@@ -85,8 +86,8 @@ mod tests {
 
     #[test]
     fn join_checks_only_the_required_parents_of_its_record() {
-        let routes = vec![Route::of::<shelf::Entity>(), Route::of::<crate_::Entity>(), Route::of::<lamp::Entity>()];
-        let catalog = Catalog::link(routes).unwrap();
+        let metas = [shelf::Entity::meta(), crate_::Entity::meta(), lamp::Entity::meta()];
+        let catalog = Catalog::link(metas.map(|meta| (meta, Behavior::default())).into()).unwrap();
         let lamp = catalog.linked("lamp");
         for (name, join, tables) in [
             (
