@@ -4,7 +4,7 @@ use charter_macros::Resource;
 use sea_orm::entity::prelude::*;
 
 use crate::catalog::Entry;
-use crate::context::Context;
+use crate::ops::Context;
 use crate::ops::{Route, permitted};
 use crate::query::Condition;
 use crate::resource::Resource;

@@ -1,7 +1,9 @@
 //! Settings of a server. Each is a flag and an environment variable.
 
 mod database;
+mod log_filter;
 mod problems;
+mod s3;
 mod secret;
 
 use std::os::unix::fs::DirBuilderExt;
@@ -12,7 +14,9 @@ use clap::{Arg, ArgMatches};
 use url::Url;
 
 use database::sqlite_url;
+pub use log_filter::log_filter;
 pub use problems::Problems;
+use s3::s3_config;
 
 use crate::attachment::S3Config;
 use crate::error::{Error, Result};
@@ -231,7 +235,7 @@ impl Config {
         let config = Config {
             listen: value("listen"),
             base_url: optional("base-url").map(|url| base_url(&url, &mut problems)),
-            storage: S3Config::from_settings(&optional, &mut problems),
+            storage: s3_config(&optional, &mut problems),
             secret_key: optional("secret-key"),
             admin_email: value("admin-email"),
             database_pool: number("database-pool", 2, 1000, &mut problems) as u32,
@@ -267,7 +271,7 @@ impl Config {
         if !matches!(value("log-format").as_str(), "text" | "json") {
             problems.add("log-format", format!("must be `text` or `json`, not `{}`", value("log-format")));
         }
-        if let Err(problem) = crate::command::log::filter(&config.log) {
+        if let Err(problem) = log_filter(&config.log) {
             problems.add("log", format!("must be a level or directives such as charter_runtime=debug: {problem}"));
         }
         if config.listen.parse::<std::net::SocketAddr>().is_err() {

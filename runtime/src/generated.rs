@@ -11,7 +11,6 @@ pub use sea_orm::{
     EntityTrait, FromQueryResult, Iden, IdenStatic, IntoActiveModel, ModelTrait, QueryResult, TryGetError, Value,
 };
 
-pub use crate::context::Context;
 pub use crate::decimal::Decimal;
 pub use crate::error::Result;
 pub use crate::meta::{
@@ -19,6 +18,7 @@ pub use crate::meta::{
     Filter, IncludeMeta, IncludeTarget, Kind, Operation, ResourceMeta, Rule, Shown, TimestampForm, Under, Until,
     Widget,
 };
+pub use crate::ops::Context;
 pub use crate::ops::{ActionHandler, Draft, Route, model};
 pub use crate::query::Condition;
 pub use crate::resource::{

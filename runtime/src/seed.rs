@@ -6,10 +6,11 @@ use std::sync::Arc;
 use sea_orm::Value;
 
 use crate::catalog::Entry;
-use crate::context::{Context, State};
 use crate::db::Sql;
 use crate::error::{Error, Result};
 use crate::meta::{Access, FieldMeta, Kind, Rule};
+use crate::ops::Context;
+use crate::ops::State;
 use crate::ops::{Body, Transaction, insert_seed};
 use crate::principal::Principal;
 

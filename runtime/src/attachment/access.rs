@@ -6,9 +6,9 @@ use sea_orm::sea_query::SimpleExpr;
 
 use super::{pending_deletion, record};
 use crate::catalog::Entry;
-use crate::context::Context;
 use crate::db::Sql;
 use crate::error::{Error, Result};
+use crate::ops::Context;
 use crate::ops::{attachable, load, to_read, to_write, visible};
 use crate::query::Condition;
 use crate::resource::Resource;

@@ -8,11 +8,11 @@ use futures_util::stream::BoxStream;
 use sea_orm::entity::prelude::*;
 
 use super::content_headers::ContentHeaders;
-use super::storage::Part;
+use super::storage::{Part, Storage};
 use super::{access, link, record};
-use crate::context::{Context, State};
 use crate::error::{Error, Result};
 use crate::ops::attachable;
+use crate::ops::{Context, State};
 use crate::principal::Principal;
 
 /// A file that a link refers to.
@@ -32,7 +32,7 @@ pub struct Download {
 /// # Errors
 /// [`Error::LinkInvalid`] or [`Error::LinkExpired`]; [`Error::NotFound`] if the attachment or its record is deleted.
 pub async fn find_download(state: &Arc<State>, target: &str) -> Result<Download> {
-    state.attachments.check_link(target, state.clock.now())?;
+    state.extension::<Storage>()?.check_link(target, state.clock.now())?;
     let path = target.split('?').next().unwrap_or_default();
     let path = path.strip_prefix(link::PATH).and_then(|path| path.strip_prefix('/')).unwrap_or_default();
     let (uuid, part) = path.split_once('/').ok_or(Error::NotFound)?;
@@ -53,7 +53,7 @@ pub async fn find_download(state: &Arc<State>, target: &str) -> Result<Download>
     Ok(Download {
         part,
         uuid,
-        size: state.attachments.size(part, uuid).await?,
+        size: state.extension::<Storage>()?.size(part, uuid).await?,
         content_headers: ContentHeaders::of(part, &media_type, &attachment.original_name),
         tag: format!("\"{uuid}-{}\"", part.name()),
     })
@@ -66,6 +66,6 @@ impl Download {
         state: &State,
         range: Option<Range<u64>>,
     ) -> Result<BoxStream<'static, std::io::Result<Bytes>>> {
-        state.attachments.read(self.part, self.uuid, range).await
+        state.extension::<Storage>()?.read(self.part, self.uuid, range).await
     }
 }

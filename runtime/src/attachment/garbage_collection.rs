@@ -4,9 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use super::{access, pending_deletion};
-use crate::context::{Context, State};
+use super::{Storage, access, pending_deletion};
 use crate::error::{Error, Result};
+use crate::ops::{Context, State};
 use crate::principal::Principal;
 
 /// Interval between two runs. A deletion starts one at once.
@@ -16,8 +16,12 @@ const BATCH_FILES: u32 = 100;
 
 /// Runs at once and then periodically while the server runs. Errors are logged and retried in the next run.
 pub async fn run_garbage_collection(state: Arc<State>) {
-    if state.attachments.check_bucket().await.is_err() {
-        tracing::error!(storage = ?state.config.storage, "attachment storage is unavailable: check the storage settings");
+    let storage = match state.extension::<Storage>() {
+        Ok(storage) => storage,
+        Err(error) => return tracing::error!(%error, "attachment garbage collection cannot start"),
+    };
+    if storage.check_bucket().await.is_err() {
+        tracing::error!(?storage, "attachment storage is unavailable: check the storage settings");
     }
     loop {
         let collected = collect_garbage(&state).await;
@@ -25,7 +29,7 @@ pub async fn run_garbage_collection(state: Arc<State>) {
         if let Err(error) = collected {
             tracing::warn!(%error, "attachment garbage collection failed");
         }
-        let _ = tokio::time::timeout(INTERVAL, state.attachments.wait_for_wake()).await;
+        let _ = tokio::time::timeout(INTERVAL, storage.wait_for_wake()).await;
     }
 }
 
@@ -35,7 +39,7 @@ pub async fn run_garbage_collection(state: Arc<State>) {
 /// If the database fails. A file that storage cannot delete is logged and postponed.
 pub async fn collect_garbage(state: &Arc<State>) -> Result<()> {
     let now = state.clock.now();
-    let spool = state.attachments.spool().to_path_buf();
+    let spool = state.extension::<Storage>()?.spool().to_path_buf();
     tokio::task::spawn_blocking(move || delete_abandoned(&spool, now.into())).await.map_err(Error::internal)?;
     let dialect = state.db.dialect();
     let operator = Principal::operator();
@@ -47,7 +51,7 @@ pub async fn collect_garbage(state: &Arc<State>) -> Result<()> {
     loop {
         let due = pending_deletion::due(state.db.reader(), dialect, now, BATCH_FILES).await?;
         for uuid in &due {
-            let deleted = state.attachments.delete(*uuid).await;
+            let deleted = state.extension::<Storage>()?.delete(*uuid).await;
             let transaction = state.db.begin().await?;
             match deleted {
                 Ok(()) => pending_deletion::remove(&transaction, dialect, *uuid).await?,

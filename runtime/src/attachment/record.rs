@@ -4,7 +4,7 @@ use charter_macros::Resource;
 use sea_orm::entity::prelude::*;
 
 use super::content_headers::ContentHeaders;
-use super::storage::Part;
+use super::storage::{Part, Storage};
 use super::{access, pending_deletion};
 use crate::db::Row;
 use crate::error::{Error, Result};
@@ -93,7 +93,8 @@ fn computed<'a>(
             let uuid = Cell::new(row, uuid)?.uuid()?.ok_or_else(|| missing("uuid"))?;
             let name = Cell::new(row, name)?.text()?.ok_or_else(|| missing("original_name"))?;
             let headers = ContentHeaders::of(part, media_type, name);
-            let link = context.state().attachments.link(&base_url, part, uuid, context.now(), headers).await?;
+            let link =
+                context.state().extension::<Storage>()?.link(&base_url, part, uuid, context.now(), headers).await?;
             let mut value = Vec::with_capacity(link.len() + 2);
             write_text(&mut value, &link);
             values.push(value);

@@ -14,13 +14,13 @@ use object_store::{GetOptions, GetRange, ObjectStore, ObjectStoreExt, PutPayload
 use tokio::sync::{Notify, Semaphore};
 use uuid::Uuid;
 
+use super::S3Config;
 use super::content_headers::ContentHeaders;
 use super::link::Signer;
 use super::media_type::IMAGES;
 use super::s3::{Bucket, storage_unavailable};
 use super::spool::{Spool, new_uuid, run_on_disk};
 use super::thumbnail::{self, ImageInspection};
-use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::tasks::spawn_blocking_limited;
 
@@ -75,14 +75,14 @@ impl Storage {
     ///
     /// # Errors
     /// If the data folder is not writable, or TLS cannot be set up.
-    pub fn open(config: &Config) -> Result<Storage> {
+    pub fn open(data_dir: &std::path::Path, bucket: Option<&S3Config>, secret_key: Option<&str>) -> Result<Storage> {
         let problem = |path: &std::path::Path, error: &dyn std::fmt::Display| {
             Error::internal(format!("the folder {}: {error}", path.display()))
         };
-        let (root, spool) = (config.data_dir.join("attachments"), config.data_dir.join("uploads"));
+        let (root, spool) = (data_dir.join("attachments"), data_dir.join("uploads"));
         let make = |folder: &std::path::Path| std::fs::create_dir_all(folder).map_err(|error| problem(folder, &error));
         make(&spool)?;
-        let (backend, prefix) = match &config.storage {
+        let (backend, prefix) = match bucket {
             Some(s3) => (Backend::Bucket(Bucket::open(s3)?), Path::from(s3.prefix.as_str())),
             None => {
                 make(&root)?;
@@ -90,7 +90,7 @@ impl Storage {
                 (Backend::Folder(files.with_automatic_cleanup(true).with_fsync(true)), Path::default())
             }
         };
-        let signer = match &config.secret_key {
+        let signer = match secret_key {
             Some(key) => Signer::new(key),
             // A command that creates no links needs no persistent key.
             None => Signer::new(&new_uuid()?.to_string()),

@@ -12,13 +12,13 @@ use uuid::Uuid;
 
 use super::multipart::{self, ReceivedFile, UploadForm};
 use super::spool::new_uuid;
-use super::storage::Part;
+use super::storage::{Part, Storage};
 use super::thumbnail::{ImageInspection, MAX_PIXELS, Thumb};
 use super::{access, media_type, pending_deletion, record};
 use crate::catalog::Entry;
-use crate::context::Context;
 use crate::error::{Error, FieldErrors, Result};
-use crate::idempotency::{Execution, Key};
+use crate::ops::Context;
+use crate::ops::idempotency::{Execution, Key};
 use crate::ops::{Body, Changes, Transaction, attachable, create_drafted, read_input};
 use crate::resource::Resource as _;
 
@@ -35,7 +35,7 @@ pub struct Upload<'a> {
 /// before it can be recognized.
 pub async fn upload(context: &Context<'_>, upload: Upload<'_>, mut key: Option<Key>) -> Result<Execution> {
     let state = context.state();
-    let form = multipart::read(&state.attachments, upload, state.config.request_timeout, key.is_some()).await?;
+    let form = multipart::read(state.extension::<Storage>()?, upload, state.request_timeout, key.is_some()).await?;
     if let Some(key) = &mut key {
         add_fingerprint(key, &form);
         if let Some(reply) = key.find_reply(context).await? {
@@ -94,7 +94,7 @@ async fn validate<'c>(context: &Context<'c>, entry: &Entry, form: UploadForm) ->
         changes.set("original_name", name.clone().into());
         changes.set("mime_type", found.into());
         changes.set("file_size", i64::try_from(spool.size()).unwrap_or(i64::MAX).into());
-        match context.state().attachments.inspect_image(spool, found).await? {
+        match context.state().extension::<Storage>()?.inspect_image(spool, found).await? {
             ImageInspection::NotAnImage => {}
             ImageInspection::Thumbnail(made) => {
                 changes.set("thumb_type", made.media_type.into());
@@ -161,9 +161,9 @@ async fn store(
     pending_deletion::schedule(&transaction, dialect, uuid, state.clock.now() + pending_deletion::DELETE_AFTER).await?;
     transaction.commit().await?;
     let prepared = async {
-        state.attachments.store(&file.spool, uuid).await?;
+        state.extension::<Storage>()?.store(&file.spool, uuid).await?;
         if let Some(thumb) = thumb {
-            state.attachments.put(Part::Thumb, uuid, thumb.bytes).await?;
+            state.extension::<Storage>()?.put(Part::Thumb, uuid, thumb.bytes).await?;
         }
         let transaction = Transaction::begin(state).await?;
         let context_in = context.in_transaction(&transaction);
@@ -197,7 +197,7 @@ async fn store(
         return Ok(Execution::Fresh(reply));
     }
     // No attachment was committed. A file that cannot be deleted now is deleted when its deletion is due.
-    if let Err(error) = state.attachments.delete(uuid).await {
+    if let Err(error) = state.extension::<Storage>()?.delete(uuid).await {
         tracing::warn!(%error, "a file without an attachment could not be deleted; retrying later");
     }
     prepared.map(|(_, reply)| Execution::Replayed(reply))

@@ -6,9 +6,9 @@ use chrono::TimeDelta;
 
 use super::secret::{digest, random_base62};
 use super::{password, session};
-use crate::context::{Context, State};
 use crate::db::{Connection, Dialect, Sql};
 use crate::error::Result;
+use crate::ops::{Context, State};
 
 const LIFETIME: TimeDelta = TimeDelta::days(7);
 const SECRET_CHARACTERS: usize = 40;

@@ -1,16 +1,16 @@
 //! Authentication and authorization: tokens, sessions, users, roles, abilities and permissions.
 
-mod authenticate;
 pub mod invitation;
 pub mod password;
 pub mod role;
 mod secret;
 pub mod session;
 pub mod token;
+mod token_cache;
 pub mod user;
 
-use crate::context::Context;
 use crate::error::Result;
+use crate::ops::Context;
 use crate::stale_reference::StaleReference;
 
 /// Tokens and roles that grant abilities or permissions which no longer exist.
@@ -20,8 +20,7 @@ pub async fn stale_references(context: &Context<'_>) -> Result<Vec<StaleReferenc
     Ok(found)
 }
 
-pub use authenticate::{TokenCache, authenticate, caller_of};
-pub(crate) use authenticate::{authenticate_with, revalidate};
 pub use secret::Secret;
 pub(crate) use secret::random_base62;
 pub use session::SignedIn;
+pub use token_cache::{Rejection, TokenCache, caller_of, caller_of_secret, revalidate};

@@ -8,9 +8,9 @@ use sea_orm::EntityTrait;
 use tokio::sync::Semaphore;
 
 use super::{invitation, session, user};
-use crate::context::State;
 use crate::db::{Connection, Sql};
 use crate::error::{Error, Result};
+use crate::ops::State;
 use crate::tasks::spawn_blocking_limited;
 
 /// Minimum and maximum length in characters. There are no composition rules (NIST SP 800-63B, section 3.1.1.2).

@@ -4,6 +4,7 @@ use charter_macros::Resource;
 use sea_orm::QueryResult;
 use sea_orm::entity::prelude::*;
 
+use super::TokenCache;
 use crate::error::{Error, Result};
 use crate::meta::{FieldMeta, Kind};
 use crate::ops::{Context, Draft, Route, load_all, release};
@@ -77,7 +78,7 @@ impl Behaviour for Entity {
     }
 
     async fn after_commit(context: &Context<'_>, _role: &Model) -> Result<()> {
-        context.state().tokens.clear();
+        context.state().extension::<TokenCache>()?.clear();
         Ok(())
     }
 }

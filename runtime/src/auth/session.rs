@@ -6,14 +6,15 @@ use std::time::{Duration, Instant};
 use chrono::{DateTime, TimeDelta, Utc};
 use sea_orm::EntityTrait;
 
-use super::authenticate::load_principal;
+use super::TokenCache;
 use super::password::Password;
 use super::secret::{digest, random_base62};
+use super::token_cache::load_principal;
 use super::user;
 use crate::cache::TtlCache;
-use crate::context::State;
 use crate::db::{Connection, Dialect, Sql};
 use crate::error::{Error, Result};
+use crate::ops::State;
 use crate::principal::Principal;
 
 const SECRET_CHARACTERS: usize = 43;
@@ -139,7 +140,7 @@ pub(super) async fn insert(state: &State, transaction: &Connection, password: &P
 pub async fn find(state: &Arc<State>, secret: &str, bypass_cache: bool) -> Result<Option<Found>> {
     let key = digest(secret);
     let started = state.clock.instant();
-    let (known, cleared) = state.tokens.sessions.get(&key, started);
+    let (known, cleared) = state.extension::<TokenCache>()?.sessions.get(&key, started);
     if let Some(user) = known.filter(|_| !bypass_cache) {
         return Ok(Some(Found { user, renewed: None }));
     }
@@ -169,7 +170,7 @@ pub async fn find(state: &Arc<State>, secret: &str, bypass_cache: bool) -> Resul
             let used_at = now.max(row.rotated_at + TimeDelta::milliseconds(1));
             record_use(state.clone(), row, used_at);
         }
-        state.tokens.sessions.put(key, &user, started + CACHE_TTL, cleared);
+        state.extension::<TokenCache>()?.sessions.put(key, &user, started + CACHE_TTL, cleared);
     }
     Ok(Some(Found { user, renewed }))
 }
@@ -196,7 +197,7 @@ pub(super) async fn commit(state: &Arc<State>, transaction: Connection) -> Resul
         .run_to_completion(async move {
             let committed = transaction.commit().await;
             // Even after an error, because the commit may have succeeded.
-            state.tokens.clear();
+            state.extension::<TokenCache>()?.clear();
             committed
         })
         .await

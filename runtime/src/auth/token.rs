@@ -5,6 +5,7 @@ use sea_orm::ActiveValue::Set;
 use sea_orm::entity::prelude::*;
 
 use super::Secret;
+use super::TokenCache;
 use crate::error::Result;
 use crate::ops::{Context, Draft, Route};
 use crate::principal::grants_ability;
@@ -96,7 +97,7 @@ impl Behaviour for Entity {
     }
 
     async fn after_commit(context: &Context<'_>, _token: &Model) -> Result<()> {
-        context.state().tokens.clear();
+        context.state().extension::<TokenCache>()?.clear();
         Ok(())
     }
 }

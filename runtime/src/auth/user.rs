@@ -4,11 +4,11 @@ use charter_macros::Resource;
 use sea_orm::ActiveValue::Set;
 use sea_orm::entity::prelude::*;
 
+use super::TokenCache;
 use super::{invitation, session};
-use crate::db::Lock;
+use crate::db::{Lock, Sql};
 use crate::error::{Error, Result};
 use crate::ops::{Context, Draft, Route};
-use crate::view;
 
 #[allow(clippy::duplicated_attributes, reason = "both actions are on a record")]
 #[derive(Clone, Debug, PartialEq, Resource)]
@@ -114,9 +114,8 @@ impl Behaviour for Entity {
     }
 
     async fn before_delete(context: &Context<'_>, user: &Model) -> Result<()> {
-        let views = view::Entity::find()
-            .filter(view::Column::UserId.eq(user.id))
-            .filter(view::Column::Visibility.ne("personal"));
+        let mut views = Sql::new(context.state().db.dialect(), "SELECT 1 FROM \"custom_views\" WHERE \"user_id\" = ");
+        views.bind(user.id).push(" AND \"visibility\" <> 'personal' LIMIT 1");
         if views.one(context.db()).await?.is_some() {
             return Err(Error::Conflict(
                 "Other users use saved views of this user. Deactivate the user, or delete the views or make them personal first.".into(),
@@ -129,7 +128,7 @@ impl Behaviour for Entity {
     }
 
     async fn after_commit(context: &Context<'_>, _user: &Model) -> Result<()> {
-        context.state().tokens.clear();
+        context.state().extension::<TokenCache>()?.clear();
         Ok(())
     }
 

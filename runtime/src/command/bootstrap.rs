@@ -7,10 +7,11 @@ use sea_orm::EntityTrait;
 use super::account;
 use crate::app::App;
 use crate::auth::{invitation, user};
-use crate::context::{Context, State};
 use crate::error::Result;
+use crate::ops::Context;
 use crate::ops::{API, Transaction};
 use crate::principal::Principal;
+use crate::server::ServerState;
 
 /// Secrets that the first start shows once.
 pub struct FirstSecrets {
@@ -21,7 +22,7 @@ pub struct FirstSecrets {
 }
 
 /// Creates an administrator with a token and an invitation, if there are no users.
-pub async fn create_administrator(state: &Arc<State>) -> Result<Option<FirstSecrets>> {
+pub async fn create_administrator(state: &Arc<ServerState>) -> Result<Option<FirstSecrets>> {
     if user::Entity::find().one(state.db.reader()).await?.is_some() {
         return Ok(None);
     }
@@ -42,7 +43,7 @@ pub async fn create_administrator(state: &Arc<State>) -> Result<Option<FirstSecr
 }
 
 /// The text that is printed when the server listens.
-pub fn banner(app: &App, state: &Arc<State>, base_url: &str, first: Option<&FirstSecrets>) -> String {
+pub fn banner(app: &App, state: &Arc<ServerState>, base_url: &str, first: Option<&FirstSecrets>) -> String {
     let mut text = format!("Serving {base_url}{API}/\nAdmin panel: {base_url}/");
     if let Some(FirstSecrets { token, invitation }) = first {
         // A list that is not empty: of seed data, or else of users.

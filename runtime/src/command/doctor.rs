@@ -8,10 +8,11 @@ use serde_json::json;
 use super::{indexes, missing_columns, output, unknown_enum_values};
 use crate::app::{App, Direction};
 use crate::auth;
-use crate::context::{Context, State};
 use crate::custom_fields;
 use crate::error::{Error, Result};
+use crate::ops::Context;
 use crate::principal::Principal;
+use crate::server::ServerState;
 use crate::{view, webhook};
 
 pub fn command(format: Arg) -> Command {
@@ -24,7 +25,7 @@ pub fn command(format: Arg) -> Command {
 }
 
 /// Only reads, so that it can run with a version that is not deployed yet.
-pub async fn run(app: &App, state: &Arc<State>, matches: &ArgMatches) -> Result<()> {
+pub async fn run(app: &App, state: &Arc<ServerState>, matches: &ArgMatches) -> Result<()> {
     let applied = (app.migrate)(&state.db, Direction::Status).await?;
     if !applied.iter().any(|(_, applied)| *applied) {
         return Err(Error::internal("the database has no tables yet; `migrate` creates them"));

@@ -10,11 +10,12 @@ use super::output;
 use crate::attachment;
 use crate::auth::{Secret, caller_of, token, user};
 use crate::catalog::Entry;
-use crate::context::{Context, State};
 use crate::error::{Error, Result};
+use crate::ops::Context;
 use crate::ops::{self, Method, RouteOperation};
 use crate::principal::Principal;
 use crate::query::Condition;
+use crate::server::ServerState;
 use crate::suggest::hint;
 
 pub fn command(format: Arg) -> Command {
@@ -53,7 +54,7 @@ impl Checks {
     }
 }
 
-pub async fn run(state: &Arc<State>, matches: &ArgMatches) -> Result<()> {
+pub async fn run(state: &Arc<ServerState>, matches: &ArgMatches) -> Result<()> {
     let argument = |name: &str| matches.get_one::<String>(name).map(String::as_str).unwrap_or_default();
     let (entry, method, id) = target(state, argument("action"), argument("target"))?;
     let mut checks = Checks::default();
@@ -66,7 +67,7 @@ pub async fn run(state: &Arc<State>, matches: &ArgMatches) -> Result<()> {
 }
 
 /// Resolves the action and its target.
-fn target<'s>(state: &'s State, action: &str, target: &str) -> Result<(&'s Entry, Method, Option<i64>)> {
+fn target<'s>(state: &'s ServerState, action: &str, target: &str) -> Result<(&'s Entry, Method, Option<i64>)> {
     let (plural, id) = match target.split_once('/') {
         Some((plural, id)) => (plural, Some(id)),
         None => (target, None),
@@ -87,7 +88,7 @@ fn target<'s>(state: &'s State, action: &str, target: &str) -> Result<(&'s Entry
 
 /// Runs the checks in the order of the API: 401, 403, 404.
 async fn run_checks(
-    state: &Arc<State>,
+    state: &Arc<ServerState>,
     checks: &mut Checks,
     token: &str,
     entry: &Entry,
@@ -124,7 +125,7 @@ async fn run_checks(
 }
 
 /// Finds a token by its id or its value.
-async fn find(state: &State, token: &str) -> Result<Option<token::Model>> {
+async fn find(state: &ServerState, token: &str) -> Result<Option<token::Model>> {
     let query = match (token.parse::<i64>(), Secret::parse(token)) {
         (Ok(id), _) => token::Entity::find_by_id(id),
         (_, Some(secret)) => token::Entity::find().filter(token::Column::TokenHash.eq(secret.digest_hex())),

@@ -7,10 +7,10 @@ use serde_json::json;
 
 use super::output;
 use crate::app::{App, Direction};
-use crate::context::State;
 use crate::error::Result;
+use crate::server::ServerState;
 
-pub async fn run(app: &App, state: &Arc<State>, matches: &ArgMatches) -> Result<()> {
+pub async fn run(app: &App, state: &Arc<ServerState>, matches: &ArgMatches) -> Result<()> {
     match matches.subcommand() {
         Some(("status", matches)) => {
             let migrations = (app.migrate)(&state.db, Direction::Status).await?;

@@ -24,8 +24,8 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 
 use crate::app::App;
 use crate::config::{Config, SETTINGS, Setting};
-use crate::context::State;
 use crate::error::{Error, Result};
+use crate::server::ServerState;
 
 /// Exit code of a failed command.
 const FAILED: u8 = 1;
@@ -214,7 +214,7 @@ async fn run(app: App, mut config: Config, matches: &ArgMatches) -> Result<()> {
     done
 }
 
-async fn dispatch(app: &App, state: &Arc<State>, matches: &ArgMatches) -> Result<()> {
+async fn dispatch(app: &App, state: &Arc<ServerState>, matches: &ArgMatches) -> Result<()> {
     match matches.subcommand() {
         None | Some(("serve", _)) => serve::serve(app, state).await,
         Some(("migrate", matches)) => migrate::run(app, state, matches).await,

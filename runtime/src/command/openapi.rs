@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use super::output;
-use crate::context::State;
 use crate::error::{Error, Result};
 use crate::openapi::document;
+use crate::server::ServerState;
 
 /// Prints the OpenAPI document with one value a line, so that two versions can be compared by diff.
-pub fn run(state: &Arc<State>) -> Result<()> {
+pub fn run(state: &Arc<ServerState>) -> Result<()> {
     let text = serde_json::to_string_pretty(&document(state)).map_err(Error::internal)?;
     output::line(&text)
 }

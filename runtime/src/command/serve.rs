@@ -7,18 +7,17 @@ use clap::ArgMatches;
 use serde_json::json;
 
 use super::{bootstrap, output};
-use crate::app::{App, Demo};
-use crate::context::State;
+use crate::app::{self, App, Demo, Signals};
 use crate::counts;
 use crate::db::Sql;
 use crate::error::Result;
 use crate::meta::Kind;
 use crate::ops;
-use crate::server;
+use crate::server::ServerState;
 use crate::trigram;
 
 /// Migrates, inserts seed data, and serves until a signal.
-pub async fn serve(app: &App, state: &Arc<State>) -> Result<()> {
+pub async fn serve(app: &App, state: &Arc<ServerState>) -> Result<()> {
     tracing::info!(version = env!("CARGO_PKG_VERSION"), database = ?state.db.dialect(), "starting");
     let lock = app.lock(state).await?;
     for migration in app.prepare_locked(state).await? {
@@ -28,8 +27,8 @@ pub async fn serve(app: &App, state: &Arc<State>) -> Result<()> {
         tracing::warn!(file = ?state.db.file(), "database is read-only; writes will be answered 503");
     }
     // Listens before it creates the first token: a start that fails to listen must not lose the token.
-    let signals = server::Signals::listen()?;
-    let running = server::serve(state.clone()).await?;
+    let signals = Signals::listen()?;
+    let running = app::serve(state.clone()).await?;
     tracing::info!(address = %running.address, "listening");
     let start = async {
         let first = bootstrap::create_administrator(state).await?;
@@ -48,13 +47,13 @@ pub async fn serve(app: &App, state: &Arc<State>) -> Result<()> {
 }
 
 /// Lists all routes.
-pub fn routes(state: &Arc<State>, matches: &ArgMatches) -> Result<()> {
+pub fn routes(state: &Arc<ServerState>, matches: &ArgMatches) -> Result<()> {
     let rows: Vec<_> = ops::routes(state).iter().map(|route| json!(route)).collect();
     output::print(matches, &["method", "path", "ability", "permission"], &rows)
 }
 
 /// Rebuilds record counts and search indexes.
-pub async fn recount(state: &State, matches: &ArgMatches) -> Result<()> {
+pub async fn recount(state: &ServerState, matches: &ArgMatches) -> Result<()> {
     let resource = matches.get_one::<String>("resource").map(String::as_str);
     let totals = counts::recount(&state.db, &state.catalog, resource).await?;
     // Their triggers may have been disabled too.
@@ -64,7 +63,7 @@ pub async fn recount(state: &State, matches: &ArgMatches) -> Result<()> {
 }
 
 /// Fills the database with sample data.
-pub async fn demo(sample: &Demo, state: &Arc<State>, matches: &ArgMatches) -> Result<()> {
+pub async fn demo(sample: &Demo, state: &Arc<ServerState>, matches: &ArgMatches) -> Result<()> {
     for (resource, default) in sample.counts {
         let wanted = matches.get_one::<u64>(resource).copied().unwrap_or(*default);
         let show = std::io::stderr().is_terminal();
@@ -87,7 +86,7 @@ pub async fn demo(sample: &Demo, state: &Arc<State>, matches: &ArgMatches) -> Re
 }
 
 /// The plural of a resource that the records of `resource` must refer to and that has no records.
-async fn missing_references<'s>(state: &'s State, resource: &str) -> Result<Option<&'s str>> {
+async fn missing_references<'s>(state: &'s ServerState, resource: &str) -> Result<Option<&'s str>> {
     let Some(entry) = state.catalog.by_plural(resource) else { return Ok(None) };
     for field in entry.meta.fields.iter().filter(|field| !field.nullable) {
         let Kind::Ref { resource } = field.kind else { continue };

@@ -4,10 +4,10 @@
 //! model, or another program, can leave some.
 
 use super::from_db::table;
-use crate::context::Context;
 use crate::db::{Dialect, Sql};
 use crate::error::Result;
 use crate::meta::{FieldMeta, Kind, ResourceMeta};
+use crate::ops::Context;
 use crate::stale_reference::StaleReference;
 
 /// Reported values of a field.

@@ -2,3 +2,6 @@
 
 pub mod aead;
 pub(crate) mod hmac;
+mod secret_key;
+
+pub use secret_key::SecretKey;

@@ -6,9 +6,9 @@ use super::node::{Node, reference};
 use crate::catalog::Catalog;
 use crate::error::CODES;
 use crate::header::*;
-use crate::idempotency::MAX_KEY_CHARACTERS;
 use crate::meta::Operation;
 use crate::ops::RouteOperation;
+use crate::ops::idempotency::MAX_KEY_CHARACTERS;
 use crate::trace::TRACEPARENT;
 use crate::webhook::signature;
 

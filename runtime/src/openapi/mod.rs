@@ -5,6 +5,7 @@
 
 mod bulk;
 mod component;
+mod docs_page;
 pub(crate) mod english;
 mod error_responses;
 mod event;
@@ -22,13 +23,14 @@ mod service;
 use bytes::Bytes;
 use serde_json::json;
 
+pub use self::docs_page::{DocsPage, OpenApiJson};
 use self::node::Node;
 use self::operation::SCHEMES;
 use crate::catalog::Catalog;
-use crate::context::State;
 use crate::error::{Error, Result};
 use crate::header::AUTH_TOKEN;
 use crate::ops;
+use crate::server::ServerState;
 
 /// The path of the document.
 pub fn path() -> String {
@@ -48,7 +50,7 @@ impl OpenApiDocument {
     ///
     /// # Errors
     /// When serialization fails.
-    pub fn of(state: &State) -> Result<OpenApiDocument> {
+    pub fn of(state: &ServerState) -> Result<OpenApiDocument> {
         let json = serde_json::to_vec(&document(state)).map_err(Error::internal)?;
         let etag = ops::tag(&json);
         Ok(OpenApiDocument { json: json.into(), etag })
@@ -56,7 +58,7 @@ impl OpenApiDocument {
 }
 
 /// The document, in an order for readers.
-pub fn document(state: &State) -> Node {
+pub fn document(state: &ServerState) -> Node {
     let catalog = &state.catalog;
     let server = state.config.base_url.clone().unwrap_or_else(|| "/".into());
     Node::object()
@@ -70,7 +72,7 @@ pub fn document(state: &State) -> Node {
         .with("components", components(catalog))
 }
 
-fn info(state: &State) -> Node {
+fn info(state: &ServerState) -> Node {
     let description = format!(
         "{}\n\n## Errors\n\nAll error responses have the same format, with a stable code. A method that a path does not support is 405, \
          with `Allow`.\n\n{}",
@@ -98,7 +100,7 @@ fn tags(catalog: &Catalog) -> Node {
     Node::List(tags)
 }
 
-fn paths(state: &State) -> Node {
+fn paths(state: &ServerState) -> Node {
     let mut paths = Node::object();
     for route in ops::routes(state) {
         let entry = state.catalog.linked(route.resource);

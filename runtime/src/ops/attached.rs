@@ -3,10 +3,10 @@
 use sea_orm::Value;
 
 use crate::catalog::{Catalog, Entry};
-use crate::context::Context;
 use crate::db::Sql;
 use crate::error::{Error, Result};
 use crate::meta::FieldMeta;
+use crate::ops::Context;
 use crate::query::Condition;
 
 /// Field with the type name of the record that another is attached to.

@@ -5,9 +5,9 @@ pub use charter_model::reserved::BULK_PATH as BULK;
 use super::RESTORE;
 use super::write::bulk;
 use crate::catalog::{Catalog, Entry};
-use crate::context::State;
 use crate::error::Result;
 use crate::meta::{ActionMeta, ActionMethod, ActionOn, ActionOutput, Operation};
+use crate::ops::State;
 use crate::principal::Principal;
 
 /// Prefix of every path of the API.

@@ -7,9 +7,9 @@ use super::input::changeset::Changes;
 use super::input::rules;
 use super::route::SaveHook;
 use crate::catalog::Entry;
-use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::meta::ResourceMeta;
+use crate::ops::Context;
 
 /// Maximum nesting depth of hooks. A hook that revises a record runs the hooks of that record.
 const MAX_DEPTH: usize = 32;

@@ -4,10 +4,13 @@
 pub(crate) mod action;
 mod attached;
 pub mod audit;
+mod context;
 pub mod deprecation;
 pub(crate) mod endpoints;
 pub(crate) mod etag;
+mod extensions;
 mod hooks;
+pub mod idempotency;
 pub(crate) mod input;
 pub(crate) mod list;
 pub mod outbox;
@@ -15,11 +18,11 @@ pub(crate) mod records;
 mod route;
 pub(crate) mod show;
 mod startup_validation;
+mod state;
 mod transaction;
 pub(crate) mod visibility;
 pub(crate) mod write;
 
-pub use crate::context::Context;
 pub use crate::ops::input::body::{Body, RawJson};
 pub use crate::ops::input::changeset::{Changes, Draft, model, stored};
 pub use crate::ops::input::rules::{compile as compile_pattern, is_email, is_url};
@@ -35,15 +38,18 @@ pub use crate::ops::write::update::revise;
 pub use action::{ActionCall, ActionHandler, ActionResult};
 pub use attached::attachable;
 pub(crate) use attached::attached_to;
+pub use context::Context;
 pub use endpoints::{
     API, BULK, Method, RouteInfo, RouteOperation, collection, is_of_api, operations, paths, routes, to_read, to_write,
 };
 pub use etag::{Preconditions, tag, with_gzip_suffix as coded_tag};
+pub use extensions::Extensions;
 pub use hooks::RunningHook;
 pub use records::{load, load_all};
 pub use route::{BoxFuture, ComputeHook, Hooks, Route};
 pub use show::wrap;
 pub use startup_validation::link_routes;
+pub use state::{PublicUrl, State};
 pub use transaction::Transaction;
 pub use visibility::{Audience, visible};
 pub(crate) use visibility::{audience, permitted};

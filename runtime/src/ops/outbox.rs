@@ -4,10 +4,10 @@ use chrono::{DateTime, Utc};
 use serde_json::{Map, Value};
 
 use crate::catalog::Entry;
-use crate::context::Context;
 use crate::db::{Operand, Sql};
 use crate::error::Result;
 use crate::meta::TimestampForm;
+use crate::ops::Context;
 use crate::ops::audit::write_diff;
 use crate::ops::{Audience, Changes, audience, wrap};
 use crate::record::{write_text, write_timestamp};

@@ -9,10 +9,10 @@ use super::input::changeset::Changes;
 use super::input::references::add_not_unique;
 use super::visibility::visible;
 use crate::catalog::Entry;
-use crate::context::Context;
 use crate::db::{Dialect, Sql};
 use crate::error::{Error, FieldErrors, Result};
 use crate::meta::{FieldMeta, Kind, TimestampForm};
+use crate::ops::Context;
 use crate::query::{Condition, write_condition};
 use crate::record::write_from;
 

@@ -8,10 +8,10 @@ use super::list::include;
 use super::write::restore;
 use super::{etag, records, visibility};
 use crate::catalog::Entry;
-use crate::context::Context;
 use crate::db::{SharedRow, Sql};
 use crate::error::{Error, FieldErrors, Result};
 use crate::meta::{FieldMeta, IncludeMeta};
+use crate::ops::Context;
 use crate::query::{Condition, Planner, Request, decode, parse, write_condition};
 use crate::record::write_record;
 

@@ -10,9 +10,9 @@ use super::hooks::RunningHook;
 use super::records;
 use super::route::RecordHook;
 use crate::catalog::Entry;
-use crate::context::{Context, State};
 use crate::db::Connection;
 use crate::error::{Error, Result};
+use crate::ops::{Context, State};
 use crate::query::Condition;
 
 /// A write transaction. Dropped without a commit, it rolls back and no hook runs.

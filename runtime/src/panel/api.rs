@@ -14,11 +14,11 @@ use salvo::{Request, Response, Router, Service};
 use serde_json::Value;
 
 use super::list::response::ListBody;
-use crate::context::State;
 use crate::error::{Error, Result};
 use crate::header;
-use crate::ops::{self, API};
+use crate::ops::API;
 use crate::principal::Principal;
+use crate::server::ServerState;
 use crate::server::{Endpoint, InternalRequest, NotFound};
 
 /// The router of `/api/v1`.
@@ -43,9 +43,11 @@ pub struct Problem {
 }
 
 impl ApiClient {
-    pub fn new(state: &Arc<State>) -> ApiClient {
+    pub fn new(state: &Arc<ServerState>) -> ApiClient {
         let not_found = Router::with_path("{**rest}").goal(Endpoint::new(state.clone(), NotFound));
-        ApiClient { service: Service::new(Router::new().push(resource_handler::router(state)).push(not_found)) }
+        ApiClient {
+            service: Service::new(Router::new().push(crate::server::resource_handler::router(state)).push(not_found)),
+        }
     }
 
     /// Sends a request; `path` is relative to `/api/v1`. `version` is the HTTP version of the browser's connection,

@@ -11,9 +11,9 @@ use super::format::labels;
 use super::request::PanelRequest;
 use super::session::cookie;
 use crate::catalog::Entry;
-use crate::context::State;
 use crate::error::Error;
 use crate::server::Response;
+use crate::server::ServerState;
 
 /// Built-in resources that the navigation lists under "Administration", with all singletons.
 const ADMINISTRATION: &[&str] = &["user", "role", "token", "webhook", "custom_field", "custom_view", "audit_entry"];
@@ -35,7 +35,7 @@ pub fn page_with_status(request: &PanelRequest<'_>, status: StatusCode, title: &
 
 /// A page without navigation, for clients without a session.
 pub fn signed_out_page(
-    state: &State,
+    state: &ServerState,
     theme: Option<&str>,
     status: StatusCode,
     title: &str,
@@ -206,7 +206,7 @@ pub fn not_permitted() -> Error {
 }
 
 /// The response to an error: a page for browsers, else the API's JSON.
-pub fn error_page(state: &Arc<State>, http_request: &Request, error: &Error, is_page: bool) -> Response {
+pub fn error_page(state: &Arc<ServerState>, http_request: &Request, error: &Error, is_page: bool) -> Response {
     let request_id = crate::server::headers::request_id(http_request).unwrap_or_else(|| "-".into());
     if let Error::Internal(cause) = error {
         tracing::error!(%request_id, cause = cause.to_string(), "panel page failed");

@@ -31,11 +31,11 @@ use salvo::{Request, Router, async_trait};
 
 use crate::attachment::S3Config;
 use crate::auth::session::{self as auth_session, Found};
-use crate::context::State;
 use crate::error::{Error, Result};
 use crate::header;
 use crate::metrics::UNMATCHED;
 use crate::ops::{BULK, RESTORE};
+use crate::server::ServerState;
 use crate::server::{Endpoint, Handler, NotFound, Response};
 use api::ApiClient;
 use format::locale::LocaleCache;
@@ -52,7 +52,7 @@ const ASSETS: &str = "/panel/assets/";
 
 /// The `Content-Security-Policy` of every page: only the panel's own scripts and styles. Thumbnails are loaded from the
 /// file store, whose origin is listed if it is not HTTPS.
-fn content_security_policy(state: &State) -> String {
+fn content_security_policy(state: &ServerState) -> String {
     let store = state.config.storage.as_ref().and_then(S3Config::origin).filter(|origin| origin.starts_with("http:"));
     let images = store.map_or_else(|| "https:".to_string(), |origin| format!("https: {origin}"));
     format!(
@@ -62,7 +62,7 @@ fn content_security_policy(state: &State) -> String {
 }
 
 /// Routes every path that no other part of the server matches.
-pub fn router(state: &Arc<State>) -> Router {
+pub fn router(state: &Arc<ServerState>) -> Router {
     let panel = Arc::new(Panel {
         api: ApiClient::new(state),
         locales: LocaleCache::default(),
@@ -87,7 +87,7 @@ struct Panel {
 
 #[async_trait]
 impl Handler for Arc<Panel> {
-    fn has_no_timeout(&self, _: &State, request: &Request) -> bool {
+    fn has_no_timeout(&self, _: &ServerState, request: &Request) -> bool {
         let path = request.uri().path();
         path.starts_with("/panel/api/") && path.ends_with("/attachments") && request.method().as_str() == "POST"
     }
@@ -115,7 +115,7 @@ impl Handler for Arc<Panel> {
         if is_link { "/panel/invitation/-" } else { path }
     }
 
-    async fn handle(&self, state: &Arc<State>, request: &mut Request) -> Result<Response> {
+    async fn handle(&self, state: &Arc<ServerState>, request: &mut Request) -> Result<Response> {
         let path = request.uri().path().to_string();
         if is_api_path(&path) {
             return NotFound.handle(state, request).await;
@@ -166,7 +166,7 @@ impl Panel {
 
     async fn dispatch(
         &self,
-        state: &Arc<State>,
+        state: &Arc<ServerState>,
         http_request: &mut Request,
         raw: RawRequest,
         session: Option<Found>,
@@ -237,7 +237,7 @@ impl Panel {
 }
 
 /// Parses the request and looks up its session.
-async fn identify(state: &Arc<State>, request: &Request) -> Result<(RawRequest, Option<Found>)> {
+async fn identify(state: &Arc<ServerState>, request: &Request) -> Result<(RawRequest, Option<Found>)> {
     let raw = RawRequest::parse(state, request)?;
     // A client that is no browser gets the API's error. A script of a page that outlived its session gets 401.
     if !raw.wants_html && raw.session_secret.is_none() {

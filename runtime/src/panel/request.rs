@@ -18,11 +18,11 @@ use super::session::flash::Flash;
 use super::{Panel, url};
 use crate::auth::SignedIn;
 use crate::catalog::Entry;
-use crate::context::State;
 use crate::error::{Error, Result};
 use crate::header;
 use crate::meta::{FieldMeta, Operation};
 use crate::query::{Pair, decode};
+use crate::server::ServerState;
 use crate::server::{Response, headers, read_body};
 use crate::trace::TRACEPARENT;
 
@@ -51,7 +51,7 @@ pub struct RawRequest {
 
 /// A request of a signed-in user.
 pub struct PanelRequest<'r> {
-    pub state: &'r Arc<State>,
+    pub state: &'r Arc<ServerState>,
     pub raw: RawRequest,
     pub user: Arc<SignedIn>,
     pub locale: Arc<Locale>,
@@ -78,7 +78,7 @@ pub fn accepts_html(request: &Request) -> bool {
 impl RawRequest {
     /// # Errors
     /// [`Error::NotFound`] if a path segment is not UTF-8.
-    pub fn parse(state: &State, request: &Request) -> Result<RawRequest> {
+    pub fn parse(state: &ServerState, request: &Request) -> Result<RawRequest> {
         let path = request.uri().path().to_string();
         Ok(RawRequest {
             segments: path_segments(&path)?,
@@ -110,7 +110,7 @@ impl RawRequest {
 impl<'r> PanelRequest<'r> {
     pub async fn new(
         panel: &'r Panel,
-        state: &'r Arc<State>,
+        state: &'r Arc<ServerState>,
         raw: RawRequest,
         user: Arc<SignedIn>,
     ) -> Result<PanelRequest<'r>> {
@@ -298,7 +298,7 @@ pub async fn read_form_limited(max_bytes: usize, request: &mut Request) -> Resul
 ///
 /// # Errors
 /// [`Error::Conflict`].
-pub fn require_same_site(state: &State, request: &Request) -> Result<()> {
+pub fn require_same_site(state: &ServerState, request: &Request) -> Result<()> {
     let text = |name: &str| request.headers().get(name).and_then(|value| value.to_str().ok());
     let is_same_site = match (text("sec-fetch-site"), text("origin")) {
         (Some(site), _) => site == "same-origin" || site == "none",

@@ -12,19 +12,19 @@ use tracing::Instrument;
 
 use super::request_body::drain;
 use super::{Permit, Response, Usage, headers};
-use crate::context::State;
 use crate::error::{Error, Result};
 use crate::header;
 use crate::metrics::{self, Refused};
+use crate::server::ServerState;
 
 /// Handles the requests of a path.
 #[async_trait]
 pub trait Handler: Send + Sync + 'static {
     /// Handles a request.
-    async fn handle(&self, state: &Arc<State>, request: &mut Request) -> Result<Response>;
+    async fn handle(&self, state: &Arc<ServerState>, request: &mut Request) -> Result<Response>;
 
     /// True if the request has no timeout, as an upload.
-    fn has_no_timeout(&self, _: &State, _: &Request) -> bool {
+    fn has_no_timeout(&self, _: &ServerState, _: &Request) -> bool {
         false
     }
 
@@ -56,12 +56,12 @@ pub struct InternalRequest;
 /// A [`Handler`] as a salvo handler.
 #[derive(Debug)]
 pub struct Endpoint<H> {
-    state: Arc<State>,
+    state: Arc<ServerState>,
     handler: H,
 }
 
 impl<H: Handler> Endpoint<H> {
-    pub fn new(state: Arc<State>, handler: H) -> Endpoint<H> {
+    pub fn new(state: Arc<ServerState>, handler: H) -> Endpoint<H> {
         Endpoint { state, handler }
     }
 }

@@ -8,9 +8,9 @@ use salvo::{Request, async_trait};
 
 use super::{Handler, Response, headers, only_get};
 use crate::attachment;
-use crate::context::State;
 use crate::error::{Error, Result};
 use crate::header;
+use crate::server::ServerState;
 
 /// `GET /files/<uuid>/<part>?expires=...&signature=...`
 #[derive(Debug)]
@@ -22,7 +22,7 @@ impl Handler for Files {
         Some("private")
     }
 
-    async fn handle(&self, state: &Arc<State>, request: &mut Request) -> Result<Response> {
+    async fn handle(&self, state: &Arc<ServerState>, request: &mut Request) -> Result<Response> {
         only_get(request)?;
         let target = request.uri().path_and_query().map(|target| target.as_str()).unwrap_or_default();
         let file = attachment::find_download(state, target).await?;

@@ -7,7 +7,7 @@ use salvo::http::{HeaderValue, StatusCode, Version};
 use super::Response;
 use crate::error::{Error, Result};
 use crate::header;
-use crate::idempotency::{Execution, Key};
+use crate::ops::idempotency::{Execution, Key};
 use crate::ops::{Format, Preconditions, StoredResponse};
 use crate::principal::Principal;
 use crate::trace::{TRACEPARENT, Trace};

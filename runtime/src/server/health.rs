@@ -6,13 +6,14 @@ use std::time::Duration;
 use salvo::http::StatusCode;
 use salvo::{Request, async_trait};
 
+use super::authenticate;
 use super::endpoint::only_get;
 use super::{Handler, Response};
-use crate::auth::authenticate;
-use crate::context::State;
 use crate::error::{Error, Result};
 use crate::metrics::{CONTENT_TYPE, UNMATCHED};
 use crate::ops;
+use crate::server::ServerState;
+use crate::webhook::Webhooks;
 
 /// `/health/live`: 200 while the process runs.
 #[derive(Debug)]
@@ -24,7 +25,7 @@ impl Handler for Live {
         false
     }
 
-    async fn handle(&self, _: &Arc<State>, request: &mut Request) -> Result<Response> {
+    async fn handle(&self, _: &Arc<ServerState>, request: &mut Request) -> Result<Response> {
         only_get(request)?;
         Ok(Response::json(StatusCode::OK, br#"{"status":"live"}"#.to_vec()))
     }
@@ -40,7 +41,7 @@ impl Handler for Ready {
         false
     }
 
-    async fn handle(&self, state: &Arc<State>, request: &mut Request) -> Result<Response> {
+    async fn handle(&self, state: &Arc<ServerState>, request: &mut Request) -> Result<Response> {
         only_get(request)?;
         let unavailable = || Error::Unavailable("The database does not answer.".into());
         tokio::time::timeout(Duration::from_secs(2), state.db.ping())
@@ -61,10 +62,10 @@ impl Handler for MetricsEndpoint {
         false
     }
 
-    async fn handle(&self, state: &Arc<State>, request: &mut Request) -> Result<Response> {
+    async fn handle(&self, state: &Arc<ServerState>, request: &mut Request) -> Result<Response> {
         only_get(request)?;
         // The gauges of the outbox come from the database. They are left out while it does not answer.
-        let backlog = state.webhooks.backlog(&state.db, &state.clock).await;
+        let backlog = state.extension::<Webhooks>()?.metrics.backlog(&state.db, &state.clock).await;
         state.metrics.cache.bytes("lists", state.responses.bytes());
         let text = state.metrics.text(&state.db.pools(), backlog.as_ref());
         Ok(Response::bytes(CONTENT_TYPE, text.into_bytes()))
@@ -81,7 +82,7 @@ impl Handler for NotFound {
         Some(UNMATCHED)
     }
 
-    async fn handle(&self, state: &Arc<State>, request: &mut Request) -> Result<Response> {
+    async fn handle(&self, state: &Arc<ServerState>, request: &mut Request) -> Result<Response> {
         if ops::is_of_api(request.uri().path()) {
             authenticate(state, request).await?;
         }

@@ -1,9 +1,9 @@
 //! HTTP server: listener, limits, request log, compression, health checks and graceful shutdown.
 
+mod authenticate;
 mod client_ip;
 mod compression;
 mod concurrency_limit;
-mod docs_page;
 mod endpoint;
 mod files;
 pub(crate) mod headers;
@@ -11,21 +11,26 @@ mod health;
 mod listener;
 mod rate_limit;
 mod request_body;
-mod resource_handler;
+pub(crate) mod resource_handler;
 mod response;
 mod response_budget;
-mod serve;
+mod state;
 mod urlencoded_body;
 
+pub use authenticate::{authenticate, authenticate_with};
 pub use client_ip::client_ip;
+pub(crate) use compression::Compression;
 pub use concurrency_limit::{ConcurrencyLimiter, Permit};
 pub use endpoint::{Endpoint, Handler, InternalRequest, only_get, release_for_external_call};
+pub(crate) use files::Files;
 pub(crate) use health::NotFound;
+pub(crate) use health::{Live, MetricsEndpoint, Ready};
+pub(crate) use listener::{AcceptLoop, Incoming, Listener};
 pub use rate_limit::{RateLimit, Usage};
 pub use request_body::{begin_upload, read_body};
 pub use response::{JSON, Response};
 pub use response_budget::ResponseBudget;
 /// The version of salvo that the server uses, for mounted paths.
 pub use salvo;
-pub use serve::{Mount, Running, Signals, router, serve};
+pub use state::{Mount, ServerState, SignIns};
 pub(crate) use urlencoded_body::pairs_to_json as form_to_json;

@@ -8,24 +8,27 @@ use salvo::routing::PathState;
 use salvo::{Request, Router, async_trait};
 use sea_orm::QueryResult;
 
+use super::authenticate_with;
 use super::{Endpoint, Handler, Response, begin_upload, headers, read_body, release_for_external_call};
 use crate::attachment;
-use crate::auth::{authenticate_with, revalidate};
+use crate::attachment::Storage;
+use crate::auth::revalidate;
 use crate::catalog::Entry;
-use crate::context::{Context, State};
 use crate::error::{Error, Result};
 use crate::header;
-use crate::idempotency::Key;
 use crate::meta::Operation;
+use crate::ops::Context;
 use crate::ops::action::{self, ActionCall, external, external::ExternalCall};
 use crate::ops::deprecation::Uses;
 use crate::ops::endpoints::{API, Method, PathKind, RouteOperation, methods, path, path_kinds, path_segments};
 use crate::ops::etag::Preconditions;
+use crate::ops::idempotency::Key;
 use crate::ops::input::body::Body;
 use crate::ops::list::{self, ListRequest, ListResponse, explain, export::Exported};
 use crate::ops::write::{bulk, bulk::Site, create, delete, fast_path, restore, update};
 use crate::ops::{RESTORE, StoredResponse, Transaction, attached_to, records, show, visibility};
 use crate::query::Condition;
+use crate::server::ServerState;
 use crate::view;
 
 /// The id of a singleton's only record.
@@ -36,7 +39,7 @@ const ROUTES_PER_GROUP: usize = 8;
 
 /// Mounts every resource under `/api/v1`. Paths are grouped by their first segment, and the sorted segments into ranges
 /// of [`ROUTES_PER_GROUP`], because the router tries one path after another.
-pub fn router(state: &Arc<State>) -> Router {
+pub fn router(state: &Arc<ServerState>) -> Router {
     let mut roots: BTreeMap<String, Router> = BTreeMap::new();
     for (index, entry) in state.catalog.entries().iter().enumerate() {
         for path_kind in path_kinds(&state.catalog, entry) {
@@ -83,7 +86,7 @@ struct ResourceEndpoint {
 #[async_trait]
 impl Handler for ResourceEndpoint {
     /// An upload has no fixed timeout: its handler limits it by its progress.
-    fn has_no_timeout(&self, state: &State, request: &Request) -> bool {
+    fn has_no_timeout(&self, state: &ServerState, request: &Request) -> bool {
         let uploads = state.catalog.entries()[self.index].is_attached();
         uploads && matches!(self.path_kind, PathKind::Collection) && request.method().as_str() == "POST"
     }
@@ -94,7 +97,7 @@ impl Handler for ResourceEndpoint {
         Some("private, no-cache")
     }
 
-    async fn handle(&self, state: &Arc<State>, request: &mut Request) -> Result<Response> {
+    async fn handle(&self, state: &Arc<ServerState>, request: &mut Request) -> Result<Response> {
         let mut uses = Uses::new(state.catalog.entries()[self.index].meta);
         let answer = self.handle(state, request, &mut uses).await?;
         // 304 carries no deprecation headers.
@@ -109,7 +112,7 @@ impl ResourceEndpoint {
     /// Checks in the order of the specification: 429, 401, 405, 403, 404, then errors in reading the request (400, 413,
     /// 415), 403 of the record, 412, 422. With an `Idempotency-Key`, the key's own 422, 413 and 415 come before the 404
     /// of the record.
-    async fn handle(&self, state: &Arc<State>, request: &mut Request, uses: &mut Uses) -> Result<Response> {
+    async fn handle(&self, state: &Arc<ServerState>, request: &mut Request, uses: &mut Uses) -> Result<Response> {
         let entry = &state.catalog.entries()[self.index];
         let bypass_cache =
             state.routes[entry.index].grants_access && !matches!(request.method().as_str(), "GET" | "HEAD");
@@ -269,7 +272,7 @@ async fn in_transaction(
     transaction.commit(context).await?;
     let deletes = matches!(call, RouteOperation::Operation(Operation::Delete) | RouteOperation::Bulk);
     if deletes && (entry.meta.attachments || entry.is_attached()) {
-        state.attachments.wake_collector();
+        state.extension::<Storage>()?.wake_collector();
     }
     headers::write_response(reply)
 }

@@ -2,8 +2,8 @@
 
 use super::record;
 use crate::catalog::Entry;
-use crate::context::Context;
 use crate::error::{Error, Result};
+use crate::ops::Context;
 use crate::ops::{load, model as model_of, visible};
 use crate::query::SavedView;
 use crate::resource::Resource as _;

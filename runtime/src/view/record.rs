@@ -5,6 +5,7 @@ use sea_orm::ActiveValue::Set;
 use sea_orm::entity::prelude::*;
 use serde_json::json;
 
+use super::ViewVersion;
 use super::validation::ViewValidator;
 use crate::error::{Error, FieldErrors, Result};
 use crate::meta::{FieldMeta, ResourceMeta};
@@ -230,7 +231,7 @@ impl Behaviour for Entity {
     }
 
     async fn after_commit(context: &Context<'_>, _: &Model) -> Result<()> {
-        context.state().views_version.bump();
+        context.state().extension::<ViewVersion>()?.bump();
         Ok(())
     }
 

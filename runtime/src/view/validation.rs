@@ -6,10 +6,10 @@ use sea_orm::EntityTrait;
 
 use super::record::{Entity, Model};
 use crate::catalog::{Catalog, Entry};
-use crate::context::Context;
 use crate::custom_field::{self, Types};
 use crate::error::{Error, Result};
 use crate::meta::Shown;
+use crate::ops::Context;
 use crate::query::{Filter, Planner};
 use crate::stale_reference::StaleReference;
 use crate::suggest::hint;

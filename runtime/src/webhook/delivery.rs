@@ -12,9 +12,9 @@ use sea_orm::QueryResult;
 
 use super::subscriptions::{insert_deliveries, receives_sql};
 use super::transport::Attempt;
-use crate::context::State;
 use crate::db::{Db, Dialect, Sql};
 use crate::error::{Error, Result};
+use crate::ops::State;
 use crate::trace::Trace;
 
 /// Duration of a lease. An attempt ends within 15 seconds and needs no renewal; deliveries of a crashed process are

@@ -5,10 +5,10 @@ use charter_macros::{Output, Resource};
 use sea_orm::entity::prelude::*;
 
 use super::record::Delivery;
-use super::redelivery;
 use super::signature::TIMESTAMP;
 use super::subscriptions::{may_see_sql, read_permission};
 use super::transport::{METHOD, headers};
+use super::{Webhooks, redelivery};
 use crate::db::Sql;
 use crate::error::{Error, Result};
 use crate::ops::{Context, Route};
@@ -88,7 +88,7 @@ impl Behaviour for Entity {
     async fn resend(context: &Context<'_>, log: &Model) -> Result<Delivery> {
         need_access(context, log).await?;
         let state = context.state_arc();
-        redelivery::resend(state, state.webhook_transport.clone(), log.webhook_id, &log.delivery_id)
+        redelivery::resend(state, state.extension::<Webhooks>()?.transport.clone(), log.webhook_id, &log.delivery_id)
             .await
             .map(Delivery::from)
     }

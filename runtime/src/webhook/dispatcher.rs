@@ -16,8 +16,10 @@ use super::delivery::{self, AttemptKind, Claim, ClaimLimits};
 use super::results::{FinishedAttempt, record_results};
 use super::retention;
 use super::transport::{Outcome, Transport};
-use crate::context::State;
+use super::{Metrics, Webhooks};
+use crate::clock::Clock;
 use crate::error::Result;
+use crate::ops::State;
 use crate::tasks::supervise;
 
 /// Interval at which it looks for commits of other processes, due deliveries and expired leases.
@@ -41,19 +43,27 @@ pub struct Dispatcher {
 
 impl Dispatcher {
     /// Starts to deliver with at most `slots` concurrent attempts; 0 is for processes that leave delivery to others.
-    pub fn start(state: Arc<State>, transport: Arc<dyn Transport>, slots: usize) -> Dispatcher {
+    ///
+    /// # Errors
+    /// If the state has no [`Webhooks`].
+    pub fn start(state: Arc<State>, transport: Arc<dyn Transport>, slots: usize) -> Result<Dispatcher> {
+        let webhooks = state.extension::<Webhooks>()?;
+        let (per_webhook, metrics) = (webhooks.max_attempts_per_webhook, webhooks.metrics.clone());
         let (stop, stopped) = watch::channel(false);
         let (mut tasks, counted) = (Vec::new(), state.metrics.tasks.clone());
         if slots > 0 {
             let (state, stopped) = (state.clone(), stopped.clone());
             // After a panic, the leases of its claims expire.
-            let run = move || DispatchLoop::new(state.clone(), transport.clone(), slots).run(stopped.clone());
+            let run = move || {
+                let work = DispatchLoop::new(state.clone(), transport.clone(), slots, per_webhook, metrics.clone());
+                work.run(stopped.clone())
+            };
             tasks.push(tokio::spawn(supervise(counted.clone(), "webhooks", run)));
         }
         // Events are stored even if this process delivers none.
         let run = move || retention::run(state.clone(), stopped.clone());
         tasks.push(tokio::spawn(supervise(counted, "retention", run)));
-        Dispatcher { stop, tasks }
+        Ok(Dispatcher { stop, tasks })
     }
 
     /// Stops claiming and waits for running attempts, but not for a database that hangs.
@@ -78,6 +88,7 @@ struct DispatchLoop {
     /// Maximum number of concurrent attempts, in total and for one webhook.
     slots: usize,
     per_webhook: usize,
+    metrics: Arc<Metrics>,
     /// Attempts that are running or not recorded yet: by webhook, in total, and retries alone.
     running: HashMap<i64, usize>,
     total: usize,
@@ -101,14 +112,20 @@ enum Wake {
 }
 
 impl DispatchLoop {
-    fn new(state: Arc<State>, transport: Arc<dyn Transport>, slots: usize) -> DispatchLoop {
-        let per_webhook = state.config.webhook_endpoint_concurrency as usize;
+    fn new(
+        state: Arc<State>,
+        transport: Arc<dyn Transport>,
+        slots: usize,
+        per_webhook: usize,
+        metrics: Arc<Metrics>,
+    ) -> DispatchLoop {
         let (finished_sender, finished_receiver) = mpsc::unbounded_channel();
         DispatchLoop {
             state,
             transport,
             slots,
             per_webhook,
+            metrics,
             running: HashMap::new(),
             total: 0,
             retries: 0,
@@ -206,9 +223,10 @@ impl DispatchLoop {
         *self.running.entry(claim.webhook_id).or_default() += 1;
         self.total += 1;
         self.retries += usize::from(kind == AttemptKind::Retry);
-        let (state, transport, sender) = (self.state.clone(), self.transport.clone(), self.finished_sender.clone());
+        let (state, metrics) = (self.state.clone(), self.metrics.clone());
+        let (transport, sender) = (self.transport.clone(), self.finished_sender.clone());
         tokio::spawn(async move {
-            let finished = make_attempt(&state, transport, claim).await;
+            let finished = make_attempt(&metrics, &state.clock, transport, claim).await;
             let _ = sender.send(finished);
         });
     }
@@ -294,7 +312,11 @@ impl DispatchLoop {
 /// # Errors
 /// If the database fails.
 pub async fn run_once(state: &Arc<State>, transport: Arc<dyn Transport>, slots: usize) -> Result<usize> {
-    let mut dispatcher = DispatchLoop::new(state.clone(), transport, slots);
+    let mut dispatcher = {
+        let webhooks = state.extension::<Webhooks>()?;
+        let (per_webhook, metrics) = (webhooks.max_attempts_per_webhook, webhooks.metrics.clone());
+        DispatchLoop::new(state.clone(), transport, slots, per_webhook, metrics)
+    };
     while cancel_remaining(&state.db, state.clock.now()).await? {}
     while delivery::fan_out(state, state.clock.now()).await?.may_have_more {}
     let attempts =
@@ -308,12 +330,17 @@ pub async fn run_once(state: &Arc<State>, transport: Arc<dyn Transport>, slots: 
 }
 
 /// Makes one attempt. A panic counts as a failed attempt.
-pub(super) async fn make_attempt(state: &Arc<State>, transport: Arc<dyn Transport>, claim: Claim) -> FinishedAttempt {
-    state.webhooks.observe_delay(&claim);
+pub(super) async fn make_attempt(
+    metrics: &Metrics,
+    clock: &Clock,
+    transport: Arc<dyn Transport>,
+    claim: Claim,
+) -> FinishedAttempt {
+    metrics.observe_delay(&claim);
     let attempt = claim.attempt.clone();
     let sent = tokio::spawn(async move { transport.send(&attempt).await }).await;
     let outcome =
         sent.unwrap_or_else(|_| Outcome { error: Some("internal error of the sender".into()), ..Outcome::default() });
-    state.webhooks.observe_outcome(&outcome);
-    FinishedAttempt { claim, outcome, at: state.clock.now() }
+    metrics.observe_outcome(&outcome);
+    FinishedAttempt { claim, outcome, at: clock.now() }
 }

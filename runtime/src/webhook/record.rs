@@ -7,7 +7,7 @@ use sea_orm::PaginatorTrait;
 use sea_orm::entity::prelude::*;
 
 use super::transport::Outcome;
-use super::{SigningSecret, cancel, redelivery, subscriptions};
+use super::{SigningSecret, Webhooks, cancel, redelivery, subscriptions};
 use crate::db::Lock;
 use crate::error::{Error, FieldErrors, Result};
 use crate::ops::{Context, Draft, Route};
@@ -133,7 +133,7 @@ trait Behaviour {
 
 impl Behaviour for Entity {
     async fn check(context: &Context<'_>, draft: &mut Draft<Entity>) -> Result<()> {
-        check_url(context, draft);
+        check_url(context, draft)?;
         check_events(context, draft);
         // Limited because each event creates a delivery for each subscribed webhook, and all users share the
         // dispatcher.
@@ -187,7 +187,9 @@ impl Behaviour for Entity {
     /// Sends a test event now, even if the webhook is disabled.
     async fn test(context: &Context<'_>, webhook: &Model) -> Result<Delivery> {
         let state = context.state_arc();
-        redelivery::test(state, state.webhook_transport.clone(), webhook.id, context.trace()).await.map(Delivery::from)
+        redelivery::test(state, state.extension::<Webhooks>()?.transport.clone(), webhook.id, context.trace())
+            .await
+            .map(Delivery::from)
     }
 
     /// Queues everything that the webhook missed since the given time.
@@ -215,14 +217,15 @@ impl Behaviour for Entity {
 
 /// Checks a new URL against the policy. An unchanged URL is not checked, even if the operator has changed the policy:
 /// its deliveries fail and the log has the reason.
-fn check_url(context: &Context<'_>, draft: &mut Draft<Entity>) {
-    let Some(url) = draft.model.url.try_as_ref().cloned() else { return };
+fn check_url(context: &Context<'_>, draft: &mut Draft<Entity>) -> Result<()> {
+    let Some(url) = draft.model.url.try_as_ref().cloned() else { return Ok(()) };
     if draft.before.as_ref().is_some_and(|webhook| webhook.url == url) {
-        return;
+        return Ok(());
     }
-    if let Err(denial) = context.state().config.webhook_policy.check(&url) {
+    if let Err(denial) = context.state().extension::<Webhooks>()?.policy.check(&url) {
         draft.error("url", denial.message());
     }
+    Ok(())
 }
 
 /// Checks that every event is one that the application emits.

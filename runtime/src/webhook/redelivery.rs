@@ -6,15 +6,16 @@ use chrono::{DateTime, Utc};
 use sea_orm::{EntityTrait, QuerySelect};
 use tokio::time::{Instant, sleep};
 
+use super::Webhooks;
 use super::delivery::{LEASE, MAX_BATCH_DELIVERIES, claim_one, random_hex};
 use super::dispatcher::{self, ERROR_BACKOFF};
 use super::record;
 use super::results::record_results;
 use super::subscriptions::{insert_deliveries, receives_sql};
 use super::transport::{Outcome, Transport};
-use crate::context::State;
 use crate::db::{Connection, Sql};
 use crate::error::{Error, Result};
+use crate::ops::State;
 use crate::ops::outbox;
 use crate::trace::Trace;
 
@@ -77,13 +78,14 @@ pub async fn resend(state: &Arc<State>, transport: Arc<dyn Transport>, webhook_i
 }
 
 async fn send(state: &Arc<State>, transport: Arc<dyn Transport>, delivery: i64) -> Result<Outcome> {
+    let metrics = state.extension::<Webhooks>()?.metrics.clone();
     let (state, detached_tasks) = (state.clone(), state.detached_tasks.clone());
     // Runs to the end if the client disconnects: the lease is released and the attempt is logged.
     detached_tasks
         .run_to_completion(async move {
             let claim = claim_one(&state.db, delivery, state.clock.now()).await?;
             let claim = claim.ok_or_else(|| Error::Conflict("An attempt at this delivery is in progress.".into()))?;
-            let finished = dispatcher::make_attempt(&state, transport, claim).await;
+            let finished = dispatcher::make_attempt(&metrics, &state.clock, transport, claim).await;
             let until = Instant::now() + LEASE.to_std().unwrap_or_default();
             loop {
                 match record_results(&state.db, std::slice::from_ref(&finished)).await {

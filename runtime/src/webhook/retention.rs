@@ -7,9 +7,9 @@ use chrono::{DateTime, TimeDelta, Utc};
 use tokio::sync::watch;
 use tokio::time::sleep;
 
-use crate::context::State;
 use crate::db::{Db, Dialect, Sql};
 use crate::error::Result;
+use crate::ops::State;
 
 /// How long logs, finished deliveries and events are stored.
 pub const RETENTION: TimeDelta = TimeDelta::days(30);

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use clap::{Arg, ArgMatches, Command};
 
 use super::output;
-use crate::context::State;
 use crate::error::{Error, Result};
+use crate::server::ServerState;
 use crate::suggest::hint;
 
 pub fn command() -> Command {
@@ -19,7 +19,7 @@ pub fn command() -> Command {
         .arg(Arg::new("name").long("name").help("Name of the resource; by default the singular of the table's name"))
 }
 
-pub async fn run(state: &Arc<State>, matches: &ArgMatches) -> Result<()> {
+pub async fn run(state: &Arc<ServerState>, matches: &ArgMatches) -> Result<()> {
     let argument = |name: &str| matches.get_one::<String>(name).map(String::as_str);
     let table = argument("table").unwrap_or_default();
     if let Some(entry) = state.catalog.entries().iter().find(|entry| entry.meta.table == table) {

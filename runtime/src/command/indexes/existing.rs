@@ -1,8 +1,8 @@
 //! Existing indexes of a table, from the catalogs of the database.
 
-use crate::context::Context;
 use crate::db::{Dialect, Sql};
 use crate::error::Result;
+use crate::ops::Context;
 
 #[derive(Debug)]
 pub struct ExistingIndex {

@@ -5,10 +5,10 @@ mod usage;
 
 use existing::ExistingIndex;
 
-use crate::context::Context;
 use crate::db::Dialect;
 use crate::error::Result;
 use crate::meta::{FieldMeta, Kind, ResourceMeta};
+use crate::ops::Context;
 
 /// A remark about an index or a table.
 #[derive(Debug)]

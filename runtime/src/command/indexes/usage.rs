@@ -2,12 +2,12 @@
 
 use super::existing::ExistingIndex;
 use super::{DeclaredIndex, Remark};
-use crate::context::Context;
 use crate::counts;
 use crate::db::{Dialect, Sql, TRUE};
 use crate::error::Result;
 use crate::meta::ResourceMeta;
 use crate::online_indexes::is_managed;
+use crate::ops::Context;
 
 /// Smallest number of rows of a table for advice. Scanning a smaller table is as fast as using an index.
 const MIN_ROWS: i64 = 10_000;

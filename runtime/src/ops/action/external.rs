@@ -3,11 +3,11 @@
 
 use super::ActionCall;
 use crate::catalog::Entry;
-use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::idempotency::{Execution, Key};
 use crate::meta::ActionMeta;
+use crate::ops::Context;
 use crate::ops::etag::Preconditions;
+use crate::ops::idempotency::{Execution, Key};
 use crate::ops::input::body::Body;
 use crate::query::Condition;
 
@@ -52,7 +52,7 @@ pub async fn run(context: &Context<'_>, entry: &Entry, call: ExternalCall<'_>, m
                 let call = ActionCall { action, id, within, conditions, query: &query, body };
                 super::run(&context, entry, call).await
             };
-            let run = tokio::time::timeout(state.config.request_timeout, run).await;
+            let run = tokio::time::timeout(state.request_timeout, run).await;
             let outcome = run.unwrap_or_else(|_| Err(Error::too_long()));
             let transaction = state.db.begin().await?;
             let write_context = Context::new(&state, &caller, &transaction);

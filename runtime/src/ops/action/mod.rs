@@ -17,9 +17,9 @@ use super::write::update::Cause;
 use super::write::{create, update};
 use super::{input, records, show, visibility};
 use crate::catalog::Entry;
-use crate::context::Context;
 use crate::error::{Error, FieldErrors, Result};
 use crate::meta::{ActionMeta, ActionOutput, FieldMeta, Kind};
+use crate::ops::Context;
 use crate::query::{Condition, Pair, decode};
 use crate::record::{write_loose, write_text};
 

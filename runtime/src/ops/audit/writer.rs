@@ -5,10 +5,10 @@ use sea_orm::{QueryResult, Value};
 
 use super::diff::{write_diff, write_removal};
 use crate::catalog::Entry;
-use crate::context::Context;
 use crate::db::{Dialect, Operand, Sql};
 use crate::error::Result;
 use crate::ops::Changes;
+use crate::ops::Context;
 
 /// Inserts an entry for a created or updated record.
 pub async fn record_change(

@@ -18,10 +18,10 @@ use self::body::{Body, RawJson};
 use self::changeset::{Changes, stored};
 use self::custom_fields::merge;
 use crate::catalog::{Catalog, Entry};
-use crate::context::Context;
 use crate::custom_field::Definition;
 use crate::error::{Error, FieldErrors, Result};
 use crate::meta::{Access, DefaultValue, FieldMeta, Kind};
+use crate::ops::Context;
 use crate::query::{MAX_LIST_ELEMENTS, read_value};
 use crate::suggest::hint;
 

@@ -6,9 +6,9 @@
 use serde_json::{Value, json};
 
 use super::select::{self, Reading, Statement};
-use crate::context::Context;
 use crate::db::{Dialect, Sql};
 use crate::error::{Error, Result};
+use crate::ops::Context;
 use crate::query::{describe, target_name};
 
 /// Media type of the response, which differs from that of a page.

@@ -15,11 +15,11 @@ use super::Revalidate;
 use super::csv::Csv;
 use super::include;
 use super::select::{self, Reading};
-use crate::context::{Context, State};
 use crate::custom_field;
 use crate::db::{Connection, Row, RowSink, Sql};
 use crate::error::{Error, FieldErrors, Result};
 use crate::meta::IncludeMeta;
+use crate::ops::{Context, State};
 use crate::principal::Principal;
 use crate::query::Request;
 use crate::record::{Shape, write_record};
@@ -193,7 +193,7 @@ pub async fn export(
         writer.run(sql, &request_id).await;
         drop(slot);
     });
-    let wait = FIRST_BLOCK_WAIT.min(context.state().config.request_timeout / 2);
+    let wait = FIRST_BLOCK_WAIT.min(context.state().request_timeout / 2);
     let first = match timeout(wait, receiver.recv()).await {
         Ok(Some(Message::Failed(error))) => return Err(error),
         Ok(None) => return Err(Error::internal("the export task ended without a result")),

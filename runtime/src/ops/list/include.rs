@@ -8,11 +8,11 @@ use charter_model::naming::snake;
 
 use super::response_cache::CacheKeyBuilder;
 use crate::catalog::Entry;
-use crate::context::Context;
 use crate::custom_field;
 use crate::db::{Row, Rows, Sql};
 use crate::error::{Error, Result};
 use crate::meta::{IncludeMeta, IncludeTarget, Kind};
+use crate::ops::Context;
 use crate::ops::input::custom_fields::readable_value;
 use crate::ops::input::embedded;
 use crate::ops::visibility;

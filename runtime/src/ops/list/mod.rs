@@ -25,9 +25,9 @@ use super::etag::Preconditions;
 use super::visibility;
 use super::write::restore;
 use crate::catalog::{EXPLAIN_ABILITY, Entry};
-use crate::context::{Context, State};
 use crate::custom_field::{self, CustomFieldTypes, Types};
 use crate::error::{Error, FieldErrors, Result};
+use crate::ops::{Context, State};
 use crate::principal::Principal;
 use crate::query::{
     Condition, Cursor, MAX_BOUND_VALUES, Pair, Planner, Request, SavedView, decode, filters_condition, parse,

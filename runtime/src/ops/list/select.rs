@@ -6,10 +6,10 @@ use tokio::sync::OnceCell;
 
 use super::total::{TOTAL_COLUMN, TotalSource, count, count_sql, is_estimated, version_of};
 use crate::catalog::Entry;
-use crate::context::Context;
 use crate::counts;
 use crate::db::{Dialect, Row, Rows, Sql};
 use crate::error::{Error, Result};
+use crate::ops::Context;
 use crate::query::condition::Target;
 use crate::query::{Condition, Cursor, KeysetRange, Plan, Position, write_condition};
 use crate::record::Source;

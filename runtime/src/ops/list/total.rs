@@ -4,10 +4,10 @@ use serde_json::Value;
 
 use super::response_cache::key_of;
 use super::select::Reading;
-use crate::context::Context;
 use crate::counts;
 use crate::db::{Dialect, Row, Rows, Sql};
 use crate::error::{Error, Result};
+use crate::ops::Context;
 use crate::query::{Count, write_condition};
 use crate::record::{Cell, write_from};
 

@@ -3,9 +3,9 @@
 use super::candidate;
 use super::update::Cause;
 use crate::catalog::Entry;
-use crate::context::Context;
 use crate::db::{INPUT_CTE, InputRow, Operand, Sql};
 use crate::error::{Error, FOREIGN_KEY_MESSAGE, Result};
+use crate::ops::Context;
 use crate::ops::audit::{self, write_diff};
 use crate::ops::input::changeset::Changes;
 use crate::ops::outbox;

@@ -4,10 +4,10 @@
 use super::atomic_store::RowVersion;
 use super::fast_path::CustomFieldDefinitions;
 use crate::catalog::Entry;
-use crate::context::Context;
 use crate::custom_field;
 use crate::db::{INPUT_CTE, InputRow, Sql};
 use crate::error::Result;
+use crate::ops::Context;
 use crate::ops::input::changeset::Changes;
 use crate::ops::input::references;
 use crate::ops::records;

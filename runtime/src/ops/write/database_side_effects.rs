@@ -4,9 +4,9 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::context::Context;
 use crate::db::{Dialect, Sql};
 use crate::error::Result;
+use crate::ops::Context;
 
 /// Maximum age of the cached list of tables: a new trigger is noticed within this time.
 const MAX_AGE: Duration = Duration::from_secs(60);

@@ -6,8 +6,8 @@ use sea_orm::QueryResult;
 
 use super::update::guard;
 use crate::catalog::Entry;
-use crate::context::Context;
 use crate::error::{Error, Result};
+use crate::ops::Context;
 use crate::ops::etag::Preconditions;
 use crate::ops::hooks::RunningHook;
 use crate::ops::input::changeset::stored;

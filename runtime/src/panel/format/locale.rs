@@ -9,10 +9,10 @@ use sea_orm::QueryResult;
 
 use super::money::NumberFormat;
 use crate::catalog::Entry;
-use crate::context::State;
 use crate::db::Sql;
 use crate::error::Result;
 use crate::meta::{FieldMeta, Rule};
+use crate::server::ServerState;
 
 /// A change of the settings takes effect within this time.
 const TTL: Duration = Duration::from_secs(5);
@@ -36,7 +36,7 @@ pub struct Locale {
 pub struct LocaleCache(Mutex<Option<(Arc<Locale>, Instant)>>);
 
 impl LocaleCache {
-    pub async fn get(&self, state: &State) -> Result<Arc<Locale>> {
+    pub async fn get(&self, state: &ServerState) -> Result<Arc<Locale>> {
         let cached = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some((locale, read_at)) = cached
             && read_at.elapsed() < TTL
@@ -50,7 +50,7 @@ impl LocaleCache {
 }
 
 /// Reads the settings: the singleton with a time zone or a reference to a currency.
-async fn read(state: &State) -> Result<Locale> {
+async fn read(state: &ServerState) -> Result<Locale> {
     let entries = state.catalog.entries();
     let is_locale = |entry: &&Entry| entry.field(TIME_ZONE_FIELD).is_some() || currency_setting(state, entry).is_some();
     let Some(settings) = entries.iter().filter(|entry| entry.meta.singleton).find(is_locale) else {
@@ -79,7 +79,10 @@ async fn read(state: &State) -> Result<Locale> {
 
 /// The setting that refers to a currency (a rule `exists`), the resource of currencies, and the field that it refers
 /// to.
-fn currency_setting<'s>(state: &'s State, settings: &Entry) -> Option<(&'static FieldMeta, &'s Entry, &'static str)> {
+fn currency_setting<'s>(
+    state: &'s ServerState,
+    settings: &Entry,
+) -> Option<(&'static FieldMeta, &'s Entry, &'static str)> {
     settings.meta.fields.iter().find_map(|field| {
         field.rules.iter().find_map(|rule| {
             let Rule::Exists { resource, field: code } = rule else { return None };

@@ -18,6 +18,7 @@ use crate::panel::target::Target;
 use crate::panel::{layout, url};
 use crate::query::{Pair, decode};
 use crate::server::Response;
+use crate::view::ViewVersion;
 
 /// Limit of a query string, in bytes. The server accepts no longer URL.
 const MAX_QUERY_BYTES: usize = 64 << 10;
@@ -173,7 +174,7 @@ async fn load_visible(request: &PanelRequest<'_>, plural: &'static str) -> Resul
     Ok(request
         .cache
         .views
-        .get(key, request.state.views_version.current(), &request.state.clock, read)
+        .get(key, request.state.extension::<ViewVersion>()?.current(), &request.state.clock, read)
         .await
         .unwrap_or_default())
 }

@@ -10,12 +10,12 @@ use super::cookie;
 use super::flash::Flash;
 use super::sign_in::check_rate_limit;
 use crate::auth::{SignedIn, invitation, password, session};
-use crate::context::State;
 use crate::error::{Error, Result};
 use crate::panel::request::{PanelRequest, RawRequest, form_value, read_form};
 use crate::panel::{layout, redirect, url};
 use crate::query::Pair;
 use crate::server::Response;
+use crate::server::ServerState;
 
 /// Handles the paths below `/panel` of a signed-in user.
 pub async fn handle(http_request: &mut Request, request: &PanelRequest<'_>, rest: &[&str]) -> Result<Response> {
@@ -86,7 +86,7 @@ fn password_page(request: &PanelRequest<'_>, problem: Option<(&str, String)>) ->
 
 /// The page of an invitation link.
 pub async fn invitation_page(
-    state: &State,
+    state: &ServerState,
     raw: &RawRequest,
     secret: &str,
     problem: Option<String>,
@@ -108,7 +108,12 @@ pub async fn invitation_page(
 }
 
 /// Sets the password of an invited user and signs the user in.
-pub async fn accept_invitation(state: &Arc<State>, raw: &RawRequest, secret: &str, form: &[Pair]) -> Result<Response> {
+pub async fn accept_invitation(
+    state: &Arc<ServerState>,
+    raw: &RawRequest,
+    secret: &str,
+    form: &[Pair],
+) -> Result<Response> {
     match invitation::accept(state, secret, form_value(form, "password").unwrap_or_default()).await {
         Ok(Some(session)) => Ok(redirect("/").with_text(cookie::SET_COOKIE, &cookie::set_session(state, &session))),
         Ok(None) => Ok(expired_link_page(state, raw)),
@@ -117,7 +122,7 @@ pub async fn accept_invitation(state: &Arc<State>, raw: &RawRequest, secret: &st
     }
 }
 
-fn expired_link_page(state: &State, raw: &RawRequest) -> Response {
+fn expired_link_page(state: &ServerState, raw: &RawRequest) -> Response {
     let content = html! {
         (layout::logo())
         h1 { "This link has expired" }

@@ -2,7 +2,7 @@
 
 use salvo::http::header::{COOKIE, HeaderMap};
 
-use crate::context::State;
+use crate::server::ServerState;
 
 pub const SET_COOKIE: &str = "set-cookie";
 const THEME: &str = "charter_theme";
@@ -14,16 +14,16 @@ const SESSION_MAX_AGE: u32 = 30 * 24 * 60 * 60;
 
 /// Over HTTPS the name has the `__Host-` prefix: browsers refuse it from other hosts and paths (RFC 6265bis, section
 /// 4.1.3.2).
-fn session_name(state: &State) -> &'static str {
+fn session_name(state: &ServerState) -> &'static str {
     if is_secure(state) { "__Host-charter_session" } else { "charter_session" }
 }
 
-fn is_secure(state: &State) -> bool {
+fn is_secure(state: &ServerState) -> bool {
     state.base_url().starts_with("https://")
 }
 
 /// The session secret that a browser sent.
-pub fn read_session(state: &State, headers: &HeaderMap) -> Option<String> {
+pub fn read_session(state: &ServerState, headers: &HeaderMap) -> Option<String> {
     read(headers, session_name(state)).filter(|secret| !secret.is_empty())
 }
 
@@ -52,7 +52,7 @@ fn read(headers: &HeaderMap, name: &str) -> Option<String> {
 
 /// Sets the session. `SameSite=Lax` lets a link from an email open its page; writes are also protected by the CSRF
 /// token.
-pub fn set_session(state: &State, secret: &str) -> String {
+pub fn set_session(state: &ServerState, secret: &str) -> String {
     let secure = if is_secure(state) { "; Secure" } else { "" };
     format!("{}={secret}; Path=/; HttpOnly; SameSite=Lax; Max-Age={SESSION_MAX_AGE}{secure}", session_name(state))
 }
@@ -62,7 +62,7 @@ pub fn sets_session(set_cookie: &str) -> bool {
     set_cookie.contains("charter_session=")
 }
 
-pub fn clear_session(state: &State) -> String {
+pub fn clear_session(state: &ServerState) -> String {
     let secure = if is_secure(state) { "; Secure" } else { "" };
     format!("{}=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0{secure}", session_name(state))
 }

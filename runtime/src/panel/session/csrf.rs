@@ -1,8 +1,8 @@
 //! CSRF token of a session: an HMAC of the session's mark, masked differently on every page.
 
-use crate::context::State;
 use crate::crypto::hmac::hmac_sha256;
 use crate::error::{Error, Result};
+use crate::server::ServerState;
 
 /// Length of the secret and of its mask.
 const SECRET_BYTES: usize = 32;
@@ -20,7 +20,7 @@ impl CsrfToken {
     ///
     /// # Errors
     /// When the system has no random bytes.
-    pub fn for_session(state: &State, session_mark: &str) -> Result<CsrfToken> {
+    pub fn for_session(state: &ServerState, session_mark: &str) -> Result<CsrfToken> {
         let key = state.config.secret_key.as_deref().unwrap_or_default();
         let secret = hmac_sha256(key.as_bytes(), format!("panel form {session_mark}").as_bytes());
         let mut mask = [0_u8; SECRET_BYTES];

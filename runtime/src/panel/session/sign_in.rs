@@ -12,7 +12,6 @@ use super::flash::Flash;
 use super::{account, cookie};
 use crate::auth::session::Found;
 use crate::auth::{password, session};
-use crate::context::State;
 use crate::error::{Error, Result};
 use crate::header;
 use crate::panel::record::form as record_form;
@@ -22,6 +21,7 @@ use crate::panel::request::{
 use crate::panel::target::Target;
 use crate::panel::{Panel, ROOT, layout, redirect, url};
 use crate::query::{Pair, decode};
+use crate::server::ServerState;
 use crate::server::{Response, client_ip};
 
 const DRAFT_PRESERVED: &str = "You are signed out. Your input is preserved. Sign in to continue.";
@@ -39,7 +39,7 @@ const MAX_EMAIL_CHARS: usize = 255;
 /// Handles the paths below `/panel` that need no session; `None` for other paths.
 pub async fn handle_signed_out(
     panel: &Panel,
-    state: &Arc<State>,
+    state: &Arc<ServerState>,
     http_request: &mut Request,
     raw: &RawRequest,
     rest: &[&str],
@@ -64,7 +64,11 @@ pub async fn handle_signed_out(
 }
 
 /// Sends a client without a session to the sign-in page, which keeps the form that the client sent.
-pub async fn require_sign_in(state: &Arc<State>, http_request: &mut Request, raw: &RawRequest) -> Result<Response> {
+pub async fn require_sign_in(
+    state: &Arc<ServerState>,
+    http_request: &mut Request,
+    raw: &RawRequest,
+) -> Result<Response> {
     if !raw.wants_html || raw.segments.first().is_some_and(|first| first == ROOT) {
         return if raw.wants_html { Ok(redirect("/panel/sign-in")) } else { Err(Error::Unauthenticated) };
     }
@@ -93,7 +97,7 @@ pub async fn require_sign_in(state: &Arc<State>, http_request: &mut Request, raw
 }
 
 /// Returns true if a POST to this path sends the form of a record, not just a button.
-fn is_record_form(state: &State, path: &str) -> bool {
+fn is_record_form(state: &ServerState, path: &str) -> bool {
     let segments = path_segments(path).unwrap_or_default();
     let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
     Target::resolve(&state.catalog, &segments).is_some_and(|(_, rest)| rest.is_empty())
@@ -121,7 +125,7 @@ impl SignInForm {
     }
 }
 
-fn sign_in_page(state: &State, raw: &RawRequest, status: StatusCode, form: &SignInForm) -> Response {
+fn sign_in_page(state: &ServerState, raw: &RawRequest, status: StatusCode, form: &SignInForm) -> Response {
     let content = html! {
         (layout::logo())
         h1 { "Sign in to " (state.name_for_people()) }
@@ -144,7 +148,7 @@ fn sign_in_page(state: &State, raw: &RawRequest, status: StatusCode, form: &Sign
 /// Counts an attempt and rejects it beyond a rate limit: per client address, per account from one address, and per
 /// account from all addresses. A rejected attempt is not counted by the limits that follow, which is why one address
 /// alone cannot lock the owner of an account out.
-pub fn check_rate_limit(state: &State, http_request: &Request, account: Option<&str>) -> Result<()> {
+pub fn check_rate_limit(state: &ServerState, http_request: &Request, account: Option<&str>) -> Result<()> {
     let address = client_ip(http_request, &state.config.trusted_proxies);
     let limits = &state.sign_ins;
     limits.addresses.admit(address)?;
@@ -155,7 +159,12 @@ pub fn check_rate_limit(state: &State, http_request: &Request, account: Option<&
     Ok(())
 }
 
-async fn sign_in(panel: &Panel, state: &Arc<State>, http_request: &mut Request, raw: &RawRequest) -> Result<Response> {
+async fn sign_in(
+    panel: &Panel,
+    state: &Arc<ServerState>,
+    http_request: &mut Request,
+    raw: &RawRequest,
+) -> Result<Response> {
     let form = read_form_limited(MAX_SIGN_IN_FORM_BYTES, http_request).await?;
     let sent = |name: &str| form_value(&form, name).map(String::from);
     let email = sent("email").unwrap_or_default();
@@ -199,7 +208,7 @@ async fn sign_in(panel: &Panel, state: &Arc<State>, http_request: &mut Request, 
 /// says so.
 async fn restore_draft(
     panel: &Panel,
-    state: &Arc<State>,
+    state: &Arc<ServerState>,
     raw: &RawRequest,
     secret: &str,
     to: &str,

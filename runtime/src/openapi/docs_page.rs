@@ -1,16 +1,16 @@
 //! OpenAPI document and the reference page at `/docs`, with a viewer that is compiled in and needs no other server.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use bytes::Bytes;
 use salvo::http::{HeaderValue, StatusCode};
 use salvo::{Request, async_trait};
 
-use super::endpoint::only_get;
-use super::{Handler, JSON, Response, headers};
-use crate::context::State;
+use super::OpenApiDocument;
 use crate::error::{Error, Result};
 use crate::header;
+use crate::server::ServerState;
+use crate::server::{Handler, JSON, Response, headers, only_get};
 
 /// The page loads and connects to nothing but this server. The viewer inserts its own style sheets.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \
@@ -27,15 +27,25 @@ fn viewer() -> Option<Bytes> {
     SCRIPT.clone()
 }
 
-/// `/api/v1/openapi.json`
-#[derive(Debug)]
-pub struct OpenApiJson;
+/// `/api/v1/openapi.json`, generated at the first request.
+#[derive(Debug, Default)]
+pub struct OpenApiJson(OnceLock<OpenApiDocument>);
+
+impl OpenApiJson {
+    fn document(&self, state: &ServerState) -> Result<&OpenApiDocument> {
+        if let Some(document) = self.0.get() {
+            return Ok(document);
+        }
+        let document = OpenApiDocument::of(state)?;
+        Ok(self.0.get_or_init(|| document))
+    }
+}
 
 #[async_trait]
 impl Handler for OpenApiJson {
-    async fn handle(&self, state: &Arc<State>, request: &mut Request) -> Result<Response> {
+    async fn handle(&self, state: &Arc<ServerState>, request: &mut Request) -> Result<Response> {
         only_get(request)?;
-        let document = state.openapi_document()?;
+        let document = self.document(state)?;
         let response = match headers::conditions(request)?.not_modified(&document.etag)? {
             true => Response::empty(StatusCode::NOT_MODIFIED),
             false => Response::from_static_bytes(JSON, document.json.clone()),
@@ -56,7 +66,7 @@ pub enum DocsPage {
 
 #[async_trait]
 impl Handler for DocsPage {
-    async fn handle(&self, _: &Arc<State>, request: &mut Request) -> Result<Response> {
+    async fn handle(&self, _: &Arc<ServerState>, request: &mut Request) -> Result<Response> {
         only_get(request)?;
         let (media_type, body) = match self {
             DocsPage::Html => ("text/html; charset=utf-8", Bytes::from_static(HTML.as_bytes())),

@@ -5,32 +5,24 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use salvo::Server;
 use salvo::fuse::FuseConfig;
-use salvo::request_id::RequestId;
 use salvo::server::ServerHandle;
-use salvo::{Router, Server};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout, timeout_at};
 
-use super::compression::Compression;
-use super::docs_page::{DocsPage, OpenApiJson};
-use super::endpoint::Endpoint;
-use super::files::Files;
-use super::health::{Live, MetricsEndpoint, Ready};
-use super::listener::{AcceptLoop, Incoming, Listener};
-use super::resource_handler;
+use super::router::router;
 use crate::attachment;
-use crate::context::State;
 use crate::counts;
 use crate::error::{Error, Result};
-use crate::idempotency;
 use crate::online_indexes;
-use crate::openapi;
-use crate::panel;
+use crate::ops::{State, idempotency};
+use crate::server::ServerState;
+use crate::server::{AcceptLoop, Incoming, Listener};
 use crate::tasks::supervise;
 use crate::trigram;
-use crate::webhook::Dispatcher;
+use crate::webhook::{Dispatcher, Webhooks};
 
 /// Time that open requests have to finish after the signal to stop.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(15);
@@ -59,24 +51,25 @@ pub struct Running {
     engine: Dispatcher,
     accept_loop: AcceptLoop,
     background_tasks: Vec<JoinHandle<()>>,
-    state: Arc<State>,
+    state: Arc<ServerState>,
 }
 
 /// Starts to listen and to deliver webhooks.
 ///
 /// # Errors
 /// When the address cannot be bound.
-pub async fn serve(state: Arc<State>) -> Result<Running> {
+pub async fn serve(state: Arc<ServerState>) -> Result<Running> {
     let listener = Listener::bind(&state.config.listen).await?;
     let address = listener.address;
-    let _ = state.address.set(address);
+    state.public_url.set_address(address);
     let router = router(&state);
     let (incoming, accept_loop) = listener.accept();
     let server = server(incoming);
     let handle = server.handle();
     let serving = tokio::spawn(server.serve(router));
     let slots = state.config.webhook_concurrency as usize;
-    let engine = Dispatcher::start(state.clone(), state.webhook_transport.clone(), slots);
+    let transport = state.extension::<Webhooks>()?.transport.clone();
+    let engine = Dispatcher::start(state.state.clone(), transport, slots)?;
     let background_tasks = vec![
         spawn_supervised("attachments", &state, attachment::run_garbage_collection),
         spawn_supervised("idempotency", &state, idempotency::run_pruning),
@@ -110,40 +103,12 @@ fn server(incoming: Incoming) -> Server<Incoming> {
 }
 
 /// Starts a background task that runs until the server stops.
-fn spawn_supervised<F>(task: &'static str, state: &Arc<State>, work: fn(Arc<State>) -> F) -> JoinHandle<()>
+fn spawn_supervised<F>(task: &'static str, state: &Arc<ServerState>, work: fn(Arc<State>) -> F) -> JoinHandle<()>
 where
     F: Future<Output = ()> + Send + 'static,
 {
-    let state = state.clone();
+    let state = state.state.clone();
     tokio::spawn(supervise(state.metrics.tasks.clone(), task, move || work(state.clone())))
-}
-
-/// Builds the routes that an application adds.
-pub type Mount = fn(&Arc<State>) -> Router;
-
-/// All routes of the application.
-pub fn router(state: &Arc<State>) -> Router {
-    let nested = |path: &str, router: Router| Router::with_path(path).push(router);
-    let health = nested("health", Router::with_path("live").goal(Endpoint::new(state.clone(), Live)))
-        .push(Router::with_path("ready").goal(Endpoint::new(state.clone(), Ready)))
-        .push(Router::with_path("metrics").goal(Endpoint::new(state.clone(), MetricsEndpoint)));
-    let files = nested("files", Router::with_path("{uuid}/{part}").goal(Endpoint::new(state.clone(), Files)));
-    let page = |path: &str, page: DocsPage| Router::with_path(path).goal(Endpoint::new(state.clone(), page));
-    // Neither health checks nor files are compressed: files have ranges and tags of their bytes, and most are compressed already.
-    let compressed = || Router::new().hoop(Compression::new());
-    let mounted = state.mounts.iter().fold(compressed(), |router, mount| router.push(mount(state)));
-    let records = mounted.push(resource_handler::router(state));
-    // Megabytes that anyone can request and that would be compressed each time.
-    let documents = Router::new()
-        .push(nested(&openapi::path(), Router::new().goal(Endpoint::new(state.clone(), OpenApiJson))))
-        .push(page("docs/viewer.js", DocsPage::Viewer));
-    let pages = compressed()
-        .push(page("docs", DocsPage::Html))
-        .push(page("docs/begin.js", DocsPage::StartScript))
-        // The panel has all other paths.
-        .push(panel::router(state));
-    // salvo tries them in this order: no path can hide the health checks, and most requests are for records.
-    Router::new().hoop(RequestId::new()).push(health).push(records).push(files).push(documents).push(pages)
 }
 
 impl Running {

@@ -1,24 +1,32 @@
-//! Application builder: resources, migrations, seed data and mounted routes.
+//! Application: its resources, migrations, seed data and mounted routes, and the server that is built from them.
+
+mod router;
+mod serve;
 
 use std::fs::File;
 use std::io::ErrorKind;
 use std::path::Path;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use sea_orm::{DatabaseConnection, DbErr};
 use sea_orm_migration::MigratorTrait;
 
 use crate::auth;
+use crate::auth::TokenCache;
 use crate::config::Config;
-use crate::context::{SignIns, State};
+use crate::crypto::SecretKey;
 use crate::db::{Db, DedicatedLock, Dialect, Lock};
 use crate::error::{Error, Result};
 use crate::metrics::Metrics;
-use crate::ops::{BoxFuture, ResponseCache, Route, link_routes};
-use crate::server::{ConcurrencyLimiter, Mount, RateLimit, ResponseBudget};
-use crate::tasks::DetachedTasks;
+use crate::ops::{BoxFuture, Extensions, PublicUrl, ResponseCache, Route, State, link_routes};
+use crate::server::{ConcurrencyLimiter, Mount, RateLimit, ResponseBudget, ServerState, SignIns};
+use crate::view::ViewVersion;
+use crate::webhook::Webhooks;
 use crate::{attachment, audit_log, counts, custom_fields, seed, view, webhook};
+
+pub use self::router::router;
+pub use self::serve::{Running, Signals, serve};
 
 /// Runs the application's migrations, and returns each with whether it is applied.
 pub type Migrate = for<'a> fn(&'a Db, Direction) -> BoxFuture<'a, Result<Vec<(String, bool)>>>;
@@ -109,59 +117,63 @@ impl App {
     ///
     /// # Errors
     /// When the database cannot be reached, or the metadata has an unknown name.
-    pub async fn open(&self, config: Config) -> Result<Arc<State>> {
+    pub async fn open(&self, config: Config) -> Result<Arc<ServerState>> {
         let limit = config.request_timeout;
         self.open_with(config, Some(limit)).await
     }
 
     /// [`App::open`] with a timeout for each statement, or none.
-    pub(crate) async fn open_with(&self, config: Config, limit: Option<Duration>) -> Result<Arc<State>> {
+    pub(crate) async fn open_with(&self, config: Config, limit: Option<Duration>) -> Result<Arc<ServerState>> {
         let catalog = link_routes(&self.routes).map_err(Error::internal)?;
         let db = Db::connect(&config.database_url, config.database_pool, limit).await;
         let db = db.map_err(|error| Error::internal(format!("could not open the database: {error}")))?;
-        let token_rate = RateLimit::new(config.rate_limit);
-        let anonymous_rate = RateLimit::new(config.rate_limit_anonymous);
-        let webhook_transport = Arc::new(webhook::HttpTransport::new(config.webhook_policy.clone())?);
-        let attachments = attachment::Storage::open(&config)?;
-        let (clock, tokens, address) = Default::default();
         let webhooks = webhook::Metrics::default();
         let metrics = Metrics::new(db.metrics(), |registry| webhooks.register(registry));
         db.metrics().log_slower_than(config.slow_statement);
-        let responses = ResponseCache::new(metrics.cache.clone());
+        let extensions = Extensions::default()
+            .with(TokenCache::default())
+            .with(ViewVersion::default())
+            .with(attachment::Storage::open(&config.data_dir, config.storage.as_ref(), config.secret_key.as_deref())?)
+            .with(Webhooks {
+                transport: Arc::new(webhook::HttpTransport::new(config.webhook_policy.clone())?),
+                policy: config.webhook_policy.clone(),
+                max_attempts_per_webhook: config.webhook_endpoint_concurrency as usize,
+                metrics: Arc::new(webhooks),
+            });
+        let (clock, custom_fields, custom_fields_changed) = Default::default();
+        let (database_side_effects, substring_indexes, detached_tasks) = Default::default();
         let concurrency_limiter = Arc::new(ConcurrencyLimiter::new(config.max_in_flight(), metrics.admission.clone()));
-        let (custom_fields, custom_fields_changed, database_side_effects, substring_indexes, views_version) =
-            Default::default();
-        Ok(Arc::new(State {
-            name: self.name,
-            mounts: self.mounts.clone(),
+        let state = State {
             db,
             catalog,
             routes: self.routes.clone(),
-            config,
             clock,
-            webhooks,
+            responses: ResponseCache::new(metrics.cache.clone()),
             metrics,
-            webhook_transport,
-            tokens,
-            responses,
-            attachments,
-            address,
-            custom_fields_changed,
-            views_version,
-            concurrency_limiter,
-            response_budget: ResponseBudget::default(),
+            request_timeout: config.request_timeout,
+            secret_key: SecretKey::new(config.secret_key.clone()),
+            public_url: PublicUrl::new(config.base_url.clone(), config.listen.clone()),
             custom_fields,
+            custom_fields_changed,
             database_side_effects,
             substring_indexes,
-            token_rate,
-            anonymous_rate,
-            detached_tasks: DetachedTasks::default(),
+            detached_tasks,
+            extensions,
+        };
+        Ok(Arc::new(ServerState {
+            state: Arc::new(state),
+            name: self.name,
+            mounts: self.mounts.clone(),
+            concurrency_limiter,
+            response_budget: ResponseBudget::default(),
+            token_rate: RateLimit::new(config.rate_limit),
+            anonymous_rate: RateLimit::new(config.rate_limit_anonymous),
             sign_ins: SignIns {
                 addresses: RateLimit::new(SIGN_INS_PER_ADDRESS),
                 accounts_from_addresses: RateLimit::new(SIGN_INS_PER_ADDRESS_AND_ACCOUNT),
                 accounts: RateLimit::new(SIGN_INS_PER_ACCOUNT),
             },
-            openapi_document: OnceLock::new(),
+            config,
         }))
     }
 
@@ -169,14 +181,14 @@ impl App {
     ///
     /// # Errors
     /// When a migration fails, or the seed data is invalid.
-    pub async fn prepare(&self, state: &Arc<State>) -> Result<()> {
+    pub async fn prepare(&self, state: &Arc<ServerState>) -> Result<()> {
         let lock = self.lock(state).await?;
         self.prepare_locked(state).await?;
         lock.release().await
     }
 
     /// Waits for the lock of the start.
-    pub(crate) async fn lock(&self, state: &State) -> Result<StartLock> {
+    pub(crate) async fn lock(&self, state: &ServerState) -> Result<StartLock> {
         match state.db.dialect() {
             Dialect::Postgres => Ok(StartLock::Advisory(Box::new(Lock::Start.acquire_dedicated(&state.db).await?))),
             Dialect::Sqlite => {
@@ -187,14 +199,14 @@ impl App {
         }
     }
 
-    pub(crate) async fn prepare_locked(&self, state: &Arc<State>) -> Result<Vec<String>> {
+    pub(crate) async fn prepare_locked(&self, state: &Arc<ServerState>) -> Result<Vec<String>> {
         let applied = self.migrate_up(state).await?;
         seed::reference(state, self.seeds).await?;
         Ok(applied)
     }
 
     /// Applies all pending migrations, installs missing count triggers, and returns the names of the applied migrations.
-    pub(crate) async fn migrate_up(&self, state: &State) -> Result<Vec<String>> {
+    pub(crate) async fn migrate_up(&self, state: &ServerState) -> Result<Vec<String>> {
         let applied = self.migrate_by(state, Direction::Up).await?;
         for table in counts::install(&state.db, &state.catalog).await? {
             tracing::debug!(table, "installed count triggers");
@@ -204,7 +216,7 @@ impl App {
 
     /// Migrates, and returns the names of the applied or undone migrations. Reading the state first gives a database of a newer
     /// version its own error message.
-    pub(crate) async fn migrate_by(&self, state: &State, direction: Direction) -> Result<Vec<String>> {
+    pub(crate) async fn migrate_by(&self, state: &ServerState, direction: Direction) -> Result<Vec<String>> {
         let before = (self.migrate)(&state.db, Direction::Status).await?;
         let after = (self.migrate)(&state.db, direction).await?;
         let changed = after.into_iter().filter(|now| !before.contains(now));

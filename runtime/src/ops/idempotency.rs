@@ -13,11 +13,11 @@ use std::time::{Duration, Instant};
 use chrono::{DateTime, TimeDelta, Utc};
 use sha2::{Digest, Sha256};
 
-use crate::context::{Context, State};
 use crate::crypto::aead;
 use crate::db::Sql;
 use crate::error::{Error, Result};
 use crate::header::IDEMPOTENCY_KEY;
+use crate::ops::{Context, State};
 use crate::ops::{StoredResponse, Transaction};
 use crate::principal::Principal;
 
@@ -123,7 +123,7 @@ impl Key {
             if row.try_get::<Option<i64>>("", "token_id")? != self.token_id {
                 return Err(not_replayable("it contains a secret, which only the original token may see"));
             }
-            let key = context.state().config.secret_key.as_deref().unwrap_or_default();
+            let key = context.state().secret_key.as_str();
             let opened = aead::decrypt(key, &self.purpose(), &body);
             body = opened.ok_or_else(|| not_replayable("it was encrypted with another secret key"))?;
         }
@@ -204,7 +204,7 @@ impl Key {
     /// Stores the reply, in the transaction of the claim or after a lease. A reply with a secret is encrypted.
     pub async fn store_reply(&self, context: &Context<'_>, answer: &StoredResponse, secret: bool) -> Result<()> {
         let text = String::from_utf8_lossy(&answer.body);
-        let key = context.state().config.secret_key.as_deref().unwrap_or_default();
+        let key = context.state().secret_key.as_str();
         let body = match secret {
             true => aead::encrypt(key, &self.purpose(), &text)?,
             false => text.into_owned(),
@@ -220,7 +220,7 @@ impl Key {
 
 /// Leases that began before this time have expired.
 fn lease_cutoff(context: &Context<'_>) -> DateTime<Utc> {
-    let longest = TimeDelta::from_std(context.state().config.request_timeout).unwrap_or(RETENTION);
+    let longest = TimeDelta::from_std(context.state().request_timeout).unwrap_or(RETENTION);
     context.now() - longest - LEASE_MARGIN
 }
 

@@ -1,22 +1,18 @@
-//! Authentication of requests by token, with a cache of recently used tokens.
+//! Callers by their tokens, with a cache of recently used tokens.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use chrono::{DateTime, SubsecRound, Utc};
-use salvo::Request;
-use salvo::http::HeaderMap;
 use sea_orm::entity::prelude::*;
 
 use super::session::SessionCache;
 use super::{Secret, role, token, user};
 use crate::cache::TtlCache;
-use crate::context::State;
 use crate::error::{Error, Result};
-use crate::header;
+use crate::ops::State;
 use crate::principal::Principal;
-use crate::server::{Usage, client_ip};
 
 /// How long a token is cached. A revoked token is rejected at once on the node that revoked it and within this time on
 /// others, where writes that grant access bypass the cache.
@@ -100,98 +96,47 @@ struct CachedToken {
     cleared: u64,
 }
 
-/// Authenticates a request by `Authorization: Bearer <token>` or `X-AUTH-TOKEN: <token>`.
-///
-/// # Errors
-/// 401 if the token is missing, unknown or expired; 403 if its user is deactivated; 429 if the token, or the client
-/// address of requests without a valid token, exceeds its rate limit.
-pub async fn authenticate(state: &Arc<State>, request: &mut Request) -> Result<Arc<Principal>> {
-    authenticate_with(state, request, false).await
+/// A token that does not authenticate.
+#[derive(Debug)]
+pub struct Rejection {
+    pub error: Error,
+    /// The token was valid at its last lookup: its client is no guesser.
+    pub was_known: bool,
 }
 
-/// Authenticates a request; `bypass_cache` looks the token up in the database.
-pub(crate) async fn authenticate_with(
+/// The caller of a token, active or not. `bypass_cache` looks the token up in the database.
+///
+/// # Errors
+/// [`Error::InvalidToken`] if it is unknown or expired; those of the database.
+pub async fn caller_of_secret(
     state: &Arc<State>,
-    request: &mut Request,
+    secret: &Secret,
     bypass_cache: bool,
-) -> Result<Arc<Principal>> {
-    // Set by the panel for requests within this process. Clients cannot set it.
-    if let Some(caller) = request.extensions().get::<Arc<Principal>>() {
-        return Ok(caller.clone());
-    }
-    let secret = match secret(request.headers()) {
-        Ok(secret) => secret,
-        Err(error) => {
-            count_anonymous(state, request)?;
-            return Err(error);
-        }
-    };
+) -> Result<Arc<Principal>, Rejection> {
+    let rejection = |error| Rejection { error, was_known: true };
+    let tokens = state.extension::<TokenCache>().map_err(rejection)?;
     let digest = secret.digest();
-    let mut cached = state.tokens.get(&digest, state.clock.instant());
-    let lookup_lock = (cached.principal.is_none() && !cached.known).then(|| state.tokens.lookup_lock(digest));
+    let mut cached = tokens.get(&digest, state.clock.instant());
+    let lookup_lock = (cached.principal.is_none() && !cached.known).then(|| tokens.lookup_lock(digest));
     let _guard = match &lookup_lock {
         Some(lookup_lock) => {
             let lookup_lock = lookup_lock.lock().await;
-            cached = state.tokens.get(&digest, state.clock.instant());
+            cached = tokens.get(&digest, state.clock.instant());
             Some(lookup_lock)
         }
         None => None,
     };
     let CachedToken { principal, known, cleared } = cached;
-    let caller = match principal.filter(|_| !bypass_cache) {
-        Some(caller) => caller,
-        None => {
-            let found = look_up(state, &secret).await;
-            if matches!(found, Err(Error::InvalidToken)) {
-                state.tokens.invalidate(&digest);
-                // An invalid token counts against the client address, and a valid one does not: other clients of that
-                // address cannot block it. The checksum keeps most guesses away from the database.
-                if !known {
-                    count_anonymous(state, request)?;
-                }
-            }
-            let (caller, until) = found?;
-            state.tokens.put(digest, &caller, until, cleared);
-            caller
-        }
-    };
-    count(state.token_rate.count(digest), request)?;
-    if caller.is_active { Ok(caller) } else { Err(Error::UserDeactivated) }
-}
-
-/// Counts a request without a valid token against its client address.
-fn count_anonymous(state: &State, request: &mut Request) -> Result<()> {
-    let address = client_ip(request, &state.config.trusted_proxies);
-    count(state.anonymous_rate.count(address), request)
-}
-
-/// Stores the rate limit usage in the request, for the response headers.
-fn count(usage: Option<Usage>, request: &mut Request) -> Result<()> {
-    request.extensions_mut().remove::<Usage>();
-    let Some(usage) = usage else { return Ok(()) };
-    request.extensions_mut().insert(usage);
-    usage.allowed()
-}
-
-fn secret(headers: &HeaderMap) -> Result<Secret> {
-    let sent = sent_token(headers)?.ok_or(Error::Unauthenticated)?;
-    Secret::parse(sent).ok_or(Error::InvalidToken)
-}
-
-/// The token of a request. Schemes other than `Bearer` are ignored, because they may be meant for a proxy.
-fn sent_token(headers: &HeaderMap) -> Result<Option<&str>> {
-    let read = |name: &str| -> Result<Option<&str>> {
-        let Some(header) = headers.get(name) else { return Ok(None) };
-        header.to_str().map(|text| Some(text.trim())).map_err(|_| Error::InvalidToken)
-    };
-    let bearer = read("authorization")?.and_then(|text| {
-        let (scheme, token) = text.split_once(' ').unwrap_or((text, ""));
-        scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
-    });
-    match bearer {
-        Some(token) => Ok(Some(token)),
-        None => Ok(read(header::AUTH_TOKEN)?.filter(|token| !token.is_empty())),
+    if let Some(caller) = principal.filter(|_| !bypass_cache) {
+        return Ok(caller);
     }
+    let found = look_up(state, secret).await;
+    if matches!(found, Err(Error::InvalidToken)) {
+        tokens.invalidate(&digest);
+    }
+    let (caller, until) = found.map_err(|error| Rejection { error, was_known: known })?;
+    tokens.put(digest, &caller, until, cleared);
+    Ok(caller)
 }
 
 /// Loads a token with its user and roles. Returns how long they may be cached.
@@ -224,7 +169,7 @@ fn remaining(token: &token::Model, now: DateTime<Utc>) -> Result<Duration> {
 ///
 /// # Errors
 /// 401 if the token or user is deleted or the token has expired; 403 if the user is deactivated.
-pub(crate) async fn revalidate(state: &Arc<State>, caller: &Principal) -> Result<Principal> {
+pub async fn revalidate(state: &Arc<State>, caller: &Principal) -> Result<Principal> {
     let db = state.db.reader();
     let now = match (caller.token_id, caller.user_id) {
         (Some(id), _) => {

@@ -1,0 +1,35 @@
+//! Router of an application: health checks, records, files, documents and the panel.
+
+use std::sync::Arc;
+
+use salvo::Router;
+use salvo::request_id::RequestId;
+
+use crate::openapi::{self, DocsPage, OpenApiJson};
+use crate::panel;
+use crate::server::{Compression, Endpoint, Files, Live, MetricsEndpoint, Ready, ServerState, resource_handler};
+
+/// All routes of the application.
+pub fn router(state: &Arc<ServerState>) -> Router {
+    let nested = |path: &str, router: Router| Router::with_path(path).push(router);
+    let health = nested("health", Router::with_path("live").goal(Endpoint::new(state.clone(), Live)))
+        .push(Router::with_path("ready").goal(Endpoint::new(state.clone(), Ready)))
+        .push(Router::with_path("metrics").goal(Endpoint::new(state.clone(), MetricsEndpoint)));
+    let files = nested("files", Router::with_path("{uuid}/{part}").goal(Endpoint::new(state.clone(), Files)));
+    let page = |path: &str, page: DocsPage| Router::with_path(path).goal(Endpoint::new(state.clone(), page));
+    // Neither health checks nor files are compressed: files have ranges and tags of their bytes, and most are compressed already.
+    let compressed = || Router::new().hoop(Compression::new());
+    let mounted = state.mounts.iter().fold(compressed(), |router, mount| router.push(mount(state)));
+    let records = mounted.push(resource_handler::router(state));
+    // Megabytes that anyone can request and that would be compressed each time.
+    let documents = Router::new()
+        .push(nested(&openapi::path(), Router::new().goal(Endpoint::new(state.clone(), OpenApiJson::default()))))
+        .push(page("docs/viewer.js", DocsPage::Viewer));
+    let pages = compressed()
+        .push(page("docs", DocsPage::Html))
+        .push(page("docs/begin.js", DocsPage::StartScript))
+        // The panel has all other paths.
+        .push(panel::router(state));
+    // salvo tries them in this order: no path can hide the health checks, and most requests are for records.
+    Router::new().hoop(RequestId::new()).push(health).push(records).push(files).push(documents).push(pages)
+}

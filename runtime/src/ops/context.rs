@@ -1,0 +1,132 @@
+//! Context of an operation: the caller, the time, the connection and the other resources.
+
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
+
+use super::{Route, RunningHook, State, Transaction};
+use crate::catalog::{Catalog, Entry};
+use crate::db::{Connection, Rows, Sql};
+use crate::error::Result;
+use crate::principal::Principal;
+use crate::trace::Trace;
+
+/// The context of one operation: caller, time and connection. In a write, the connection is that of its transaction.
+#[derive(Debug)]
+pub struct Context<'a> {
+    state: &'a Arc<State>,
+    caller: &'a Principal,
+    connection: &'a Connection,
+    /// The transaction of a write, with the same connection.
+    transaction: Option<&'a Transaction>,
+    /// Id of the HTTP request.
+    request_id: Option<&'a str>,
+    /// The trace of the HTTP request, if it has one.
+    trace: Option<Trace>,
+    /// The innermost hook that is running.
+    running: Option<&'a RunningHook<'a>>,
+    now: DateTime<Utc>,
+}
+
+impl<'a> Context<'a> {
+    pub fn new(state: &'a Arc<State>, caller: &'a Principal, connection: &'a Connection) -> Context<'a> {
+        let (transaction, request_id, trace, running) = (None, None, None, None);
+        Context { state, caller, connection, transaction, request_id, trace, running, now: state.clock.now() }
+    }
+
+    /// The same context in a transaction.
+    pub fn in_transaction(&self, transaction: &'a Transaction) -> Context<'a> {
+        Context { connection: transaction.connection(), transaction: Some(transaction), ..*self }
+    }
+
+    /// The same context with the id of its HTTP request.
+    pub fn with_request_id(self, request_id: Option<&'a str>) -> Context<'a> {
+        Context { request_id, ..self }
+    }
+
+    /// The same context with the trace of its HTTP request.
+    pub fn with_trace(self, trace: Option<Trace>) -> Context<'a> {
+        Context { trace, ..self }
+    }
+
+    /// The same context at another time.
+    pub fn with_now(self, now: DateTime<Utc>) -> Context<'a> {
+        Context { now, ..self }
+    }
+
+    /// The same context inside a hook.
+    pub fn within_hook<'b>(&self, running: &'b RunningHook<'b>) -> Context<'b>
+    where
+        'a: 'b,
+    {
+        let context: &Context<'b> = self;
+        Context { running: Some(running), ..*context }
+    }
+
+    /// The innermost hook that is running.
+    pub fn running(&self) -> Option<&'a RunningHook<'a>> {
+        self.running
+    }
+
+    /// The connection for SeaORM queries: `product::Entity::find().all(context.db())`.
+    pub fn db(&self) -> &'a Connection {
+        self.connection
+    }
+
+    /// The connection for reads that need no open transaction: that of the transaction if it is open, else a reader.
+    /// PostgreSQL's READ COMMITTED makes both see the same rows, because each statement sees what was committed when it
+    /// began.
+    pub fn read_connection(&self) -> &'a Connection {
+        if self.connection.is_open() { self.connection } else { self.state.db.reader() }
+    }
+
+    /// Reads rows. Outside of a transaction, concurrent identical statements share one query (request coalescing).
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn read(&self, sql: Sql) -> Result<Arc<Rows>> {
+        self.state.db.rows(self.connection, sql).await
+    }
+
+    pub fn caller(&self) -> &'a Principal {
+        self.caller
+    }
+
+    /// The time of the request in milliseconds, constant for the whole request.
+    pub fn now(&self) -> DateTime<Utc> {
+        self.now
+    }
+
+    pub fn catalog(&self) -> &'a Catalog {
+        &self.state.catalog
+    }
+
+    /// Hooks and actions of a resource.
+    pub fn route(&self, entry: &Entry) -> &'a Route {
+        &self.state.routes[entry.index]
+    }
+
+    pub fn state(&self) -> &'a State {
+        self.state
+    }
+
+    /// The state, for tasks that outlive the request.
+    pub fn state_arc(&self) -> &'a Arc<State> {
+        self.state
+    }
+
+    /// The id of the HTTP request, if there is one.
+    pub fn request_id(&self) -> Option<&'a str> {
+        self.request_id
+    }
+
+    /// The trace of the HTTP request, if it has one.
+    pub fn trace(&self) -> Option<Trace> {
+        self.trace
+    }
+
+    /// The transaction of a write.
+    pub fn transaction(&self) -> Option<&'a Transaction> {
+        self.transaction
+    }
+}

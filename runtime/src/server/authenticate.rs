@@ -1,0 +1,89 @@
+//! Authentication of requests by their token, and the rate limits of tokens and of addresses.
+
+use std::sync::Arc;
+
+use salvo::Request;
+use salvo::http::HeaderMap;
+
+use super::{ServerState, Usage, client_ip};
+use crate::auth::{Rejection, Secret, caller_of_secret};
+use crate::error::{Error, Result};
+use crate::header;
+use crate::principal::Principal;
+
+/// Authenticates a request by `Authorization: Bearer <token>` or `X-AUTH-TOKEN: <token>`.
+///
+/// # Errors
+/// 401 if the token is missing, unknown or expired; 403 if its user is deactivated; 429 if the token, or the client
+/// address of requests without a valid token, exceeds its rate limit.
+pub async fn authenticate(state: &Arc<ServerState>, request: &mut Request) -> Result<Arc<Principal>> {
+    authenticate_with(state, request, false).await
+}
+
+/// Authenticates a request; `bypass_cache` looks the token up in the database.
+pub async fn authenticate_with(
+    state: &Arc<ServerState>,
+    request: &mut Request,
+    bypass_cache: bool,
+) -> Result<Arc<Principal>> {
+    // Set by the panel for requests within this process. Clients cannot set it.
+    if let Some(caller) = request.extensions().get::<Arc<Principal>>() {
+        return Ok(caller.clone());
+    }
+    let secret = match secret(request.headers()) {
+        Ok(secret) => secret,
+        Err(error) => {
+            count_anonymous(state, request)?;
+            return Err(error);
+        }
+    };
+    let digest = secret.digest();
+    let caller = match caller_of_secret(state, &secret, bypass_cache).await {
+        Ok(caller) => caller,
+        Err(Rejection { error, was_known }) => {
+            // An invalid token counts against the client address, and a valid one does not: other clients of that
+            // address cannot block it. The checksum keeps most guesses away from the database.
+            if matches!(error, Error::InvalidToken) && !was_known {
+                count_anonymous(state, request)?;
+            }
+            return Err(error);
+        }
+    };
+    count(state.token_rate.count(digest), request)?;
+    if caller.is_active { Ok(caller) } else { Err(Error::UserDeactivated) }
+}
+
+/// Counts a request without a valid token against its client address.
+fn count_anonymous(state: &ServerState, request: &mut Request) -> Result<()> {
+    let address = client_ip(request, &state.config.trusted_proxies);
+    count(state.anonymous_rate.count(address), request)
+}
+
+/// Stores the rate limit usage in the request, for the response headers.
+fn count(usage: Option<Usage>, request: &mut Request) -> Result<()> {
+    request.extensions_mut().remove::<Usage>();
+    let Some(usage) = usage else { return Ok(()) };
+    request.extensions_mut().insert(usage);
+    usage.allowed()
+}
+
+fn secret(headers: &HeaderMap) -> Result<Secret> {
+    let sent = sent_token(headers)?.ok_or(Error::Unauthenticated)?;
+    Secret::parse(sent).ok_or(Error::InvalidToken)
+}
+
+/// The token of a request. Schemes other than `Bearer` are ignored, because they may be meant for a proxy.
+fn sent_token(headers: &HeaderMap) -> Result<Option<&str>> {
+    let read = |name: &str| -> Result<Option<&str>> {
+        let Some(header) = headers.get(name) else { return Ok(None) };
+        header.to_str().map(|text| Some(text.trim())).map_err(|_| Error::InvalidToken)
+    };
+    let bearer = read("authorization")?.and_then(|text| {
+        let (scheme, token) = text.split_once(' ').unwrap_or((text, ""));
+        scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+    });
+    match bearer {
+        Some(token) => Ok(Some(token)),
+        None => Ok(read(header::AUTH_TOKEN)?.filter(|token| !token.is_empty())),
+    }
+}

@@ -1,0 +1,58 @@
+//! State of the HTTP server: the state of the operations, and the limits and settings of requests.
+
+use std::net::IpAddr;
+use std::ops::Deref;
+use std::sync::Arc;
+
+use salvo::Router;
+
+use super::{ConcurrencyLimiter, RateLimit, ResponseBudget};
+use crate::config::Config;
+use crate::ops::State;
+
+/// Builds the routes that an application adds.
+pub type Mount = fn(&Arc<ServerState>) -> Router;
+
+/// Rate limits of sign-in attempts.
+#[derive(Debug)]
+pub struct SignIns {
+    pub addresses: RateLimit<IpAddr>,
+    pub accounts_from_addresses: RateLimit<(String, IpAddr)>,
+    pub accounts: RateLimit<String>,
+}
+
+/// State that all requests share. It dereferences to the [`State`] of the operations, which functions below HTTP take.
+#[derive(Debug)]
+pub struct ServerState {
+    pub state: Arc<State>,
+    /// Name of the application's command.
+    pub name: &'static str,
+    /// The application's own routes, besides the resources.
+    pub mounts: Vec<Mount>,
+    pub config: Config,
+    /// Admission control: the limit of concurrent requests.
+    pub concurrency_limiter: Arc<ConcurrencyLimiter>,
+    /// Memory budget of unsent responses.
+    pub response_budget: ResponseBudget,
+    /// Rate limit of each token, by its digest.
+    pub token_rate: RateLimit<[u8; 32]>,
+    /// Rate limit of requests without a valid token, by address.
+    pub anonymous_rate: RateLimit<IpAddr>,
+    pub sign_ins: SignIns,
+}
+
+impl ServerState {
+    /// The capitalized name: `Charter` for `charter`.
+    pub fn name_for_people(&self) -> String {
+        let mut letters = self.name.chars();
+        letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+    }
+}
+
+impl Deref for ServerState {
+    type Target = Arc<State>;
+
+    fn deref(&self) -> &Arc<State> {
+        &self.state
+    }
+}
