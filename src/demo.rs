@@ -7,10 +7,10 @@ use std::sync::Arc;
 use charter_runtime::Result;
 use charter_runtime::app::Demo;
 use charter_runtime::auth::user;
-use charter_runtime::context::State;
-use charter_runtime::custom_field;
+use charter_runtime::custom_fields;
 use charter_runtime::db::Connection;
 use charter_runtime::ops::BoxFuture;
+use charter_runtime::ops::State;
 use chrono::{DateTime, SubsecRound, TimeDelta, Utc};
 use sea_orm::sea_query::OnConflict;
 use sea_orm::{
@@ -74,7 +74,7 @@ fn fill<'a>(
                 add::<exchange_rate::Entity>(to, wanted, progress, references, row::exchange_rate_row).await
             }
             "custom_fields" => {
-                add::<custom_field::Entity>(to, wanted, progress, references, row::custom_field_row).await
+                add::<custom_fields::Entity>(to, wanted, progress, references, row::custom_field_row).await
             }
             "products" => add::<product::Entity>(to, wanted, progress, references, row::product_row).await,
             "members" => add::<member::Entity>(to, wanted, progress, references, row::member_row).await,

@@ -263,7 +263,7 @@ async fn access_checks_run_in_the_order_401_403_404_422(server: Server) {
 
 /// Paths of the server by the router's own description.
 fn mounted(server: &Server) -> BTreeSet<String> {
-    let printed = format!("{:?}", charter_runtime::server::router(&server.state));
+    let printed = format!("{:?}", charter_runtime::app::router(&server.state));
     let mut open: Vec<String> = Vec::new();
     let mut paths = BTreeSet::new();
     for line in printed.lines() {

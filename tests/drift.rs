@@ -6,8 +6,8 @@ mod folder;
 mod postgres;
 mod tables;
 
-use charter_runtime::context::State;
 use charter_runtime::db::Dialect;
+use charter_runtime::ops::State;
 use folder::Folder;
 use sea_orm::ConnectionTrait;
 use tables::open;

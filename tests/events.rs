@@ -1,6 +1,6 @@
 //! Events in the outbox: names and data.
 
-use charter_runtime::context::Context;
+use charter_runtime::ops::Context;
 use charter_runtime::ops::Transaction;
 use charter_runtime::principal::Principal;
 use serde_json::{Value, json};

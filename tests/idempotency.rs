@@ -161,7 +161,7 @@ async fn idempotency_key_expires_after_a_day(server: Server) {
     let client = keyed(&server.admin(), "one");
     client.post("/members", json!({ "name": "Ada" })).await.created("member");
     server.state.clock.advance(DAY - Duration::from_secs(60));
-    assert_eq!(charter_runtime::idempotency::prune(&server.state).await.expect("it prunes"), 0);
+    assert_eq!(charter_runtime::ops::idempotency::prune(&server.state).await.expect("it prunes"), 0);
     assert!(client.post("/members", json!({ "name": "Ada" })).await.header("idempotent-replayed").is_some());
     server.state.clock.advance(Duration::from_secs(61));
     // Even before it is pruned.
@@ -169,7 +169,7 @@ async fn idempotency_key_expires_after_a_day(server: Server) {
     again.created("member");
     assert_eq!(again.header("idempotent-replayed"), None);
     server.state.clock.advance(DAY + Duration::from_secs(1));
-    assert_eq!(charter_runtime::idempotency::prune(&server.state).await.expect("it prunes"), 1);
+    assert_eq!(charter_runtime::ops::idempotency::prune(&server.state).await.expect("it prunes"), 1);
 }
 
 async fn stored_response_is_replayed_by_another_server(server: Server) {

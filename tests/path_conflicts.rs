@@ -5,8 +5,7 @@ use std::collections::BTreeSet;
 
 use charter_codegen::Sources;
 use charter_runtime::App;
-use charter_runtime::catalog::Catalog;
-use charter_runtime::ops::{self, Route};
+use charter_runtime::ops::{self, Route, link_routes};
 
 use crate::support::{Server, on_both};
 
@@ -197,7 +196,7 @@ mod box_ {
 
 #[test]
 fn inconsistent_resources_prevent_the_start() {
-    assert!(Catalog::link(vec![Route::of::<shelf::Entity>()]).is_ok());
+    assert!(link_routes(&[Route::of::<shelf::Entity>()]).is_ok());
     let cases = [
         (vec![Route::of::<label::Entity>()], "the pattern of label.code"),
         (vec![Route::of::<shelf::Entity>(), Route::of::<mark::Entity>()], "/shelfs/{}/restore"),
@@ -212,7 +211,7 @@ fn inconsistent_resources_prevent_the_start() {
         (vec![Route::of::<shelf::Entity>(), Route::of::<crate_::Entity>()], "crate refers to `shelf.code`"),
     ];
     for (routes, problem) in cases {
-        let message = Catalog::link(routes).expect_err(problem);
+        let message = link_routes(&routes).expect_err(problem);
         assert!(message.contains(problem), "{message}");
     }
 }

@@ -1,6 +1,6 @@
 //! Sample rows of each resource, derived from an index and the references.
 
-use charter_runtime::custom_field;
+use charter_runtime::custom_fields;
 use charter_runtime::generated::Decimal;
 use chrono::{DateTime, TimeDelta, Utc};
 use sea_orm::ActiveValue::Set;
@@ -110,9 +110,9 @@ pub fn exchange_rate_row(index: u64, references: &References) -> exchange_rate::
     }
 }
 
-pub fn custom_field_row(index: u64, references: &References) -> custom_field::ActiveModel {
+pub fn custom_field_row(index: u64, references: &References) -> custom_fields::ActiveModel {
     let (name, label, field_type) = CUSTOM_FIELDS[index as usize % CUSTOM_FIELDS.len()];
-    custom_field::ActiveModel {
+    custom_fields::ActiveModel {
         entity_type: Set("products".to_string()),
         name: Set(name.to_string()),
         label: Set(label.to_string()),

@@ -192,7 +192,8 @@ async fn shutdown_stops_claiming_and_waits_for_running_attempts(server: Server) 
     webhook(&server, &["*"]).await;
     role(&server).await;
     let receiver = Receiver::slow(Duration::from_millis(300), |_| answer(200));
-    let dispatcher = Dispatcher::start(server.state.clone(), receiver.clone(), SLOTS);
+    let dispatcher =
+        Dispatcher::start(server.state.state.clone(), receiver.clone(), SLOTS).expect("the dispatcher starts");
     eventually(|| receiver.count() == 1).await;
     let stopping = tokio::spawn(dispatcher.stop());
     tokio::time::sleep(Duration::from_millis(20)).await;
@@ -200,7 +201,8 @@ async fn shutdown_stops_claiming_and_waits_for_running_attempts(server: Server) 
     stopping.await.expect("it stops");
     assert_eq!(receiver.count(), 1, "what came later waits for the next start");
     assert_eq!(statuses(&server).await, ["delivered"]);
-    let dispatcher = Dispatcher::start(server.state.clone(), receiver.clone(), SLOTS);
+    let dispatcher =
+        Dispatcher::start(server.state.state.clone(), receiver.clone(), SLOTS).expect("the dispatcher starts");
     eventually(|| receiver.count() == 2).await;
     dispatcher.stop().await;
     assert_eq!(statuses(&server).await, ["delivered"; 2]);
@@ -209,7 +211,8 @@ async fn shutdown_stops_claiming_and_waits_for_running_attempts(server: Server) 
 async fn event_wakes_the_dispatcher_at_once(server: Server) {
     webhook(&server, &["*"]).await;
     let receiver = Receiver::answering(200);
-    let dispatcher = Dispatcher::start(server.state.clone(), receiver.clone(), SLOTS);
+    let dispatcher =
+        Dispatcher::start(server.state.state.clone(), receiver.clone(), SLOTS).expect("the dispatcher starts");
     let mut delays = Vec::new();
     for number in 1..=9 {
         role(&server).await;
@@ -226,7 +229,8 @@ async fn event_wakes_the_dispatcher_at_once(server: Server) {
 async fn dispatcher_finds_events_of_other_processes(server: Server) {
     webhook(&server, &["*"]).await;
     let receiver = Receiver::answering(200);
-    let dispatcher = Dispatcher::start(server.state.clone(), receiver.clone(), SLOTS);
+    let dispatcher =
+        Dispatcher::start(server.state.state.clone(), receiver.clone(), SLOTS).expect("the dispatcher starts");
     let other = server.second_node().await;
     let begun = Instant::now();
     role(&other).await;

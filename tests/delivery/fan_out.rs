@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use charter_runtime::context::Context;
 use charter_runtime::db::{Dialect, Sql};
 use charter_runtime::ops::Audience;
+use charter_runtime::ops::Context;
 use charter_runtime::principal::Principal;
 use charter_runtime::webhook::{fan_out, write_pending_events};
 use serde_json::{Value, json};

@@ -118,7 +118,8 @@ async fn new_events_are_fanned_out_during_a_backlog(server: Server) {
     );
     server.sql(&sql).await;
     let receiver = Receiver::slow(Duration::from_millis(5), |_| answer(200));
-    let dispatcher = Dispatcher::start(server.state.clone(), receiver.clone(), SLOTS);
+    let dispatcher =
+        Dispatcher::start(server.state.state.clone(), receiver.clone(), SLOTS).expect("the dispatcher starts");
     eventually(|| receiver.count() > 50).await;
     server.admin().delete("/roles/1").await.deleted();
     eventually(|| receiver.seen.lock().expect("no test panicked").iter().any(|sent| sent.webhook_id == other)).await;
@@ -132,7 +133,8 @@ async fn dispatcher_stops_while_events_are_pending(server: Server) {
     role(&server).await;
     repeat(&server, 30_000).await;
     let receiver = Receiver::answering(200);
-    let dispatcher = Dispatcher::start(server.state.clone(), receiver.clone(), SLOTS);
+    let dispatcher =
+        Dispatcher::start(server.state.state.clone(), receiver.clone(), SLOTS).expect("the dispatcher starts");
     eventually(|| receiver.count() > 0).await;
     dispatcher.stop().await;
     let made = receiver.count();
@@ -151,7 +153,8 @@ async fn failed_write_for_one_webhook_does_not_block_others(server: Server) {
         ),
     };
     server.sql(&refuse).await;
-    let dispatcher = Dispatcher::start(server.state.clone(), Receiver::answering(200), SLOTS);
+    let dispatcher =
+        Dispatcher::start(server.state.state.clone(), Receiver::answering(200), SLOTS).expect("the dispatcher starts");
     for number in 1..=3 {
         role(&server).await;
         let fewer = format!("webhooks WHERE (SELECT COUNT(*) FROM webhook_logs WHERE webhook_id = {other}) < {number}");

@@ -14,9 +14,9 @@ mod retry_schedule;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use charter_runtime::context::State;
 use charter_runtime::db::Sql;
 use charter_runtime::ops::BoxFuture;
+use charter_runtime::ops::State;
 use charter_runtime::webhook::run_once;
 use charter_runtime::webhook::transport::{Attempt, Outcome, Transport};
 use sea_orm::{QueryResult, TryGetable};

@@ -1,5 +1,6 @@
 //! Lifetime of a session: rotation of its secret, lost responses, and cached rights.
 
+use charter_runtime::auth::TokenCache;
 use std::time::Duration;
 
 use charter_runtime::db::Sql;
@@ -30,7 +31,7 @@ async fn a_revoked_administrator_cannot_grant_rights_on_another_node(server: Ser
         ("DELETE", "/webhooks/1", None),
     ] {
         admin.put(&path, json!({ "is_admin": true })).await.record("user");
-        other.state.tokens.clear();
+        other.state.extension::<TokenCache>().expect("a token cache").clear();
         // The session is cached with administrator rights.
         panel.get("/users").await.status(200);
         admin.put(&path, json!({ "is_admin": false })).await.record("user");
@@ -58,7 +59,7 @@ async fn a_session_secret_is_rotated_every_hour_and_expires_without_use(server: 
     let (first, token) = (panel.cookie.clone(), panel.token().await);
     let hour = Duration::from_secs(3601);
     server.state.clock.advance(hour);
-    server.state.tokens.clear();
+    server.state.extension::<TokenCache>().expect("a token cache").clear();
     panel.get("/nothing").await.status(404);
     assert_ne!(panel.cookie, first, "the new secret is sent even with a 404");
     let open = [("name", "From before"), ("_token", token.as_str())];
@@ -71,7 +72,7 @@ async fn a_session_secret_is_rotated_every_hour_and_expires_without_use(server: 
     late.get("/products").await.status(303);
     panel.get("/products").await.status(200);
     server.state.clock.advance(hour * 13);
-    server.state.tokens.clear();
+    server.state.extension::<TokenCache>().expect("a token cache").clear();
     panel.get("/products").await.status(303);
 }
 
@@ -80,7 +81,7 @@ async fn a_lost_response_does_not_end_a_session(server: Server) {
     panel.get("/products").await.status(200);
     let first = panel.cookie.clone();
     server.state.clock.advance(Duration::from_secs(3601));
-    server.state.tokens.clear();
+    server.state.extension::<TokenCache>().expect("a token cache").clear();
     panel.get("/products").await.status(200);
     let lost = panel.cookie.clone();
     assert_ne!(lost, first);
@@ -106,7 +107,7 @@ async fn concurrent_requests_rotate_a_session_secret_once(server: Server) {
     let mut second = CookieClient::new(&server.url());
     second.cookie = panel.cookie.clone();
     server.state.clock.advance(Duration::from_secs(3601));
-    server.state.tokens.clear();
+    server.state.extension::<TokenCache>().expect("a token cache").clear();
     // Both requests read the session before one of them rotates the secret.
     let held = server.state.db.begin().await.expect("a transaction begins");
     let sql = "UPDATE user_sessions SET user_id = user_id";
@@ -128,7 +129,7 @@ async fn concurrent_requests_rotate_a_session_secret_once(server: Server) {
     panel.cookie = before.clone();
     tokio::time::sleep(Duration::from_millis(200)).await;
     server.state.clock.advance(Duration::from_secs(120));
-    server.state.tokens.clear();
+    server.state.extension::<TokenCache>().expect("a token cache").clear();
     panel.get("/products").await.status(200);
     assert_ne!(panel.cookie, before, "the response contains a new secret");
 }

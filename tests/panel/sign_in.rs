@@ -1,5 +1,6 @@
 //! Sign-in and sign-out: invitation links, passwords, rate limits, CSRF protection and preserved input.
 
+use charter_runtime::auth::TokenCache;
 use std::time::Duration;
 
 use charter_runtime::auth::{password, session};
@@ -258,7 +259,7 @@ async fn input_is_preserved_when_the_session_ended(server: Server) {
     browser.open("/members/new");
     browser.fill("[name=name]", "Written at length");
     server.sql("DELETE FROM user_sessions").await;
-    server.state.tokens.clear();
+    server.state.extension::<TokenCache>().expect("a token cache").clear();
     browser.follow(".record .primary");
     browser.sees("Your input is preserved");
     browser.fill("#email", "admin@example.com");
@@ -318,7 +319,7 @@ async fn errors_before_the_session_lookup_are_html_pages(server: Server) {
     let page = panel.get("/%ff").await;
     guarded(page.status(404).says("Not found"));
     server.sql("ALTER TABLE user_sessions RENAME TO away").await;
-    server.state.tokens.clear();
+    server.state.extension::<TokenCache>().expect("a token cache").clear();
     let page = panel.get("/products").await;
     guarded(page.status(500).says("Something went wrong"));
     server.sql("ALTER TABLE away RENAME TO user_sessions").await;

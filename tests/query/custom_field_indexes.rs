@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use charter_runtime::context::{Context, State};
 use charter_runtime::custom_field::load_types;
 use charter_runtime::db::{Dialect, Sql};
 use charter_runtime::online_indexes;
+use charter_runtime::ops::{Context, State};
 use charter_runtime::principal::Principal;
 use charter_runtime::query::{OrderBy, Planner, parse, write_condition};
 use serde_json::{Value, json};
@@ -116,7 +116,10 @@ async fn two_processes_create_the_indexes_concurrently(server: Server) {
     for (number, field_type) in types.into_iter().enumerate() {
         define(if number % 2 == 0 { &one } else { &other }, &format!("field_{number}"), field_type).await;
     }
-    let (one, other) = tokio::join!(online_indexes::reconcile(&server.state), online_indexes::reconcile(&second.state));
+    let (one, other) = tokio::join!(
+        online_indexes::reconcile(&server.state.db, &server.state.catalog),
+        online_indexes::reconcile(&second.state.db, &second.state.catalog)
+    );
     one.and(other).expect("both succeed");
     wait_for(&server.state, 9).await;
     second.stop().await;
@@ -127,7 +130,8 @@ async fn plan(state: &Arc<State>, query: &str) -> String {
     let caller = Principal::operator();
     let context = Context::new(state, &caller, state.db.reader());
     let entry = state.catalog.by_plural("products").expect("there are products");
-    let types = load_types(&context, "products").await.expect("types are read");
+    let types =
+        load_types(&state.custom_fields, &state.db, state.db.reader(), "products").await.expect("types are read");
     let planner = Planner { catalog: context.catalog(), entry, custom: &types.of, deleted: false, visible: &|_| None };
     let plan = planner
         .plan(&parse(query).expect("a query"), Default::default())

@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 use charter_runtime::db::{Dialect, Sql, fold};
 use charter_runtime::error::Error;
 use charter_runtime::query::{Condition, write_condition};
-use charter_runtime::trigram;
 use chrono::DateTime;
 use sea_orm::ActiveValue::Set;
 use sea_orm::entity::prelude::ActiveModelTrait;
@@ -15,7 +14,7 @@ use serde_json::{Value, json};
 
 use super::ids;
 use crate::support::all_types_fixture::ActiveModel;
-use crate::support::{self, Client, Database, Specimens, on_both};
+use crate::support::{self, Client, Database, Specimens, build_trigram_indexes, on_both};
 
 on_both!(
     substring_search_finds_every_match_in_every_script,
@@ -114,7 +113,7 @@ async fn expected_ids(specimens: &Specimens, needle: &str) -> Vec<i64> {
 
 async fn substring_search_finds_every_match_in_every_script(specimens: Specimens) {
     let client = specimens.admin();
-    trigram::build_missing(&specimens.state).await.expect("the index is built");
+    build_trigram_indexes(&specimens.state).await.expect("the index is built");
     let varied = NAMES.iter().enumerate().flat_map(|(n, name)| (0..4).map(move |m| format!("{name}{}{name}", n * m)));
     add(&specimens, NAMES.iter().map(ToString::to_string).chain(varied).chain((0..200).map(|n| format!("No. {n}"))))
         .await;
@@ -140,7 +139,7 @@ async fn substring_search_finds_every_match_in_every_script(specimens: Specimens
 
 async fn trigram_index_follows_its_table(specimens: Specimens) {
     let client = specimens.admin();
-    trigram::build_missing(&specimens.state).await.expect("the index is built");
+    build_trigram_indexes(&specimens.state).await.expect("the index is built");
     add(&specimens, (0..100).map(|n| format!("Other {n}"))).await;
     let find = async |needle: &str| ids(&client, &[("q[name_or_sku_cont]", needle)]).await;
     let id = client.post("/specimens", json!({ "name": "Rarity", "sku": "XQ-77" })).await.created("specimen")["id"]
@@ -163,7 +162,7 @@ async fn trigram_index_follows_its_table(specimens: Specimens) {
 
 async fn trigram_index_serves_or_and_additional_conditions(specimens: Specimens) {
     let client = specimens.admin();
-    trigram::build_missing(&specimens.state).await.expect("the index is built");
+    build_trigram_indexes(&specimens.state).await.expect("the index is built");
     add(&specimens, (0..200).map(|n| format!("Other {n}"))).await;
     // At most one record in sixteen may be a candidate on SQLite, and 1,000 in all on PostgreSQL.
     let is_postgres = specimens.state.db.dialect() == Dialect::Postgres;
@@ -250,7 +249,7 @@ async fn write_meanwhile(specimens: Specimens) {
     fill(&specimens).await;
     let client = specimens.admin();
     let state = specimens.state.clone();
-    let keeping = tokio::spawn(async move { trigram::build_missing(&state).await });
+    let keeping = tokio::spawn(async move { build_trigram_indexes(&state).await });
     let mut written = Vec::new();
     for n in 0.. {
         let (first, last) = (31 + n, MANY + 30 - n);
@@ -289,7 +288,7 @@ async fn interrupt(specimens: Specimens) {
     let state = specimens.state.clone();
     let before = index(&specimens).await;
     run(&specimens, &format!("DROP TABLE {before}")).await;
-    let keeping = tokio::spawn(async move { trigram::build_missing(&state).await });
+    let keeping = tokio::spawn(async move { build_trigram_indexes(&state).await });
     tokio::time::sleep(Duration::from_millis(10)).await;
     keeping.abort();
     assert!(keeping.await.is_err(), "it was done already");
@@ -298,7 +297,7 @@ async fn interrupt(specimens: Specimens) {
     client.patch(&format!("/specimens/{last}"), json!({ "name": "zebra" })).await.ok();
     assert_eq!(names(&specimens).await, [""; 0]);
     assert_eq!(ids(&client, &[("q[name_cont]", "zebra")]).await, [last]);
-    trigram::build_missing(&specimens.state).await.expect("the index is built");
+    build_trigram_indexes(&specimens.state).await.expect("the index is built");
     assert!(is_narrowed(&client, "q[name_cont]=zebra").await);
     assert_eq!(ids(&client, &[("q[name_cont]", "zebra")]).await, [last]);
 }
@@ -310,7 +309,7 @@ fn changes_by_other_programs_to_ids_or_index_lose_no_matches() {
 
 async fn meddle(specimens: Specimens) {
     let client = specimens.admin();
-    trigram::build_missing(&specimens.state).await.expect("the index is built");
+    build_trigram_indexes(&specimens.state).await.expect("the index is built");
     add(&specimens, (0..200).map(|n| format!("No. {n}"))).await;
     add(&specimens, ["quokka".to_string()]).await;
     let find = async || ids(&client, &[("q[name_cont]", "quokka")]).await;
@@ -357,10 +356,12 @@ async fn meddle(specimens: Specimens) {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
     assert_eq!(names(&specimens).await, [other]);
-    trigram::build_missing(&specimens.state).await.expect("the index is built");
+    build_trigram_indexes(&specimens.state).await.expect("the index is built");
     assert_eq!(names(&specimens).await, [name.as_str()]);
     assert!(is_narrowed(&client, "q[name_cont]=quokka").await);
-    trigram::drop_all(&specimens.state.db, &specimens.state.catalog, Some("specimens")).await.expect("it is dropped");
+    charter_runtime::trigram::drop_all(&specimens.state.db, &specimens.state.catalog, Some("specimens"))
+        .await
+        .expect("it is dropped");
     assert!(names(&specimens).await.is_empty());
     assert_eq!(find().await, expected_ids(&specimens, "quokka").await);
 }
@@ -369,7 +370,7 @@ async fn meddle(specimens: Specimens) {
 async fn search_succeeds_while_custom_fields_are_created_and_deleted(specimens: Specimens) {
     let client = specimens.admin();
     add(&specimens, (0..200).map(|number| format!("Lamp {number}"))).await;
-    trigram::build_missing(&specimens.state).await.expect("the index is built");
+    build_trigram_indexes(&specimens.state).await.expect("the index is built");
     let until = Instant::now() + Duration::from_secs(3);
     let read = async |reader: usize| {
         for number in 0.. {

@@ -6,8 +6,8 @@ mod hidden_by_parent;
 use std::sync::Arc;
 
 use charter_migrations::prelude::*;
-use charter_runtime::context::State;
 use charter_runtime::ops::BoxFuture;
+use charter_runtime::ops::State;
 use serde_json::{Value, json};
 
 use crate::panel::signed_in;

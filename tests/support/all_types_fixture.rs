@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use charter_migrations::prelude::*;
 use charter_runtime::Result;
-use charter_runtime::context::State;
 use charter_runtime::generated::{Decimal, Resource};
+use charter_runtime::ops::State;
 use charter_runtime::ops::{BoxFuture, Context, Draft, Route};
 use sea_orm::ActiveValue::Set;
 use sea_orm::entity::prelude::{ActiveModelTrait, Date, DateTimeUtc, Json};

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use charter_runtime::context::State;
+use charter_runtime::ops::State;
 use sea_orm::{ConnectionTrait, Database as Connector};
 
 use super::postgres;

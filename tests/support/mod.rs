@@ -40,7 +40,7 @@ pub use log_capture::{log, logged};
 pub use polymorphic_fixture::Gatherings;
 pub use pooler::Pooler;
 pub use receiver::{Receiver, Reply};
-pub use server::{Fixture, Prepared, Server, create, nothing, run};
+pub use server::{Fixture, Prepared, Server, build_trigram_indexes, create, nothing, run};
 pub use tcp_proxy::TcpProxy;
 
 /// Defines two tests for each of these functions, one on SQLite and one on PostgreSQL. The functions take a fixture.

@@ -6,13 +6,14 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use charter_runtime::App;
+use charter_runtime::app::{self, Running};
 use charter_runtime::config::Config;
-use charter_runtime::context::{Context, State};
 use charter_runtime::db::Sql;
 use charter_runtime::online_indexes;
 use charter_runtime::ops::{self, Body, BoxFuture, Transaction};
+use charter_runtime::ops::{Context, State};
 use charter_runtime::principal::Principal;
-use charter_runtime::server::{self, Running};
+use charter_runtime::server::ServerState;
 use charter_runtime::trigram;
 use sea_orm::{ConnectionTrait, Statement};
 use serde_json::{Value, json};
@@ -25,7 +26,7 @@ pub struct Server {
     pub database: Database,
     pub address: SocketAddr,
     /// The server's state, for access that HTTP does not offer.
-    pub state: Arc<State>,
+    pub state: Arc<ServerState>,
     url: String,
     token: String,
     folder: Arc<Folder>,
@@ -108,8 +109,14 @@ impl Server {
         Server::serve(database, state, url, prepared.token.clone(), folder).await
     }
 
-    async fn serve(database: Database, state: Arc<State>, url: String, token: String, folder: Arc<Folder>) -> Server {
-        let running = server::serve(state.clone()).await.expect("the server starts");
+    async fn serve(
+        database: Database,
+        state: Arc<ServerState>,
+        url: String,
+        token: String,
+        folder: Arc<Folder>,
+    ) -> Server {
+        let running = app::serve(state.clone()).await.expect("the server starts");
         Server { database, address: running.address, state, url, token, folder, running }
     }
 
@@ -270,14 +277,14 @@ fn prepare(app: &App, database: Database, fill: Fill) -> Prepared {
         let token = make_ready(app, &state).await;
         fill(&state).await;
         // The indexes are copied with the database, so that no server has to build them.
-        online_indexes::reconcile(&state).await.expect("the indexes of custom fields are created");
-        trigram::build_missing(&state).await.expect("the trigram indexes are built");
+        online_indexes::reconcile(&state.db, &state.catalog).await.expect("the indexes of custom fields are created");
+        build_trigram_indexes(&state).await.expect("the trigram indexes are built");
         Prepared { template: database.template(url, &folder, &state).await, token }
     })
 }
 
 /// Migrates, seeds and creates the first administrator. Returns a token of theirs.
-async fn make_ready(app: &App, state: &Arc<State>) -> String {
+async fn make_ready(app: &App, state: &Arc<ServerState>) -> String {
     app.prepare(state).await.expect("the database is migrated and seeded");
     let user = json!({ "name": "Administrator", "email": "admin@example.com", "is_admin": true });
     let user = create(state, "user", &user).await;
@@ -286,6 +293,11 @@ async fn make_ready(app: &App, state: &Arc<State>) -> String {
 }
 
 /// Adds nothing to a prepared database.
+/// Builds the missing trigram indexes on SQLite.
+pub async fn build_trigram_indexes(state: &State) -> charter_runtime::Result<()> {
+    trigram::build_missing(&state.substring_indexes, &state.db, &state.catalog).await
+}
+
 pub fn nothing(_: &Arc<State>) -> BoxFuture<'_, ()> {
     Box::pin(async {})
 }

@@ -14,8 +14,9 @@ use std::sync::Arc;
 use charter_runtime::App;
 use charter_runtime::command::command;
 use charter_runtime::config::Config;
-use charter_runtime::context::State;
 use charter_runtime::db::{Connection, Dialect};
+use charter_runtime::ops::State;
+use charter_runtime::server::ServerState;
 use sea_orm::{ConnectionTrait, QueryResult, Statement};
 
 /// The tables by name.
@@ -54,7 +55,7 @@ pub struct Index {
 }
 
 /// Opens a database and prepares it.
-pub async fn open(app: App, folder: &Path, database_url: String) -> Arc<State> {
+pub async fn open(app: App, folder: &Path, database_url: String) -> Arc<ServerState> {
     let matches = command(&app).get_matches_from([app.name]);
     let settings = [("CHARTER_DATABASE_URL", database_url), ("CHARTER_DATA_DIR", folder.display().to_string())];
     let settings = settings.into_iter().map(|(name, value)| (name.to_string(), value));

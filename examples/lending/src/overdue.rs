@@ -5,15 +5,13 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use charter_runtime::Result;
-use charter_runtime::auth::authenticate;
-use charter_runtime::context::State;
 use charter_runtime::server::salvo::{Request, Router, async_trait};
-use charter_runtime::server::{Endpoint, Handler, Response};
+use charter_runtime::server::{Endpoint, Handler, Response, ServerState, authenticate};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder};
 
 use crate::generated::{book, loan};
 
-pub fn paths(state: &Arc<State>) -> Router {
+pub fn paths(state: &Arc<ServerState>) -> Router {
     Router::with_path("overdue").get(Endpoint::new(state.clone(), Overdue))
 }
 
@@ -21,7 +19,7 @@ struct Overdue;
 
 #[async_trait]
 impl Handler for Overdue {
-    async fn handle(&self, state: &Arc<State>, request: &mut Request) -> Result<Response> {
+    async fn handle(&self, state: &Arc<ServerState>, request: &mut Request) -> Result<Response> {
         authenticate(state, request).await?.need_ability("loans:read")?;
         let today = state.clock.now().date_naive();
         let late = loan::Entity::find()

@@ -109,6 +109,8 @@ impl Drop for CountedBytes {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     #[test]

@@ -1,6 +1,7 @@
 //! Journeys by keyboard alone: shared views, exports, child records, webhooks, exchange rates, help, phone menu, and an
 //! ended session.
 
+use charter_runtime::auth::TokenCache;
 use charter_runtime::webhook::UrlPolicy;
 use serde_json::json;
 
@@ -173,7 +174,7 @@ async fn input_is_preserved_by_keyboard_when_the_session_ended(server: Server) {
     browser.open("/members/new");
     write(&mut browser, "[name=name]", "Written at length");
     server.sql("DELETE FROM user_sessions").await;
-    server.state.tokens.clear();
+    server.state.extension::<TokenCache>().expect("a token cache").clear();
     go(&mut browser, "Enter", CTRL);
     browser.sees("Your input is preserved");
     write(&mut browser, "#email", "admin@example.com");

@@ -15,8 +15,8 @@ mod validation;
 
 use std::path::{Path, PathBuf};
 
-use charter_runtime::context::State;
 use charter_runtime::db::Sql;
+use charter_runtime::ops::State;
 use reqwest::Method;
 use serde_json::{Value, json};
 

@@ -1,5 +1,6 @@
 //! `GET /tokens`, and `GET`, `PUT` and `DELETE /tokens/{id}`.
 
+use charter_runtime::auth::TokenCache;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -81,7 +82,7 @@ async fn token_expiry_uses_the_server_clock(server: Server) {
     admin.put(&path(&token), json!({ "expires_at": later.to_rfc3339() })).await.record("token");
     client.get("/products").await.ok();
     server.state.clock.advance(Duration::from_secs(7200));
-    server.state.tokens.clear();
+    server.state.extension::<TokenCache>().expect("a token cache").clear();
     client.get("/products").await.refused(401, "invalid_token");
 }
 
@@ -225,7 +226,7 @@ async fn last_use_of_a_token_is_written_at_most_once_a_minute(server: Server) {
     let recent = (chrono::Utc::now() - chrono::TimeDelta::seconds(30)).format("%Y-%m-%d %H:%M:%S+00:00").to_string();
     server.sql(&format!("UPDATE tokens SET last_used_at = '{recent}' WHERE id = {}", token["id"])).await;
     let before = last_use(&server, &token).await;
-    server.state.tokens.clear();
+    server.state.extension::<TokenCache>().expect("a token cache").clear();
     for _ in 0..5 {
         client.get("/products").await.ok();
     }
