@@ -8,10 +8,62 @@ use std::fs;
 use workspace::{Packages, Source, root, sources};
 
 /// The packages of this workspace, the examples left out.
-const OURS: &[&str] =
-    &["charter", "charter-codegen", "charter-macros", "charter-migrations", "charter-model", "charter-runtime"];
+const OURS: &[&str] = &[
+    "charter",
+    "charter-codegen",
+    "charter-core",
+    "charter-macros",
+    "charter-migrations",
+    "charter-model",
+    "charter-platform",
+    "charter-runtime",
+];
 /// The folders of their code.
-const FOLDERS: &[&str] = &["src", "codegen/src", "macros/src", "migrations/src", "runtime/model/src", "runtime/src"];
+const FOLDERS: &[&str] = &[
+    "src",
+    "codegen/src",
+    "macros/src",
+    "migrations/src",
+    "runtime/model/src",
+    "runtime/core/src",
+    "runtime/platform/src",
+    "runtime/src",
+];
+/// The folders of the runtime's crates.
+const RUNTIME: &[&str] = &["runtime/core/src", "runtime/platform/src", "runtime/src"];
+/// The modules of the core in their layers: each names only those before it.
+const CORE_ORDER: &[&str] = &[
+    "error",
+    "number",
+    "decimal",
+    "meta",
+    "clock",
+    "network",
+    "hash",
+    "suggest",
+    "json_scan",
+    "crypto",
+    "trace",
+    "metrics",
+    "tasks",
+    "cache",
+    "header",
+    "stale_reference",
+    "principal",
+    "resource",
+    "db",
+    "record",
+    "catalog",
+    "counts",
+    "custom_field",
+    "query",
+    "trigram",
+    "online_indexes",
+    "ops",
+    "generated",
+];
+/// The modules of the server crate in their layers.
+const SERVER_ORDER: &[&str] = &["config", "server", "openapi", "panel", "seed", "app", "command"];
 /// The package that codegen, the macros and the runtime share.
 const MODEL: &str = "charter-model";
 
@@ -57,7 +109,50 @@ fn the_runtime_is_not_linked_with_codegen_or_the_migrations() {
     let packages = Packages::read();
     let linked = packages.linked(packages.member("charter-runtime"));
     let ours: Vec<&&str> = OURS.iter().filter(|name| linked.contains(*name)).collect();
-    assert_eq!(ours, [&"charter-macros", &MODEL]);
+    assert_eq!(ours, [&"charter-core", &"charter-macros", &MODEL, &"charter-platform"]);
+}
+
+#[test]
+fn http_servers_and_clients_are_linked_in_the_layers_that_use_them() {
+    let packages = Packages::read();
+    let core = packages.linked(packages.member("charter-core"));
+    let platform = packages.linked(packages.member("charter-platform"));
+    for package in ["salvo", "maud", "clap", "charter-runtime"] {
+        assert!(!core.contains(package) && !platform.contains(package), "{package}");
+    }
+    assert!(!core.contains("reqwest") && !core.contains("charter-platform"));
+}
+
+/// The modules of `folder` that a file names, its own left out.
+fn modules_named(source: &Source, folder: &str) -> (String, BTreeSet<String>) {
+    let own = source.path.strip_prefix(folder).unwrap_or_default().trim_start_matches('/');
+    let own = own.split('/').next().unwrap_or_default().trim_end_matches(".rs").to_string();
+    let module = |path: &String| Some(path.strip_prefix("crate::")?.split("::").next()?.to_string());
+    let named = source.names().iter().filter_map(module).filter(|name| *name != own).collect();
+    (own, named)
+}
+
+#[test]
+fn modules_name_no_module_of_a_later_layer() {
+    let mut found = Vec::new();
+    for (folder, order) in [("runtime/core/src", CORE_ORDER), ("runtime/src", SERVER_ORDER)] {
+        let position = |name: &str| order.iter().position(|known| *known == name);
+        for source in sources(folder) {
+            let (own, named) = modules_named(&source, folder);
+            if own == "lib" {
+                continue;
+            }
+            let Some(at) = position(&own) else {
+                found.push(format!("`{own}` has no layer in tests/architecture.rs"));
+                continue;
+            };
+            // The macro `route!` writes `$crate::generated` into applications.
+            let named = named.iter().filter(|name| *name != "generated");
+            let later = named.filter(|name| position(name).is_some_and(|other| other > at));
+            found.extend(later.map(|name| format!("{} names {name}", source.path)));
+        }
+    }
+    none(found);
 }
 
 #[test]
@@ -105,7 +200,7 @@ fn the_runtime_names_no_resource_of_a_domain() {
     }
     names.remove("");
     let mut found = Vec::new();
-    for source in sources("runtime/src") {
+    for source in RUNTIME.iter().flat_map(|folder| sources(folder)) {
         let words = source.words();
         found.extend(names.intersection(&words).map(|name| format!("{} says `{name}`", source.path)));
     }
@@ -154,79 +249,27 @@ fn generated_code_has_at_most_150_lines_a_resource_and_no_behaviour() {
 }
 
 #[test]
-fn the_query_knows_neither_http_nor_writing_nor_who_asks() {
-    let above =
-        ["salvo", "crate::ops", "crate::auth", "crate::server", "crate::view", "crate::ops::outbox", "crate::command"];
-    none(naming("runtime/src/query", &above));
-}
-
-#[test]
 fn parsing_a_query_sees_no_metadata() {
-    let parsers = ["runtime/src/query/parse.rs", "runtime/src/query/request.rs"];
-    let found: Vec<String> = naming("runtime/src/query", &["crate::meta", "crate::catalog", "sea_orm"]);
+    let parsers = ["runtime/core/src/query/parse.rs", "runtime/core/src/query/request.rs"];
+    let found: Vec<String> = naming("runtime/core/src/query", &["crate::meta", "crate::catalog", "sea_orm"]);
     none(found.into_iter().filter(|line| parsers.iter().any(|parser| line.starts_with(parser))).collect());
 }
 
 #[test]
-fn salvo_is_known_where_http_is() {
-    let rooms = [
-        "runtime/src/server/",
-        "runtime/src/panel/",
-        "runtime/src/ops/resource_handler.rs",
-        "runtime/src/auth/authenticate.rs",
-        "runtime/src/error.rs",
-    ];
-    let found = naming("runtime/src", &["salvo"]);
-    assert!(found.len() >= rooms.len(), "the scan sees too little: {found:?}");
-    none(found.into_iter().filter(|line| !rooms.iter().any(|room| line.starts_with(room))).collect());
-}
-
-#[test]
 fn a_transaction_of_the_pool_is_begun_where_nobody_can_leave_it_half_begun() {
-    let found = naming("runtime/src", &["sea_orm::TransactionTrait"]);
+    let found: Vec<String> = RUNTIME.iter().flat_map(|folder| naming(folder, &["sea_orm::TransactionTrait"])).collect();
     assert!(!found.is_empty(), "the scan sees too little");
-    none(found.into_iter().filter(|line| !line.starts_with("runtime/src/db/connection.rs")).collect());
+    none(found.into_iter().filter(|line| !line.starts_with("runtime/core/src/db/connection.rs")).collect());
 }
 
 #[test]
-fn the_ground_of_the_runtime_names_nothing_above_it() {
-    let ground: &[(&str, &[&str])] = &[
-        ("meta", &[]),
-        ("number", &[]),
-        ("error", &[]),
-        ("decimal", &["number"]),
-        ("resource", &["meta"]),
-        ("metrics", &[]),
-        ("db", &["error", "metrics", "number"]),
-        ("record", &["catalog", "db", "error", "meta", "number", "resource"]),
-    ];
+fn modules_of_the_platform_do_not_name_each_other() {
     let mut found = Vec::new();
-    for (room, allowed) in ground {
-        for source in sources("runtime/src").into_iter().filter(|s| is_in(&s.path, &format!("runtime/src/{room}"))) {
-            let other = |path: &String| {
-                let module = path.strip_prefix("crate::")?.split("::").next()?.to_string();
-                (module != *room && !allowed.contains(&module.as_str())).then_some(module)
-            };
-            let others: BTreeSet<String> = source.names().iter().filter_map(other).collect();
-            found.extend(others.iter().map(|module| format!("{} names {module}", source.path)));
-        }
-    }
-    none(found);
-}
-
-fn is_in(path: &str, room: &str) -> bool {
-    path.strip_prefix(room).is_some_and(|rest| rest == ".rs" || rest.starts_with('/'))
-}
-
-#[test]
-fn the_platforms_rooms_do_not_know_each_other() {
-    let rooms = ["view", "webhook", "attachment"];
-    let mut found = Vec::new();
-    for room in rooms {
-        let others: Vec<String> =
-            rooms.iter().filter(|other| **other != room).map(|other| format!("crate::{other}")).collect();
-        let others: Vec<&str> = others.iter().map(String::as_str).collect();
-        found.extend(naming(&format!("runtime/src/{room}"), &others));
+    for source in sources("runtime/platform/src") {
+        let (own, named) = modules_named(&source, "runtime/platform/src");
+        // The HTTP client is the ground of webhooks and attachments.
+        let others = named.iter().filter(|name| own != "lib" && *name != "http_client");
+        found.extend(others.map(|name| format!("{} names {name}", source.path)));
     }
     none(found);
 }

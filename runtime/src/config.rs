@@ -18,11 +18,11 @@ pub use log_filter::log_filter;
 pub use problems::Problems;
 use s3::s3_config;
 
-use crate::attachment::S3Config;
-use crate::error::{Error, Result};
-use crate::network::Network;
-use crate::ops::is_email;
-use crate::webhook::UrlPolicy;
+use charter_core::error::{Error, Result};
+use charter_core::network::Network;
+use charter_core::ops::is_email;
+use charter_platform::attachment::S3Config;
+use charter_platform::webhook::UrlPolicy;
 
 /// A setting.
 #[derive(Debug, Clone, Copy)]

@@ -1,55 +1,23 @@
 //! Runtime of Charter applications: JSON API, admin panel, webhooks and attachments for declared resources, on SQLite and PostgreSQL.
 //!
-//! Algorithms take `&'static ResourceMeta`; only thin adapters are generic over a resource. `docs/architecture.md` lists the modules.
+//! The crate serves HTTP. Operations are in `charter-core`, the platform's own resources in `charter-platform`; both are
+//! exported here, because an application names this crate only. `docs/architecture.md` has the layers.
 
 // No request may panic: code that can fail returns an error.
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
-// The derives use the outer path of this crate, also for the platform's resources in it.
-extern crate self as charter_runtime;
-
 pub mod app;
-pub mod attachment;
-pub mod audit_log;
-pub mod auth;
-mod cache;
-pub mod catalog;
-pub mod clock;
 pub mod command;
 pub mod config;
-pub mod counts;
-pub mod crypto;
-pub mod custom_field;
-pub mod custom_fields;
-pub mod db;
-pub mod decimal;
-pub mod error;
-pub mod generated;
-mod hash;
-pub mod header;
-mod http_client;
-mod json_scan;
-pub mod meta;
-pub mod metrics;
-pub mod network;
-pub mod number;
-pub mod online_indexes;
 pub mod openapi;
-pub mod ops;
 mod panel;
-pub mod principal;
-pub mod query;
-pub mod record;
-pub mod resource;
 mod seed;
 pub mod server;
-pub mod stale_reference;
-pub mod suggest;
-mod tasks;
-pub mod trace;
-pub mod trigram;
-pub mod view;
-pub mod webhook;
 
 pub use app::App;
-pub use error::{Error, Result};
+pub use charter_core::error::{Error, Result};
+pub use charter_core::{
+    catalog, clock, counts, crypto, custom_field, db, decimal, error, generated, header, meta, metrics, network,
+    number, online_indexes, ops, principal, query, record, resource, route, stale_reference, suggest, trace, trigram,
+};
+pub use charter_platform::{attachment, audit_log, auth, custom_fields, view, webhook};

@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use sea_orm::Value;
 
-use crate::catalog::Entry;
-use crate::db::Sql;
-use crate::error::{Error, Result};
-use crate::meta::{Access, FieldMeta, Kind, Rule};
-use crate::ops::Context;
-use crate::ops::State;
-use crate::ops::{Body, Transaction, insert_seed};
-use crate::principal::Principal;
+use charter_core::catalog::Entry;
+use charter_core::db::Sql;
+use charter_core::error::{Error, Result};
+use charter_core::meta::{Access, FieldMeta, Kind, Rule};
+use charter_core::ops::Context;
+use charter_core::ops::State;
+use charter_core::ops::{Body, Transaction, insert_seed};
+use charter_core::principal::Principal;
 
 /// Inserts missing rows, identified by a unique field, and the row of each singleton. Existing rows are not changed.
 pub async fn reference(state: &Arc<State>, seeds: &[(&str, &str)]) -> Result<()> {

@@ -12,18 +12,20 @@ use std::time::Duration;
 use sea_orm::{DatabaseConnection, DbErr};
 use sea_orm_migration::MigratorTrait;
 
-use crate::auth;
-use crate::auth::TokenCache;
 use crate::config::Config;
-use crate::crypto::SecretKey;
-use crate::db::{Db, DedicatedLock, Dialect, Lock};
-use crate::error::{Error, Result};
-use crate::metrics::Metrics;
-use crate::ops::{BoxFuture, Extensions, PublicUrl, ResponseCache, Route, State, link_routes};
+use crate::seed;
 use crate::server::{ConcurrencyLimiter, Mount, RateLimit, ResponseBudget, ServerState, SignIns};
-use crate::view::ViewVersion;
-use crate::webhook::Webhooks;
-use crate::{attachment, audit_log, counts, custom_fields, seed, view, webhook};
+use charter_core::counts;
+use charter_core::crypto::SecretKey;
+use charter_core::db::{Db, DedicatedLock, Dialect, Lock};
+use charter_core::error::{Error, Result};
+use charter_core::metrics::Metrics;
+use charter_core::ops::{BoxFuture, Extensions, PublicUrl, ResponseCache, Route, State, link_routes};
+use charter_platform::auth;
+use charter_platform::auth::TokenCache;
+use charter_platform::view::ViewVersion;
+use charter_platform::webhook::Webhooks;
+use charter_platform::{attachment, audit_log, custom_fields, view, webhook};
 
 pub use self::router::router;
 pub use self::serve::{Running, Signals, serve};
@@ -95,7 +97,7 @@ impl App {
 
     /// Adds routes that are not resources, such as the callback of a payment service. They take precedence over all routes but
     /// those of `/health`. A handler in an [`Endpoint`](crate::server::Endpoint) gets the request log, the limits and the error
-    /// responses of all routes; it authenticates its callers itself ([`authenticate`](crate::auth::authenticate)).
+    /// responses of all routes; it authenticates its callers itself ([`authenticate`](charter_platform::auth::authenticate)).
     pub fn mount(mut self, paths: Mount) -> App {
         self.mounts.push(paths);
         self

@@ -7,7 +7,7 @@ use salvo::request_id::RequestId;
 
 use crate::openapi::{self, DocsPage, OpenApiJson};
 use crate::panel;
-use crate::server::{Compression, Endpoint, Files, Live, MetricsEndpoint, Ready, ServerState, resource_handler};
+use crate::server::{Compression, Endpoint, Files, Live, MetricsEndpoint, Ready, ServerState, resource_router};
 
 /// All routes of the application.
 pub fn router(state: &Arc<ServerState>) -> Router {
@@ -20,7 +20,7 @@ pub fn router(state: &Arc<ServerState>) -> Router {
     // Neither health checks nor files are compressed: files have ranges and tags of their bytes, and most are compressed already.
     let compressed = || Router::new().hoop(Compression::new());
     let mounted = state.mounts.iter().fold(compressed(), |router, mount| router.push(mount(state)));
-    let records = mounted.push(resource_handler::router(state));
+    let records = mounted.push(resource_router::router(state));
     // Megabytes that anyone can request and that would be compressed each time.
     let documents = Router::new()
         .push(nested(&openapi::path(), Router::new().goal(Endpoint::new(state.clone(), OpenApiJson::default()))))

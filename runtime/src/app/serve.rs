@@ -13,16 +13,16 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::router::router;
-use crate::attachment;
-use crate::counts;
-use crate::error::{Error, Result};
-use crate::online_indexes;
-use crate::ops::{State, idempotency};
 use crate::server::ServerState;
 use crate::server::{AcceptLoop, Incoming, Listener};
-use crate::tasks::supervise;
-use crate::trigram;
-use crate::webhook::{Dispatcher, Webhooks};
+use charter_core::counts;
+use charter_core::error::{Error, Result};
+use charter_core::online_indexes;
+use charter_core::ops::{State, idempotency};
+use charter_core::tasks::supervise;
+use charter_core::trigram;
+use charter_platform::attachment;
+use charter_platform::webhook::{Dispatcher, Webhooks};
 
 /// Time that open requests have to finish after the signal to stop.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(15);

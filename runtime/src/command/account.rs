@@ -7,13 +7,13 @@ use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder};
 use serde_json::{Value, json};
 
 use super::output;
-use crate::auth::{invitation, password, role, token, user};
-use crate::error::{Error, Result};
-use crate::ops::Context;
-use crate::ops::{self, Body, Preconditions, Transaction};
-use crate::principal::Principal;
-use crate::query::Condition;
 use crate::server::ServerState;
+use charter_core::error::{Error, Result};
+use charter_core::ops::Context;
+use charter_core::ops::{self, Body, Preconditions, Transaction};
+use charter_core::principal::Principal;
+use charter_core::query::Condition;
+use charter_platform::auth::{invitation, password, role, token, user};
 
 /// Creates a record in the context's transaction. Returns its id and the record as the API shows it.
 pub async fn create(context: &Context<'_>, resource: &str, fields: &Value) -> Result<(i64, Value)> {

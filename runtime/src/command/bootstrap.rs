@@ -6,12 +6,12 @@ use sea_orm::EntityTrait;
 
 use super::account;
 use crate::app::App;
-use crate::auth::{invitation, user};
-use crate::error::Result;
-use crate::ops::Context;
-use crate::ops::{API, Transaction};
-use crate::principal::Principal;
 use crate::server::ServerState;
+use charter_core::error::Result;
+use charter_core::ops::Context;
+use charter_core::ops::{API, Transaction};
+use charter_core::principal::Principal;
+use charter_platform::auth::{invitation, user};
 
 /// Secrets that the first start shows once.
 pub struct FirstSecrets {

@@ -7,13 +7,13 @@ use serde_json::json;
 
 use super::{indexes, missing_columns, output, unknown_enum_values};
 use crate::app::{App, Direction};
-use crate::auth;
-use crate::custom_fields;
-use crate::error::{Error, Result};
-use crate::ops::Context;
-use crate::principal::Principal;
 use crate::server::ServerState;
-use crate::{view, webhook};
+use charter_core::error::{Error, Result};
+use charter_core::ops::Context;
+use charter_core::principal::Principal;
+use charter_platform::auth;
+use charter_platform::custom_fields;
+use charter_platform::{view, webhook};
 
 pub fn command(format: Arg) -> Command {
     Command::new("doctor")

@@ -7,16 +7,16 @@ use sea_orm::{ColumnTrait, EntityTrait, QueryFilter};
 use serde_json::{Value, json};
 
 use super::output;
-use crate::attachment;
-use crate::auth::{Secret, caller_of, token, user};
-use crate::catalog::Entry;
-use crate::error::{Error, Result};
-use crate::ops::Context;
-use crate::ops::{self, Method, RouteOperation};
-use crate::principal::Principal;
-use crate::query::Condition;
 use crate::server::ServerState;
-use crate::suggest::hint;
+use charter_core::catalog::Entry;
+use charter_core::error::{Error, Result};
+use charter_core::ops::Context;
+use charter_core::ops::{self, Method, RouteOperation};
+use charter_core::principal::Principal;
+use charter_core::query::Condition;
+use charter_core::suggest::hint;
+use charter_platform::attachment;
+use charter_platform::auth::{Secret, caller_of, token, user};
 
 pub fn command(format: Arg) -> Command {
     Command::new("can")
@@ -62,7 +62,7 @@ pub async fn run(state: &Arc<ServerState>, matches: &ArgMatches) -> Result<()> {
     output::print(matches, &["rule", "verdict", "why"], &checks.rows)?;
     match checks.denied {
         None => Ok(()),
-        Some(error) => Err(Error::internal(format!("denied: {} {}", error.status().as_u16(), error.code()))),
+        Some(error) => Err(Error::internal(format!("denied: {} {}", error.status(), error.code()))),
     }
 }
 

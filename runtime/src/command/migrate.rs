@@ -7,8 +7,8 @@ use serde_json::json;
 
 use super::output;
 use crate::app::{App, Direction};
-use crate::error::Result;
 use crate::server::ServerState;
+use charter_core::error::Result;
 
 pub async fn run(app: &App, state: &Arc<ServerState>, matches: &ArgMatches) -> Result<()> {
     match matches.subcommand() {

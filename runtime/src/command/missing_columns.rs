@@ -1,8 +1,8 @@
 //! Check of `doctor` for columns that the database lacks, because a model was changed without a migration.
 
 use super::from_db::table;
-use crate::error::Result;
-use crate::ops::Context;
+use charter_core::error::Result;
+use charter_core::ops::Context;
 
 /// Each missing column as `table.column`, and each missing table.
 pub async fn find(context: &Context<'_>) -> Result<Vec<String>> {

@@ -24,8 +24,8 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 
 use crate::app::App;
 use crate::config::{Config, SETTINGS, Setting};
-use crate::error::{Error, Result};
 use crate::server::ServerState;
+use charter_core::error::{Error, Result};
 
 /// Exit code of a failed command.
 const FAILED: u8 = 1;

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::output;
-use crate::error::{Error, Result};
 use crate::openapi::document;
 use crate::server::ServerState;
+use charter_core::error::{Error, Result};
 
 /// Prints the OpenAPI document with one value a line, so that two versions can be compared by diff.
 pub fn run(state: &Arc<ServerState>) -> Result<()> {

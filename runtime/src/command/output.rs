@@ -5,7 +5,7 @@ use std::io::{ErrorKind, Write, stdout};
 use clap::ArgMatches;
 use serde_json::Value;
 
-use crate::error::{Error, Result};
+use charter_core::error::{Error, Result};
 
 /// Prints a line. A closed pipe is not an error, as with `head`.
 ///

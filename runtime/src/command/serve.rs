@@ -8,13 +8,13 @@ use serde_json::json;
 
 use super::{bootstrap, output};
 use crate::app::{self, App, Demo, Signals};
-use crate::counts;
-use crate::db::Sql;
-use crate::error::Result;
-use crate::meta::Kind;
-use crate::ops;
 use crate::server::ServerState;
-use crate::trigram;
+use charter_core::counts;
+use charter_core::db::Sql;
+use charter_core::error::Result;
+use charter_core::meta::Kind;
+use charter_core::ops;
+use charter_core::trigram;
 
 /// Migrates, inserts seed data, and serves until a signal.
 pub async fn serve(app: &App, state: &Arc<ServerState>) -> Result<()> {

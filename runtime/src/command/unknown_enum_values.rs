@@ -4,11 +4,11 @@
 //! model, or another program, can leave some.
 
 use super::from_db::table;
-use crate::db::{Dialect, Sql};
-use crate::error::Result;
-use crate::meta::{FieldMeta, Kind, ResourceMeta};
-use crate::ops::Context;
-use crate::stale_reference::StaleReference;
+use charter_core::db::{Dialect, Sql};
+use charter_core::error::Result;
+use charter_core::meta::{FieldMeta, Kind, ResourceMeta};
+use charter_core::ops::Context;
+use charter_core::stale_reference::StaleReference;
 
 /// Reported values of a field.
 const MAX_VALUES: usize = 20;

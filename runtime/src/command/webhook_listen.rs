@@ -12,9 +12,11 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWrite
 use tokio::net::{TcpListener, TcpStream};
 
 use crate::app::Signals;
-use crate::error::{Error, Result};
-use crate::webhook::SigningSecret;
-use crate::webhook::signature::{ATTEMPT, EVENT, ID, SIGNATURE, SIGNATURE_PREVIOUS, STANDARD_SIGNATURE, TIMESTAMP};
+use charter_core::error::{Error, Result};
+use charter_platform::webhook::SigningSecret;
+use charter_platform::webhook::signature::{
+    ATTEMPT, EVENT, ID, SIGNATURE, SIGNATURE_PREVIOUS, STANDARD_SIGNATURE, TIMESTAMP,
+};
 
 /// Maximum bytes of a request's head and body, more than any delivery has.
 const MAX_HEAD_BYTES: u64 = 64 * 1024;

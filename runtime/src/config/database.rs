@@ -53,7 +53,7 @@ fn unknown_parameter(url: &Url) -> Option<String> {
         is_option || POSTGRES_PARAMETERS.contains(&name)
     };
     let unknown = url.query_pairs().map(|(name, _)| name).find(|name| !is_known(name))?;
-    let hint = crate::suggest::hint(&unknown, POSTGRES_PARAMETERS);
+    let hint = charter_core::suggest::hint(&unknown, POSTGRES_PARAMETERS);
     Some(format!("has the unknown parameter `{}`{hint}", unknown.escape_debug()))
 }
 

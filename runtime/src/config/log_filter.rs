@@ -7,6 +7,9 @@ use tracing_subscriber::filter::LevelFilter;
 /// `metrics/database.rs`, with their request.
 const LIBRARY_LEVELS: &str = "sqlx=warn,sqlx::query=error,sea_orm_migration=warn,salvo=warn,salvo_core=warn,hyper=warn";
 
+/// Crates below the runtime, which a directive for `charter_runtime` includes.
+const LAYERS: [&str; 2] = ["charter_core", "charter_platform"];
+
 /// Parses the setting `log`.
 ///
 /// # Errors
@@ -17,5 +20,21 @@ pub fn log_filter(text: &str) -> Result<EnvFilter, String> {
     if let Some(word) = words.find(|word| word.parse::<LevelFilter>().is_err()) {
         return Err(format!("`{word}` is not one of error, warn, info, debug, trace and off"));
     }
-    EnvFilter::try_new(format!("{LIBRARY_LEVELS},{text}")).map_err(|error| error.to_string())
+    let own = text.split(',').map(str::trim).filter_map(|directive| directive.strip_prefix("charter_runtime"));
+    // Each before the directives as written, which can be more specific.
+    let own: String = own.flat_map(|rest| LAYERS.map(|layer| format!(",{layer}{rest}"))).collect();
+    EnvFilter::try_new(format!("{LIBRARY_LEVELS}{own},{text}")).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::log_filter;
+
+    #[test]
+    fn a_directive_for_the_runtime_includes_its_layers() {
+        let filter = log_filter("warn,charter_runtime=debug").unwrap().to_string();
+        for layer in ["charter_runtime=debug", "charter_core=debug", "charter_platform=debug"] {
+            assert!(filter.contains(layer), "{filter}");
+        }
+    }
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use clap::ArgMatches;
 
 use super::{SETTINGS, Setting, TEST_PREFIX};
-use crate::suggest::hint;
+use charter_core::suggest::hint;
 
 /// The problems so far, one line each.
 #[derive(Default)]

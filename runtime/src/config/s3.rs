@@ -3,7 +3,7 @@
 use url::Url;
 
 use super::Problems;
-use crate::attachment::S3Config;
+use charter_platform::attachment::S3Config;
 
 /// Reads the settings that begin with `storage`; `value` returns the value of a setting. Error messages never
 /// repeat a value, which may be a misplaced secret.

@@ -7,10 +7,10 @@ use super::node::{Node, reference};
 use super::operation::{body_name, created_name, json_content};
 use super::request_schema::{self, Write};
 use super::{english, header, response_schema};
-use crate::catalog::{Catalog, Entry};
-use crate::meta::Operation;
-use crate::ops::RouteOperation;
-use crate::ops::write::bulk::{MAX_OPERATIONS, methods};
+use charter_core::catalog::{Catalog, Entry};
+use charter_core::meta::Operation;
+use charter_core::ops::RouteOperation;
+use charter_core::ops::write::bulk::{MAX_OPERATIONS, methods};
 
 /// The operation id, the summary and the description.
 pub fn texts(entry: &Entry) -> (String, String, String) {

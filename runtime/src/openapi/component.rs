@@ -6,8 +6,8 @@ use super::node::{Node, reference};
 use super::operation::{body_name, created_name, fields_name, output_name};
 use super::request_schema::{self, BOOLEAN_WORD, CUSTOM_VALUE, Write};
 use super::{english, error_responses, event, example, response_schema};
-use crate::catalog::{Catalog, Entry};
-use crate::meta::{ActionOutput, Deprecated, Operation, Shown};
+use charter_core::catalog::{Catalog, Entry};
+use charter_core::meta::{ActionOutput, Deprecated, Operation, Shown};
 
 /// Every schema by name.
 pub fn schemas(catalog: &Catalog) -> Node {

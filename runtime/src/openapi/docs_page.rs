@@ -7,10 +7,10 @@ use salvo::http::{HeaderValue, StatusCode};
 use salvo::{Request, async_trait};
 
 use super::OpenApiDocument;
-use crate::error::{Error, Result};
-use crate::header;
 use crate::server::ServerState;
 use crate::server::{Handler, JSON, Response, headers, only_get};
+use charter_core::error::{Error, Result};
+use charter_core::header;
 
 /// The page loads and connects to nothing but this server. The viewer inserts its own style sheets.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \

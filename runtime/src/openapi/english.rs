@@ -3,8 +3,8 @@
 pub use charter_model::naming::upper_camel as camel;
 
 use super::node::Node;
-use crate::catalog::Catalog;
-use crate::meta::{Access, DefaultValue, DeprecationMeta, FieldMeta, Kind, ResourceMeta, Rule, TimestampForm};
+use charter_core::catalog::Catalog;
+use charter_core::meta::{Access, DefaultValue, DeprecationMeta, FieldMeta, Kind, ResourceMeta, Rule, TimestampForm};
 
 /// `exchange_rate` is `exchange rate`.
 pub fn words(name: &str) -> String {

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::header;
 use super::node::{Node, reference};
-use crate::error::CODES;
+use charter_core::error::CODES;
 
 /// The response to a URL that is too long, which long filters can cause.
 const URL_TOO_LONG: &str = "AddressTooLong";
@@ -62,7 +62,7 @@ pub fn responses() -> Node {
         responses.set(name(status), response.with("content", Node::object().with("application/json", content)));
     }
     let same = Node::object().with("description", "The client has the current version. No body.");
-    responses.set(NOT_MODIFIED, same.with("headers", header::of_response(&[crate::header::ETAG])));
+    responses.set(NOT_MODIFIED, same.with("headers", header::of_response(&[charter_core::header::ETAG])));
     // Sent by the HTTP library, without a body.
     let long = json!({ "description": "The URL with its query string is too long. No body." });
     responses.with(URL_TOO_LONG, long)

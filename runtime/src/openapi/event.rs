@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 use super::example::Examples;
 use super::node::{Node, reference};
 use super::{english, header, response_schema};
-use crate::catalog::{Catalog, Entry};
-use crate::meta::Access;
-use crate::webhook::redelivery;
+use charter_core::catalog::{Catalog, Entry};
+use charter_core::meta::Access;
+use charter_platform::webhook::redelivery;
 
 /// Name of the schema for records that are too long to be sent.
 pub const ONLY_ID: &str = "OnlyId";

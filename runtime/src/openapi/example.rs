@@ -6,9 +6,9 @@ use serde_json::{Map, Value, json};
 use super::request_schema::{Write, is_given, literal};
 use super::sample_text::{self, Length};
 use super::{english, number_pattern};
-use crate::catalog::{Catalog, Entry};
-use crate::meta::{DefaultValue, FieldMeta, Kind, Rule, Shown, TimestampForm};
-use crate::number;
+use charter_core::catalog::{Catalog, Entry};
+use charter_core::meta::{DefaultValue, FieldMeta, Kind, Rule, Shown, TimestampForm};
+use charter_core::number;
 
 /// Examples for the resources of a catalog.
 #[derive(Debug, Clone, Copy)]

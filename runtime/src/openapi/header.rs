@@ -3,14 +3,14 @@
 use serde_json::{Value, json};
 
 use super::node::{Node, reference};
-use crate::catalog::Catalog;
-use crate::error::CODES;
-use crate::header::*;
-use crate::meta::Operation;
-use crate::ops::RouteOperation;
-use crate::ops::idempotency::MAX_KEY_CHARACTERS;
-use crate::trace::TRACEPARENT;
-use crate::webhook::signature;
+use charter_core::catalog::Catalog;
+use charter_core::error::CODES;
+use charter_core::header::*;
+use charter_core::meta::Operation;
+use charter_core::ops::RouteOperation;
+use charter_core::ops::idempotency::MAX_KEY_CHARACTERS;
+use charter_core::trace::TRACEPARENT;
+use charter_platform::webhook::signature;
 
 /// Headers of all responses to rate-limited requests.
 const COUNTED: [&str; 5] = [REQUEST_ID, CACHE_CONTROL, RATE_LIMIT, RATE_LIMIT_REMAINING, RATE_LIMIT_RESET];

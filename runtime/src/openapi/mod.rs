@@ -26,11 +26,11 @@ use serde_json::json;
 pub use self::docs_page::{DocsPage, OpenApiJson};
 use self::node::Node;
 use self::operation::SCHEMES;
-use crate::catalog::Catalog;
-use crate::error::{Error, Result};
-use crate::header::AUTH_TOKEN;
-use crate::ops;
 use crate::server::ServerState;
+use charter_core::catalog::Catalog;
+use charter_core::error::{Error, Result};
+use charter_core::header::AUTH_TOKEN;
+use charter_core::ops;
 
 /// The path of the document.
 pub fn path() -> String {

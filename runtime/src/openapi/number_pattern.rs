@@ -1,7 +1,7 @@
 //! Regular expressions for numbers as text, within the bounds of a field.
 
-use crate::meta::{FieldMeta, Kind, Rule};
-use crate::number::{self, Scaled};
+use charter_core::meta::{FieldMeta, Kind, Rule};
+use charter_core::number::{self, Scaled};
 
 /// Smallest and largest number, scaled by 10^places; `None` if only the kind limits it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

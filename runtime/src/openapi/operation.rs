@@ -6,9 +6,10 @@ use super::example::Examples;
 use super::node::{Node, reference};
 use super::request_schema::{self, Write};
 use super::{bulk, english, error_responses, header, parameter, response_schema};
-use crate::catalog::{Catalog, Entry};
-use crate::meta::{ActionMeta, ActionMethod, ActionOn, ActionOutput, Deprecated, Operation, Shown};
-use crate::ops::{Format, RouteInfo, RouteOperation, deprecation, list::explain};
+use charter_core::catalog::{Catalog, Entry};
+use charter_core::meta::{ActionMeta, ActionMethod, ActionOn, ActionOutput, Deprecated, Operation, Shown};
+use charter_core::ops::list::explain;
+use charter_core::ops::{Format, RouteInfo, RouteOperation, deprecation};
 
 /// Names of the security schemes.
 pub const SCHEMES: [&str; 2] = ["bearer", "token"];

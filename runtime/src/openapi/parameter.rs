@@ -6,13 +6,15 @@ use super::english;
 use super::example::Examples;
 use super::node::{Node, reference};
 use super::request_schema::BOOLEAN_WORD;
-use crate::catalog::EXPLAIN_ABILITY;
-use crate::catalog::{Catalog, Entry};
-use crate::meta::{Deprecated, FieldMeta, Kind, Shown};
-use crate::ops::list::explain::MEDIA_TYPE;
-use crate::ops::to_write;
-use crate::query::{self, DEFAULT_PER_PAGE, MAX_PER_PAGE, MAX_VALUE_CHARACTERS, Predicate, Reads, include_names};
-use crate::view;
+use charter_core::catalog::EXPLAIN_ABILITY;
+use charter_core::catalog::{Catalog, Entry};
+use charter_core::meta::{Deprecated, FieldMeta, Kind, Shown};
+use charter_core::ops::list::explain::MEDIA_TYPE;
+use charter_core::ops::to_write;
+use charter_core::query::{
+    self, DEFAULT_PER_PAGE, MAX_PER_PAGE, MAX_VALUE_CHARACTERS, Predicate, Reads, include_names,
+};
+use charter_platform::view;
 
 /// Shared parameters of all lists.
 pub fn shared() -> Node {

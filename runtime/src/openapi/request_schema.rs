@@ -9,10 +9,10 @@ use super::example::Examples;
 use super::node::{Node, reference};
 use super::number_pattern;
 use super::{english, response_schema};
-use crate::catalog::{Catalog, Entry};
-use crate::meta::{Access, DefaultValue, FieldMeta, Kind, Rule, Shown};
-use crate::ops::input::embedded;
-use crate::query::MAX_LIST_ELEMENTS;
+use charter_core::catalog::{Catalog, Entry};
+use charter_core::meta::{Access, DefaultValue, FieldMeta, Kind, Rule, Shown};
+use charter_core::ops::input::embedded;
+use charter_core::query::MAX_LIST_ELEMENTS;
 
 /// Name of the schema of a boolean as text.
 pub const BOOLEAN_WORD: &str = "BooleanWord";

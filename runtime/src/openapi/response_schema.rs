@@ -5,9 +5,9 @@ use serde_json::json;
 use super::english;
 use super::example::Examples;
 use super::node::{Node, reference};
-use crate::catalog::{Catalog, Entry};
-use crate::meta::{FieldMeta, IncludeMeta, IncludeTarget, Kind, Shown, TimestampForm};
-use crate::ops::input::embedded;
+use charter_core::catalog::{Catalog, Entry};
+use charter_core::meta::{FieldMeta, IncludeMeta, IncludeTarget, Kind, Shown, TimestampForm};
+use charter_core::ops::input::embedded;
 
 /// The schema of a field of a record, with its description and an example.
 pub fn field(catalog: &Catalog, entry: &Entry, field: &'static FieldMeta) -> Node {

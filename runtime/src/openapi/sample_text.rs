@@ -3,7 +3,7 @@
 use regex_syntax::hir::{Class, Hir, HirKind};
 
 use super::english;
-use crate::meta::{FieldMeta, Rule};
+use charter_core::meta::{FieldMeta, Rule};
 
 /// Example URLs, the most readable first.
 const URLS: [&str; 5] =

@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 
 use super::node::Node;
 use super::{english, error_responses, header, path};
-use crate::attachment::{self, Part};
-use crate::catalog::Catalog;
-use crate::header::*;
+use charter_core::catalog::Catalog;
+use charter_core::header::*;
+use charter_platform::attachment::{self, Part};
 
 /// The tag of operations without a resource.
 pub const TAG: &str = "Service";

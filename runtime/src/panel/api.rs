@@ -14,12 +14,12 @@ use salvo::{Request, Response, Router, Service};
 use serde_json::Value;
 
 use super::list::response::ListBody;
-use crate::error::{Error, Result};
-use crate::header;
-use crate::ops::API;
-use crate::principal::Principal;
 use crate::server::ServerState;
 use crate::server::{Endpoint, InternalRequest, NotFound};
+use charter_core::error::{Error, Result};
+use charter_core::header;
+use charter_core::ops::API;
+use charter_core::principal::Principal;
 
 /// The router of `/api/v1`.
 pub struct ApiClient {
@@ -46,7 +46,7 @@ impl ApiClient {
     pub fn new(state: &Arc<ServerState>) -> ApiClient {
         let not_found = Router::with_path("{**rest}").goal(Endpoint::new(state.clone(), NotFound));
         ApiClient {
-            service: Service::new(Router::new().push(crate::server::resource_handler::router(state)).push(not_found)),
+            service: Service::new(Router::new().push(crate::server::resource_router::router(state)).push(not_found)),
         }
     }
 

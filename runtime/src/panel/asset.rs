@@ -7,9 +7,9 @@ use salvo::Request;
 use salvo::http::StatusCode;
 use sha2::{Digest, Sha256};
 
-use crate::error::{Error, Result};
-use crate::header;
 use crate::server::{Response, headers, only_get};
+use charter_core::error::{Error, Result};
+use charter_core::header;
 
 struct File {
     name: &'static str,
@@ -57,7 +57,7 @@ pub fn serve(request: &Request, name: &str) -> Result<Response> {
         SCRIPT => Cow::Owned(text(file).replace(".js';", &format!(".js?{}';", version()))),
         _ => text(file),
     };
-    let tag = crate::ops::tag(text.as_bytes());
+    let tag = charter_core::ops::tag(text.as_bytes());
     let answer = match headers::conditions(request)?.not_modified(&tag)? {
         true => Response::empty(StatusCode::NOT_MODIFIED),
         false => Response::bytes(file.kind, text.into_owned().into_bytes()),

@@ -7,9 +7,9 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::list::columns::Column;
-use crate::cache::TtlCache;
-use crate::clock::Clock;
-use crate::error::Result;
+use charter_core::cache::TtlCache;
+use charter_core::clock::Clock;
+use charter_core::error::Result;
 
 /// The longest time for which a change made by another process stays unseen.
 const TTL: Duration = Duration::from_secs(5);
@@ -73,7 +73,7 @@ impl<K: Eq + Hash + Clone, V> VersionedCache<K, V> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::Error;
+    use charter_core::error::Error;
 
     #[tokio::test]
     async fn a_value_is_read_again_only_for_another_version() {

@@ -13,11 +13,11 @@ use super::list::response::Fields;
 use super::request::PanelRequest;
 use super::target::Target;
 use super::{fetch_many, url};
-use crate::catalog::Entry;
-use crate::error::{Error, Result};
-use crate::meta::{Access, FieldMeta, Kind, Operation, Shown};
-use crate::query::{MAX_LIST_ELEMENTS, Predicate, allows};
 use crate::server::Response;
+use charter_core::catalog::Entry;
+use charter_core::error::{Error, Result};
+use charter_core::meta::{Access, FieldMeta, Kind, Operation, Shown};
+use charter_core::query::{MAX_LIST_ELEMENTS, Predicate, allows};
 
 /// Fields that name a record, in order of preference.
 const NAME_FIELDS: &[&str] = &["name", "title", "subject", "label", "original_name", "code", "email", "url"];

@@ -5,9 +5,9 @@ use serde_json::Value;
 
 use super::api::ApiResponse;
 use super::request::PanelRequest;
-use crate::catalog::Entry;
-use crate::error::Result;
-use crate::meta::Filter;
+use charter_core::catalog::Entry;
+use charter_core::error::Result;
+use charter_core::meta::Filter;
 
 const MAX_IDS_PER_REQUEST: usize = 100;
 

@@ -1,5 +1,6 @@
 //! Page layout: document head, navigation, page header, keyboard help, and error pages.
 
+use crate::server::status_of;
 use std::sync::Arc;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -10,10 +11,10 @@ use super::asset;
 use super::format::labels;
 use super::request::PanelRequest;
 use super::session::cookie;
-use crate::catalog::Entry;
-use crate::error::Error;
 use crate::server::Response;
 use crate::server::ServerState;
+use charter_core::catalog::Entry;
+use charter_core::error::Error;
 
 /// Built-in resources that the navigation lists under "Administration", with all singletons.
 const ADMINISTRATION: &[&str] = &["user", "role", "token", "webhook", "custom_field", "custom_view", "audit_entry"];
@@ -229,5 +230,5 @@ pub fn error_page(state: &Arc<ServerState>, http_request: &Request, error: &Erro
         p { (message) }
         p { a .button href="/" { "Go to the overview" } }
     };
-    signed_out_page(state, cookie::read_theme(http_request.headers()), error.status(), title, &content)
+    signed_out_page(state, cookie::read_theme(http_request.headers()), status_of(error), title, &content)
 }

@@ -29,15 +29,15 @@ use charter_model::reserved::{
 use salvo::http::StatusCode;
 use salvo::{Request, Router, async_trait};
 
-use crate::attachment::S3Config;
-use crate::auth::session::{self as auth_session, Found};
-use crate::error::{Error, Result};
-use crate::header;
-use crate::metrics::UNMATCHED;
-use crate::ops::{BULK, RESTORE};
 use crate::server::ServerState;
 use crate::server::{Endpoint, Handler, NotFound, Response};
 use api::ApiClient;
+use charter_core::error::{Error, Result};
+use charter_core::header;
+use charter_core::metrics::UNMATCHED;
+use charter_core::ops::{BULK, RESTORE};
+use charter_platform::attachment::S3Config;
+use charter_platform::auth::session::{self as auth_session, Found};
 use format::locale::LocaleCache;
 use list::{saved_views, trash};
 use record::{action, attachments, form, history};

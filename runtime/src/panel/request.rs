@@ -16,15 +16,15 @@ use super::session::cookie;
 use super::session::csrf::CsrfToken;
 use super::session::flash::Flash;
 use super::{Panel, url};
-use crate::auth::SignedIn;
-use crate::catalog::Entry;
-use crate::error::{Error, Result};
-use crate::header;
-use crate::meta::{FieldMeta, Operation};
-use crate::query::{Pair, decode};
 use crate::server::ServerState;
 use crate::server::{Response, headers, read_body};
-use crate::trace::TRACEPARENT;
+use charter_core::catalog::Entry;
+use charter_core::error::{Error, Result};
+use charter_core::header;
+use charter_core::meta::{FieldMeta, Operation};
+use charter_core::query::{Pair, decode};
+use charter_core::trace::TRACEPARENT;
+use charter_platform::auth::SignedIn;
 
 /// Limit of a form of a signed-in user, in bytes.
 const MAX_FORM_BYTES: usize = 4 << 20;

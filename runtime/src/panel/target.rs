@@ -1,6 +1,6 @@
 //! The collection, record or singleton that a panel path addresses. Panel paths are the API's without `/api/v1`.
 
-use crate::catalog::{Catalog, Entry};
+use charter_core::catalog::{Catalog, Entry};
 
 /// A collection, one of its records, or a singleton.
 #[derive(Debug, Clone, Copy)]

@@ -2,7 +2,7 @@
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-use crate::query::Pair;
+use charter_core::query::Pair;
 
 /// Characters that need no escape in a path segment or a query parameter.
 const UNESCAPED: &AsciiSet =

@@ -6,10 +6,10 @@ use salvo::Request;
 use salvo::http::HeaderMap;
 
 use super::{ServerState, Usage, client_ip};
-use crate::auth::{Rejection, Secret, caller_of_secret};
-use crate::error::{Error, Result};
-use crate::header;
-use crate::principal::Principal;
+use charter_core::error::{Error, Result};
+use charter_core::header;
+use charter_core::principal::Principal;
+use charter_platform::auth::{Rejection, Secret, caller_of_secret};
 
 /// Authenticates a request by `Authorization: Bearer <token>` or `X-AUTH-TOKEN: <token>`.
 ///

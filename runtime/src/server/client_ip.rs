@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv6Addr};
 
 use salvo::Request;
 
-use crate::network::Network;
+use charter_core::network::Network;
 
 /// The address of the client for rate limits. An IPv6 address stands for its /64 network, which one client has whole.
 ///

@@ -6,7 +6,7 @@ use salvo::http::{HeaderValue, ResBody, StatusCode, StatusError};
 use salvo::{Depot, FlowCtrl, Handler, Request, Response, async_trait};
 use salvo_compression::{Compression as Gzip, CompressionLevel};
 
-use crate::ops::coded_tag;
+use charter_core::ops::coded_tag;
 
 /// Smallest body that is compressed, in bytes. A smaller one fits into one packet either way.
 const MIN_BYTES: usize = 1024;

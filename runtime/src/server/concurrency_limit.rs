@@ -8,8 +8,8 @@ use futures_util::FutureExt;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
-use crate::error::{Error, Result};
-use crate::metrics::{Admission, Refused};
+use charter_core::error::{Error, Result};
+use charter_core::metrics::{Admission, Refused};
 
 /// Longest time that a request waits for its permit.
 const QUEUE_WAIT: Duration = Duration::from_millis(500);

@@ -12,10 +12,10 @@ use tracing::Instrument;
 
 use super::request_body::drain;
 use super::{Permit, Response, Usage, headers};
-use crate::error::{Error, Result};
-use crate::header;
-use crate::metrics::{self, Refused};
 use crate::server::ServerState;
+use charter_core::error::{Error, Result};
+use charter_core::header;
+use charter_core::metrics::{self, Refused};
 
 /// Handles the requests of a path.
 #[async_trait]

@@ -7,10 +7,10 @@ use salvo::http::{HeaderValue, Method, StatusCode};
 use salvo::{Request, async_trait};
 
 use super::{Handler, Response, headers, only_get};
-use crate::attachment;
-use crate::error::{Error, Result};
-use crate::header;
 use crate::server::ServerState;
+use charter_core::error::{Error, Result};
+use charter_core::header;
+use charter_platform::attachment;
 
 /// `GET /files/<uuid>/<part>?expires=...&signature=...`
 #[derive(Debug)]

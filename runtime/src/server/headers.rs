@@ -5,12 +5,12 @@ use salvo::http::header::HOST;
 use salvo::http::{HeaderValue, StatusCode, Version};
 
 use super::Response;
-use crate::error::{Error, Result};
-use crate::header;
-use crate::ops::idempotency::{Execution, Key};
-use crate::ops::{Format, Preconditions, StoredResponse};
-use crate::principal::Principal;
-use crate::trace::{TRACEPARENT, Trace};
+use charter_core::error::{Error, Result};
+use charter_core::header;
+use charter_core::ops::idempotency::{Execution, Key};
+use charter_core::ops::{Format, Preconditions, StoredResponse};
+use charter_core::principal::Principal;
+use charter_core::trace::{TRACEPARENT, Trace};
 
 /// The id of the request.
 pub fn request_id(request: &Request) -> Option<String> {

@@ -9,11 +9,11 @@ use salvo::{Request, async_trait};
 use super::authenticate;
 use super::endpoint::only_get;
 use super::{Handler, Response};
-use crate::error::{Error, Result};
-use crate::metrics::{CONTENT_TYPE, UNMATCHED};
-use crate::ops;
 use crate::server::ServerState;
-use crate::webhook::Webhooks;
+use charter_core::error::{Error, Result};
+use charter_core::metrics::{CONTENT_TYPE, UNMATCHED};
+use charter_core::ops;
+use charter_platform::webhook::Webhooks;
 
 /// `/health/live`: 200 while the process runs.
 #[derive(Debug)]

@@ -21,7 +21,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
-use crate::error::{Error, Result};
+use charter_core::error::{Error, Result};
 
 /// A connection is closed if its client sends nothing for this time, which is also the timeout of a request's head.
 const FIRST_BYTE_TIMEOUT: Duration = Duration::from_secs(30);

@@ -11,7 +11,8 @@ mod health;
 mod listener;
 mod rate_limit;
 mod request_body;
-pub(crate) mod resource_handler;
+mod resource_handler;
+pub(crate) mod resource_router;
 mod response;
 mod response_budget;
 mod state;
@@ -28,7 +29,7 @@ pub(crate) use health::{Live, MetricsEndpoint, Ready};
 pub(crate) use listener::{AcceptLoop, Incoming, Listener};
 pub use rate_limit::{RateLimit, Usage};
 pub use request_body::{begin_upload, read_body};
-pub use response::{JSON, Response};
+pub use response::{JSON, Response, status_of};
 pub use response_budget::ResponseBudget;
 /// The version of salvo that the server uses, for mounted paths.
 pub use salvo;

@@ -6,8 +6,8 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::Response;
-use crate::error::{Error, Result};
-use crate::header;
+use charter_core::error::{Error, Result};
+use charter_core::header;
 
 const WINDOW: Duration = Duration::from_secs(60);
 /// Number of keys from which expired windows are removed.

@@ -10,8 +10,8 @@ use salvo::hyper::body::{Body, Bytes};
 use tokio::time::timeout;
 
 use super::{Permit, urlencoded_body};
-use crate::attachment::Upload;
-use crate::error::{Error, Result};
+use charter_core::error::{Error, Result};
+use charter_platform::attachment::Upload;
 
 /// Bytes and time of an unread body that are waited for before the response is sent.
 const DRAIN_LIMIT: (usize, Duration) = (16 << 20, Duration::from_secs(5));

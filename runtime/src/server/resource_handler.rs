@@ -1,86 +1,47 @@
 //! HTTP handler of every resource path: from a request to an operation, and from its result to a response.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use salvo::http::StatusCode;
-use salvo::routing::PathState;
-use salvo::{Request, Router, async_trait};
+use salvo::{Request, async_trait};
 use sea_orm::QueryResult;
 
 use super::authenticate_with;
-use super::{Endpoint, Handler, Response, begin_upload, headers, read_body, release_for_external_call};
-use crate::attachment;
-use crate::attachment::Storage;
-use crate::auth::revalidate;
-use crate::catalog::Entry;
-use crate::error::{Error, Result};
-use crate::header;
-use crate::meta::Operation;
-use crate::ops::Context;
-use crate::ops::action::{self, ActionCall, external, external::ExternalCall};
-use crate::ops::deprecation::Uses;
-use crate::ops::endpoints::{API, Method, PathKind, RouteOperation, methods, path, path_kinds, path_segments};
-use crate::ops::etag::Preconditions;
-use crate::ops::idempotency::Key;
-use crate::ops::input::body::Body;
-use crate::ops::list::{self, ListRequest, ListResponse, explain, export::Exported};
-use crate::ops::write::{bulk, bulk::Site, create, delete, fast_path, restore, update};
-use crate::ops::{RESTORE, StoredResponse, Transaction, attached_to, records, show, visibility};
-use crate::query::Condition;
+use super::{Handler, Response, begin_upload, headers, read_body, release_for_external_call};
 use crate::server::ServerState;
-use crate::view;
+use charter_core::catalog::Entry;
+use charter_core::error::{Error, Result};
+use charter_core::header;
+use charter_core::meta::Operation;
+use charter_core::ops::Context;
+use charter_core::ops::action::external::ExternalCall;
+use charter_core::ops::action::{self, ActionCall, external};
+use charter_core::ops::deprecation::Uses;
+use charter_core::ops::endpoints::{Method, PathKind, RouteOperation};
+use charter_core::ops::etag::Preconditions;
+use charter_core::ops::idempotency::Key;
+use charter_core::ops::input::body::Body;
+use charter_core::ops::list::export::Exported;
+use charter_core::ops::list::{self, ListRequest, ListResponse, explain};
+use charter_core::ops::write::bulk::Site;
+use charter_core::ops::write::{bulk, create, delete, fast_path, restore, update};
+use charter_core::ops::{RESTORE, StoredResponse, Transaction, attached_to, records, show, visibility};
+use charter_core::query::Condition;
+use charter_platform::attachment;
+use charter_platform::attachment::Storage;
+use charter_platform::auth::revalidate;
+use charter_platform::view;
 
 /// The id of a singleton's only record.
 const SINGLETON_ID: i64 = 1;
 
-/// First path segments in one group of the router.
-const ROUTES_PER_GROUP: usize = 8;
-
-/// Mounts every resource under `/api/v1`. Paths are grouped by their first segment, and the sorted segments into ranges
-/// of [`ROUTES_PER_GROUP`], because the router tries one path after another.
-pub fn router(state: &Arc<ServerState>) -> Router {
-    let mut roots: BTreeMap<String, Router> = BTreeMap::new();
-    for (index, entry) in state.catalog.entries().iter().enumerate() {
-        for path_kind in path_kinds(&state.catalog, entry) {
-            let path = path(&state.catalog, entry, path_kind);
-            let (first, rest) = path.split_once('/').unwrap_or((&path, ""));
-            let root = roots.remove(first).unwrap_or_else(|| Router::with_path(first));
-            let methods = methods(&state.catalog, entry, path_kind);
-            let endpoint = Endpoint::new(state.clone(), ResourceEndpoint { index, path_kind, methods });
-            let root = match rest {
-                "" => root.goal(endpoint),
-                _ => root.push(Router::with_path(rest).goal(endpoint)),
-            };
-            roots.insert(first.into(), root);
-        }
-    }
-    let mut roots = roots.into_iter().peekable();
-    let mut api = Router::with_path(API.trim_start_matches('/'));
-    while let Some((first, _)) = roots.peek() {
-        let (first, mut last) = (first.clone(), String::new());
-        let mut group = Vec::with_capacity(ROUTES_PER_GROUP);
-        for (name, root) in roots.by_ref().take(ROUTES_PER_GROUP) {
-            last = name;
-            group.push(root);
-        }
-        let is_in_group = move |request: &mut Request, _: &mut PathState<'_>| {
-            let name = path_segments(request.uri().path()).nth(path_segments(API).count()).unwrap_or_default();
-            // A percent-encoded segment can be any of the group.
-            name.contains('%') || (first.as_str()..=last.as_str()).contains(&name)
-        };
-        api = api.push(group.into_iter().fold(Router::with_filter_fn(is_in_group), Router::push));
-    }
-    api
-}
-
 /// One path of one resource.
 #[derive(Debug)]
-struct ResourceEndpoint {
+pub struct ResourceEndpoint {
     /// The position of the resource in the catalog.
-    index: usize,
-    path_kind: PathKind,
-    methods: Vec<Method>,
+    pub index: usize,
+    pub path_kind: PathKind,
+    pub methods: Vec<Method>,
 }
 
 #[async_trait]

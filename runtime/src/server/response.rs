@@ -5,8 +5,8 @@ use futures_util::stream::BoxStream;
 use salvo::http::{HeaderValue, StatusCode};
 
 use super::compression::CompleteBody;
-use crate::error::{Error, Result};
-use crate::header;
+use charter_core::error::{Error, Result};
+use charter_core::header;
 
 /// The media type of nearly every response.
 pub const JSON: &str = "application/json";
@@ -24,6 +24,11 @@ enum Body {
     Static(Bytes),
     /// Produced while it is sent.
     Stream(BoxStream<'static, std::io::Result<Bytes>>),
+}
+
+/// The status of an error as a type of HTTP.
+pub fn status_of(error: &Error) -> StatusCode {
+    StatusCode::from_u16(error.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
 }
 
 impl Response {
@@ -63,7 +68,7 @@ impl Response {
     /// The response to an error, with the headers that its code requires.
     pub fn error(error: &Error, request_id: &str) -> Response {
         let body = error.body(request_id).to_string().into_bytes();
-        let response = Response::json(error.status(), body);
+        let response = Response::json(status_of(error), body);
         let value = match error {
             Error::Unauthenticated => r#"Bearer realm="charter""#.to_string(),
             Error::InvalidToken => r#"Bearer realm="charter", error="invalid_token""#.to_string(),

@@ -7,8 +7,8 @@ use std::time::Instant;
 use bytes::Bytes;
 use salvo::conn::ConnCtrl;
 
-use crate::error::{Error, Result};
-use crate::ops::list::export::send_timeout;
+use charter_core::error::{Error, Result};
+use charter_core::ops::list::export::send_timeout;
 
 /// Smallest response that counts, in bytes. The number of smaller ones is bounded by the number of connections.
 const MIN_COUNTED_BYTES: usize = 64 << 10;

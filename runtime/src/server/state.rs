@@ -8,7 +8,7 @@ use salvo::Router;
 
 use super::{ConcurrencyLimiter, RateLimit, ResponseBudget};
 use crate::config::Config;
-use crate::ops::State;
+use charter_core::ops::State;
 
 /// Builds the routes that an application adds.
 pub type Mount = fn(&Arc<ServerState>) -> Router;

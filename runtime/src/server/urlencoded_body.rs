@@ -4,8 +4,8 @@
 
 use serde_json::{Map, Value};
 
-use crate::error::{Error, Result};
-use crate::query::{Pair, decode};
+use charter_core::error::{Error, Result};
+use charter_core::query::{Pair, decode};
 
 /// Parts of a name: the name itself, and one for each pair of brackets.
 const MAX_NAME_PARTS: usize = 8;

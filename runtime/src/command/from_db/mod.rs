@@ -8,9 +8,9 @@ use std::sync::Arc;
 use clap::{Arg, ArgMatches, Command};
 
 use super::output;
-use crate::error::{Error, Result};
 use crate::server::ServerState;
-use crate::suggest::hint;
+use charter_core::error::{Error, Result};
+use charter_core::suggest::hint;
 
 pub fn command() -> Command {
     Command::new("from-db")

@@ -2,8 +2,8 @@
 
 use sea_orm::QueryResult;
 
-use crate::db::{Connection, Dialect, Sql};
-use crate::error::{Error, Result};
+use charter_core::db::{Connection, Dialect, Sql};
+use charter_core::error::{Error, Result};
 
 /// A table. The columns are in their order.
 #[derive(Debug, Default)]

@@ -5,7 +5,7 @@ use charter_model::naming::{MAX_NAME_LENGTH, is_snake_case};
 use charter_model::reserved::{SERVER_FIELDS, is_never_a_name};
 
 use super::table::{Column, Index, Table};
-use crate::db::Dialect;
+use charter_core::db::Dialect;
 
 /// True if a name is valid in the grammar: snake_case, and an identifier of Rust.
 pub fn is_name(name: &str) -> bool {

@@ -1,8 +1,8 @@
 //! Existing indexes of a table, from the catalogs of the database.
 
-use crate::db::{Dialect, Sql};
-use crate::error::Result;
-use crate::ops::Context;
+use charter_core::db::{Dialect, Sql};
+use charter_core::error::Result;
+use charter_core::ops::Context;
 
 #[derive(Debug)]
 pub struct ExistingIndex {

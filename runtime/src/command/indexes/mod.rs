@@ -5,10 +5,10 @@ mod usage;
 
 use existing::ExistingIndex;
 
-use crate::db::Dialect;
-use crate::error::Result;
-use crate::meta::{FieldMeta, Kind, ResourceMeta};
-use crate::ops::Context;
+use charter_core::db::Dialect;
+use charter_core::error::Result;
+use charter_core::meta::{FieldMeta, Kind, ResourceMeta};
+use charter_core::ops::Context;
 
 /// A remark about an index or a table.
 #[derive(Debug)]

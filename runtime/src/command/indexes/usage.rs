@@ -2,12 +2,12 @@
 
 use super::existing::ExistingIndex;
 use super::{DeclaredIndex, Remark};
-use crate::counts;
-use crate::db::{Dialect, Sql, TRUE};
-use crate::error::Result;
-use crate::meta::ResourceMeta;
-use crate::online_indexes::is_managed;
-use crate::ops::Context;
+use charter_core::counts;
+use charter_core::db::{Dialect, Sql, TRUE};
+use charter_core::error::Result;
+use charter_core::meta::ResourceMeta;
+use charter_core::online_indexes::is_managed;
+use charter_core::ops::Context;
 
 /// Smallest number of rows of a table for advice. Scanning a smaller table is as fast as using an index.
 const MIN_ROWS: i64 = 10_000;

@@ -3,11 +3,6 @@
 use maud::{Markup, html};
 use serde_json::{Map, Value, json};
 
-use crate::custom_field::{self, CustomFieldType, Definition};
-use crate::error::{FieldErrors, Result};
-use crate::meta::{FieldMeta, Kind, Rule};
-use crate::ops;
-use crate::ops::input::custom_fields::merge;
 use crate::panel::display_name::DisplayNames;
 use crate::panel::format::labels;
 use crate::panel::format::value::{self, Placement};
@@ -15,7 +10,12 @@ use crate::panel::record::input::{self, InputOptions};
 use crate::panel::record::{choices, form_decode};
 use crate::panel::request::PanelRequest;
 use crate::panel::target::Target;
-use crate::query::{Pair, read_value};
+use charter_core::custom_field::{self, CustomFieldType, Definition};
+use charter_core::error::{FieldErrors, Result};
+use charter_core::meta::{FieldMeta, Kind, Rule};
+use charter_core::ops;
+use charter_core::ops::input::custom_fields::merge;
+use charter_core::query::{Pair, read_value};
 
 pub enum EditableField {
     Field(&'static FieldMeta),

@@ -5,9 +5,6 @@ use salvo::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::db::Sql;
-use crate::error::{Error, Result};
-use crate::meta::ResourceMeta;
 use crate::panel::display_name::DisplayNames;
 use crate::panel::format::labels;
 use crate::panel::format::money::NumberFormat;
@@ -16,7 +13,10 @@ use crate::panel::list::{columns, filter_form};
 use crate::panel::request::PanelRequest;
 use crate::panel::target::Target;
 use crate::panel::url;
-use crate::query::{Pair, decode};
+use charter_core::db::Sql;
+use charter_core::error::{Error, Result};
+use charter_core::meta::ResourceMeta;
+use charter_core::query::{Pair, decode};
 
 /// Records in a batch, which is one request and one transaction: the API's largest page.
 const BATCH_RECORDS: usize = 100;

@@ -8,13 +8,13 @@ use maud::{Markup, html};
 use salvo::http::StatusCode;
 use serde_json::{Value, json};
 
-use crate::error::{Error, Result};
 use crate::panel::format::labels;
 use crate::panel::request::{PanelRequest, form_value, return_path};
 use crate::panel::target::Target;
 use crate::panel::{layout, redirect};
-use crate::query::Pair;
 use crate::server::Response;
+use charter_core::error::{Error, Result};
+use charter_core::query::Pair;
 use edit_field::EditableField;
 use job::BulkJob;
 

@@ -5,13 +5,13 @@ use serde_json::Value;
 
 use super::edit_field::EditableField;
 use super::{BulkRequest, Selection};
-use crate::error::Result;
-use crate::meta::{FieldMeta, Operation};
 use crate::panel::display_name::{self, DisplayNames};
 use crate::panel::list::trash;
 use crate::panel::{fetch_many, layout};
-use crate::query::Pair;
 use crate::server::Response;
+use charter_core::error::Result;
+use charter_core::meta::{FieldMeta, Operation};
+use charter_core::query::Pair;
 
 impl BulkRequest<'_> {
     /// The selected records, of a job only a sample. `parameters` is appended to the query string.

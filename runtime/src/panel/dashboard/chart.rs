@@ -3,14 +3,14 @@
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use maud::{Markup, html};
 
-use crate::catalog::Entry;
-use crate::db::Sql;
-use crate::error::Result;
-use crate::meta::{DefaultValue, FieldMeta, Kind};
 use crate::panel::format::labels;
 use crate::panel::list::response::Fields;
 use crate::panel::request::PanelRequest;
 use crate::panel::target::Target;
+use charter_core::catalog::Entry;
+use charter_core::db::Sql;
+use charter_core::error::Result;
+use charter_core::meta::{DefaultValue, FieldMeta, Kind};
 
 /// Days of the chart of deliveries.
 const DELIVERY_DAYS: i64 = 14;

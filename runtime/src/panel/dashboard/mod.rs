@@ -12,11 +12,11 @@ use super::format::value::{self, Placement};
 use super::request::PanelRequest;
 use super::target::Target;
 use super::{display_name, layout};
-use crate::catalog::Entry;
-use crate::error::Result;
-use crate::meta::{ActionMeta, FieldMeta, Kind, Operation};
-use crate::query::{Predicate, allows};
 use crate::server::Response;
+use charter_core::catalog::Entry;
+use charter_core::error::Result;
+use charter_core::meta::{ActionMeta, FieldMeta, Kind, Operation};
+use charter_core::query::{Predicate, allows};
 use recent_changes::RecentChanges;
 
 /// Timestamps and dates by which a record can be due, in order of preference.

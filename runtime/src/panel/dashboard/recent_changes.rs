@@ -6,10 +6,10 @@ use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use maud::{Markup, html};
 
 use super::chart::{self, DayCount};
-use crate::catalog::Entry;
-use crate::db::Sql;
-use crate::error::Result;
 use crate::panel::request::PanelRequest;
+use charter_core::catalog::Entry;
+use charter_core::db::Sql;
+use charter_core::error::Result;
 
 /// Retention of events.
 const DAYS: i64 = 30;

@@ -3,8 +3,8 @@
 use charter_model::naming;
 use maud::{Markup, html};
 
-use crate::meta::{ActionMeta, FieldMeta, Kind, ResourceMeta};
 use crate::openapi::english;
+use charter_core::meta::{ActionMeta, FieldMeta, Kind, ResourceMeta};
 
 /// `Exchange rates`
 pub fn plural(meta: &ResourceMeta) -> String {

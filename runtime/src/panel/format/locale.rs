@@ -8,11 +8,11 @@ use chrono_tz::Tz;
 use sea_orm::QueryResult;
 
 use super::money::NumberFormat;
-use crate::catalog::Entry;
-use crate::db::Sql;
-use crate::error::Result;
-use crate::meta::{FieldMeta, Rule};
 use crate::server::ServerState;
+use charter_core::catalog::Entry;
+use charter_core::db::Sql;
+use charter_core::error::Result;
+use charter_core::meta::{FieldMeta, Rule};
 
 /// A change of the settings takes effect within this time.
 const TTL: Duration = Duration::from_secs(5);

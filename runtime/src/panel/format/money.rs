@@ -3,8 +3,8 @@
 use maud::{Markup, html};
 
 use super::labels;
-use crate::meta::ResourceMeta;
 use crate::openapi::english;
+use charter_core::meta::ResourceMeta;
 
 /// Separators and currency symbol.
 #[derive(Debug)]

@@ -4,12 +4,12 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 use super::{datetime, labels};
-use crate::catalog::Entry;
-use crate::custom_field::{CustomFieldType, Definition};
-use crate::meta::{FieldMeta, Kind, Rule, Widget};
 use crate::panel::display_name::{self, DisplayNames};
 use crate::panel::list::response::{FieldValue, Fields};
 use crate::panel::request::PanelRequest;
+use charter_core::catalog::Entry;
+use charter_core::custom_field::{CustomFieldType, Definition};
+use charter_core::meta::{FieldMeta, Kind, Rule, Widget};
 
 /// Length to which a table truncates a text.
 const MAX_TABLE_CHARS: usize = 120;

@@ -8,7 +8,7 @@ use super::filter_form;
 use super::params::ListParams;
 use crate::panel::format::labels;
 use crate::panel::target::Target;
-use crate::query::Pair;
+use charter_core::query::Pair;
 
 /// The arrow buttons: form field, direction, symbol, and offset.
 const ARROWS: [(&str, &str, &str, isize); 2] = [("_up", "up", "↑", -1), ("_down", "down", "↓", 1)];

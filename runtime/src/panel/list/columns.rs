@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use crate::catalog::{Catalog, Entry};
-use crate::custom_field::{self, CustomFieldType, Definition};
-use crate::error::Result;
-use crate::meta::{FieldMeta, Kind, Operation, Shown};
-use crate::query::{Predicate, allows, asked};
+use charter_core::catalog::{Catalog, Entry};
+use charter_core::custom_field::{self, CustomFieldType, Definition};
+use charter_core::error::Result;
+use charter_core::meta::{FieldMeta, Kind, Operation, Shown};
+use charter_core::query::{Predicate, allows, asked};
 
 use super::filter_form;
 use crate::panel::display_name;

@@ -6,14 +6,14 @@ use serde_json::{Value, json};
 use super::columns::Column;
 use super::filter_row::{FilterRow, LOGIC_WORDS};
 use super::params::ListParams;
-use crate::catalog::Catalog;
-use crate::meta::Kind;
 use crate::panel::display_name::DisplayNames;
 use crate::panel::format::labels;
 use crate::panel::record::{choices, input};
 use crate::panel::request::PanelRequest;
 use crate::panel::target::Target;
-use crate::query::{Pair, Predicate, read_boolean};
+use charter_core::catalog::Catalog;
+use charter_core::meta::Kind;
+use charter_core::query::{Pair, Predicate, read_boolean};
 
 /// The words for a predicate, between the label of a field and a value of this kind.
 pub fn predicate_label(predicate: Predicate, kind: Kind) -> &'static str {

@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 
 use super::columns::Column;
-use crate::meta::Kind;
 use crate::panel::format::datetime;
-use crate::query::{Filter, Logic, read_filters};
-use crate::query::{Predicate, Reads};
+use charter_core::meta::Kind;
+use charter_core::query::{Filter, Logic, read_filters};
+use charter_core::query::{Predicate, Reads};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct FilterRow {

@@ -17,9 +17,6 @@ use std::borrow::Cow;
 use maud::{Markup, html};
 use serde_json::Value;
 
-use crate::error::Result;
-use crate::meta::{FieldMeta, Operation};
-use crate::ops::{API, Format};
 use crate::panel::api::ApiResponse;
 use crate::panel::dashboard::chart;
 use crate::panel::display_name::{self, DisplayNames};
@@ -27,8 +24,11 @@ use crate::panel::format::labels;
 use crate::panel::request::PanelRequest;
 use crate::panel::target::Target;
 use crate::panel::{layout, redirect, url};
-use crate::query::{Pair, Predicate};
 use crate::server::Response;
+use charter_core::error::Result;
+use charter_core::meta::{FieldMeta, Operation};
+use charter_core::ops::{API, Format};
+use charter_core::query::{Pair, Predicate};
 use columns::Column;
 use params::ListParams;
 use response::{ListBody, ListRecord};
@@ -344,7 +344,7 @@ impl ListPage<'_> {
 /// The path without paging: an export contains all records.
 fn export_path(path: &str) -> String {
     let (path, query) = path.split_once('?').unwrap_or((path, ""));
-    let mut pairs = crate::query::decode(query).unwrap_or_default();
+    let mut pairs = charter_core::query::decode(query).unwrap_or_default();
     pairs.retain(|Pair { name, .. }| !["page", "per_page"].contains(&name.as_str()));
     url::with_query(path, &pairs)
 }

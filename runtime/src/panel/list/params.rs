@@ -9,12 +9,12 @@ use super::columns::Column;
 use super::filter_row::{self, FilterRow, LOGIC_WORDS};
 use super::toolbar::Tool;
 use super::trash;
-use crate::error::{Error, Result};
-use crate::meta::Kind;
 use crate::panel::format::datetime;
 use crate::panel::target::Target;
 use crate::panel::url;
-use crate::query::{Pair, Predicate, Reads};
+use charter_core::error::{Error, Result};
+use charter_core::meta::Kind;
+use charter_core::query::{Pair, Predicate, Reads};
 
 /// The parsed query parameters of a list page.
 #[derive(Debug, Clone, Default)]
@@ -277,12 +277,12 @@ mod tests {
             sortable: true,
             script_json: String::new(),
         };
-        let at = Kind::Timestamp { form: crate::meta::TimestampForm::Seconds };
+        let at = Kind::Timestamp { form: charter_core::meta::TimestampForm::Seconds };
         vec![column("name", Kind::Text), column("is_not", Kind::Boolean), column("made_at", at)]
     }
 
     fn parse(query: &str) -> ListParams {
-        ListParams::parse(crate::query::decode(query).unwrap(), &columns(), chrono_tz::Tz::UTC).unwrap()
+        ListParams::parse(charter_core::query::decode(query).unwrap(), &columns(), chrono_tz::Tz::UTC).unwrap()
     }
 
     #[test]

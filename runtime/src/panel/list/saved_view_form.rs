@@ -8,15 +8,15 @@ use super::columns::{self, Column};
 use super::filter_form;
 use super::filter_row::{are_editable, from_json};
 use super::params::{ListParams, is_filter_input};
-use crate::catalog::{Catalog, Entry};
-use crate::error::Result;
 use crate::panel::display_name::DisplayNames;
 use crate::panel::format::labels;
 use crate::panel::record::choices::Choice;
 use crate::panel::record::input;
 use crate::panel::request::{PanelRequest, form_value};
 use crate::panel::target::Target;
-use crate::query::Pair;
+use charter_core::catalog::{Catalog, Entry};
+use charter_core::error::Result;
+use charter_core::query::Pair;
 
 /// Form field: the resource whose columns and conditions the form contains.
 const LIST_INPUT: &str = "_list";

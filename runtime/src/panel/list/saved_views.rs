@@ -9,16 +9,16 @@ use serde_json::{Value, json};
 use super::columns::{self, Column};
 use super::filter_row::{FilterRow, from_json};
 use super::params::ListParams;
-use crate::error::{Error, Result};
 use crate::panel::format::labels;
 use crate::panel::record::input;
 use crate::panel::request::{PanelRequest, form_value, if_match};
 use crate::panel::session::flash::Flash;
 use crate::panel::target::Target;
 use crate::panel::{layout, url};
-use crate::query::{Pair, decode};
 use crate::server::Response;
-use crate::view::ViewVersion;
+use charter_core::error::{Error, Result};
+use charter_core::query::{Pair, decode};
+use charter_platform::view::ViewVersion;
 
 /// Limit of a query string, in bytes. The server accepts no longer URL.
 const MAX_QUERY_BYTES: usize = 64 << 10;

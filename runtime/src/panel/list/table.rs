@@ -5,12 +5,12 @@ use maud::{Markup, html};
 use super::columns::Column;
 use super::response::Fields;
 use super::trash;
-use crate::catalog::Entry;
-use crate::meta::{FieldMeta, Kind};
 use crate::panel::display_name::{self, DisplayNames};
 use crate::panel::format::value::{self, Placement};
 use crate::panel::request::PanelRequest;
 use crate::panel::target::Target;
+use charter_core::catalog::Entry;
+use charter_core::meta::{FieldMeta, Kind};
 
 pub struct Table<'l> {
     request: &'l PanelRequest<'l>,

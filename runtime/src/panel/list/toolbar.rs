@@ -11,7 +11,7 @@ use crate::panel::display_name::{self, DisplayNames};
 use crate::panel::format::labels;
 use crate::panel::request::PanelRequest;
 use crate::panel::target::Target;
-use crate::query::{Pair, Predicate, allows};
+use charter_core::query::{Pair, Predicate, allows};
 
 /// A form above a list, loaded lazily: a closed tool is a link to the page with the tool open. A script fetches that
 /// page and takes the form out of it.

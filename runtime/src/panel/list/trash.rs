@@ -3,9 +3,6 @@
 use maud::{Markup, html};
 use serde_json::json;
 
-use crate::catalog::Entry;
-use crate::error::Result;
-use crate::meta::{FieldMeta, Operation, Shown};
 use crate::panel::api::ApiResponse;
 use crate::panel::display_name::{self, DisplayNames};
 use crate::panel::format::labels;
@@ -15,8 +12,11 @@ use crate::panel::request::{PanelRequest, if_match};
 use crate::panel::session::flash::Flash;
 use crate::panel::target::Target;
 use crate::panel::{layout, redirect};
-use crate::query::Pair;
 use crate::server::Response;
+use charter_core::catalog::Entry;
+use charter_core::error::Result;
+use charter_core::meta::{FieldMeta, Operation, Shown};
+use charter_core::query::Pair;
 
 /// Query string of deleted records, the same as the API's.
 const QUERY_STRING: &str = "?deleted=only";

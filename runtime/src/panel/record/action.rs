@@ -5,8 +5,6 @@ use salvo::http::StatusCode;
 use serde_json::{Map, Value};
 
 use super::{choices, form_decode, input};
-use crate::error::{Error, Result};
-use crate::meta::{ActionMeta, ActionMethod, ActionOn, ActionOutput, FieldMeta};
 use crate::panel::api::ApiResponse;
 use crate::panel::display_name::{self, DisplayNames};
 use crate::panel::format::labels;
@@ -15,8 +13,10 @@ use crate::panel::request::{PanelRequest, if_match, return_path};
 use crate::panel::session::flash::Flash;
 use crate::panel::target::Target;
 use crate::panel::{layout, record, redirect, url};
-use crate::query::Pair;
 use crate::server::Response;
+use charter_core::error::{Error, Result};
+use charter_core::meta::{ActionMeta, ActionMethod, ActionOn, ActionOutput, FieldMeta};
+use charter_core::query::Pair;
 
 /// Returns true if the result of an action is shown on the page of its record: a GET without input.
 pub fn is_shown_inline(action: &ActionMeta) -> bool {

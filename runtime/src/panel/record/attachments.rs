@@ -4,13 +4,13 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 use super::input;
-use crate::error::{Error, Result};
-use crate::meta::Operation;
 use crate::panel::layout;
 use crate::panel::request::PanelRequest;
 use crate::panel::session::flash::Flash;
 use crate::panel::target::Target;
 use crate::server::Response;
+use charter_core::error::{Error, Result};
+use charter_core::meta::Operation;
 
 /// Attachments on a page, the latest first.
 const PAGE_SIZE: i64 = 50;

@@ -1,14 +1,14 @@
 //! Fixed choices of a field: enum values, codes, abilities, permissions, events.
 
-use crate::catalog::{Catalog, Entry};
-use crate::custom_field::{CustomFieldType, Definition};
-use crate::meta::{FieldMeta, Kind};
 use crate::panel::display_name::DisplayNames;
 use crate::panel::format::{datetime, labels};
 use crate::panel::list::columns::Column;
 use crate::panel::list::filter_row::FilterRow;
 use crate::panel::request::PanelRequest;
-use crate::query::{Predicate, Reads};
+use charter_core::catalog::{Catalog, Entry};
+use charter_core::custom_field::{CustomFieldType, Definition};
+use charter_core::meta::{FieldMeta, Kind};
+use charter_core::query::{Predicate, Reads};
 
 /// A value and its label.
 pub type Choice = (String, String);

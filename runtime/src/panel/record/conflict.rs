@@ -4,14 +4,14 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 use super::{form_decode, input};
-use crate::catalog::Entry;
-use crate::custom_field::{CustomFieldType, Definition};
-use crate::error::Result;
-use crate::meta::{FieldMeta, Kind};
 use crate::panel::display_name::DisplayNames;
 use crate::panel::format::labels;
 use crate::panel::format::value::{self, Placement};
 use crate::panel::request::PanelRequest;
+use charter_core::catalog::Entry;
+use charter_core::custom_field::{CustomFieldType, Definition};
+use charter_core::error::Result;
+use charter_core::meta::{FieldMeta, Kind};
 
 /// The notice above the form.
 ///

@@ -5,12 +5,6 @@ use salvo::http::StatusCode;
 use serde_json::{Map, Value};
 
 use super::{conflict, form_decode};
-use crate::auth;
-use crate::catalog::Entry;
-use crate::custom_field::{self, Definition};
-use crate::error::Result;
-use crate::header;
-use crate::meta::{FieldMeta, Kind, Operation};
 use crate::panel::api::Problem;
 use crate::panel::display_name::{self, DisplayNames};
 use crate::panel::format::labels;
@@ -20,8 +14,14 @@ use crate::panel::list::trash;
 use crate::panel::request::{PanelRequest, form_value, if_match, return_path};
 use crate::panel::session::flash::Flash;
 use crate::panel::target::Target;
-use crate::query::Pair;
 use crate::server::Response;
+use charter_core::catalog::Entry;
+use charter_core::custom_field::{self, Definition};
+use charter_core::error::Result;
+use charter_core::header;
+use charter_core::meta::{FieldMeta, Kind, Operation};
+use charter_core::query::Pair;
+use charter_platform::auth;
 
 /// A form to render.
 pub struct RecordForm<'f> {

@@ -6,15 +6,15 @@ use chrono::SecondsFormat;
 use serde_json::{Map, Value};
 
 use super::{form_roundtrip, input};
-use crate::catalog::{Catalog, Entry};
-use crate::custom_field::{CustomFieldType, Definition};
-use crate::error::{Error, Result};
-use crate::meta::{Access, DefaultValue, FieldMeta, Kind};
 use crate::panel::format::datetime;
 use crate::panel::request::PanelRequest;
 use crate::panel::target::Target;
-use crate::query::Pair;
 use crate::server::form_to_json;
+use charter_core::catalog::{Catalog, Entry};
+use charter_core::custom_field::{CustomFieldType, Definition};
+use charter_core::error::{Error, Result};
+use charter_core::meta::{Access, DefaultValue, FieldMeta, Kind};
+use charter_core::query::Pair;
 
 /// Decodes a form. A new record omits empty fields, which then get their defaults.
 ///

@@ -6,11 +6,11 @@ use serde_json::Value;
 use super::form::RecordForm;
 use super::input::{self, InputOptions};
 use super::{choices, form_decode};
-use crate::catalog::Entry;
-use crate::custom_field::Definition;
-use crate::meta::{Access, FieldMeta, Kind};
 use crate::panel::api::Problem;
 use crate::panel::format::labels;
+use charter_core::catalog::Entry;
+use charter_core::custom_field::Definition;
+use charter_core::meta::{Access, FieldMeta, Kind};
 
 impl RecordForm<'_> {
     /// All errors, with a link to the field of each.

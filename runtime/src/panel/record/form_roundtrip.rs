@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::input;
 use crate::panel::format::datetime;
-use crate::query::Pair;
+use charter_core::query::Pair;
 
 /// Name prefix of the hidden inputs.
 const ORIGINAL_PREFIX: &str = "_was.";

@@ -6,9 +6,6 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 use super::input;
-use crate::custom_field::{self, Definition};
-use crate::error::{Error, Result};
-use crate::meta::{FieldMeta, Kind, Operation};
 use crate::panel::display_name::{self, DisplayNames};
 use crate::panel::format::value::{self, Placement};
 use crate::panel::format::{datetime, labels};
@@ -16,6 +13,9 @@ use crate::panel::layout;
 use crate::panel::request::PanelRequest;
 use crate::panel::target::Target;
 use crate::server::Response;
+use charter_core::custom_field::{self, Definition};
+use charter_core::error::{Error, Result};
+use charter_core::meta::{FieldMeta, Kind, Operation};
 
 /// Entries on the page of the record.
 const RECENT_ENTRIES: usize = 6;

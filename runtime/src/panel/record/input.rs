@@ -5,14 +5,14 @@ use serde_json::Value;
 
 use super::choices::{self, Choice};
 use super::form_roundtrip::{self, InputKind};
-use crate::catalog::Entry;
-use crate::meta::{FieldMeta, Kind, Rule, Widget};
 use crate::panel::display_name::{self, DisplayNames};
 use crate::panel::format::{datetime, labels};
 use crate::panel::list::columns::Column;
 use crate::panel::list::filter_row::FilterRow;
 use crate::panel::request::PanelRequest;
-use crate::query::{Predicate, Reads};
+use charter_core::catalog::Entry;
+use charter_core::meta::{FieldMeta, Kind, Rule, Widget};
+use charter_core::query::{Predicate, Reads};
 
 /// The type of an input, in the word that the scripts use.
 pub fn script_type(kind: Kind) -> &'static str {

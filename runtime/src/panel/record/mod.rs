@@ -15,10 +15,6 @@ mod related;
 use maud::{Markup, html};
 use serde_json::Value;
 
-use crate::catalog::Entry;
-use crate::custom_field;
-use crate::error::Result;
-use crate::meta::{ActionMeta, ActionOn, ActionOutput, FieldMeta, Kind, Operation, Shown};
 use crate::panel::api::ApiResponse;
 use crate::panel::dashboard::chart;
 use crate::panel::display_name::{self, DisplayNames};
@@ -29,8 +25,12 @@ use crate::panel::request::{PanelRequest, if_match, return_path};
 use crate::panel::session::flash::Flash;
 use crate::panel::target::Target;
 use crate::panel::{layout, redirect};
-use crate::query::Pair;
 use crate::server::Response;
+use charter_core::catalog::Entry;
+use charter_core::custom_field;
+use charter_core::error::Result;
+use charter_core::meta::{ActionMeta, ActionOn, ActionOutput, FieldMeta, Kind, Operation, Shown};
+use charter_core::query::Pair;
 
 /// Actions with a button in the page header. The menu contains the others, unless it would contain only one.
 const MAX_HEADER_ACTIONS: usize = 3;

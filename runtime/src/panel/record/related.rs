@@ -4,9 +4,6 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 use super::action;
-use crate::catalog::Entry;
-use crate::error::Result;
-use crate::meta::{ActionMeta, ActionMethod, ActionOn, ActionOutput, FieldMeta, Kind, Operation};
 use crate::panel::display_name::{self, DisplayNames};
 use crate::panel::format::labels;
 use crate::panel::format::value::{self, Placement};
@@ -14,7 +11,10 @@ use crate::panel::list::columns::{self, Column};
 use crate::panel::request::PanelRequest;
 use crate::panel::target::Target;
 use crate::panel::{layout, url};
-use crate::query::asked;
+use charter_core::catalog::Entry;
+use charter_core::error::Result;
+use charter_core::meta::{ActionMeta, ActionMethod, ActionOn, ActionOutput, FieldMeta, Kind, Operation};
+use charter_core::query::asked;
 
 /// Records in each list.
 const MAX_RECORDS: usize = 8;

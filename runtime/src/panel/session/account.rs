@@ -9,13 +9,13 @@ use salvo::http::StatusCode;
 use super::cookie;
 use super::flash::Flash;
 use super::sign_in::check_rate_limit;
-use crate::auth::{SignedIn, invitation, password, session};
-use crate::error::{Error, Result};
 use crate::panel::request::{PanelRequest, RawRequest, form_value, read_form};
 use crate::panel::{layout, redirect, url};
-use crate::query::Pair;
 use crate::server::Response;
 use crate::server::ServerState;
+use charter_core::error::{Error, Result};
+use charter_core::query::Pair;
+use charter_platform::auth::{SignedIn, invitation, password, session};
 
 /// Handles the paths below `/panel` of a signed-in user.
 pub async fn handle(http_request: &mut Request, request: &PanelRequest<'_>, rest: &[&str]) -> Result<Response> {

@@ -1,8 +1,8 @@
 //! CSRF token of a session: an HMAC of the session's mark, masked differently on every page.
 
-use crate::crypto::hmac::hmac_sha256;
-use crate::error::{Error, Result};
 use crate::server::ServerState;
+use charter_core::crypto::hmac::hmac_sha256;
+use charter_core::error::{Error, Result};
 
 /// Length of the secret and of its mask.
 const SECRET_BYTES: usize = 32;

@@ -1,6 +1,7 @@
 //! Sign-in page, its rate limits, and the draft: a form that was sent without a session is kept until the user signs
 //! in.
 
+use crate::server::status_of;
 use std::sync::Arc;
 
 use maud::{Markup, html};
@@ -10,19 +11,19 @@ use salvo::http::StatusCode;
 use super::csrf::CsrfToken;
 use super::flash::Flash;
 use super::{account, cookie};
-use crate::auth::session::Found;
-use crate::auth::{password, session};
-use crate::error::{Error, Result};
-use crate::header;
 use crate::panel::record::form as record_form;
 use crate::panel::request::{
     PanelRequest, RawRequest, form_value, path_segments, read_form_limited, require_same_site, return_path,
 };
 use crate::panel::target::Target;
 use crate::panel::{Panel, ROOT, layout, redirect, url};
-use crate::query::{Pair, decode};
 use crate::server::ServerState;
 use crate::server::{Response, client_ip};
+use charter_core::error::{Error, Result};
+use charter_core::header;
+use charter_core::query::{Pair, decode};
+use charter_platform::auth::session::Found;
+use charter_platform::auth::{password, session};
 
 const DRAFT_PRESERVED: &str = "You are signed out. Your input is preserved. Sign in to continue.";
 
@@ -175,7 +176,7 @@ async fn sign_in(
     let notice = (draft.is_some() && is_record_form(state, &to)).then(|| DRAFT_PRESERVED.to_string());
     if let Err(error) = check_rate_limit(state, http_request, is_plausible.then(|| email.trim())) {
         let problem = Some(error.message(""));
-        let page = sign_in_page(state, raw, error.status(), &SignInForm { to, email, draft, notice, problem });
+        let page = sign_in_page(state, raw, status_of(&error), &SignInForm { to, email, draft, notice, problem });
         return Ok(match error {
             Error::RateLimited(seconds) => page.with_text(header::RETRY_AFTER, &seconds.to_string()),
             _ => page,

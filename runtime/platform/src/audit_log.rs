@@ -1,0 +1,62 @@
+//! The audit log resource: read-only entries.
+
+use charter_macros::Resource;
+use sea_orm::entity::prelude::*;
+
+use charter_core::catalog::Entry;
+use charter_core::ops::Context;
+use charter_core::ops::{Route, permitted};
+use charter_core::query::Condition;
+use charter_core::resource::Resource;
+
+#[derive(Clone, Debug, PartialEq, Resource)]
+#[resource(name = "audit_entry", label = "Audit entry", plural = "audit_entries")]
+#[resource(operations("list", "show"), read_permission = "audit.read")]
+#[resource(index("entity_type", "record_id"), index("user_id"), index("created_at"))]
+pub struct Model {
+    pub id: i64,
+    /// `create`, `update`, `delete`, `restore`, or the name of the action.
+    #[field(string(64), read_only)]
+    pub action: String,
+    /// The plural name of the resource.
+    #[field(string(64), read_only)]
+    pub entity_type: String,
+    #[field(read_only)]
+    pub record_id: i64,
+    /// Null for commands of the operator.
+    #[field(read_only)]
+    pub user_id: Option<i64>,
+    #[field(read_only)]
+    pub token_id: Option<i64>,
+    /// The header `X-Request-Id` of the response.
+    #[field(string(255), read_only)]
+    pub request_id: Option<String>,
+    /// `{"name": {"old": "Lamp", "new": "Light"}}`
+    #[field(json, read_only, no_filter, no_sort)]
+    pub changes: Json,
+    #[field(read_only)]
+    pub created_at: DateTimeUtc,
+}
+
+pub fn route() -> Route {
+    let mut route = Route::of::<Entity>();
+    route.hooks.scope = Some(scope);
+    route
+}
+
+/// Scope: an entry is visible if its record is, soft-deleted records included. Entries of records of restricted
+/// resources that no longer exist are visible to administrators only.
+fn scope(context: &Context<'_>) -> Option<Condition> {
+    if context.caller().is_admin {
+        return None;
+    }
+    let field = |name: &str| Entity::meta().fields.iter().find(|field| field.name == name);
+    let (of_type, id) = (field("entity_type")?, field("record_id")?);
+    let mut seen = Condition::always();
+    let restricted = |entry: &&Entry| entry.is_restricted && entry.meta.name != Entity::meta().name;
+    for entry in context.catalog().entries().iter().filter(restricted) {
+        let is_other = Condition::equals(of_type, entry.meta.plural).not();
+        seen = seen.and(is_other.or(Condition::refers(id, entry.meta, permitted(context, entry))));
+    }
+    (!seen.is_always()).then_some(seen)
+}

@@ -1,0 +1,26 @@
+//! Authentication and authorization: tokens, sessions, users, roles, abilities and permissions.
+
+pub mod invitation;
+pub mod password;
+pub mod role;
+mod secret;
+pub mod session;
+pub mod token;
+mod token_cache;
+pub mod user;
+
+use charter_core::error::Result;
+use charter_core::ops::Context;
+use charter_core::stale_reference::StaleReference;
+
+/// Tokens and roles that grant abilities or permissions which no longer exist.
+pub async fn stale_references(context: &Context<'_>) -> Result<Vec<StaleReference>> {
+    let mut found = token::stale_references(context).await?;
+    found.extend(role::stale_references(context).await?);
+    Ok(found)
+}
+
+pub use secret::Secret;
+pub use secret::random_base62;
+pub use session::SignedIn;
+pub use token_cache::{Rejection, TokenCache, caller_of, caller_of_secret, revalidate};

@@ -1,0 +1,177 @@
+//! The user resource: accounts that tokens and sessions authenticate.
+
+use charter_macros::Resource;
+use sea_orm::ActiveValue::Set;
+use sea_orm::entity::prelude::*;
+
+use super::TokenCache;
+use super::{invitation, session};
+use charter_core::db::{Lock, Sql};
+use charter_core::error::{Error, Result};
+use charter_core::ops::{Context, Draft, Route};
+
+#[allow(clippy::duplicated_attributes, reason = "both actions are on a record")]
+#[derive(Clone, Debug, PartialEq, Resource)]
+#[resource(name = "user", write_permission = "users.manage", events)]
+#[resource(description = "An account that tokens and panel sessions authenticate.")]
+#[resource(action(
+    name = "deactivate",
+    on = "record",
+    event = "deactivated",
+    until = "not is_active",
+    description = "Deactivates the user: requests with their tokens are rejected from then on."
+))]
+#[resource(action(
+    name = "invite",
+    on = "record",
+    reveal(name = "invitation_url", description = "The invitation link. It is shown only once."),
+    description = "Returns the user with `invitation_url`, a single-use link that is valid for seven days, by which the user sets a password and signs in to the panel. Earlier links of the user become invalid. A token that expires cannot invite."
+))]
+pub struct Model {
+    pub id: i64,
+    #[field(string(255), required)]
+    pub name: String,
+    #[field(string(255), required, unique, email)]
+    pub email: String,
+    #[field(default = "true", description = "True if the user's tokens are accepted.")]
+    pub is_active: bool,
+    #[field(default = "false", description = "True if the user administers the service and has every permission.")]
+    pub is_admin: bool,
+    #[field(ref_list("role"))]
+    pub role_ids: Json,
+    #[field(read_only)]
+    pub created_at: DateTimeUtc,
+    #[field(read_only)]
+    pub updated_at: DateTimeUtc,
+}
+
+pub fn route() -> Route {
+    charter_core::route!(Entity, Behaviour, hooks(guard, check, before_save, before_delete, after_commit), actions(record deactivate, record invite))
+        .granting_access()
+}
+
+trait Behaviour {
+    fn guard(context: &Context<'_>, user: &Model) -> impl Future<Output = Result<()>> + Send;
+    fn check(context: &Context<'_>, draft: &mut Draft<Entity>) -> impl Future<Output = Result<()>> + Send;
+    fn before_save(context: &Context<'_>, draft: &mut Draft<Entity>) -> impl Future<Output = Result<()>> + Send;
+    fn before_delete(context: &Context<'_>, user: &Model) -> impl Future<Output = Result<()>> + Send;
+    fn after_commit(context: &Context<'_>, user: &Model) -> impl Future<Output = Result<()>> + Send;
+    fn deactivate(context: &Context<'_>, draft: &mut Draft<Entity>) -> impl Future<Output = Result<()>> + Send;
+    fn invite(context: &Context<'_>, draft: &mut Draft<Entity>) -> impl Future<Output = Result<()>> + Send;
+}
+
+impl Behaviour for Entity {
+    async fn guard(context: &Context<'_>, user: &Model) -> Result<()> {
+        if user.is_admin && !context.caller().is_admin { Err(Error::AdministratorsOnly) } else { Ok(()) }
+    }
+
+    async fn check(context: &Context<'_>, draft: &mut Draft<Entity>) -> Result<()> {
+        if let Some(email) = email(draft) {
+            let id = draft.before.as_ref().map_or(0, |user| user.id);
+            let same = Entity::find().filter(Column::Email.eq(&email)).filter(Column::Id.ne(id));
+            if same.one(context.db()).await?.is_some() {
+                draft.error("email", "is already taken");
+            }
+        }
+        let was = draft.before.as_ref().map(|user| user.is_admin).unwrap_or_default();
+        let is = draft.model.is_admin.try_as_ref().copied().unwrap_or(was);
+        if is != was && !context.caller().is_admin {
+            draft.error("is_admin", "can be changed by administrators only");
+        } else if is && !was {
+            // Only a token with the ability `*` may create an administrator.
+            context.caller().need_ability("*")?;
+        }
+        if let Some(before) = &draft.before {
+            let (id, active) = (before.id, is_active(draft, before));
+            if before.is_admin && before.is_active && !(is && active) && is_last_admin(context, id).await? {
+                draft.error(
+                    if active { "is_admin" } else { "is_active" },
+                    "cannot change: this is the last administrator",
+                );
+            }
+        }
+        Ok(())
+    }
+
+    async fn before_save(context: &Context<'_>, draft: &mut Draft<Entity>) -> Result<()> {
+        let email = email(draft);
+        if let Some(before) = &draft.before {
+            let deactivated = before.is_active && !is_active(draft, before);
+            // An invitation sent to the old email address must not work.
+            if deactivated || email.as_ref().is_some_and(|email| before.email != *email) {
+                invitation::end(context.state().db.dialect(), context.db(), before.id).await?;
+            }
+            if deactivated {
+                session::end_all(context.state(), context.db(), before.id).await?;
+                // Emitted for a plain update, too.
+                draft.emit(Event::Deactivated);
+            }
+        }
+        if let Some(email) = email {
+            draft.model.email = Set(email);
+        }
+        Ok(())
+    }
+
+    async fn before_delete(context: &Context<'_>, user: &Model) -> Result<()> {
+        let mut views = Sql::new(context.state().db.dialect(), "SELECT 1 FROM \"custom_views\" WHERE \"user_id\" = ");
+        views.bind(user.id).push(" AND \"visibility\" <> 'personal' LIMIT 1");
+        if views.one(context.db()).await?.is_some() {
+            return Err(Error::Conflict(
+                "Other users use saved views of this user. Deactivate the user, or delete the views or make them personal first.".into(),
+            ));
+        }
+        if user.is_admin && is_last_admin(context, user.id).await? {
+            return Err(Error::Conflict("The last administrator cannot be deleted.".into()));
+        }
+        Ok(())
+    }
+
+    async fn after_commit(context: &Context<'_>, _user: &Model) -> Result<()> {
+        context.state().extension::<TokenCache>()?.clear();
+        Ok(())
+    }
+
+    /// Deactivates the user: requests with their tokens get 403.
+    async fn deactivate(_context: &Context<'_>, draft: &mut Draft<Entity>) -> Result<()> {
+        draft.model.is_active = Set(false);
+        Ok(())
+    }
+
+    /// Creates an invitation. Its holder gets all rights of the user, which is why it needs an administrator and the
+    /// ability `*`.
+    async fn invite(context: &Context<'_>, draft: &mut Draft<Entity>) -> Result<()> {
+        context.caller().need_ability("*")?;
+        if !context.caller().is_admin {
+            return Err(Error::AdministratorsOnly);
+        }
+        if context.caller().expires_at.is_some() {
+            return Err(Error::Forbidden(
+                "A token that expires cannot create invitations, because a password would outlive it.".into(),
+            ));
+        }
+        let Some(user) = draft.before.as_ref().filter(|user| user.is_active) else {
+            return Err(Error::Conflict("The user is deactivated: set `is_active` to true first.".into()));
+        };
+        let secret = invitation::create(context, user.id).await?;
+        draft.reveal("invitation_url", &invitation::url(context.state(), &secret));
+        Ok(())
+    }
+}
+
+/// The email address in lower case, which makes it unique regardless of case.
+fn email(draft: &Draft<Entity>) -> Option<String> {
+    draft.model.email.try_as_ref().map(|email| email.to_lowercase())
+}
+
+fn is_active(draft: &Draft<Entity>, before: &Model) -> bool {
+    draft.model.is_active.try_as_ref().copied().unwrap_or(before.is_active)
+}
+
+/// Reports whether no other active administrator would be left. The lock serializes concurrent checks; locking
+/// all administrators would deadlock, because each request has locked one already.
+async fn is_last_admin(context: &Context<'_>, id: i64) -> Result<bool> {
+    Lock::Admins.acquire(context.db()).await?;
+    let admins = Entity::find().filter(Column::IsAdmin.eq(true)).filter(Column::IsActive.eq(true));
+    Ok(admins.filter(Column::Id.ne(id)).one(context.db()).await?.is_none())
+}

@@ -1,0 +1,329 @@
+//! Deliveries: fan-out of events to webhooks, and leases on deliveries that are due.
+//!
+//! A worker claims a delivery by writing a token and the end of the lease into its row. A result counts only if the row
+//! still has that token: if the lease ended and another worker has claimed the delivery, the late result changes
+//! nothing.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use sea_orm::QueryResult;
+
+use super::subscriptions::{insert_deliveries, receives_sql};
+use super::transport::Attempt;
+use charter_core::db::{Db, Dialect, Sql};
+use charter_core::error::{Error, Result};
+use charter_core::ops::State;
+use charter_core::trace::Trace;
+
+/// Duration of a lease. An attempt ends within 15 seconds and needs no renewal; deliveries of a crashed process are
+/// claimed again within a minute.
+pub const LEASE: TimeDelta = TimeDelta::seconds(45);
+
+/// Maximum number of events, and of deliveries unless a single event has more, in one fan-out transaction. It holds
+/// SQLite's only write lock and must finish within the statement timeout.
+const MAX_BATCH_EVENTS: usize = 500;
+pub(super) const MAX_BATCH_DELIVERIES: usize = 10_000;
+
+/// A webhook receives events from one minute before its creation, because the clocks of two processes may differ.
+const CLOCK_SKEW: &str = "1 minute";
+
+/// Duration of a failure streak after which a webhook is limited to few slots.
+const THROTTLE_AFTER: TimeDelta = TimeDelta::seconds(60);
+
+/// Kind of an attempt. Half of the slots are reserved for first attempts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AttemptKind {
+    First,
+    Retry,
+}
+
+impl Claim {
+    /// Reports whether the webhook is limited to few slots.
+    pub fn is_throttled(&self) -> bool {
+        self.failing_since.is_some_and(|since| since <= self.attempt.at - THROTTLE_AFTER)
+    }
+}
+
+impl AttemptKind {
+    /// Both kinds, first attempts before retries.
+    pub(super) const ALL: [AttemptKind; 2] = [AttemptKind::First, AttemptKind::Retry];
+
+    /// SQL condition on the delivery `d` that matches the partial indexes.
+    pub(super) fn condition(self) -> &'static str {
+        match self {
+            AttemptKind::First => "d.\"status\" = 'pending' AND d.\"retries\" = 0",
+            AttemptKind::Retry => "d.\"status\" = 'pending' AND d.\"retries\" > 0",
+        }
+    }
+
+    /// Writes the SQL condition that the delivery `d` is due for an attempt of this kind and not leased.
+    pub(super) fn write_due(self, sql: &mut Sql, now: DateTime<Utc>) {
+        sql.push(self.condition()).push(" AND d.\"due_at\" <= ").bind(now).push(" AND ");
+        write_unleased(sql, now);
+    }
+}
+
+/// Writes the SQL condition that the delivery `d` is not leased.
+fn write_unleased(sql: &mut Sql, now: DateTime<Utc>) {
+    sql.push("(d.\"lease_until\" IS NULL OR d.\"lease_until\" <= ").bind(now).push(")");
+}
+
+/// Limits of one claim, in concurrent attempts.
+#[derive(Debug)]
+pub struct ClaimLimits<'r> {
+    /// For all webhooks together.
+    pub slots: usize,
+    /// For one webhook, and for one that has been failing for a minute.
+    pub per_webhook: usize,
+    pub per_failing_webhook: usize,
+    /// Attempts in progress, by webhook.
+    pub running: &'r HashMap<i64, usize>,
+}
+
+/// A delivery that this process may attempt until the lease ends.
+#[derive(Clone)]
+pub struct Claim {
+    pub id: i64,
+    pub webhook_id: i64,
+    /// The token in the row.
+    pub lease: Arc<str>,
+    /// Retries by the schedule; manual attempts do not count.
+    pub retries: i32,
+    /// Requested by a user. A failure does not count towards the failure streak.
+    pub manual: bool,
+    /// Sent once, outside the schedule: a failure leaves the delivery unchanged.
+    pub once: bool,
+    /// Start of the webhook's failure streak, if it has one.
+    pub failing_since: Option<DateTime<Utc>>,
+    /// Creation time of the event.
+    pub happened_at: DateTime<Utc>,
+    pub attempt: Attempt,
+}
+
+/// Writes the query for the oldest `limit` events that were not fanned out.
+///
+/// The order has all columns of the partial index: ordered by `id` alone, PostgreSQL may scan the primary key through
+/// all past events.
+pub fn write_pending_events(sql: &mut Sql, limit: usize) {
+    sql.push("SELECT \"id\" FROM \"events\" WHERE \"fanned_out_at\" IS NULL ORDER BY \"fanned_out_at\", \"id\"");
+    sql.push(&format!(" LIMIT {limit}"));
+}
+
+/// Result of one fan-out transaction.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct FannedOut {
+    pub events: usize,
+    /// The batch was full, which means that more events may be pending.
+    pub may_have_more: bool,
+}
+
+/// Creates a delivery of each new event for each active webhook that receives it, in one transaction of limited size.
+/// Events and webhooks stay locked until the commit: no other process fans the same events out, and no webhook is
+/// disabled in the meantime. Webhooks are locked in the order of their ids, as everywhere, which prevents deadlocks.
+pub async fn fan_out(state: &State, now: DateTime<Utc>) -> Result<FannedOut> {
+    let (db, dialect, catalog) = (&state.db, state.db.dialect(), &state.catalog);
+    // Check without a transaction first, which needs no write lock.
+    let mut pending = Sql::new(dialect, "");
+    write_pending_events(&mut pending, 1);
+    if pending.one(db.reader()).await?.is_none() {
+        return Ok(FannedOut::default());
+    }
+    let active = Sql::new(dialect, "SELECT COUNT(*) AS \"count\" FROM \"webhooks\" WHERE \"is_active\"");
+    let active: i64 = active.one(db.reader()).await?.map_or(Ok(0), |row| row.try_get("", "count"))?;
+    let limit = (MAX_BATCH_DELIVERIES / usize::try_from(active).unwrap_or(0).max(1)).clamp(1, MAX_BATCH_EVENTS);
+    let mut pending = Sql::new(dialect, "");
+    write_pending_events(&mut pending, limit);
+    let transaction = db.begin().await?;
+    if dialect == Dialect::Postgres {
+        pending.push(" FOR UPDATE SKIP LOCKED");
+    }
+    let rows = pending.all(&transaction).await?;
+    let ids = rows.iter().map(|row| row.try_get("", "id")).collect::<Result<Vec<i64>, _>>()?;
+    if ids.is_empty() {
+        return Ok(FannedOut::default());
+    }
+    let mut sql = insert_deliveries(catalog, dialect, now, false);
+    sql.push(" WHERE w.\"is_active\" AND ");
+    if dialect == Dialect::Postgres {
+        // A request that disables a webhook cancels its pending deliveries. This lock makes it wait until the new ones
+        // are visible.
+        let mut subscribed =
+            Sql::new(dialect, "SELECT w.\"id\" FROM \"webhooks\" w WHERE w.\"is_active\" AND EXISTS (");
+        subscribed
+            .push("SELECT 1 FROM \"events\" e WHERE ")
+            .push(&receives_sql(catalog, dialect))
+            .push(" AND ")
+            .in_ids("e.\"id\"", &ids);
+        subscribed.push(") ORDER BY w.\"id\" FOR SHARE");
+        let rows = subscribed.all(&transaction).await?;
+        let locked = rows.iter().map(|row| row.try_get("", "id")).collect::<Result<Vec<i64>, _>>()?;
+        sql.in_ids("w.\"id\"", &locked).push(" AND ");
+    }
+    match dialect {
+        Dialect::Postgres => sql.push(&format!("w.\"created_at\" - interval '{CLOCK_SKEW}' <= e.\"created_at\"")),
+        Dialect::Sqlite => {
+            sql.push(&format!("datetime(w.\"created_at\", '-{CLOCK_SKEW}') <= datetime(e.\"created_at\")"))
+        }
+    };
+    sql.push(" AND ").in_ids("e.\"id\"", &ids);
+    sql.push(" ON CONFLICT (\"event_id\", \"webhook_id\") DO NOTHING");
+    sql.run(&transaction).await?;
+    let mut sql = Sql::new(dialect, "UPDATE \"events\" SET \"fanned_out_at\" = ");
+    sql.bind(now).push(" WHERE ").in_ids("\"id\"", &ids);
+    sql.run(&transaction).await?;
+    transaction.commit().await?;
+    Ok(FannedOut { events: ids.len(), may_have_more: ids.len() == limit })
+}
+
+/// Selects deliveries that are due, within the limits: webhooks with the fewest running attempts first, which keeps the
+/// backlog of one webhook from taking every slot, and the oldest delivery of each first. Other processes may select the
+/// same rows.
+async fn due(db: &Db, kind: AttemptKind, limits: &ClaimLimits<'_>, now: DateTime<Utc>) -> Result<Vec<i64>> {
+    let running = limits.running.iter().map(|(webhook, count)| serde_json::json!([webhook, count])).collect();
+    let mut sql = Sql::new(db.dialect(), "WITH r AS ");
+    sql.values_table(running, &[("webhook_id", "bigint"), ("count", "bigint")]);
+    sql.push(
+        ", due AS (SELECT d.\"id\", d.\"due_at\", ROW_NUMBER() OVER (PARTITION BY w.\"id\" ORDER BY d.\"due_at\") \
+              + COALESCE(r.\"count\", 0) AS \"rank\", ",
+    );
+    sql.push("CASE WHEN w.\"failing_since\" <= ")
+        .bind(now - THROTTLE_AFTER)
+        .push(" THEN ")
+        .bind(as_i64(limits.per_failing_webhook));
+    sql.push(" ELSE ")
+        .bind(as_i64(limits.per_webhook))
+        .push(" END AS \"max_rank\" FROM \"webhooks\" w LEFT JOIN r ON r.\"webhook_id\" = w.\"id\" CROSS JOIN ");
+    // Reads a few index entries of each webhook, independent of its backlog.
+    let lateral = db.dialect() == Dialect::Postgres;
+    sql.push(if lateral {
+        "LATERAL (SELECT d.\"id\", d.\"due_at\""
+    } else {
+        "\"webhook_deliveries\" d ON d.\"id\" IN (SELECT d.\"id\""
+    });
+    sql.push(" FROM \"webhook_deliveries\" d WHERE d.\"webhook_id\" = w.\"id\" AND ");
+    kind.write_due(&mut sql, now);
+    sql.push(" ORDER BY d.\"due_at\" LIMIT ").bind(as_i64(limits.per_webhook));
+    sql.push(if lateral { ") d" } else { ")" });
+    sql.push(" WHERE w.\"is_active\") SELECT \"id\" FROM due WHERE \"rank\" <= \"max_rank\" ORDER BY \"rank\", \"due_at\" LIMIT ");
+    sql.bind(as_i64(limits.slots));
+    let rows = sql.all(db.reader()).await?;
+    Ok(rows.iter().map(|row| row.try_get("", "id")).collect::<Result<_, _>>()?)
+}
+
+fn as_i64(count: usize) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
+
+/// Claims deliveries that are due, within the limits.
+pub async fn claim(db: &Db, kind: AttemptKind, limits: &ClaimLimits<'_>, now: DateTime<Utc>) -> Result<Vec<Claim>> {
+    let ids = if limits.slots == 0 { Vec::new() } else { due(db, kind, limits, now).await? };
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    lease(db, &ids, Some(kind), now).await
+}
+
+/// Claims one delivery for a single attempt, in any status. Returns `None` while another attempt is running.
+pub async fn claim_one(db: &Db, id: i64, now: DateTime<Utc>) -> Result<Option<Claim>> {
+    let claimed = lease(db, &[id], None, now).await?;
+    Ok(claimed.into_iter().next().map(|claim| Claim { manual: true, once: true, ..claim }))
+}
+
+/// Writes a new lease into the given rows that are not leased and, with a kind, still due. Rows that another
+/// transaction has locked are skipped.
+async fn lease(db: &Db, ids: &[i64], kind: Option<AttemptKind>, now: DateTime<Utc>) -> Result<Vec<Claim>> {
+    let token: Arc<str> = random_hex()?.into();
+    let transaction = db.begin().await?;
+    let mut sql = Sql::new(db.dialect(), "UPDATE \"webhook_deliveries\" SET \"lease_owner\" = ");
+    sql.bind(token.to_string()).push(", \"lease_until\" = ").bind(now + LEASE);
+    sql.push(" WHERE \"id\" IN (SELECT d.\"id\" FROM \"webhook_deliveries\" d WHERE ").in_ids("d.\"id\"", ids);
+    sql.push(" AND ");
+    match kind {
+        Some(kind) => kind.write_due(&mut sql, now),
+        None => write_unleased(&mut sql, now),
+    }
+    if db.dialect() == Dialect::Postgres {
+        sql.push(" FOR UPDATE SKIP LOCKED");
+    }
+    sql.push(") RETURNING \"id\", \"webhook_id\", \"event_id\", \"uid\", \"attempts\", \"retries\", \"manual\"");
+    let rows = sql.all(&transaction).await?;
+    transaction.commit().await?;
+    load_claims(db, &rows, &token, now).await
+}
+
+/// An event as it is sent.
+struct Event {
+    name: Arc<str>,
+    body: Arc<str>,
+    happened_at: DateTime<Utc>,
+    trace: Option<Trace>,
+}
+
+/// Loads the events and webhooks of the claimed rows, each once.
+async fn load_claims(db: &Db, rows: &[QueryResult], token: &Arc<str>, now: DateTime<Utc>) -> Result<Vec<Claim>> {
+    let (mut events, mut webhooks) = (HashMap::new(), HashMap::new());
+    let columns = "\"id\", \"name\", \"body\", \"created_at\", \"trace\"";
+    let mut sql = Sql::new(db.dialect(), format!("SELECT {columns} FROM \"events\" WHERE "));
+    sql.in_ids("\"id\"", &distinct(rows, "event_id")?);
+    for row in sql.all(db.reader()).await? {
+        let (name, body): (String, String) = (row.try_get("", "name")?, row.try_get("", "body")?);
+        let (happened_at, trace): (_, Option<String>) = (row.try_get("", "created_at")?, row.try_get("", "trace")?);
+        let trace = trace.and_then(|trace| trace.parse().ok());
+        let event = Event { name: name.into(), body: body.into(), happened_at, trace };
+        events.insert(row.try_get::<i64>("", "id")?, event);
+    }
+    let columns = "\"id\", \"url\", \"secret\", \"previous_secret\", \"previous_secret_until\", \"failing_since\"";
+    let mut sql = Sql::new(db.dialect(), format!("SELECT {columns} FROM \"webhooks\" WHERE "));
+    sql.in_ids("\"id\"", &distinct(rows, "webhook_id")?);
+    for row in sql.all(db.reader()).await? {
+        webhooks.insert(row.try_get::<i64>("", "id")?, row);
+    }
+    let mut claims = Vec::with_capacity(rows.len());
+    for row in rows {
+        let (webhook_id, event_id): (i64, i64) = (row.try_get("", "webhook_id")?, row.try_get("", "event_id")?);
+        // Deleting a webhook deletes its deliveries.
+        let (Some(event), Some(webhook)) = (events.get(&event_id), webhooks.get(&webhook_id)) else { continue };
+        let until: Option<DateTime<Utc>> = webhook.try_get("", "previous_secret_until")?;
+        let previous: Option<String> = webhook.try_get("", "previous_secret")?;
+        let attempt = Attempt {
+            webhook_id,
+            url: webhook.try_get("", "url")?,
+            secret: webhook.try_get("", "secret")?,
+            previous_secret: previous.filter(|_| until.is_some_and(|until| until > now)),
+            event: event.name.clone(),
+            body: event.body.clone(),
+            uid: row.try_get("", "uid")?,
+            number: row.try_get::<i32>("", "attempts")?.unsigned_abs() + 1,
+            at: now,
+            trace: event.trace,
+        };
+        claims.push(Claim {
+            id: row.try_get("", "id")?,
+            webhook_id,
+            lease: token.clone(),
+            retries: row.try_get("", "retries")?,
+            manual: row.try_get("", "manual")?,
+            once: false,
+            failing_since: webhook.try_get("", "failing_since")?,
+            happened_at: event.happened_at,
+            attempt,
+        });
+    }
+    Ok(claims)
+}
+
+/// 32 random hexadecimal digits.
+pub(super) fn random_hex() -> Result<String> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).map_err(Error::internal)?;
+    Ok(uuid::Builder::from_random_bytes(bytes).into_uuid().simple().to_string())
+}
+
+fn distinct(rows: &[QueryResult], column: &str) -> Result<Vec<i64>> {
+    let mut ids = rows.iter().map(|row| row.try_get("", column)).collect::<Result<Vec<i64>, _>>()?;
+    ids.sort_unstable();
+    ids.dedup();
+    Ok(ids)
+}
