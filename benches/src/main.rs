@@ -12,7 +12,7 @@ use std::path::PathBuf;
 
 use server::{Server, build, built, run};
 
-/// What is asked of both servers.
+/// Name and path of the requests to both servers.
 const CASES: [(&str, &str); 3] = [
     ("list: page 1 of 20, with the exact total", "/api/v1/products"),
     ("list: page 3", "/api/v1/products?page=3"),
