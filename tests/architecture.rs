@@ -15,7 +15,7 @@ const FOLDERS: &[&str] = &["src", "codegen/src", "macros/src", "migrations/src",
 /// The package that codegen, the macros and the runtime share.
 const MODEL: &str = "charter-model";
 
-/// Fails with every line, so that all is told at once.
+/// Asserts that nothing was found. The message lists all findings.
 fn none(found: Vec<String>) {
     assert!(found.is_empty(), "\n{}", found.join("\n"));
 }
@@ -112,7 +112,7 @@ fn the_runtime_names_no_resource_of_a_domain() {
     none(found);
 }
 
-/// What `build.rs` wrote for the records service.
+/// Files that `build.rs` generated for the records service.
 fn generated() -> Vec<(String, String)> {
     let files = fs::read_dir(env!("OUT_DIR")).unwrap().map(|entry| entry.unwrap().path());
     let rust = files.filter(|path| path.extension().is_some_and(|end| end == "rs"));
@@ -154,7 +154,7 @@ fn generated_code_has_at_most_150_lines_a_resource_and_no_behaviour() {
 }
 
 #[test]
-fn the_query_knows_neither_http_nor_writing_nor_who_asks() {
+fn query_imports_neither_http_nor_writes_nor_the_caller() {
     let above =
         ["salvo", "crate::ops", "crate::auth", "crate::server", "crate::view", "crate::outbox", "crate::command"];
     none(naming("runtime/src/query", &above));
@@ -232,7 +232,7 @@ fn the_platforms_rooms_do_not_know_each_other() {
 }
 
 #[test]
-fn what_is_emitted_was_checked_and_is_judged_no_more() {
+fn emit_takes_a_checked_schema_and_reports_nothing() {
     let index = fs::read_to_string(root().join("codegen/src/emit/mod.rs")).unwrap();
     assert!(index.contains("pub fn emit(schema: &Checked<Schema>)"));
     none(naming("codegen/src/emit", &["crate::diagnostic", "crate::syntax", "crate::lower", "crate::source"]));

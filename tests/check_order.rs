@@ -67,7 +67,7 @@ async fn malformed_request_is_400_before_preconditions_are_evaluated(server: Ser
     unread(&stale, "GET", &path).await.refused(404, "not_found");
     unread(&stale, "GET", &format!("{path}?deleted=only")).await.refused(400, "malformed_request");
     admin.post(&restore, json!({})).await.ok();
-    // Of a record that is not the caller's to change, what cannot be read is told first too.
+    // A malformed body is reported before the missing permission to change the record.
     let view = json!({ "name": "V", "entity_type": "products", "columns": ["name"], "visibility": "system" });
     let view = admin.post("/custom_views", view).await.created("custom_view");
     let view = format!("/custom_views/{}", view["id"]);
@@ -108,7 +108,7 @@ async fn bulk_operation_is_checked_in_the_order_of_a_single_request(server: Serv
     let restore = |id: &Value| json!({ "method": "restore", "id": id, "if_match": "x" });
     let answer = bulk(&admin, "/products", false, &[restore(&product), restore(&json!(999_999))]).await;
     assert_eq!(statuses(&answer), [422, 404]);
-    // What is null is as if it were left out, where it is known.
+    // A known member with the value null counts as omitted.
     let null = json!({ "method": "update", "id": member, "if_match": null, "member": { "name": "Ada L." } });
     assert_eq!(statuses(&bulk(&admin, "/members", true, &[null]).await), [200]);
     let more = json!({ "atomic": null, "operations": [{ "method": "create", "member": { "name": "Grace" } }] });

@@ -9,13 +9,13 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use crate::support::{Answer, Client, Server, on_both};
 
 on_both!(
-    what_is_worth_it_is_compressed_for_those_who_ask,
+    large_response_is_compressed_if_the_client_accepts_gzip,
     a_compressed_record_has_a_tag_of_its_own_by_which_it_is_read_and_written,
-    what_has_1024_bytes_is_compressed_and_what_has_one_less_is_not,
+    response_of_1024_bytes_is_compressed_and_one_of_1023_is_not,
     a_page_is_sent_in_one_segment_on_a_kept_connection,
     a_page_is_sent_in_few_segments_over_http_2,
     an_export_is_compressed_as_it_is_sent,
-    what_another_site_has_begun_is_not_compressed,
+    cross_site_request_is_not_compressed,
 );
 
 /// An answer in several writes waits for the client's delayed acknowledgement, 40 ms, between two of them.
@@ -168,7 +168,7 @@ async fn products(server: &Server, count: usize) {
     server.admin().post("/products/bulk", json!({ "operations": operations })).await.ok();
 }
 
-async fn what_is_worth_it_is_compressed_for_those_who_ask(server: Server) {
+async fn large_response_is_compressed_if_the_client_accepts_gzip(server: Server) {
     products(&server, 20).await;
     let plain = server.admin();
     let coded = gzip(&plain);
@@ -182,7 +182,7 @@ async fn what_is_worth_it_is_compressed_for_those_who_ask(server: Server) {
         }
         assert_eq!(coding(&less), Some("gzip"), "{path}");
         assert!(less.text == whole.text && less.weight * 4 < whole.weight * 3, "{path}: {} bytes", less.weight);
-        // Caches keep the two apart, whichever they see first.
+        // `Vary` makes caches store both variants, in any order.
         assert!(varies(&less).contains("accept-encoding") && varies(&less) == varies(&whole), "{path}");
     }
     assert_eq!(varies(&coded.get("/products").await), "accept, accept-encoding");
@@ -237,13 +237,13 @@ async fn a_compressed_record_has_a_tag_of_its_own_by_which_it_is_read_and_writte
     assert!(coding(&short).is_none() && !tag(&short).contains("gzip"));
     let same = coded.with("if-none-match", &tag(&short)).get("/currencies/1?fields=id").await;
     assert_eq!(tag(same.status(304)), tag(&short));
-    // Nobody has to sign in for these, and each would be compressed anew.
+    // Anonymous clients can request these, and each response would cost a compression.
     for path in ["~/api/v1/openapi.json", "~/docs/viewer.js"] {
         assert_eq!(coding(&coded.get(path).await), None, "{path}");
     }
 }
 
-async fn what_has_1024_bytes_is_compressed_and_what_has_one_less_is_not(server: Server) {
+async fn response_of_1024_bytes_is_compressed_and_one_of_1023_is_not(server: Server) {
     let client = gzip(&server.admin());
     let path = "/products/1?fields=description";
     client.post("/products", json!({ "name": "Lamp", "description": "x" })).await.created("product");
@@ -267,7 +267,7 @@ async fn an_export_is_compressed_as_it_is_sent(server: Server) {
     }
 }
 
-async fn what_another_site_has_begun_is_not_compressed(server: Server) {
+async fn cross_site_request_is_not_compressed(server: Server) {
     products(&server, 20).await;
     for (site, expected) in
         [("cross-site", None), ("same-site", None), ("same-origin", Some("gzip")), ("none", Some("gzip"))]

@@ -30,9 +30,9 @@ async fn the_migrated_tables_are_those_of_the_model() {
     .await;
 }
 
-/// The comparison finds what it should: every statement makes the difference that stands beside it.
+/// Each statement causes the difference that follows it.
 #[tokio::test]
-async fn a_doctored_table_is_told() {
+async fn changed_tables_are_reported() {
     const BOTH: &[(&str, &str)] = &[
         ("CREATE TABLE stray (id integer)", "stray: the table belongs to no resource"),
         ("DROP TABLE settings", "settings: the table is missing"),

@@ -200,7 +200,7 @@ async fn no_predicate_on_any_field_causes_a_server_error(specimens: Specimens) {
         let entry = specimens.state.catalog.get(resource).expect("it is linked");
         for field in entry.meta.fields {
             for predicate in charter_runtime::query::Predicate::names() {
-                // What is no value of a kind is refused whatever the field is called.
+                // The kind decides on invalid values, not the field's name.
                 let is_new = refused_by.insert((discriminant(&field.kind), predicate));
                 let odd: &[&str] = if is_new { &["%00", "1e400,x"] } else { &[] };
                 for value in odd.iter().copied().chain([fitting(field.kind)]) {

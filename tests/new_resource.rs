@@ -16,8 +16,7 @@ use reqwest::Method;
 use sea_orm::{ConnectionTrait, Database, Statement};
 use serde_json::{Value, json};
 
-/// What the page says, as it stands there: its first block of commands, its example, the first migration, and what the
-/// second one does.
+/// Contents of the page: its first block of commands, its example, the first migration, and the body of the second.
 struct Page {
     commands: Vec<String>,
     yaml: String,
@@ -139,8 +138,8 @@ fn an_application_that_is_there_gets_one_yaml_file_and_one_migration() {
     application.shell("cargo charter migration new --check");
 }
 
-/// An application in a folder of its own, outside this repository, whose alias would stand before the command. The
-/// folder is always the same, so that little is compiled anew.
+/// An application in a separate folder outside of this repository, where cargo's alias would hide the command. The
+/// folder is always the same, so that later runs reuse the build.
 struct Application {
     folder: PathBuf,
     /// Where `cargo charter` finds its program, and everything else.
@@ -170,8 +169,7 @@ impl Application {
         Application { folder, path }
     }
 
-    /// A command of the page, as it stands there. It is told not to use the network, and to put what it compiles on
-    /// the way where this workspace's own goes.
+    /// A command of the page. It runs without network access, and shares the build folder of this workspace.
     fn command(&self, line: &str) -> Command {
         let mut shell = without_package(Command::new("bash"));
         shell.args(["-c", &format!("exec {line}")]).current_dir(&self.folder).env("PATH", &self.path);
@@ -229,8 +227,7 @@ fn developer_command() -> PathBuf {
     shared().join("debug")
 }
 
-/// A command without what describes the package under test: build scripts look at that and would run anew, each time in turn
-/// with those of this workspace.
+/// Removes cargo's variables of the package under test. Build scripts depend on them and would run again each time.
 fn without_package(mut command: Command) -> Command {
     for (name, _) in std::env::vars_os() {
         if ["CARGO_MANIFEST_", "CARGO_PKG_", "OUT_DIR"].iter().any(|prefix| name.to_string_lossy().starts_with(prefix))

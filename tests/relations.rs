@@ -276,13 +276,13 @@ async fn numbers_in_json_fields_are_stored_exactly_or_refused(server: Gatherings
     ] {
         assert_eq!(post(&notes).await.invalid("notes"), problem, "{notes}");
     }
-    // What is as deep as it may be is told and shown like anything else.
+    // Values of the maximum depth are also in the audit log and the response.
     let deepest = post(&deep(100)).await.created("gathering");
     assert_eq!(admin.get(&path(&deepest)).await.record("gathering"), deepest);
     admin.put(&path(&deepest), json!({ "notes": [] })).await.ok();
     let entries = admin.get("/audit_entries?q[entity_type_eq]=gatherings&sort=-id").await.records("audit_entries");
     assert_eq!(entries[0]["changes"]["notes"]["old"].to_string(), deep(100));
-    // What a record has from before it may keep.
+    // An unchanged stored value is accepted, although a new one would be too deep.
     server.sql(&format!("UPDATE gatherings SET notes = '{}' WHERE id = {}", deep(110), deepest["id"])).await;
     let read = admin.get(&path(&deepest)).await.record("gathering");
     assert_eq!(read["notes"].to_string(), deep(110));
@@ -333,7 +333,7 @@ async fn list_of_references_accepts_only_visible_records(server: Gatherings) {
     let own = bob.post("/gatherings", body(json!([]))).await.created("gathering");
     bob.get(&format!("/gatherings/{}", hidden["id"])).await.refused(404, "not_found");
     bob.post("/gatherings", body(json!([own["id"]]))).await.created("gathering");
-    // Whether there is such a record is not told either.
+    // The message does not reveal that a record exists.
     for id in [hidden["id"].clone(), json!(999)] {
         let problem = bob.post("/gatherings", body(json!([own["id"], id]))).await.invalid("follows");
         assert!(problem.starts_with("does not refer to an existing gathering: "), "{problem}");

@@ -42,7 +42,7 @@ fn source(module: &str) -> Option<String> {
     files.iter().find_map(|file| fs::read_to_string(root().join(file)).ok())
 }
 
-/// Whether a source has a test of this name: one that is marked, or one of those that run on both databases.
+/// True if a source has a test of this name: marked with an attribute, or listed in `on_both!`.
 fn has_test(source: &str, name: &str) -> bool {
     let both = source.split("on_both!(").skip(1).filter_map(|rest| rest.split_once(')'));
     let on_both = both.flat_map(|(names, _)| names.split(',')).any(|listed| listed.trim() == name);
@@ -78,7 +78,7 @@ fn every_test_that_the_page_names_is_there() {
 fn every_sentence_of_the_specification_is_on_its_page() {
     let folders = ["../shared/spec", "../../shared/spec"].map(|folder| root().join(folder));
     let Some(folder) = folders.iter().find(|folder| folder.join("service.md").is_file()) else {
-        eprintln!("\n*** SKIPPED: the specification does not stand beside the project, at ../shared/spec ***\n");
+        eprintln!("\n*** SKIPPED: the specification is not at ../shared/spec ***\n");
         return;
     };
     for part in ["service", "decisions"] {

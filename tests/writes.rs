@@ -163,7 +163,7 @@ async fn entries(client: &Client) -> Value {
     client.get("/audit_entries").await.ok()["meta"]["total"].clone()
 }
 
-/// Who holds one and waits for another waits for those that do the same.
+/// A write that needed a second connection could deadlock with others that do the same.
 async fn write_needs_only_one_connection(server: Server) {
     let small = server.second_node_with(|config| config.database_pool = 1).await;
     let admin = small.admin();

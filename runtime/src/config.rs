@@ -115,7 +115,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         flag: "webhook-allow-http",
         default: "false",
-        about: "Whether webhooks may have http:// URLs, whose deliveries are not encrypted",
+        about: "Allow webhooks with http:// URLs, whose deliveries are not encrypted",
     },
     Setting {
         flag: "webhook-allow-networks",

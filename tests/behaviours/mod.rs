@@ -72,7 +72,7 @@ mod player {
 }
 
 own_fixture! {
-    /// The service with these resources beside its own.
+    /// The service with these additional resources.
     Behaviours, "behaviours", [player::route(), gauge::route()], nothing
 }
 

@@ -23,7 +23,7 @@ async fn endlessly_nested_hooks_return_500_and_store_nothing(server: Behaviours)
         answer.refused(500, "internal_error");
         let line = logged(answer.header("x-request-id").expect("an id"));
         assert!(line.contains("player.revise, player.after_save, player.revise"), "{line}");
-        // The server goes on, and nothing stays.
+        // The server still answers, and the writes are rolled back.
         assert_eq!([admin.get(&one).await.record("player"), admin.get(&two).await.record("player")], before);
         assert_eq!(server.events("player.").await, events);
     }

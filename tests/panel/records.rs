@@ -133,7 +133,7 @@ async fn attachments_are_uploaded_shown_and_removed(server: Server) {
     std::fs::create_dir_all(&folder).expect("a folder");
     let (picture, note) = (folder.join("picture.png"), folder.join("note.txt"));
     image::RgbImage::from_pixel(64, 64, image::Rgb([200, 30, 30])).save(&picture).expect("a picture");
-    std::fs::write(&note, "What was agreed.").expect("a note");
+    std::fs::write(&note, "Minutes of the meeting.").expect("a note");
     browser.open("/members/1");
     browser.run("window.leaving = true; 1");
     let files = [picture.to_str().expect("text"), note.to_str().expect("text")];
@@ -162,7 +162,7 @@ async fn attachments_are_uploaded_shown_and_removed(server: Server) {
 async fn attachments_are_counted_and_paged(server: Server) {
     let member = server.admin().post("/members", json!({ "name": "Ada" })).await.created("member");
     for number in 1..=51 {
-        attach(&server, &member, &format!("note {number:02}.txt"), "What was agreed.").await;
+        attach(&server, &member, &format!("note {number:02}.txt"), "Minutes of the meeting.").await;
     }
     let mut admin = signed_in(&server, &json!({ "id": 1 })).await;
     let first = admin.get("/members/1").await;
@@ -189,7 +189,7 @@ async fn the_content_security_policy_allows_images_of_the_file_store(server: Ser
     let location = bucket.location();
     let stored = server.configured(|config| config.storage = Some(location)).await;
     let member = stored.admin().post("/members", json!({ "name": "Ada" })).await.created("member");
-    let link = attach(&stored, &member, "note.txt", "What was agreed.").await["url"].clone();
+    let link = attach(&stored, &member, "note.txt", "Minutes of the meeting.").await["url"].clone();
     let origin = format!("http://{}", bucket.address);
     assert!(link.as_str().is_some_and(|link| link.starts_with(&format!("{origin}/"))), "{link}");
     assert!(policy(&stored).await.contains(&format!("img-src 'self' data: https: {origin};")));

@@ -18,12 +18,12 @@ pub struct Program {
     executable: PathBuf,
     pub database_url: String,
     pub base_url: String,
-    /// What the first start printed.
+    /// Output of the first start.
     pub banner: String,
-    /// The token in it: it may do everything.
+    /// The token in the banner, of an administrator.
     pub token: String,
     server: Child,
-    /// Held open, so that the server can go on printing.
+    /// Kept open, so that the server can print.
     _printed: BufReader<ChildStdout>,
     client: reqwest::Client,
     folder: Folder,

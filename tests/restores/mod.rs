@@ -124,7 +124,7 @@ mod tool {
 }
 
 own_fixture! {
-    /// The service with racks, trays on them and tools in those beside its own resources.
+    /// The service with the additional resources rack, tray and tool, each a child of the one before.
     Racks, "racks", [rack::route(), tray::route(), tool::route()], fill
 }
 

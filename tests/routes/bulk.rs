@@ -60,7 +60,7 @@ async fn bulk_operations_run_in_order(server: Server) {
     let answer = admin.post("/members/bulk", json!({ "operations": operations })).await;
     let results = answer.ok()["results"].as_array().expect("results").clone();
     assert_eq!(statuses(&answer), [201, 200, 200, 201]);
-    // What each answers is what it would answer alone.
+    // Each result equals the response of the single request.
     for result in &results {
         let shown = admin.get(&format!("/members/{}", result["member"]["id"])).await;
         if result["member"]["name"] != "Ada L." {

@@ -16,10 +16,10 @@ on_both!(
 
 #[test]
 fn roles_assigned_during_the_delete_of_another_role_are_kept() {
-    run(Database::Postgres, given_meanwhile);
+    run(Database::Postgres, assign_during_delete);
 }
 
-async fn given_meanwhile(server: Server) {
+async fn assign_during_delete(server: Server) {
     let admin = &server.admin();
     let mut roles = Vec::new();
     for name in ["Gone", "Taken", "Given"] {

@@ -1,4 +1,4 @@
-//! What cargo says of the packages and what they depend on.
+//! Packages of the workspace and their dependencies, from `cargo metadata`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
@@ -18,9 +18,9 @@ pub struct Package {
     pub license: String,
     /// The folder of its manifest.
     pub folder: String,
-    /// What it declares: the name that its code uses, and the kind (`normal`, `dev` or `build`).
+    /// Declared dependencies: the name in code, and the kind (`normal`, `dev` or `build`).
     pub declared: Vec<(String, &'static str)>,
-    /// The ids of what it is built with, without what only its tests need.
+    /// Ids of its normal dependencies (`true`) and build dependencies (`false`).
     dependencies: Vec<(String, bool)>,
 }
 
@@ -89,7 +89,7 @@ impl Packages {
 }
 
 impl Package {
-    /// What it declares of a kind, by the names that code uses.
+    /// Declared dependencies of a kind, by their names in code.
     pub fn declares(&self, kind: &str) -> BTreeSet<&str> {
         self.declared.iter().filter(|(_, other)| *other == kind).map(|(name, _)| name.as_str()).collect()
     }

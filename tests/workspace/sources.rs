@@ -59,7 +59,7 @@ impl Source {
         imports::names(&self.code(), &module)
     }
 
-    /// Whether the code names this path or something below it.
+    /// True if the code names this path or something below it.
     pub fn uses(&self, path: &str) -> bool {
         self.names().iter().any(|name| name == path || name.starts_with(&format!("{path}::")))
     }

@@ -11,7 +11,7 @@ use crate::context::Context;
 use crate::db::Sql;
 use crate::error::{Error, Result};
 use crate::meta::FieldMeta;
-use crate::ops::{load, to_read, to_write, visible};
+use crate::ops::{load, read_access, visible, write_access};
 use crate::query::Condition;
 use crate::resource::Resource;
 
@@ -85,7 +85,7 @@ pub async fn check_access(context: &Context<'_>, id: i64, reads: bool) -> Result
 /// # Errors
 /// 403 if an ability or a permission is missing.
 pub fn check_permission(context: &Context<'_>, target: &Entry, reads: bool) -> Result<()> {
-    let (ability, permission) = if reads { to_read(target) } else { to_write(target) };
+    let (ability, permission) = if reads { read_access(target) } else { write_access(target) };
     context.caller().need_ability(&ability)?;
     permission.map_or(Ok(()), |permission| context.caller().need_permission(permission))
 }

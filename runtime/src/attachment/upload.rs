@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use super::multipart::{self, ReceivedFile, UploadForm};
 use super::spool::new_uuid;
-use super::storage::Part;
+use super::storage::ObjectKind;
 use super::thumbnail::{ImageInspection, MAX_PIXELS, Thumb};
 use super::{access, media_type, pending_deletion, record};
 use crate::catalog::Entry;
@@ -158,7 +158,7 @@ async fn store(
     let prepared = async {
         state.attachments.store(&file.spool, uuid).await?;
         if let Some(thumb) = thumb {
-            state.attachments.put(Part::Thumb, uuid, thumb.bytes).await?;
+            state.attachments.put(ObjectKind::Thumb, uuid, thumb.bytes).await?;
         }
         let transaction = Transaction::begin(state).await?;
         let context_in = context.in_transaction(&transaction);

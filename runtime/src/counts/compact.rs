@@ -37,7 +37,7 @@ WITH "removed" AS (
 SELECT COUNT(*) AS "compacted" FROM "removed""#;
 
 /// Compacts repeatedly until the task is aborted. SQLite needs none: its single writer updates the totals directly.
-pub async fn keep_compacted(state: Arc<State>) {
+pub async fn compact_in_background(state: Arc<State>) {
     if state.db.dialect() == Dialect::Sqlite {
         return;
     }

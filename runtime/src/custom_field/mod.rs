@@ -67,7 +67,7 @@ impl CustomFieldType {
     }
 
     /// How its values are compared in JSON.
-    pub fn compared_as(self) -> CustomKind {
+    pub fn comparison_type(self) -> CustomKind {
         match self {
             CustomFieldType::Integer => CustomKind::Integer,
             CustomFieldType::Decimal => CustomKind::Decimal,

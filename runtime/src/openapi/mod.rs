@@ -78,7 +78,7 @@ fn info(state: &State) -> Node {
         error_responses::table()
     );
     Node::object()
-        .with("title", format!("{} API", english::capital(state.name)))
+        .with("title", format!("{} API", english::capitalize(state.name)))
         .with("version", env!("CARGO_PKG_VERSION"))
         .with("description", description)
 }

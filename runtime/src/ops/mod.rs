@@ -32,9 +32,10 @@ pub(crate) use crate::ops::write::update::release;
 pub use crate::ops::write::update::revise;
 pub use action::{ActionCall, ActionHandler, ActionResult};
 pub use endpoints::{
-    API, BULK, Method, RouteInfo, RouteOperation, collection, is_of_api, operations, paths, routes, to_read, to_write,
+    API, BULK, Method, RouteInfo, RouteOperation, collection, is_of_api, operations, paths, read_access, routes,
+    write_access,
 };
-pub use etag::{Preconditions, tag, with_gzip_suffix as coded_tag};
+pub use etag::{Preconditions, tag, with_gzip_suffix};
 pub use hooks::RunningHook;
 pub use records::{load, load_all};
 pub use resource_handler::router;

@@ -9,7 +9,7 @@ use salvo::{Request, Router, async_trait};
 use sea_orm::QueryResult;
 
 use super::action::{self, ActionCall, external, external::ExternalCall};
-use super::deprecation::Uses;
+use super::deprecation::UsedDeprecations;
 use super::endpoints::{API, Method, PathKind, RouteOperation, methods, path, path_kinds, path_segments};
 use super::etag::Preconditions;
 use super::input::body::Body;
@@ -94,7 +94,7 @@ impl crate::server::Handler for ResourceEndpoint {
     }
 
     async fn handle(&self, state: &Arc<State>, request: &mut Request) -> Result<Response> {
-        let mut uses = Uses::new(state.catalog.entries()[self.index].meta);
+        let mut uses = UsedDeprecations::new(state.catalog.entries()[self.index].meta);
         let answer = self.handle(state, request, &mut uses).await?;
         // 304 carries no deprecation headers.
         if answer.status() == StatusCode::NOT_MODIFIED {
@@ -108,7 +108,7 @@ impl ResourceEndpoint {
     /// Checks in the order of the specification: 429, 401, 405, 403, 404, then errors in reading the request (400, 413,
     /// 415), 403 of the record, 412, 422. With an `Idempotency-Key`, the key's own 422, 413 and 415 come before the 404
     /// of the record.
-    async fn handle(&self, state: &Arc<State>, request: &mut Request, uses: &mut Uses) -> Result<Response> {
+    async fn handle(&self, state: &Arc<State>, request: &mut Request, uses: &mut UsedDeprecations) -> Result<Response> {
         let entry = &state.catalog.entries()[self.index];
         let bypass_cache = entry.route.grants_access && !matches!(request.method().as_str(), "GET" | "HEAD");
         let caller = authenticate_with(state, request, bypass_cache).await?;
@@ -140,12 +140,12 @@ impl ResourceEndpoint {
         if let (true, PathKind::Member, Some(id)) = (entry.is_attached(), self.path_kind, id) {
             attachment::check_access(&context, id, method.name == "GET").await?;
         }
-        let mut key = match method.call.takes_key() {
+        let mut key = match method.call.accepts_idempotency_key() {
             true => headers::key(request, &caller)?,
             false => None,
         };
         if let (Some(upload), RouteOperation::Operation(Operation::Create)) = (entry.route.upload, method.call) {
-            return headers::once(upload(&context, begin_upload(request), key).await?);
+            return headers::execution_response(upload(&context, begin_upload(request), key).await?);
         }
         let mut key_body = None;
         if let Some(key) = &mut key {
@@ -218,7 +218,7 @@ impl ResourceEndpoint {
         }
         if let (RouteOperation::Action(action), Some(key), false) = (method.call, &key, method.call.is_transaction()) {
             let call = ExternalCall { action, id, within: arguments.within, query, body: &bytes };
-            return headers::once(external::run(&context, entry, call, key.clone()).await?);
+            return headers::execution_response(external::run(&context, entry, call, key.clone()).await?);
         }
         if !method.call.is_transaction() {
             return read(&context, entry, method.call, arguments).await;

@@ -74,7 +74,7 @@ pub struct Route {
     /// The upload handler of attachments: files that belong to records of resources with `attachments`. They are
     /// created by a multipart body, listed below their record, and need the abilities of its resource.
     pub upload: Option<UploadHandler>,
-    /// Whether a write can grant access that outlasts the caller's. Such a write authenticates the caller without the
+    /// True if a write can grant access that outlasts the caller's. Such a write authenticates the caller without the
     /// token cache.
     pub grants_access: bool,
 }

@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Result};
 use crate::header;
-use crate::server::{Response, headers, only_get};
+use crate::server::{Response, headers, require_get};
 
 struct File {
     name: &'static str,
@@ -49,7 +49,7 @@ fn hash<'t>(texts: impl IntoIterator<Item = &'t str>) -> String {
 /// # Errors
 /// [`Error::NotFound`], [`Error::MethodNotAllowed`], and those of the request's preconditions.
 pub fn serve(request: &Request, name: &str) -> Result<Response> {
-    only_get(request)?;
+    require_get(request)?;
     let file = FILES.iter().find(|file| file.name == name).ok_or(Error::NotFound)?;
     let cache_control = if cfg!(debug_assertions) { "no-cache" } else { "public, max-age=31536000, immutable" };
     let text = match file.kind {

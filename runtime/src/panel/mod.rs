@@ -30,7 +30,7 @@ use salvo::http::StatusCode;
 use salvo::{Request, Router, async_trait};
 
 use crate::attachment::S3Config;
-use crate::auth::session::{self as auth_session, Found};
+use crate::auth::session::{self as auth_session, CookieSession};
 use crate::context::State;
 use crate::error::{Error, Result};
 use crate::header;
@@ -169,7 +169,7 @@ impl Panel {
         state: &Arc<State>,
         http_request: &mut Request,
         raw: RawRequest,
-        session: Option<Found>,
+        session: Option<CookieSession>,
     ) -> Result<Response> {
         let segments: Vec<String> = raw.segments.clone();
         let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
@@ -237,7 +237,7 @@ impl Panel {
 }
 
 /// Parses the request and looks up its session.
-async fn identify(state: &Arc<State>, request: &Request) -> Result<(RawRequest, Option<Found>)> {
+async fn identify(state: &Arc<State>, request: &Request) -> Result<(RawRequest, Option<CookieSession>)> {
     let raw = RawRequest::parse(state, request)?;
     // A client that is no browser gets the API's error. A script of a page that outlived its session gets 401.
     if !raw.wants_html && raw.session_secret.is_none() {

@@ -86,7 +86,7 @@ impl CustomKind {
     }
 
     /// The type for ordering. Choices are ordered as text, because some may differ only in case.
-    pub fn ordered_as(self) -> CustomKind {
+    pub fn ordering_type(self) -> CustomKind {
         if self == CustomKind::Choice { CustomKind::Text } else { self }
     }
 }

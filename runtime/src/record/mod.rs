@@ -7,6 +7,6 @@ mod sqlite_value;
 mod timestamp;
 
 pub use cell::Cell;
-pub use json::{write_loose, write_record, write_text, write_value};
+pub use json::{write_record, write_single_value, write_text, write_value};
 pub use projection::{Column, RECORD, Shape, write_from, write_from_as};
 pub use timestamp::write_timestamp;

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use salvo::http::{HeaderValue, StatusCode};
 use salvo::{Request, async_trait};
 
-use super::endpoint::only_get;
+use super::endpoint::require_get;
 use super::{Handler, JSON, Response, headers};
 use crate::context::State;
 use crate::error::{Error, Result};
@@ -34,7 +34,7 @@ pub struct OpenApiJson;
 #[async_trait]
 impl Handler for OpenApiJson {
     async fn handle(&self, state: &Arc<State>, request: &mut Request) -> Result<Response> {
-        only_get(request)?;
+        require_get(request)?;
         let document = state.openapi_document()?;
         let response = match headers::conditions(request)?.not_modified(&document.etag)? {
             true => Response::empty(StatusCode::NOT_MODIFIED),
@@ -57,7 +57,7 @@ pub enum DocsPage {
 #[async_trait]
 impl Handler for DocsPage {
     async fn handle(&self, _: &Arc<State>, request: &mut Request) -> Result<Response> {
-        only_get(request)?;
+        require_get(request)?;
         let (media_type, body) = match self {
             DocsPage::Html => ("text/html; charset=utf-8", Bytes::from_static(HTML.as_bytes())),
             DocsPage::StartScript => ("text/javascript; charset=utf-8", Bytes::from_static(START_SCRIPT.as_bytes())),

@@ -6,7 +6,7 @@ use std::time::Duration;
 use salvo::http::StatusCode;
 use salvo::{Request, async_trait};
 
-use super::endpoint::only_get;
+use super::endpoint::require_get;
 use super::{Handler, Response};
 use crate::auth::authenticate;
 use crate::context::State;
@@ -25,7 +25,7 @@ impl Handler for Live {
     }
 
     async fn handle(&self, _: &Arc<State>, request: &mut Request) -> Result<Response> {
-        only_get(request)?;
+        require_get(request)?;
         Ok(Response::json(StatusCode::OK, br#"{"status":"live"}"#.to_vec()))
     }
 }
@@ -41,7 +41,7 @@ impl Handler for Ready {
     }
 
     async fn handle(&self, state: &Arc<State>, request: &mut Request) -> Result<Response> {
-        only_get(request)?;
+        require_get(request)?;
         let unavailable = || Error::Unavailable("The database does not answer.".into());
         tokio::time::timeout(Duration::from_secs(2), state.db.ping())
             .await
@@ -62,7 +62,7 @@ impl Handler for MetricsEndpoint {
     }
 
     async fn handle(&self, state: &Arc<State>, request: &mut Request) -> Result<Response> {
-        only_get(request)?;
+        require_get(request)?;
         // The gauges of the outbox come from the database. They are left out while it does not answer.
         let backlog = state.webhooks.backlog(&state.db, &state.clock).await;
         state.metrics.cache.bytes("lists", state.responses.bytes());

@@ -18,7 +18,7 @@ mod urlencoded_body;
 
 pub use client_ip::client_ip;
 pub use concurrency_limit::{ConcurrencyLimiter, Permit};
-pub use endpoint::{Endpoint, Handler, InternalRequest, only_get, release_for_external_call};
+pub use endpoint::{Endpoint, Handler, InternalRequest, release_for_external_call, require_get};
 pub(crate) use health::NotFound;
 pub use rate_limit::{RateLimit, Usage};
 pub use request_body::{begin_upload, read_body};

@@ -18,7 +18,7 @@ use super::docs_page::{DocsPage, OpenApiJson};
 use super::endpoint::Endpoint;
 use super::files::Files;
 use super::health::{Live, MetricsEndpoint, Ready};
-use super::listener::{AcceptLoop, Incoming, Listener};
+use super::listener::{AcceptLoop, AcceptedConnections, Listener};
 use crate::attachment;
 use crate::context::State;
 use crate::counts;
@@ -80,15 +80,15 @@ pub async fn serve(state: Arc<State>) -> Result<Running> {
     let background_tasks = vec![
         spawn_supervised("attachments", &state, attachment::run_garbage_collection),
         spawn_supervised("idempotency", &state, idempotency::run_pruning),
-        spawn_supervised("search", &state, |state| async move { trigram::keep_built(&state).await }),
+        spawn_supervised("search", &state, |state| async move { trigram::build_in_background(&state).await }),
         spawn_supervised("indexes", &state, online_indexes::run),
-        spawn_supervised("totals", &state, counts::keep_compacted),
+        spawn_supervised("totals", &state, counts::compact_in_background),
     ];
     Ok(Running { address, handle, serving, engine, accept_loop, background_tasks, state })
 }
 
 /// The salvo server, with the limits of a connection.
-fn server(incoming: Incoming) -> Server<Incoming> {
+fn server(incoming: AcceptedConnections) -> Server<AcceptedConnections> {
     let timeouts =
         FuseConfig::default().with_connection_idle_timeout(IDLE_TIMEOUT).with_write_stall_timeout(WRITE_STALL_TIMEOUT);
     let mut server = Server::new(incoming).fuse_config(timeouts);

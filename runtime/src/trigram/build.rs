@@ -15,7 +15,7 @@ use crate::error::Result;
 const RETRY_INTERVAL: Duration = Duration::from_secs(5);
 
 /// Keeps the indexes up to date while the server runs. Lists do without an index that is not complete.
-pub async fn keep_built(state: &State) {
+pub async fn build_in_background(state: &State) {
     if let Err(error) = drop_unused(state).await {
         tracing::warn!(%error, "could not drop unused FTS index");
     }

@@ -249,7 +249,7 @@ async fn attachments_are_uploaded_and_deleted_by_keyboard(server: Server) {
     server.admin().post("/members", json!({ "name": "Ada" })).await.created("member");
     let Some(mut browser) = admin(&server).await else { return };
     let note = std::env::temp_dir().join(format!("charter-keyboard-{}.txt", server.address.port()));
-    std::fs::write(&note, "What was agreed.").expect("a note");
+    std::fs::write(&note, "Minutes of the meeting.").expect("a note");
     browser.open("/members/1");
     // The test cannot use the system's file dialog. The files are set on the focused input.
     reach(&mut browser, "[data-upload] input[type=file]");

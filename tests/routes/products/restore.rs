@@ -58,13 +58,13 @@ async fn deleted_products_are_returned_only_with_deleted_only(server: Server) {
     admin.get(&path(&lamp)).await.refused(404, "not_found");
     assert_eq!(admin.get("/products").await.column("products", "name"), ["Kept"]);
     admin.get(&format!("/products/{}?deleted=only", 1)).await.refused(404, "not_found");
-    // What is shown of it can be sent once it is back.
+    // The shown record can be sent back after the restore.
     let other = deleted(&admin, "Cable", json!({})).await;
     let shown = admin.get(&format!("{}?deleted=only", path(&other))).await.record("product");
     admin.post(&format!("{}/restore", path(&other)), json!({})).await.ok();
     admin.put(&path(&other), shown).await.ok();
     admin.delete(&path(&other)).await.deleted();
-    // Nothing but a restore is done to one of them.
+    // A deleted record can only be restored.
     admin.put(&format!("{}?deleted=only", path(&lamp)), json!({ "name": "x" })).await.refused(404, "not_found");
     admin.delete(&format!("{}?deleted=only", path(&lamp))).await.refused(404, "not_found");
 }
@@ -104,7 +104,7 @@ async fn list_of_deleted_products_follows_the_list_conventions(server: Server) {
     let rest = admin.get(&format!("/products?deleted=only&per_page=2&cursor={cursor}")).await;
     assert_eq!(rest.column("products", "name"), ["Stand"]);
     admin.get(&format!("/products?cursor={cursor}")).await.invalid("cursor");
-    // What can be asked of them cannot be asked of the others.
+    // Filters and fields of deleted records are unknown in other lists.
     admin.get("/products?q[deleted_at_null]=1").await.invalid("q[deleted_at_null]");
     admin.get("/products?fields=deleted_at").await.invalid("fields");
 }
@@ -123,7 +123,7 @@ async fn restored_product_has_all_its_values(server: Server) {
     assert_eq!(as_it_was(&answer.record("product")), as_it_was(&lamp));
     let shown = admin.get(&path(&lamp)).await;
     assert_eq!((shown.record("product"), shown.header("etag")), (answer.record("product"), answer.header("etag")));
-    // What hung on it is there again too.
+    // The children of the record are visible again.
     assert_eq!(admin.get(&format!("{}/accessories", path(&lamp))).await.records("accessories"), [link]);
     assert_eq!(admin.get("/products?sort=-name").await.column("products", "name"), ["Lamp", "Case"]);
     assert_eq!(total(&admin, "deleted=only").await, 0);
@@ -250,7 +250,7 @@ async fn any_value_of_deleted_except_only_is_refused(server: Server) {
         admin.get(&format!("/products?deleted={asked}")).await.invalid("deleted");
         admin.get(&format!("{}?deleted={asked}", path(&lamp))).await.invalid("deleted");
     }
-    // Who asks for deleted records where none are kept is not answered others.
+    // A resource without soft delete refuses the parameter, and does not ignore it.
     assert!(admin.get("/members?deleted=only").await.invalid("deleted").contains("no soft delete"));
     admin.post("/members/1/restore", json!({})).await.refused(404, "not_found");
 }

@@ -28,7 +28,7 @@ pub static RESOURCE: Table = Table {
             "description",
             Shape::Text,
             "none",
-            "description: What is rented out, sold or done.",
+            "description: An article, a consumable or a service that is rented out or sold.",
             "A description of a record in one or two sentences, for readers of the OpenAPI document.",
         ),
         key("table", Shape::Name, "the plural", "table: rates", "The database table."),

@@ -13,7 +13,7 @@ use tokio::time::timeout;
 
 use super::csv::Csv;
 use super::include;
-use super::select::{self, Reading};
+use super::select::{self, ListQuery};
 use crate::auth::{Principal, revalidate};
 use crate::context::{Context, State};
 use crate::custom_field;
@@ -87,7 +87,7 @@ impl Format {
 
     /// Content negotiation (RFC 9110, section 12.5.1): `None` for JSON, also if the client accepts anything or prefers
     /// neither.
-    pub fn asked(accept: &str) -> Option<Format> {
+    pub fn negotiate(accept: &str) -> Option<Format> {
         let (mut json, mut best): (f32, Option<(f32, Format)>) = (0.0, None);
         for range in accept.split(',') {
             let mut parts = range.split(';').map(str::trim);
@@ -135,12 +135,12 @@ impl Format {
 /// [`Error::Unavailable`] while the maximum number of exports runs; any error before the first block.
 pub async fn export(
     context: &Context<'_>,
-    reading: Reading<'_>,
+    query: ListQuery<'_>,
     format: Format,
     columns: Option<&[String]>,
     head: bool,
 ) -> Result<Exported> {
-    let Reading { entry, shape, plan, .. } = reading;
+    let ListQuery { entry, shape, plan, .. } = query;
     let file_name = format!("{}.{}", entry.meta.plural, format.extension());
     if head {
         return Ok(Exported { file_name, body: Box::pin(stream::empty()) });
@@ -160,7 +160,7 @@ pub async fn export(
             Some(csv)
         }
     };
-    let sql = select::all(context, reading).await?;
+    let sql = select::all(context, query).await?;
     // A capacity of 1: the writer prepares the next block while one is sent.
     let (sender, mut receiver) = mpsc::channel(1);
     let writer = Writer {
@@ -342,7 +342,7 @@ mod tests {
             ("text/*", None),
             ("", None),
         ] {
-            assert_eq!(Format::asked(accept), expected, "{accept}");
+            assert_eq!(Format::negotiate(accept), expected, "{accept}");
         }
     }
 }

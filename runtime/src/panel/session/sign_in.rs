@@ -10,7 +10,7 @@ use salvo::http::StatusCode;
 use super::csrf::CsrfToken;
 use super::flash::Flash;
 use super::{account, cookie};
-use crate::auth::session::Found;
+use crate::auth::session::CookieSession;
 use crate::auth::{password, session};
 use crate::context::State;
 use crate::error::{Error, Result};
@@ -43,7 +43,7 @@ pub async fn handle_signed_out(
     http_request: &mut Request,
     raw: &RawRequest,
     rest: &[&str],
-    session: Option<&Found>,
+    session: Option<&CookieSession>,
 ) -> Result<Option<Response>> {
     let post = http_request.method().as_str() == "POST";
     if post && matches!(rest, ["sign-in"] | ["invitation", _]) {
@@ -223,7 +223,9 @@ async fn restore_draft(
         ..RawRequest::default()
     };
     let request = PanelRequest::new(panel, state, raw, session.user).await?;
-    record_form::show_again(&request, &target, &decode(draft)?, Some(unsaved_notice()), StatusCode::OK).await.map(Some)
+    record_form::show_unsaved(&request, &target, &decode(draft)?, Some(unsaved_notice()), StatusCode::OK)
+        .await
+        .map(Some)
 }
 
 fn unsaved_notice() -> Markup {
@@ -245,7 +247,7 @@ pub async fn reject_stale_form(
     let is_panel_form = form_value(form, "_token").is_some_and(CsrfToken::is_well_formed);
     match rest {
         _ if !is_panel_form || !request.raw.wants_html => Err(stale),
-        [] => record_form::show_again(request, target, form, Some(unsaved_notice()), StatusCode::CONFLICT).await,
+        [] => record_form::show_unsaved(request, target, form, Some(unsaved_notice()), StatusCode::CONFLICT).await,
         _ => Ok(Flash::Stale.redirect(&target.path())),
     }
 }
