@@ -55,8 +55,8 @@ async fn three_commands_lead_from_an_empty_folder_to_a_served_resource() {
     filters_and_emits(&first, &rows).await;
     assert_eq!(first.post("suppliers", json!({ "email": "able@example.com" })).await.0, 422, "a name is required");
     drop(first);
-    if let Some(server) = postgres::server() {
-        let server = Program::start(application.executable(), Some(server.create_database(None)));
+    if postgres::search::postgres().is_some() {
+        let server = Program::start(application.executable(), Some(postgres::server().create_database(None)));
         filters_and_emits(&server, &rows).await;
     }
 

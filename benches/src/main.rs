@@ -41,7 +41,7 @@ fn main() {
     build(&root, &["--manifest-path", "benches/Cargo.toml", "--bin", "hand-written"]);
     let peer = root.join("benches/target/release/hand-written");
 
-    let postgres = postgres::server().expect("PostgreSQL is installed");
+    let postgres = postgres::server();
     let url = postgres.create_database(None);
     let data = std::env::temp_dir().join(format!("charter-bench-{}", std::process::id()));
     let environment =

@@ -7,15 +7,19 @@ use serde_json::{Value, json};
 use super::{PASSWORD, admin, invitation};
 use crate::support::{Browser, Client, Database, Receiver, Server, run};
 
-/// SQLite only: pages are the same on both databases.
-#[test]
-fn no_page_has_an_accessibility_violation() {
-    run(Database::Sqlite, pages);
+charter_test_programs::needs_axe! {
+    /// SQLite only: pages are the same on both databases.
+    #[test]
+    fn no_page_has_an_accessibility_violation() {
+        run(Database::Sqlite, pages);
+    }
 }
 
-#[test]
-fn no_page_after_a_form_has_an_accessibility_violation() {
-    run(Database::Sqlite, forms);
+charter_test_programs::needs_axe! {
+    #[test]
+    fn no_page_after_a_form_has_an_accessibility_violation() {
+        run(Database::Sqlite, forms);
+    }
 }
 
 const PHONE: u32 = 390;
@@ -52,17 +56,10 @@ struct Checker {
 }
 
 impl Checker {
-    fn new() -> Option<Checker> {
-        match std::env::var("CHARTER_TEST_AXE") {
-            Ok(path) => {
-                let axe = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
-                Some(Checker { axe, found: Vec::new(), seen: 0 })
-            }
-            Err(_) => {
-                eprintln!("\n!!! SKIPPED: axe-core on the panel's pages. CHARTER_TEST_AXE names no axe.min.js.\n");
-                None
-            }
-        }
+    fn new() -> Checker {
+        let path = std::env::var("CHARTER_TEST_AXE").expect("CHARTER_TEST_AXE is the path of axe.min.js");
+        let axe = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
+        Checker { axe, found: Vec::new(), seen: 0 }
     }
 
     /// Checks the open page.
@@ -151,9 +148,9 @@ async fn accessories(client: &Client) {
 }
 
 async fn pages(server: Server) {
-    let Some(mut checker) = Checker::new() else { return };
+    let mut checker = Checker::new();
     let server = filled(&server).await;
-    let Some(mut browser) = admin(&server).await else { return };
+    let mut browser = admin(&server).await;
     let mut paths: Vec<String> = [
         "/",
         "/panel/password",
@@ -216,11 +213,11 @@ async fn pages(server: Server) {
 }
 
 async fn forms(server: Server) {
-    let Some(mut checker) = Checker::new() else { return };
+    let mut checker = Checker::new();
     let server = filled(&server).await;
     let client = server.admin();
     let link = invitation(&server, 1).await;
-    let Some(mut browser) = Browser::start(&server.url()) else { return };
+    let mut browser = Browser::start(&server.url());
     checker.open(&mut browser, "/products");
     browser.fill("#email", "admin@example.com");
     browser.fill("#password", "not the one");

@@ -37,7 +37,7 @@ fn main() {
     let mut environment = vec![("CHARTER_DATA_DIR", data.display().to_string())];
     let on_postgres = std::env::var("DATABASE").is_ok_and(|database| database == "postgres");
     if on_postgres {
-        let url = postgres::server().expect("PostgreSQL is installed").create_database(None);
+        let url = postgres::server().create_database(None);
         environment.push(("CHARTER_DATABASE_URL", url));
     }
     for (name, default) in [("CONCURRENCY", ""), ("POOL", "8")] {

@@ -79,7 +79,7 @@ impl Bench {
         let folder = std::env::temp_dir().join(format!("charter-webhooks-{}-{number}", std::process::id()));
         std::fs::create_dir_all(&folder).expect("the temporary folder can be written");
         let url = match self.database {
-            "postgres" => postgres::server().expect("PostgreSQL is installed").create_database(None),
+            "postgres" => postgres::server().create_database(None),
             _ => format!("sqlite://{}/charter.db", folder.display()),
         };
         let settings = [
