@@ -58,8 +58,7 @@ pub fn body(catalog: &Catalog, entry: &Entry) -> Node {
         let write = if creates { Write::Create } else { Write::Update };
         if creates || matches!(call, RouteOperation::Operation(Operation::Update)) {
             example[name] = examples.body(entry, write);
-            let needed =
-                entry.meta.fields.iter().any(|field| field.required && request_schema::is_settable(field, write));
+            let needed = entry.meta.fields.iter().any(|field| field.required && request_schema::can_set(field, write));
             let record = reference("schemas", &body_name(entry, write));
             if needed && write == Write::Create {
                 required.push(name);

@@ -3,7 +3,7 @@
 use charter_model::naming;
 use serde_json::{Map, Value, json};
 
-use super::request_schema::{Write, is_settable, literal};
+use super::request_schema::{Write, can_set, literal};
 use super::sample_text::{self, Length};
 use super::{english, number_pattern};
 use crate::catalog::{Catalog, Entry};
@@ -26,7 +26,7 @@ impl Examples<'_> {
     /// A body of a write.
     pub fn body(self, entry: &Entry, write: Write) -> Value {
         let parent = entry.meta.under.map(|under| under.field);
-        let fields = entry.meta.fields.iter().filter(|field| is_settable(field, write) && Some(field.name) != parent);
+        let fields = entry.meta.fields.iter().filter(|field| can_set(field, write) && Some(field.name) != parent);
         // One field suffices as an example of a change.
         let max = if write == Write::Update { 1 } else { usize::MAX };
         Value::Object(
@@ -58,7 +58,7 @@ impl Examples<'_> {
         match field.kind {
             Kind::Embedded { resource, by } => {
                 let target = self.catalog.linked(resource);
-                let fields = target.meta.fields.iter().filter(|f| is_settable(f, Write::Create) && f.name != by);
+                let fields = target.meta.fields.iter().filter(|f| can_set(f, Write::Create) && f.name != by);
                 let item: Map<_, _> = fields.map(|f| (f.name.to_string(), self.request_value(target, f))).collect();
                 json!([item])
             }

@@ -27,7 +27,7 @@ pub fn describe(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> Node {
         }
         _ => Vec::new(),
     });
-    parameters.extend(header::of_call(route.call, route.call.accepts_idempotency_key()));
+    parameters.extend(header::of_call(route.call));
     // Alternative abilities are alternative security requirements.
     let schemes = SCHEMES.iter().flat_map(|scheme| route.ability.split(" or ").map(move |ability| (scheme, ability)));
     let security: Vec<Node> = schemes.map(|(scheme, ability)| Node::object().with(*scheme, [ability])).collect();
@@ -143,11 +143,8 @@ fn body(catalog: &Catalog, entry: &Entry, call: RouteOperation) -> Option<Node> 
     }
     let (schema, example, required, what) = match call {
         RouteOperation::Operation(Operation::Create) => {
-            let required = entry
-                .meta
-                .fields
-                .iter()
-                .any(|field| field.required && request_schema::is_settable(field, Write::Create));
+            let required =
+                entry.meta.fields.iter().any(|field| field.required && request_schema::can_set(field, Write::Create));
             (wrapped(entry, &body_name(entry, Write::Create)), examples.body(entry, Write::Create), required, "new")
         }
         RouteOperation::Operation(Operation::Update) => {
@@ -192,7 +189,7 @@ fn upload(catalog: &Catalog, entry: &Entry) -> Node {
     let mut required = vec!["file"];
     let examples = Examples { catalog };
     let mut example = json!({ "file": "the bytes" });
-    for field in entry.meta.fields.iter().filter(|field| request_schema::is_settable(field, Write::Create)) {
+    for field in entry.meta.fields.iter().filter(|field| request_schema::can_set(field, Write::Create)) {
         if field.required {
             required.push(field.name);
         }
@@ -248,8 +245,7 @@ fn responses(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> Node {
         json_content(schema, record())
     };
     let is_deprecated = deprecation::can_have_headers(meta, route.call);
-    let headers =
-        |created| header::of_success(route.call, route.call.accepts_idempotency_key(), created, is_deprecated);
+    let headers = |created| header::of_success(route.call, created, is_deprecated);
     let response = |text: String, content: Node| {
         Node::object().with("description", text).with("headers", headers(false)).with("content", content)
     };
