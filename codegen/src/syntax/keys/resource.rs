@@ -23,7 +23,13 @@ pub static RESOURCE: Table = Table {
             "plural: tax_classes",
             "The key of a list, and the entity type of saved views and custom fields. It is the default of `table`, `path` and `ability`.",
         ),
-        key("label", Shape::Text, "the name with spaces and a capital", "label: Exchange rate", "The name for people."),
+        key(
+            "label",
+            Shape::Text,
+            "the name with spaces and a capital",
+            "label: Exchange rate",
+            "The name in the panel and in messages.",
+        ),
         key(
             "description",
             Shape::Text,
@@ -38,14 +44,14 @@ pub static RESOURCE: Table = Table {
             Shape::Name,
             "no parent",
             "under: product",
-            "The parent resource. The path becomes `/products/{product_id}/accessories`, a required, immutable field `product_id` is added as the first, and the abilities are those of the parent. The parent has no parent itself.",
+            "The parent resource. The path becomes `/products/{product_id}/accessories`, a required, immutable field `product_id` is added as the first, and the abilities are those of the parent. The parent must not have a parent itself.",
         ),
         key(
             "delete",
             Shape::Word(Deletion::WORDS),
             "deletes remove the row",
             "delete: soft",
-            "Soft delete: `soft` marks deleted records instead of removing them. They no longer appear in lists, shows, includes and references, nor do the records of others that refer to them by a `ref` that is not nullable. Callers who may delete list them with `deleted=only` and restore them with `POST /api/v1/<path>/{id}/restore`.",
+            "Soft delete: `soft` marks deleted records instead of removing them. They no longer appear in lists, shows, includes and references. Other records that refer to them by a non-nullable `ref` do not appear either. Callers who may delete records list the deleted ones with `deleted=only` and restore them with `POST /api/v1/<path>/{id}/restore`.",
         ),
         key(
             "custom_fields",
@@ -157,7 +163,7 @@ pub static RESOURCE: Table = Table {
             Shape::Names,
             "none",
             "ordered: [name]",
-            "Fields with an index of their order, for text without regard to case, so that long lists are sorted without a sort step. (SQLite sorts text in any case.)",
+            "Fields with an index of their order, for text without regard to case, so that long lists need no sort step. On SQLite, text always needs one.",
         ),
         key(
             "filters",
