@@ -1,4 +1,4 @@
-//! The invariants of `docs/architecture.md`: what depends on what, what names what, and how files are kept.
+//! The invariants of `docs/architecture.md`: dependencies of crates, imports of modules, and the form of files.
 
 mod workspace;
 
@@ -7,7 +7,7 @@ use std::fs;
 
 use workspace::{Packages, Source, root, sources};
 
-/// The packages of this workspace, the examples left out.
+/// The packages of this workspace without the examples.
 const OURS: &[&str] =
     &["charter", "charter-codegen", "charter-macros", "charter-migrations", "charter-model", "charter-runtime"];
 /// The folders of their code.
@@ -65,7 +65,7 @@ fn migrations_depend_on_seaorms_migrations_alone_and_read_no_yaml() {
     let packages = Packages::read();
     let declared = packages.member("charter-migrations").declares("normal");
     assert_eq!(declared.into_iter().collect::<Vec<_>>(), ["sea_orm_migration"]);
-    // The list of the migrations in its own folder is all that the package includes.
+    // The only included file is the generated list of its own migrations.
     let list = r#"include!(concat!(env!("OUT_DIR"), "/migrations.rs"))"#;
     let read = |source: &Source| {
         let code = source.code().replace(list, "");
@@ -86,8 +86,8 @@ fn an_application_depends_on_the_runtime_and_its_migrations_and_is_built_by_code
     }
 }
 
-/// The names of the service's resources are those of its YAML files. A caller, a setting and what else the platform has
-/// are words of the runtime's own.
+/// The names of the service's resources are those of its YAML files. Words of the platform, such as `caller` and
+/// `setting`, belong to the runtime.
 #[test]
 fn the_runtime_names_no_resource_of_a_domain() {
     let mut names: BTreeSet<String> = BTreeSet::new();
@@ -144,7 +144,7 @@ fn generated_code_has_at_most_150_lines_a_resource_and_no_behaviour() {
         if lines > 150 {
             found.push(format!("{name} has {lines} lines"));
         }
-        // The signature of a behaviour has `impl Future`, which is none.
+        // The `impl Future` in the signature of a behaviour does not count.
         let text = text.replace("impl Future", "Future");
         let words = Source { path: name.clone(), text }.words_outside_texts();
         let deciding = ["if", "match", "for", "while", "loop", "let", "impl"];
@@ -241,7 +241,7 @@ fn emit_takes_a_checked_schema_and_reports_nothing() {
     none(sources("codegen/src/emit").into_iter().filter(checking).map(|source| source.path).collect());
 }
 
-/// Everything that people write, tests and benchmarks included.
+/// All files that are not generated, tests and benchmarks included.
 fn everything() -> Vec<Source> {
     let more = ["build.rs", "codegen/tests", "macros/tests", "migrations/tests", "tests", "examples", "benches"];
     FOLDERS.iter().chain(&more).flat_map(|folder| sources(folder)).collect()

@@ -12,7 +12,7 @@ on_both!(
     bulk_operation_is_checked_in_the_order_of_a_single_request,
 );
 
-/// A body or query string that cannot be read.
+/// A malformed body or query string.
 async fn unread(client: &Client, method: &str, path: &str) -> Answer {
     let method = Method::from_bytes(method.as_bytes()).expect("a method");
     match method.as_str() {
@@ -37,7 +37,7 @@ async fn missing_record_is_404_on_every_route_even_if_the_request_is_malformed(s
         asked += 1;
     }
     assert!(asked > 60, "{asked} routes");
-    // Wrong names, and a wish for deleted records where nothing is kept, are no more than that.
+    // A missing record is 404, even if the parameters are invalid.
     for path in ["/products/999?include=nope", "/products/999?deleted=x", "/currencies/999?deleted=only"] {
         admin.get(path).await.refused(404, "not_found");
     }
@@ -59,7 +59,7 @@ async fn malformed_request_is_400_before_preconditions_are_evaluated(server: Ser
     admin.with("if-match", "x").delete(&path).await.refused(400, "malformed_request");
     stale.post(&complete, json!({})).await.refused(412, "precondition_failed");
     stale.post(&restore, json!({})).await.refused(412, "precondition_failed");
-    // A query string is judged before the version, as the standard wants of whatever is no content of a request.
+    // The query string is checked before preconditions (RFC 9110, section 13.2.1).
     stale.get(&format!("{path}?include=nope")).await.invalid("include");
     admin.delete(&path).await.deleted();
     unread(&stale, "POST", &restore).await.refused(400, "malformed_request");
@@ -76,7 +76,7 @@ async fn malformed_request_is_400_before_preconditions_are_evaluated(server: Ser
     other.with("if-match", "\"0\"").put(&view, json!({ "name": "" })).await.refused(403, "permission_missing");
 }
 
-/// The answer to these operations, all of them or each for itself.
+/// The response to these operations, atomic or independent.
 async fn bulk(client: &Client, path: &str, atomic: bool, operations: &[Value]) -> Answer {
     client.post(&format!("{path}/bulk"), json!({ "atomic": atomic, "operations": operations })).await
 }

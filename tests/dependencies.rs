@@ -39,13 +39,13 @@ const ONCE: &[&str] = &[
     "tokio",
 ];
 
-/// Declared for what their features switch on in others, for code that a derive writes, or for a test that stands elsewhere.
+/// Dependencies that are declared for a feature, for generated code, or for a test file that another package includes.
 const NOT_NAMED: &[(&str, &str)] = &[
-    // `DeriveMigrationName` writes its path.
+    // `DeriveMigrationName` expands to its path.
     ("lending", "sea_orm_migration"),
-    // Its feature has requests know the route that they matched. The same feature of salvo locks OpenTelemetry, too.
+    // Its feature `matched-path` adds the matched route to requests. The same feature of salvo requires OpenTelemetry.
     ("charter-runtime", "salvo_core"),
-    // `tests/program`, which it includes, names it.
+    // It includes `tests/program`, which uses it.
     ("lending", "rustls"),
 ];
 
@@ -86,8 +86,8 @@ fn the_heavy_crates_are_there_once() {
     }
 }
 
-/// A dependency is used where the code of its kind names it: `src` of a normal one, `build.rs` of one for the build, and
-/// tests or the tests in `src` of one for tests.
+/// The code that uses a dependency depends on its kind: `src` for a normal one, `build.rs` for a build dependency, and
+/// `tests` or `src` for a dev-dependency.
 #[test]
 fn every_declared_dependency_is_used() {
     let packages = Packages::read();

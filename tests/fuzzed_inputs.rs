@@ -17,7 +17,7 @@ on_both!(
     no_id_causes_a_server_error,
 );
 
-/// Values that have broken one server or another.
+/// Values that caused errors in other servers.
 const VALUES: [&str; 44] = [
     "",
     " ",
@@ -65,7 +65,7 @@ const VALUES: [&str; 44] = [
     "9999-12-31T23:59:60Z",
 ];
 
-/// JSON values of every kind, and some that are none of any field's.
+/// JSON values of every kind, and some that are invalid for every field.
 const JSON: [&str; 38] = [
     "null",
     "true",
@@ -107,7 +107,7 @@ const JSON: [&str; 38] = [
     "{\"\\u0000\":1}",
 ];
 
-/// The routes of a method, with ids of records that are there.
+/// The routes of a method, with ids of existing records.
 fn paths(specimens: &Specimens, methods: &[&str]) -> Vec<(Method, String)> {
     let routes = charter_runtime::ops::routes(&specimens.state);
     let routes = routes.into_iter().filter(|route| methods.contains(&route.method));
@@ -171,7 +171,7 @@ async fn no_query_string_causes_a_server_error(specimens: Specimens) {
             assert!(status < 500, "{path}?{query}: {status}");
         }
         for (index, value) in VALUES.iter().enumerate() {
-            // Each value in three of the parameters, and on the next path in others.
+            // Three parameters of each path have the value, on each path other ones.
             for parameter in parameters.iter().cycle().skip(index + path.len()).take(3) {
                 let answer = client.get(&format!("{path}?{parameter}={value}")).await;
                 assert!(answer.status < 500, "{path}?{parameter}={value}: {}", answer.text);

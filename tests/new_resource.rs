@@ -1,5 +1,5 @@
-//! Adding a resource as its page says: from an empty folder to a served resource in three commands, then completed by
-//! hand; and to an application that is there one YAML file and one migration.
+//! The steps of `docs/adding-a-resource.md`: three commands from an empty folder to a served resource, edits by hand, and
+//! a new resource in an existing application.
 
 #[path = "support/postgres.rs"]
 mod postgres;
@@ -60,7 +60,7 @@ async fn three_commands_lead_from_an_empty_folder_to_a_served_resource() {
         filters_and_emits(&server, &rows).await;
     }
 
-    // Completed by hand.
+    // The YAML after the edits.
     fs::write(application.folder.join("resources/supplier.yaml"), page.yaml).unwrap();
     application.shell("cargo charter check");
     application.shell("cargo charter migration new supplier_rules");
@@ -69,7 +69,7 @@ async fn three_commands_lead_from_an_empty_folder_to_a_served_resource() {
     let server = application.serve(run);
     completed(&server).await;
 
-    // A table that is there becomes a resource too.
+    // An existing table becomes a resource.
     let database = Database::connect(&server.database_url).await.unwrap();
     let table = "CREATE TABLE pallets (id integer PRIMARY KEY, code varchar(9) NOT NULL, \
                  supplier_id bigint REFERENCES suppliers (id))";
@@ -82,7 +82,7 @@ async fn three_commands_lead_from_an_empty_folder_to_a_served_resource() {
     application.shell("cargo charter check");
 }
 
-/// Lists, filters, sorts, abilities and events are in place.
+/// Checks lists, filters, sorts, abilities and events.
 async fn filters_and_emits(server: &Program, rows: &[(&str, &str)]) {
     for (name, rating) in rows {
         let (status, answer) = server.post("suppliers", json!({ "name": name, "rating": rating })).await;
@@ -110,7 +110,7 @@ async fn filters_and_emits(server: &Program, rows: &[(&str, &str)]) {
     assert_eq!(events, ["supplier.created", "supplier.created", "supplier.created", "supplier.deleted"]);
 }
 
-/// The rules of the page's example hold.
+/// Checks the rules of the page's example.
 async fn completed(server: &Program) {
     assert_eq!(server.post("suppliers", json!({ "name": "Able" })).await.0, 201);
     let (status, answer) = server.post("suppliers", json!({ "name": "Able", "email": "nobody", "rating": "7" })).await;
@@ -130,7 +130,7 @@ fn an_application_that_is_there_gets_one_yaml_file_and_one_migration() {
     let [migration, snapshot, yaml] = added.as_slice() else { panic!("{added:?}") };
     assert!(migration.starts_with("migrations/m") && migration.ends_with("_suppliers.rs"), "{migration}");
     assert_eq!([snapshot, yaml], ["migrations/snapshot/supplier.yaml", "resources/supplier.yaml"]);
-    // It has what the page's two have.
+    // It contains the lines of both migrations of the page.
     let migration = fs::read_to_string(application.folder.join(migration)).unwrap();
     for line in page.migration.lines().chain(page.rules.lines().skip(1)) {
         assert!(migration.contains(line), "{line} is not in\n{migration}");
@@ -142,7 +142,7 @@ fn an_application_that_is_there_gets_one_yaml_file_and_one_migration() {
 /// folder is always the same, so that later runs reuse the build.
 struct Application {
     folder: PathBuf,
-    /// Where `cargo charter` finds its program, and everything else.
+    /// The PATH, with the folder of `cargo-charter`.
     path: std::ffi::OsString,
 }
 
@@ -182,7 +182,7 @@ impl Application {
         assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
     }
 
-    /// Runs the command that serves, and waits until it does.
+    /// Runs the command that starts the server, and waits until it listens.
     fn serve(&self, line: &str) -> Program {
         Program::start_by(self.command(line), self.executable(), None)
     }
@@ -191,7 +191,7 @@ impl Application {
         self.folder.join("target/debug/suppliers")
     }
 
-    /// The text of the one migration whose path ends so.
+    /// The text of the only migration whose path has this end.
     fn migration(&self, end: &str) -> String {
         let files = self.files();
         let path = files.iter().find(|path| path.starts_with("migrations/m") && path.ends_with(end));
@@ -212,12 +212,12 @@ impl Drop for Application {
     }
 }
 
-/// The folder of what this workspace's crates and their dependencies are compiled to.
+/// The build folder of this workspace.
 fn shared() -> &'static Path {
     Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("it stands in the target folder")
 }
 
-/// The folder of `cargo-charter`, built with the features that the whole workspace gives to what it depends on.
+/// The folder of `cargo-charter`, built with the same features of dependencies as the workspace.
 fn developer_command() -> PathBuf {
     let mut cargo = without_package(Command::new(env!("CARGO")));
     cargo.args(["build", "--quiet", "--offline", "--workspace", "--bin", "cargo-charter"]);
@@ -241,7 +241,7 @@ fn without_package(mut command: Command) -> Command {
 fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
-        // Data of a server that was run there is no part of the application.
+        // Data of a server is not a part of the application.
         if matches!(entry.file_name().to_str(), Some("data" | "target")) {
             continue;
         }

@@ -51,7 +51,7 @@ pub struct Model {
     pub updated_at: DateTimeUtc,
 }
 
-/// The wrong values: what each is called, and the field that it is of.
+/// Invalid values: name and field of each.
 pub const WRONG: &[(&str, &str)] = &[
     ("unknown word", "size"),
     ("unknown code", "status"),

@@ -26,7 +26,7 @@ pub struct Package {
 
 impl Packages {
     pub fn read() -> Packages {
-        // Without a platform cargo would ask for what other systems need, and nothing here has fetched.
+        // Without a platform, cargo requires the dependencies of other systems, which are not downloaded.
         let told = Command::new(env!("CARGO")).arg("-vV").output().expect("cargo runs").stdout;
         let told = String::from_utf8_lossy(&told);
         let host = told.lines().find_map(|line| line.strip_prefix("host: ")).expect("cargo tells its host");
@@ -59,12 +59,12 @@ impl Packages {
         self.members().find(|package| package.name == name).unwrap_or_else(|| panic!("there is no package {name}"))
     }
 
-    /// Everything that this package is linked with, itself left out: what its normal dependencies need.
+    /// The packages that this one is linked with: its normal dependencies and, transitively, theirs.
     pub fn linked(&self, package: &Package) -> BTreeSet<&str> {
         self.reached(package, |normal| normal).into_iter().map(|package| package.name.as_str()).collect()
     }
 
-    /// Everything that is built for a workspace member that is not for its tests alone.
+    /// The packages that are built for a workspace member, without those only for its tests.
     pub fn built(&self) -> Vec<&Package> {
         let mut found: BTreeMap<(&str, &str), &Package> = BTreeMap::new();
         for package in self.members().flat_map(|member| self.reached(member, |_| true)) {

@@ -22,7 +22,7 @@ on_both!(
     list_of_deleted_products_uses_an_index,
 );
 
-/// A product that was deleted, as it was.
+/// A product before its deletion.
 async fn deleted(client: &Client, name: &str, further: Value) -> Value {
     let product = created(client, name, further).await;
     client.delete(&path(&product)).await.deleted();
@@ -33,7 +33,7 @@ async fn total(client: &Client, query: &str) -> Value {
     client.get(&format!("/products?per_page=1&{query}")).await.ok()["meta"]["total"].clone()
 }
 
-/// Without what changes when it comes back.
+/// The record without the fields that a restore changes.
 fn as_it_was(product: &Value) -> Value {
     let mut product = product.clone();
     product.as_object_mut().expect("an object").remove("updated_at");
@@ -98,7 +98,7 @@ async fn list_of_deleted_products_follows_the_list_conventions(server: Server) {
     let lines = admin.with("accept", "text/csv").get("/products?deleted=only&fields=id,name,deleted_at").await;
     assert_eq!(lines.status(200).text.lines().next(), Some("id,name,deleted_at"));
     assert_eq!(lines.text.lines().count(), 4);
-    // By cursors, which are of this list alone.
+    // A cursor of this list is invalid in other lists.
     let first = admin.get("/products?deleted=only&per_page=2&cursor=").await.ok();
     let cursor = first["meta"]["next_cursor"].as_str().expect("there is more").to_string();
     let rest = admin.get(&format!("/products?deleted=only&per_page=2&cursor={cursor}")).await;
@@ -146,7 +146,7 @@ async fn restore_emits_an_event_and_writes_an_audit_entry(server: Server) {
     let entries = admin.get("/audit_entries?q[entity_type_eq]=products&sort=-id").await.records("audit_entries");
     assert_eq!((&entries[0]["action"], &entries[0]["record_id"]), (&json!("restore"), &lamp["id"]));
     assert_eq!(entries[0]["changes"], json!({ "deleted_at": { "old": at, "new": null } }));
-    // It was created, deleted and restored; only the last was about that.
+    // The entry of the create does not contain `deleted_at`.
     assert_eq!((&entries[2]["action"], entries[2]["changes"].get("deleted_at")), (&json!("create"), None));
 }
 
@@ -170,7 +170,7 @@ async fn totals_are_updated_by_a_restore(server: Server) {
     for number in 0..4 {
         lamps.push(created(&admin, &format!("Lamp {number}"), json!({ "sku": "L" })).await);
     }
-    // Asked twice, so that what was found is remembered and carried over the changes.
+    // The second request fills the cache of totals, which the changes then update.
     let totals = async || {
         let mut told = Vec::new();
         for query in ["", "q[sku_eq]=L", "deleted=only", "deleted=only&q[sku_eq]=L"] {
@@ -224,7 +224,7 @@ async fn restore_evaluates_if_match(server: Server) {
     let restore = format!("{}/restore", path(&lamp));
     admin.with("if-match", "\"other\"").post(&restore, json!({})).await.refused(412, "precondition_failed");
     admin.get(&path(&lamp)).await.refused(404, "not_found");
-    // Deleting changes no field: the version that a client had is the one that was deleted.
+    // Deletion does not change the version of a record: the client's `ETag` is still valid.
     admin.with("if-match", &before).post(&restore, json!({})).await.ok();
     admin.delete(&path(&lamp)).await.deleted();
     let tag = admin.get(&format!("{}?deleted=only", path(&lamp))).await.header("etag").expect("a tag").to_string();
@@ -267,7 +267,7 @@ async fn restoring_a_missing_product_returns_404(server: Server) {
     assert_eq!(admin.send(Method::POST, &restore, None).await.record("product")["id"], lamp["id"], "without a body");
 }
 
-/// Of many products few are deleted: neither a page of those nor their number reads the others.
+/// With few deleted products among many, the list and its total read only the deleted ones.
 async fn list_of_deleted_products_uses_an_index(server: Server) {
     let admin = server.admin();
     let (numbers, time) = match server.state.db.dialect() {
