@@ -51,14 +51,9 @@ async fn three_commands_lead_from_an_empty_folder_to_a_served_resource() {
     application.shell(migration);
     assert_eq!(application.migration("_suppliers.rs"), page.migration);
     let first = application.serve(run);
-    let rows = [("Able", "2.5"), ("Baker", "0"), ("Cable", "4")];
-    filters_and_emits(&first, &rows).await;
+    filters_and_emits(&first).await;
     assert_eq!(first.post("suppliers", json!({ "email": "able@example.com" })).await.0, 422, "a name is required");
     drop(first);
-    if postgres::search::postgres().is_some() {
-        let server = Program::start(application.executable(), Some(postgres::server().create_database(None)));
-        filters_and_emits(&server, &rows).await;
-    }
 
     // The YAML after the edits.
     fs::write(application.folder.join("resources/supplier.yaml"), page.yaml).unwrap();
@@ -82,9 +77,23 @@ async fn three_commands_lead_from_an_empty_folder_to_a_served_resource() {
     application.shell("cargo charter check");
 }
 
+charter_test_programs::needs_postgres! {
+    #[tokio::test]
+    async fn new_application_runs_on_postgres() {
+        let page = Page::read();
+        let application = Application::another_empty();
+        for command in &page.commands[..2] {
+            application.shell(command);
+        }
+        application.shell("cargo build");
+        let database_url = postgres::server().create_database(None);
+        filters_and_emits(&Program::start(application.executable(), Some(database_url))).await;
+    }
+}
+
 /// Checks lists, filters, sorts, abilities and events.
-async fn filters_and_emits(server: &Program, rows: &[(&str, &str)]) {
-    for (name, rating) in rows {
+async fn filters_and_emits(server: &Program) {
+    for (name, rating) in [("Able", "2.5"), ("Baker", "0"), ("Cable", "4")] {
         let (status, answer) = server.post("suppliers", json!({ "name": name, "rating": rating })).await;
         assert_eq!(status, 201, "{answer}");
     }
@@ -151,6 +160,11 @@ impl Application {
         Application::named("suppliers")
     }
 
+    /// An empty folder for a test that runs at the same time.
+    fn another_empty() -> Application {
+        Application::named("postgres/suppliers")
+    }
+
     fn lending() -> Application {
         let application = Application::named("lending");
         copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/lending"), &application.folder);
@@ -173,7 +187,7 @@ impl Application {
     fn command(&self, line: &str) -> Command {
         let mut shell = without_package(Command::new("bash"));
         shell.args(["-c", &format!("exec {line}")]).current_dir(&self.folder).env("PATH", &self.path);
-        shell.env("CARGO_NET_OFFLINE", "true").env("CARGO_BUILD_BUILD_DIR", shared());
+        shell.env("CARGO_NET_OFFLINE", "true").env("CARGO_BUILD_BUILD_DIR", shared()).env_remove("CARGO_TARGET_DIR");
         shell
     }
 
