@@ -1,5 +1,4 @@
-"""What the property-based tester is told beside the description: which refusals a schema cannot foresee, which records
-are its own, and which parameters are alike."""
+"""Checks and hooks of Schemathesis: rules that a schema cannot express, the tester's own records, redundant parameters."""
 
 import itertools
 import json
@@ -7,15 +6,15 @@ import re
 
 import schemathesis
 
-# Rules that need other records, other fields or the caller. A refusal of well-formed data must be one of them.
-BEYOND_SCHEMAS = re.compile(
+# Messages of rules that depend on other records, other fields or the caller. A 422 to valid data must have one of them.
+RULES_BEYOND_SCHEMAS = re.compile(
     "|".join(
         [
             "does not refer to an existing ",
             "is not the .* of any ",
             "is required with ",
             "is already taken",
-            "names an unknown ",
+            "refers to an unknown ",
             "`.*` does not support the predicate `",
             "must differ from ",
             "must be after ",
@@ -23,11 +22,11 @@ BEYOND_SCHEMAS = re.compile(
             "must be the plural name of a resource",
             "is not a custom field",
             "is no time zone such as ",
-            # The first hour of the year 1, somewhere in the east, is in the year 0 of UTC, which no database here has.
+            # In time zones east of UTC, the year 1 begins in the year 0 of UTC, which the databases do not support.
             "must be of the years 0001 to 9999, in UTC",
             "must be in the future",
             "must not be in the future",
-            # How many digits a number may have is no keyword of a schema.
+            # JSON Schema has no keyword for the number of digits.
             "has too many digits to be kept exactly",
             "must be your own",
             "cannot grant ",
@@ -36,25 +35,25 @@ BEYOND_SCHEMAS = re.compile(
             "are allowed for the type choice only",
             "contain \".*\" twice",
             "must not be blank: an empty text clears the field",
-            # How many there may be of all follows from how many there are.
+            # Limits of the number of records.
             "which is the maximum",
             "cannot be added: a user has at most",
             "conflicts with `.*`: names that differ only by",
-            "names `.*`, by which .* cannot be sorted",
+            "refers to `.*`, by which .* cannot be sorted",
             "has no rate",
             "is so large that its inverse rounds to nothing",
             "is system",
             "must have at most 50 conditions",
-            # Where a webhook may go is up to the operator.
+            # The operator configures the permitted webhook URLs.
             "must be an absolute URL such as ",
             "must begin with https://",
             "points to an address that is not public",
-            # A key stands for the request that it came with first.
+            # An idempotency key belongs to its first request.
             "was used for another request",
             # One parameter excludes another.
             "cannot be given with a cursor",
             "is not a cursor",
-            # The types that have attachments are those of the application's resources.
+            # The application's resources determine the types that have attachments.
             "must be one of Member$",
         ]
     )
@@ -62,29 +61,29 @@ BEYOND_SCHEMAS = re.compile(
 
 
 @schemathesis.check
-def only_told_rules_refuse(ctx, response, case):
-    """A 422 to well-formed data names a rule that no schema can say."""
+def only_rules_beyond_schemas_reject(ctx, response, case):
+    """A 422 to valid data names a rule that a schema cannot express."""
     if case.meta is None or not case.meta.generation.mode.is_positive or response.status_code != 422:
         return
     for field, messages in response.json()["errors"].items():
-        # Which custom fields there are, and what each must hold, their definitions say, which are records.
+        # Custom fields and their types are records, not a part of the schema.
         if re.search(r"(^|\.)custom_fields\.", field):
             continue
-        # One of many operations, refused as a whole: what alone is 404, 409 or 412.
+        # An operation of a bulk request that would be 404, 409 or 412 by itself.
         if re.fullmatch(r"operations\.\d+", field):
             continue
         for message in messages:
-            # Which ids the embedded records of a record have, that record says: another is one that is added.
+            # An embedded record with an unknown id is a new one, whose required fields must be present.
             if message == "is required" and re.fullmatch(r"\w+\.\d+\.\w+", field):
                 continue
-            if not BEYOND_SCHEMAS.search(message):
-                raise AssertionError(f"well-formed data was refused: {field} {message}")
+            if not RULES_BEYOND_SCHEMAS.search(message):
+                raise AssertionError(f"valid data was rejected: {field} {message}")
 
 
-# The user and the token that the first start made, which the tester itself uses.
+# Id of the user and of the token from the first start, which the tester uses.
 OWN = "1"
 
-# What a client may say of versions, and of repeated requests, as the description has it.
+# Patterns of `If-Match`, `If-None-Match` and `Idempotency-Key` in the OpenAPI document.
 TAGS = re.compile(r"""\*|[ ,]*(W/)?"[ !#-~]*"( *,[ ,]*((W/)?"[ !#-~]*")?)*""")
 KEY = re.compile(r"[!-~]{1,240}")
 
@@ -93,41 +92,41 @@ calls = itertools.count(1)
 
 @schemathesis.hook
 def before_call(context, case, **kwargs):
-    """Leaves alone the tester's own user and token: without them every further answer would be 401 or 403."""
+    """Protects the tester's own user and token: without them all later responses would be 401 or 403."""
     if case.operation.path.startswith(("/api/v1/users/{id}", "/api/v1/tokens/{id}")) and case.method != "GET":
         if str(case.path_parameters.get("id")).strip() == OWN:
             case.path_parameters["id"] = 999_999_999
     if case.operation.path in ("/api/v1/users/bulk", "/api/v1/tokens/bulk"):
-        spare_own(case.body)
-    # Where each operation stands for itself, what is wrong with one is told in its result.
+        replace_own_id(case.body)
+    # If the request is not atomic, the status is 200 and the results contain the errors of the operations.
     if case.operation.path.endswith("/bulk") and isinstance(case.body, dict):
         positive = case.meta is not None and case.meta.generation.mode.is_positive
         if not positive and str(case.body.get("atomic")).strip().lower() in ("false", "f", "0"):
             case.body["atomic"] = True
-    # White space alone is no body, as the description says; no schema can. A wrong body must be one that is there.
+    # White space counts as a missing body, which a schema cannot express. An invalid body must not be empty.
     if isinstance(case.body, bytes) and not case.body.strip(b" \t\n\r\x0c"):
         case.body = b"{"
-    lead_past_the_door(case)
+    make_preconditions_pass(case)
 
 
-def spare_own(body):
-    """Leads the operations of a bulk request away from the tester's own user and token."""
+def replace_own_id(body):
+    """Replaces the id of the tester's own user and token in the operations of a bulk request."""
     if isinstance(body, list):
         for element in body:
-            spare_own(element)
+            replace_own_id(element)
     elif isinstance(body, dict):
         for name, value in body.items():
             if name == "id" and re.fullmatch(r"\s*\+?0*" + OWN + r"\s*", str(value)):
                 body[name] = 999_999_999
             else:
-                spare_own(value)
+                replace_own_id(value)
 
 
-def lead_past_the_door(case):
-    """Lets most requests with well-formed conditions or keys come to their operation.
+def make_preconditions_pass(case):
+    """Replaces generated entity tags, cursors and idempotency keys in three of four requests.
 
-    A tag that was made up is that of no record, a cursor that was made up is none, and the shortest keys come again and
-    again: nearly all such requests would be 412, or 422, before the rest of them is read. One in four stays as it was made.
+    No record has a generated entity tag, a generated cursor is invalid, and short keys repeat. Nearly all such requests
+    would be 412 or 422 before their other parts are parsed.
     """
     number = next(calls)
     if number % 4 == 0:
@@ -147,15 +146,15 @@ def lead_past_the_door(case):
 
 @schemathesis.hook
 def before_load_schema(context, raw_schema):
-    """Keeps one filter of each predicate and type in a list.
+    """Keeps one filter of each predicate and type in a list, and drops read-only properties from requests.
 
-    All of them go through the same code, and a test of the suite sends each of them; here each is drawn many times, and
-    a hundred that differ by name alone would leave no time for what differs.
+    The server parses all filters of a predicate and type by the same code, and a test of the suite sends each of them.
+    Generating values for each of them would take the time of other parameters.
 
-    JSON in the text of a parameter is made by its schema only where the parameter has a `content`. What may be sent back
-    of a record is ignored, so that no value of it is wrong.
+    The tester generates JSON in a parameter's text from its schema only if the parameter has a `content`. The server
+    ignores read-only properties of a request, so that no value of them is invalid.
     """
-    leave_out_what_is_ignored(raw_schema["components"]["schemas"])
+    remove_read_only_properties(raw_schema["components"]["schemas"])
     for parameter in raw_schema["components"]["parameters"].values():
         inner = parameter["schema"].get("contentSchema")
         if inner is not None:
@@ -163,7 +162,7 @@ def before_load_schema(context, raw_schema):
             example = json.loads(parameter.pop("example"))
             parameter["content"] = {"application/json": {"schema": inner, "example": example}}
             continue
-        # Of a pattern that begins with an alternative the tester believes that the empty text matches.
+        # The tester assumes that a pattern which begins with an alternative matches the empty text.
         pattern = parameter["schema"].get("pattern", "")
         if pattern.startswith(r"^(\*|"):
             tags = {"type": "string", "pattern": f"^{pattern[5:-2]}$"}
@@ -184,15 +183,15 @@ def before_load_schema(context, raw_schema):
                 operation["parameters"] = kept
 
 
-def leave_out_what_is_ignored(schema):
-    """Takes the properties that only answers tell from the schemas of requests."""
+def remove_read_only_properties(schema):
+    """Removes the properties that only responses contain from the schemas of requests."""
     if isinstance(schema, list):
         for element in schema:
-            leave_out_what_is_ignored(element)
+            remove_read_only_properties(element)
     elif isinstance(schema, dict):
         properties = schema.get("properties")
         if isinstance(properties, dict):
             for name in [name for name, property in properties.items() if property.get("readOnly")]:
                 del properties[name]
         for value in schema.values():
-            leave_out_what_is_ignored(value)
+            remove_read_only_properties(value)

@@ -63,7 +63,7 @@ async fn send(client: &Client, route: &RouteInfo) -> Answer {
 }
 
 /// Returns the problem with a response, if any.
-fn judge(answer: &Answer, expected: Expected, route: &RouteInfo) -> Option<String> {
+fn mismatch(answer: &Answer, expected: Expected, route: &RouteInfo) -> Option<String> {
     let code = answer.text.parse::<Value>().map(|body| body["code"].clone()).unwrap_or_default();
     let found = (answer.status, code.as_str().unwrap_or_default(), answer.header("www-authenticate"));
     let scope = format!(r#"Bearer realm="charter", error="insufficient_scope", scope="{}""#, route.ability);
@@ -155,7 +155,7 @@ async fn every_endpoint_admits_exactly_the_callers_with_access(server: Server) {
             ("neither ability nor permission", tokens.of(&plain, &others).await, Unable),
         ];
         for (who, client, expected) in cases {
-            if let Some(problem) = judge(&send(&client, route).await, expected, route) {
+            if let Some(problem) = mismatch(&send(&client, route).await, expected, route) {
                 writeln!(wrong, "{} {} with {who} {problem}", route.method, route.path).expect("text grows");
             }
         }

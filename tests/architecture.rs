@@ -1,4 +1,4 @@
-//! The invariants of `docs/architecture.md`: what depends on what, what names what, and how files are kept.
+//! The invariants of `docs/architecture.md`: dependencies of crates, imports of modules, and the form of files.
 
 mod workspace;
 
@@ -7,7 +7,7 @@ use std::fs;
 
 use workspace::{Packages, Source, root, sources};
 
-/// The packages of this workspace, the examples left out.
+/// The packages of this workspace without the examples.
 const OURS: &[&str] = &[
     "charter",
     "charter-codegen",
@@ -67,7 +67,7 @@ const SERVER_ORDER: &[&str] = &["config", "server", "openapi", "panel", "seed", 
 /// The package that codegen, the macros and the runtime share.
 const MODEL: &str = "charter-model";
 
-/// Fails with every line, so that all is told at once.
+/// Asserts that nothing was found. The message lists all findings.
 fn none(found: Vec<String>) {
     assert!(found.is_empty(), "\n{}", found.join("\n"));
 }
@@ -160,7 +160,7 @@ fn migrations_depend_on_seaorms_migrations_alone_and_read_no_yaml() {
     let packages = Packages::read();
     let declared = packages.member("charter-migrations").declares("normal");
     assert_eq!(declared.into_iter().collect::<Vec<_>>(), ["sea_orm_migration"]);
-    // The list of the migrations in its own folder is all that the package includes.
+    // The only included file is the generated list of its own migrations.
     let list = r#"include!(concat!(env!("OUT_DIR"), "/migrations.rs"))"#;
     let read = |source: &Source| {
         let code = source.code().replace(list, "");
@@ -181,8 +181,8 @@ fn an_application_depends_on_the_runtime_and_its_migrations_and_is_built_by_code
     }
 }
 
-/// The names of the service's resources are those of its YAML files. A caller, a setting and what else the platform has
-/// are words of the runtime's own.
+/// The names of the service's resources are those of its YAML files. Words of the platform, such as `caller` and
+/// `setting`, belong to the runtime.
 #[test]
 fn the_runtime_names_no_resource_of_a_domain() {
     let mut names: BTreeSet<String> = BTreeSet::new();
@@ -207,7 +207,7 @@ fn the_runtime_names_no_resource_of_a_domain() {
     none(found);
 }
 
-/// What `build.rs` wrote for the records service.
+/// Files that `build.rs` generated for the records service.
 fn generated() -> Vec<(String, String)> {
     let files = fs::read_dir(env!("OUT_DIR")).unwrap().map(|entry| entry.unwrap().path());
     let rust = files.filter(|path| path.extension().is_some_and(|end| end == "rs"));
@@ -239,7 +239,7 @@ fn generated_code_has_at_most_150_lines_a_resource_and_no_behaviour() {
         if lines > 150 {
             found.push(format!("{name} has {lines} lines"));
         }
-        // The signature of a behaviour has `impl Future`, which is none.
+        // The `impl Future` in the signature of a behaviour does not count.
         let text = text.replace("impl Future", "Future");
         let words = Source { path: name.clone(), text }.words_outside_texts();
         let deciding = ["if", "match", "for", "while", "loop", "let", "impl"];
@@ -256,7 +256,7 @@ fn parsing_a_query_sees_no_metadata() {
 }
 
 #[test]
-fn a_transaction_of_the_pool_is_begun_where_nobody_can_leave_it_half_begun() {
+fn only_the_connection_module_begins_transactions() {
     let found: Vec<String> = RUNTIME.iter().flat_map(|folder| naming(folder, &["sea_orm::TransactionTrait"])).collect();
     assert!(!found.is_empty(), "the scan sees too little");
     none(found.into_iter().filter(|line| !line.starts_with("runtime/core/src/db/connection.rs")).collect());
@@ -275,7 +275,7 @@ fn modules_of_the_platform_do_not_name_each_other() {
 }
 
 #[test]
-fn what_is_emitted_was_checked_and_is_judged_no_more() {
+fn emit_takes_a_checked_schema_and_reports_nothing() {
     let index = fs::read_to_string(root().join("codegen/src/emit/mod.rs")).unwrap();
     assert!(index.contains("pub fn emit(schema: &Checked<Schema>)"));
     none(naming("codegen/src/emit", &["crate::diagnostic", "crate::syntax", "crate::lower", "crate::source"]));
@@ -284,7 +284,7 @@ fn what_is_emitted_was_checked_and_is_judged_no_more() {
     none(sources("codegen/src/emit").into_iter().filter(checking).map(|source| source.path).collect());
 }
 
-/// Everything that people write, tests and benchmarks included.
+/// All files that are not generated, tests and benchmarks included.
 fn everything() -> Vec<Source> {
     let more = ["build.rs", "codegen/tests", "macros/tests", "migrations/tests", "tests", "examples", "benches"];
     FOLDERS.iter().chain(&more).flat_map(|folder| sources(folder)).collect()

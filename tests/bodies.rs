@@ -37,7 +37,7 @@ async fn body_with_another_content_type_is_415(server: Server) {
     let latin = Some("application/json; charset=latin1");
     let answer = admin.send_bytes(Method::POST, "/products", latin, r#"{"name":"x"}"#).await;
     assert!(told(&answer).contains("UTF-8"), "{}", answer.text);
-    // Nor is what was compressed.
+    // A compressed body is rejected as well.
     let answer = admin.with("content-encoding", "gzip").post("/products", json!({ "name": "x" })).await;
     assert!(told(&answer).contains("Content-Encoding"), "{}", answer.text);
     assert_eq!(admin.get("/products").await.ok()["meta"]["total"], 0);

@@ -12,7 +12,7 @@ on_both!(
     bulk_operation_is_checked_in_the_order_of_a_single_request,
 );
 
-/// A body or query string that cannot be read.
+/// A malformed body or query string.
 async fn unread(client: &Client, method: &str, path: &str) -> Answer {
     let method = Method::from_bytes(method.as_bytes()).expect("a method");
     match method.as_str() {
@@ -37,7 +37,7 @@ async fn missing_record_is_404_on_every_route_even_if_the_request_is_malformed(s
         asked += 1;
     }
     assert!(asked > 60, "{asked} routes");
-    // Wrong names, and a wish for deleted records where nothing is kept, are no more than that.
+    // A missing record is 404, even if the parameters are invalid.
     for path in ["/products/999?include=nope", "/products/999?deleted=x", "/currencies/999?deleted=only"] {
         admin.get(path).await.refused(404, "not_found");
     }
@@ -59,7 +59,7 @@ async fn malformed_request_is_400_before_preconditions_are_evaluated(server: Ser
     admin.with("if-match", "x").delete(&path).await.refused(400, "malformed_request");
     stale.post(&complete, json!({})).await.refused(412, "precondition_failed");
     stale.post(&restore, json!({})).await.refused(412, "precondition_failed");
-    // A query string is judged before the version, as the standard wants of whatever is no content of a request.
+    // The query string is checked before preconditions (RFC 9110, section 13.2.1).
     stale.get(&format!("{path}?include=nope")).await.invalid("include");
     admin.delete(&path).await.deleted();
     unread(&stale, "POST", &restore).await.refused(400, "malformed_request");
@@ -67,7 +67,7 @@ async fn malformed_request_is_400_before_preconditions_are_evaluated(server: Ser
     unread(&stale, "GET", &path).await.refused(404, "not_found");
     unread(&stale, "GET", &format!("{path}?deleted=only")).await.refused(400, "malformed_request");
     admin.post(&restore, json!({})).await.ok();
-    // Of a record that is not the caller's to change, what cannot be read is told first too.
+    // A malformed body is reported before the missing permission to change the record.
     let view = json!({ "name": "V", "entity_type": "products", "columns": ["name"], "visibility": "system" });
     let view = admin.post("/custom_views", view).await.created("custom_view");
     let view = format!("/custom_views/{}", view["id"]);
@@ -76,7 +76,7 @@ async fn malformed_request_is_400_before_preconditions_are_evaluated(server: Ser
     other.with("if-match", "\"0\"").put(&view, json!({ "name": "" })).await.refused(403, "permission_missing");
 }
 
-/// The answer to these operations, all of them or each for itself.
+/// The response to these operations, atomic or independent.
 async fn bulk(client: &Client, path: &str, atomic: bool, operations: &[Value]) -> Answer {
     client.post(&format!("{path}/bulk"), json!({ "atomic": atomic, "operations": operations })).await
 }
@@ -108,7 +108,7 @@ async fn bulk_operation_is_checked_in_the_order_of_a_single_request(server: Serv
     let restore = |id: &Value| json!({ "method": "restore", "id": id, "if_match": "x" });
     let answer = bulk(&admin, "/products", false, &[restore(&product), restore(&json!(999_999))]).await;
     assert_eq!(statuses(&answer), [422, 404]);
-    // What is null is as if it were left out, where it is known.
+    // A known member with the value null counts as omitted.
     let null = json!({ "method": "update", "id": member, "if_match": null, "member": { "name": "Ada L." } });
     assert_eq!(statuses(&bulk(&admin, "/members", true, &[null]).await), [200]);
     let more = json!({ "atomic": null, "operations": [{ "method": "create", "member": { "name": "Grace" } }] });

@@ -1,4 +1,4 @@
-//! Answers in fewer bytes: who gets them, what they are called, and what stays as it is.
+//! Compression of responses: negotiation, entity tags, exceptions, and the number of packets.
 
 use std::os::fd::AsRawFd;
 
@@ -9,16 +9,16 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use crate::support::{Answer, Client, Server, on_both};
 
 on_both!(
-    what_is_worth_it_is_compressed_for_those_who_ask,
+    large_response_is_compressed_if_the_client_accepts_gzip,
     a_compressed_record_has_a_tag_of_its_own_by_which_it_is_read_and_written,
-    what_has_1024_bytes_is_compressed_and_what_has_one_less_is_not,
+    response_of_1024_bytes_is_compressed_and_one_of_1023_is_not,
     a_page_is_sent_in_one_segment_on_a_kept_connection,
     a_page_is_sent_in_few_segments_over_http_2,
     an_export_is_compressed_as_it_is_sent,
-    what_another_site_has_begun_is_not_compressed,
+    cross_site_request_is_not_compressed,
 );
 
-/// An answer in several writes waits for the client's delayed acknowledgement, 40 ms, between two of them.
+/// Between two writes, a response would wait for the delayed acknowledgement of the client, 40 ms.
 async fn a_page_is_sent_in_one_segment_on_a_kept_connection(server: Server) {
     products(&server, 20).await;
     let token = server.token(&["*"]).await;
@@ -93,7 +93,7 @@ fn headers_frame(stream: u32, fields: &[(&str, &str)]) -> Vec<u8> {
     [&length[1..], &[1, 5], &stream.to_be_bytes(), &block].concat()
 }
 
-/// Reads frames until a stream ends, and answers how many bytes of data it had.
+/// Reads frames until a stream ends, and returns the number of data bytes.
 async fn stream_data(connection: &mut tokio::net::TcpStream, stream: u32) -> usize {
     let mut bytes = 0;
     loop {
@@ -115,7 +115,7 @@ async fn stream_data(connection: &mut tokio::net::TcpStream, stream: u32) -> usi
 /// Bytes of a segment on the loopback.
 const SEGMENT: usize = 60_000;
 
-/// Reads an answer with a `Content-Length`, and answers how many bytes it had.
+/// Reads a response with a `Content-Length`, and returns its number of bytes.
 async fn whole(stream: &mut tokio::net::TcpStream) -> usize {
     let mut read = Vec::new();
     loop {
@@ -130,7 +130,7 @@ async fn whole(stream: &mut tokio::net::TcpStream) -> usize {
     }
 }
 
-/// How many segments with data the kernel has received on a connection: `tcpi_data_segs_in` of `TCP_INFO` (tcp(7)).
+/// Number of segments with data that the kernel received on a connection: `tcpi_data_segs_in` of `TCP_INFO` (tcp(7)).
 fn data_segments(stream: &tokio::net::TcpStream) -> u32 {
     const OFFSET: usize = 152;
     let mut info = [0_u8; 256];
@@ -144,7 +144,7 @@ fn data_segments(stream: &tokio::net::TcpStream) -> u32 {
     u32::from_ne_bytes(info[OFFSET..OFFSET + 4].try_into().expect("four bytes"))
 }
 
-/// Bytes that are worth compressing, as `docs/requests.md` says.
+/// Minimum size of a compressed response in bytes, documented in `docs/requests.md`.
 const WORTH: usize = 1024;
 
 fn gzip(client: &Client) -> Client {
@@ -168,7 +168,7 @@ async fn products(server: &Server, count: usize) {
     server.admin().post("/products/bulk", json!({ "operations": operations })).await.ok();
 }
 
-async fn what_is_worth_it_is_compressed_for_those_who_ask(server: Server) {
+async fn large_response_is_compressed_if_the_client_accepts_gzip(server: Server) {
     products(&server, 20).await;
     let plain = server.admin();
     let coded = gzip(&plain);
@@ -182,7 +182,7 @@ async fn what_is_worth_it_is_compressed_for_those_who_ask(server: Server) {
         }
         assert_eq!(coding(&less), Some("gzip"), "{path}");
         assert!(less.text == whole.text && less.weight * 4 < whole.weight * 3, "{path}: {} bytes", less.weight);
-        // Caches keep the two apart, whichever they see first.
+        // `Vary` makes caches store both variants, in any order.
         assert!(varies(&less).contains("accept-encoding") && varies(&less) == varies(&whole), "{path}");
     }
     assert_eq!(varies(&coded.get("/products").await), "accept, accept-encoding");
@@ -216,7 +216,7 @@ async fn a_compressed_record_has_a_tag_of_its_own_by_which_it_is_read_and_writte
             assert_eq!(tag(same.status(304)), whole);
         }
     }
-    // Read compressed, written by anybody: one wins.
+    // The tag of a compressed response is valid in `If-Match` of any client, until the record changes.
     let read = tag(&coded.get("/products/1").await);
     let written = coded.with("if-match", &read).put("/products/1", json!({ "name": "Light" })).await;
     assert_eq!((coding(&written), written.record("product")["name"].as_str()), (Some("gzip"), Some("Light")));
@@ -232,18 +232,18 @@ async fn a_compressed_record_has_a_tag_of_its_own_by_which_it_is_read_and_writte
         .await
         .refused(412, "precondition_failed");
     plain.with("if-match", &tag(&written)).delete("/products/1").await.deleted();
-    // A short answer is not compressed, and has the plain tag.
+    // A short response is not compressed, and its tag has no suffix.
     let short = coded.get("/currencies/1?fields=id").await;
     assert!(coding(&short).is_none() && !tag(&short).contains("gzip"));
     let same = coded.with("if-none-match", &tag(&short)).get("/currencies/1?fields=id").await;
     assert_eq!(tag(same.status(304)), tag(&short));
-    // Nobody has to sign in for these, and each would be compressed anew.
+    // Anonymous clients can request these, and each response would cost a compression.
     for path in ["~/api/v1/openapi.json", "~/docs/viewer.js"] {
         assert_eq!(coding(&coded.get(path).await), None, "{path}");
     }
 }
 
-async fn what_has_1024_bytes_is_compressed_and_what_has_one_less_is_not(server: Server) {
+async fn response_of_1024_bytes_is_compressed_and_one_of_1023_is_not(server: Server) {
     let client = gzip(&server.admin());
     let path = "/products/1?fields=description";
     client.post("/products", json!({ "name": "Lamp", "description": "x" })).await.created("product");
@@ -267,7 +267,7 @@ async fn an_export_is_compressed_as_it_is_sent(server: Server) {
     }
 }
 
-async fn what_another_site_has_begun_is_not_compressed(server: Server) {
+async fn cross_site_request_is_not_compressed(server: Server) {
     products(&server, 20).await;
     for (site, expected) in
         [("cross-site", None), ("same-site", None), ("same-origin", Some("gzip")), ("none", Some("gzip"))]

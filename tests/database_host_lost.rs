@@ -7,13 +7,15 @@ use serde_json::json;
 
 use crate::support::{Database, Server, TcpProxy, postgres, run};
 
-#[test]
-fn requests_fail_and_connections_recover_when_the_database_host_is_lost() {
-    run(Database::Postgres, lose_the_database_host);
+charter_test_programs::needs_postgres! {
+    #[test]
+    fn requests_fail_and_connections_recover_when_the_database_host_is_lost() {
+        run(Database::Postgres, lose_the_database_host);
+    }
 }
 
 async fn lose_the_database_host(server: Server) {
-    let wire = TcpProxy::to(postgres::server().expect("PostgreSQL is installed").port()).await;
+    let wire = TcpProxy::to(postgres::server().port()).await;
     let far = server
         .second_node_with(|config| {
             config.database_url = wire.url(&config.database_url);

@@ -1,4 +1,4 @@
-//! What the workspace depends on: licences that may be passed on, nothing unused, the heavy crates once.
+//! Dependencies of the workspace: permitted licences, none unused, heavy crates in one version.
 
 mod workspace;
 
@@ -39,17 +39,17 @@ const ONCE: &[&str] = &[
     "tokio",
 ];
 
-/// Declared for what their features switch on in others, for code that a derive writes, or for a test that stands elsewhere.
+/// Dependencies that are declared for a feature, for generated code, or for a test file that another package includes.
 const NOT_NAMED: &[(&str, &str)] = &[
-    // `DeriveMigrationName` writes its path.
+    // `DeriveMigrationName` expands to its path.
     ("lending", "sea_orm_migration"),
-    // Its feature has requests know the route that they matched. The same feature of salvo locks OpenTelemetry, too.
+    // Its feature `matched-path` adds the matched route to requests. The same feature of salvo requires OpenTelemetry.
     ("charter-runtime", "salvo_core"),
-    // `tests/program`, which it includes, names it.
+    // It includes `tests/program`, which uses it.
     ("lending", "rustls"),
 ];
 
-/// Whether an SPDX expression can be met: of an OR one side, of an AND both. A slash is the old way to write OR.
+/// True if an SPDX expression is permitted: one side of an OR, both sides of an AND. A slash is the old form of OR.
 fn is_allowed(license: &str) -> bool {
     let plain = license.replace(" / ", " OR ").replace('/', " OR ");
     let any = |part: &str| part.split(" OR ").any(|name| ALLOWED.contains(&name.trim()));
@@ -86,10 +86,10 @@ fn the_heavy_crates_are_there_once() {
     }
 }
 
-/// A dependency is used where the code of its kind names it: `src` of a normal one, `build.rs` of one for the build, and
-/// tests or the tests in `src` of one for tests.
+/// The code that uses a dependency depends on its kind: `src` for a normal one, `build.rs` for a build dependency, and
+/// `tests` or `src` for a dev-dependency.
 #[test]
-fn what_is_declared_is_used() {
+fn every_declared_dependency_is_used() {
     let packages = Packages::read();
     let mut unused = Vec::new();
     for package in packages.members() {
@@ -118,7 +118,7 @@ fn is_named(package: &Package, name: &str, kind: &str) -> bool {
 }
 
 #[test]
-fn what_the_workspace_shares_is_declared_by_a_member() {
+fn every_workspace_dependency_is_declared_by_a_member() {
     let read = |folder: &Path| fs::read_to_string(folder.join("Cargo.toml")).expect("a package has a manifest");
     let members: Vec<String> = Packages::read().members().map(|package| read(Path::new(&package.folder))).collect();
     let text = read(workspace::root());

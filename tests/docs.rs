@@ -76,8 +76,8 @@ fn every_link_leads_to_a_file() {
     assert!(broken.is_empty(), "{}", broken.join("\n"));
 }
 
-/// What stands in backquotes with a slash and the end of a source file is a file, but for those of the resource that
-/// `docs/adding-a-resource.md` adds.
+/// Text in backquotes with a slash and a source file's extension must be an existing file, except for the files of the
+/// resource that `docs/adding-a-resource.md` adds.
 #[test]
 fn every_file_that_is_named_is_there() {
     let ends = [".rs", ".yaml", ".md", ".toml", ".json"];
@@ -85,7 +85,7 @@ fn every_file_that_is_named_is_there() {
     for document in documents() {
         let text = fs::read_to_string(&document).unwrap();
         let is_path = |word: &&str| {
-            // What begins with a slash is an address of the API.
+            // A path with a leading slash is an endpoint.
             word.contains('/')
                 && !word.starts_with('/')
                 && ends.iter().any(|end| word.ends_with(end))

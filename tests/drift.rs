@@ -12,27 +12,46 @@ use folder::Folder;
 use sea_orm::ConnectionTrait;
 use tables::open;
 
-/// Runs a test on a migrated SQLite database and, where it is installed, on a PostgreSQL one.
-async fn on_both(test: impl AsyncFn(&State)) {
+/// Defines two tests for each of these functions, one on SQLite and one on PostgreSQL.
+macro_rules! on_both {
+    ($($name:ident),* $(,)?) => {
+        $(
+            mod $name {
+                #[tokio::test]
+                async fn sqlite() {
+                    super::on_sqlite(super::$name).await;
+                }
+
+                charter_test_programs::needs_postgres! {
+                    #[tokio::test]
+                    async fn postgres() {
+                        super::on_postgres(super::$name).await;
+                    }
+                }
+            }
+        )*
+    };
+}
+
+async fn on_sqlite(test: impl AsyncFn(&State)) {
     let folder = Folder::new();
     test(&*open(charter::app(), folder.path(), format!("sqlite://{}/charter.db", folder.path().display())).await).await;
-    if let Some(server) = postgres::server() {
-        test(&*open(charter::app(), folder.path(), server.create_database(None)).await).await;
-    }
 }
 
-#[tokio::test]
-async fn the_migrated_tables_are_those_of_the_model() {
-    on_both(async |state| {
-        let differences = tables::differences(state).await;
-        assert!(differences.is_empty(), "on {:?}:\n{}", state.db.dialect(), differences.join("\n"));
-    })
-    .await;
+async fn on_postgres(test: impl AsyncFn(&State)) {
+    let folder = Folder::new();
+    test(&*open(charter::app(), folder.path(), postgres::server().create_database(None)).await).await;
 }
 
-/// The comparison finds what it should: every statement makes the difference that stands beside it.
-#[tokio::test]
-async fn a_doctored_table_is_told() {
+on_both!(the_migrated_tables_are_those_of_the_model, changed_tables_are_reported,);
+
+async fn the_migrated_tables_are_those_of_the_model(state: &State) {
+    let differences = tables::differences(state).await;
+    assert!(differences.is_empty(), "on {:?}:\n{}", state.db.dialect(), differences.join("\n"));
+}
+
+/// Each statement causes the difference that follows it.
+async fn changed_tables_are_reported(state: &State) {
     const BOTH: &[(&str, &str)] = &[
         ("CREATE TABLE stray (id integer)", "stray: the table belongs to no resource"),
         ("DROP TABLE settings", "settings: the table is missing"),
@@ -64,17 +83,14 @@ async fn a_doctored_table_is_told() {
         ),
         ("DROP INDEX products_name_trgm", "products: no index finds substrings of name"),
     ];
-    on_both(async |state| {
-        let more = if state.db.dialect() == Dialect::Postgres { POSTGRES } else { &[] };
-        let mut expected = Vec::new();
-        for (statement, difference) in BOTH.iter().chain(more) {
-            state.db.writer().execute_unprepared(statement).await.unwrap();
-            expected.push(difference.to_string());
-        }
-        let mut found = tables::differences(state).await;
-        found.sort();
-        expected.sort();
-        assert_eq!(found, expected);
-    })
-    .await;
+    let more = if state.db.dialect() == Dialect::Postgres { POSTGRES } else { &[] };
+    let mut expected = Vec::new();
+    for (statement, difference) in BOTH.iter().chain(more) {
+        state.db.writer().execute_unprepared(statement).await.unwrap();
+        expected.push(difference.to_string());
+    }
+    let mut found = tables::differences(state).await;
+    found.sort();
+    expected.sort();
+    assert_eq!(found, expected);
 }

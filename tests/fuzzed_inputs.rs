@@ -17,7 +17,7 @@ on_both!(
     no_id_causes_a_server_error,
 );
 
-/// Values that have broken one server or another.
+/// Values that caused errors in other servers.
 const VALUES: [&str; 44] = [
     "",
     " ",
@@ -65,7 +65,7 @@ const VALUES: [&str; 44] = [
     "9999-12-31T23:59:60Z",
 ];
 
-/// JSON values of every kind, and some that are none of any field's.
+/// JSON values of every kind, and some that are invalid for every field.
 const JSON: [&str; 38] = [
     "null",
     "true",
@@ -107,7 +107,7 @@ const JSON: [&str; 38] = [
     "{\"\\u0000\":1}",
 ];
 
-/// The routes of a method, with ids of records that are there.
+/// The routes of a method, with ids of existing records.
 fn paths(specimens: &Specimens, methods: &[&str]) -> Vec<(Method, String)> {
     let routes = charter_runtime::ops::routes(&specimens.state);
     let routes = routes.into_iter().filter(|route| methods.contains(&route.method));
@@ -171,7 +171,7 @@ async fn no_query_string_causes_a_server_error(specimens: Specimens) {
             assert!(status < 500, "{path}?{query}: {status}");
         }
         for (index, value) in VALUES.iter().enumerate() {
-            // Each value in three of the parameters, and on the next path in others.
+            // Three parameters of each path have the value, on each path other ones.
             for parameter in parameters.iter().cycle().skip(index + path.len()).take(3) {
                 let answer = client.get(&format!("{path}?{parameter}={value}")).await;
                 assert!(answer.status < 500, "{path}?{parameter}={value}: {}", answer.text);
@@ -200,7 +200,7 @@ async fn no_predicate_on_any_field_causes_a_server_error(specimens: Specimens) {
         let entry = specimens.state.catalog.get(resource).expect("it is linked");
         for field in entry.meta.fields {
             for predicate in charter_runtime::query::Predicate::names() {
-                // What is no value of a kind is refused whatever the field is called.
+                // The kind decides on invalid values, not the field's name.
                 let is_new = refused_by.insert((discriminant(&field.kind), predicate));
                 let odd: &[&str] = if is_new { &["%00", "1e400,x"] } else { &[] };
                 for value in odd.iter().copied().chain([fitting(field.kind)]) {

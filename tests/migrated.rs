@@ -1,4 +1,4 @@
-//! A server that goes on while another version migrates the tables that it reads and writes.
+//! A running server during a migration, by another version, of the tables that it reads and writes.
 
 use charter_runtime::db::Dialect;
 use reqwest::Method;
@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 
 use crate::support::{Answer, Client, Server, on_both};
 
-on_both!(a_server_goes_on_with_texts_that_may_be_longer_and_with_columns_that_it_does_not_know);
+on_both!(server_keeps_working_after_a_migration_widens_columns_and_adds_one);
 
-async fn a_server_goes_on_with_texts_that_may_be_longer_and_with_columns_that_it_does_not_know(server: Server) {
+async fn server_keeps_working_after_a_migration_widens_columns_and_adds_one(server: Server) {
     let admin = server.admin();
     let group = admin.post("/product_groups", json!({ "name": "Lamps" })).await.created("product_group");
     assert_eq!(busy(&admin, &group["id"], "lamp").await, 0);
@@ -18,13 +18,13 @@ async fn a_server_goes_on_with_texts_that_may_be_longer_and_with_columns_that_it
             server.sql(&format!("ALTER TABLE {table} ALTER COLUMN name TYPE varchar(300) COLLATE \"C\"")).await;
         }
     }
-    // Who meets it first is told to try again, and nobody after.
+    // At most the first requests are answered 503, later ones succeed.
     let told = busy(&admin, &group["id"], "lantern").await;
     assert!(told <= 2, "{told}");
     assert_eq!(busy(&admin, &group["id"], "lamp").await, 0);
 }
 
-/// Reads and writes often enough that every connection has the statements, and answers how often it was told to try again.
+/// Reads and writes until each connection has prepared the statements. Returns the number of retried requests.
 async fn busy(client: &Client, group: &Value, name: &str) -> u32 {
     let mut told = 0;
     for number in 0..12 {

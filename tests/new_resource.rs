@@ -1,5 +1,5 @@
-//! Adding a resource as its page says: from an empty folder to a served resource in three commands, then completed by
-//! hand; and to an application that is there one YAML file and one migration.
+//! The steps of `docs/adding-a-resource.md`: three commands from an empty folder to a served resource, edits by hand, and
+//! a new resource in an existing application.
 
 #[path = "support/postgres.rs"]
 mod postgres;
@@ -16,8 +16,7 @@ use reqwest::Method;
 use sea_orm::{ConnectionTrait, Database, Statement};
 use serde_json::{Value, json};
 
-/// What the page says, as it stands there: its first block of commands, its example, the first migration, and what the
-/// second one does.
+/// Contents of the page: its first block of commands, its example, the first migration, and the body of the second.
 struct Page {
     commands: Vec<String>,
     yaml: String,
@@ -52,16 +51,11 @@ async fn three_commands_lead_from_an_empty_folder_to_a_served_resource() {
     application.shell(migration);
     assert_eq!(application.migration("_suppliers.rs"), page.migration);
     let first = application.serve(run);
-    let rows = [("Able", "2.5"), ("Baker", "0"), ("Cable", "4")];
-    filters_and_emits(&first, &rows).await;
+    filters_and_emits(&first).await;
     assert_eq!(first.post("suppliers", json!({ "email": "able@example.com" })).await.0, 422, "a name is required");
     drop(first);
-    if let Some(server) = postgres::server() {
-        let server = Program::start(application.executable(), Some(server.create_database(None)));
-        filters_and_emits(&server, &rows).await;
-    }
 
-    // Completed by hand.
+    // The YAML after the edits.
     fs::write(application.folder.join("resources/supplier.yaml"), page.yaml).unwrap();
     application.shell("cargo charter check");
     application.shell("cargo charter migration new supplier_rules");
@@ -70,7 +64,7 @@ async fn three_commands_lead_from_an_empty_folder_to_a_served_resource() {
     let server = application.serve(run);
     completed(&server).await;
 
-    // A table that is there becomes a resource too.
+    // An existing table becomes a resource.
     let database = Database::connect(&server.database_url).await.unwrap();
     let table = "CREATE TABLE pallets (id integer PRIMARY KEY, code varchar(9) NOT NULL, \
                  supplier_id bigint REFERENCES suppliers (id))";
@@ -83,9 +77,23 @@ async fn three_commands_lead_from_an_empty_folder_to_a_served_resource() {
     application.shell("cargo charter check");
 }
 
-/// Lists, filters, sorts, abilities and events are in place.
-async fn filters_and_emits(server: &Program, rows: &[(&str, &str)]) {
-    for (name, rating) in rows {
+charter_test_programs::needs_postgres! {
+    #[tokio::test]
+    async fn new_application_runs_on_postgres() {
+        let page = Page::read();
+        let application = Application::another_empty();
+        for command in &page.commands[..2] {
+            application.shell(command);
+        }
+        application.shell("cargo build");
+        let database_url = postgres::server().create_database(None);
+        filters_and_emits(&Program::start(application.executable(), Some(database_url))).await;
+    }
+}
+
+/// Checks lists, filters, sorts, abilities and events.
+async fn filters_and_emits(server: &Program) {
+    for (name, rating) in [("Able", "2.5"), ("Baker", "0"), ("Cable", "4")] {
         let (status, answer) = server.post("suppliers", json!({ "name": name, "rating": rating })).await;
         assert_eq!(status, 201, "{answer}");
     }
@@ -111,7 +119,7 @@ async fn filters_and_emits(server: &Program, rows: &[(&str, &str)]) {
     assert_eq!(events, ["supplier.created", "supplier.created", "supplier.created", "supplier.deleted"]);
 }
 
-/// The rules of the page's example hold.
+/// Checks the rules of the page's example.
 async fn completed(server: &Program) {
     assert_eq!(server.post("suppliers", json!({ "name": "Able" })).await.0, 201);
     let (status, answer) = server.post("suppliers", json!({ "name": "Able", "email": "nobody", "rating": "7" })).await;
@@ -131,7 +139,7 @@ fn an_application_that_is_there_gets_one_yaml_file_and_one_migration() {
     let [migration, snapshot, yaml] = added.as_slice() else { panic!("{added:?}") };
     assert!(migration.starts_with("migrations/m") && migration.ends_with("_suppliers.rs"), "{migration}");
     assert_eq!([snapshot, yaml], ["migrations/snapshot/supplier.yaml", "resources/supplier.yaml"]);
-    // It has what the page's two have.
+    // It contains the lines of both migrations of the page.
     let migration = fs::read_to_string(application.folder.join(migration)).unwrap();
     for line in page.migration.lines().chain(page.rules.lines().skip(1)) {
         assert!(migration.contains(line), "{line} is not in\n{migration}");
@@ -139,17 +147,22 @@ fn an_application_that_is_there_gets_one_yaml_file_and_one_migration() {
     application.shell("cargo charter migration new --check");
 }
 
-/// An application in a folder of its own, outside this repository, whose alias would stand before the command. The
-/// folder is always the same, so that little is compiled anew.
+/// An application in a separate folder outside of this repository, where cargo's alias would hide the command. The
+/// folder is always the same, so that later runs reuse the build.
 struct Application {
     folder: PathBuf,
-    /// Where `cargo charter` finds its program, and everything else.
+    /// The PATH, with the folder of `cargo-charter`.
     path: std::ffi::OsString,
 }
 
 impl Application {
     fn empty() -> Application {
         Application::named("suppliers")
+    }
+
+    /// An empty folder for a test that runs at the same time.
+    fn another_empty() -> Application {
+        Application::named("postgres/suppliers")
     }
 
     fn lending() -> Application {
@@ -170,12 +183,11 @@ impl Application {
         Application { folder, path }
     }
 
-    /// A command of the page, as it stands there. It is told not to use the network, and to put what it compiles on
-    /// the way where this workspace's own goes.
+    /// A command of the page. It runs without network access, and shares the build folder of this workspace.
     fn command(&self, line: &str) -> Command {
         let mut shell = without_package(Command::new("bash"));
         shell.args(["-c", &format!("exec {line}")]).current_dir(&self.folder).env("PATH", &self.path);
-        shell.env("CARGO_NET_OFFLINE", "true").env("CARGO_BUILD_BUILD_DIR", shared());
+        shell.env("CARGO_NET_OFFLINE", "true").env("CARGO_BUILD_BUILD_DIR", shared()).env_remove("CARGO_TARGET_DIR");
         shell
     }
 
@@ -184,7 +196,7 @@ impl Application {
         assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
     }
 
-    /// Runs the command that serves, and waits until it does.
+    /// Runs the command that starts the server, and waits until it listens.
     fn serve(&self, line: &str) -> Program {
         Program::start_by(self.command(line), self.executable(), None)
     }
@@ -193,7 +205,7 @@ impl Application {
         self.folder.join("target/debug/suppliers")
     }
 
-    /// The text of the one migration whose path ends so.
+    /// The text of the only migration whose path has this end.
     fn migration(&self, end: &str) -> String {
         let files = self.files();
         let path = files.iter().find(|path| path.starts_with("migrations/m") && path.ends_with(end));
@@ -214,12 +226,12 @@ impl Drop for Application {
     }
 }
 
-/// The folder of what this workspace's crates and their dependencies are compiled to.
+/// The build folder of this workspace.
 fn shared() -> &'static Path {
     Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("it stands in the target folder")
 }
 
-/// The folder of `cargo-charter`, built with the features that the whole workspace gives to what it depends on.
+/// The folder of `cargo-charter`, built with the same features of dependencies as the workspace.
 fn developer_command() -> PathBuf {
     let mut cargo = without_package(Command::new(env!("CARGO")));
     cargo.args(["build", "--quiet", "--offline", "--workspace", "--bin", "cargo-charter"]);
@@ -229,8 +241,7 @@ fn developer_command() -> PathBuf {
     shared().join("debug")
 }
 
-/// A command without what describes the package under test: build scripts look at that and would run anew, each time in turn
-/// with those of this workspace.
+/// Removes cargo's variables of the package under test. Build scripts depend on them and would run again each time.
 fn without_package(mut command: Command) -> Command {
     for (name, _) in std::env::vars_os() {
         if ["CARGO_MANIFEST_", "CARGO_PKG_", "OUT_DIR"].iter().any(|prefix| name.to_string_lossy().starts_with(prefix))
@@ -244,7 +255,7 @@ fn without_package(mut command: Command) -> Command {
 fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
-        // Data of a server that was run there is no part of the application.
+        // Data of a server is not a part of the application.
         if matches!(entry.file_name().to_str(), Some("data" | "target")) {
             continue;
         }

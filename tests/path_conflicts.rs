@@ -202,7 +202,7 @@ fn inconsistent_resources_prevent_the_start() {
         (vec![Route::of::<shelf::Entity>(), Route::of::<mark::Entity>()], "/shelfs/{}/restore"),
         (vec![Route::of::<shelf::Entity>(), Route::of::<removal::Entity>()], "/shelfs/{}/delete"),
         (vec![Route::of::<page::Entity>()], "/docs"),
-        (vec![Route::of::<box_::Entity>()], "`cont` cannot be asked of box.size"),
+        (vec![Route::of::<box_::Entity>()], "`filter` of box.size lists `cont`"),
         (
             vec![Route::of::<shelf::Entity>(), Route::of::<crate_::Entity>()],
             "two resources have the type `SHelf`, compared case-insensitively",

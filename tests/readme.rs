@@ -1,4 +1,4 @@
-//! Every command of the README works as it stands there, against the server that its first one starts.
+//! Every command of the README works without changes, on the server that the first one starts.
 
 mod program;
 
@@ -7,7 +7,7 @@ use std::process::Command;
 
 use program::Program;
 
-/// One of the README's blocks of code.
+/// A code block of the README.
 struct Block {
     language: String,
     text: String,
@@ -42,7 +42,7 @@ fn every_command_works() {
             ["export", "TOKEN=chr_..."] => {}
             ["cargo", "run", "--", arguments @ ..] => drop(server.run(arguments)),
             ["cargo", "charter", ..] => developer(command),
-            // It is what runs this test.
+            // The test command, which runs this test.
             ["cargo", "test", "--workspace"] => {}
             ["curl", ..] => call(&server, command),
             _ => panic!("this test does not know how to run `{command}`"),
@@ -50,7 +50,7 @@ fn every_command_works() {
     }
 }
 
-/// The line that the server itself prints, too.
+/// The `curl` line, which the server prints as well.
 #[test]
 fn the_curl_line_of_the_first_start_works_as_pasted() {
     let server = Program::start(env!("CARGO_BIN_EXE_charter"), None);
@@ -60,7 +60,7 @@ fn the_curl_line_of_the_first_start_works_as_pasted() {
 
 fn call(server: &Program, command: &str) {
     let command = command.replace("http://127.0.0.1:8000", &server.base_url);
-    // As pasted, but quiet, and failing when the answer is an error.
+    // The same line, but quiet, and with an exit code for error responses.
     let script = format!("curl() {{ command curl --silent --show-error --fail-with-body \"$@\"; }}\n{command}");
     let output = Command::new("bash").args(["-c", &script]).env("TOKEN", &server.token).output().unwrap();
     let (body, problem) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
@@ -70,7 +70,7 @@ fn call(server: &Program, command: &str) {
     assert!(record.is_object() || record.as_array().is_some_and(|records| !records.is_empty()), "{command}\n{body}");
 }
 
-/// Runs the developer command by cargo's alias, in the workspace.
+/// Runs the developer command through cargo's alias, in the workspace.
 fn developer(command: &str) {
     let mut words = command.split_whitespace().skip(1);
     let mut cargo = Command::new(env!("CARGO"));

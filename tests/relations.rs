@@ -45,7 +45,7 @@ async fn polymorphic_reference_is_written_and_read_by_its_type_name(server: Gath
     let ada = member(&admin, "Ada").await;
     let one = gathering(&admin, json!({ "regarding_type": "ProductGroup", "regarding_id": group["id"] })).await;
     assert_eq!(one["regarding_type"], "ProductGroup");
-    // Words are compared without regard to case, and answered as they are declared.
+    // Enum values are compared without regard to case, and responses contain the declared form.
     let two = gathering(&admin, json!({ "regarding_type": "member", "regarding_id": ada })).await;
     assert_eq!(two["regarding_type"], "Member");
     let three = gathering(&admin, json!({})).await;
@@ -104,7 +104,7 @@ async fn embedded_records_are_written_and_read_with_their_record(server: Gatheri
     ]);
     assert_eq!(made["guests"], expected);
     assert_eq!(admin.get(&path(&made)).await.record("gathering")["guests"], expected);
-    // They are there without being asked for, and asking is no mistake.
+    // Responses contain them without an include, and an include of them is valid.
     let list = admin.get("/gatherings?include=guests").await.records("gatherings");
     assert_eq!(list[0]["guests"], expected);
     assert_eq!(gathering(&admin, json!({})).await["guests"], json!([]));
@@ -122,7 +122,7 @@ async fn embedded_records_are_updated_by_id_inserted_without_and_deleted_if_omit
         { "id": 3, "member_id": grace, "member_name": "Grace", "mute": false },
     ]);
     assert_eq!(changed["guests"], expected);
-    // Left out or null, they stay; an empty list or text empties.
+    // An omitted or null value changes nothing; an empty list or text removes all of them.
     let kept = admin.put(&path(&made), json!({ "subject": "Get-out", "guests": null })).await.record("gathering");
     assert_eq!(kept["guests"], expected);
     let emptied = admin.put(&path(&made), json!({ "guests": "" })).await.record("gathering");
@@ -163,7 +163,7 @@ async fn errors_of_embedded_records_are_reported_by_index(server: Gatherings) {
     let answer =
         admin.post("/gatherings", json!({ "subject": "x", "code": "A", "guests": [{ "member_id": 999 }, {}] })).await;
     assert_eq!(answer.invalid_fields(), ["guests.0.member_id", "guests.1.member_id"]);
-    // The id of another gathering's guest says nothing of this one's.
+    // The id of another gathering's guest counts as unknown.
     let made = gathering(&admin, json!({})).await;
     let stolen = json!({ "guests": [{ "id": other["guests"][0]["id"], "mute": true }] });
     admin.put(&path(&made), stolen).await.invalid("guests.0.member_id");
@@ -213,7 +213,7 @@ async fn record_of_another_owner_is_not_found(server: Gatherings) {
     client.delete(&path(&theirs)).await.refused(404, "not_found");
     assert_eq!(client.get("/gatherings").await.column("gatherings", "id"), [own["id"].clone()]);
     assert_eq!(admin.get("/gatherings").await.json()["meta"]["total"], 2);
-    // Nor does anybody write in another's name, or give a record away.
+    // A user can neither create a record for another user nor transfer one.
     let body = json!({ "subject": "x", "code": "A", "owned_by": theirs["owned_by"] });
     client.post("/gatherings", body).await.invalid("owned_by");
     client.put(&path(&own), json!({ "owned_by": theirs["owned_by"] })).await.invalid("owned_by");
@@ -243,7 +243,7 @@ async fn field_can_have_a_name_that_ends_like_a_predicate(server: Gatherings) {
     assert_eq!(ids("q[is_not_not_null]=1").await, [1]);
     assert_eq!(ids("q[is_not_in]=late,early").await, [1]);
     assert_eq!(ids("q[is_not_or_subject_cont]=LAT").await, [1]);
-    // Where it can mean but one thing, it means what it always does.
+    // Unambiguous conditions keep their usual meaning.
     assert_eq!(ids("q[subject_not_eq]=x").await, [1, 2]);
     admin.get("/gatherings?q[is_eq]=x").await.invalid("q[is_eq]");
 }
@@ -276,13 +276,13 @@ async fn numbers_in_json_fields_are_stored_exactly_or_refused(server: Gatherings
     ] {
         assert_eq!(post(&notes).await.invalid("notes"), problem, "{notes}");
     }
-    // What is as deep as it may be is told and shown like anything else.
+    // Values of the maximum depth are also in the audit log and the response.
     let deepest = post(&deep(100)).await.created("gathering");
     assert_eq!(admin.get(&path(&deepest)).await.record("gathering"), deepest);
     admin.put(&path(&deepest), json!({ "notes": [] })).await.ok();
     let entries = admin.get("/audit_entries?q[entity_type_eq]=gatherings&sort=-id").await.records("audit_entries");
     assert_eq!(entries[0]["changes"]["notes"]["old"].to_string(), deep(100));
-    // What a record has from before it may keep.
+    // An unchanged stored value is accepted, although a new one would be too deep.
     server.sql(&format!("UPDATE gatherings SET notes = '{}' WHERE id = {}", deep(110), deepest["id"])).await;
     let read = admin.get(&path(&deepest)).await.record("gathering");
     assert_eq!(read["notes"].to_string(), deep(110));
@@ -291,7 +291,7 @@ async fn numbers_in_json_fields_are_stored_exactly_or_refused(server: Gatherings
     assert_eq!(minus["notes"].to_string(), r#"[0.0,0.0,{"a":0.0}]"#);
     admin.delete(&path(&minus)).await.deleted();
     admin.delete(&path(&deepest)).await.deleted();
-    // A saved view's filter too: what it asks is what was sent.
+    // The filter of a saved view is stored as it was sent.
     let view = |value: &str| {
         let filter = format!(r#"{{"field":"id","predicate":"lt","value":{value}}}"#);
         format!(r#"{{"name":"x","entity_type":"gatherings","columns":["id"],"filters":[{filter}]}}"#)
@@ -333,7 +333,7 @@ async fn list_of_references_accepts_only_visible_records(server: Gatherings) {
     let own = bob.post("/gatherings", body(json!([]))).await.created("gathering");
     bob.get(&format!("/gatherings/{}", hidden["id"])).await.refused(404, "not_found");
     bob.post("/gatherings", body(json!([own["id"]]))).await.created("gathering");
-    // Whether there is such a record is not told either.
+    // The message does not reveal that a record exists.
     for id in [hidden["id"].clone(), json!(999)] {
         let problem = bob.post("/gatherings", body(json!([own["id"], id]))).await.invalid("follows");
         assert!(problem.starts_with("does not refer to an existing gathering: "), "{problem}");

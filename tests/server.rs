@@ -22,9 +22,11 @@ on_both!(
     token_revoked_on_another_node_is_rejected_within_30_seconds,
 );
 
-#[test]
-fn requests_are_503_while_the_database_is_unavailable() {
-    run(Database::Postgres, stop_the_database_and_send_requests);
+charter_test_programs::needs_postgres! {
+    #[test]
+    fn requests_are_503_while_the_database_is_unavailable() {
+        run(Database::Postgres, stop_the_database_and_send_requests);
+    }
 }
 
 async fn requests_of_a_token_are_rate_limited(server: Server) {
@@ -234,7 +236,7 @@ async fn token_revoked_on_another_node_is_rejected_within_30_seconds(server: Ser
 }
 
 async fn stop_the_database_and_send_requests(_: Server) {
-    let Some(own) = postgres::Postgres::start() else { return };
+    let own = postgres::Postgres::start();
     let server = Server::over(&own.create_database(None)).await;
     let client = server.admin();
     client.get("/products").await.ok();

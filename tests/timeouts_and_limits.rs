@@ -21,9 +21,11 @@ on_both!(
     writes_abandoned_by_clients_leave_connections_to_reads,
 );
 
-#[test]
-fn background_statements_have_no_timeout() {
-    run(Database::Postgres, run_background_statements);
+charter_test_programs::needs_postgres! {
+    #[test]
+    fn background_statements_have_no_timeout() {
+        run(Database::Postgres, run_background_statements);
+    }
 }
 
 /// Replaces the table of members by a view that takes a minute for its first row.

@@ -1,4 +1,4 @@
-//! The load: so many connections, each asking again as soon as it is answered, or by the clock.
+//! Load generator: a number of connections in a closed loop, or in an open loop at a fixed rate.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -11,18 +11,18 @@ use tokio::time::sleep_until;
 
 use crate::server::Server;
 
-/// What became of the requests of a round.
+/// Results of the requests of a round.
 #[derive(Default)]
 pub struct Outcome {
     pub seconds: f64,
     pub good: Vec<Duration>,
     pub refused: Vec<Duration>,
-    /// The statuses of answers that are neither.
+    /// The other status codes.
     pub other: Vec<u16>,
 }
 
-/// Asks on so many connections, as often as possible or at a rate in all, which does not wait for the server. One thread asks on
-/// all of them: to wake one of its own for each answer would be work of the server's.
+/// Sends requests on a number of connections, in a closed loop or at a total rate that does not depend on the server. One
+/// thread serves all connections, because waking a thread for each response would also cost the server CPU time.
 pub fn run(server: &Server, path: &str, connections: usize, rate: Option<f64>, seconds: f64) -> Outcome {
     let runtime = Runtime::new_current_thread().enable_all().build().expect("a runtime starts");
     runtime.block_on(async {
@@ -69,7 +69,7 @@ async fn ask(
         if begun >= until {
             return outcome;
         }
-        // What is late is asked at once, as it is when people wait; what is a second late never was.
+        // A late request is sent immediately; one that is more than a second late is skipped.
         next = pause.map_or(begun, |pause| (next + pause).max(begun - Duration::from_secs(1)));
         stream.write_all(&request).await.expect("the request is sent");
         match status(&mut stream, &mut buffer).await {

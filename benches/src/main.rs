@@ -12,7 +12,7 @@ use std::path::PathBuf;
 
 use server::{Server, build, built, run};
 
-/// What is asked of both servers.
+/// Name and path of the requests to both servers.
 const CASES: [(&str, &str); 3] = [
     ("list: page 1 of 20, with the exact total", "/api/v1/products"),
     ("list: page 3", "/api/v1/products?page=3"),
@@ -41,7 +41,7 @@ fn main() {
     build(&root, &["--manifest-path", "benches/Cargo.toml", "--bin", "hand-written"]);
     let peer = root.join("benches/target/release/hand-written");
 
-    let postgres = postgres::server().expect("PostgreSQL is installed");
+    let postgres = postgres::server();
     let url = postgres.create_database(None);
     let data = std::env::temp_dir().join(format!("charter-bench-{}", std::process::id()));
     let environment =

@@ -158,7 +158,7 @@ fn expand(result: Result<Output, Report>, resource: &str) -> u8 {
             }
             None => {
                 let known: Vec<&str> = output.files().iter().map(|file| file.name.as_str()).collect();
-                eprintln!("unknown resource `{resource}`; known are {}", known.join(", "));
+                eprintln!("unknown resource `{resource}`; valid names are {}", known.join(", "));
                 EXIT_USAGE
             }
         },

@@ -169,7 +169,7 @@ fn expand_prints_one_resource_or_the_index() {
     let (out, _) = ends(charter(&folder, &["expand", "resources"]), 0);
     assert!(out.contains("pub mod product;"), "{out}");
     let (_, err) = ends(charter(&folder, &["expand", "prodct"]), 2);
-    assert!(err.contains("known are product, resources"), "{err}");
+    assert!(err.contains("valid names are product, resources"), "{err}");
 }
 
 #[test]

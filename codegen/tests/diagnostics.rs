@@ -77,23 +77,23 @@ fn ten_mistakes_in_one_file_are_ten_reports_with_a_place_and_help() {
 
 #[test]
 fn limits_of_the_databases_are_reported() {
-    let told = |columns: usize, references: usize| told_of("integer, default: 0", columns, references);
-    assert_eq!(told(1_496, 0), [""; 0]);
-    assert_eq!(told(1_497, 0), ["`wide` has 1501 columns; the maximum is 1500"]);
-    assert_eq!(told(0, 60), [""; 0]);
-    assert_eq!(told(0, 61), ["`wide` shows fields of 61 other records; the maximum is 60"]);
+    let problems = |columns: usize, references: usize| problems_of("integer, default: 0", columns, references);
+    assert_eq!(problems(1_496, 0), [""; 0]);
+    assert_eq!(problems(1_497, 0), ["`wide` has 1501 columns; the maximum is 1500"]);
+    assert_eq!(problems(0, 60), [""; 0]);
+    assert_eq!(problems(0, 61), ["`wide` shows fields of 61 other records; the maximum is 60"]);
     // Three system columns have 8 bytes each. The name comes before the aligned columns.
     for (kind, most) in [("bigint", 1_013), ("timestamp", 1_013), ("uuid", 506), ("decimal(18, 9)", 540)] {
         let kind = format!("{kind}, nullable: true");
-        assert_eq!(told_of(&kind, most, 0), [""; 0], "{kind}");
-        let told = told_of(&kind, most + 1, 0);
-        assert!(told.len() == 1 && told[0].contains("the maximum is 8160"), "{kind}: {told:?}");
+        assert_eq!(problems_of(&kind, most, 0), [""; 0], "{kind}");
+        let problems = problems_of(&kind, most + 1, 0);
+        assert!(problems.len() == 1 && problems[0].contains("the maximum is 8160"), "{kind}: {problems:?}");
     }
-    let told_of_all = told_of("decimal(18, 9), nullable: true", 1_497, 0);
-    assert_eq!(told_of_all, ["`wide` has 1501 columns; the maximum is 1500"]);
+    let problems_of_all = problems_of("decimal(18, 9), nullable: true", 1_497, 0);
+    assert_eq!(problems_of_all, ["`wide` has 1501 columns; the maximum is 1500"]);
 }
 
-fn told_of(kind: &str, columns: usize, references: usize) -> Vec<String> {
+fn problems_of(kind: &str, columns: usize, references: usize) -> Vec<String> {
     let mut yaml =
         String::from("# resources/wide.yaml\nresource: wide\nfields:\n  name: { type: text, nullable: true }\n");
     (0..columns).for_each(|at| yaml.push_str(&format!("  c{at}: {{ type: {kind} }}\n")));
@@ -134,10 +134,10 @@ fn misplaced_resource_files_are_reported() {
         fs::write(folder.join(path), "resource: supplier\n").unwrap();
     }
     let report = compile(&folder).unwrap_err();
-    let told: Vec<&str> = report.problems().iter().map(|problem| problem.message.as_str()).collect();
-    assert_eq!(told.len(), 3, "{told:?}");
-    for (told, path) in told.iter().zip(["more/product.yaml", "more/still/member.yml", "supplier.YAML"]) {
-        assert!(told.contains(path), "{told}");
+    let problems: Vec<&str> = report.problems().iter().map(|problem| problem.message.as_str()).collect();
+    assert_eq!(problems.len(), 3, "{problems:?}");
+    for (problem, path) in problems.iter().zip(["more/product.yaml", "more/still/member.yml", "supplier.YAML"]) {
+        assert!(problem.contains(path), "{problem}");
     }
 }
 

@@ -34,7 +34,7 @@ fn folder(path: &str) -> PathBuf {
 }
 
 /// The problems or warnings of sources.
-fn told<T>(sources: Sources, read: impl FnOnce(&Report) -> T) -> T {
+fn with_report<T>(sources: Sources, read: impl FnOnce(&Report) -> T) -> T {
     match &compile_sources(sources) {
         Ok(output) => read(output.warnings()),
         Err(report) => read(report),
@@ -68,7 +68,7 @@ fn the_schema_rejects_every_wrong_shape() {
     let (mut refused, mut differences) = (0, Vec::new());
     for (_, case) in Sources::load(&folder("tests/diagnostics")).iter() {
         // The file, whether the problem is one of shape, and the message.
-        let problems: Vec<(String, bool, String)> = told(Sources::from_example(&case.text), |report| {
+        let problems: Vec<(String, bool, String)> = with_report(Sources::from_example(&case.text), |report| {
             let problems = report.problems().iter().map(|problem| {
                 let place = report.locate(problem);
                 let seen = UNSEEN.iter().all(|unseen| !problem.message.contains(unseen));
@@ -199,11 +199,12 @@ fn every_key_accepts_the_same_values_in_both() {
                 let yaml = others.replace('@', &format!("{key}: {value}"));
                 let Ok(read) = serde_yaml::from_str::<Value>(&yaml) else { continue };
                 let taken = schema.takes(&read);
-                let (of_shape, any) = told(Sources::from_texts([("resources/note.yaml", yaml.as_str())]), |report| {
-                    let problems = || report.problems().iter().filter(|problem| !problem.code.is_warning());
-                    let of_shape = problems().find(|problem| OF_SHAPE.contains(&problem.code));
-                    (of_shape.map(|problem| problem.message.clone()), problems().next().is_some())
-                });
+                let (of_shape, any) =
+                    with_report(Sources::from_texts([("resources/note.yaml", yaml.as_str())]), |report| {
+                        let problems = || report.problems().iter().filter(|problem| !problem.code.is_warning());
+                        let of_shape = problems().find(|problem| OF_SHAPE.contains(&problem.code));
+                        (of_shape.map(|problem| problem.message.clone()), problems().next().is_some())
+                    });
                 seen += 1;
                 match of_shape {
                     Some(message) if taken => differences.push(format!("{place} `{key}: {value}`: {message}")),

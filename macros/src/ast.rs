@@ -114,7 +114,7 @@ pub struct Action {
     pub until: Option<Word>,
     pub description: Option<Word>,
     /// It runs without an open transaction.
-    pub apart: Option<Span>,
+    pub external: Option<Span>,
     /// A `get` that needs the write ability.
     pub needs_write: Option<Span>,
     /// The secrets in its response outside the record, each with its description.

@@ -19,7 +19,7 @@ pub fn suggestion<'n>(word: &str, known: impl IntoIterator<Item = &'n str>) -> S
     match close {
         Some((_, name)) => format!("; did you mean `{name}`?"),
         None if known.is_empty() => "; there are none".to_owned(),
-        None => format!("; known are {}", listed(&known)),
+        None => format!("; valid names are {}", listed(&known)),
     }
 }
 
@@ -40,7 +40,7 @@ mod tests {
     #[test]
     fn a_near_name_is_suggested_and_otherwise_all_are_listed() {
         assert_eq!(suggestion("requird", ["required", "unique"]), "; did you mean `required`?");
-        assert_eq!(suggestion("x", ["min", "required"]), "; known are `min` and `required`");
+        assert_eq!(suggestion("x", ["min", "required"]), "; valid names are `min` and `required`");
         assert_eq!(suggestion("x", []), "; there are none");
     }
 }

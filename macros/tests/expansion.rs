@@ -42,7 +42,7 @@ mod everything {
         description = "Ends it."
     ))]
     #[resource(action(name = "copy", on = "record", creates))]
-    #[resource(action(name = "quote", on = "collection", method = "get", input = QuoteInput, output = QuoteOutput, key = "quote", apart, needs_write))]
+    #[resource(action(name = "quote", on = "collection", method = "get", input = QuoteInput, output = QuoteOutput, key = "quote", external, needs_write))]
     pub struct Model {
         #[field(no_sort)]
         pub id: i64,
@@ -51,7 +51,7 @@ mod everything {
             required,
             min_length = 1,
             pattern = "[A-Z].*",
-            description = "What it is.",
+            description = "The name of the house.",
             example = "Roof"
         )]
         pub name: String,
@@ -265,7 +265,7 @@ fn every_key_of_a_field_is_expanded_in_order() {
         FieldMeta {
             required: true,
             rules: &[Rule::MinLength(1), Rule::Pattern("[A-Z].*")],
-            description: "What it is.",
+            description: "The name of the house.",
             example: "Roof",
             ..plain("name", Kind::String { max: 255 })
         },

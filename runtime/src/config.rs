@@ -93,7 +93,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         flag: "request-concurrency",
         default: "",
-        about: "Maximum of requests in flight; by default 4 × `database-pool`. Further requests queue for at most 500 ms. The queue holds 16 times this number, or as many as started in the last 250 ms if that is more, up to 4096; when it is full, the answer is 503",
+        about: "Maximum number of requests in flight; by default 4 × `database-pool`. Further requests queue for at most 500 ms. The queue holds 16 times this number, or as many as started in the last 250 ms if that is more, up to 4096; when it is full, the answer is 503",
     },
     Setting {
         flag: "request-timeout",
@@ -119,7 +119,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         flag: "webhook-allow-http",
         default: "false",
-        about: "Whether webhooks may have http:// URLs, whose deliveries are not encrypted",
+        about: "Allow webhooks with http:// URLs, whose deliveries are not encrypted",
     },
     Setting {
         flag: "webhook-allow-networks",
@@ -290,7 +290,7 @@ impl Config {
         problems.into_result().map(|()| config)
     }
 
-    /// Maximum of requests in flight.
+    /// Maximum number of requests in flight.
     pub fn max_in_flight(&self) -> usize {
         self.request_concurrency.unwrap_or(self.database_pool.saturating_mul(REQUESTS_PER_CONNECTION)) as usize
     }

@@ -12,7 +12,7 @@ use serde_json::json;
 #[resource(name = "gauge", events, action(name = "spoil", on = "record"))]
 pub struct Model {
     pub id: i64,
-    /// What is set, and by whom: `before_save`, `check` or `spoil`.
+    /// Names the change that a hook makes, and the hook: `before_save`, `check` or `spoil`.
     #[field(string(30))]
     pub wish: Option<String>,
     #[field(string(30))]
@@ -51,7 +51,7 @@ pub struct Model {
     pub updated_at: DateTimeUtc,
 }
 
-/// The wrong values: what each is called, and the field that it is of.
+/// Invalid values: name and field of each.
 pub const WRONG: &[(&str, &str)] = &[
     ("unknown word", "size"),
     ("unknown code", "status"),

@@ -9,7 +9,7 @@ use charter_migrations::prelude::*;
 
 use crate::support::{nothing, own_fixture};
 
-/// Two that throw a ball to each other, or to themselves.
+/// Test resource: players throw a ball to each other, or to themselves.
 mod player {
     use charter_runtime::Result;
     use charter_runtime::generated::Resource;
@@ -22,10 +22,10 @@ mod player {
         pub id: i64,
         #[field(reference("player"))]
         pub partner_id: Option<i64>,
-        /// Whom it throws to once its change stands.
+        /// The player to whom it throws in `after_save`.
         #[field(reference("player"))]
         pub next_id: Option<i64>,
-        /// It throws to itself this often, when it is made.
+        /// Number of throws to itself in a create.
         #[field(default = "0")]
         pub practice: i32,
         #[field(default = "0", read_only)]
@@ -72,7 +72,7 @@ mod player {
 }
 
 own_fixture! {
-    /// The service with these resources beside its own.
+    /// The service with these additional resources.
     Behaviours, "behaviours", [player::route(), gauge::route()], nothing
 }
 

@@ -23,7 +23,7 @@ async fn endlessly_nested_hooks_return_500_and_store_nothing(server: Behaviours)
         answer.refused(500, "internal_error");
         let line = logged(answer.header("x-request-id").expect("an id"));
         assert!(line.contains("player.revise, player.after_save, player.revise"), "{line}");
-        // The server goes on, and nothing stays.
+        // The server still answers, and the writes are rolled back.
         assert_eq!([admin.get(&one).await.record("player"), admin.get(&two).await.record("player")], before);
         assert_eq!(server.events("player.").await, events);
     }
@@ -31,7 +31,7 @@ async fn endlessly_nested_hooks_return_500_and_store_nothing(server: Behaviours)
 
 async fn hooks_can_be_nested_up_to_a_maximum_depth(server: Behaviours) {
     let admin = server.admin();
-    // Each time that it hits takes two steps: the revision, and the hook of that.
+    // Each throw is two levels: the revision and its hook.
     let player = admin.post("/players", json!({ "practice": 15 })).await.created("player");
     assert_eq!(player["hits"], 15);
     admin.post("/players", json!({ "practice": 16 })).await.refused(500, "internal_error");
@@ -42,7 +42,7 @@ async fn recursive_after_commit_hooks_stop_at_the_maximum_depth(server: Behaviou
     let admin = server.admin();
     let player = admin.post("/players", json!({})).await.created("player");
     let path = format!("/players/{}", player["id"]);
-    // It throws to itself, each time when that stands.
+    // It throws to itself in each `after_save`.
     admin.put(&path, json!({ "next_id": player["id"] })).await.record("player");
     let hits = admin.get(&path).await.record("player")["hits"].as_i64().expect("a number");
     assert!((1..32).contains(&hits), "{hits}");

@@ -76,10 +76,10 @@ fn stale_references_are_reported(program: Program) {
     let found: Vec<String> =
         rows.iter().map(|row| ["kind", "name", "problem"].map(|key| text(row, key)).join(" | ")).collect();
     for (line, beginning) in found.iter().zip([
-        "custom_views | columns | names an unknown column `skus`; did you mean `sku`?",
+        "custom_views | columns | refers to an unknown column `skus`; did you mean `sku`?",
         "custom_views | filter | filters by `sku_true`: ",
         "custom_views | value | filters by `product_type_eq`: must be one of ",
-        "custom_views | order | names `colours`, by which products cannot be sorted",
+        "custom_views | order | refers to `colours`, by which products cannot be sorted",
         "custom_views | list | is for `goods`, which has no list",
         "webhooks | https://lost.example.com/ | subscribes to `user.invited`, which is never emitted",
         "custom_fields | colour | belongs to `goods`, which has no custom fields",

@@ -25,9 +25,11 @@ macro_rules! on_both {
                     crate::commands::with_program(Database::Sqlite, super::$name);
                 }
 
-                #[test]
-                fn postgres() {
-                    crate::commands::with_program(Database::Postgres, super::$name);
+                charter_test_programs::needs_postgres! {
+                    #[test]
+                    fn postgres() {
+                        crate::commands::with_program(Database::Postgres, super::$name);
+                    }
                 }
             }
         )*
@@ -37,12 +39,10 @@ macro_rules! on_both {
 use on_both;
 
 fn with_program(database: Database, test: fn(Program)) {
-    if database.is_installed() {
-        let program = Program::new(database);
-        let url = program.url().to_string();
-        test(program);
-        blocking(database.remove(&url));
-    }
+    let program = Program::new(database);
+    let url = program.url().to_string();
+    test(program);
+    blocking(database.remove(&url));
 }
 
 fn blocking<T>(future: impl Future<Output = T>) -> T {

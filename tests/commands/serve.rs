@@ -250,39 +250,43 @@ fn port_in_use_exits_with_1() {
     assert!(said.code == 1 && said.err.contains(&address), "{said:?}");
 }
 
-#[test]
-fn readiness_is_503_while_the_database_is_unavailable() {
-    let Some(own) = postgres::Postgres::start() else { return };
-    let program = Program::new(Database::Sqlite);
-    let mut command = program.command(&[]);
-    command.env("CHARTER_DATABASE_URL", own.create_database(None));
-    let serving = Serving::start(command, "More tokens:");
-    assert_eq!(status(&serving, "", "~/health/ready"), 200);
-    drop(own);
-    assert_eq!(status(&serving, "", "~/health/ready"), 503);
-    assert_eq!(status(&serving, "", "~/health/live"), 200);
-    // The shutdown does not hang either.
-    let start = Instant::now();
-    serving.signal("TERM");
-    assert_eq!(serving.end().code, 0);
-    assert!(start.elapsed() < Duration::from_secs(60));
-    // Without a database the server does not start.
-    let said = program.run(&["--database-url", "postgres://nobody:hush@127.0.0.1:1/nowhere"]);
-    assert!(said.code == 1 && !said.err.contains("hush"), "{said:?}");
+charter_test_programs::needs_postgres! {
+    #[test]
+    fn readiness_is_503_while_the_database_is_unavailable() {
+        let own = postgres::Postgres::start();
+        let program = Program::new(Database::Sqlite);
+        let mut command = program.command(&[]);
+        command.env("CHARTER_DATABASE_URL", own.create_database(None));
+        let serving = Serving::start(command, "More tokens:");
+        assert_eq!(status(&serving, "", "~/health/ready"), 200);
+        drop(own);
+        assert_eq!(status(&serving, "", "~/health/ready"), 503);
+        assert_eq!(status(&serving, "", "~/health/live"), 200);
+        // The shutdown does not hang either.
+        let start = Instant::now();
+        serving.signal("TERM");
+        assert_eq!(serving.end().code, 0);
+        assert!(start.elapsed() < Duration::from_secs(60));
+        // Without a database the server does not start.
+        let said = program.run(&["--database-url", "postgres://nobody:hush@127.0.0.1:1/nowhere"]);
+        assert!(said.code == 1 && !said.err.contains("hush"), "{said:?}");
+    }
 }
 
-#[test]
-fn start_survives_idle_transaction_timeouts() {
-    let Some(server) = postgres::server() else { return };
-    let program = Program::new(Database::Sqlite);
-    let mut command = program.command(&[]);
-    let ended = "options=-c%20idle_in_transaction_session_timeout%3D400";
-    command.env("CHARTER_DATABASE_URL", format!("{}?{ended}", server.create_database(None)));
-    let serving = Serving::start(command, "More tokens:");
-    assert_eq!(status(&serving, &token(&serving.banner), "/products"), 200);
-    serving.signal("TERM");
-    let said = serving.end();
-    assert!(said.code == 0 && !said.err.contains("startup lock was lost"), "{said:?}");
+charter_test_programs::needs_postgres! {
+    #[test]
+    fn start_survives_idle_transaction_timeouts() {
+        let server = postgres::server();
+        let program = Program::new(Database::Sqlite);
+        let mut command = program.command(&[]);
+        let ended = "options=-c%20idle_in_transaction_session_timeout%3D400";
+        command.env("CHARTER_DATABASE_URL", format!("{}?{ended}", server.create_database(None)));
+        let serving = Serving::start(command, "More tokens:");
+        assert_eq!(status(&serving, &token(&serving.banner), "/products"), 200);
+        serving.signal("TERM");
+        let said = serving.end();
+        assert!(said.code == 0 && !said.err.contains("startup lock was lost"), "{said:?}");
+    }
 }
 
 #[test]

@@ -10,49 +10,50 @@ use super::{blocking, status, token};
 use crate::support::program::{Program, Serving, signal};
 use crate::support::{Client, Database, postgres};
 
-/// As in a network partition, or after a failover of the address.
-#[test]
-fn hanging_database_does_not_prevent_the_shutdown() {
-    let Some(own) = postgres::Postgres::start() else { return };
-    let program = Program::new(Database::Sqlite);
-    let mut command = program.command(&[]);
-    command.env("CHARTER_DATABASE_URL", own.create_database(None));
-    let serving = Serving::start(command, "More tokens:");
-    let token = token(&serving.banner);
-    assert_eq!(status(&serving, &token, "/products"), 200);
-    own.hang();
-    let metrics = blocking(Client::new(serving.address()).get("~/health/metrics"));
-    assert!(metrics.status == 200 && metrics.text.contains("charter_webhook_attempts_total"), "{metrics:?}");
-    assert!(!metrics.text.contains("charter_webhook_due"), "the database does not answer");
-    let start = Instant::now();
-    serving.signal("TERM");
-    assert_eq!(serving.end().code, 0);
-    let took = start.elapsed();
-    own.resume();
-    assert!(took < Duration::from_secs(30), "{took:?}");
+charter_test_programs::needs_postgres! {
+    /// As in a network partition, or after a failover of the address.
+    #[test]
+    fn hanging_database_does_not_prevent_the_shutdown() {
+        let own = postgres::Postgres::start();
+        let program = Program::new(Database::Sqlite);
+        let mut command = program.command(&[]);
+        command.env("CHARTER_DATABASE_URL", own.create_database(None));
+        let serving = Serving::start(command, "More tokens:");
+        let token = token(&serving.banner);
+        assert_eq!(status(&serving, &token, "/products"), 200);
+        own.hang();
+        let metrics = blocking(Client::new(serving.address()).get("~/health/metrics"));
+        assert!(metrics.status == 200 && metrics.text.contains("charter_webhook_attempts_total"), "{metrics:?}");
+        assert!(!metrics.text.contains("charter_webhook_due"), "the database does not answer");
+        let start = Instant::now();
+        serving.signal("TERM");
+        assert_eq!(serving.end().code, 0);
+        let took = start.elapsed();
+        own.resume();
+        assert!(took < Duration::from_secs(30), "{took:?}");
+    }
 }
 
-#[test]
-fn start_that_waits_for_the_database_can_be_stopped() {
-    if postgres::server().is_none() {
-        return;
+charter_test_programs::needs_postgres! {
+    #[test]
+    fn start_that_waits_for_the_database_can_be_stopped() {
+        let program = Program::new(Database::Postgres);
+        program.done(&["migrate"]);
+        blocking(async {
+            // The server listens, then it looks for an administrator.
+            let database = sea_orm::Database::connect(program.url()).await.expect("a connection");
+            let held = database.begin().await.expect("a transaction");
+            held.execute_unprepared("LOCK TABLE users IN ACCESS EXCLUSIVE MODE").await.expect("nobody else has it");
+            let mut child = program.command(&[]).stderr(Stdio::piped()).stdout(Stdio::null()).spawn().expect("it runs");
+            let mut lines = BufReader::new(child.stderr.take().expect("a pipe")).lines();
+            assert!(lines.any(|line| line.expect("text").contains("listening")), "it listens");
+            let start = Instant::now();
+            signal(child.id(), "TERM");
+            assert_eq!(child.wait().expect("it ends").code(), Some(0));
+            assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
+            held.rollback().await.expect("it was held all the time");
+        });
     }
-    let program = Program::new(Database::Postgres);
-    program.done(&["migrate"]);
-    blocking(async {
-        // The server listens, then it looks for an administrator.
-        let database = sea_orm::Database::connect(program.url()).await.expect("a connection");
-        let held = database.begin().await.expect("a transaction");
-        held.execute_unprepared("LOCK TABLE users IN ACCESS EXCLUSIVE MODE").await.expect("nobody else has it");
-        let mut child = program.command(&[]).stderr(Stdio::piped()).stdout(Stdio::null()).spawn().expect("it runs");
-        let mut lines = BufReader::new(child.stderr.take().expect("a pipe")).lines();
-        assert!(lines.any(|line| line.expect("text").contains("listening")), "it listens");
-        let start = Instant::now();
-        signal(child.id(), "TERM");
-        assert_eq!(child.wait().expect("it ends").code(), Some(0));
-        assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
-        held.rollback().await.expect("it was held all the time");
-    });
 }
 
 #[test]

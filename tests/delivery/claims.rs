@@ -46,14 +46,14 @@ async fn delivery_is_attempted_by_one_process_at_a_time(server: Server) {
 }
 
 /// Starts an attempt that ends when the test opens the gate.
-async fn held(server: &Server, status: u16) -> (Arc<Semaphore>, tokio::task::JoinHandle<usize>) {
+async fn begin_gated(server: &Server, status: u16) -> (Arc<Semaphore>, tokio::task::JoinHandle<usize>) {
     let gate = Arc::new(Semaphore::new(0));
-    let receiver = Held { gate: gate.clone(), status, begun: Semaphore::new(0), at: OnceLock::new() };
+    let receiver = GatedTransport { gate: gate.clone(), status, begun: Semaphore::new(0), at: OnceLock::new() };
     (gate, begin(server, Arc::new(receiver)).await)
 }
 
 /// Starts an attempt at this receiver.
-async fn begin(server: &Server, receiver: Arc<Held>) -> tokio::task::JoinHandle<usize> {
+async fn begin(server: &Server, receiver: Arc<GatedTransport>) -> tokio::task::JoinHandle<usize> {
     let (state, transport) = (server.state.clone(), receiver.clone());
     let task =
         tokio::spawn(async move { charter_runtime::webhook::run_once(&state, transport, 1).await.expect("a round") });
@@ -62,7 +62,7 @@ async fn begin(server: &Server, receiver: Arc<Held>) -> tokio::task::JoinHandle<
 }
 
 #[derive(Debug)]
-struct Held {
+struct GatedTransport {
     gate: Arc<Semaphore>,
     status: u16,
     begun: Semaphore,
@@ -70,7 +70,7 @@ struct Held {
     at: OnceLock<DateTime<Utc>>,
 }
 
-impl charter_runtime::webhook::transport::Transport for Held {
+impl charter_runtime::webhook::transport::Transport for GatedTransport {
     fn send<'a>(
         &'a self,
         attempt: &'a charter_runtime::webhook::transport::Attempt,
@@ -87,7 +87,7 @@ impl charter_runtime::webhook::transport::Transport for Held {
 async fn expired_lease_is_claimed_again_and_the_late_result_is_ignored(server: Server) {
     webhook(&server, &["*"]).await;
     role(&server).await;
-    let (gate, first) = held(&server, 500).await;
+    let (gate, first) = begin_gated(&server, 500).await;
     let receiver = Receiver::answering(200);
     server.state.clock.advance(Duration::from_secs(44));
     assert_eq!(deliver(&server, &receiver).await, 0, "the lease holds");
@@ -110,9 +110,9 @@ async fn expired_lease_is_claimed_again_and_the_late_result_is_ignored(server: S
 async fn result_of_a_lost_lease_does_not_complete_the_delivery(server: Server) {
     webhook(&server, &["*"]).await;
     role(&server).await;
-    let (first_gate, first) = held(&server, 200).await;
+    let (first_gate, first) = begin_gated(&server, 200).await;
     server.state.clock.advance(Duration::from_secs(46));
-    let (second_gate, second) = held(&server, 200).await;
+    let (second_gate, second) = begin_gated(&server, 200).await;
     first_gate.add_permits(1);
     first.await.expect("it ends");
     // The second worker still has the lease.
@@ -132,7 +132,7 @@ async fn delivery_requeued_during_an_attempt_gets_all_retries(server: Server) {
         deliver(&server, &Receiver::answering(500)).await;
         server.state.clock.advance(Duration::from_secs(10 * 3600));
     }
-    let (gate, last) = held(&server, 500).await;
+    let (gate, last) = begin_gated(&server, 500).await;
     let admin = server.admin();
     for is_active in [false, true] {
         admin.put(&format!("/webhooks/{id}"), json!({ "is_active": is_active })).await.ok();
@@ -149,7 +149,7 @@ async fn delivery_requeued_during_an_attempt_gets_all_retries(server: Server) {
 async fn attempt_is_logged_once_even_if_its_commit_is_repeated(server: Server) {
     let hook = webhook(&server, &["*"]).await;
     role(&server).await;
-    let receiver = Arc::new(Held {
+    let receiver = Arc::new(GatedTransport {
         gate: Arc::new(Semaphore::new(0)),
         status: 200,
         begun: Semaphore::new(0),
@@ -176,7 +176,7 @@ async fn attempt_is_logged_once_even_if_its_commit_is_repeated(server: Server) {
 async fn no_transaction_is_open_during_an_attempt(server: Server) {
     webhook(&server, &["*"]).await;
     role(&server).await;
-    let (gate, round) = held(&server, 200).await;
+    let (gate, round) = begin_gated(&server, 200).await;
     // On SQLite this write would time out; PostgreSQL reports open transactions.
     role(&server).await;
     if server.database == crate::support::Database::Postgres {

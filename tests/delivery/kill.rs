@@ -22,9 +22,11 @@ fn no_delivery_is_lost_after_kills_on_sqlite() {
     processes::run(Database::Sqlite, kill);
 }
 
-#[test]
-fn no_delivery_is_lost_after_kills_on_postgres() {
-    processes::run(Database::Postgres, kill);
+charter_test_programs::needs_postgres! {
+    #[test]
+    fn no_delivery_is_lost_after_kills_on_postgres() {
+        processes::run(Database::Postgres, kill);
+    }
 }
 
 /// Number of kills in a normal run.

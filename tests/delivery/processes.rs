@@ -21,11 +21,8 @@ pub fn setting(name: &str) -> Option<u64> {
     std::env::var(name).ok().map(|text| text.parse().unwrap_or_else(|_| panic!("{name} is a number")))
 }
 
-/// Runs a test with the program on a database of its own, if it is installed.
+/// Runs a test with the program on a database of its own.
 pub fn run<T: Future<Output = ()>>(database: Database, test: impl FnOnce(Program) -> T) {
-    if !database.is_installed() {
-        return;
-    }
     let program = Program::new(database);
     let url = program.url().to_string();
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(8).enable_all().build();
@@ -72,9 +69,11 @@ pub async fn run_sql(db: &Db, sql: &str) {
     db.writer().execute_unprepared(sql).await.expect("the statement runs");
 }
 
-#[test]
-fn four_processes_deliver_from_one_database() {
-    run(Database::Postgres, share);
+charter_test_programs::needs_postgres! {
+    #[test]
+    fn four_processes_deliver_from_one_database() {
+        run(Database::Postgres, share);
+    }
 }
 
 /// Number of deliveries in a normal run.

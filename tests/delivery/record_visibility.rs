@@ -19,8 +19,8 @@ async fn event_of_an_owned_record_goes_to_its_owner_and_administrators(server: G
     let path = format!("/gatherings/{}", client.post("/gatherings", body).await.created("gathering")["id"]);
     client.put(&path, json!({ "subject": "Summer" })).await.record("gathering");
     client.delete(&path).await;
-    let told = told(&server, "gathering.").await;
-    assert_eq!([of_admin, own, other].map(|hook| told.iter().filter(|id| **id == hook).count()), [3, 3, 0]);
+    let receivers = receivers(&server, "gathering.").await;
+    assert_eq!([of_admin, own, other].map(|hook| receivers.iter().filter(|id| **id == hook).count()), [3, 3, 0]);
 }
 
 async fn event_of_a_large_record_reaches_its_owner(server: Gatherings) {
@@ -33,9 +33,9 @@ async fn event_of_a_large_record_reaches_its_owner(server: Gatherings) {
     let sent = sent.iter().filter(|attempt| &*attempt.event == "gathering.created");
     let sent: Vec<(i64, Value)> =
         sent.map(|attempt| (attempt.webhook_id, serde_json::from_str(&attempt.body).expect("JSON"))).collect();
-    let mut told: Vec<i64> = sent.iter().map(|(hook, _)| *hook).collect();
-    told.sort_unstable();
-    assert_eq!(told, [of_admin, own]);
+    let mut receivers: Vec<i64> = sent.iter().map(|(hook, _)| *hook).collect();
+    receivers.sort_unstable();
+    assert_eq!(receivers, [of_admin, own]);
     let short = json!({ "gathering": { "id": gathering["id"] } });
     assert!(sent.iter().all(|(_, body)| body["data"] == short && body["truncated"] == true), "{sent:?}");
 }
@@ -45,9 +45,9 @@ async fn attachment_event_reaches_users_who_see_the_record(server: Gatherings) {
     let gathering = client.post("/gatherings", json!({ "subject": "Spring", "code": "A" })).await.created("gathering");
     let form = Form::default().file("plan.txt", b"a plan").field("attachable_type", "gathering");
     form.field("attachable_id", &gathering["id"]).send(&client).await.created("attachment");
-    let mut told = told(&server, "attachment.").await;
-    told.sort_unstable();
-    assert_eq!(told, [of_admin, own]);
+    let mut receivers = receivers(&server, "attachment.").await;
+    receivers.sort_unstable();
+    assert_eq!(receivers, [of_admin, own]);
 }
 
 async fn former_administrator_cannot_read_old_deliveries(server: Gatherings) {
@@ -60,7 +60,7 @@ async fn former_administrator_cannot_read_old_deliveries(server: Gatherings) {
     };
     administers(true).await;
     admin.post("/gatherings", json!({ "subject": "Spring", "code": "A" })).await.created("gathering");
-    assert_eq!(told(&server, "gathering.").await, [hook]);
+    assert_eq!(receivers(&server, "gathering.").await, [hook]);
     let logs = format!("/webhooks/{hook}/logs");
     let request = format!("{logs}/{}/request", client.get(&logs).await.records("logs")[0]["id"]);
     client.get(&request).await.record("request");
@@ -95,7 +95,7 @@ async fn hooks(server: &Server) -> Hooks {
 }
 
 /// Webhooks that received events whose name starts with `name`.
-async fn told(server: &Server, name: &str) -> Vec<i64> {
+async fn receivers(server: &Server, name: &str) -> Vec<i64> {
     let receiver = Receiver::answering(204);
     deliver(server, &receiver).await;
     receiver.take().iter().filter(|attempt| attempt.event.starts_with(name)).map(|attempt| attempt.webhook_id).collect()

@@ -7,15 +7,19 @@ use serde_json::{Value, json};
 use super::{PASSWORD, admin, invitation};
 use crate::support::{Browser, Client, Database, Receiver, Server, run};
 
-/// SQLite only: pages are the same on both databases.
-#[test]
-fn no_page_has_an_accessibility_violation() {
-    run(Database::Sqlite, pages);
+charter_test_programs::needs_axe! {
+    /// SQLite only: pages are the same on both databases.
+    #[test]
+    fn no_page_has_an_accessibility_violation() {
+        run(Database::Sqlite, pages);
+    }
 }
 
-#[test]
-fn no_page_after_a_form_has_an_accessibility_violation() {
-    run(Database::Sqlite, forms);
+charter_test_programs::needs_axe! {
+    #[test]
+    fn no_page_after_a_form_has_an_accessibility_violation() {
+        run(Database::Sqlite, forms);
+    }
 }
 
 const PHONE: u32 = 390;
@@ -38,31 +42,24 @@ const CUT_OFF: &str = "[...document.querySelectorAll('details.menu, details.tool
     .map(menu => menu.textContent.slice(0, 40))";
 
 /// Opens all menus and the phone navigation, and runs axe-core.
-const JUDGED: &str = "(() => { document.querySelectorAll('details').forEach(one => { one.open = true; }); \
+const AXE_RUN: &str = "(() => { document.querySelectorAll('details').forEach(one => { one.open = true; }); \
     const closed = [...document.querySelectorAll('[popover]')].filter(one => !one.checkVisibility()); \
     closed.forEach(one => one.showPopover()); \
     return axe.run(document, { resultTypes: ['violations'] }).then(result => { closed.forEach(one => one.hidePopover()); \
     return result.violations.map(v => [v.id, v.nodes.map(n => n.html.slice(0, 200))]); }); })()";
 
 /// Checks pages and collects violations.
-struct Judge {
+struct Checker {
     axe: String,
     found: Vec<String>,
     seen: usize,
 }
 
-impl Judge {
-    fn new() -> Option<Judge> {
-        match std::env::var("CHARTER_TEST_AXE") {
-            Ok(path) => {
-                let axe = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
-                Some(Judge { axe, found: Vec::new(), seen: 0 })
-            }
-            Err(_) => {
-                eprintln!("\n!!! SKIPPED: axe-core on the panel's pages. CHARTER_TEST_AXE names no axe.min.js.\n");
-                None
-            }
-        }
+impl Checker {
+    fn new() -> Checker {
+        let path = std::env::var("CHARTER_TEST_AXE").expect("CHARTER_TEST_AXE is the path of axe.min.js");
+        let axe = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
+        Checker { axe, found: Vec::new(), seen: 0 }
     }
 
     /// Checks the open page.
@@ -85,7 +82,7 @@ impl Judge {
             browser.size(width, 900);
             let scheme = json!({ "features": [{ "name": "prefers-color-scheme", "value": theme }] });
             browser.call("Emulation.setEmulatedMedia", scheme);
-            let violations = browser.run(JUDGED);
+            let violations = browser.run(AXE_RUN);
             assert!(violations.is_array(), "{what}: {violations}");
             if violations != Value::Array(Vec::new()) {
                 self.found.push(format!("{theme} {width} {what}: {violations}"));
@@ -151,9 +148,9 @@ async fn accessories(client: &Client) {
 }
 
 async fn pages(server: Server) {
-    let Some(mut judge) = Judge::new() else { return };
+    let mut checker = Checker::new();
     let server = filled(&server).await;
-    let Some(mut browser) = admin(&server).await else { return };
+    let mut browser = admin(&server).await;
     let mut paths: Vec<String> = [
         "/",
         "/panel/password",
@@ -208,69 +205,69 @@ async fn pages(server: Server) {
         }
     }
     for path in &paths {
-        judge.open(&mut browser, path);
+        checker.open(&mut browser, path);
     }
     browser.run("document.querySelector('#keys').showModal(); 1");
-    judge.look(&mut browser, "the keys");
-    judge.is_content(60);
+    checker.look(&mut browser, "the keys");
+    checker.is_content(60);
 }
 
 async fn forms(server: Server) {
-    let Some(mut judge) = Judge::new() else { return };
+    let mut checker = Checker::new();
     let server = filled(&server).await;
     let client = server.admin();
     let link = invitation(&server, 1).await;
-    let Some(mut browser) = Browser::start(&server.url()) else { return };
-    judge.open(&mut browser, "/products");
+    let mut browser = Browser::start(&server.url());
+    checker.open(&mut browser, "/products");
     browser.fill("#email", "admin@example.com");
     browser.fill("#password", "not the one");
-    judge.follow(&mut browser, "form button", "Sign in");
-    judge.open(&mut browser, &link);
+    checker.follow(&mut browser, "form button", "Sign in");
+    checker.open(&mut browser, &link);
     browser.fill("#password", "short");
-    judge.follow(&mut browser, "form button", "characters");
+    checker.follow(&mut browser, "form button", "characters");
     browser.fill("#password", PASSWORD);
     browser.follow("form button");
-    judge.open(&mut browser, &link);
+    checker.open(&mut browser, &link);
 
     browser.open("/products/new");
-    judge.follow(&mut browser, ".record .primary", "is required");
+    checker.follow(&mut browser, ".record .primary", "is required");
     browser.open("/products/1/edit");
     client.put("/products/1", json!({ "sku": "THEIRS" })).await.ok();
     browser.fill("[name=weight]", "3");
-    judge.follow(&mut browser, ".record .primary", "Somebody else changed this record");
+    checker.follow(&mut browser, ".record .primary", "Somebody else changed this record");
     browser.open("/products/1");
     client.put("/products/1", json!({ "sku": "AGAIN" })).await.ok();
-    judge.follow(&mut browser, "form[action$='/delete'] .danger", "The record was not deleted");
+    checker.follow(&mut browser, "form[action$='/delete'] .danger", "The record was not deleted");
     browser.open("/activities/new");
     browser.run("document.querySelector('#field-participants-0-member_id').focus(); 1");
     browser.type_text("ad");
     browser.offers("Ada");
-    judge.look(&mut browser, "what is found for a reference");
+    checker.look(&mut browser, "what is found for a reference");
 
     browser.open("/tokens/new");
     browser.fill("[name=name]", "For reading");
     browser.press("[value='products:read']");
-    judge.follow(&mut browser, ".record .primary", "It is shown only once");
+    checker.follow(&mut browser, ".record .primary", "It is shown only once");
     browser.open("/webhooks/1");
-    judge.follow(&mut browser, "form[action$='/test'] button", "Response status");
+    checker.follow(&mut browser, "form[action$='/test'] button", "Response status");
     browser.open("/webhooks/1/recover");
     browser.fill("[name=since]", "2099-01-01T00:00");
-    judge.follow(&mut browser, ".record .primary", "must not be in the future");
+    checker.follow(&mut browser, ".record .primary", "must not be in the future");
 
     browser.open("/products?sort=name");
     browser.press("[data-all]");
-    judge.follow(&mut browser, "[data-bulk] [value=edit]", "Field to change");
+    checker.follow(&mut browser, "[data-bulk] [value=edit]", "Field to change");
     browser.fill("#_field", "name");
-    judge.follow(&mut browser, ".record .primary", "Preview");
-    judge.follow(&mut browser, ".record .primary", "2 products will be changed");
-    judge.follow(&mut browser, "main form .primary", "Nothing was changed");
+    checker.follow(&mut browser, ".record .primary", "Preview");
+    checker.follow(&mut browser, ".record .primary", "2 products will be changed");
+    checker.follow(&mut browser, "main form .primary", "Nothing was changed");
     browser.open("/products?q[name_cont]=a");
     browser.press("[data-all]");
-    judge.follow(&mut browser, "[data-bulk] [value=delete]", "2 products will be deleted");
-    judge.follow(&mut browser, "main form .danger", "2 products were deleted");
+    checker.follow(&mut browser, "[data-bulk] [value=delete]", "2 products will be deleted");
+    checker.follow(&mut browser, "main form .danger", "2 products were deleted");
     browser.open("/products?deleted=only");
     browser.press("[data-all]");
-    judge.follow(&mut browser, "[data-bulk] [value=restore]", "3 products will be restored");
-    judge.follow(&mut browser, "main form .primary", "3 products were restored");
-    judge.is_content(20);
+    checker.follow(&mut browser, "[data-bulk] [value=restore]", "3 products will be restored");
+    checker.follow(&mut browser, "main form .primary", "3 products were restored");
+    checker.is_content(20);
 }

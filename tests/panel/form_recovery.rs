@@ -8,15 +8,19 @@ use crate::support::{Server, Specimens, on_both};
 on_both!(
     a_form_with_the_token_of_another_session_is_shown_again,
     embedded_records_keep_their_ids_when_a_form_is_rejected,
+    input_for_a_deleted_record_is_shown_again,
+    a_button_pressed_while_signed_out_has_no_effect,
+    a_draft_longer_than_64_kib_is_not_preserved,
+);
+
+on_both!(
+    browser:
     values_that_browsers_change_are_saved_unchanged,
     a_null_boolean_stays_null_in_a_form,
     changing_the_theme_keeps_unsaved_input,
     an_edit_conflict_lists_the_differing_values,
     the_sticky_button_bar_never_covers_the_focused_element,
     a_flash_message_is_shown_once,
-    input_for_a_deleted_record_is_shown_again,
-    a_button_pressed_while_signed_out_has_no_effect,
-    a_draft_longer_than_64_kib_is_not_preserved,
 );
 
 async fn a_form_with_the_token_of_another_session_is_shown_again(server: Server) {
@@ -105,7 +109,7 @@ async fn values_that_browsers_change_are_saved_unchanged(server: Server) {
     let saved = client.get("/products/1").await.record("product");
     assert_eq!((&saved["name"], &saved["tag_list"]), (&product["name"], &product["tag_list"]));
     assert_eq!(saved["sku"], "S-1", "a changed field is saved");
-    let Some(mut browser) = admin(&server).await else { return };
+    let mut browser = admin(&server).await;
     for path in ["/products/1", "/activities/1", "/webhooks/1"] {
         let before = client.get(path).await.text;
         browser.open(&format!("{path}/edit"));
@@ -132,7 +136,7 @@ async fn a_null_boolean_stays_null_in_a_form(specimens: Specimens) {
         panel.submit("/specimens/bulk", &change).await.status(200).says("1 specimen was changed.");
         assert_eq!(active().await, kept, "{given:?}");
     }
-    let Some(mut browser) = admin(&specimens).await else { return };
+    let mut browser = admin(&specimens).await;
     let before = client.get("/specimens/3").await.text;
     browser.open("/specimens/3/edit");
     browser.follow(".record .primary");
@@ -141,7 +145,7 @@ async fn a_null_boolean_stays_null_in_a_form(specimens: Specimens) {
 }
 
 async fn changing_the_theme_keeps_unsaved_input(server: Server) {
-    let Some(mut browser) = admin(&server).await else { return };
+    let mut browser = admin(&server).await;
     browser.open("/members/new");
     browser.fill("[name=name]", "Written at length");
     browser.run("window.here = true; 1");
@@ -167,7 +171,7 @@ async fn an_edit_conflict_lists_the_differing_values(server: Server) {
     }
     let lamp = json!({ "name": "Lamp", "product_group_id": 1, "tag_list": ["a"], "custom_fields": { "power": 1819 } });
     client.post("/products", lamp).await.created("product");
-    let Some(mut browser) = admin(&server).await else { return };
+    let mut browser = admin(&server).await;
     browser.open("/products/1/edit");
     let theirs = json!({ "product_group_id": 2, "product_type": "sale", "is_active": false });
     client.put("/products/1", theirs).await.ok();
@@ -190,7 +194,7 @@ async fn an_edit_conflict_lists_the_differing_values(server: Server) {
 }
 
 async fn the_sticky_button_bar_never_covers_the_focused_element(server: Server) {
-    let Some(mut browser) = admin(&server).await else { return };
+    let mut browser = admin(&server).await;
     browser.size(1024, 600);
     browser.open("/products/new");
     browser.run("document.querySelector('[name=name]').focus(); 1");
@@ -224,7 +228,7 @@ async fn a_flash_message_is_shown_once(server: Server) {
     // Unknown codes are ignored.
     let page = with("Call+this+number").get("/product_groups/1").await;
     assert!(!page.status(200).text.contains("Call"), "{}", page.text);
-    let Some(mut browser) = admin(&server).await else { return };
+    let mut browser = admin(&server).await;
     browser.open("/product_groups/1/edit");
     browser.fill("[name=name]", "Lamps");
     browser.follow(".record .primary");

@@ -6,15 +6,19 @@ use super::{admin, signed_in};
 use crate::support::{Browser, Server, on_both};
 
 on_both!(
+    a_saved_view_is_shared_copied_and_combined_with_conditions,
+    a_list_shows_the_records_of_its_api_request,
+    an_invalid_list_url_shows_the_error,
+);
+
+on_both!(
+    browser:
     the_filter_form_builds_conditions_in_the_url,
     filter_inputs_fit_every_screen_width,
     conditions_joined_by_or_give_the_result_of_the_api,
     columns_and_sort_order_are_saved_in_a_view,
-    a_saved_view_is_shared_copied_and_combined_with_conditions,
     selected_records_are_changed_and_deleted_after_a_preview,
     bulk_edit_changes_custom_fields,
-    a_list_shows_the_records_of_its_api_request,
-    an_invalid_list_url_shows_the_error,
     a_list_page_loads_less_than_100_kib,
 );
 
@@ -46,7 +50,7 @@ fn names(browser: &mut Browser) -> Vec<String> {
 
 async fn the_filter_form_builds_conditions_in_the_url(server: Server) {
     some(&server).await;
-    let Some(mut browser) = admin(&server).await else { return };
+    let mut browser = admin(&server).await;
     browser.open("/products");
     browser.unfold("#filter");
     browser.fill("[name='f0.field']", "product_type");
@@ -99,7 +103,7 @@ async fn the_filter_form_builds_conditions_in_the_url(server: Server) {
 
 async fn filter_inputs_fit_every_screen_width(server: Server) {
     some(&server).await;
-    let Some(mut browser) = admin(&server).await else { return };
+    let mut browser = admin(&server).await;
     let cut = "(() => { const box = document.querySelector('#filter form').getBoundingClientRect(); \
         return [...document.querySelectorAll('#filter .condition *')].filter(one => { \
         const at = one.getBoundingClientRect(); return at.width > 1 && at.right > box.right + 1; }).length; })()";
@@ -134,7 +138,7 @@ async fn conditions_joined_by_or_give_the_result_of_the_api(server: Server) {
         let refused = admin_client.list("/products", &[("filters", wrong)]).await;
         assert!(refused.status(422).text.contains(said), "{wrong}: {}", refused.text);
     }
-    let Some(mut browser) = admin(&server).await else { return };
+    let mut browser = admin(&server).await;
     browser.open("/products");
     browser.unfold("#filter");
     condition(&mut browser, 0, "name", "cont", "lan");
@@ -171,7 +175,7 @@ async fn conditions_joined_by_or_give_the_result_of_the_api(server: Server) {
 
 async fn columns_and_sort_order_are_saved_in_a_view(server: Server) {
     some(&server).await;
-    let Some(mut browser) = admin(&server).await else { return };
+    let mut browser = admin(&server).await;
     browser.open("/products");
     browser.unfold("#columns");
     browser.run("document.querySelectorAll('[data-columns] [name=columns]').forEach(box => { box.checked = ['name', 'weight', 'cf.colour'].includes(box.value); }); 1");
@@ -233,7 +237,7 @@ async fn a_saved_view_is_shared_copied_and_combined_with_conditions(server: Serv
 
 async fn selected_records_are_changed_and_deleted_after_a_preview(server: Server) {
     some(&server).await;
-    let Some(mut browser) = admin(&server).await else { return };
+    let mut browser = admin(&server).await;
     browser.open("/products");
     // By keyboard: select the second and the third row.
     browser.run("document.activeElement.blur(); 1");
@@ -283,7 +287,7 @@ async fn bulk_edit_changes_custom_fields(server: Server) {
         client.post("/custom_fields", field).await.created("custom_field");
     }
     client.put("/products/1", json!({ "custom_fields": { "colour": "blue", "power": 60 } })).await.ok();
-    let Some(mut browser) = admin(&server).await else { return };
+    let mut browser = admin(&server).await;
     browser.open("/products?sort=id");
     browser.press("[data-all]");
     browser.follow("[data-bulk] [value=edit]");
@@ -380,7 +384,7 @@ async fn a_list_page_loads_less_than_100_kib(server: Server) {
         let product = json!({ "name": format!("Product {n}"), "sku": format!("SKU-{n}"), "weight": n.to_string() });
         server.admin().post("/products", product).await.created("product");
     }
-    let Some(mut browser) = admin(&server).await else { return };
+    let mut browser = admin(&server).await;
     browser.call("Network.clearBrowserCache", json!({}));
     browser.open("/products");
     browser.run("new Promise(done => setTimeout(done, 300))");

@@ -34,15 +34,15 @@ async fn invitation(server: &Server, user_id: i64) -> String {
     user["invitation_url"].as_str().expect("a link").to_string()
 }
 
-/// A browser with a signed-in administrator; `None` if no browser is installed.
-async fn admin(server: &Server) -> Option<Browser> {
+/// A browser with a signed-in administrator.
+async fn admin(server: &Server) -> Browser {
     let link = invitation(server, 1).await;
-    let mut browser = Browser::start(&server.url())?;
+    let mut browser = Browser::start(&server.url());
     browser.open(&link);
     browser.fill("#password", PASSWORD);
     browser.follow("form button");
     browser.sees("Overview");
-    Some(browser)
+    browser
 }
 
 /// An HTTP client with a session of the user.

@@ -6,12 +6,16 @@ use super::{CookieClient, admin, signed_in};
 use crate::support::{Server, on_both};
 
 on_both!(
-    editing_child_records_returns_to_the_parent_record,
-    the_first_input_of_a_new_record_is_focused,
-    bulk_buttons_and_row_names_stay_visible_while_scrolling,
     bulk_texts_distinguish_one_record_from_several,
     dates_and_conditions_are_shown_in_words,
     requests_without_a_session_get_401_or_the_sign_in_page,
+);
+
+on_both!(
+    browser:
+    editing_child_records_returns_to_the_parent_record,
+    the_first_input_of_a_new_record_is_focused,
+    bulk_buttons_and_row_names_stay_visible_while_scrolling,
 );
 
 async fn editing_child_records_returns_to_the_parent_record(server: Server) {
@@ -19,7 +23,7 @@ async fn editing_child_records_returns_to_the_parent_record(server: Server) {
     for name in ["Lamp", "Bulb"] {
         client.post("/products", json!({ "name": name })).await.created("product");
     }
-    let Some(mut browser) = admin(&server).await else { return };
+    let mut browser = admin(&server).await;
     browser.open("/products/1");
     browser.follow("a[href^='/products/1/accessories/new']");
     let trail = browser.text(".trail");
@@ -52,7 +56,7 @@ async fn editing_child_records_returns_to_the_parent_record(server: Server) {
 }
 
 async fn the_first_input_of_a_new_record_is_focused(server: Server) {
-    let Some(mut browser) = admin(&server).await else { return };
+    let mut browser = admin(&server).await;
     for (path, first) in [("/product_groups/new", "name"), ("/members/new", "name")] {
         browser.open(path);
         browser.until(&format!("document.activeElement.name === {}", json!(first)));
@@ -64,7 +68,7 @@ async fn bulk_buttons_and_row_names_stay_visible_while_scrolling(server: Server)
     let product = |n: usize| json!({ "name": format!("Lamp {n:02}"), "weight": n.to_string() });
     let operations: Vec<_> = (1..=60).map(|n| json!({ "method": "create", "product": product(n) })).collect();
     server.admin().post("/products/bulk", json!({ "operations": operations })).await.ok();
-    let Some(mut browser) = admin(&server).await else { return };
+    let mut browser = admin(&server).await;
     browser.size(1024, 800);
     browser.open("/products?per_page=50&sort=name");
     browser.press("[name=id]");

@@ -13,8 +13,12 @@ on_both!(
     errors_use_the_label_of_their_field,
     an_unknown_saved_view_is_an_error,
     default_columns_are_shown_if_no_known_column_is_chosen,
-    the_tab_of_the_selected_view_is_scrolled_into_sight,
     required_fields_are_marked,
+);
+
+on_both!(
+    browser:
+    the_tab_of_the_selected_view_is_scrolled_into_sight,
     a_blank_row_is_added_when_the_last_one_is_filled_in,
 );
 
@@ -104,7 +108,7 @@ async fn the_tab_of_the_selected_view_is_scrolled_into_sight(server: Server) {
             json!({ "name": format!("A view of some {number:02}"), "entity_type": "products", "columns": ["name"] });
         server.admin().post("/custom_views", view).await.created("custom_view");
     }
-    let Some(mut browser) = admin(&server).await else { return };
+    let mut browser = admin(&server).await;
     browser.open("/products?view_id=30");
     let seen = "(() => { const at = document.querySelector('.views [aria-current]').getBoundingClientRect(), \
                 all = document.querySelector('.views nav').getBoundingClientRect(); return at.left >= all.left && at.right <= all.right; })()";
@@ -127,7 +131,7 @@ async fn a_blank_row_is_added_when_the_last_one_is_filled_in(server: Server) {
     for name in ["Ada Lovelace", "Grace Hopper", "Mary Somerville"] {
         client.post("/members", json!({ "name": name })).await.created("member");
     }
-    let Some(mut browser) = admin(&server).await else { return };
+    let mut browser = admin(&server).await;
     browser.open("/activities/new");
     browser.fill("[name=subject]", "Call about the tent");
     for (row, typed) in ["love", "grace", "mary"].into_iter().enumerate() {

@@ -8,23 +8,27 @@ use crate::routes::attachments::attach;
 use crate::support::{Bucket, Server, on_both};
 
 on_both!(
+    attachments_are_counted_and_paged,
+    the_content_security_policy_allows_images_of_the_file_store,
+    an_action_that_is_done_is_not_offered,
+    every_field_of_every_resource_is_in_its_form,
+);
+
+on_both!(
+    browser:
     a_form_shows_errors_next_to_fields_and_keeps_the_input,
     an_edit_conflict_is_shown_before_it_is_overwritten,
     references_are_searched_while_typing_and_participants_are_rows,
     child_records_are_added_and_removed_on_the_page_of_their_parent,
     attachments_are_uploaded_shown_and_removed,
-    attachments_are_counted_and_paged,
-    the_content_security_policy_allows_images_of_the_file_store,
     a_record_is_created_by_keyboard_alone,
-    an_action_that_is_done_is_not_offered,
     timestamps_have_the_time_zone_of_the_settings,
     saving_an_untouched_form_changes_nothing,
-    every_field_of_every_resource_is_in_its_form,
     related_records_are_listed_on_the_page_of_a_record,
 );
 
 async fn a_form_shows_errors_next_to_fields_and_keeps_the_input(server: Server) {
-    let Some(mut browser) = admin(&server).await else { return };
+    let mut browser = admin(&server).await;
     let field = json!({ "entity_type": "products", "name": "power", "field_type": "integer", "required": true });
     server.admin().post("/custom_fields", field).await.created("custom_field");
     browser.open("/products");
@@ -67,7 +71,7 @@ async fn an_edit_conflict_is_shown_before_it_is_overwritten(server: Server) {
     let client = server.admin();
     client.post("/tax_classes", json!({ "name": "Books", "percentage": "7" })).await.created("tax_class");
     let id = client.get("/tax_classes?q[name_eq]=Books").await.records("tax_classes")[0]["id"].clone();
-    let Some(mut browser) = admin(&server).await else { return };
+    let mut browser = admin(&server).await;
     browser.open(&format!("/tax_classes/{id}/edit"));
     client.put(&format!("/tax_classes/{id}"), json!({ "percentage": "8" })).await.ok();
     browser.fill("[name=percentage]", "9");
@@ -85,7 +89,7 @@ async fn references_are_searched_while_typing_and_participants_are_rows(server: 
     for name in ["Ada Lovelace", "Grace Hopper"] {
         client.post("/members", json!({ "name": name })).await.created("member");
     }
-    let Some(mut browser) = admin(&server).await else { return };
+    let mut browser = admin(&server).await;
     browser.open("/activities/new");
     browser.fill("[name=subject]", "Call about the tent");
     browser.run("document.querySelector('[name=regarding_type]').value = 'Member'; 1");
@@ -111,7 +115,7 @@ async fn child_records_are_added_and_removed_on_the_page_of_their_parent(server:
     for name in ["Lamp", "Bulb"] {
         client.post("/products", json!({ "name": name })).await.created("product");
     }
-    let Some(mut browser) = admin(&server).await else { return };
+    let mut browser = admin(&server).await;
     browser.open("/products/1");
     browser.follow("a[href^='/products/1/accessories/new']");
     browser.refer("#field-accessory_product_id", "bul", "Bulb");
@@ -128,12 +132,12 @@ async fn child_records_are_added_and_removed_on_the_page_of_their_parent(server:
 
 async fn attachments_are_uploaded_shown_and_removed(server: Server) {
     server.admin().post("/members", json!({ "name": "Ada" })).await.created("member");
-    let Some(mut browser) = admin(&server).await else { return };
+    let mut browser = admin(&server).await;
     let folder = std::env::temp_dir().join(format!("charter-panel-{}-{}", std::process::id(), server.address.port()));
     std::fs::create_dir_all(&folder).expect("a folder");
     let (picture, note) = (folder.join("picture.png"), folder.join("note.txt"));
     image::RgbImage::from_pixel(64, 64, image::Rgb([200, 30, 30])).save(&picture).expect("a picture");
-    std::fs::write(&note, "What was agreed.").expect("a note");
+    std::fs::write(&note, "Minutes of the meeting.").expect("a note");
     browser.open("/members/1");
     browser.run("window.leaving = true; 1");
     let files = [picture.to_str().expect("text"), note.to_str().expect("text")];
@@ -162,7 +166,7 @@ async fn attachments_are_uploaded_shown_and_removed(server: Server) {
 async fn attachments_are_counted_and_paged(server: Server) {
     let member = server.admin().post("/members", json!({ "name": "Ada" })).await.created("member");
     for number in 1..=51 {
-        attach(&server, &member, &format!("note {number:02}.txt"), "What was agreed.").await;
+        attach(&server, &member, &format!("note {number:02}.txt"), "Minutes of the meeting.").await;
     }
     let mut admin = signed_in(&server, &json!({ "id": 1 })).await;
     let first = admin.get("/members/1").await;
@@ -189,14 +193,14 @@ async fn the_content_security_policy_allows_images_of_the_file_store(server: Ser
     let location = bucket.location();
     let stored = server.configured(|config| config.storage = Some(location)).await;
     let member = stored.admin().post("/members", json!({ "name": "Ada" })).await.created("member");
-    let link = attach(&stored, &member, "note.txt", "What was agreed.").await["url"].clone();
+    let link = attach(&stored, &member, "note.txt", "Minutes of the meeting.").await["url"].clone();
     let origin = format!("http://{}", bucket.address);
     assert!(link.as_str().is_some_and(|link| link.starts_with(&format!("{origin}/"))), "{link}");
     assert!(policy(&stored).await.contains(&format!("img-src 'self' data: https: {origin};")));
 }
 
 async fn a_record_is_created_by_keyboard_alone(server: Server) {
-    let Some(mut browser) = admin(&server).await else { return };
+    let mut browser = admin(&server).await;
     browser.open("/product_groups");
     browser.run("window.leaving = true; 1");
     browser.type_text("n");
@@ -256,7 +260,7 @@ async fn timestamps_have_the_time_zone_of_the_settings(server: Server) {
     client.put("/settings", json!({ "timezone": "America/New_York" })).await.ok();
     let activity = json!({ "subject": "Call", "starts_at": "2026-07-01T14:30:00Z" });
     client.post("/activities", activity).await.created("activity");
-    let Some(mut browser) = admin(&server).await else { return };
+    let mut browser = admin(&server).await;
     browser.open("/activities/1");
     browser.sees("1 Jul 2026, 10:30");
     browser.follow("[data-edit]");
@@ -288,7 +292,7 @@ async fn saving_an_untouched_form_changes_nothing(server: Server) {
         .created("webhook");
     server.sql("UPDATE webhooks SET events = '[\"product.created\",\"gone.created\"]'").await;
     server.sql("UPDATE products SET product_type = 'lost'").await;
-    let Some(mut browser) = admin(&server).await else { return };
+    let mut browser = admin(&server).await;
     let changes = "/audit_entries?q[action_eq]=update&q[entity_type_in]=activities,products,webhooks,members";
     // Not validated against the OpenAPI document, which does not contain the stored value.
     let stored = async |path: &str| client.attempt(Method::GET, path, None).await.expect("the server answers").text;
@@ -355,7 +359,7 @@ async fn related_records_are_listed_on_the_page_of_a_record(server: Server) {
     let form = panel.get("/activities/new?regarding_type=Member&regarding_id=2").await;
     form.status(200).says("Bea");
 
-    let Some(mut browser) = admin(&server).await else { return };
+    let mut browser = admin(&server).await;
     browser.open("/members/1");
     browser.follow("form[action='/activities/1/complete'] button");
     assert_eq!(browser.address(), "/members/1");

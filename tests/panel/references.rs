@@ -6,6 +6,7 @@ use super::admin;
 use crate::support::{Browser, Server, on_both};
 
 on_both!(
+    browser:
     text_that_matches_no_record_is_rejected_and_clears_nothing,
     a_title_typed_in_full_is_chosen,
     enter_waits_for_the_suggestions,
@@ -42,7 +43,7 @@ fn names(browser: &mut Browser) -> Vec<String> {
 async fn text_that_matches_no_record_is_rejected_and_clears_nothing(server: Server) {
     groups(&server).await;
     let client = server.admin();
-    let Some(mut browser) = admin(&server).await else { return };
+    let mut browser = admin(&server).await;
     browser.open("/products/1/edit");
     let group = "#field-product_group_id";
     overtype(&mut browser, group, "Furnit");
@@ -73,7 +74,7 @@ async fn a_title_typed_in_full_is_chosen(server: Server) {
     groups(&server).await;
     let client = server.admin();
     client.post("/roles", json!({ "name": "Bookkeeping", "permissions": [] })).await.created("role");
-    let Some(mut browser) = admin(&server).await else { return };
+    let mut browser = admin(&server).await;
     browser.open("/products/1/edit");
     // Text that is the title of a record chooses it, without a suggestion being clicked.
     overtype(&mut browser, "#field-product_group_id", "furniture");
@@ -101,7 +102,7 @@ async fn a_title_typed_in_full_is_chosen(server: Server) {
 
 async fn enter_waits_for_the_suggestions(server: Server) {
     groups(&server).await;
-    let Some(mut browser) = admin(&server).await else { return };
+    let mut browser = admin(&server).await;
     browser.open("/products/1/edit");
     browser.run(
         "const real = window.fetch; \
@@ -122,7 +123,7 @@ async fn changing_the_type_clears_a_polymorphic_reference(server: Server) {
     client.post("/members", json!({ "name": "Ada" })).await.created("member");
     let activity = json!({ "subject": "Call", "regarding_type": "Member", "regarding_id": 1 });
     client.post("/activities", activity).await.created("activity");
-    let Some(mut browser) = admin(&server).await else { return };
+    let mut browser = admin(&server).await;
     browser.open("/activities/1/edit");
     assert_eq!(browser.run("document.querySelector('#field-regarding_id').value"), "Ada");
     browser.fill("[name=regarding_type]", "Product");
@@ -150,7 +151,7 @@ async fn several_references_are_added_one_after_the_other(server: Server) {
     for name in ["Bookkeeping", "Warehouse"] {
         client.post("/roles", json!({ "name": name, "permissions": [] })).await.created("role");
     }
-    let Some(mut browser) = admin(&server).await else { return };
+    let mut browser = admin(&server).await;
     browser.open("/users/new");
     browser.fill("[name=name]", "Ada");
     browser.fill("[name=email]", "ada@example.com");
@@ -168,7 +169,7 @@ async fn several_references_are_added_one_after_the_other(server: Server) {
 
 async fn a_condition_on_a_reference_shows_and_keeps_its_title(server: Server) {
     groups(&server).await;
-    let Some(mut browser) = admin(&server).await else { return };
+    let mut browser = admin(&server).await;
     browser.open("/products?q[product_group_id_eq]=2");
     assert!(browser.text(".chips").contains("is “Furniture”"), "{}", browser.text(".chips"));
     browser.unfold("#filter");
@@ -184,7 +185,7 @@ async fn is_one_of_conditions_have_checkboxes(server: Server) {
     groups(&server).await;
     let product = json!({ "name": "Nail", "product_type": "sale", "product_group_id": 3 });
     server.admin().post("/products", product).await.created("product");
-    let Some(mut browser) = admin(&server).await else { return };
+    let mut browser = admin(&server).await;
     browser.open("/products?q[product_type_eq]=sale&sort=name");
     browser.unfold("#filter");
     browser.fill("[name='f0.predicate']", "in");

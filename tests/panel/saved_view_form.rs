@@ -6,14 +6,18 @@ use super::{admin, signed_in};
 use crate::support::{Server, on_both};
 
 on_both!(
+    rejected_conditions_stay_in_the_form,
+    a_new_view_starts_with_the_default_columns_of_its_list,
+    the_visibility_options_of_a_view_depend_on_the_user,
+);
+
+on_both!(
+    browser:
     conditions_of_a_saved_view_are_edited_with_the_inputs_of_a_list,
     saving_an_untouched_view_changes_nothing,
-    rejected_conditions_stay_in_the_form,
     columns_of_a_saved_view_are_chosen_and_ordered,
     columns_are_ordered_without_scripts,
-    a_new_view_starts_with_the_default_columns_of_its_list,
     the_current_list_is_saved_into_the_selected_view,
-    the_visibility_options_of_a_view_depend_on_the_user,
 );
 
 async fn the_current_list_is_saved_into_the_selected_view(server: Server) {
@@ -25,7 +29,7 @@ async fn the_current_list_is_saved_into_the_selected_view(server: Server) {
     let view =
         json!({ "name": "Lights", "entity_type": "products", "columns": ["name"], "filters": filters, "per_page": 50 });
     client.post("/custom_views", view).await.created("custom_view");
-    let Some(mut browser) = admin(&server).await else { return };
+    let mut browser = admin(&server).await;
     browser.open("/products?view_id=1&q[weight_gt]=10&sort=-name&columns=name,weight");
     browser.press(".views .menu summary");
     browser.follow("form:has([name=into]) button");
@@ -88,7 +92,7 @@ async fn saving_an_untouched_view_changes_nothing(server: Server) {
     // The same holds for a field of a related record, and for a logic that a first condition cannot have.
     let related = json!([{ "field": "product_group.name", "predicate": "eq", "value": "Lamps", "logic": "and" }]);
     let turned = json!([{ "field": "name", "predicate": "cont", "value": "la", "logic": "nor" }]);
-    let Some(mut browser) = admin(&server).await else { return };
+    let mut browser = admin(&server).await;
     let views = [(numbers, true), (commas, false), (json!([]), true), (related, false), (turned, false)];
     for (id, (filters, is_built)) in (1..).zip(views) {
         let view = json!({ "name": "A view", "entity_type": "products", "columns": ["name"], "filters": filters });
@@ -111,7 +115,7 @@ async fn conditions_of_a_saved_view_are_edited_with_the_inputs_of_a_list(server:
     let filters = json!([{ "field": "name", "predicate": "cont", "value": "la", "logic": "and" }]);
     let view = json!({ "name": "Lights", "entity_type": "products", "columns": ["name"], "filters": filters });
     client.post("/custom_views", view).await.created("custom_view");
-    let Some(mut browser) = admin(&server).await else { return };
+    let mut browser = admin(&server).await;
     browser.open("/custom_views/1/edit");
     assert_eq!(browser.run("document.querySelector('[name=\"f0.value\"]').value"), "la");
     assert_eq!(browser.run("!!document.querySelector('textarea.code')"), false, "conditions have no JSON input");
@@ -181,7 +185,7 @@ async fn columns_of_a_saved_view_are_chosen_and_ordered(server: Server) {
     let stored = async || client.get("/custom_views/1").await.record("custom_view")["columns"].clone();
     // A column that no longer exists is kept.
     client.delete("/custom_fields/1").await.deleted();
-    let Some(mut browser) = admin(&server).await else { return };
+    let mut browser = admin(&server).await;
     browser.open("/custom_views/1/edit");
     assert_eq!(browser.run(CHOSEN), json!(columns));
     browser.follow(".record .primary");
@@ -207,7 +211,7 @@ async fn columns_are_ordered_without_scripts(server: Server) {
     let client = server.admin();
     let view = json!({ "name": "Heavy", "entity_type": "products", "columns": ["name", "sku", "weight"] });
     client.post("/custom_views", view).await.created("custom_view");
-    let Some(mut browser) = admin(&server).await else { return };
+    let mut browser = admin(&server).await;
     browser.call("Emulation.setScriptExecutionDisabled", json!({ "value": true }));
     browser.open("/custom_views/1/edit");
     browser.fill("[name=name]", "Light");

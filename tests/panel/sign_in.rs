@@ -12,7 +12,6 @@ use crate::support::{Database, Server, on_both};
 
 on_both!(
     an_invitation_link_sets_a_password_once_and_signs_in,
-    signing_in_redirects_to_the_requested_page,
     a_wrong_password_reveals_no_account_and_is_rate_limited,
     attempts_from_one_address_do_not_lock_an_account,
     an_invitation_link_expires_when_the_email_address_changes,
@@ -21,11 +20,16 @@ on_both!(
     sign_in_waits_for_a_concurrent_password_change,
     a_planted_session_cookie_is_rejected_after_sign_in,
     forms_from_other_sites_or_without_a_csrf_token_are_rejected,
-    input_is_preserved_when_the_session_ended,
     a_form_is_limited_to_10000_fields_and_4_mib,
     clients_that_accept_no_html_get_json_errors,
     pages_are_read_while_the_session_table_rejects_writes,
     errors_before_the_session_lookup_are_html_pages,
+);
+
+on_both!(
+    browser:
+    signing_in_redirects_to_the_requested_page,
+    input_is_preserved_when_the_session_ended,
 );
 
 async fn an_invitation_link_sets_a_password_once_and_signs_in(server: Server) {
@@ -53,7 +57,7 @@ async fn an_invitation_link_sets_a_password_once_and_signs_in(server: Server) {
 }
 
 async fn signing_in_redirects_to_the_requested_page(server: Server) {
-    let Some(mut browser) = admin(&server).await else { return };
+    let mut browser = admin(&server).await;
     browser.press(".me summary");
     browser.follow("form[action='/panel/sign-out'] button");
     browser.open("/products?sort=-name");
@@ -255,7 +259,7 @@ async fn forms_from_other_sites_or_without_a_csrf_token_are_rejected(server: Ser
 }
 
 async fn input_is_preserved_when_the_session_ended(server: Server) {
-    let Some(mut browser) = admin(&server).await else { return };
+    let mut browser = admin(&server).await;
     browser.open("/members/new");
     browser.fill("[name=name]", "Written at length");
     server.sql("DELETE FROM user_sessions").await;
@@ -326,26 +330,28 @@ async fn errors_before_the_session_lookup_are_html_pages(server: Server) {
     panel.get("/products").await.status(200);
 }
 
-/// The session is removed from the cache with the commit, even if the client disconnects before.
-#[test]
-fn a_session_ends_although_the_client_disconnects() {
-    crate::support::run(Database::Postgres, async |server: Server| {
-        let state = &server.state;
-        password::set(state, 1, PASSWORD).await.expect("a password");
-        let password = fitting(&server, "admin@example.com", PASSWORD).await;
-        let secret = session::begin(state, &password).await.expect("an answer").expect("it begins");
-        let found = session::find(state, &secret, false).await.expect("the database answers").expect("a session");
-        server.sql("CREATE FUNCTION slow() RETURNS trigger AS 'BEGIN PERFORM pg_sleep(0.3); RETURN NULL; END' LANGUAGE plpgsql").await;
-        let when = "AFTER DELETE ON user_sessions DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION slow()";
-        server.sql(&format!("CREATE CONSTRAINT TRIGGER slow {when}")).await;
-        let left = tokio::time::timeout(Duration::from_millis(100), session::end(state, &found.user)).await;
-        assert!(left.is_err(), "the commit outlasts the client");
-        tokio::time::sleep(Duration::from_millis(600)).await;
-        let sql = Sql::new(state.db.dialect(), "SELECT 1 FROM \"user_sessions\"");
-        assert!(sql.one(state.db.reader()).await.expect("the table is there").is_none(), "it was committed");
-        assert!(
-            session::find(state, &secret, false).await.expect("the database answers").is_none(),
-            "the session is still cached"
-        );
-    });
+charter_test_programs::needs_postgres! {
+    /// The session is removed from the cache with the commit, even if the client disconnects before.
+    #[test]
+    fn a_session_ends_although_the_client_disconnects() {
+        crate::support::run(Database::Postgres, async |server: Server| {
+            let state = &server.state;
+            password::set(state, 1, PASSWORD).await.expect("a password");
+            let password = fitting(&server, "admin@example.com", PASSWORD).await;
+            let secret = session::begin(state, &password).await.expect("an answer").expect("it begins");
+            let found = session::find(state, &secret, false).await.expect("the database answers").expect("a session");
+            server.sql("CREATE FUNCTION slow() RETURNS trigger AS 'BEGIN PERFORM pg_sleep(0.3); RETURN NULL; END' LANGUAGE plpgsql").await;
+            let when = "AFTER DELETE ON user_sessions DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION slow()";
+            server.sql(&format!("CREATE CONSTRAINT TRIGGER slow {when}")).await;
+            let left = tokio::time::timeout(Duration::from_millis(100), session::end(state, &found.user)).await;
+            assert!(left.is_err(), "the commit outlasts the client");
+            tokio::time::sleep(Duration::from_millis(600)).await;
+            let sql = Sql::new(state.db.dialect(), "SELECT 1 FROM \"user_sessions\"");
+            assert!(sql.one(state.db.reader()).await.expect("the table is there").is_none(), "it was committed");
+            assert!(
+                session::find(state, &secret, false).await.expect("the database answers").is_none(),
+                "the session is still cached"
+            );
+        });
+    }
 }

@@ -6,11 +6,15 @@ use super::{admin, signed_in};
 use crate::support::{Browser, Client, Server, on_both};
 
 on_both!(
-    a_deleted_record_is_found_viewed_and_restored,
-    a_deleted_record_is_restored_by_keyboard_alone,
     a_failed_restore_shows_the_reason,
     the_url_of_a_deleted_record_redirects_to_its_deleted_page,
     links_and_forms_of_the_trash_stay_in_the_trash,
+);
+
+on_both!(
+    browser:
+    a_deleted_record_is_found_viewed_and_restored,
+    a_deleted_record_is_restored_by_keyboard_alone,
     selected_records_are_restored_by_keyboard,
     all_matching_records_are_restored_in_batches,
 );
@@ -25,7 +29,7 @@ async fn a_deleted_record_is_found_viewed_and_restored(server: Server) {
     let client = server.admin();
     let lamp = deleted(&client, "Lamp").await;
     client.post("/products", json!({ "name": "Kept" })).await.created("product");
-    let Some(mut browser) = admin(&server).await else { return };
+    let mut browser = admin(&server).await;
     browser.open("/products");
     assert!(!browser.text("main").contains("Lamp"));
     browser.follow(".actions a[href='/products?deleted=only']");
@@ -69,7 +73,7 @@ fn tab_to(browser: &mut Browser, selector: &str) {
 async fn a_deleted_record_is_restored_by_keyboard_alone(server: Server) {
     let client = server.admin();
     let lamp = deleted(&client, "Lamp").await;
-    let Some(mut browser) = admin(&server).await else { return };
+    let mut browser = admin(&server).await;
     browser.open("/products");
     let leaves = "!window.leaving && document.readyState === 'complete'";
     tab_to(&mut browser, "a[href='/products?deleted=only']");
@@ -152,7 +156,7 @@ async fn selected_records_are_restored_by_keyboard(server: Server) {
     for name in ["Lamp", "Cable", "Stand"] {
         deleted(&client, name).await;
     }
-    let Some(mut browser) = admin(&server).await else { return };
+    let mut browser = admin(&server).await;
     browser.open("/products?deleted=only&sort=name");
     browser.type_text("jxjx");
     tab_to(&mut browser, "[value=restore]");
@@ -183,7 +187,7 @@ async fn all_matching_records_are_restored_in_batches(server: Server) {
     let operations: Vec<_> = (1..=130).map(|id| json!({ "method": "delete", "id": id })).collect();
     client.post("/products/bulk", json!({ "operations": operations })).await.ok();
     deleted(&client, "Else").await;
-    let Some(mut browser) = admin(&server).await else { return };
+    let mut browser = admin(&server).await;
     browser.open("/products?deleted=only&q[name_cont]=bulk");
     browser.press("[name=_all]");
     browser.follow("[data-bulk] [value=restore]");

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A folder that goes when this is dropped.
+/// A temporary folder, removed when this is dropped.
 pub struct Folder(PathBuf);
 
 impl Folder {

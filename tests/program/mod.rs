@@ -1,4 +1,4 @@
-//! A server program under test: started in a folder of its own, called over HTTP, stopped when it is dropped.
+//! A server program under test: started in a temporary folder, called over HTTP, stopped when it is dropped.
 
 // Several test crates include this file, and none of them uses all of it.
 #![allow(dead_code)]
@@ -18,12 +18,12 @@ pub struct Program {
     executable: PathBuf,
     pub database_url: String,
     pub base_url: String,
-    /// What the first start printed.
+    /// Output of the first start.
     pub banner: String,
-    /// The token in it: it may do everything.
+    /// The token in the banner, of an administrator.
     pub token: String,
     server: Child,
-    /// Held open, so that the server can go on printing.
+    /// Kept open, so that the server can print.
     _printed: BufReader<ChildStdout>,
     client: reqwest::Client,
     folder: Folder,
@@ -39,13 +39,13 @@ impl Program {
         Program::begun_by(command, folder, executable, database_url)
     }
 
-    /// Starts a program by another command that ends in it, as `cargo run` does, where that command stands.
+    /// Starts a program by a command that executes it, such as `cargo run`, in the folder of that command.
     pub fn start_by(command: Command, executable: PathBuf, database_url: Option<String>) -> Program {
         Program::begun_by(command, Folder::new(), executable, database_url)
     }
 
     fn begun_by(command: Command, folder: Folder, executable: PathBuf, database_url: Option<String>) -> Program {
-        // The sender of webhooks brings TLS into the client, but no choice of who computes it.
+        // The dependency of the webhook sender enables TLS in the client, but selects no crypto provider.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let file = folder.path().join("charter.db");
         let database_url = database_url.unwrap_or_else(|| format!("sqlite://{}", file.display()));
@@ -75,7 +75,7 @@ impl Program {
         }
     }
 
-    /// Runs a command of the program on the same database and answers what it prints, without the line's end.
+    /// Runs a command of the program on the same database and returns its output, without the line end.
     pub fn run(&self, arguments: &[&str]) -> String {
         let mut command = Command::new(&self.executable);
         command.current_dir(self.folder.path());
@@ -85,14 +85,14 @@ impl Program {
         String::from_utf8_lossy(&output.stdout).trim_end().to_string()
     }
 
-    /// A token of the administrator with these abilities alone.
+    /// A token of the administrator with only these abilities.
     pub fn token_with(&self, abilities: &[&str]) -> String {
         let mut arguments = vec!["token", "create", "--user", "admin@example.com", "--name", "test"];
         arguments.extend(abilities.iter().flat_map(|ability| ["--ability", *ability]));
         self.run(&arguments)
     }
 
-    /// Calls a path below `/api/v1/` and answers the status and the body, null when there is none.
+    /// Calls a path below `/api/v1/` and returns the status and the body, null if it is empty.
     pub async fn call(&self, token: &str, method: Method, path: &str, body: Option<Value>) -> (u16, Value) {
         let request = self.client.request(method, format!("{}/api/v1/{path}", self.base_url)).bearer_auth(token);
         let request = match body {
@@ -103,12 +103,12 @@ impl Program {
         (status, serde_json::from_str(&text).unwrap_or_default())
     }
 
-    /// Reads a path of the application's own, and answers the status and the text.
+    /// Reads a path of the application, and returns the status and the text.
     pub async fn read(&self, token: &str, path: &str) -> (u16, String) {
         answer(self.client.get(format!("{}/{path}", self.base_url)).bearer_auth(token)).await
     }
 
-    /// Signs the administrator in to the panel, and answers the session for [`Program::page`].
+    /// Signs the administrator in to the panel, and returns the session for [`Program::page`].
     pub async fn session(&self) -> String {
         let invited = self.run(&["user", "invite", "admin@example.com"]);
         let (_, rest) = invited.split_once("/panel/invitation/").expect("a link");
@@ -122,7 +122,7 @@ impl Program {
         cookie.split(';').next().expect("a cookie has a value").to_string()
     }
 
-    /// Reads a page of the panel, and answers the status and the text.
+    /// Reads a page of the panel, and returns the status and the text.
     pub async fn page(&self, session: &str, path: &str) -> (u16, String) {
         let request = self.client.get(format!("{}/{path}", self.base_url));
         answer(request.header("accept", "text/html").header("cookie", session)).await
@@ -149,7 +149,7 @@ impl Drop for Program {
     }
 }
 
-/// A command with settings of the test alone.
+/// A command with the settings of the test, without those of the environment.
 fn with_settings(mut command: Command, folder: &Folder, database_url: &str) -> Command {
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("CHARTER_")) {
         command.env_remove(name);

@@ -21,9 +21,11 @@ fn totals_are_exact_during_concurrent_writes_on_sqlite() {
     processes::run(Database::Sqlite, check);
 }
 
-#[test]
-fn totals_are_exact_during_concurrent_writes_on_postgres() {
-    processes::run(Database::Postgres, check);
+charter_test_programs::needs_postgres! {
+    #[test]
+    fn totals_are_exact_during_concurrent_writes_on_postgres() {
+        processes::run(Database::Postgres, check);
+    }
 }
 
 const WRITERS: usize = 16;

@@ -78,7 +78,7 @@ async fn every_export_equals_the_pages_of_its_list(server: Server) {
         let name = format!("attachment; filename=\"{plural}.ndjson\"");
         assert_eq!(exported.header("content-disposition"), Some(name.as_str()), "{path}");
         let without_links = |mut record: Value| {
-            // Links are signed anew for each response.
+            // Each response has its own signed links.
             ["url", "thumb_url"].iter().for_each(|name| drop(record.as_object_mut().expect("a record").remove(*name)));
             record
         };

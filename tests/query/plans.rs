@@ -7,11 +7,13 @@ use crate::support::{Database, Server, run};
 /// Enough rows for the planner to prefer the sort index if it does not know the searched text.
 const PRODUCTS: i64 = 20_000;
 
-/// From its sixth execution on a connection, a prepared statement can get a generic plan. The search for a text
-/// without matches would then scan all records along the sort index.
-#[test]
-fn tenth_execution_of_a_list_uses_a_custom_plan() {
-    run(Database::Postgres, planned);
+charter_test_programs::needs_postgres! {
+    /// From its sixth execution on a connection, a prepared statement can get a generic plan. The search for a text
+    /// without matches would then scan all records along the sort index.
+    #[test]
+    fn tenth_execution_of_a_list_uses_a_custom_plan() {
+        run(Database::Postgres, planned);
+    }
 }
 
 /// The result of a statement on the connection that reads records, which the LIFO pool returns again.

@@ -186,9 +186,11 @@ async fn trigram_index_serves_or_and_additional_conditions(specimens: Specimens)
     }
 }
 
-#[test]
-fn list_on_postgres_reads_up_to_1000_candidates_by_id() {
-    support::run(Database::Postgres, candidates_at_the_limit);
+charter_test_programs::needs_postgres! {
+    #[test]
+    fn list_on_postgres_reads_up_to_1000_candidates_by_id() {
+        support::run(Database::Postgres, candidates_at_the_limit);
+    }
 }
 
 async fn candidates_at_the_limit(specimens: Specimens) {

@@ -42,12 +42,12 @@ async fn bulk_restore_is_atomic_and_reports_conflicts_by_index(racks: Racks) {
         (listed.column("racks", "name"), &listed.ok()["meta"]["total"]),
         (vec![json!("R1"), json!("R2"), json!("R3")], &json!(3))
     );
-    // Sent again it changes nothing.
+    // The repeated request changes nothing.
     let entries = || async { admin.get("/audit_entries?q[entity_type_eq]=racks").await.ok()["meta"]["total"].clone() };
     let before = entries().await;
     admin.post("/racks/bulk", both).await.ok();
     assert_eq!(entries().await, before);
-    // Two that want one value: the second finds it taken by the first.
+    // Two records have the same unique value: the second is rejected.
     gone(&admin, &two).await;
     let third = rack(&admin, "R3").await;
     gone(&admin, &third).await;
@@ -78,7 +78,7 @@ async fn independent_bulk_restores_each_have_a_status(racks: Racks) {
     assert_eq!(answer["results"][5]["tray"]["note"], "back");
     let told = racks.event_bodies(before).await;
     assert_eq!(told.iter().map(|event| event["event"].clone()).collect::<Vec<_>>(), ["tray.restored"]);
-    // Another's are not there.
+    // Records of other users are not found.
     gone(&admin, &plain).await;
     let (_, other) = racks.user(&[], &["trays:read", "trays:write"]).await;
     let refused = other.post("/trays/bulk", json!({ "operations": [restore(&plain)] })).await;
@@ -114,7 +114,7 @@ async fn panel_reports_the_conflicts_of_a_bulk_restore(racks: Racks) {
     refused.says("Nothing was changed").says("is already taken").says(&format!("href=\"{two}\""));
     assert!(!refused.text.contains(&format!("href=\"{one}\"")), "{}", refused.text);
     assert_eq!(admin.get("/racks?deleted=only").await.ok()["meta"]["total"], 2);
-    // All that match: each for itself.
+    // All matching records are restored, each independently.
     let all = [("_all", "1"), ("_query", "deleted=only")];
     let shown = panel.submit("/racks/bulk", &[&all[..], &[("_step", "restore")]].concat()).await;
     shown.status(200).says("2 racks will be restored");

@@ -11,7 +11,7 @@ on_both!(
     write_returns_no_values_of_a_record_hidden_by_its_deleted_parent,
 );
 
-/// A tool in tray 7, and one in none.
+/// A tool in tray 7, and one without a tray.
 async fn tools(admin: &Client) -> String {
     let tray = tray(admin, 7, json!({})).await;
     admin.post("/tools", json!({ "name": "Saw", "tray_id": 1 })).await.created("tool");
@@ -43,7 +43,7 @@ async fn record_hidden_by_its_deleted_parent_is_shown_by_no_other_record(racks: 
     shown(Value::Null, &[], ["Saw", "Axe"]).await;
     admin.post("/racks/1/restore", json!({})).await.ok();
     shown(json!(7), &["Saw"], ["Axe", "Saw"]).await;
-    // Of deleted tools the same is shown.
+    // The list of deleted tools shows the same.
     gone(&admin, "/tools/1").await;
     gone(&admin, "/racks/1").await;
     assert_eq!(admin.get("/tools?deleted=only").await.column("tools", "tray_number"), [Value::Null]);
@@ -60,7 +60,7 @@ async fn cached_total_changes_when_the_parent_of_a_referenced_record_is_deleted(
     for _ in 0..3 {
         assert_eq!(total().await, 2);
         assert_eq!(total().await, 2, "it is remembered");
-        // One is still listed that is in no tray at all, so that a page of none has a row to tell of the change.
+        // A tool without a tray keeps this list from being empty, so that the page shows the new total.
         let others = "/tools?q[tray_number_null]=1&per_page=1";
         assert_eq!(admin.get(others).await.ok()["meta"]["total"], 1);
         gone(&admin, "/racks/1").await;

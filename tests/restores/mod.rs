@@ -67,7 +67,7 @@ mod tray {
         pub deleted_at: Option<DateTimeUtc>,
     }
 
-    /// A tray says no, and writes down that it came back.
+    /// Hooks that can reject a restore, and that record it.
     trait Behaviour {
         fn guard(context: &Context<'_>, tray: &Model) -> impl Future<Output = Result<()>> + Send;
         fn before_save(context: &Context<'_>, draft: &mut Draft<Entity>) -> impl Future<Output = Result<()>> + Send;
@@ -124,7 +124,7 @@ mod tool {
 }
 
 own_fixture! {
-    /// The service with racks, trays on them and tools in those beside its own resources.
+    /// The service with the additional resources rack, tray and tool, each a child of the one before.
     Racks, "racks", [rack::route(), tray::route(), tool::route()], fill
 }
 
@@ -192,7 +192,7 @@ async fn gone(client: &Client, path: &str) {
     client.delete(path).await.deleted();
 }
 
-/// Of several unique values the one that is taken, also by who was there in the very same moment.
+/// The error names the unique field whose value is taken, also by a concurrent write.
 async fn concurrent_creates_of_one_unique_set_report_the_conflict(racks: Racks) {
     let admin = racks.admin();
     for number in 1..9 {
@@ -235,13 +235,13 @@ async fn record_can_be_restored_only_after_its_required_parent(racks: Racks) {
     let tray = tray(&admin, 1, json!({})).await;
     gone(&admin, &tray).await;
     gone(&admin, "/racks/1").await;
-    // It is listed, so that it can be found out what stands in its way.
+    // The list of deleted records shows the reference to the deleted parent.
     assert_eq!(admin.get("/trays?deleted=only").await.column("trays", "rack_id"), [1]);
     let told = admin.post(&format!("{tray}/restore"), json!({})).await.invalid("rack_id");
     assert_eq!(told, "refers to a deleted rack; restore that record first");
     admin.post("/racks/1/restore", json!({})).await.ok();
     admin.post(&format!("{tray}/restore"), json!({})).await.ok();
-    // A reference that may be null may lead to a deleted record, as it may while its own record is there.
+    // A restored record may have a nullable reference to a deleted record, like any other record.
     let spare = rack(&admin, "R2").await;
     let id: i64 = spare.rsplit('/').next().and_then(|id| id.parse().ok()).expect("an id");
     admin.put(&tray, json!({ "spare_rack_id": id })).await.ok();

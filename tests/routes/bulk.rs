@@ -35,7 +35,7 @@ fn statuses(answer: &Answer) -> Vec<i64> {
     answer.ok()["results"].as_array().expect("results").iter().filter_map(|result| result["status"].as_i64()).collect()
 }
 
-/// The names of all members, the total that the list tells, and how many events and entries of the trail there are.
+/// The names of all members, the total of the list, and the numbers of events and audit entries.
 async fn stand(server: &Server) -> (Vec<Value>, i64, usize, i64) {
     let admin = server.admin();
     let list = admin.get("/members?per_page=100").await;
@@ -60,7 +60,7 @@ async fn bulk_operations_run_in_order(server: Server) {
     let answer = admin.post("/members/bulk", json!({ "operations": operations })).await;
     let results = answer.ok()["results"].as_array().expect("results").clone();
     assert_eq!(statuses(&answer), [201, 200, 200, 201]);
-    // What each answers is what it would answer alone.
+    // Each result equals the response of the single request.
     for result in &results {
         let shown = admin.get(&format!("/members/{}", result["member"]["id"])).await;
         if result["member"]["name"] != "Ada L." {
@@ -129,13 +129,13 @@ async fn independent_bulk_operations_each_have_a_status(server: Server) {
     assert!(results[4]["error"]["errors"]["method"].is_array());
     let after = stand(&server).await;
     assert_eq!(after.0, ["Ada L.", "Grace"]);
-    // One new, one changed: of what failed there is no entry.
+    // One created and one updated record have an entry; the failed operation has none.
     assert_eq!((after.1, after.3), (2, before.3 + 2));
 }
 
 async fn failed_bulk_operation_is_rolled_back_without_affecting_others(server: Server) {
     let admin = server.admin();
-    // A unique index, and a record that another refers to, are where the database itself says no.
+    // The database itself rejects a duplicate value, and the deletion of a referenced record.
     let group = admin.post("/product_groups", json!({ "name": "Lighting" })).await.created("product_group");
     admin.post("/products", json!({ "name": "Lamp", "product_group_id": group["id"] })).await.created("product");
     let operations = [
@@ -173,7 +173,7 @@ async fn parent_in_the_path_applies_to_every_bulk_operation(server: Server) {
     assert_eq!(statuses(&answer), [201, 422, 201], "{}", answer.text);
     let accessory = answer.ok()["results"][0]["accessory"].clone();
     assert_eq!(accessory["product_id"], products[0]);
-    // That of another product is not there.
+    // The accessory of another product is not found.
     let other = format!("/products/{}/accessories", products[1]);
     let operations = [
         json!({ "method": "update", "id": accessory["id"], "accessory": { "quantity": "2" } }),
@@ -270,7 +270,7 @@ async fn bulk_operation_requires_the_access_of_the_single_operation(server: Serv
     bulk(&other, "/exchange_rates", true, &operations).await.refused(403, "permission_missing");
     bulk(&server.able(&["members:read"]).await, "/members", true, &[]).await.refused(403, "ability_missing");
     bulk(&server.anonymous(), "/members", true, &[]).await.refused(401, "unauthenticated");
-    // The views of others are not seen, and those of everybody are not theirs to change.
+    // Users do not see the views of others, and cannot change system views.
     let view = |visibility: &str| json!({ "name": "v", "entity_type": "members", "columns": ["id"], "visibility": visibility });
     let own = admin.post("/custom_views", view("personal")).await.created("custom_view")["id"].clone();
     let all = admin.post("/custom_views", view("system")).await.created("custom_view")["id"].clone();
@@ -324,7 +324,7 @@ async fn secrets_of_a_bulk_write_are_replayed_only_to_the_same_token(server: Ser
     assert_eq!(bulk(&keyed, "/tokens", true, &operations).await.ok()["results"], results);
     let other = server.able(&["*"]).await.with("idempotency-key", "tokens");
     bulk(&other, "/tokens", true, &operations).await.refused(409, "conflict");
-    // A token that goes with others is no good at once.
+    // A token that a bulk request revokes is invalid immediately.
     let value = results[0]["token"]["value"].as_str().expect("the secret").to_string();
     let id = results[0]["token"]["id"].clone();
     bulk(&admin, "/tokens", true, &[json!({ "method": "delete", "id": id })]).await.ok();
@@ -368,7 +368,7 @@ async fn bulk_write_with_a_too_long_response_is_rolled_back(server: Server) {
     assert_eq!(name().await, json!("Longer"));
 }
 
-/// Each locks what the other is about to lock, unless both take the records in one order.
+/// The two requests would deadlock if they did not lock the records in the same order.
 async fn concurrent_bulk_writes_in_different_orders_do_not_deadlock(server: Server) {
     let admin = server.admin();
     let mut ids = Vec::new();

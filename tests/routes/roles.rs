@@ -14,12 +14,14 @@ on_both!(
     role_deleted_during_its_assignment_is_removed_from_every_user,
 );
 
-#[test]
-fn roles_assigned_during_the_delete_of_another_role_are_kept() {
-    run(Database::Postgres, given_meanwhile);
+charter_test_programs::needs_postgres! {
+    #[test]
+    fn roles_assigned_during_the_delete_of_another_role_are_kept() {
+        run(Database::Postgres, assign_during_delete);
+    }
 }
 
-async fn given_meanwhile(server: Server) {
+async fn assign_during_delete(server: Server) {
     let admin = &server.admin();
     let mut roles = Vec::new();
     for name in ["Gone", "Taken", "Given"] {

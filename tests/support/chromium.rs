@@ -11,17 +11,6 @@ use serde_json::Value;
 
 use super::postgres;
 
-/// Program names in order of preference. The headless shells have no window system and start in half the time.
-const NAMES: &[&str] = &[
-    "chromium-headless-shell",
-    "chrome-headless-shell",
-    "chromium",
-    "chromium-browser",
-    "google-chrome",
-    "google-chrome-stable",
-    "chrome",
-];
-
 /// The browser reads from descriptor 3 and writes to descriptor 4. It ends when its input is closed, at the latest
 /// with the test process, and its profile is removed.
 const SCRIPT: &str = r#"folder=$(mktemp -d "$1/charter-test-XXXXXX"); shift; "$@" --user-data-dir="$folder" 3<&0 4>&1 </dev/null >/dev/null 2>/dev/null; rm -rf "$folder""#;
@@ -37,35 +26,21 @@ pub struct Program {
     last_id: u64,
 }
 
-/// The program, if it is installed.
-fn installed() -> Option<&'static PathBuf> {
-    static FOUND: OnceLock<Option<PathBuf>> = OnceLock::new();
-    FOUND
-        .get_or_init(|| {
-            let named = std::env::var_os("CHROMIUM").map(PathBuf::from);
-            let path = std::env::var_os("PATH").unwrap_or_default();
-            let paths =
-                || std::env::split_paths(&path).flat_map(|folder| NAMES.iter().map(move |name| folder.join(name)));
-            let found = named.or_else(|| paths().find(|path| path.is_file()));
-            if found.is_none() {
-                let required = std::env::var_os("CHARTER_TEST_REQUIRE_BROWSER").is_some();
-                assert!(
-                    !required,
-                    "no Chromium in CHROMIUM or the PATH (Debian: apt-get install chromium-headless-shell)"
-                );
-                let mut error = std::io::stderr().lock();
-                let _ = writeln!(error, "\n!!! SKIPPED: the panel's tests in a browser. No Chromium in the PATH.\n");
-            }
-            found
-        })
-        .as_ref()
+/// The program.
+///
+/// # Panics
+/// If it is not installed.
+fn installed() -> &'static PathBuf {
+    static FOUND: OnceLock<PathBuf> = OnceLock::new();
+    let help = "no Chromium in CHROMIUM or the PATH (Debian: apt-get install chromium-headless-shell)";
+    FOUND.get_or_init(|| postgres::search::browser().expect(help))
 }
 
 impl Program {
-    /// An idle process or a new one. `None` if Chromium is not installed.
-    pub fn take() -> Option<Program> {
+    /// An idle process or a new one.
+    pub fn take() -> Program {
         let idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        idle.or_else(|| installed().map(Program::start))
+        idle.unwrap_or_else(|| Program::start(installed()))
     }
 
     /// Returns the process to the pool.

@@ -24,16 +24,11 @@ pub enum Template {
 }
 
 impl Database {
-    /// True if the database can be used. A missing PostgreSQL prints a notice.
-    pub fn is_installed(self) -> bool {
-        self == Database::Sqlite || postgres::server().is_some()
-    }
-
     /// The URL of an empty database.
     pub fn create(self, folder: &Folder) -> String {
         match self {
             Database::Sqlite => sqlite_url(folder),
-            Database::Postgres => postgres::server().expect("PostgreSQL is installed").create_database(None),
+            Database::Postgres => postgres::server().create_database(None),
         }
     }
 
@@ -73,9 +68,7 @@ impl Template {
                 std::fs::write(file(folder), bytes).expect("the folder can be written");
                 sqlite_url(folder)
             }
-            Template::Postgres(url) => {
-                postgres::server().expect("PostgreSQL is installed").create_database(Some(url.as_str()))
-            }
+            Template::Postgres(url) => postgres::server().create_database(Some(url.as_str())),
         }
     }
 }

@@ -44,21 +44,33 @@ pub use server::{Fixture, Prepared, Server, build_trigram_indexes, create, nothi
 pub use tcp_proxy::TcpProxy;
 
 /// Defines two tests for each of these functions, one on SQLite and one on PostgreSQL. The functions take a fixture.
+/// `browser:` before the names is for functions that need Chromium.
 macro_rules! on_both {
+    (browser: $($name:ident),* $(,)?) => {
+        crate::support::on_both!(@ needs_browser needs_browser_and_postgres $($name)*);
+    };
     ($($name:ident),* $(,)?) => {
-        $(
-            mod $name {
+        crate::support::on_both!(@ needs_nothing needs_postgres $($name)*);
+    };
+    (@ $sqlite:ident $postgres:ident $($name:ident)*) => {
+        $(crate::support::on_both!(# $sqlite $postgres $name);)*
+    };
+    (# $sqlite:ident $postgres:ident $name:ident) => {
+        mod $name {
+            charter_test_programs::$sqlite! {
                 #[test]
                 fn sqlite() {
                     crate::support::run(crate::support::Database::Sqlite, super::$name);
                 }
+            }
 
+            charter_test_programs::$postgres! {
                 #[test]
                 fn postgres() {
                     crate::support::run(crate::support::Database::Postgres, super::$name);
                 }
             }
-        )*
+        }
     };
 }
 

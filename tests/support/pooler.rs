@@ -1,22 +1,17 @@
 //! PgBouncer in transaction mode before the tests' PostgreSQL.
 //!
-//! The program is `PGBOUNCER`, or is in the PATH or Debian's folder. Versions before 1.21 mix up the prepared
-//! statements of their clients and are ignored. `CHARTER_TEST_REQUIRE_PGBOUNCER=1` makes its absence a failure.
-//! Otherwise a notice is printed once, and the tests that need it pass without running.
+//! The program is `PGBOUNCER`, or is in the PATH or Debian's folder. Versions before 1.21 do not count, because they mix up
+//! the prepared statements of their clients. Without the program, the tests that need it are ignored
+//! (`needs_pgbouncer!`), unless `CHARTER_TEST_REQUIRE_PGBOUNCER=1` is set.
 
 use std::fs;
-use std::io::Write;
 use std::net::TcpStream;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::sync::OnceLock;
+use std::path::Path;
+use std::process::{Child, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use super::postgres::{Account, free_port, server, temporary_folder};
-
-/// Minor version of 1.x with support for prepared statements.
-const LEAST: u32 = 21;
+use super::postgres::{Account, free_port, search, server, temporary_folder};
 
 /// Stops the pooler when the test process ends, like the watchdog of PostgreSQL.
 const WATCHDOG: &str = r#""$1" "$2/pgbouncer.ini" > /dev/null 2> "$2/log" & cat > /dev/null; kill "$!"; rm -rf "$2""#;
@@ -29,9 +24,8 @@ pub struct Pooler {
 
 impl Pooler {
     /// A new pooler with this many connections to each database.
-    pub fn start(connections: usize) -> Option<Pooler> {
-        static PROGRAM: OnceLock<Option<PathBuf>> = OnceLock::new();
-        let (program, postgres) = (PROGRAM.get_or_init(program).as_ref()?, server()?);
+    pub fn start(connections: usize) -> Pooler {
+        let (program, postgres) = (search::pgbouncer().expect("PgBouncer of version 1.21 or later"), server());
         let (account, port) = (Account::for_server(), free_port());
         let folder = temporary_folder(account);
         let settings = format!(
@@ -51,7 +45,7 @@ impl Pooler {
             assert!(started.elapsed() < Duration::from_secs(20), "pgbouncer does not start: {log}");
             sleep(Duration::from_millis(20));
         }
-        Some(pooler)
+        pooler
     }
 
     /// The same database, through the pooler.
@@ -66,33 +60,4 @@ impl Drop for Pooler {
         // Waiting closes the pipe first, which makes the shell stop the pooler.
         let _ = self.watchdog.wait();
     }
-}
-
-fn program() -> Option<PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let folders = std::env::split_paths(&path).chain(["/usr/sbin".into()]).map(|folder| folder.join("pgbouncer"));
-    let named = std::env::var_os("PGBOUNCER").map(PathBuf::from);
-    let found = named.into_iter().chain(folders).find(|program| program.is_file());
-    let version = found.as_deref().and_then(version);
-    if version.is_some_and(|version| version >= (1, LEAST)) {
-        return found;
-    }
-    let required = std::env::var_os("CHARTER_TEST_REQUIRE_PGBOUNCER").is_some_and(|value| value == "1");
-    assert!(
-        !required,
-        "CHARTER_TEST_REQUIRE_PGBOUNCER=1, but there is no pgbouncer of 1.{LEAST} or later: {version:?}"
-    );
-    let notice = format!(
-        "\n*** SKIPPED: there is no pgbouncer of 1.{LEAST} or later (found: {version:?}); the tests behind a pooler do \
-         not run: set PGBOUNCER to the program ***\n\n"
-    );
-    let _ = std::io::stderr().write_all(notice.as_bytes());
-    None
-}
-
-fn version(program: &Path) -> Option<(u32, u32)> {
-    let output = Command::new(program).arg("--version").output().ok()?;
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    let mut numbers = text.lines().next()?.rsplit(' ').next()?.split('.').map(str::parse::<u32>);
-    Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
 }

@@ -4,16 +4,16 @@
 //! durability. It ends with the test process, even if that is killed: a shell reads from a pipe whose other end only
 //! this process holds. When the pipe closes, the shell stops the server and removes the folder.
 //!
-//! The programs are those in `PG_BIN`, in the PATH or in Debian's folders. `CHARTER_TEST_REQUIRE_POSTGRES=1` makes
-//! their absence a failure. Otherwise a notice is printed once, and the tests that need the server pass without
-//! running.
+//! The programs are those in `PG_BIN`, in the PATH or in Debian's folders. Without them, the tests that need the server
+//! are ignored (`needs_postgres!`), unless `CHARTER_TEST_REQUIRE_POSTGRES=1` is set.
 
 // Several test crates include this file, and none of them uses all of it.
 #![allow(dead_code)]
 
-use std::ffi::OsStr;
+#[path = "../programs/src/search.rs"]
+pub mod search;
+
 use std::fs;
-use std::io::Write;
 use std::net::TcpListener;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, chown};
 use std::os::unix::process::CommandExt;
@@ -23,10 +23,6 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
-
-/// Where the programs are searched.
-const SEARCHED: &str =
-    "no initdb in PG_BIN, the PATH or /usr/lib/postgresql/*/bin (Debian: apt-get install postgresql)";
 
 /// Timeout of the start, on a machine that is busy with other tests.
 const START_TIMEOUT: Duration = Duration::from_secs(60);
@@ -59,27 +55,23 @@ pub struct Postgres {
     watchdog: Child,
 }
 
-/// The server that the tests of this process share, started on first use. `None` if PostgreSQL is not installed.
+/// The server that the tests of this process share, started on first use.
 ///
 /// # Panics
-/// When it does not start, and when it is not installed although the environment requires it.
-pub fn server() -> Option<&'static Postgres> {
-    static SERVER: OnceLock<Option<Postgres>> = OnceLock::new();
-    SERVER.get_or_init(Postgres::start).as_ref()
+/// If PostgreSQL is not installed or does not start.
+pub fn server() -> &'static Postgres {
+    static SERVER: OnceLock<Postgres> = OnceLock::new();
+    SERVER.get_or_init(Postgres::start)
 }
 
 impl Postgres {
-    /// A separate server, for tests that stop it. `None` if PostgreSQL is not installed.
-    pub fn start() -> Option<Postgres> {
-        let Some(programs) = programs() else {
-            let required = std::env::var_os("CHARTER_TEST_REQUIRE_POSTGRES").is_some_and(|value| value == "1");
-            assert!(!required, "CHARTER_TEST_REQUIRE_POSTGRES=1, but PostgreSQL is not installed: {SEARCHED}");
-            // Bypasses the test harness, which hides the output of passing tests.
-            let notice =
-                format!("\n*** SKIPPED: PostgreSQL is not installed; its tests do not run: {SEARCHED} ***\n\n");
-            let _ = std::io::stderr().write_all(notice.as_bytes());
-            return None;
-        };
+    /// A separate server, for tests that stop it.
+    ///
+    /// # Panics
+    /// If PostgreSQL is not installed or does not start.
+    pub fn start() -> Postgres {
+        let programs = search::postgres();
+        let programs = programs.unwrap_or_else(|| panic!("PostgreSQL is not in {}", search::POSTGRES_FOLDERS));
         let account = Account::for_server();
         let folder = temporary_folder(account);
         let watchdog = watch(&folder);
@@ -89,7 +81,7 @@ impl Postgres {
         let output = initdb.arg("--pgdata").arg(&data).output().expect("initdb runs");
         assert!(output.status.success(), "initdb failed: {}", String::from_utf8_lossy(&output.stderr));
         let (server, port) = serve(&programs, account, &folder, &data);
-        Some(Postgres { programs, port, databases: AtomicU32::new(0), server, watchdog })
+        Postgres { programs, port, databases: AtomicU32::new(0), server, watchdog }
     }
 
     /// The URL of a new database: empty, or a copy of the one at `template`, which must have no connections.
@@ -156,27 +148,6 @@ impl Drop for Postgres {
         let _ = self.watchdog.wait();
         let _ = self.server.wait();
     }
-}
-
-/// The folder of PostgreSQL's programs, the newest if Debian has several.
-fn programs() -> Option<PathBuf> {
-    let complete = |folder: &PathBuf| ["initdb", "postgres", "psql"].iter().all(|name| folder.join(name).is_file());
-    if let Some(folder) = std::env::var_os("PG_BIN") {
-        return Some(PathBuf::from(folder)).filter(complete);
-    }
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    // The PATH often has a link to one program only; the others are next to its target.
-    let linked = std::env::split_paths(&path).filter_map(|folder| folder.join("initdb").canonicalize().ok());
-    let mut folders = linked.filter_map(|program| program.parent().map(Path::to_path_buf));
-    if let Some(folder) = folders.find(complete) {
-        return Some(folder);
-    }
-    let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten().map(|entry| entry.path());
-    let number =
-        |folder: &PathBuf| folder.file_name().and_then(OsStr::to_str).and_then(|name| name.parse::<u32>().ok());
-    let mut versions: Vec<_> = versions.filter(|folder| complete(&folder.join("bin"))).collect();
-    versions.sort_by_key(number);
-    versions.pop().map(|folder| folder.join("bin"))
 }
 
 /// The user that the server runs as. PostgreSQL refuses to run as root.

@@ -49,12 +49,9 @@ pub struct Prepared {
 /// Adds records to a prepared database.
 pub type Fill = fn(&Arc<State>) -> BoxFuture<'_, ()>;
 
-/// Runs a test on a fixture over this database, if it is installed.
+/// Runs a test on a fixture over this database.
 pub fn run<F: Fixture, T: Future<Output = ()>>(database: Database, test: impl FnOnce(F) -> T) {
     log();
-    if !database.is_installed() {
-        return;
-    }
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     runtime.expect("a runtime starts").block_on(async {
         let fixture = F::start(database).await;

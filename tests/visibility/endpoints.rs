@@ -31,7 +31,7 @@ const ENDPOINTS: &[&str] = &[
     "include of any of several",
     "include of a part",
     "include of an attachment",
-    "create beside it",
+    "create a sibling",
     "update by bulk",
 ];
 
@@ -90,7 +90,7 @@ async fn reaches(world: &World, client: &Client, endpoint: &str) -> bool {
             let answer = included(format!("/pins/{}?include=file", pin["id"])).await;
             !answer["pin"]["file"].is_null()
         }
-        "create beside it" => {
+        "create a sibling" => {
             let answer = client.post(&format!("/folders/{}/notes", folder["id"]), json!({ "body": "x" })).await;
             answer.status == 201 || found(answer)
         }

@@ -14,16 +14,16 @@ on_both!(
 );
 
 /// Received events with the caller that the webhook's URL names.
-async fn told(world: &World) -> Vec<(String, String)> {
+async fn received(world: &World) -> Vec<(String, String)> {
     let receiver = Receiver::answering(200);
     deliver(&world.server, &receiver).await;
     let sent = receiver.take();
-    let mut told: Vec<(String, String)> = sent
+    let mut received: Vec<(String, String)> = sent
         .iter()
         .map(|attempt| (attempt.event.to_string(), attempt.url.rsplit('/').next().unwrap_or_default().to_string()))
         .collect();
-    told.sort();
-    told
+    received.sort();
+    received
 }
 
 async fn listen(world: &World) {
@@ -48,10 +48,10 @@ async fn webhook_receives_events_of_records_its_owner_sees(server: Folders) {
         ("note.updated", "administrator"),
         ("note.updated", "owner"),
     ];
-    assert_eq!(told(&world).await, pairs(&expected));
+    assert_eq!(received(&world).await, pairs(&expected));
     // Events of records without an owner go to everyone.
     world.owner.post("/members", json!({ "name": "Ada" })).await.created("member");
-    assert_eq!(told(&world).await.len(), 3);
+    assert_eq!(received(&world).await.len(), 3);
 }
 
 async fn deletion_of_a_child_reaches_its_owner_after_the_parent_is_deleted(server: Folders) {
@@ -70,7 +70,7 @@ async fn deletion_of_a_child_reaches_its_owner_after_the_parent_is_deleted(serve
         ("note.deleted", "administrator"),
         ("note.deleted", "owner"),
     ];
-    assert_eq!(told(&world).await, pairs(&expected));
+    assert_eq!(received(&world).await, pairs(&expected));
 }
 
 async fn transferred_record_is_reported_to_its_new_owner(server: Folders) {
@@ -85,7 +85,7 @@ async fn transferred_record_is_reported_to_its_new_owner(server: Folders) {
         ("note.updated", "administrator"),
         ("note.updated", "stranger"),
     ];
-    assert_eq!(told(&world).await, pairs(&expected));
+    assert_eq!(received(&world).await, pairs(&expected));
 }
 
 /// The application may emit an event that no API operation emits.
@@ -100,5 +100,5 @@ async fn application_event_reaches_users_who_see_its_record(server: Folders) {
         crate::support::Database::Postgres => values.replace("CURRENT_TIMESTAMP", "now() + interval '1 day'"),
     };
     world.server.sql(&format!("INSERT INTO events ({columns}) VALUES ({later})")).await;
-    assert_eq!(told(&world).await, pairs(&[("note.restored", "administrator"), ("note.restored", "owner")]));
+    assert_eq!(received(&world).await, pairs(&[("note.restored", "administrator"), ("note.restored", "owner")]));
 }

@@ -1,8 +1,8 @@
-//! The paths that Rust code names, read from its text: `use` declarations taken apart, and paths in the code itself.
+//! Parser of paths in Rust code: `use` declarations, which it splits into single paths, and paths in expressions.
 
 use std::collections::BTreeSet;
 
-/// Every path of two segments or more, with `self` and `super` resolved from the module that the code stands in.
+/// Every path of two segments or more, with `self` and `super` resolved from the module of the code.
 pub fn names(code: &str, module: &[&str]) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut rest = code;

@@ -1,4 +1,4 @@
-//! The workspace as it stands: its packages, and the names that its source files use.
+//! The packages of the workspace, and the names that its source files use.
 
 // Several test crates include this file, and none of them uses all of it.
 #![allow(dead_code, unused_imports)]

@@ -1,4 +1,4 @@
-//! What cargo says of the packages and what they depend on.
+//! Packages of the workspace and their dependencies, from `cargo metadata`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
@@ -18,15 +18,15 @@ pub struct Package {
     pub license: String,
     /// The folder of its manifest.
     pub folder: String,
-    /// What it declares: the name that its code uses, and the kind (`normal`, `dev` or `build`).
+    /// Declared dependencies: the name in code, and the kind (`normal`, `dev` or `build`).
     pub declared: Vec<(String, &'static str)>,
-    /// The ids of what it is built with, without what only its tests need.
+    /// Ids of its normal dependencies (`true`) and build dependencies (`false`).
     dependencies: Vec<(String, bool)>,
 }
 
 impl Packages {
     pub fn read() -> Packages {
-        // Without a platform cargo would ask for what other systems need, and nothing here has fetched.
+        // Without a platform, cargo requires the dependencies of other systems, which are not downloaded.
         let told = Command::new(env!("CARGO")).arg("-vV").output().expect("cargo runs").stdout;
         let told = String::from_utf8_lossy(&told);
         let host = told.lines().find_map(|line| line.strip_prefix("host: ")).expect("cargo tells its host");
@@ -59,12 +59,12 @@ impl Packages {
         self.members().find(|package| package.name == name).unwrap_or_else(|| panic!("there is no package {name}"))
     }
 
-    /// Everything that this package is linked with, itself left out: what its normal dependencies need.
+    /// The packages that this one is linked with: its normal dependencies and, transitively, theirs.
     pub fn linked(&self, package: &Package) -> BTreeSet<&str> {
         self.reached(package, |normal| normal).into_iter().map(|package| package.name.as_str()).collect()
     }
 
-    /// Everything that is built for a workspace member that is not for its tests alone.
+    /// The packages that are built for a workspace member, without those only for its tests.
     pub fn built(&self) -> Vec<&Package> {
         let mut found: BTreeMap<(&str, &str), &Package> = BTreeMap::new();
         for package in self.members().flat_map(|member| self.reached(member, |_| true)) {
@@ -89,7 +89,7 @@ impl Packages {
 }
 
 impl Package {
-    /// What it declares of a kind, by the names that code uses.
+    /// Declared dependencies of a kind, by their names in code.
     pub fn declares(&self, kind: &str) -> BTreeSet<&str> {
         self.declared.iter().filter(|(_, other)| *other == kind).map(|(name, _)| name.as_str()).collect()
     }

@@ -1,4 +1,4 @@
-//! The source files of a folder, and what their code says once comments and tests are left out.
+//! The source files of a folder, and their code without comments and tests.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -13,8 +13,8 @@ pub struct Source {
     pub text: String,
 }
 
-/// The Rust files below a folder of the workspace, in the order of their paths. Neither what cargo builds nor the cases
-/// that tests hold against the compiler are among them.
+/// The Rust files below a folder of the workspace, in the order of their paths. Build output and
+/// the cases of compile-fail tests are excluded.
 pub fn sources(folder: &str) -> Vec<Source> {
     let mut found = Vec::new();
     collect(&super::root().join(folder), &mut found);
@@ -42,14 +42,14 @@ impl Source {
     pub fn code(&self) -> String {
         let code = self.text.split("#[cfg(test)]").next().unwrap_or_default();
         let lines = code.lines().map(|line| match line.find("//") {
-            // A `//` in a text is that of a URL.
+            // A `//` after a colon is in a URL.
             Some(at) if !line[..at].ends_with(':') => &line[..at],
             _ => line,
         });
         lines.collect::<Vec<_>>().join("\n")
     }
 
-    /// Every path that the code names from an outer crate, or from the root of its own: `crate::meta::Kind`.
+    /// Every path in the code that begins with a crate: `crate::meta::Kind`.
     pub fn names(&self) -> BTreeSet<String> {
         let inner = self.path.split_once("src/").map_or("", |(_, inner)| inner).trim_end_matches(".rs");
         let mut module: Vec<&str> = inner.split('/').collect();
@@ -59,17 +59,17 @@ impl Source {
         imports::names(&self.code(), &module)
     }
 
-    /// Whether the code names this path or something below it.
+    /// True if the code names this path or something below it.
     pub fn uses(&self, path: &str) -> bool {
         self.names().iter().any(|name| name == path || name.starts_with(&format!("{path}::")))
     }
 
-    /// The words of the code: names, and what stands in texts.
+    /// The words of the code: names, and words in string literals.
     pub fn words(&self) -> BTreeSet<String> {
         words(&self.code())
     }
 
-    /// The words of the code outside of texts. It must be without escaped quotes and raw texts, as generated code is.
+    /// The words of the code outside of string literals. The code must not have escaped quotes or raw strings.
     pub fn words_outside_texts(&self) -> BTreeSet<String> {
         self.code().split('"').step_by(2).flat_map(words).collect()
     }

@@ -1,7 +1,7 @@
-//! What a resource costs at build time: an application of 10 and of 100 synthetic resources, cold and after one edit.
+//! Build time for each resource, with 10 and with 100 synthetic resources, cold and after one edit.
 //!
-//! `cargo run --release --manifest-path benches/Cargo.toml --bin build-time`. "Cold" builds the application alone: its
-//! dependencies, the runtime included, are built before and not counted. All figures are of a debug build.
+//! `cargo run --release --manifest-path benches/Cargo.toml --bin build-time`. "Cold" builds only the application: its
+//! dependencies, the runtime included, are built before and not counted. All builds are debug builds.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
-/// What one build took.
+/// Resources that one build used.
 struct Cost {
     cpu: f64,
     wall: f64,

@@ -96,7 +96,7 @@ struct Meta {
 }
 
 #[derive(Deserialize)]
-struct Asked {
+struct ListQuery {
     page: Option<i64>,
 }
 
@@ -127,8 +127,8 @@ const DETAIL: &str = "t.allowed_stock_type, t.buffer_percent, t.post_rent_unavai
     t.sub_rental_cost_group_id, t.sub_rental_price, t.purchase_cost_group_id, t.purchase_price, t.country_of_origin_id, t.tag_list";
 const FROM: &str = "FROM products AS t LEFT JOIN product_groups AS g ON g.id = t.product_group_id";
 
-async fn list(State(pool): State<PgPool>, Query(asked): Query<Asked>) -> Result<Json<Many>, Failed> {
-    let page = asked.page.unwrap_or(1).max(1);
+async fn list(State(pool): State<PgPool>, Query(query): Query<ListQuery>) -> Result<Json<Many>, Failed> {
+    let page = query.page.unwrap_or(1).max(1);
     let offset = if page == 1 { "" } else { " OFFSET $1" };
     let sql = format!("SELECT {COLUMNS} {FROM} WHERE t.deleted_at IS NULL ORDER BY t.id LIMIT 20{offset}");
     let mut query = sqlx::query_as::<_, Product>(sqlx::AssertSqlSafe(sql));

@@ -1,12 +1,12 @@
-//! What a server still does when it is asked for three times what it can do: answers in time a second, and what becomes of
-//! the rest.
+//! Throughput under overload: successful responses a second at one and three times the capacity of the server.
 //!
-//! `cargo run --release --manifest-path benches/Cargo.toml --bin overload` finds with how many connections that each
-//! ask again as soon as they are answered the rate is best, and then has that, and one and three times its rate offered by the
-//! clock, whatever comes back, in turn and in one run. Beside the rates stands how much good a second of the server's CPU did, which a machine that is busy with
-//! other things changes less (on SQLite that is all that is done for a request). The server has one CPU and the load another, where there are two. `DATABASE=postgres` starts a private
-//! PostgreSQL; `CONCURRENCY` is the setting `request-concurrency`; `CROWD` is how many connections offer by the clock; `SERVER` is a build
-//! that is there.
+//! `cargo run --release --manifest-path benches/Cargo.toml --bin overload` finds the number of
+//! closed-loop connections with the highest rate. Each round then measures that load, and an open loop at one and at three
+//! times its rate. The output also has the successful responses for each CPU second of the server, which other programs on
+//! the machine influence less. With two CPUs, the server and the load each have one.
+//!
+//! `DATABASE=postgres` starts a private PostgreSQL. `CONCURRENCY` is the setting `request-concurrency`, `CROWD` the number
+//! of connections of the open loop, and `SERVER` the path of a built server.
 
 #[path = "../load.rs"]
 mod load;
@@ -22,7 +22,7 @@ use std::time::Duration;
 use load::Outcome;
 use server::{Server, built, run};
 
-/// With so many connections the best rate is looked for.
+/// Numbers of connections that are tried for the highest rate.
 const BEST: [usize; 4] = [8, 16, 32, 64];
 
 fn main() {
@@ -37,7 +37,7 @@ fn main() {
     let mut environment = vec![("CHARTER_DATA_DIR", data.display().to_string())];
     let on_postgres = std::env::var("DATABASE").is_ok_and(|database| database == "postgres");
     if on_postgres {
-        let url = postgres::server().expect("PostgreSQL is installed").create_database(None);
+        let url = postgres::server().create_database(None);
         environment.push(("CHARTER_DATABASE_URL", url));
     }
     for (name, default) in [("CONCURRENCY", ""), ("POOL", "8")] {
@@ -56,7 +56,7 @@ fn main() {
         pin(std::process::id(), "1");
     }
     server.get(&path);
-    // With what the server used of its CPU.
+    // The outcome, and the CPU time of the server.
     let load = |connections, rate| {
         let before = server.cpu_seconds();
         let outcome = load::run(&server, &path, connections, rate, seconds);

@@ -1,10 +1,11 @@
-//! A page of the panel beside the API's answer for the same rows: how long each takes, and what each costs the server.
+//! Latency and CPU time of the panel's list pages, compared with the API's lists of the same rows.
 //!
-//! `cargo run --release --manifest-path benches/Cargo.toml --bin panel` fills an SQLite file with a million products (`PRODUCTS`),
-//! signs in, and asks for each list and its page in turn, so many times a round (`BLOCK`, `ROUNDS`), one after the other on a
-//! connection that is kept. A ratio is the median of those of the rounds: what else the machine does changes slower than they do.
-//! A page may cost one and a half times what the list does where neither is remembered: with `FIRST=1` a record is changed before
-//! each request, which is not counted. `SERVER` is a build that is there, and `ONLY` a part of the name of what is asked for.
+//! `cargo run --release --manifest-path benches/Cargo.toml --bin panel` fills an SQLite file with a million products
+//! (`PRODUCTS`) and signs in. Each of the rounds (`ROUNDS`) sends `BLOCK` requests for the list and as many for the page,
+//! one after the other on one connection. A ratio is the median of the rounds' ratios, which filters out other load of the
+//! machine. With `FIRST=1`, a write that is not measured precedes each request, so that no response comes from the cache;
+//! the page may then cost up to 1.5 times the list. `SERVER` is the path of a built server, and `ONLY` a part of a case's
+//! name.
 
 #[path = "../server.rs"]
 mod server;
@@ -16,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use server::{Server, built, run};
 
-/// What is asked of the API, and the page with the same rows: the address is the same, and so are its parameters.
+/// Name of each case, and its path: the same for the API and the panel.
 const CASES: [(&str, &str); 5] = [
     ("page 1 of 20", "/products"),
     ("page 1 of 100", "/products?per_page=100"),
@@ -68,7 +69,7 @@ fn main() {
     );
     let only = std::env::var("ONLY").unwrap_or_default();
     let first = std::env::var("FIRST").is_ok_and(|first| first == "1");
-    // What is there already would change nothing.
+    // Two values in turn, because an update to the stored value changes nothing.
     let writes = ["1.5", "2.5"].map(|weight| {
         let body = format!("{{\"weight\":\"{weight}\"}}");
         let head = format!(
@@ -98,7 +99,7 @@ fn main() {
                 }
                 let each = |seconds: f64| seconds * 1e6 / block as f64;
                 let cost = Cost { time: each(time.as_secs_f64()), cpu: each(server.cpu_seconds() - before) };
-                // The first of each warms it.
+                // The first round only fills the caches.
                 if round > 0 {
                     costs[index].push(cost);
                 }
@@ -126,7 +127,7 @@ fn main() {
     let _ = std::fs::remove_dir_all(data);
 }
 
-/// Waits until the server has made the indexes of what it was filled with: they are made beside the requests.
+/// Waits until the server has built the indexes of the inserted records in the background.
 fn until_quiet(server: &Server) {
     let mut quiet = 0;
     while quiet < 3 {

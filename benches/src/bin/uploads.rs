@@ -1,4 +1,4 @@
-//! What uploads cost in memory: many at once, and an image that would fill it.
+//! Memory use of uploads: many concurrent ones, and an image that decodes to a huge bitmap.
 //!
 //! `cargo run --release --manifest-path benches/Cargo.toml --bin uploads` builds the server, starts it on an SQLite file
 //! in a temporary folder, and reads its resident memory from the kernel while 200 clients upload 20 MiB each.
@@ -151,7 +151,7 @@ fn chunk(png: &mut Vec<u8>, name: &[u8; 4], data: &[u8]) {
     png.extend_from_slice(&(!sum).to_be_bytes());
 }
 
-/// So many zeros in zlib's format: a literal, then copies of the 258 bytes before, in the fixed code of RFC 1951.
+/// This number of zeros in zlib's format: a literal, then copies of the 258 bytes before, in the fixed code of RFC 1951.
 fn zeros(count: u64) -> Vec<u8> {
     let (mut bytes, mut held, mut bits) = (vec![0x78, 0x01], 0_u64, 0_u32);
     let mut write = |value: u64, length: u32, bytes: &mut Vec<u8>| {

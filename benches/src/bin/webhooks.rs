@@ -1,9 +1,9 @@
-//! What webhooks cost and how soon they arrive: first attempts under load, one dead receiver of a hundred, a receiver
-//! that never ends, and what ten of them add to a write.
+//! Cost and delay of webhooks: first attempts under load, one dead receiver of a hundred, a receiver with an endless
+//! response, and the cost that ten webhooks add to a write.
 //!
-//! `cargo run --release --manifest-path benches/Cargo.toml --bin webhooks`. `SERVER` names another build of the server,
-//! `DATABASES` (`postgres,sqlite`) and `PARTS` (`rate,dead,endless,write`) less than everything. A delay is from the
-//! moment at which a write was to be sent, whether or not the server was behind by then, to the arrival at the receiver.
+//! `cargo run --release --manifest-path benches/Cargo.toml --bin webhooks`. `SERVER` is the path of a built server.
+//! `DATABASES` (`postgres,sqlite`) and `PARTS` (`rate,dead,endless,write`) select a part of the run. A delay lasts from the
+//! scheduled time of a write, even if the server is behind schedule, to the arrival at the receiver.
 
 #[path = "../../../tests/support/postgres.rs"]
 mod postgres;
@@ -21,7 +21,7 @@ use webhooks::receiver::Receiver;
 use webhooks::{Delays, Writes, client};
 
 /// Events a second that are asked of each database, and what is tried beyond them.
-const ASKED: [(&str, u64); 2] = [("postgres", 500), ("sqlite", 100)];
+const WRITES_PER_SECOND: [(&str, u64); 2] = [("postgres", 500), ("sqlite", 100)];
 /// How often the servers with and without a dead receiver are asked, in turn.
 const ROUNDS: usize = 8;
 const STEPS: [u64; 8] = [100, 200, 300, 400, 500, 600, 800, 1000];
@@ -36,7 +36,7 @@ fn main() {
     let charter = other.unwrap_or_else(|| root.join("target/release/charter"));
     let wanted =
         |variable: &str, part: &str| std::env::var(variable).map_or(true, |list| list.split(',').any(|p| p == part));
-    for (database, rate) in ASKED.into_iter().filter(|(database, _)| wanted("DATABASES", database)) {
+    for (database, rate) in WRITES_PER_SECOND.into_iter().filter(|(database, _)| wanted("DATABASES", database)) {
         let bench = Bench { charter: charter.clone(), database, rate };
         if wanted("PARTS", "rate") {
             bench.rate();
@@ -79,7 +79,7 @@ impl Bench {
         let folder = std::env::temp_dir().join(format!("charter-webhooks-{}-{number}", std::process::id()));
         std::fs::create_dir_all(&folder).expect("the temporary folder can be written");
         let url = match self.database {
-            "postgres" => postgres::server().expect("PostgreSQL is installed").create_database(None),
+            "postgres" => postgres::server().create_database(None),
             _ => format!("sqlite://{}/charter.db", folder.display()),
         };
         let settings = [
@@ -108,11 +108,11 @@ impl Bench {
         node.subscribe(&receiver.url("all"));
         node.writes().at(&receiver, 50, 3);
         let asked = node.writes().at(&receiver, self.rate, 20);
-        println!("{:<9} first attempts at {:>4} events/s: {}", self.database, self.rate, asked.told());
+        println!("{:<9} first attempts at {:>4} events/s: {}", self.database, self.rate, asked.summary());
         let mut sustained = None;
         for rate in STEPS {
             let delays = node.writes().at(&receiver, rate, 10);
-            println!("{:<9}   at {rate:>4} events/s: {}", self.database, delays.told());
+            println!("{:<9}   at {rate:>4} events/s: {}", self.database, delays.summary());
             if delays.missing > 0 || delays.at(0.99) > 1.0 {
                 break;
             }
@@ -143,7 +143,7 @@ impl Bench {
             }
         }
         for (delays, name) in delays.iter().zip(["all alive", "one dead"]) {
-            println!("{:<9} a hundred webhooks, {name}: {}", self.database, delays.told());
+            println!("{:<9} a hundred webhooks, {name}: {}", self.database, delays.summary());
         }
         let ratio = |part: f64| delays[1].at(part) / delays[0].at(part);
         println!(
@@ -158,7 +158,7 @@ impl Bench {
     fn endless(&self) {
         let (receiver, endless) = (Receiver::start(Duration::ZERO), Receiver::endless());
         let node = self.node();
-        // What the first deliveries of any kind take is not this one's.
+        // Warm-up: the memory of the first deliveries does not count.
         node.subscribe(&receiver.url("all"));
         node.writes().at(&receiver, 20, 3);
         let mebibytes = || node.server.resident() as f64 / f64::from(1 << 20);
@@ -198,7 +198,7 @@ impl Bench {
                 if number >= 100 {
                     times.push(begun.elapsed().as_secs_f64() * 1e6);
                 }
-                // Deliveries have their time: what is asked is what the write itself costs.
+                // The pause lets deliveries finish, so that only the write is measured.
                 std::thread::sleep(Duration::from_millis(15));
             }
         }
@@ -230,7 +230,7 @@ impl Node {
 }
 
 impl Delays {
-    fn told(&self) -> String {
+    fn summary(&self) -> String {
         let millis = |part| self.at(part) * 1000.0;
         format!(
             "{} deliveries, p50 {:.0} ms, p99 {:.0} ms, most {:.0} ms{}",

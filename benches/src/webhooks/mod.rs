@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 use client::Client;
 use receiver::Receiver;
 
-/// Connections that write. Enough that none waits for another at the rates that are tried.
+/// Connections that write. With this number, none waits for another at the rates used.
 const WRITERS: usize = 32;
-/// So long is waited for what has not arrived.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// Timeout for missing deliveries.
+const ARRIVAL_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Writes to one server.
 pub struct Writes<'s> {
@@ -48,12 +48,12 @@ impl<'s> Writes<'s> {
         Writes { address, token, deliveries: 1 }
     }
 
-    /// So many deliveries are expected of each write.
+    /// Sets the number of deliveries that each write causes.
     pub fn counting(self, deliveries: u64) -> Writes<'s> {
         Writes { deliveries, ..self }
     }
 
-    /// Writes at a rate for so many seconds, and waits until everything has arrived.
+    /// Writes at a rate for a number of seconds, and waits for all deliveries.
     pub fn at(&self, receiver: &Receiver, rate: u64, seconds: u64) -> Delays {
         let writes = rate * seconds;
         let run = receiver.begin();
@@ -76,7 +76,7 @@ impl<'s> Writes<'s> {
             }
         });
         let wanted = writes * self.deliveries;
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + ARRIVAL_TIMEOUT;
         while receiver.count() < wanted && Instant::now() < until {
             std::thread::sleep(Duration::from_millis(20));
         }

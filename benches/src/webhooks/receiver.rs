@@ -8,7 +8,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Runtime;
 
-/// What a receiver makes of a request.
+/// Behaviour of a receiver.
 #[derive(Clone, Copy)]
 enum Manner {
     Answers(Duration),

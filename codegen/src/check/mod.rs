@@ -2,40 +2,24 @@
 
 mod access;
 mod actions;
-mod cross_field;
-mod defaults;
 mod deprecation;
-mod derived;
-mod duplicate_names;
-mod embedded;
-mod evolution;
-mod examples;
 mod fields;
-mod includes;
-mod index_names;
-mod indexes;
 mod limits;
 mod names;
-mod nesting;
-mod openapi_names;
-mod ordering_cycles;
-pub mod paths;
-pub mod patterns;
-mod plurals;
 mod queries;
-mod reference_cycles;
-mod references;
-mod rows;
-mod rules;
+mod relations;
 mod seed;
-mod seed_state;
 mod singleton;
-mod unindexed_filters;
-mod unreachable_options;
-mod unused_hooks;
+mod usage;
 
 use std::ops::Deref;
 
+pub use self::fields::patterns;
+use self::fields::{defaults, derived, evolution, examples, rules};
+use self::names::{duplicate_names, index_names, openapi_names, paths, plurals};
+use self::queries::{indexes, unindexed_filters};
+use self::relations::{embedded, includes, nesting, reference_cycles, references};
+use self::usage::{unreachable_options, unused_hooks};
 use crate::diagnostic::Problems;
 use crate::model::{ActionOutput, Field, Resource, Schema};
 

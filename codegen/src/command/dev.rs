@@ -63,7 +63,7 @@ pub fn run(arguments: &Arguments) -> u8 {
     };
     let mut dev = Dev { arguments, server: None, is_stopping };
     let mut seen = State::new();
-    while !dev.is_told() {
+    while !dev.must_stop() {
         let now = dev.settled();
         if now != seen {
             seen = now;
@@ -96,7 +96,7 @@ struct Dev<'a> {
 
 impl Dev<'_> {
     /// True if this command must end.
-    fn is_told(&self) -> bool {
+    fn must_stop(&self) -> bool {
         self.is_stopping.load(Ordering::Relaxed)
     }
 
@@ -106,7 +106,7 @@ impl Dev<'_> {
         loop {
             sleep(POLL_INTERVAL / 2);
             let next = self.state();
-            if next == state || self.is_told() {
+            if next == state || self.must_stop() {
                 return state;
             }
             state = next;
@@ -142,7 +142,7 @@ impl Dev<'_> {
         }
         let began = Instant::now();
         match self.cargo("build").spawn().and_then(|build| self.waited_for(build)) {
-            _ if self.is_told() => return,
+            _ if self.must_stop() => return,
             Ok(status) if status.success() => eprintln!("built in {:.1} s", began.elapsed().as_secs_f64()),
             Ok(_) => return self.report_waiting(),
             Err(problem) => {
@@ -180,7 +180,7 @@ impl Dev<'_> {
             if let Some(status) = build.try_wait()? {
                 return Ok(status);
             }
-            if self.is_told() {
+            if self.must_stop() {
                 end(&mut build)?;
             }
             sleep(POLL_INTERVAL / 10);

@@ -78,8 +78,9 @@ impl Folders {
     /// written by hand or are in another place.
     pub fn unreached(&self) -> Result<Option<Plan>, u8> {
         let folder = self.migrations();
-        let is_told = self.snapshot().is_dir() || folder.is_dir() && any_migration(&folder, MAX_FOLDER_DEPTH).is_none();
-        if !is_told {
+        let is_known =
+            self.snapshot().is_dir() || folder.is_dir() && any_migration(&folder, MAX_FOLDER_DEPTH).is_none();
+        if !is_known {
             return Ok(None);
         }
         let (before, now) = self.both()?;

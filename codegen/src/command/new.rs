@@ -46,7 +46,7 @@ fn write(arguments: &Arguments) -> Result<(), (String, u8)> {
         return Err((format!("{} already exists", path.display()), EXIT_USAGE));
     }
     let fields = match arguments.fields.is_empty() {
-        true => asked().map_err(|problem| (format!("the fields cannot be read: {problem}"), EXIT_PROBLEMS))?,
+        true => prompt_fields().map_err(|problem| (format!("the fields cannot be read: {problem}"), EXIT_PROBLEMS))?,
         false => arguments.fields.clone(),
     };
     if fields.is_empty() {
@@ -119,7 +119,7 @@ fn begin() -> std::io::Result<()> {
 }
 
 /// Reads fields from standard input, one on each line, up to an empty line.
-fn asked() -> std::io::Result<Vec<String>> {
+fn prompt_fields() -> std::io::Result<Vec<String>> {
     let mut fields = Vec::new();
     let mut lines = std::io::stdin().lock().lines();
     loop {

@@ -15,9 +15,9 @@ pub enum Role<'a> {
 
 impl Role<'_> {
     /// True if clients write the field.
-    fn is_given(self, field: &Field) -> bool {
+    fn is_writable(self, field: &Field) -> bool {
         match self {
-            Role::Record(resource) => field.is_given() && writes(resource),
+            Role::Record(resource) => field.is_writable() && writes(resource),
             Role::Input => true,
             Role::Output => false,
         }
@@ -69,7 +69,7 @@ fn added(field: &Field, role: Role<'_>, changes: &mut Changes<'_>) {
             "existing rows have no value: add it with `nullable: true`, fill the rows, and then require it".to_owned()
         }
     });
-    match field.required && role.is_given(field) {
+    match field.required && role.is_writable(field) {
         true => changes.push_with(Effect::Breaking, "added and required: requests without it are rejected", data),
         false => changes.push_with(Effect::Addition, "it is added", data),
     }
@@ -91,7 +91,7 @@ fn removed(field: &Field, role: Role<'_>, changes: &mut Changes<'_>) {
         return;
     }
     let data = role.is_column(field).then(|| "its values are lost".to_owned());
-    let breaks = role.is_shown(field) || role.is_given(field);
+    let breaks = role.is_shown(field) || role.is_writable(field);
     changes.push_with(if breaks { Effect::Breaking } else { Effect::Internal }, "it is removed", data);
 }
 
@@ -100,7 +100,7 @@ fn compare(before: &Field, after: &Field, role: Role<'_>, changes: &mut Changes<
         changes.push(Effect::Breaking, format!("renamed from `{}`", before.name));
     }
     let data = role.is_column(after) && role.is_column(before);
-    kind::compare(before, after, role.is_given(after), data, changes);
+    kind::compare(before, after, role.is_writable(after), data, changes);
     if before.from != after.from && before.from.is_some() && after.from.is_some() {
         let way = |field: &Field| field.from.clone().unwrap_or_default();
         changes.push(Effect::Breaking, format!("it showed `{}` and shows `{}`", way(before), way(after)));
@@ -133,7 +133,7 @@ fn presence(before: &Field, after: &Field, role: Role<'_>, changes: &mut Changes
                 true => "rows where it is null stop the migration unless it has a `backfill`".to_owned(),
                 false => "rows where it is null stop the migration: fill them first".to_owned(),
             });
-            let effect = if role.is_given(after) { Effect::Breaking } else { Effect::Addition };
+            let effect = if role.is_writable(after) { Effect::Breaking } else { Effect::Addition };
             changes.push_with(effect, "it cannot be null", data);
         }
         _ => {}
@@ -146,7 +146,7 @@ fn presence(before: &Field, after: &Field, role: Role<'_>, changes: &mut Changes
 }
 
 fn default(before: &Field, after: &Field, role: Role<'_>, changes: &mut Changes<'_>) {
-    let effect = if role.is_given(after) { Effect::Breaking } else { Effect::Internal };
+    let effect = if role.is_writable(after) { Effect::Breaking } else { Effect::Internal };
     let word = |default: &Default| match default {
         Default::None => "none".to_owned(),
         Default::Now => "now".to_owned(),
@@ -189,7 +189,7 @@ fn access(before: &Field, after: &Field, changes: &mut Changes<'_>) {
 }
 
 fn rules(before: &Field, after: &Field, role: Role<'_>, changes: &mut Changes<'_>) {
-    let narrower = if role.is_given(after) { Effect::Breaking } else { Effect::Internal };
+    let narrower = if role.is_writable(after) { Effect::Breaking } else { Effect::Internal };
     for (key, now) in &after.rules {
         let stops = (key == "unique").then(|| "rows with the same value stop the migration".to_owned());
         match before.rules.get(key) {

@@ -211,7 +211,7 @@ impl Field {
     }
 
     /// True if clients write it at least once.
-    pub fn is_given(&self) -> bool {
+    pub fn is_writable(&self) -> bool {
         self.from.is_none() && self.access != Access::ReadOnly
     }
 }

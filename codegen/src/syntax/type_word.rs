@@ -46,7 +46,7 @@ pub fn read(text: &Spanned<String>, problems: &mut Problems) -> Option<TypeSynta
         problems.push(problem.help(torn));
         return None;
     }
-    if let Some(help) = found.as_ref().and_then(|_| beside(text.value[..scanner.at].trim(), rest.trim())) {
+    if let Some(help) = found.as_ref().and_then(|_| help_for_options(text.value[..scanner.at].trim(), rest.trim())) {
         problems.push(problem.help(help));
         return None;
     }
@@ -79,7 +79,7 @@ pub fn in_round_brackets(text: &str) -> Option<String> {
 }
 
 /// The help for options written after a type: `string(9)!`, `integer = 0`, `text | null`.
-fn beside(kind: &str, more: &str) -> Option<String> {
+fn help_for_options(kind: &str, more: &str) -> Option<String> {
     let option = match (more, more.strip_prefix('=')) {
         ("!", _) => "required: true".to_owned(),
         (_, Some(value)) => format!("default: {}", value.trim()),

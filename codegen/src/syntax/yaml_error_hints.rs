@@ -25,7 +25,7 @@ pub fn likely(text: &str, at: usize, problem: &str) -> Option<String> {
         .or_else(|| begins_oddly(text, at, problem))
         .or_else(|| colon_before(&text[..start], problem))
         .or_else(|| below(&text[..start], line, problem))
-        .or_else(|| beside_none(&text[..start], line, problem))
+        .or_else(|| unmatched_indentation(&text[..start], line, problem))
         .or_else(|| brackets(text, start, at, problem))
         .or_else(|| in_quotes(problem))
         .or_else(|| of_the_line(line, problem))
@@ -155,7 +155,7 @@ fn below(before: &str, line: &str, problem: &str) -> Option<String> {
 }
 
 /// A key whose indentation matches no line above.
-fn beside_none(before: &str, line: &str, problem: &str) -> Option<String> {
+fn unmatched_indentation(before: &str, line: &str, problem: &str) -> Option<String> {
     let indent = |line: &str| line.len() - line.trim_start_matches(' ').len();
     let (key, _) = line.trim().split_once(':')?;
     let mut open: Vec<usize> = Vec::new();

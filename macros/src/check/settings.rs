@@ -128,10 +128,10 @@ fn actions(resource: &Resource, problems: &mut Problems) {
                     "an action on the collection has no record to return; add `output` and `key`",
                 );
             }
-            (None, _) if action.apart.is_some() => {
+            (None, _) if action.external.is_some() => {
                 problems.report(
                     action.name.span,
-                    "`apart` needs `output`: an action that changes its record runs in a transaction",
+                    "`external` needs `output`: an action that changes its record runs in a transaction",
                 );
             }
             _ => {}

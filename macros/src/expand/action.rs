@@ -56,7 +56,7 @@ pub fn action(action: &Action) -> TokenStream {
     let event = optional(&action.event);
     let until = until(action.until.as_ref());
     let description = action.description.as_ref().map_or("", |word| &word.text);
-    let (apart, needs_write) = (action.apart.is_some(), action.needs_write.is_some());
+    let (external, needs_write) = (action.external.is_some(), action.needs_write.is_some());
     let reveals = reveals(&action.reveals);
     quote! {
         ::charter_runtime::generated::ActionMeta {
@@ -68,7 +68,7 @@ pub fn action(action: &Action) -> TokenStream {
             output: ::charter_runtime::generated::ActionOutput::#output,
             event: #event,
             until: #until,
-            external: #apart,
+            external: #external,
             needs_write: #needs_write,
             reveals: #reveals,
         }

@@ -63,48 +63,50 @@ struct WriterStats {
     longest: Duration,
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn concurrent_writes_succeed_during_migrations() {
-    let Some(database) = Database::postgres().await else { return };
-    let manager = SchemaManager::new(&database.connection);
-    charter_migrations::platform().remove(0).up(&manager).await.unwrap();
-    let (before, after) = (parse(BEFORE), parse(AFTER));
-    steps::up(&manager, &Plan::between(&Snapshot::default(), &before)).await.unwrap();
-    let times = "now() AS created_at, now() AS updated_at";
-    for insert in [
-        format!(
-            "INSERT INTO shelfs (name, created_at, updated_at) SELECT n::text, {times} FROM generate_series(1, 50) n"
-        ),
-        format!(
-            "INSERT INTO things (name, size, shelf_id, created_at, updated_at)
-             SELECT n::text, n, n % 50 + 1, {times} FROM generate_series(1, {ROWS}) n"
-        ),
-    ] {
-        database.connection.execute_unprepared(&insert).await.unwrap();
-    }
+charter_test_programs::needs_postgres! {
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn concurrent_writes_succeed_during_migrations() {
+        let database = Database::postgres().await;
+        let manager = SchemaManager::new(&database.connection);
+        charter_migrations::platform().remove(0).up(&manager).await.unwrap();
+        let (before, after) = (parse(BEFORE), parse(AFTER));
+        steps::up(&manager, &Plan::between(&Snapshot::default(), &before)).await.unwrap();
+        let times = "now() AS created_at, now() AS updated_at";
+        for insert in [
+            format!(
+                "INSERT INTO shelfs (name, created_at, updated_at) SELECT n::text, {times} FROM generate_series(1, 50) n"
+            ),
+            format!(
+                "INSERT INTO things (name, size, shelf_id, created_at, updated_at)
+                 SELECT n::text, n, n % 50 + 1, {times} FROM generate_series(1, {ROWS}) n"
+            ),
+        ] {
+            database.connection.execute_unprepared(&insert).await.unwrap();
+        }
 
-    let done = Arc::new(AtomicBool::new(false));
-    let mut writers = Vec::new();
-    for number in 0..WRITERS {
-        let (connection, done) = (database.another_connection().await, done.clone());
-        writers.push(tokio::spawn(async move { write(&connection, number, &done).await }));
+        let done = Arc::new(AtomicBool::new(false));
+        let mut writers = Vec::new();
+        for number in 0..WRITERS {
+            let (connection, done) = (database.another_connection().await, done.clone());
+            writers.push(tokio::spawn(async move { write(&connection, number, &done).await }));
+        }
+        let plan = Plan::between(&before, &after);
+        assert!(plan.unsupported.is_empty() && plan.lost.is_empty(), "{plan:#?}");
+        // Up, down and up, so that every kind of step runs while rows are written.
+        steps::up(&manager, &plan).await.unwrap();
+        steps::down(&manager, &plan).await.unwrap();
+        steps::up(&manager, &plan).await.unwrap();
+        done.store(true, Ordering::Relaxed);
+        for writer in writers {
+            let stats = writer.await.unwrap().unwrap();
+            assert!(stats.transactions > 10, "{} transactions", stats.transactions);
+            println!("{} transactions, the longest took {:?}", stats.transactions, stats.longest);
+            assert!(stats.longest < MAX_WAIT, "one took {:?}", stats.longest);
+        }
+        let unfilled =
+            "SELECT count(*)::text FROM things WHERE colour IS NULL OR given_at IS NULL AND created_at < updated_at";
+        assert_eq!(database.text(unfilled).await, "0");
     }
-    let plan = Plan::between(&before, &after);
-    assert!(plan.unsupported.is_empty() && plan.lost.is_empty(), "{plan:#?}");
-    // Up, down and up, so that every kind of step runs while rows are written.
-    steps::up(&manager, &plan).await.unwrap();
-    steps::down(&manager, &plan).await.unwrap();
-    steps::up(&manager, &plan).await.unwrap();
-    done.store(true, Ordering::Relaxed);
-    for writer in writers {
-        let stats = writer.await.unwrap().unwrap();
-        assert!(stats.transactions > 10, "{} transactions", stats.transactions);
-        println!("{} transactions, the longest took {:?}", stats.transactions, stats.longest);
-        assert!(stats.longest < MAX_WAIT, "one took {:?}", stats.longest);
-    }
-    let unfilled =
-        "SELECT count(*)::text FROM things WHERE colour IS NULL OR given_at IS NULL AND created_at < updated_at";
-    assert_eq!(database.text(unfilled).await, "0");
 }
 
 /// Runs short transactions over both tables, in alternating order, until the migrations are done.
@@ -132,38 +134,40 @@ async fn write(connection: &DatabaseConnection, number: usize, done: &AtomicBool
     Ok(stats)
 }
 
-/// A concurrent write waits until the decimal places are reduced, or makes the change fail.
-#[tokio::test]
-async fn concurrent_write_is_not_rounded_when_a_decimal_loses_places() {
-    let Some(database) = Database::postgres().await else { return };
-    let thing = |kind: &str| {
-        parse(&format!(
-            "# resources/thing.yaml\nresource: thing\nfields:\n  size: {{ type: {kind}, nullable: true }}\n"
-        ))
-    };
-    let (before, after) = (thing("decimal(9, 2)"), thing("decimal(9, 1)"));
-    let manager = SchemaManager::new(&database.connection);
-    steps::up(&manager, &Plan::between(&Snapshot::default(), &before)).await.unwrap();
-    let writer = database.another_connection().await;
-    let writing = writer.begin().await.unwrap();
-    let insert = "INSERT INTO things (size, created_at, updated_at) VALUES (1.25, now(), now())";
-    writing.execute_unprepared(insert).await.unwrap();
-    let commits = async {
-        // By then the migration has checked the rows, if it checks them before it waits for the lock.
-        tokio::time::sleep(Duration::from_millis(250)).await;
-        writing.commit().await.unwrap();
-    };
-    let plan = Plan::between(&before, &after);
-    let (rejected, ()) = tokio::join!(steps::up(&manager, &plan), commits);
-    let error = rejected.unwrap_err().to_string();
-    assert!(error.contains("the value of things.size does not fit the new type in 1 row"), "{error}");
-    assert_eq!(database.text("SELECT size::text FROM things").await, "1.25");
+charter_test_programs::needs_postgres! {
+    /// A concurrent write waits until the decimal places are reduced, or makes the change fail.
+    #[tokio::test]
+    async fn concurrent_write_is_not_rounded_when_a_decimal_loses_places() {
+        let database = Database::postgres().await;
+        let thing = |kind: &str| {
+            parse(&format!(
+                "# resources/thing.yaml\nresource: thing\nfields:\n  size: {{ type: {kind}, nullable: true }}\n"
+            ))
+        };
+        let (before, after) = (thing("decimal(9, 2)"), thing("decimal(9, 1)"));
+        let manager = SchemaManager::new(&database.connection);
+        steps::up(&manager, &Plan::between(&Snapshot::default(), &before)).await.unwrap();
+        let writer = database.another_connection().await;
+        let writing = writer.begin().await.unwrap();
+        let insert = "INSERT INTO things (size, created_at, updated_at) VALUES (1.25, now(), now())";
+        writing.execute_unprepared(insert).await.unwrap();
+        let commits = async {
+            // By then the migration has checked the rows, if it checks them before it waits for the lock.
+            tokio::time::sleep(Duration::from_millis(250)).await;
+            writing.commit().await.unwrap();
+        };
+        let plan = Plan::between(&before, &after);
+        let (rejected, ()) = tokio::join!(steps::up(&manager, &plan), commits);
+        let error = rejected.unwrap_err().to_string();
+        assert!(error.contains("the value of things.size does not fit the new type in 1 row"), "{error}");
+        assert_eq!(database.text("SELECT size::text FROM things").await, "1.25");
 
-    // A single online step also checks the rows under its lock.
-    let table = Table::online(&manager, "things");
-    let changed = table.change(decimal("size", 9, 2).nullable(), decimal("size", 9, 1).nullable()).await;
-    assert!(changed.unwrap_err().to_string().contains("things.size does not fit the new type in 1 row"));
-    database.run("UPDATE things SET size = 1.5").await.unwrap();
-    table.change(decimal("size", 9, 2).nullable(), decimal("size", 9, 1).nullable()).await.unwrap();
-    assert_eq!(database.text("SELECT size::text FROM things").await, "1.5");
+        // A single online step also checks the rows under its lock.
+        let table = Table::online(&manager, "things");
+        let changed = table.change(decimal("size", 9, 2).nullable(), decimal("size", 9, 1).nullable()).await;
+        assert!(changed.unwrap_err().to_string().contains("things.size does not fit the new type in 1 row"));
+        database.run("UPDATE things SET size = 1.5").await.unwrap();
+        table.change(decimal("size", 9, 2).nullable(), decimal("size", 9, 1).nullable()).await.unwrap();
+        assert_eq!(database.text("SELECT size::text FROM things").await, "1.5");
+    }
 }

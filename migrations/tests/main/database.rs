@@ -7,7 +7,7 @@ use sea_orm_migration::sea_orm::{
 
 use crate::postgres;
 
-/// Runs each of these tests on SQLite, and on PostgreSQL where it is installed.
+/// Defines two tests for each of these functions, one on SQLite and one on PostgreSQL.
 macro_rules! on_both {
     ($($name:ident)*) => {
         mod on_sqlite {
@@ -20,10 +20,10 @@ macro_rules! on_both {
         }
         mod on_postgres {
             $(
-                #[tokio::test]
-                async fn $name() {
-                    if let Some(database) = crate::database::Database::postgres().await {
-                        super::$name(database).await;
+                charter_test_programs::needs_postgres! {
+                    #[tokio::test]
+                    async fn $name() {
+                        super::$name(crate::database::Database::postgres().await).await;
                     }
                 }
             )*
@@ -90,10 +90,10 @@ impl Database {
         Database::open(format!("sqlite://{}?mode=rwc", file.display()), Some(file)).await
     }
 
-    pub async fn postgres() -> Option<Database> {
-        let url = postgres::server()?.create_database(None);
+    pub async fn postgres() -> Database {
+        let url = postgres::server().create_database(None);
         // One connection, on which a test can prepare a statement and then explain it.
-        Some(Database::open(url, None).await)
+        Database::open(url, None).await
     }
 
     async fn open(url: String, file: Option<std::path::PathBuf>) -> Database {

@@ -50,31 +50,35 @@ const QUERIES: [(&str, &str); 9] = [
     ("SELECT * FROM users t WHERE charter_fold(t.email) = charter_fold($1)", "users_email_key"),
 ];
 
-#[tokio::test]
-async fn every_query_uses_its_index() {
-    let Some(database) = Database::postgres().await else { return };
-    Migrator::up(&database.connection, None).await.unwrap();
-    for statement in ROWS {
-        database.run(statement).await.unwrap();
-    }
-    database.run("ANALYZE").await.unwrap();
-    // The test checks that the index can serve the query. Without this setting, costs would decide.
-    database.run("SET enable_seqscan = off").await.unwrap();
-    for (number, (query, index)) in QUERIES.into_iter().enumerate() {
-        // Prepared with a text parameter, as the driver binds it.
-        database.run(&format!("PREPARE query_{number}(text) AS {query}")).await.unwrap();
-        let plan = database.texts(&format!("EXPLAIN EXECUTE query_{number}('x')")).await.join("\n");
-        assert!(plan.contains(index), "{query}\ndoes not use {index}:\n{plan}");
+charter_test_programs::needs_postgres! {
+    #[tokio::test]
+    async fn every_query_uses_its_index() {
+        let database = Database::postgres().await;
+        Migrator::up(&database.connection, None).await.unwrap();
+        for statement in ROWS {
+            database.run(statement).await.unwrap();
+        }
+        database.run("ANALYZE").await.unwrap();
+        // The test checks that the index can serve the query. Without this setting, costs would decide.
+        database.run("SET enable_seqscan = off").await.unwrap();
+        for (number, (query, index)) in QUERIES.into_iter().enumerate() {
+            // Prepared with a text parameter, as the driver binds it.
+            database.run(&format!("PREPARE query_{number}(text) AS {query}")).await.unwrap();
+            let plan = database.texts(&format!("EXPLAIN EXECUTE query_{number}('x')")).await.join("\n");
+            assert!(plan.contains(index), "{query}\ndoes not use {index}:\n{plan}");
+        }
     }
 }
 
-#[tokio::test]
-async fn charter_fold_matches_lower_case_in_rust() {
-    let Some(database) = Database::postgres().await else { return };
-    Migrator::up(&database.connection, None).await.unwrap();
-    for text in ["Lamp", "ÄÖÜ ẞ", "ΣΊΣΥΦΟΣ", "ΟΔΟΣ Σ", "İstanbul", "ДЛЯ", "Ǆ", "Ⅷ", "ＦＵＬＬ", "日本"]
-    {
-        let folded = database.text(&format!("SELECT charter_fold('{text}')")).await;
-        assert_eq!(folded, text.to_lowercase().replace('ς', "σ"), "{text}");
+charter_test_programs::needs_postgres! {
+    #[tokio::test]
+    async fn charter_fold_matches_lower_case_in_rust() {
+        let database = Database::postgres().await;
+        Migrator::up(&database.connection, None).await.unwrap();
+        for text in ["Lamp", "ÄÖÜ ẞ", "ΣΊΣΥΦΟΣ", "ΟΔΟΣ Σ", "İstanbul", "ДЛЯ", "Ǆ", "Ⅷ", "ＦＵＬＬ", "日本"]
+        {
+            let folded = database.text(&format!("SELECT charter_fold('{text}')")).await;
+            assert_eq!(folded, text.to_lowercase().replace('ς', "σ"), "{text}");
+        }
     }
 }

@@ -30,14 +30,11 @@ async fn random_migrations_create_the_tables_of_the_model_on_sqlite() {
     walk([Database::sqlite().await, Database::sqlite().await, Database::sqlite().await]).await;
 }
 
-#[tokio::test]
-async fn random_migrations_create_the_tables_of_the_model_on_postgres() {
-    let (Some(walked), Some(fresh), Some(dry_run)) =
-        (Database::postgres().await, Database::postgres().await, Database::postgres().await)
-    else {
-        return;
-    };
-    walk([walked, fresh, dry_run]).await;
+charter_test_programs::needs_postgres! {
+    #[tokio::test]
+    async fn random_migrations_create_the_tables_of_the_model_on_postgres() {
+        walk([Database::postgres().await, Database::postgres().await, Database::postgres().await]).await;
+    }
 }
 
 fn number(variable: &str) -> Option<usize> {

@@ -1,7 +1,7 @@
-//! What a resource is, as constant data: filled in by `#[derive(Resource)]`, read by every part of the runtime.
+//! Metadata of a resource as constants, written by `#[derive(Resource)]`.
 //!
-//! Nothing here decides anything. The derive writes one [`ResourceMeta`] per resource; `catalog` links them into a
-//! graph when the application starts; the query engine, the writes, the router and the OpenAPI description read that.
+//! The derive writes one [`ResourceMeta`] per resource. `catalog` links them into a graph when the application starts.
+//! The query engine, the writes, the router and the OpenAPI document read that graph.
 
 mod action;
 mod deprecation;
@@ -11,7 +11,7 @@ pub use charter_model::{Access, ActionMethod, ActionOn, Deprecated, Operation, S
 use charter_model::{Constant, FieldType};
 pub use deprecation::DeprecationMeta;
 
-/// One resource: its names, its fields, how it is found, what hangs on it, who may.
+/// Metadata of one resource: names, fields, indexes, relations and permissions.
 #[derive(Debug)]
 pub struct ResourceMeta {
     /// Singular name in snake_case: `exchange_rate`. The key of a single record and the prefix of its events.
@@ -20,35 +20,35 @@ pub struct ResourceMeta {
     pub plural: &'static str,
     /// The name people read: `Exchange rate`. In a polymorphic reference it is [`ResourceMeta::type_name`].
     pub label: &'static str,
-    /// What a record is, for people; empty where its fields say it.
+    /// Description of a record in the OpenAPI document and the panel; may be empty.
     pub description: &'static str,
     /// The value that names this resource in a polymorphic reference: `StockLevel`.
     pub type_name: &'static str,
-    /// The table that holds it.
+    /// Name of its table.
     pub table: &'static str,
-    /// The last segment of its collection's path: `exchange_rates`.
+    /// Last segment of its collection's path: `exchange_rates`.
     pub path: &'static str,
-    /// The resource whose path stands before this one's: `/products/{product_id}/accessories`.
+    /// The parent, whose path is the prefix of this one's: `/products/{product_id}/accessories`.
     pub under: Option<Under>,
     /// The prefix of its abilities: `products` gives `products:read` and `products:write`.
     pub ability: &'static str,
-    /// The permission that reading needs beside the ability.
+    /// Permission that a read requires in addition to the ability.
     pub read_permission: Option<&'static str>,
-    /// The permission that writing needs beside the ability.
+    /// Permission that a write requires in addition to the ability.
     pub write_permission: Option<&'static str>,
-    /// The column that holds the id of the user a record belongs to; others, unless administrators, do not see it.
+    /// Column with the id of the user who owns a record. Only that user and administrators see the record.
     pub owner: Option<&'static str>,
-    /// Which of the five plain operations are served.
+    /// Those of list, show, create, update and delete that the API serves.
     pub operations: &'static [Operation],
-    /// There is one record only, without an id, at `/<path>`: the settings.
+    /// The resource has one record, without an id, at `/<path>`: the settings.
     pub singleton: bool,
-    /// Deleting sets `deleted_at`; deleted records vanish from every list, show, include and reference.
+    /// Deleting sets `deleted_at`. Lists, shows, includes and references exclude deleted records.
     pub soft_delete: bool,
     /// Records carry a `custom_fields` object, checked against the definitions of this entity type.
     pub custom_fields: bool,
     /// Files can be attached to its records: they are listed at `/<path>/{id}/attachments`, under its abilities.
     pub attachments: bool,
-    /// Writing emits `<name>.created`, `.updated` and `.deleted`, and what its actions name.
+    /// Writes emit the events `<name>.created`, `.updated` and `.deleted`, and those of its actions.
     pub events: bool,
     /// Every field in the order of the single record; [`FieldMeta::shown`] says where it appears.
     pub fields: &'static [FieldMeta],
@@ -56,27 +56,27 @@ pub struct ResourceMeta {
     pub unique: &'static [&'static [&'static str]],
     /// Declared indexes: the columns of each, in order.
     pub indexes: &'static [&'static [&'static str]],
-    /// Fields that are searched for substrings and deserve an index for it.
+    /// Fields with a trigram index for substring predicates.
     pub search: &'static [&'static str],
-    /// Fields whose order the database keeps, with the id behind it: text without regard to case, and on PostgreSQL alone.
+    /// Fields with an index for sorting, with the id as tie-breaker: text without regard to case, on PostgreSQL only.
     pub ordered: &'static [&'static str],
-    /// Related records that a client may ask for.
+    /// Related records that a client can include.
     pub includes: &'static [IncludeMeta],
-    /// Named operations beside the five plain ones.
+    /// Operations in addition to list, show, create, update and delete.
     pub actions: &'static [ActionMeta],
-    /// Secrets that the answer to a create shows this once: the name of each, and what it is.
+    /// Secrets that only the response to a create contains: name and description of each.
     pub reveals: &'static [(&'static str, &'static str)],
-    /// What is to go: clients that use it are told.
+    /// Deprecated parts. Responses that use one have the headers `Deprecation` and `Sunset`.
     pub deprecated: &'static [DeprecationMeta],
 }
 
 impl ResourceMeta {
-    /// Whether what clients delete of it is kept, so that they can ask for it and restore it.
+    /// True if deleted records can be listed and restored.
     pub fn keeps_deleted(&self) -> bool {
         self.soft_delete && !self.singleton && self.operations.contains(&Operation::Delete)
     }
 
-    /// The fields whose values no two records share, one alone or several together.
+    /// The sets of fields whose values are unique, those of one field included.
     pub fn unique_sets(&self) -> impl Iterator<Item = &'static [&'static str]> + use<> {
         let alone = self.fields.iter().filter(|field| field.rules.contains(&Rule::Unique));
         alone.map(|field| std::slice::from_ref(&field.name)).chain(self.unique.iter().copied())
@@ -88,7 +88,7 @@ impl ResourceMeta {
 pub struct Under {
     /// Singular name of the parent resource.
     pub resource: &'static str,
-    /// The field that refers to it.
+    /// Field that references the parent.
     pub field: &'static str,
 }
 
@@ -100,36 +100,36 @@ pub struct FieldMeta {
     pub kind: Kind,
     /// The value may be null; `""` clears it.
     pub nullable: bool,
-    /// Create must give it.
+    /// Required in a create.
     pub required: bool,
-    /// What it is when create does not give it.
+    /// Value if a create omits the field.
     pub default: DefaultValue,
     pub access: Access,
     pub shown: Shown,
-    /// What a value must satisfy beside its kind.
+    /// Validation rules, in addition to those of the kind.
     pub rules: &'static [Rule],
-    /// Which predicates `q` accepts for it.
+    /// Predicates that `q` accepts for it.
     pub filter: Filter,
-    /// Whether `sort` accepts it.
+    /// True if `sort` accepts it.
     pub sortable: bool,
-    /// What people call it; empty where its name says it.
+    /// Label in the panel; if empty, it is derived from the name.
     pub label: &'static str,
-    /// What those read who fill it in; empty where that is its description.
+    /// Help text in forms; if empty, the description.
     pub help: &'static str,
-    /// The heading under which it stands; empty for none.
+    /// Heading of its group in forms; empty for none.
     pub group: &'static str,
-    /// How people type it, where its kind leaves a choice.
+    /// Input of the panel, if the kind has several.
     pub widget: Option<Widget>,
-    /// What it is, for people; empty where its name, kind and rules say it.
+    /// Description in the OpenAPI document; if empty, it is derived from name, kind and rules.
     pub description: &'static str,
-    /// A value for examples, as text; empty where any value that fits will do.
+    /// Value for examples, as text; if empty, any valid value.
     pub example: &'static str,
-    /// What a JSON value holds, as a JSON Schema, where `kind` does not say it.
+    /// JSON Schema of a JSON value, if `kind` does not define it.
     pub schema: Option<fn() -> serde_json::Value>,
 }
 
 impl FieldMeta {
-    /// A plain, writable, shown field without rules: what the derive starts from.
+    /// A writable, shown field without rules, from which the derive starts.
     pub const fn new(name: &'static str, kind: Kind) -> FieldMeta {
         FieldMeta {
             name,
@@ -152,7 +152,7 @@ impl FieldMeta {
         }
     }
 
-    /// Whether the table has a column for it.
+    /// True if the table has a column for it.
     pub const fn is_column(&self) -> bool {
         self.kind.is_column()
     }
@@ -161,14 +161,14 @@ impl FieldMeta {
 /// The type of a field, as a constant.
 pub type Kind = FieldType<Constant>;
 
-/// What a value must satisfy beside its kind, as a constant.
+/// A validation rule, as a constant.
 pub type Rule = charter_model::Rule<Constant>;
 
-/// The value of a field that create does not give.
+/// Value of a field that a create omits.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum DefaultValue {
-    /// Null where the field is nullable, an empty list or object where it is one; otherwise the field must be given
-    /// by the client or by a hook.
+    /// Null if the field is nullable, `[]` or `{}` if it is a list or object; otherwise the client or a hook must set
+    /// the field.
     None,
     /// The text of the value, read like a query parameter: `true`, `0`, `rental`.
     Literal(&'static str),
@@ -178,7 +178,7 @@ pub enum DefaultValue {
     Caller,
 }
 
-/// Which predicates a field accepts in `q`.
+/// Predicates that a field accepts in `q`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Filter {
     /// Every predicate that fits its kind.
@@ -188,20 +188,20 @@ pub enum Filter {
     Off,
 }
 
-/// A related record, or records, that `include` loads.
+/// Related records that `include` loads.
 #[derive(Debug, Clone, Copy)]
 pub struct IncludeMeta {
-    /// The public name, `productGroup`; it is also accepted, and always written, in snake_case.
+    /// Public name, such as `productGroup`. Requests may also use snake_case; responses always do.
     pub name: &'static str,
     pub target: IncludeTarget,
-    /// The fields of each related record that are written; empty for all of its list item.
+    /// Fields of each related record in the response; if empty, all those of a list item.
     pub fields: &'static [&'static str],
 }
 
 /// Where an include's records come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IncludeTarget {
-    /// The one record that this (possibly polymorphic) reference field names.
+    /// The record that this reference field, possibly polymorphic, references.
     One { via: &'static str },
     /// All records of `resource` whose field `by` is this record's id.
     Many { resource: &'static str, by: &'static str },

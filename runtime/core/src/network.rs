@@ -11,7 +11,7 @@ use ipnet::IpNet;
 pub struct Network(IpNet);
 
 impl Network {
-    /// Whether the network contains an address. IPv4-mapped IPv6 addresses are compared as IPv4.
+    /// True if the network contains an address. IPv4-mapped IPv6 addresses are compared as IPv4.
     pub fn contains(&self, address: IpAddr) -> bool {
         self.0.contains(&address.to_canonical())
     }
@@ -37,7 +37,7 @@ impl fmt::Display for Network {
     }
 }
 
-/// Whether a host name stands for the local machine.
+/// True if a host name stands for the local machine.
 pub fn is_local_name(name: &str) -> bool {
     let name = name.trim_end_matches('.').to_ascii_lowercase();
     matches!(name.as_str(), "localhost" | "ip6-localhost" | "ip6-loopback" | "localhost.localdomain")

@@ -185,7 +185,7 @@ fn desired_indexes(db: &Db, catalog: &Catalog, definitions: &[Definition]) -> BT
             continue;
         };
         let Some(kind) = CustomFieldType::from_name(&definition.field_type) else { continue };
-        for index in indexes(db.dialect(), &definition.name, kind.compared_as()) {
+        for index in indexes(db.dialect(), &definition.name, kind.comparison_type()) {
             let rest = format!("ON \"{}\" ({}){}", entry.meta.table, index.keys, row_filter(db.dialect(), entry));
             let name = format!("cf_{}_{}_{:08x}", definition.id, index.letter, fingerprint(&rest));
             desired.insert(name, Index { table: entry.meta.table, rest });
@@ -256,7 +256,7 @@ mod tests {
         for (word, kind) in TYPES {
             for dialect in [Dialect::Sqlite, Dialect::Postgres] {
                 let letters: Vec<char> =
-                    indexes(dialect, "x", kind.compared_as()).iter().map(|index| index.letter).collect();
+                    indexes(dialect, "x", kind.comparison_type()).iter().map(|index| index.letter).collect();
                 assert!(letters.contains(&'a') && letters.contains(&'d'), "{word}");
             }
         }

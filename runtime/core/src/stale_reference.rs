@@ -8,6 +8,6 @@ pub struct StaleReference {
     pub id: i64,
     /// The display name of the record.
     pub name: String,
-    /// A clause whose subject is the record: `names the unknown field ...`.
+    /// A clause whose subject is the record: `refers to an unknown field ...`.
     pub problem: String,
 }

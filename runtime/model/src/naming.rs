@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plural_is_told_from_a_singular() {
+    fn plurals_and_singulars_are_distinguished() {
         for (name, expected) in
             [("suppliers", "supplier"), ("currencies", "currency"), ("boxes", "box"), ("rates", "rate")]
         {

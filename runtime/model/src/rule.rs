@@ -111,14 +111,14 @@ impl RuleFacts {
         RuleTakes::Count,
         |of| of.is_text || of.is_list,
         "min_length: 1",
-        "The minimum of characters of a text, or of elements of a list.",
+        "The minimum number of characters of a text, or of elements of a list.",
     );
     pub const MAX_LENGTH: RuleFacts = facts(
         "max_length",
         RuleTakes::Count,
         |of| of.is_list,
         "max_length: 10",
-        "The maximum of elements of a list. (The type `string(n)` has that of text.)",
+        "The maximum number of elements of a list. For text, use the type `string(n)`.",
     );
     pub const PATTERN: RuleFacts = facts(
         "pattern",

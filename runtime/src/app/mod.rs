@@ -33,14 +33,14 @@ pub use self::serve::{Running, Signals, serve};
 /// Runs the application's migrations, and returns each with whether it is applied.
 pub type Migrate = for<'a> fn(&'a Db, Direction) -> BoxFuture<'a, Result<Vec<(String, bool)>>>;
 /// Adds sample records of a resource until there are as many as given. Reports its progress, and returns how many it added.
-pub type Fill = for<'a> fn(&'a Arc<State>, &'a str, u64, &'a (dyn Fn(u64) + Sync)) -> BoxFuture<'a, Result<u64>>;
+pub type AddSamples = for<'a> fn(&'a Arc<State>, &'a str, u64, &'a (dyn Fn(u64) + Sync)) -> BoxFuture<'a, Result<u64>>;
 
 /// The sample data of an application.
 #[derive(Clone, Copy)]
 pub struct Demo {
     /// Resources and their default numbers of records, in the order in which they are created.
     pub counts: &'static [(&'static str, u64)],
-    pub fill: Fill,
+    pub fill: AddSamples,
 }
 
 /// Attempts to sign in per minute: from one address, from one address to one account, and to one account.

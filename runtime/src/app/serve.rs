@@ -14,7 +14,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use super::router::router;
 use crate::server::ServerState;
-use crate::server::{AcceptLoop, Incoming, Listener};
+use crate::server::{AcceptLoop, AcceptedConnections, Listener};
 use charter_core::counts;
 use charter_core::error::{Error, Result};
 use charter_core::online_indexes;
@@ -74,21 +74,22 @@ pub async fn serve(state: Arc<ServerState>) -> Result<Running> {
         spawn_supervised("attachments", &state, attachment::run_garbage_collection),
         spawn_supervised("idempotency", &state, idempotency::run_pruning),
         spawn_supervised("search", &state, |state| async move {
-            trigram::keep_built(&state.substring_indexes, &state.db, &state.catalog, &state.metrics.tasks).await;
+            trigram::build_in_background(&state.substring_indexes, &state.db, &state.catalog, &state.metrics.tasks)
+                .await;
         }),
         spawn_supervised("indexes", &state, |state| async move {
             let changes = &state.custom_fields_changed;
             online_indexes::run(&state.db, &state.catalog, changes, &state.metrics.tasks).await;
         }),
         spawn_supervised("totals", &state, |state| async move {
-            counts::keep_compacted(&state.db, &state.metrics.tasks).await;
+            counts::compact_in_background(&state.db, &state.metrics.tasks).await;
         }),
     ];
     Ok(Running { address, handle, serving, engine, accept_loop, background_tasks, state })
 }
 
 /// The salvo server, with the limits of a connection.
-fn server(incoming: Incoming) -> Server<Incoming> {
+fn server(incoming: AcceptedConnections) -> Server<AcceptedConnections> {
     let timeouts =
         FuseConfig::default().with_connection_idle_timeout(IDLE_TIMEOUT).with_write_stall_timeout(WRITE_STALL_TIMEOUT);
     let mut server = Server::new(incoming).fuse_config(timeouts);

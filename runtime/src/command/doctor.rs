@@ -53,8 +53,8 @@ pub async fn run(app: &App, state: &Arc<ServerState>, matches: &ArgMatches) -> R
     found.extend(unknown_enum_values::find(&context).await?);
     let mut rows: Vec<_> =
         found.iter().map(|one| row(false, one.kind, Some(one.id), &one.name, &one.problem)).collect();
-    let remarks = indexes::remarks(&context, migrated).await?;
-    rows.extend(remarks.iter().map(|one| row(one.advice, one.kind, None, &one.name, &one.problem)));
+    let findings = indexes::findings(&context, migrated).await?;
+    rows.extend(findings.iter().map(|one| row(one.advice, one.kind, None, &one.name, &one.problem)));
     output::print(matches, &shown, &rows)?;
     let count = |count: usize, one: &str, many: &str| match count {
         0 => None,
@@ -62,7 +62,7 @@ pub async fn run(app: &App, state: &Arc<ServerState>, matches: &ArgMatches) -> R
         count => Some(format!("{count} {many}")),
     };
     let stale = "that the application does not know";
-    let wrong = remarks.iter().filter(|one| !one.advice).count();
+    let wrong = findings.iter().filter(|one| !one.advice).count();
     let summary = [
         count(found.len(), &format!("value {stale}"), &format!("values {stale}")),
         count(wrong, "declared index is missing", "declared indexes are missing"),

@@ -169,7 +169,7 @@ pub fn command(app: &App) -> Command {
                 .arg(Arg::new("id").required(true).value_parser(clap::value_parser!(i64)).help("Id of the token")),
         );
     let mut command = Command::new(app.name)
-        .about("Server of the API and the admin panel; without a command, it serves")
+        .about("Serve the API and the admin panel; without a command, the same as `serve`")
         .version(env!("CARGO_PKG_VERSION"))
         .args(SETTINGS.iter().map(Setting::argument))
         .subcommand(Command::new("serve").about("Apply pending migrations, insert missing seed data, and serve"))

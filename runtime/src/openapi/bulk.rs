@@ -58,7 +58,7 @@ pub fn body(catalog: &Catalog, entry: &Entry) -> Node {
         let write = if creates { Write::Create } else { Write::Update };
         if creates || matches!(call, RouteOperation::Operation(Operation::Update)) {
             example[name] = examples.body(entry, write);
-            let needed = entry.meta.fields.iter().any(|field| field.required && request_schema::is_given(field, write));
+            let needed = entry.meta.fields.iter().any(|field| field.required && request_schema::can_set(field, write));
             let record = reference("schemas", &body_name(entry, write));
             if needed && write == Write::Create {
                 required.push(name);
@@ -81,7 +81,10 @@ pub fn body(catalog: &Catalog, entry: &Entry) -> Node {
     let atomic = Node::object()
         .with("anyOf", atomic)
         .with("default", true)
-        .with("description", "Whether all operations succeed or none.")
+        .with(
+            "description",
+            "If true, one failed operation undoes all of them. If false, each succeeds or fails by itself.",
+        )
         .with("examples", vec![Node::from(json!(false))]);
     let properties = Node::object().with("atomic", atomic).with("operations", operations);
     let schema = request_schema::object(properties, &["operations"]);

@@ -17,7 +17,7 @@ pub fn schemas(catalog: &Catalog) -> Node {
         .with("Plan", plan())
         .with(BOOLEAN_WORD, boolean_word())
         .with(CUSTOM_VALUE, custom_value())
-        .with(event::ONLY_ID, event::only_id());
+        .with(event::ONLY_ID, event::id_only_record());
     for entry in catalog.entries().iter().filter(|entry| entry.is_served()) {
         records(catalog, entry, &mut schemas);
         let has = |operation| entry.meta.operations.contains(&operation);
@@ -26,7 +26,8 @@ pub fn schemas(catalog: &Catalog) -> Node {
             let sent_as_form = entry.is_attached() || entry.meta.singleton;
             if has(operation) && !(sent_as_form && write == Write::Create) {
                 let verb = if write == Write::Create { "create" } else { "change" };
-                let described = format!("The body of a request to {verb} {}.", english::a_record(entry.meta));
+                let described =
+                    format!("The body of a request to {verb} {}.", english::record_with_article(entry.meta));
                 schemas.set(
                     body_name(entry, write),
                     with_deprecations(entry, request_schema::body(catalog, entry, write))
@@ -60,10 +61,10 @@ pub fn schemas(catalog: &Catalog) -> Node {
 /// The schemas of a single record, of a list item with fewer fields, and of a record with selected fields.
 fn records(catalog: &Catalog, entry: &Entry, schemas: &mut Node) {
     let meta = entry.meta;
-    let one = english::a_record(meta);
+    let one = english::record_with_article(meta);
     let fields = |wanted: fn(Shown) -> bool| meta.fields.iter().filter(move |field| wanted(field.shown));
     let described = match meta.description {
-        "" => format!("{}.", english::capital(&one)),
+        "" => format!("{}.", english::capitalize(&one)),
         declared => english::sentence(declared),
     };
     let full = response_schema::object(catalog, entry, fields(|shown| shown != Shown::Never), true);
@@ -72,13 +73,13 @@ fn records(catalog: &Catalog, entry: &Entry, schemas: &mut Node) {
     let item = response_schema::item_name(entry);
     if item != name && meta.operations.contains(&Operation::List) {
         let short = response_schema::object(catalog, entry, fields(|shown| shown == Shown::Always), true);
-        let described = format!("{} in a list.", english::capital(&one));
+        let described = format!("{} in a list.", english::capitalize(&one));
         schemas.set(item, with_includes(catalog, entry, short).with("description", described));
     }
     let read = [Operation::List, Operation::Show].iter().any(|operation| meta.operations.contains(operation));
     if read {
         let sparse = response_schema::object(catalog, entry, fields(|shown| shown != Shown::Never), false);
-        let described = format!("{} with the fields that `fields` or a saved view selects.", english::capital(&one));
+        let described = format!("{} with the fields that `fields` or a saved view selects.", english::capitalize(&one));
         schemas.set(fields_name(entry), with_includes(catalog, entry, sparse).with("description", described));
     }
     if !meta.reveals.is_empty() {
@@ -185,7 +186,7 @@ fn plan() -> Node {
         "description": "An SQL statement.",
         "required": ["reads", "sql", "values", "steps", "indexes", "cost"],
         "properties": {
-            "reads": text("What it reads: the rows, or the total.", "rows"),
+            "reads": text("Purpose of the statement: it reads the rows, or the total.", "rows"),
             "sql": text("The SQL text, with placeholders for values.", "SELECT t.\"id\" FROM ..."),
             "values": { "type": "integer", "minimum": 0, "description": "Number of bound values.", "examples": [1] },
             "steps": { "type": "array", "description": "The query plan, outermost step first.", "items": step },

@@ -8,7 +8,7 @@ use salvo::{Request, async_trait};
 
 use super::OpenApiDocument;
 use crate::server::ServerState;
-use crate::server::{Handler, JSON, Response, headers, only_get};
+use crate::server::{Handler, JSON, Response, headers, require_get};
 use charter_core::error::{Error, Result};
 use charter_core::header;
 
@@ -44,7 +44,7 @@ impl OpenApiJson {
 #[async_trait]
 impl Handler for OpenApiJson {
     async fn handle(&self, state: &Arc<ServerState>, request: &mut Request) -> Result<Response> {
-        only_get(request)?;
+        require_get(request)?;
         let document = self.document(state)?;
         let response = match headers::conditions(request)?.not_modified(&document.etag)? {
             true => Response::empty(StatusCode::NOT_MODIFIED),
@@ -67,7 +67,7 @@ pub enum DocsPage {
 #[async_trait]
 impl Handler for DocsPage {
     async fn handle(&self, _: &Arc<ServerState>, request: &mut Request) -> Result<Response> {
-        only_get(request)?;
+        require_get(request)?;
         let (media_type, body) = match self {
             DocsPage::Html => ("text/html; charset=utf-8", Bytes::from_static(HTML.as_bytes())),
             DocsPage::StartScript => ("text/javascript; charset=utf-8", Bytes::from_static(START_SCRIPT.as_bytes())),

@@ -12,7 +12,7 @@ pub fn words(name: &str) -> String {
 }
 
 /// `exchange rates` is `Exchange rates`.
-pub fn capital(text: &str) -> String {
+pub fn capitalize(text: &str) -> String {
     let mut rest = text.chars();
     let mut word = String::with_capacity(text.len());
     word.extend(rest.next().into_iter().flat_map(char::to_uppercase));
@@ -20,7 +20,7 @@ pub fn capital(text: &str) -> String {
 }
 
 /// A noun with its article: `an exchange rate`, `a user`.
-pub fn a(noun: &str) -> String {
+pub fn with_article(noun: &str) -> String {
     let sounds_like_you = ["us", "uni", "eu", "one"].iter().any(|start| noun.starts_with(start));
     let vowel = noun.starts_with(['a', 'e', 'i', 'o', 'u']) && !sounds_like_you;
     format!("{} {noun}", if vowel { "an" } else { "a" })
@@ -32,8 +32,8 @@ pub fn noun(meta: &ResourceMeta) -> String {
 }
 
 /// [`noun`] with its article.
-pub fn a_record(meta: &ResourceMeta) -> String {
-    if meta.singleton { format!("the {}", noun(meta)) } else { a(&noun(meta)) }
+pub fn record_with_article(meta: &ResourceMeta) -> String {
+    if meta.singleton { format!("the {}", noun(meta)) } else { with_article(&noun(meta)) }
 }
 
 /// The plural noun: `exchange rates`.
@@ -43,7 +43,7 @@ pub fn records(meta: &ResourceMeta) -> String {
 
 /// The name of the OpenAPI tag: `Exchange rates`.
 pub fn tag(meta: &ResourceMeta) -> String {
-    capital(&records(meta))
+    capitalize(&records(meta))
 }
 
 /// The description of a field: that of its declaration or one from its name, then its format and its rules.
@@ -90,7 +90,11 @@ fn meaning(catalog: &Catalog, fields: &[FieldMeta], field: &FieldMeta) -> String
         (_, Kind::Ref { resource }) => {
             let other = noun(catalog.linked(resource).meta);
             let role = words(name.strip_suffix("_id").unwrap_or(name));
-            if role == other { format!("The id of its {other}.") } else { format!("The id of {}: {role}.", a(&other)) }
+            if role == other {
+                format!("The id of its {other}.")
+            } else {
+                format!("The id of {}: {role}.", with_article(&other))
+            }
         }
         (_, Kind::RefList { resource }) => format!("The ids of its {}.", records(catalog.linked(resource).meta)),
         (_, Kind::PolymorphicRef { type_field }) => {
@@ -106,7 +110,7 @@ fn meaning(catalog: &Catalog, fields: &[FieldMeta], field: &FieldMeta) -> String
         }
         (_, Kind::Boolean) => {
             let state = words(name.strip_prefix("is_").unwrap_or(name));
-            format!("Whether it is {state}.")
+            format!("True if it is {state}.")
         }
         (_, Kind::Timestamp { .. }) => match name.strip_suffix("_at") {
             Some(what) => format!("When: {}.", words(what)),
@@ -212,7 +216,7 @@ mod tests {
     #[test]
     fn nouns_get_the_right_article() {
         assert_eq!(
-            [a("user"), a("exchange rate"), a("product"), a("unit")],
+            [with_article("user"), with_article("exchange rate"), with_article("product"), with_article("unit")],
             ["a user", "an exchange rate", "a product", "a unit"]
         );
     }
@@ -220,7 +224,7 @@ mod tests {
     #[test]
     fn names_become_words() {
         assert_eq!(
-            (camel("exchange_rate"), capital(&words("tax_classes"))),
+            (camel("exchange_rate"), capitalize(&words("tax_classes"))),
             ("ExchangeRate".into(), "Tax classes".into())
         );
     }

@@ -18,7 +18,7 @@ pub fn webhooks(catalog: &Catalog) -> Node {
     for entry in catalog.entries() {
         for name in entry.events() {
             let what = name.rsplit('.').next().unwrap_or_default();
-            let summary = format!("{} was {what}", english::capital(&english::a_record(entry.meta)));
+            let summary = format!("{} was {what}", english::capitalize(&english::record_with_article(entry.meta)));
             let described = format!("Sent to the webhooks that subscribe to `{name}`.");
             webhooks.set(name.clone(), message(entry, &name, &summary, &described, data(catalog, entry)));
         }
@@ -29,7 +29,7 @@ pub fn webhooks(catalog: &Catalog) -> Node {
         let id = json!({ "type": "object", "description": "The webhook.", "required": ["id"], "properties": {
             "id": { "type": "integer", "format": "int64", "description": "Its id." },
         } });
-        let summary = format!("{} is tested", english::capital(&english::a_record(entry.meta)));
+        let summary = format!("{} is tested", english::capitalize(&english::record_with_article(entry.meta)));
         let described = "Sent once for a test request. Webhooks do not subscribe to it.";
         let data = (under(entry.meta.name, id.into()), json!({ entry.meta.name: { "id": 1 } }));
         webhooks.set(redelivery::TEST_EVENT, message(entry, redelivery::TEST_EVENT, &summary, described, data));
@@ -78,7 +78,7 @@ fn under(key: &str, schema: Node) -> Node {
 }
 
 /// The schema of a record that is too long to be sent.
-pub fn only_id() -> Node {
+pub fn id_only_record() -> Node {
     json!({
         "type": "object",
         "description": "The id of a record that is too long to be sent, with `\"truncated\": true`. Fetch the record with `GET`.",

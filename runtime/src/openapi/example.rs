@@ -3,7 +3,7 @@
 use charter_model::naming;
 use serde_json::{Map, Value, json};
 
-use super::request_schema::{Write, is_given, literal};
+use super::request_schema::{Write, can_set, literal};
 use super::sample_text::{self, Length};
 use super::{english, number_pattern};
 use charter_core::catalog::{Catalog, Entry};
@@ -26,10 +26,12 @@ impl Examples<'_> {
     /// A body of a write.
     pub fn body(self, entry: &Entry, write: Write) -> Value {
         let parent = entry.meta.under.map(|under| under.field);
-        let fields = entry.meta.fields.iter().filter(|field| is_given(field, write) && Some(field.name) != parent);
+        let fields = entry.meta.fields.iter().filter(|field| can_set(field, write) && Some(field.name) != parent);
         // One field suffices as an example of a change.
         let max = if write == Write::Update { 1 } else { usize::MAX };
-        Value::Object(fields.take(max).map(|field| (field.name.to_string(), self.given(entry, field))).collect())
+        Value::Object(
+            fields.take(max).map(|field| (field.name.to_string(), self.request_value(entry, field))).collect(),
+        )
     }
 
     /// A field in a response.
@@ -52,12 +54,12 @@ impl Examples<'_> {
     }
 
     /// A field in a request.
-    pub fn given(self, entry: &Entry, field: &'static FieldMeta) -> Value {
+    pub fn request_value(self, entry: &Entry, field: &'static FieldMeta) -> Value {
         match field.kind {
             Kind::Embedded { resource, by } => {
                 let target = self.catalog.linked(resource);
-                let fields = target.meta.fields.iter().filter(|f| is_given(f, Write::Create) && f.name != by);
-                let item: Map<_, _> = fields.map(|f| (f.name.to_string(), self.given(target, f))).collect();
+                let fields = target.meta.fields.iter().filter(|f| can_set(f, Write::Create) && f.name != by);
+                let item: Map<_, _> = fields.map(|f| (f.name.to_string(), self.request_value(target, f))).collect();
                 json!([item])
             }
             _ => self.of_field(entry, field),

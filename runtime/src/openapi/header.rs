@@ -114,14 +114,14 @@ pub fn of_response(names: &[&str]) -> Node {
 }
 
 /// The headers of a successful response.
-pub fn of_success(call: RouteOperation, takes_key: bool, created: bool, deprecated: bool) -> Node {
+pub fn of_success(call: RouteOperation, created: bool, deprecated: bool) -> Node {
     let mut names = Vec::new();
     names.extend(created.then_some(LOCATION));
     if let RouteOperation::Operation(Operation::List) = call {
         names.extend([LINK, DISPOSITION]);
     }
     names.extend(call.answers_tag().then_some(ETAG));
-    names.extend(takes_key.then_some(REPLAYED));
+    names.extend(call.accepts_idempotency_key().then_some(REPLAYED));
     if deprecated {
         names.extend(DEPRECATION_HEADERS);
     }
@@ -237,23 +237,23 @@ fn delivery_headers() -> Vec<(&'static str, &'static str, bool, Value, Value)> {
 }
 
 /// The request headers of an operation.
-pub fn of_call(call: RouteOperation, takes_key: bool) -> Vec<Node> {
+pub fn of_call(call: RouteOperation) -> Vec<Node> {
     let mut names = Vec::new();
     if let RouteOperation::Operation(Operation::List) = call {
         names.push(IF_NONE_MATCH);
     } else if call.has_conditions() {
         names.extend([IF_MATCH, if call.reads() { IF_NONE_MATCH } else { IF_NONE_MATCH_OF_WRITE }]);
     }
-    names.extend(takes_key.then_some(IDEMPOTENCY_KEY));
-    refer(&names)
+    names.extend(call.accepts_idempotency_key().then_some(IDEMPOTENCY_KEY));
+    references(&names)
 }
 
 /// The headers of a delivery.
 pub fn of_delivery() -> Vec<Node> {
-    refer(&delivery_headers().iter().map(|row| row.0).collect::<Vec<_>>())
+    references(&delivery_headers().iter().map(|row| row.0).collect::<Vec<_>>())
 }
 
 /// References to these parameters.
-pub fn refer(names: &[&str]) -> Vec<Node> {
+pub fn references(names: &[&str]) -> Vec<Node> {
     names.iter().map(|name| reference("parameters", name)).collect()
 }

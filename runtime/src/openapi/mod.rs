@@ -80,7 +80,7 @@ fn info(state: &ServerState) -> Node {
         error_responses::table()
     );
     Node::object()
-        .with("title", format!("{} API", english::capital(state.name)))
+        .with("title", format!("{} API", english::capitalize(state.name)))
         .with("version", env!("CARGO_PKG_VERSION"))
         .with("description", description)
 }

@@ -28,7 +28,7 @@ pub fn describe(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> Node {
         }
         _ => Vec::new(),
     });
-    parameters.extend(header::of_call(route.call, route.call.takes_key()));
+    parameters.extend(header::of_call(route.call));
     // Alternative abilities are alternative security requirements.
     let schemes = SCHEMES.iter().flat_map(|scheme| route.ability.split(" or ").map(move |ability| (scheme, ability)));
     let security: Vec<Node> = schemes.map(|(scheme, ability)| Node::object().with(*scheme, [ability])).collect();
@@ -51,7 +51,7 @@ pub fn describe(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> Node {
 /// The operation id, the summary and the description.
 fn texts(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> (String, String, String) {
     let meta = entry.meta;
-    let (one, several) = (english::a_record(meta), english::records(meta));
+    let (one, several) = (english::record_with_article(meta), english::records(meta));
     match route.call {
         // Attachments of the records of another resource, or of a singleton.
         RouteOperation::Operation(Operation::List) if entry.is_attached() => {
@@ -113,7 +113,7 @@ fn texts(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> (String, String
 
 fn action_texts(entry: &Entry, action: &ActionMeta) -> (String, String, String) {
     let (on, what) = match action.on {
-        ActionOn::Record => (entry.meta.name, english::a_record(entry.meta)),
+        ActionOn::Record => (entry.meta.name, english::record_with_article(entry.meta)),
         ActionOn::Collection => (entry.meta.plural, english::records(entry.meta)),
     };
     let verb = english::words(action.name);
@@ -123,7 +123,7 @@ fn action_texts(entry: &Entry, action: &ActionMeta) -> (String, String, String) 
         ("", ActionOutput::Fields { key, .. }) => format!("Returns the {}.", english::words(key)),
         (declared, _) => english::sentence(declared),
     };
-    (format!("{}_{on}", action.name), format!("{}: {verb}", english::capital(&what)), details)
+    (format!("{}_{on}", action.name), format!("{}: {verb}", english::capitalize(&what)), details)
 }
 
 /// The required ability and permission, as a sentence.
@@ -145,7 +145,7 @@ fn body(catalog: &Catalog, entry: &Entry, call: RouteOperation) -> Option<Node> 
     let (schema, example, required, what) = match call {
         RouteOperation::Operation(Operation::Create) => {
             let required =
-                entry.meta.fields.iter().any(|field| field.required && request_schema::is_given(field, Write::Create));
+                entry.meta.fields.iter().any(|field| field.required && request_schema::can_set(field, Write::Create));
             (wrapped(entry, &body_name(entry, Write::Create)), examples.body(entry, Write::Create), required, "new")
         }
         RouteOperation::Operation(Operation::Update) => {
@@ -171,7 +171,7 @@ fn body(catalog: &Catalog, entry: &Entry, call: RouteOperation) -> Option<Node> 
     let described = match what {
         "" => "The parameters.".to_string(),
         "new" => format!("The fields of the new {}.", english::noun(entry.meta)),
-        _ => format!("The {what} fields of {}.", english::a_record(entry.meta)),
+        _ => format!("The {what} fields of {}.", english::record_with_article(entry.meta)),
     };
     Some(
         Node::object()
@@ -190,13 +190,13 @@ fn upload(catalog: &Catalog, entry: &Entry) -> Node {
     let mut required = vec!["file"];
     let examples = Examples { catalog };
     let mut example = json!({ "file": "the bytes" });
-    for field in entry.meta.fields.iter().filter(|field| request_schema::is_given(field, Write::Create)) {
+    for field in entry.meta.fields.iter().filter(|field| request_schema::can_set(field, Write::Create)) {
         if field.required {
             required.push(field.name);
         }
         properties
             .set(field.name, request_schema::field(catalog, entry.meta.fields, field, Write::Create, Some(entry)));
-        example[field.name] = examples.given(entry, field);
+        example[field.name] = examples.request_value(entry, field);
     }
     let schema = Node::object()
         .with("type", "object")
@@ -245,8 +245,8 @@ fn responses(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> Node {
         let schema = Node::object().with("anyOf", [one(name), one(fields_name(entry))]);
         json_content(schema, record())
     };
-    let is_deprecated = deprecation::may_tell(meta, route.call);
-    let headers = |created| header::of_success(route.call, route.call.takes_key(), created, is_deprecated);
+    let is_deprecated = deprecation::can_have_headers(meta, route.call);
+    let headers = |created| header::of_success(route.call, created, is_deprecated);
     let response = |text: String, content: Node| {
         Node::object().with("description", text).with("headers", headers(false)).with("content", content)
     };

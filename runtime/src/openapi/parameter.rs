@@ -10,7 +10,7 @@ use charter_core::catalog::EXPLAIN_ABILITY;
 use charter_core::catalog::{Catalog, Entry};
 use charter_core::meta::{Deprecated, FieldMeta, Kind, Shown};
 use charter_core::ops::list::explain::MEDIA_TYPE;
-use charter_core::ops::to_write;
+use charter_core::ops::write_access;
 use charter_core::query::{
     self, DEFAULT_PER_PAGE, MAX_PER_PAGE, MAX_VALUE_CHARACTERS, Predicate, Reads, include_names,
 };
@@ -114,7 +114,7 @@ pub fn of_record(entry: &Entry) -> Vec<Node> {
 
 /// The parameter `deleted` of resources with soft delete.
 fn deleted(entry: &Entry) -> Option<Node> {
-    let (ability, _) = to_write(entry);
+    let (ability, _) = write_access(entry);
     let description = format!(
         "`only` returns deleted {} instead, with `deleted_at`, by which they can be sorted and filtered. \
          Also requires the ability `{ability}`.",
@@ -132,7 +132,7 @@ pub fn of_list(catalog: &Catalog, entry: &Entry) -> Vec<Node> {
         .collect();
     parameters.extend(sort(entry));
     parameters.extend(of_record(entry));
-    for field in entry.meta.fields.iter().filter(|field| query::asked(field)) {
+    for field in entry.meta.fields.iter().filter(|field| query::is_filterable(field)) {
         let source = entry.source(field);
         let kind = source.kind();
         let example = Examples { catalog }.of_field(entry, field);
@@ -302,7 +302,7 @@ pub fn more_filters(catalog: &Catalog, entry: &Entry) -> String {
         .filter(|field| match field.kind {
             Kind::Ref { resource } => {
                 let target = catalog.linked(resource);
-                target.meta.fields.iter().any(|f| entry.reaches(field, target, f.name))
+                target.meta.fields.iter().any(|f| entry.exposes(field, target, f.name))
             }
             _ => false,
         })
@@ -311,7 +311,7 @@ pub fn more_filters(catalog: &Catalog, entry: &Entry) -> String {
     if !relations.is_empty() {
         sentences.push(format!("Fields of a related record are filtered with {}.", relations.join(" or ")));
     }
-    if entry.asks_custom_fields() {
+    if entry.can_filter_custom_fields() {
         sentences.push("A custom field is filtered with `q[cf.<name>_<predicate>]`.".into());
     }
     sentences.join(" ")

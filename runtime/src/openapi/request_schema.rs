@@ -29,7 +29,7 @@ pub enum Write {
 }
 
 /// True if clients can set the field in such a write.
-pub fn is_given(field: &FieldMeta, write: Write) -> bool {
+pub fn can_set(field: &FieldMeta, write: Write) -> bool {
     let fits = match field.access {
         Access::Writable | Access::WriteOnly | Access::Secret => true,
         Access::Immutable => write != Write::Update,
@@ -42,7 +42,7 @@ pub fn is_given(field: &FieldMeta, write: Write) -> bool {
 pub fn body(catalog: &Catalog, entry: &Entry, write: Write) -> Node {
     let (mut properties, mut required) = (Node::object(), Vec::new());
     let parent = entry.meta.under.map(|under| under.field);
-    for meta in entry.meta.fields.iter().filter(|field| is_given(field, write) && Some(field.name) != parent) {
+    for meta in entry.meta.fields.iter().filter(|field| can_set(field, write) && Some(field.name) != parent) {
         if meta.required && write == Write::Create {
             required.push(meta.name);
         }
@@ -92,7 +92,7 @@ pub fn field(
     }
     let examples = Examples { catalog };
     let example = match entry {
-        Some(entry) => examples.given(entry, field),
+        Some(entry) => examples.request_value(entry, field),
         None => examples.of_parameter(field),
     };
     let description = english::field(catalog, fields, field);
@@ -234,7 +234,7 @@ fn embedded(catalog: &Catalog, target: &Entry, by: &str, write: Write) -> Node {
     let id = id().with("type", ["integer", "string", "null"]).with("examples", json!([null]));
     properties
         .set("id", id.with("description", "The id of an existing element of this record; other ids are ignored."));
-    for meta in target.meta.fields.iter().filter(|field| is_given(field, Write::Create) && field.name != by) {
+    for meta in target.meta.fields.iter().filter(|field| can_set(field, Write::Create) && field.name != by) {
         if meta.required {
             required.push(meta.name);
         }

@@ -37,7 +37,7 @@ impl Length {
 
 /// A text, truncated or repeated to the allowed length.
 pub fn words(text: &str, length: Length) -> String {
-    let mut found = english::capital(text);
+    let mut found = english::capitalize(text);
     while found.chars().count() < length.least {
         found.push(' ');
         found.push_str(text);

@@ -6,7 +6,7 @@ use super::node::Node;
 use super::{english, error_responses, header, path};
 use charter_core::catalog::Catalog;
 use charter_core::header::*;
-use charter_platform::attachment::{self, Part};
+use charter_platform::attachment::{self, ObjectKind};
 
 /// The tag of operations without a resource.
 pub const TAG: &str = "Service";
@@ -52,7 +52,7 @@ fn described() -> Node {
         );
     error_responses::add(&mut responses, &[400, 405, 412, 500, 503]);
     open("describe_api", TAG, summary, "This OpenAPI document.")
-        .with("parameters", header::refer(&[IF_MATCH, IF_NONE_MATCH]))
+        .with("parameters", header::references(&[IF_MATCH, IF_NONE_MATCH]))
         .with("responses", responses)
 }
 
@@ -86,8 +86,8 @@ fn file(tag: &str) -> Node {
             "path",
             "part",
             "The file or its thumbnail.",
-            json!({ "type": "string", "enum": Part::ALL.map(Part::name) }),
-            json!(Part::File.name()),
+            json!({ "type": "string", "enum": ObjectKind::ALL.map(ObjectKind::name) }),
+            json!(ObjectKind::File.name()),
         ),
         parameter(
             "query",
@@ -104,7 +104,7 @@ fn file(tag: &str) -> Node {
             json!("5d41402abc4b2a76b9719d911017c592ae2b7a0d4e1f6c8b93a05e7f18d264ca"),
         ),
     ];
-    parameters.extend(header::refer(&[RANGE, IF_RANGE, IF_MATCH, IF_NONE_MATCH]));
+    parameters.extend(header::references(&[RANGE, IF_RANGE, IF_MATCH, IF_NONE_MATCH]));
     // Files of any type have no schema.
     let content = || json!({ "*/*": {} });
     let whole = [&[ACCEPT_RANGES, DISPOSITION], &header::FILE_HEADERS[..]].concat();

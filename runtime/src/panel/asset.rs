@@ -7,7 +7,7 @@ use salvo::Request;
 use salvo::http::StatusCode;
 use sha2::{Digest, Sha256};
 
-use crate::server::{Response, headers, only_get};
+use crate::server::{Response, headers, require_get};
 use charter_core::error::{Error, Result};
 use charter_core::header;
 
@@ -49,7 +49,7 @@ fn hash<'t>(texts: impl IntoIterator<Item = &'t str>) -> String {
 /// # Errors
 /// [`Error::NotFound`], [`Error::MethodNotAllowed`], and those of the request's preconditions.
 pub fn serve(request: &Request, name: &str) -> Result<Response> {
-    only_get(request)?;
+    require_get(request)?;
     let file = FILES.iter().find(|file| file.name == name).ok_or(Error::NotFound)?;
     let cache_control = if cfg!(debug_assertions) { "no-cache" } else { "public, max-age=31536000, immutable" };
     let text = match file.kind {

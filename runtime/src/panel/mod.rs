@@ -37,7 +37,7 @@ use charter_core::header;
 use charter_core::metrics::UNMATCHED;
 use charter_core::ops::{BULK, RESTORE};
 use charter_platform::attachment::S3Config;
-use charter_platform::auth::session::{self as auth_session, Found};
+use charter_platform::auth::session::{self as auth_session, CookieSession};
 use format::locale::LocaleCache;
 use list::{saved_views, trash};
 use record::{action, attachments, form, history};
@@ -169,7 +169,7 @@ impl Panel {
         state: &Arc<ServerState>,
         http_request: &mut Request,
         raw: RawRequest,
-        session: Option<Found>,
+        session: Option<CookieSession>,
     ) -> Result<Response> {
         let segments: Vec<String> = raw.segments.clone();
         let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
@@ -237,7 +237,7 @@ impl Panel {
 }
 
 /// Parses the request and looks up its session.
-async fn identify(state: &Arc<ServerState>, request: &Request) -> Result<(RawRequest, Option<Found>)> {
+async fn identify(state: &Arc<ServerState>, request: &Request) -> Result<(RawRequest, Option<CookieSession>)> {
     let raw = RawRequest::parse(state, request)?;
     // A client that is no browser gets the API's error. A script of a page that outlived its session gets 401.
     if !raw.wants_html && raw.session_secret.is_none() {

@@ -187,7 +187,7 @@ impl<'r> PanelRequest<'r> {
             headers.push(("content-type", "application/json"));
         }
         let body = body.map(api::json).unwrap_or_default();
-        // The response is buffered here, whichever HTTP version the browser uses.
+        // The response is buffered here, with any HTTP version of the browser.
         let response = self.api.send(&self.user.principal, method, path, &headers, body, Version::HTTP_11).await?;
         ApiResponse::read(response).await
     }

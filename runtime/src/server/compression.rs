@@ -6,7 +6,7 @@ use salvo::http::{HeaderValue, ResBody, StatusCode, StatusError};
 use salvo::{Depot, FlowCtrl, Handler, Request, Response, async_trait};
 use salvo_compression::{Compression as Gzip, CompressionLevel};
 
-use charter_core::ops::coded_tag;
+use charter_core::ops::with_gzip_suffix;
 
 /// Smallest body that is compressed, in bytes. A smaller one fits into one packet either way.
 const MIN_BYTES: usize = 1024;
@@ -80,7 +80,7 @@ fn set_entity_tag(request: &Request, response: &mut Response) {
     let Some(tag) = response.headers().get(ETAG).filter(|_| is_encoded || is_unchanged) else { return };
     let Ok(tag) = tag.to_str() else { return };
     let identity_tag = tag.strip_prefix("W/").unwrap_or(tag);
-    let gzip_tag = coded_tag(identity_tag);
+    let gzip_tag = with_gzip_suffix(identity_tag);
     // A 304 repeats the tag under which the client cached the response.
     let is_sent = |tag: &str| {
         let lines = request.headers().get_all(IF_NONE_MATCH);

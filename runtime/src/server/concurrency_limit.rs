@@ -50,11 +50,11 @@ pub struct Permit(Arc<PermitState>);
 struct PermitState {
     limiter: Arc<ConcurrencyLimiter>,
     writes: bool,
-    held: Mutex<Option<HeldPermits>>,
+    permits: Mutex<Option<Permits>>,
 }
 
 /// A permit and, for a write, one of the permits for writes.
-type HeldPermits = (OwnedSemaphorePermit, Option<OwnedSemaphorePermit>);
+type Permits = (OwnedSemaphorePermit, Option<OwnedSemaphorePermit>);
 
 impl ConcurrencyLimiter {
     /// Allows `max_in_flight` requests at once. `metrics` counts waits and refusals.
@@ -70,7 +70,7 @@ impl ConcurrencyLimiter {
         }
     }
 
-    async fn acquire(&self, writes: bool) -> Result<HeldPermits> {
+    async fn acquire(&self, writes: bool) -> Result<Permits> {
         let permits = async {
             // The scarcer one first, so that a request that waits for it holds nothing.
             let write = if writes { Some(self.writes.clone().acquire_owned().await) } else { None };
@@ -81,7 +81,7 @@ impl ConcurrencyLimiter {
         // The semaphores are fair: while requests are queued, this does not succeed.
         let permits = match permits.as_mut().now_or_never() {
             Some(permits) => {
-                self.metrics.waited(Duration::ZERO);
+                self.metrics.record_wait(Duration::ZERO);
                 permits
             }
             None => {
@@ -91,7 +91,7 @@ impl ConcurrencyLimiter {
                     self.metrics.refuse(Refused::QueueTimeout);
                     Err(Error::Overloaded)
                 });
-                self.metrics.waited(start.elapsed());
+                self.metrics.record_wait(start.elapsed());
                 permits
             }
         }?;
@@ -154,7 +154,7 @@ impl Drop for QueuedGuard<'_> {
 impl Permit {
     /// A permit that is not acquired yet.
     pub fn new(limiter: &Arc<ConcurrencyLimiter>, writes: bool) -> Permit {
-        Permit(Arc::new(PermitState { limiter: limiter.clone(), writes, held: Mutex::default() }))
+        Permit(Arc::new(PermitState { limiter: limiter.clone(), writes, permits: Mutex::default() }))
     }
 
     /// Waits in the queue until the request may run.
@@ -163,7 +163,7 @@ impl Permit {
     /// [`Error::Overloaded`] when the queue is full, and after [`QUEUE_WAIT`].
     pub async fn acquire(&self) -> Result<()> {
         let permits = self.0.limiter.acquire(self.0.writes).await?;
-        *self.held() = Some(permits);
+        *self.permits() = Some(permits);
         Ok(())
     }
 
@@ -176,17 +176,17 @@ impl Permit {
             self.0.limiter.metrics.refuse(Refused::ExternalCallLimit);
             Error::Overloaded
         })?;
-        *self.held() = Some((external, None));
+        *self.permits() = Some((external, None));
         Ok(())
     }
 
     /// Releases the permit, for good or until it is acquired again.
     pub fn release(&self) {
-        self.held().take();
+        self.permits().take();
     }
 
-    fn held(&self) -> MutexGuard<'_, Option<HeldPermits>> {
-        self.0.held.lock().unwrap_or_else(PoisonError::into_inner)
+    fn permits(&self) -> MutexGuard<'_, Option<Permits>> {
+        self.0.permits.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -80,7 +80,7 @@ impl<H: Handler> salvo::Handler for Endpoint<H> {
         let limit = if has_no_timeout { Duration::MAX } else { self.state.config.request_timeout };
         let permit = Permit::new(&self.state.concurrency_limiter, !request.method().is_safe());
         let work = async {
-            headers::need_host(request)?;
+            headers::require_host(request)?;
             if self.handler.limits_concurrency() {
                 permit.acquire().await?;
                 request.extensions_mut().insert(permit.clone());
@@ -149,7 +149,7 @@ fn panic_message(panic: &(dyn std::any::Any + Send)) -> &str {
 ///
 /// # Errors
 /// [`Error::MethodNotAllowed`].
-pub fn only_get(request: &Request) -> Result<()> {
+pub fn require_get(request: &Request) -> Result<()> {
     match request.method().as_str() {
         "GET" | "HEAD" => Ok(()),
         _ => Err(Error::method_not_allowed(["GET"])),

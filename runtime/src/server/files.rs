@@ -6,7 +6,7 @@ use std::sync::Arc;
 use salvo::http::{HeaderValue, Method, StatusCode};
 use salvo::{Request, async_trait};
 
-use super::{Handler, Response, headers, only_get};
+use super::{Handler, Response, headers, require_get};
 use crate::server::ServerState;
 use charter_core::error::{Error, Result};
 use charter_core::header;
@@ -23,7 +23,7 @@ impl Handler for Files {
     }
 
     async fn handle(&self, state: &Arc<ServerState>, request: &mut Request) -> Result<Response> {
-        only_get(request)?;
+        require_get(request)?;
         let target = request.uri().path_and_query().map(|target| target.as_str()).unwrap_or_default();
         let file = attachment::find_download(state, target).await?;
         let header = |name: &str| request.headers().get(name).and_then(|value| value.to_str().ok());

@@ -31,7 +31,7 @@ pub fn trace(request: &Request) -> Option<Trace> {
 ///
 /// # Errors
 /// 400.
-pub fn need_host(request: &Request) -> Result<()> {
+pub fn require_host(request: &Request) -> Result<()> {
     if request.version() == Version::HTTP_11 && request.headers().get_all(HOST).iter().count() != 1 {
         return Err(Error::Malformed("An HTTP/1.1 request must have exactly one `Host` header.".into()));
     }
@@ -45,7 +45,7 @@ pub fn need_host(request: &Request) -> Result<()> {
 pub fn format(request: &Request) -> Result<Option<Format>> {
     let lines: Vec<&str> =
         request.headers().get_all(header::ACCEPT).iter().filter_map(|line| line.to_str().ok()).collect();
-    let format = Format::asked(&lines.join(","));
+    let format = Format::negotiate(&lines.join(","));
     if format.is_some() && request.version() < Version::HTTP_11 {
         return Err(Error::Malformed("An export needs HTTP/1.1 or later.".into()));
     }
@@ -98,7 +98,7 @@ pub fn replayed(reply: StoredResponse) -> Result<Response> {
 }
 
 /// The response of this request, or the stored one of an earlier request.
-pub fn once(once: Execution) -> Result<Response> {
+pub fn execution_response(once: Execution) -> Result<Response> {
     match once {
         Execution::Fresh(reply) => write_response(reply),
         Execution::Replayed(reply) => replayed(reply),

@@ -7,7 +7,7 @@ use salvo::http::StatusCode;
 use salvo::{Request, async_trait};
 
 use super::authenticate;
-use super::endpoint::only_get;
+use super::endpoint::require_get;
 use super::{Handler, Response};
 use crate::server::ServerState;
 use charter_core::error::{Error, Result};
@@ -26,7 +26,7 @@ impl Handler for Live {
     }
 
     async fn handle(&self, _: &Arc<ServerState>, request: &mut Request) -> Result<Response> {
-        only_get(request)?;
+        require_get(request)?;
         Ok(Response::json(StatusCode::OK, br#"{"status":"live"}"#.to_vec()))
     }
 }
@@ -42,7 +42,7 @@ impl Handler for Ready {
     }
 
     async fn handle(&self, state: &Arc<ServerState>, request: &mut Request) -> Result<Response> {
-        only_get(request)?;
+        require_get(request)?;
         let unavailable = || Error::Unavailable("The database does not answer.".into());
         tokio::time::timeout(Duration::from_secs(2), state.db.ping())
             .await
@@ -63,7 +63,7 @@ impl Handler for MetricsEndpoint {
     }
 
     async fn handle(&self, state: &Arc<ServerState>, request: &mut Request) -> Result<Response> {
-        only_get(request)?;
+        require_get(request)?;
         // The gauges of the outbox come from the database. They are left out while it does not answer.
         let backlog = state.extension::<Webhooks>()?.metrics.backlog(&state.db, &state.clock).await;
         state.metrics.cache.bytes("lists", state.responses.bytes());

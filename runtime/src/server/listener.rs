@@ -42,7 +42,7 @@ pub struct Listener {
 pub struct AcceptLoop(JoinHandle<()>);
 
 /// The accepted connections, for the server.
-pub struct Incoming {
+pub struct AcceptedConnections {
     accepted: mpsc::UnboundedReceiver<Peer>,
     /// Connections without a first byte.
     silent: FuturesUnordered<BoxFuture<'static, Option<Peer>>>,
@@ -61,9 +61,9 @@ impl Listener {
     }
 
     /// Starts to accept connections.
-    pub fn accept(self) -> (Incoming, AcceptLoop) {
+    pub fn accept(self) -> (AcceptedConnections, AcceptLoop) {
         let (sender, accepted) = mpsc::unbounded_channel();
-        let incoming = Incoming::new(accepted, self.address);
+        let incoming = AcceptedConnections::new(accepted, self.address);
         let accept = async move {
             loop {
                 // With Nagle's algorithm (RFC 896), a response in several writes waits for delayed acknowledgements.
@@ -94,15 +94,15 @@ impl AcceptLoop {
     }
 }
 
-impl Incoming {
-    fn new(accepted: mpsc::UnboundedReceiver<Peer>, address: SocketAddr) -> Incoming {
+impl AcceptedConnections {
+    fn new(accepted: mpsc::UnboundedReceiver<Peer>, address: SocketAddr) -> AcceptedConnections {
         let holding = Holding {
             local_addr: address.into(),
             http_versions: vec![Version::HTTP_11, Version::HTTP_2],
             http_scheme: Scheme::HTTP,
         };
         let silent = FuturesUnordered::new();
-        Incoming { accepted, silent, first_byte_timeout: FIRST_BYTE_TIMEOUT, holdings: [holding] }
+        AcceptedConnections { accepted, silent, first_byte_timeout: FIRST_BYTE_TIMEOUT, holdings: [holding] }
     }
 
     /// The next connection with a first byte.
@@ -129,7 +129,7 @@ impl Incoming {
     }
 }
 
-impl Acceptor for Incoming {
+impl Acceptor for AcceptedConnections {
     type Coupler = TcpCoupler<Self::Stream>;
     type Stream = StraightStream<TcpStream>;
 

@@ -16,7 +16,7 @@ use charter_core::meta::Operation;
 use charter_core::ops::Context;
 use charter_core::ops::action::external::ExternalCall;
 use charter_core::ops::action::{self, ActionCall, external};
-use charter_core::ops::deprecation::Uses;
+use charter_core::ops::deprecation::UsedDeprecations;
 use charter_core::ops::endpoints::{Method, PathKind, RouteOperation};
 use charter_core::ops::etag::Preconditions;
 use charter_core::ops::idempotency::Key;
@@ -59,7 +59,7 @@ impl Handler for ResourceEndpoint {
     }
 
     async fn handle(&self, state: &Arc<ServerState>, request: &mut Request) -> Result<Response> {
-        let mut uses = Uses::new(state.catalog.entries()[self.index].meta);
+        let mut uses = UsedDeprecations::new(state.catalog.entries()[self.index].meta);
         let answer = self.handle(state, request, &mut uses).await?;
         // 304 carries no deprecation headers.
         if answer.status() == StatusCode::NOT_MODIFIED {
@@ -73,7 +73,12 @@ impl ResourceEndpoint {
     /// Checks in the order of the specification: 429, 401, 405, 403, 404, then errors in reading the request (400, 413,
     /// 415), 403 of the record, 412, 422. With an `Idempotency-Key`, the key's own 422, 413 and 415 come before the 404
     /// of the record.
-    async fn handle(&self, state: &Arc<ServerState>, request: &mut Request, uses: &mut Uses) -> Result<Response> {
+    async fn handle(
+        &self,
+        state: &Arc<ServerState>,
+        request: &mut Request,
+        uses: &mut UsedDeprecations,
+    ) -> Result<Response> {
         let entry = &state.catalog.entries()[self.index];
         let bypass_cache =
             state.routes[entry.index].grants_access && !matches!(request.method().as_str(), "GET" | "HEAD");
@@ -106,12 +111,12 @@ impl ResourceEndpoint {
         if let (true, PathKind::Member, Some(id)) = (entry.is_attached(), self.path_kind, id) {
             attachment::check_access(&context, id, method.name == "GET").await?;
         }
-        let mut key = match method.call.takes_key() {
+        let mut key = match method.call.accepts_idempotency_key() {
             true => headers::key(request, &caller)?,
             false => None,
         };
         if let (true, RouteOperation::Operation(Operation::Create)) = (entry.is_attached(), method.call) {
-            return headers::once(attachment::upload(&context, begin_upload(request), key).await?);
+            return headers::execution_response(attachment::upload(&context, begin_upload(request), key).await?);
         }
         let mut key_body = None;
         if let Some(key) = &mut key {
@@ -192,7 +197,7 @@ impl ResourceEndpoint {
         }
         if let (RouteOperation::Action(action), Some(key), false) = (method.call, &key, method.call.is_transaction()) {
             let call = ExternalCall { action, id, within: arguments.within, query, body: &bytes };
-            return headers::once(external::run(&context, entry, call, key.clone()).await?);
+            return headers::execution_response(external::run(&context, entry, call, key.clone()).await?);
         }
         if !method.call.is_transaction() {
             return read(&context, entry, method.call, arguments).await;

@@ -10,6 +10,7 @@ use crate::panel::{PASSWORD, admin};
 use crate::support::{Receiver, Server, on_both};
 
 on_both!(
+    browser:
     a_view_is_saved_for_everyone_and_copied_by_keyboard,
     columns_of_a_view_are_chosen_and_moved_by_keyboard,
     a_list_is_exported_by_keyboard,
@@ -22,7 +23,7 @@ on_both!(
 
 async fn a_view_is_saved_for_everyone_and_copied_by_keyboard(server: Server) {
     products(&server, 3).await;
-    let Some(mut browser) = admin(&server).await else { return };
+    let mut browser = admin(&server).await;
     browser.open("/products?q[name_cont]=lamp&sort=-name");
     press(&mut browser, ".views details summary");
     write(&mut browser, ".views [name=name]", "Lamps");
@@ -40,7 +41,7 @@ async fn a_view_is_saved_for_everyone_and_copied_by_keyboard(server: Server) {
 async fn columns_of_a_view_are_chosen_and_moved_by_keyboard(server: Server) {
     let view = json!({ "name": "Mine", "entity_type": "products", "columns": ["name", "sku"] });
     server.admin().post("/custom_views", view).await.created("custom_view");
-    let Some(mut browser) = admin(&server).await else { return };
+    let mut browser = admin(&server).await;
     browser.open("/custom_views/1/edit");
     reach(&mut browser, ".choose [value=name]");
     browser.key(" ", 0);
@@ -58,7 +59,7 @@ async fn columns_of_a_view_are_chosen_and_moved_by_keyboard(server: Server) {
 
 async fn a_list_is_exported_by_keyboard(server: Server) {
     products(&server, 30).await;
-    let Some(mut browser) = admin(&server).await else { return };
+    let mut browser = admin(&server).await;
     let folder = std::env::temp_dir().join(format!("charter-export-{}", server.address.port()));
     std::fs::create_dir_all(&folder).expect("a folder");
     let kept = json!({ "behavior": "allow", "downloadPath": folder.to_str().expect("text") });
@@ -86,7 +87,7 @@ async fn child_records_and_custom_fields_are_edited_by_keyboard(server: Server) 
     let client = server.admin();
     let field = json!({ "entity_type": "products", "name": "power", "field_type": "integer" });
     client.post("/custom_fields", field).await.created("custom_field");
-    let Some(mut browser) = admin(&server).await else { return };
+    let mut browser = admin(&server).await;
     browser.open("/products/1");
     follow(&mut browser, "a[href^='/products/1/accessories/new']");
     search(&mut browser, "#field-accessory_product_id", "lamp 02", "Lamp 02");
@@ -114,7 +115,7 @@ async fn a_webhook_is_tested_and_missed_events_are_resent_by_keyboard(server: Se
     let policy = UrlPolicy { allow_http: true, networks: vec!["127.0.0.0/8".parse().expect("a network")] };
     let server = server.configured(|config| config.webhook_policy = policy).await;
     let receiver = Receiver::answering(200).await;
-    let Some(mut browser) = admin(&server).await else { return };
+    let mut browser = admin(&server).await;
     browser.open("/webhooks/new");
     write(&mut browser, "[name=url]", &receiver.url());
     reach(&mut browser, "[value='role.created']");
@@ -149,7 +150,7 @@ async fn a_webhook_is_tested_and_missed_events_are_resent_by_keyboard(server: Se
 async fn exchange_rates_are_created_and_help_is_opened_by_keyboard(server: Server) {
     let due = json!({ "subject": "Call", "ends_at": "2020-01-01T10:00:00Z" });
     server.admin().post("/activities", due).await.created("activity");
-    let Some(mut browser) = admin(&server).await else { return };
+    let mut browser = admin(&server).await;
     browser.type_text("?");
     browser.until("document.querySelector('#keys').open");
     browser.key("Escape", 0);
@@ -170,7 +171,7 @@ async fn exchange_rates_are_created_and_help_is_opened_by_keyboard(server: Serve
 }
 
 async fn input_is_preserved_by_keyboard_when_the_session_ended(server: Server) {
-    let Some(mut browser) = admin(&server).await else { return };
+    let mut browser = admin(&server).await;
     browser.open("/members/new");
     write(&mut browser, "[name=name]", "Written at length");
     server.sql("DELETE FROM user_sessions").await;
@@ -189,7 +190,7 @@ async fn input_is_preserved_by_keyboard_when_the_session_ended(server: Server) {
 }
 
 async fn the_phone_menu_works_by_keyboard(server: Server) {
-    let Some(mut browser) = admin(&server).await else { return };
+    let mut browser = admin(&server).await;
     let open = "document.querySelector('#links').matches(':popover-open')";
     browser.size(390, 800);
     browser.open("/products");

@@ -151,7 +151,7 @@ async fn activity_regards_an_existing_member_product_or_stock_level(server: Serv
     ] {
         admin.post("/activities", regarding(of, id)).await.invalid(problem);
     }
-    // What is deleted is not there, and takes with it what hangs on it.
+    // References to a deleted record and to its children are invalid.
     admin.delete(&format!("/products/{product}")).await.deleted();
     for (of, id) in [("Product", product), ("StockLevel", level)] {
         admin.post("/activities", regarding(json!(of), id)).await.invalid("regarding_id");

@@ -54,7 +54,7 @@ async fn product_fields_can_be_under_the_singular_key(server: Server) {
     let admin = server.admin();
     let product = admin.post("/products", json!({ "product": { "name": "Lamp" } })).await.created("product");
     assert_eq!(product["name"], "Lamp");
-    // A field beside the key is none of the record's.
+    // Members next to the record's key are unknown fields.
     let answer = admin.post("/products", json!({ "product": { "name": "Lamp" }, "sku": "x" })).await;
     assert_eq!(answer.invalid_fields(), ["sku"]);
 }
@@ -240,7 +240,7 @@ async fn product_tag_cannot_be_blank(server: Server) {
     }
     let kept = created(&admin, "Lamp", json!({ "tag_list": [" a "] })).await;
     assert_eq!(kept["tag_list"], json!([" a "]));
-    // What a record has from before it may keep.
+    // An unchanged stored value is accepted, although it is invalid in a new record.
     let path = format!("/products/{}", kept["id"]);
     server.sql("UPDATE products SET tag_list = '[\"a\", \"\"]'").await;
     let read = admin.get(&path).await.record("product");
@@ -297,7 +297,7 @@ async fn creating_a_product_requires_the_ability_products_write(server: Server) 
     let reader = server.able(&["products:read", "product_groups:write"]).await;
     let answer = reader.post("/products", json!({ "name": "x" })).await;
     answer.refused(403, "ability_missing");
-    // What the body holds does not matter before that.
+    // Abilities are checked before the body is parsed.
     reader.post_text("/products", "{").await.refused(403, "ability_missing");
     let (_, writer) = server.user(&[], &["products:write"]).await;
     writer.post("/products", json!({ "name": "x" })).await.created("product");

@@ -22,7 +22,7 @@ on_both!(
     list_of_deleted_products_uses_an_index,
 );
 
-/// A product that was deleted, as it was.
+/// A product before its deletion.
 async fn deleted(client: &Client, name: &str, further: Value) -> Value {
     let product = created(client, name, further).await;
     client.delete(&path(&product)).await.deleted();
@@ -33,7 +33,7 @@ async fn total(client: &Client, query: &str) -> Value {
     client.get(&format!("/products?per_page=1&{query}")).await.ok()["meta"]["total"].clone()
 }
 
-/// Without what changes when it comes back.
+/// The record without the fields that a restore changes.
 fn as_it_was(product: &Value) -> Value {
     let mut product = product.clone();
     product.as_object_mut().expect("an object").remove("updated_at");
@@ -58,13 +58,13 @@ async fn deleted_products_are_returned_only_with_deleted_only(server: Server) {
     admin.get(&path(&lamp)).await.refused(404, "not_found");
     assert_eq!(admin.get("/products").await.column("products", "name"), ["Kept"]);
     admin.get(&format!("/products/{}?deleted=only", 1)).await.refused(404, "not_found");
-    // What is shown of it can be sent once it is back.
+    // The shown record can be sent back after the restore.
     let other = deleted(&admin, "Cable", json!({})).await;
     let shown = admin.get(&format!("{}?deleted=only", path(&other))).await.record("product");
     admin.post(&format!("{}/restore", path(&other)), json!({})).await.ok();
     admin.put(&path(&other), shown).await.ok();
     admin.delete(&path(&other)).await.deleted();
-    // Nothing but a restore is done to one of them.
+    // A deleted record can only be restored.
     admin.put(&format!("{}?deleted=only", path(&lamp)), json!({ "name": "x" })).await.refused(404, "not_found");
     admin.delete(&format!("{}?deleted=only", path(&lamp))).await.refused(404, "not_found");
 }
@@ -98,13 +98,13 @@ async fn list_of_deleted_products_follows_the_list_conventions(server: Server) {
     let lines = admin.with("accept", "text/csv").get("/products?deleted=only&fields=id,name,deleted_at").await;
     assert_eq!(lines.status(200).text.lines().next(), Some("id,name,deleted_at"));
     assert_eq!(lines.text.lines().count(), 4);
-    // By cursors, which are of this list alone.
+    // A cursor of this list is invalid in other lists.
     let first = admin.get("/products?deleted=only&per_page=2&cursor=").await.ok();
     let cursor = first["meta"]["next_cursor"].as_str().expect("there is more").to_string();
     let rest = admin.get(&format!("/products?deleted=only&per_page=2&cursor={cursor}")).await;
     assert_eq!(rest.column("products", "name"), ["Stand"]);
     admin.get(&format!("/products?cursor={cursor}")).await.invalid("cursor");
-    // What can be asked of them cannot be asked of the others.
+    // Filters and fields of deleted records are unknown in other lists.
     admin.get("/products?q[deleted_at_null]=1").await.invalid("q[deleted_at_null]");
     admin.get("/products?fields=deleted_at").await.invalid("fields");
 }
@@ -123,7 +123,7 @@ async fn restored_product_has_all_its_values(server: Server) {
     assert_eq!(as_it_was(&answer.record("product")), as_it_was(&lamp));
     let shown = admin.get(&path(&lamp)).await;
     assert_eq!((shown.record("product"), shown.header("etag")), (answer.record("product"), answer.header("etag")));
-    // What hung on it is there again too.
+    // The children of the record are visible again.
     assert_eq!(admin.get(&format!("{}/accessories", path(&lamp))).await.records("accessories"), [link]);
     assert_eq!(admin.get("/products?sort=-name").await.column("products", "name"), ["Lamp", "Case"]);
     assert_eq!(total(&admin, "deleted=only").await, 0);
@@ -146,7 +146,7 @@ async fn restore_emits_an_event_and_writes_an_audit_entry(server: Server) {
     let entries = admin.get("/audit_entries?q[entity_type_eq]=products&sort=-id").await.records("audit_entries");
     assert_eq!((&entries[0]["action"], &entries[0]["record_id"]), (&json!("restore"), &lamp["id"]));
     assert_eq!(entries[0]["changes"], json!({ "deleted_at": { "old": at, "new": null } }));
-    // It was created, deleted and restored; only the last was about that.
+    // The entry of the create does not contain `deleted_at`.
     assert_eq!((&entries[2]["action"], entries[2]["changes"].get("deleted_at")), (&json!("create"), None));
 }
 
@@ -170,7 +170,7 @@ async fn totals_are_updated_by_a_restore(server: Server) {
     for number in 0..4 {
         lamps.push(created(&admin, &format!("Lamp {number}"), json!({ "sku": "L" })).await);
     }
-    // Asked twice, so that what was found is remembered and carried over the changes.
+    // The second request fills the cache of totals, which the changes then update.
     let totals = async || {
         let mut told = Vec::new();
         for query in ["", "q[sku_eq]=L", "deleted=only", "deleted=only&q[sku_eq]=L"] {
@@ -224,7 +224,7 @@ async fn restore_evaluates_if_match(server: Server) {
     let restore = format!("{}/restore", path(&lamp));
     admin.with("if-match", "\"other\"").post(&restore, json!({})).await.refused(412, "precondition_failed");
     admin.get(&path(&lamp)).await.refused(404, "not_found");
-    // Deleting changes no field: the version that a client had is the one that was deleted.
+    // Deletion does not change the version of a record: the client's `ETag` is still valid.
     admin.with("if-match", &before).post(&restore, json!({})).await.ok();
     admin.delete(&path(&lamp)).await.deleted();
     let tag = admin.get(&format!("{}?deleted=only", path(&lamp))).await.header("etag").expect("a tag").to_string();
@@ -250,7 +250,7 @@ async fn any_value_of_deleted_except_only_is_refused(server: Server) {
         admin.get(&format!("/products?deleted={asked}")).await.invalid("deleted");
         admin.get(&format!("{}?deleted={asked}", path(&lamp))).await.invalid("deleted");
     }
-    // Who asks for deleted records where none are kept is not answered others.
+    // A resource without soft delete refuses the parameter, and does not ignore it.
     assert!(admin.get("/members?deleted=only").await.invalid("deleted").contains("no soft delete"));
     admin.post("/members/1/restore", json!({})).await.refused(404, "not_found");
 }
@@ -267,7 +267,7 @@ async fn restoring_a_missing_product_returns_404(server: Server) {
     assert_eq!(admin.send(Method::POST, &restore, None).await.record("product")["id"], lamp["id"], "without a body");
 }
 
-/// Of many products few are deleted: neither a page of those nor their number reads the others.
+/// With few deleted products among many, the list and its total read only the deleted ones.
 async fn list_of_deleted_products_uses_an_index(server: Server) {
     let admin = server.admin();
     let (numbers, time) = match server.state.db.dialect() {

@@ -153,7 +153,10 @@ async fn an_expired_token_is_refused(server: Server) {
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     let early = soon - chrono::Utc::now();
-    assert!(early < chrono::TimeDelta::seconds(1), "it expires {early} early, and an expiry is told in seconds");
+    assert!(
+        early < chrono::TimeDelta::seconds(1),
+        "it expires {early} early, and expiries have a resolution of a second"
+    );
     let answer = client.get("/products").await;
     answer.refused(401, "invalid_token");
     let expected = r#"Bearer realm="charter", error="invalid_token""#;

@@ -94,7 +94,7 @@ async fn webhook_url_must_be_https_and_public(server: Server) {
 async fn unknown_webhook_event_is_refused_with_a_hint(server: Server) {
     let body = json!({ "url": "https://example.com/", "events": ["user.create", "*"] });
     let told = server.admin().post("/webhooks", body).await.invalid("events");
-    assert_eq!(told, "names an unknown event `user.create`; did you mean `user.created`?");
+    assert_eq!(told, "refers to an unknown event `user.create`; did you mean `user.created`?");
     for event in ["webhook.test", "user.*", "token.created", ""] {
         let body = json!({ "url": "https://example.com/", "events": [event] });
         server.admin().post("/webhooks", body).await.invalid("events");

@@ -122,7 +122,10 @@ async fn events_are_delivered_only_to_users_who_can_read_the_record(server: Serv
     server.state.clock.advance(Duration::from_secs(90));
     let named = json!({ "url": receiver.url(), "events": ["role.created", "settings.updated"] });
     let refused = client.post("/webhooks", named.clone()).await;
-    assert_eq!(refused.invalid("events"), "names `settings.updated`, which needs the permission `settings.manage`");
+    assert_eq!(
+        refused.invalid("events"),
+        "contains `settings.updated`, which requires the permission `settings.manage`"
+    );
     let hook = webhook(&client, &receiver.url(), &["*"]).await;
     // A change by an administrator gives the owner no more events.
     admin.put(&path(&hook), named).await.record("webhook");

@@ -30,7 +30,7 @@ impl Entry {
 
     /// The events that can be in the outbox: those of [`Entry::events`] and those of changes that the application
     /// makes itself without serving the operation.
-    pub fn written_events(&self) -> Vec<String> {
+    pub fn outbox_events(&self) -> Vec<String> {
         let mut names = self.events();
         if self.meta.events {
             let plain =

@@ -36,7 +36,7 @@ WITH "removed" AS (
 SELECT COUNT(*) AS "compacted" FROM "removed""#;
 
 /// Compacts repeatedly until the task is aborted. SQLite needs none: its single writer updates the totals directly.
-pub async fn keep_compacted(db: &Db, tasks: &Tasks) {
+pub async fn compact_in_background(db: &Db, tasks: &Tasks) {
     if db.dialect() == Dialect::Sqlite {
         return;
     }

@@ -66,7 +66,7 @@ impl CustomFieldType {
     }
 
     /// How its values are compared in JSON.
-    pub fn compared_as(self) -> CustomKind {
+    pub fn comparison_type(self) -> CustomKind {
         match self {
             CustomFieldType::Integer => CustomKind::Integer,
             CustomFieldType::Decimal => CustomKind::Decimal,
@@ -102,7 +102,7 @@ impl CustomKind {
     }
 
     /// The type for ordering. Choices are ordered as text, because some may differ only in case.
-    pub fn ordered_as(self) -> CustomKind {
+    pub fn ordering_type(self) -> CustomKind {
         if self == CustomKind::Choice { CustomKind::Text } else { self }
     }
 }

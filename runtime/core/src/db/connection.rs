@@ -20,7 +20,7 @@ use super::postgres_reader::PostgresReader;
 use super::statement_timeout::{ANSWER_GRACE, no_response};
 use super::{ACQUIRE_TIMEOUT, stale_plans};
 use crate::error::Result;
-use crate::metrics::{self, Wanted};
+use crate::metrics::{self, DemandGuard};
 
 /// The pool or a transaction. Hooks get it from their context and can run any SeaORM query on it.
 #[derive(Debug)]
@@ -66,13 +66,13 @@ impl Pool {
 
     /// Runs one statement on a connection of the pool.
     async fn run<T>(&self, sql: String, work: impl Future<Output = Result<T, DbErr>>) -> Result<T, DbErr> {
-        let _wanted = self.metrics.want_connection();
+        let _guard = self.metrics.count_demand();
         self.track(sql, work).await
     }
 
     /// Runs one statement, and counts it as abandoned if the caller is dropped first.
     async fn track<T>(&self, sql: String, work: impl Future<Output = Result<T, DbErr>>) -> Result<T, DbErr> {
-        let guard = self.metrics.watch(sql);
+        let guard = self.metrics.time_statement(sql);
         let result = self.answer(work).await;
         guard.end();
         result
@@ -92,7 +92,7 @@ impl Pool {
             DbBackend::Sqlite => sizes(self.connections.get_sqlite_connection_pool()),
             _ => sizes(self.connections.get_postgres_connection_pool()),
         };
-        metrics::PoolState { name, max, open, idle, wanted: self.metrics.wanted() }
+        metrics::PoolState { name, max, open, idle, demand: self.metrics.demand() }
     }
 
     /// See [`answer`].
@@ -139,7 +139,7 @@ pub(super) struct OpenTransaction {
     pool: Pool,
     permit: Option<WritePermit>,
     /// Counts its connection as in use until the transaction has ended.
-    wanted: Option<Wanted>,
+    demand: Option<DemandGuard>,
 }
 
 impl TransactionPool {
@@ -158,12 +158,12 @@ impl TransactionPool {
     /// of a transaction only after PostgreSQL confirmed BEGIN (sqlx issue 4393). If it was dropped before, the
     /// connection would stay in an open transaction that nobody commits, with the next caller's writes in it.
     pub async fn begin(&self, options: TransactionOptions) -> Result<OpenTransaction, DbErr> {
-        let wanted = Some(self.pool.metrics.want_connection());
+        let demand = Some(self.pool.metrics.count_demand());
         let permit = Some(self.acquire_permit().await?);
         let pool = self.pool.clone();
         let begin = async move {
             let transaction = Some(pool.answer(pool.connections.begin_with_options(options)).await?);
-            Ok(OpenTransaction { transaction, pool, permit, wanted })
+            Ok(OpenTransaction { transaction, pool, permit, demand })
         };
         // A task has no span. This one belongs to the caller's request.
         tokio::spawn(begin.in_current_span()).await.map_err(|panicked| DbErr::Custom(panicked.to_string()))?
@@ -188,12 +188,12 @@ impl OpenTransaction {
 impl Drop for OpenTransaction {
     fn drop(&mut self) {
         if let (Some(transaction), Ok(runtime)) = (self.transaction.take(), Handle::try_current()) {
-            let (pool, permit, wanted) = (self.pool.clone(), self.permit.take(), self.wanted.take());
+            let (pool, permit, demand) = (self.pool.clone(), self.permit.take(), self.demand.take());
             runtime.spawn(async move {
                 if let Err(error) = pool.answer(transaction.rollback()).await {
                     tracing::debug!(%error, "could not roll back an abandoned transaction");
                 }
-                drop((permit, wanted));
+                drop((permit, demand));
             });
         }
     }
@@ -329,7 +329,7 @@ impl ConnectionTrait for Connection {
     async fn execute_unprepared(&self, sql: &str) -> Result<ExecResult, DbErr> {
         match self {
             Connection::Pool(pool) => {
-                let _wanted = pool.metrics.want_connection();
+                let _guard = pool.metrics.count_demand();
                 pool.run_unprepared(sql, pool.connections.execute_unprepared(sql)).await
             }
             Connection::Transaction(transaction) => {

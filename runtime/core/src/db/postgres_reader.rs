@@ -16,7 +16,7 @@ use tracing::Instrument;
 use super::connection::answer;
 use super::read_pool::{self, acquire_error, query_error};
 use super::{ACQUIRE_TIMEOUT, PING_AFTER_IDLE, Sql, stale_plans};
-use crate::metrics::{self, Wanted};
+use crate::metrics::{self, DemandGuard};
 
 /// Begins a transaction with custom plans. From the sixth execution on a connection, PostgreSQL may otherwise use a
 /// generic plan for a prepared statement. `SET LOCAL` in a transaction also works behind a pooler.
@@ -76,10 +76,10 @@ impl PostgresReader {
 
     /// All rows of a statement. Once it has a connection it runs to its end, even if the caller is dropped.
     pub async fn query(&self, sql: Sql) -> Result<Vec<QueryResult>, DbErr> {
-        let wanted = self.metrics.want_connection();
-        let guard = self.metrics.watch(sql.text.clone());
+        let demand = self.metrics.count_demand();
+        let guard = self.metrics.time_statement(sql.text.clone());
         let (reader, connection) = (self.clone(), read_pool::get(&self.pool).await?);
-        let run = async move { reader.run(connection, wanted, sql).await };
+        let run = async move { reader.run(connection, demand, sql).await };
         let result = tokio::spawn(run.in_current_span()).await;
         guard.end();
         result.map_err(|error| DbErr::Custom(error.to_string()))?
@@ -88,7 +88,7 @@ impl PostgresReader {
     async fn run(
         &self,
         mut connection: Object<Connector>,
-        wanted: Wanted,
+        demand: DemandGuard,
         sql: Sql,
     ) -> Result<Vec<QueryResult>, DbErr> {
         let started = Instant::now();
@@ -101,7 +101,7 @@ impl PostgresReader {
         } else if has_custom_plan {
             // The end of the transaction runs in the background.
             tokio::spawn(async move {
-                let _wanted = wanted;
+                let _guard = demand;
                 if !matches!(timeout(ACQUIRE_TIMEOUT, connection.ping()).await, Ok(Ok(()))) {
                     drop(Object::take(connection));
                 }
@@ -111,7 +111,7 @@ impl PostgresReader {
     }
 
     pub fn state(&self) -> metrics::PoolState {
-        read_pool::state(&self.pool, self.metrics.wanted())
+        read_pool::state(&self.pool, self.metrics.demand())
     }
 
     pub fn close(&self) {

@@ -64,8 +64,8 @@ pub(super) async fn get<M: Manager<Error = DbErr>>(pool: &Pool<M>) -> Result<Obj
     })
 }
 
-/// Current state of a pool. `wanted` is the number of callers that hold or want a connection.
-pub(super) fn state<M: Manager>(pool: &Pool<M>, wanted: usize) -> PoolState {
+/// Current state of a pool. `demand` is the number of callers that hold or want a connection.
+pub(super) fn state<M: Manager>(pool: &Pool<M>, demand: usize) -> PoolState {
     let status = pool.status();
     let to_u32 = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
     PoolState {
@@ -73,7 +73,7 @@ pub(super) fn state<M: Manager>(pool: &Pool<M>, wanted: usize) -> PoolState {
         max: to_u32(status.max_size),
         open: to_u32(status.size),
         idle: status.available,
-        wanted,
+        demand,
     }
 }
 

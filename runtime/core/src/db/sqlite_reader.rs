@@ -117,7 +117,7 @@ impl SqliteReader {
     /// All rows of a statement.
     pub async fn rows(&self, sql: Sql) -> Result<Rows, DbErr> {
         let (metrics, span) = (self.metrics.clone(), Span::current());
-        let guard = self.metrics.watch(sql.text.clone());
+        let guard = self.metrics.time_statement(sql.text.clone());
         let result = self.with(move |reader| {
             let (started, mut retries) = (Instant::now(), 0);
             let result = loop {
@@ -145,10 +145,10 @@ impl SqliteReader {
         &self,
         work: impl FnOnce(&Reader) -> Result<T, DbErr> + Send + 'static,
     ) -> Result<T, DbErr> {
-        let wanted = self.metrics.want_connection();
+        let demand = self.metrics.count_demand();
         let (reader, limit) = (read_pool::get(&self.pool).await?, self.limit);
         let work = move || {
-            let _wanted = wanted;
+            let _guard = demand;
             reader.deadline.set(limit);
             let result = work(&reader);
             if result.is_err() {
@@ -161,7 +161,7 @@ impl SqliteReader {
     }
 
     pub fn state(&self) -> metrics::PoolState {
-        read_pool::state(&self.pool, self.metrics.wanted())
+        read_pool::state(&self.pool, self.metrics.demand())
     }
 
     /// Closes the idle connections and interrupts the statements of the others.

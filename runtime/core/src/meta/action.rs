@@ -1,44 +1,44 @@
-//! What is declared of an action: its path, its parameters, its answer.
+//! Metadata of an action: path, parameters and response.
 
 use super::{ActionMethod, ActionOn, FieldMeta};
 
 /// A named operation on a record or on the collection.
 #[derive(Debug, Clone, Copy)]
 pub struct ActionMeta {
-    /// The last segment of its path, and the method of the behaviour that implements it.
+    /// Last segment of its path, and name of the method that implements it.
     pub name: &'static str,
     pub on: ActionOn,
     pub method: ActionMethod,
     /// Its parameters: from the query string of a GET, from the body otherwise.
     pub input: &'static [FieldMeta],
     pub output: ActionOutput,
-    /// What its event is called in place of `updated` when it changed the record: `deactivated`.
+    /// Name of its event, in place of `updated`, if it changed the record: `deactivated`.
     pub event: Option<&'static str>,
-    /// What its record tells once it is done, so that it is not offered again.
+    /// Field that shows that the action is done, so that the panel does not offer it again.
     pub until: Option<Until>,
-    /// What it does, for people; empty where its name says it.
+    /// Description in the OpenAPI document; if empty, it is derived from the name.
     pub description: &'static str,
-    /// No transaction is open while it runs, because it waits for another server: it begins its own when it writes.
+    /// It runs outside of a transaction, because it waits for another server, and begins one when it writes.
     pub external: bool,
-    /// It only reads, and still needs the ability to write, because it tells more than records do.
+    /// It only reads, but requires the ability to write, because its response contains more than the records.
     pub needs_write: bool,
-    /// The secrets that its answer shows beside the record, this once, each with what it is.
+    /// Secrets that only its response contains, in addition to the record: name and description of each.
     pub reveals: &'static [(&'static str, &'static str)],
 }
 
-/// A field that is so once an action is done: true, or there at all; or neither.
+/// Value of a field once an action is done: `is` true means true or not null, `is` false means false or null.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Until {
     pub field: &'static str,
     pub is: bool,
 }
 
-/// What an action answers.
+/// Response of an action.
 #[derive(Debug, Clone, Copy)]
 pub enum ActionOutput {
-    /// The record that it ran on, as `show` answers it.
+    /// The record on which it ran, as `show` returns it.
     Record,
-    /// A new record of the same resource, as creating answers it: 201 with its place.
+    /// A new record of the same resource, as a create returns it: 201 with `Location`.
     Created,
     /// These fields under this key.
     Fields { key: &'static str, fields: &'static [FieldMeta] },

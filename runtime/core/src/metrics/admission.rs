@@ -64,7 +64,7 @@ impl Admission {
     }
 
     /// Records the time that a request was queued, whether it was then refused or not.
-    pub fn waited(&self, time: Duration) {
+    pub fn record_wait(&self, time: Duration) {
         self.waits.observe(time.as_secs_f64());
     }
 

@@ -11,7 +11,7 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
 
-use super::pool::{Demand, PoolState, Wanted};
+use super::pool::{Demand, DemandGuard, PoolState};
 
 /// Bucket bounds in seconds: OpenTelemetry's, with more below 5 ms, where most statements are.
 const STATEMENT_SECONDS: [f64; 14] =
@@ -150,17 +150,17 @@ impl Database {
     }
 
     /// Watches a statement from its start. If the caller gives up, it is counted as abandoned, and logged if it was slow.
-    pub fn watch(&self, sql: impl Into<String>) -> Watched {
-        Watched { database: self.clone(), sql: sql.into(), start: Instant::now(), ended: false }
+    pub fn time_statement(&self, sql: impl Into<String>) -> StatementTimer {
+        StatementTimer { database: self.clone(), sql: sql.into(), start: Instant::now(), ended: false }
     }
 
     /// Counts a caller that waits for or uses a connection, until the guard is dropped.
-    pub fn want_connection(&self) -> Wanted {
+    pub fn count_demand(&self) -> DemandGuard {
         self.0.demand.begin()
     }
 
     /// Callers that wait for or use a connection of this pool.
-    pub fn wanted(&self) -> usize {
+    pub fn demand(&self) -> usize {
         self.0.demand.now()
     }
 
@@ -186,23 +186,23 @@ impl Database {
     }
 }
 
-/// A running statement. Dropping it without [`Watched::end`] counts it as abandoned.
+/// A running statement. Dropping it without [`StatementTimer::end`] counts it as abandoned.
 #[derive(Debug)]
-pub struct Watched {
+pub struct StatementTimer {
     database: Database,
     sql: String,
     start: Instant,
     ended: bool,
 }
 
-impl Watched {
+impl StatementTimer {
     /// Marks the statement as completed.
     pub fn end(mut self) {
         self.ended = true;
     }
 }
 
-impl Drop for Watched {
+impl Drop for StatementTimer {
     fn drop(&mut self) {
         if self.ended {
             return;
@@ -307,8 +307,8 @@ mod tests {
     #[test]
     fn dropped_statement_is_counted_as_abandoned() {
         let database = Database::default();
-        database.watch("SELECT 1").end();
-        drop(database.watch("SELECT 2"));
+        database.time_statement("SELECT 1").end();
+        drop(database.time_statement("SELECT 2"));
         assert_eq!(database.0.shared.abandoned.get(), 1);
     }
 

@@ -19,7 +19,7 @@ pub use admission::{Admission, Refused};
 pub use cache::Cache;
 pub use database::Database;
 pub use http::{ActiveRequest, Http, UNMATCHED, route};
-pub use pool::{PoolState, Wanted};
+pub use pool::{DemandGuard, PoolState};
 pub use tasks::Tasks;
 
 /// The `Content-Type` of the export.

@@ -9,7 +9,7 @@ pub struct Demand(Arc<AtomicUsize>);
 
 /// A caller that waits for or uses a connection, until this is dropped.
 #[derive(Debug)]
-pub struct Wanted(Demand);
+pub struct DemandGuard(Demand);
 
 /// A snapshot of a pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,13 +19,13 @@ pub struct PoolState {
     pub open: u32,
     pub idle: usize,
     /// Callers that wait for or use a connection.
-    pub wanted: usize,
+    pub demand: usize,
 }
 
 impl Demand {
-    pub fn begin(&self) -> Wanted {
+    pub fn begin(&self) -> DemandGuard {
         self.0.fetch_add(1, Ordering::Relaxed);
-        Wanted(self.clone())
+        DemandGuard(self.clone())
     }
 
     pub fn now(&self) -> usize {
@@ -33,7 +33,7 @@ impl Demand {
     }
 }
 
-impl Drop for Wanted {
+impl Drop for DemandGuard {
     fn drop(&mut self) {
         self.0.0.fetch_sub(1, Ordering::Relaxed);
     }
@@ -47,7 +47,7 @@ impl PoolState {
     /// Waiting callers, which the pool does not report: all callers without those that have a connection. The two numbers are not read
     /// at the same time, so that the result is approximate.
     pub fn waiting(&self) -> usize {
-        self.wanted.saturating_sub(self.used())
+        self.demand.saturating_sub(self.used())
     }
 }
 
@@ -58,10 +58,10 @@ mod tests {
     #[test]
     fn callers_without_a_connection_are_waiting() {
         let demand = Demand::default();
-        let wanted: Vec<Wanted> = (0..5).map(|_| demand.begin()).collect();
-        let state = PoolState { name: "main", max: 4, open: 4, idle: 1, wanted: demand.now() };
+        let guards: Vec<DemandGuard> = (0..5).map(|_| demand.begin()).collect();
+        let state = PoolState { name: "main", max: 4, open: 4, idle: 1, demand: demand.now() };
         assert_eq!((state.used(), state.waiting()), (3, 2));
-        drop(wanted);
+        drop(guards);
         assert_eq!(demand.now(), 0);
     }
 }

@@ -13,16 +13,16 @@ use crate::query::{Predicate, parse};
 /// Deprecated fields, filters and actions that one request uses. A field in the response does not count, because every
 /// client receives it, also those that do not read it.
 #[derive(Debug)]
-pub struct Uses {
+pub struct UsedDeprecations {
     meta: &'static ResourceMeta,
     /// The earliest dates of everything that is used.
     since: Option<NaiveDate>,
     sunset: Option<NaiveDate>,
 }
 
-impl Uses {
-    pub fn new(meta: &'static ResourceMeta) -> Uses {
-        Uses { meta, since: None, sunset: None }
+impl UsedDeprecations {
+    pub fn new(meta: &'static ResourceMeta) -> UsedDeprecations {
+        UsedDeprecations { meta, since: None, sunset: None }
     }
 
     /// Records the called action, and the fields, filters and sort keys of the query string.
@@ -98,8 +98,8 @@ impl Uses {
     }
 }
 
-/// Whether a response to this operation can have the headers: for the OpenAPI document.
-pub fn may_tell(meta: &ResourceMeta, call: RouteOperation) -> bool {
+/// True if a response to this operation can have the headers: for the OpenAPI document.
+pub fn can_have_headers(meta: &ResourceMeta, call: RouteOperation) -> bool {
     let any = |kinds: &[Deprecated]| meta.deprecated.iter().any(|deprecation| kinds.contains(&deprecation.of));
     match call {
         RouteOperation::Action(action) => meta.deprecation(Deprecated::Action, action.name).is_some(),

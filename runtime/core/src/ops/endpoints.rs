@@ -44,7 +44,7 @@ pub enum RouteOperation {
 }
 
 impl RouteOperation {
-    /// Whether it changes nothing.
+    /// True if it changes nothing.
     pub fn reads(self) -> bool {
         match self {
             RouteOperation::Operation(operation) => matches!(operation, Operation::List | Operation::Show),
@@ -53,12 +53,12 @@ impl RouteOperation {
         }
     }
 
-    /// Whether it runs in one transaction.
+    /// True if it runs in one transaction.
     pub fn is_transaction(self) -> bool {
         !self.reads() && !matches!(self, RouteOperation::Action(action) if action.external)
     }
 
-    /// Whether it evaluates `If-Match` and `If-None-Match`, on the record that it shows or changes. A list evaluates
+    /// True if it evaluates `If-Match` and `If-None-Match`, on the record that it shows or changes. A list evaluates
     /// `If-None-Match` only.
     pub fn has_conditions(self) -> bool {
         match self {
@@ -69,7 +69,7 @@ impl RouteOperation {
         }
     }
 
-    /// Whether its response has an `ETag`, of the record or of the list page.
+    /// True if its response has an `ETag`, of the record or of the list page.
     pub fn answers_tag(self) -> bool {
         match self {
             RouteOperation::Operation(operation) => operation != Operation::Delete,
@@ -79,8 +79,8 @@ impl RouteOperation {
         }
     }
 
-    /// Whether it accepts an `Idempotency-Key`: every `POST`, because the other methods of this API are idempotent.
-    pub fn takes_key(self) -> bool {
+    /// True if it accepts an `Idempotency-Key`: every `POST`, because the other methods of this API are idempotent.
+    pub fn accepts_idempotency_key(self) -> bool {
         match self {
             RouteOperation::Operation(operation) => operation == Operation::Create,
             RouteOperation::Action(_) => !self.reads(),
@@ -238,12 +238,12 @@ pub fn collection(catalog: &Catalog, entry: &Entry) -> String {
 
 /// The ability and the permission that a write needs. A write responds with the record, so it needs the permission to
 /// read where the resource has no permission to write.
-pub fn to_write(entry: &Entry) -> (String, Option<&'static str>) {
+pub fn write_access(entry: &Entry) -> (String, Option<&'static str>) {
     (format!("{}:write", entry.meta.ability), entry.meta.write_permission.or(entry.meta.read_permission))
 }
 
 /// The ability and the permission that a read needs.
-pub fn to_read(entry: &Entry) -> (String, Option<&'static str>) {
+pub fn read_access(entry: &Entry) -> (String, Option<&'static str>) {
     (format!("{}:read", entry.meta.ability), entry.meta.read_permission)
 }
 
@@ -258,8 +258,8 @@ fn required_access(
 ) -> (Vec<String>, Option<&'static str>) {
     let writes = !call.reads() || matches!(call, RouteOperation::Action(action) if action.needs_write);
     let access = |entry: &Entry| match writes {
-        true => to_write(entry),
-        false => to_read(entry),
+        true => write_access(entry),
+        false => read_access(entry),
     };
     let (ability, permission) = match path_kind {
         PathKind::Attached(index) => access(&catalog.entries()[index]),
@@ -288,7 +288,7 @@ pub fn path_segments(path: &str) -> impl Iterator<Item = &str> {
     path.split('/').filter(|segment| !segment.is_empty())
 }
 
-/// Whether a path belongs to the API.
+/// True if a path belongs to the API.
 pub fn is_of_api(path: &str) -> bool {
     path_segments(path).take(2).eq(path_segments(API))
 }

@@ -43,7 +43,7 @@ fn hash(bytes: &[u8]) -> String {
 enum Tags {
     /// `*`: any existing record.
     Any,
-    /// Whether each tag is weak (`W/`), and the tag with its quotes, without `-gzip`.
+    /// True if each tag is weak (`W/`), and the tag with its quotes, without `-gzip`.
     List(Vec<(bool, String)>),
 }
 
@@ -75,7 +75,7 @@ impl Preconditions {
         })
     }
 
-    /// Whether the request has no precondition.
+    /// True if the request has no precondition.
     pub fn is_empty(&self) -> bool {
         self.if_match.is_none() && self.if_none_match.is_none()
     }
@@ -90,12 +90,12 @@ impl Preconditions {
         if matches && differs { Ok(()) } else { Err(Error::PreconditionFailed) }
     }
 
-    /// Whether `If-None-Match` contains this tag. `If-Match` does not apply to list pages.
+    /// True if `If-None-Match` contains this tag. `If-Match` does not apply to list pages.
     pub fn matches_any(&self, tag: &str) -> bool {
         self.if_none_match.as_ref().is_some_and(|tags| tags.contains(tag))
     }
 
-    /// Whether the client already has this response: 304.
+    /// True if the client already has this response: 304.
     ///
     /// # Errors
     /// [`Error::PreconditionFailed`] if `If-Match` names another version.

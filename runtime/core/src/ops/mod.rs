@@ -40,9 +40,10 @@ pub use attached::attachable;
 pub use attached::attached_to;
 pub use context::Context;
 pub use endpoints::{
-    API, BULK, Method, RouteInfo, RouteOperation, collection, is_of_api, operations, paths, routes, to_read, to_write,
+    API, BULK, Method, RouteInfo, RouteOperation, collection, is_of_api, operations, paths, read_access, routes,
+    write_access,
 };
-pub use etag::{Preconditions, tag, with_gzip_suffix as coded_tag};
+pub use etag::{Preconditions, tag, with_gzip_suffix};
 pub use extensions::Extensions;
 pub use hooks::RunningHook;
 pub use records::{load, load_all};

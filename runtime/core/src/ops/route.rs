@@ -58,7 +58,7 @@ pub struct Route {
     pub actions: Vec<(&'static str, ActionHandler)>,
     /// True for the resource of attachments: see [`Behavior::is_attached`].
     pub is_attached: bool,
-    /// Whether a write can grant access that outlasts the caller's. Such a write authenticates the caller without the
+    /// True if a write can grant access that outlasts the caller's. Such a write authenticates the caller without the
     /// token cache.
     pub grants_access: bool,
 }

@@ -51,7 +51,7 @@ fn invalid_filter(entry: &Entry, field: &'static FieldMeta) -> Option<String> {
     let kind = source.kind();
     let fits = |name: &str| Predicate::from_name(name).is_some_and(|predicate| kind.accepts(predicate));
     let misfit = allowed.iter().find(|name| !fits(name))?;
-    Some(format!("`{misfit}` cannot be asked of {}.{}, which allows it by `filter`", entry.meta.name, field.name))
+    Some(format!("`filter` of {}.{} lists `{misfit}`, which its type does not support", entry.meta.name, field.name))
 }
 
 /// The fields of a resource, and the parameters and output fields of its actions, each with the prefix of its name.
@@ -75,12 +75,12 @@ fn path_conflicts(catalog: &Catalog, problems: &mut Vec<String>) {
     });
     for (path, owner) in all {
         if let Some(other) = taken.insert(path.clone(), owner) {
-            problems.push(format!("two things stand at `/{path}`: of {other} and of {owner}"));
+            problems.push(format!("`/{path}` is a path of {other} and of {owner}"));
         }
     }
 }
 
-/// The pages behind the list and the record of a resource.
+/// Panel pages below the list and the record of a resource.
 fn pages(catalog: &Catalog, entry: &Entry) -> Vec<String> {
     let collection = without_names(&crate::ops::collection(catalog, entry));
     let record = if entry.meta.singleton { collection.clone() } else { format!("{collection}/{{}}") };
@@ -89,7 +89,7 @@ fn pages(catalog: &Catalog, entry: &Entry) -> Vec<String> {
     of_list.chain(RECORD_PAGES.iter().map(|page| format!("{record}/{page}"))).collect()
 }
 
-/// `products/{}/accessories`: which parameter it is does not tell two paths apart.
+/// The path without the names of parameters, which do not distinguish paths: `products/{}/accessories`.
 fn without_names(path: &str) -> String {
     let segments = path.split('/').map(|segment| if segment.starts_with('{') { "{}" } else { segment });
     segments.collect::<Vec<_>>().join("/")

@@ -31,7 +31,7 @@ pub struct IndexKeys {
 /// is the alias with its dot, or empty in an index.
 pub fn key(dialect: Dialect, table: &str, name: &str, kind: CustomKind) -> String {
     if kind == CustomKind::Choice {
-        return format!("charter_fold({})", key(dialect, table, name, kind.ordered_as()));
+        return format!("charter_fold({})", key(dialect, table, name, kind.ordering_type()));
     }
     match (kind.is_text() || kind == CustomKind::Time, dialect) {
         // "C" sorts by code point, as SQLite does.
@@ -88,7 +88,7 @@ fn whole(dialect: Dialect, table: &str, name: &str, kind: CustomKind) -> String 
 /// The indexes for comparing and sorting by a custom field, ascending and descending. The id is the last key and
 /// ascends in all of them, so that equal values and records without a value need no sorting.
 pub fn indexes(dialect: Dialect, name: &str, kind: CustomKind) -> Vec<IndexKeys> {
-    let key = key(dialect, "", name, kind.ordered_as());
+    let key = key(dialect, "", name, kind.ordering_type());
     // NULL is the smallest value, as in the order of a list.
     let (ascending, descending) = match dialect {
         Dialect::Postgres => (" NULLS FIRST", " DESC NULLS LAST"),
@@ -114,7 +114,7 @@ pub fn indexes(dialect: Dialect, name: &str, kind: CustomKind) -> Vec<IndexKeys>
 pub fn write_custom_test(sql: &mut Sql, alias: &str, name: &str, kind: CustomKind, test: &Test) {
     let table = &format!("{alias}.");
     // A substring search folds the text itself.
-    let kind = if matches!(test, Test::Like { .. }) { kind.ordered_as() } else { kind };
+    let kind = if matches!(test, Test::Like { .. }) { kind.ordering_type() } else { kind };
     let key = key(sql.dialect, table, name, kind);
     if kind == CustomKind::LongText && !is_decided_by_key(test) {
         return write_test(sql, &whole(sql.dialect, table, name, kind), test);

@@ -31,7 +31,7 @@ pub use plan::{
     Order, Plan, Planner, too_many_values,
 };
 pub use request::{Pair, Request, Term, Values, decode};
-pub use resolve::{allows, asked, include_names};
+pub use resolve::{allows, include_names, is_filterable};
 pub use saved_view::{Filter, Logic, SavedView, filters_condition, read_filters, too_many_conditions};
 pub use sql::{INDEX_TRIGGERS, write_condition, write_has_triggers};
 pub use trigram::{indexed_condition, match_expression};

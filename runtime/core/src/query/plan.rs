@@ -165,14 +165,15 @@ impl<'a> Planner<'a> {
     fn condition(self, name: &str, predicate: Predicate, texts: &[String]) -> Result<Condition, String> {
         match self.resolve(name)? {
             Named::Custom(name, custom) => {
-                let (kind, target) = (custom.kind(), Target::Custom { name: name.clone(), kind: custom.compared_as() });
+                let (kind, target) =
+                    (custom.kind(), Target::Custom { name: name.clone(), kind: custom.comparison_type() });
                 if !kind.accepts(predicate) {
                     return Err(unsupported_predicate(&format!("cf.{name}"), predicate, |other| kind.accepts(other)));
                 }
                 let whole = custom == CustomFieldType::Choice && predicate.reads() != Reads::Text;
                 let folded = |text: &String| if whole { fold(text.trim()) } else { text.clone() };
                 let texts: Vec<String> = texts.iter().map(folded).collect();
-                let test = test(kind, predicate, &texts, custom.compared_as().is_text())?;
+                let test = test(kind, predicate, &texts, custom.comparison_type().is_text())?;
                 let test = match test {
                     Test::Compare(comparison, value) => Test::Compare(comparison, json_operand(value)),
                     Test::In { values, negated } => {
@@ -215,7 +216,7 @@ impl<'a> Planner<'a> {
         let (name, descending) = sort.strip_prefix('-').map_or((sort, false), |name| (name, true));
         match self.resolve(name).ok()? {
             Named::Custom(name, custom) => {
-                let kind = custom.compared_as().ordered_as();
+                let kind = custom.comparison_type().ordering_type();
                 Some(Order { target: Target::Custom { name, kind }, descending })
             }
             // Only the resource's own fields. Fields of a related record need a derived field.
@@ -243,9 +244,9 @@ impl<'a> Planner<'a> {
                     let known = if known.is_empty() {
                         "there are none".into()
                     } else {
-                        format!("known are {}", known.join(", "))
+                        format!("valid names are {}", known.join(", "))
                     };
-                    errors.add("include", format!("names an unknown include `{name}`; {known}"));
+                    errors.add("include", format!("refers to an unknown include `{name}`; {known}"));
                 }
             }
         }
@@ -261,7 +262,7 @@ impl<'a> Planner<'a> {
                     true => "; all custom fields are in `custom_fields`".to_string(),
                     false => hint(name, self.field_names()),
                 };
-                errors.add("fields", format!("names an unknown field `{name}`{hint}"));
+                errors.add("fields", format!("refers to an unknown field `{name}`{hint}"));
             }
         }
         let selected = |f: &&'static FieldMeta| shown(f) && names.iter().any(|name| name == f.name);

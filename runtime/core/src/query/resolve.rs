@@ -32,34 +32,34 @@ impl<'a> Planner<'a> {
             if !self.entry.meta.custom_fields {
                 return Err(format!("{} have no custom fields", self.entry.meta.plural));
             }
-            if !self.entry.asks_custom_fields() {
+            if !self.entry.can_filter_custom_fields() {
                 return Err(format!("the custom fields of {} cannot be filtered by", self.entry.meta.plural));
             }
             return match self.custom.get(custom) {
                 Some(of_type) => Ok(Named::Custom(custom.to_string(), *of_type)),
                 None => Err(format!(
-                    "names an unknown custom field `{custom}`{}",
+                    "refers to an unknown custom field `{custom}`{}",
                     hint(custom, self.custom.keys().map(String::as_str))
                 )),
             };
         }
         let Some((relation, name)) = name.split_once('.') else {
-            let field = self.entry.field(name).filter(|f| asked(f) || self.is_mark(f));
+            let field = self.entry.field(name).filter(|f| is_filterable(f) || self.is_mark(f));
             return match field {
                 Some(field) => Ok(Named::Field(field, self.entry.source(field))),
                 None if self.entry.field(name).is_some_and(|f| f.shown != Shown::Never) => {
                     Err(format!("`{name}` cannot be filtered by"))
                 }
-                None => Err(format!("names an unknown field `{name}`{}", hint(name, self.field_names()))),
+                None => Err(format!("refers to an unknown field `{name}`{}", hint(name, self.field_names()))),
             };
         };
         let known = || self.entry.meta.fields.iter().filter(|f| matches!(f.kind, Kind::Ref { .. })).map(|f| f.name);
         let known = || known().map(|name| name.strip_suffix("_id").unwrap_or(name));
-        let unknown = || format!("names an unknown relation `{relation}`{}", hint(&snake(relation), known()));
+        let unknown = || format!("refers to an unknown relation `{relation}`{}", hint(&snake(relation), known()));
         let via = self.entry.reference(relation).ok_or_else(unknown)?;
         let Kind::Ref { resource } = via.kind else { return Err(unknown()) };
         let other = self.catalog.linked(resource);
-        let is_filterable = |f: &FieldMeta| asked(f) && f.is_column() && self.entry.reaches(via, other, f.name);
+        let is_filterable = |f: &FieldMeta| is_filterable(f) && f.is_column() && self.entry.exposes(via, other, f.name);
         match other.field(name).filter(|f| is_filterable(f)) {
             Some(field) if let Some(condition) = (self.visible)(other) => {
                 let reference = Reference { via, table: other.meta.table, condition: Box::new(condition) };
@@ -70,7 +70,7 @@ impl<'a> Planner<'a> {
                 Ok(Named::Field(field, Source::through(via.name, join, field)))
             }
             None => Err(format!(
-                "names an unknown field `{name}` of {relation}{}",
+                "refers to an unknown field `{name}` of {relation}{}",
                 hint(name, other.meta.fields.iter().filter(|f| is_filterable(f)).map(|f| f.name))
             )),
         }
@@ -108,7 +108,7 @@ impl<'a> Planner<'a> {
     }
 
     pub(super) fn field_names(self) -> impl Iterator<Item = &'static str> {
-        self.entry.meta.fields.iter().filter(|f| asked(f)).map(|f| f.name)
+        self.entry.meta.fields.iter().filter(|f| is_filterable(f)).map(|f| f.name)
     }
 
     pub(super) fn unknown_predicate(self, key: &str) -> String {
@@ -120,25 +120,27 @@ impl<'a> Planner<'a> {
             Some((_, written)) => {
                 let written = &written[1..];
                 format!(
-                    "names an unknown predicate `{written}`{}",
+                    "refers to an unknown predicate `{written}`{}",
                     hint(Predicate::from_foreign_name(written).unwrap_or(written), names)
                 )
             }
             None if self.resolve(key).is_ok() => format!("needs a predicate: `{key}_eq`, for example"),
-            None => format!("names no known predicate; known are {}", names.collect::<Vec<_>>().join(", ")),
+            None => {
+                format!("does not end with a predicate; the predicates are {}", names.collect::<Vec<_>>().join(", "))
+            }
         }
     }
 }
 
 impl Entry {
     /// True if lists can be filtered and sorted by custom fields. The field that holds them all decides.
-    pub fn asks_custom_fields(&self) -> bool {
-        self.meta.fields.iter().any(|field| field.kind == Kind::CustomFields && asked(field))
+    pub fn can_filter_custom_fields(&self) -> bool {
+        self.meta.fields.iter().any(|field| field.kind == Kind::CustomFields && is_filterable(field))
     }
 
     /// True if clients see this field of the referenced `target` record through an include or a derived field. A
     /// field that they cannot see cannot be filtered by. An include answers 403 if a permission is missing.
-    pub fn reaches(&self, reference: &FieldMeta, target: &Entry, field: &str) -> bool {
+    pub fn exposes(&self, reference: &FieldMeta, target: &Entry, field: &str) -> bool {
         let included = target.meta.read_permission.is_none()
             && self.meta.includes.iter().any(|include| {
                 matches!(include.target, IncludeTarget::One { via } if via == reference.name)
@@ -176,8 +178,8 @@ pub fn allows(field: &FieldMeta, predicate: Predicate, kind: Kind) -> bool {
     }
 }
 
-/// Whether a field can be used in filters: list items show it, and its `filter` is not off.
-pub fn asked(field: &FieldMeta) -> bool {
+/// True if a field can be used in filters: list items show it, and its `filter` is not off.
+pub fn is_filterable(field: &FieldMeta) -> bool {
     field.shown != Shown::Never && field.filter != Filter::Off
 }
 

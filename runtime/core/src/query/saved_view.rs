@@ -67,7 +67,7 @@ impl Filter {
     /// The equivalent `q` parameter.
     pub fn term(&self) -> Result<Term, String> {
         let predicate = Predicate::from_name(&self.predicate).ok_or_else(|| {
-            format!("names an unknown predicate `{}`{}", self.predicate, hint(&self.predicate, Predicate::names()))
+            format!("refers to an unknown predicate `{}`{}", self.predicate, hint(&self.predicate, Predicate::names()))
         })?;
         let values = match &self.value {
             Json::Array(list) => Values::Repeated(list.iter().map(text).collect::<Result<_, _>>()?),

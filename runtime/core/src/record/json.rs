@@ -88,7 +88,7 @@ fn write_members(out: &mut Vec<u8>, object: &str, names: &[String]) -> Result<()
 }
 
 /// Writes a value that is not from a row, such as an action's output or a change, in the format of its field.
-pub fn write_loose(out: &mut Vec<u8>, field: &FieldMeta, value: &Value) {
+pub fn write_single_value(out: &mut Vec<u8>, field: &FieldMeta, value: &Value) {
     match (field.kind, value) {
         (_, Value::Bool(Some(value))) => drop(write!(out, "{value}")),
         (_, Value::Int(Some(value))) => drop(write!(out, "{value}")),

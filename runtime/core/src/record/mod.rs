@@ -9,7 +9,7 @@ mod sqlite_value;
 mod timestamp;
 
 pub use cell::Cell;
-pub use json::{write_loose, write_record, write_text, write_value};
+pub use json::{write_record, write_single_value, write_text, write_value};
 pub use projection::{Column, RECORD, Shape, write_from, write_from_as};
 pub use required_parents::{ParentClause, RequiredParents};
 pub use source::{Join, Source};

@@ -16,7 +16,7 @@ use crate::metrics::Tasks;
 const RETRY_INTERVAL: Duration = Duration::from_secs(5);
 
 /// Keeps the indexes up to date while the server runs. Lists do without an index that is not complete.
-pub async fn keep_built(ready: &ReadyIndexes, db: &Db, catalog: &Catalog, tasks: &Tasks) {
+pub async fn build_in_background(ready: &ReadyIndexes, db: &Db, catalog: &Catalog, tasks: &Tasks) {
     if let Err(error) = drop_unused(db, catalog).await {
         tracing::warn!(%error, "could not drop unused FTS index");
     }

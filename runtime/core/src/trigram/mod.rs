@@ -11,7 +11,7 @@ mod index;
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
-pub use build::{build_missing, drop_all, keep_built};
+pub use build::{build_in_background, build_missing, drop_all};
 use tokio::sync::Notify;
 
 use sea_orm::DbErr;

@@ -108,7 +108,7 @@ pub enum FieldType<N: Notation> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Parameters {
     None,
-    /// The maximum of characters.
+    /// The maximum number of characters.
     Length,
     /// The digits in all and the decimal places.
     Digits,

@@ -29,7 +29,7 @@ pub struct TypeWord {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Takes {
     Nothing,
-    /// The maximum of characters: `string(255)`.
+    /// The maximum number of characters: `string(255)`.
     Length,
     /// The digits and the decimal places: `decimal(12, 4)`.
     Digits,

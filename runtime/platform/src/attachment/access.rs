@@ -9,7 +9,7 @@ use charter_core::catalog::Entry;
 use charter_core::db::Sql;
 use charter_core::error::{Error, Result};
 use charter_core::ops::Context;
-use charter_core::ops::{attachable, load, to_read, to_write, visible};
+use charter_core::ops::{attachable, load, read_access, visible, write_access};
 use charter_core::query::Condition;
 use charter_core::resource::Resource;
 
@@ -52,7 +52,7 @@ pub async fn check_access(context: &Context<'_>, id: i64, reads: bool) -> Result
 /// # Errors
 /// 403 if an ability or a permission is missing.
 pub fn check_permission(context: &Context<'_>, target: &Entry, reads: bool) -> Result<()> {
-    let (ability, permission) = if reads { to_read(target) } else { to_write(target) };
+    let (ability, permission) = if reads { read_access(target) } else { write_access(target) };
     context.caller().need_ability(&ability)?;
     permission.map_or(Ok(()), |permission| context.caller().need_permission(permission))
 }

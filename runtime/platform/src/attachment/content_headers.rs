@@ -1,6 +1,6 @@
 //! Response headers of a file: `Content-Type` and `Content-Disposition`.
 
-use super::storage::Part;
+use super::storage::ObjectKind;
 use super::{file_name, media_type};
 
 /// The headers that describe a file, in responses of this server and of an S3 service.
@@ -14,10 +14,10 @@ pub struct ContentHeaders {
 
 impl ContentHeaders {
     /// Headers of an uploaded file, or of its thumbnail, which may have another type.
-    pub fn of(part: Part, media_type: &str, original_name: &str) -> ContentHeaders {
+    pub fn of(part: ObjectKind, media_type: &str, original_name: &str) -> ContentHeaders {
         let name = match part {
-            Part::File => original_name.to_string(),
-            Part::Thumb => file_name::of_image(original_name, media_type),
+            ObjectKind::File => original_name.to_string(),
+            ObjectKind::Thumb => file_name::of_image(original_name, media_type),
         };
         let shown = if media_type::is_displayable(media_type) { "inline" } else { "attachment" };
         let disposition = file_name::disposition(shown, &name);

@@ -8,7 +8,7 @@ use futures_util::stream::BoxStream;
 use sea_orm::entity::prelude::*;
 
 use super::content_headers::ContentHeaders;
-use super::storage::{Part, Storage};
+use super::storage::{ObjectKind, Storage};
 use super::{access, link, record};
 use charter_core::error::{Error, Result};
 use charter_core::ops::attachable;
@@ -18,7 +18,7 @@ use charter_core::principal::Principal;
 /// A file that a link refers to.
 #[derive(Debug)]
 pub struct Download {
-    part: Part,
+    part: ObjectKind,
     uuid: Uuid,
     /// Size in bytes.
     pub size: u64,
@@ -37,7 +37,7 @@ pub async fn find_download(state: &Arc<State>, target: &str) -> Result<Download>
     let path = path.strip_prefix(link::PATH).and_then(|path| path.strip_prefix('/')).unwrap_or_default();
     let (uuid, part) = path.split_once('/').ok_or(Error::NotFound)?;
     let uuid = Uuid::parse_str(uuid).map_err(|_| Error::NotFound)?;
-    let part = Part::ALL.into_iter().find(|known| known.name() == part).ok_or(Error::NotFound)?;
+    let part = ObjectKind::ALL.into_iter().find(|known| known.name() == part).ok_or(Error::NotFound)?;
     let operator = Principal::operator();
     let context = Context::new(state, &operator, state.db.reader());
     let found = record::Entity::find().filter(record::Column::Uuid.eq(uuid)).one(context.db()).await?;
@@ -47,8 +47,8 @@ pub async fn find_download(state: &Arc<State>, target: &str) -> Result<Download>
         return Err(Error::NotFound);
     }
     let media_type = match part {
-        Part::File => attachment.mime_type,
-        Part::Thumb => attachment.thumb_type.ok_or(Error::NotFound)?,
+        ObjectKind::File => attachment.mime_type,
+        ObjectKind::Thumb => attachment.thumb_type.ok_or(Error::NotFound)?,
     };
     Ok(Download {
         part,

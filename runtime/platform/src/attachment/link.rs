@@ -5,7 +5,7 @@ use hmac::{Hmac, Mac};
 use sha2::Sha256;
 use uuid::Uuid;
 
-use super::storage::Part;
+use super::storage::ObjectKind;
 use charter_core::crypto::hmac::{hmac_sha256, hmac_with_key};
 use charter_core::error::{Error, Result};
 
@@ -36,7 +36,7 @@ impl Signer {
     }
 
     /// `/files/<uuid>/<part>?expires=<unix time>&signature=<hex>`
-    pub fn link(&self, part: Part, uuid: Uuid, now: DateTime<Utc>) -> String {
+    pub fn link(&self, part: ObjectKind, uuid: Uuid, now: DateTime<Utc>) -> String {
         let expires = (now + LIFETIME).timestamp();
         let mut link = format!("{PATH}/{uuid}/{}{EXPIRES}{expires}", part.name());
         let signature = self.0.clone().chain_update(link.as_bytes()).finalize().into_bytes();
@@ -73,7 +73,7 @@ mod tests {
     fn link_is_valid_for_an_hour_and_invalid_after_any_change() {
         let signer = Signer::new("secret");
         let now = DateTime::from_timestamp(1_800_000_000, 999_000_000).unwrap();
-        let link = signer.link(Part::File, Uuid::from_u128(7), now);
+        let link = signer.link(ObjectKind::File, Uuid::from_u128(7), now);
         assert!(signer.check(&link, now).is_ok());
         let hour = TimeDelta::minutes(60);
         assert!(signer.check(&link, now + hour - TimeDelta::seconds(1)).is_ok());
@@ -97,7 +97,7 @@ mod tests {
     #[test]
     fn link_is_invalid_for_another_key_or_part() {
         let now = Utc::now();
-        let link = Signer::new("secret").link(Part::File, Uuid::nil(), now);
+        let link = Signer::new("secret").link(ObjectKind::File, Uuid::nil(), now);
         assert!(Signer::new("other").check(&link, now).is_err());
         assert!(Signer::new("secret").check(&link.replace("/file?", "/thumb?"), now).is_err());
     }

@@ -27,7 +27,7 @@ pub use garbage_collection::{collect_garbage, run_garbage_collection};
 pub use link::PATH;
 pub use record::route;
 pub use s3_config::S3Config;
-pub use storage::{Part, Storage};
+pub use storage::{ObjectKind, Storage};
 pub use upload::{Upload, upload};
 
 /// Maximum file size: 20 MB in the specification, read as 20 × 1024 × 1024 bytes.

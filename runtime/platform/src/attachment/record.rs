@@ -4,7 +4,7 @@ use charter_macros::Resource;
 use sea_orm::entity::prelude::*;
 
 use super::content_headers::ContentHeaders;
-use super::storage::{Part, Storage};
+use super::storage::{ObjectKind, Storage};
 use super::{access, pending_deletion};
 use charter_core::db::Row;
 use charter_core::error::{Error, Result};
@@ -80,8 +80,8 @@ fn computed<'a>(
         let position = |name: &str| shape.position(name).ok_or_else(|| missing(name));
         let (uuid, name) = (position("uuid")?, position("original_name")?);
         let (part, media_type) = match field.name {
-            "thumb_url" => (Part::Thumb, position("thumb_type")?),
-            _ => (Part::File, position("mime_type")?),
+            "thumb_url" => (ObjectKind::Thumb, position("thumb_type")?),
+            _ => (ObjectKind::File, position("mime_type")?),
         };
         let base_url = context.state().base_url();
         let mut values = Vec::with_capacity(rows.len());

@@ -34,7 +34,7 @@ impl Spool {
     pub async fn create(folder: &Path, disk: Arc<Semaphore>) -> Result<Spool> {
         let path = folder.join(new_uuid()?.to_string());
         let opened = path.clone();
-        let file = run_on_disk(&disk, move || File::create_new(opened)).await?;
+        let file = spawn_blocking_io(&disk, move || File::create_new(opened)).await?;
         Ok(Spool { path, file: Arc::new(file), disk, size: 0, head: Vec::new() })
     }
 
@@ -43,13 +43,13 @@ impl Spool {
         self.head.extend_from_slice(&bytes[..bytes.len().min(free)]);
         self.size += bytes.len() as u64;
         let file = self.file.clone();
-        run_on_disk(&self.disk, move || (&*file).write_all(&bytes)).await
+        spawn_blocking_io(&self.disk, move || (&*file).write_all(&bytes)).await
     }
 
     /// Waits until the file is durable on disk.
     pub async fn sync(&self) -> Result<()> {
         let file = self.file.clone();
-        run_on_disk(&self.disk, move || file.sync_all()).await
+        spawn_blocking_io(&self.disk, move || file.sync_all()).await
     }
 
     pub fn path(&self) -> &Path {
@@ -80,7 +80,7 @@ pub fn new_uuid() -> Result<Uuid> {
 }
 
 /// Runs blocking disk I/O on a blocking thread.
-pub async fn run_on_disk<T: Send + 'static>(
+pub async fn spawn_blocking_io<T: Send + 'static>(
     disk: &Arc<Semaphore>,
     work: impl FnOnce() -> std::io::Result<T> + Send + 'static,
 ) -> Result<T> {

@@ -19,7 +19,7 @@ use super::content_headers::ContentHeaders;
 use super::link::Signer;
 use super::media_type::IMAGES;
 use super::s3::{Bucket, storage_unavailable};
-use super::spool::{Spool, new_uuid, run_on_disk};
+use super::spool::{Spool, new_uuid, spawn_blocking_io};
 use super::thumbnail::{self, ImageInspection};
 use charter_core::error::{Error, Result};
 use charter_core::tasks::spawn_blocking_limited;
@@ -31,18 +31,18 @@ const MAX_BUFFERED_UPLOADS: usize = 16;
 
 /// An object of an attachment: the file or its thumbnail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
+pub enum ObjectKind {
     File,
     Thumb,
 }
 
-impl Part {
-    pub const ALL: [Part; 2] = [Part::File, Part::Thumb];
+impl ObjectKind {
+    pub const ALL: [ObjectKind; 2] = [ObjectKind::File, ObjectKind::Thumb];
 
     pub fn name(self) -> &'static str {
         match self {
-            Part::File => "file",
-            Part::Thumb => "thumb",
+            ObjectKind::File => "file",
+            ObjectKind::Thumb => "thumb",
         }
     }
 }
@@ -109,7 +109,7 @@ impl Storage {
     }
 
     /// Name of an object. The first two digits keep folders small.
-    fn path(&self, part: Part, uuid: Uuid) -> Path {
+    fn path(&self, part: ObjectKind, uuid: Uuid) -> Path {
         let name = uuid.to_string();
         [&name[..2], &name, part.name()].into_iter().fold(self.prefix.clone(), |path, part| path.join(part))
     }
@@ -146,32 +146,32 @@ impl Storage {
 
     /// Moves a spooled file into storage and makes it durable.
     pub async fn store(&self, spool: &Spool, uuid: Uuid) -> Result<()> {
-        let (from, to) = (spool.path().to_path_buf(), self.path(Part::File, uuid));
+        let (from, to) = (spool.path().to_path_buf(), self.path(ObjectKind::File, uuid));
         match &self.backend {
             Backend::Bucket(bucket) => bucket.send(from, &to, spool.size()).await,
             Backend::Folder(files) => {
                 spool.sync().await?;
                 let to = files.path_to_filesystem(&to).map_err(Error::internal)?;
-                run_on_disk(&self.disk, move || move_durably(&from, &to)).await
+                spawn_blocking_io(&self.disk, move || move_durably(&from, &to)).await
             }
         }
     }
 
     /// Stores a small object.
-    pub async fn put(&self, part: Part, uuid: Uuid, bytes: Bytes) -> Result<()> {
+    pub async fn put(&self, part: ObjectKind, uuid: Uuid, bytes: Bytes) -> Result<()> {
         let stored = self.objects().put(&self.path(part, uuid), PutPayload::from(bytes)).await;
         stored.map(drop).map_err(|error| storage_unavailable(&error.to_string()))
     }
 
     /// Size of an object in bytes.
-    pub async fn size(&self, part: Part, uuid: Uuid) -> Result<u64> {
+    pub async fn size(&self, part: ObjectKind, uuid: Uuid) -> Result<u64> {
         self.objects().head(&self.path(part, uuid)).await.map(|meta| meta.size).map_err(read_error)
     }
 
     /// Streams an object or a range of it.
     pub async fn read(
         &self,
-        part: Part,
+        part: ObjectKind,
         uuid: Uuid,
         range: Option<Range<u64>>,
     ) -> Result<BoxStream<'static, std::io::Result<Bytes>>> {
@@ -184,7 +184,7 @@ impl Storage {
     pub async fn link(
         &self,
         base_url: &str,
-        part: Part,
+        part: ObjectKind,
         uuid: Uuid,
         now: DateTime<Utc>,
         headers: ContentHeaders,
@@ -213,7 +213,7 @@ impl Storage {
 
     /// Deletes all objects of a UUID. Missing ones are not an error.
     pub async fn delete(&self, uuid: Uuid) -> Result<()> {
-        for part in Part::ALL {
+        for part in ObjectKind::ALL {
             match self.objects().delete(&self.path(part, uuid)).await {
                 Ok(()) | Err(object_store::Error::NotFound { .. }) => {}
                 Err(error) => return Err(storage_unavailable(&error.to_string())),

@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use super::multipart::{self, ReceivedFile, UploadForm};
 use super::spool::new_uuid;
-use super::storage::{Part, Storage};
+use super::storage::{ObjectKind, Storage};
 use super::thumbnail::{ImageInspection, MAX_PIXELS, Thumb};
 use super::{access, media_type, pending_deletion, record};
 use charter_core::catalog::Entry;
@@ -163,7 +163,7 @@ async fn store(
     let prepared = async {
         state.extension::<Storage>()?.store(&file.spool, uuid).await?;
         if let Some(thumb) = thumb {
-            state.extension::<Storage>()?.put(Part::Thumb, uuid, thumb.bytes).await?;
+            state.extension::<Storage>()?.put(ObjectKind::Thumb, uuid, thumb.bytes).await?;
         }
         let transaction = Transaction::begin(state).await?;
         let context_in = context.in_transaction(&transaction);

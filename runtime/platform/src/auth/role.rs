@@ -52,7 +52,7 @@ impl Behaviour for Entity {
         };
         for permission in given.iter().filter(|p| !known.contains(&p.as_str())) {
             let hint = hint(permission, known.iter().copied());
-            draft.error("permissions", format!("names an unknown permission `{permission}`{hint}"));
+            draft.error("permissions", format!("refers to an unknown permission `{permission}`{hint}"));
         }
         Ok(())
     }

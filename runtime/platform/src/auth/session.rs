@@ -53,7 +53,7 @@ impl SignedIn {
 
 /// The session of a cookie.
 #[derive(Debug)]
-pub struct Found {
+pub struct CookieSession {
     pub user: Arc<SignedIn>,
     /// New secret that replaces the one of the cookie.
     pub renewed: Option<String>,
@@ -137,12 +137,12 @@ pub(super) async fn insert(state: &State, transaction: &Connection, password: &P
 ///
 /// # Errors
 /// If the database fails.
-pub async fn find(state: &Arc<State>, secret: &str, bypass_cache: bool) -> Result<Option<Found>> {
+pub async fn find(state: &Arc<State>, secret: &str, bypass_cache: bool) -> Result<Option<CookieSession>> {
     let key = digest(secret);
     let started = state.clock.instant();
     let (known, cleared) = state.extension::<TokenCache>()?.sessions.get(&key, started);
     if let Some(user) = known.filter(|_| !bypass_cache) {
-        return Ok(Some(Found { user, renewed: None }));
+        return Ok(Some(CookieSession { user, renewed: None }));
     }
     let Some(row) = read(state, &hex::encode(key)).await? else { return Ok(None) };
     let now = state.clock.now();
@@ -172,7 +172,7 @@ pub async fn find(state: &Arc<State>, secret: &str, bypass_cache: bool) -> Resul
         }
         state.extension::<TokenCache>()?.sessions.put(key, &user, started + CACHE_TTL, cleared);
     }
-    Ok(Some(Found { user, renewed }))
+    Ok(Some(CookieSession { user, renewed }))
 }
 
 /// Ends a session.

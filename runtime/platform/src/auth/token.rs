@@ -125,7 +125,7 @@ fn check_abilities(context: &Context<'_>, draft: &mut Draft<Entity>) {
     for ability in &given {
         if ability != "*" && !known.contains(ability) {
             let hint = hint(ability, known.iter().map(String::as_str));
-            draft.error("abilities", format!("names an unknown ability `{ability}`{hint}"));
+            draft.error("abilities", format!("refers to an unknown ability `{ability}`{hint}"));
         } else if !context.caller().has_ability(ability) {
             draft.error("abilities", format!("cannot grant `{ability}`, which your own token does not have"));
         }

@@ -231,7 +231,7 @@ impl Behaviour for Entity {
     }
 
     async fn after_commit(context: &Context<'_>, _: &Model) -> Result<()> {
-        context.state().extension::<ViewVersion>()?.bump();
+        context.state().extension::<ViewVersion>()?.increment();
         Ok(())
     }
 

@@ -55,7 +55,7 @@ impl<'c> ViewValidator<'c> {
             return Ok(());
         }
         let names = self.entry.meta.fields.iter().filter(|f| f.shown != Shown::Never).map(|f| f.name);
-        Err(format!("names an unknown column `{column}`{}", hint(column, names)))
+        Err(format!("refers to an unknown column `{column}`{}", hint(column, names)))
     }
 
     /// Returns the number of values in a filter.
@@ -75,7 +75,7 @@ impl<'c> ViewValidator<'c> {
     /// Why the sort column is invalid.
     pub fn sort_column(&self, column: &str) -> Result<(), String> {
         if column.starts_with('-') || self.planner().order(column).is_none() {
-            return Err(format!("names `{column}`, by which {} cannot be sorted", self.entry.meta.plural));
+            return Err(format!("refers to `{column}`, by which {} cannot be sorted", self.entry.meta.plural));
         }
         Ok(())
     }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub struct ViewVersion(AtomicU64);
 
 impl ViewVersion {
-    pub fn bump(&self) {
+    pub fn increment(&self) {
         self.0.fetch_add(1, Ordering::SeqCst);
     }
 

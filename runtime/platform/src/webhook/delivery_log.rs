@@ -16,8 +16,8 @@ use charter_core::ops::{Context, Route};
 #[derive(Clone, Debug, PartialEq, Resource)]
 #[resource(name = "webhook_log", label = "Webhook log", plural = "logs", path = "logs", table = "webhook_logs")]
 #[resource(ability = "webhooks", under(resource = "webhook", field = "webhook_id"), operations("list", "show"))]
-#[resource(action(name = "resend", on = "record", output = Delivery, key = "delivery", apart))]
-#[resource(action(name = "request", on = "record", method = "get", output = Sent, key = "request", needs_write))]
+#[resource(action(name = "resend", on = "record", output = Delivery, key = "delivery", external))]
+#[resource(action(name = "request", on = "record", method = "get", output = SentRequest, key = "request", needs_write))]
 pub struct Model {
     pub id: i64,
     #[field(reference("webhook"), internal)]
@@ -54,7 +54,7 @@ pub struct Model {
 
 /// Request of an attempt as it was sent, or would have been if the address had been reached.
 #[derive(Clone, Debug, Output)]
-pub struct Sent {
+pub struct SentRequest {
     #[field(string(16), example = "POST")]
     pub method: String,
     /// Null for attempts from before the URL was stored.
@@ -80,7 +80,7 @@ pub fn route() -> Route {
 
 trait Behaviour {
     fn resend(context: &Context<'_>, log: &Model) -> impl Future<Output = Result<Delivery>> + Send;
-    fn request(context: &Context<'_>, log: &Model) -> impl Future<Output = Result<Sent>> + Send;
+    fn request(context: &Context<'_>, log: &Model) -> impl Future<Output = Result<SentRequest>> + Send;
 }
 
 impl Behaviour for Entity {
@@ -95,7 +95,7 @@ impl Behaviour for Entity {
 
     /// Returns the request of an attempt. It needs the ability to subscribe to the event, not the ability to read its
     /// record.
-    async fn request(context: &Context<'_>, log: &Model) -> Result<Sent> {
+    async fn request(context: &Context<'_>, log: &Model) -> Result<SentRequest> {
         need_access(context, log).await?;
         let mut sql =
             Sql::new(context.state().db.dialect(), "SELECT e.\"body\", e.\"trace\" FROM \"webhook_deliveries\" d ");
@@ -110,7 +110,7 @@ impl Behaviour for Entity {
         let headers = headers(&log.event, &log.delivery_id, number, at, trace);
         let known = headers.into_iter().filter(|(name, _)| *name != TIMESTAMP || log.sent_at.is_some());
         let headers = known.map(|(name, value)| (name.to_string(), value.into())).collect();
-        Ok(Sent { method: METHOD.to_string(), url: log.url.clone(), headers: Json::Object(headers), body })
+        Ok(SentRequest { method: METHOD.to_string(), url: log.url.clone(), headers: Json::Object(headers), body })
     }
 }
 

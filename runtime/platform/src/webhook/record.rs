@@ -24,8 +24,8 @@ const ALL_EVENTS: &str = "*";
 #[derive(Clone, Debug, PartialEq, Resource)]
 #[resource(name = "webhook", owner = "user_id")]
 #[resource(reveal(name = "secret", description = "The secret that signs deliveries. It is shown only once."))]
-#[resource(action(name = "test", on = "record", output = Delivery, key = "delivery", apart))]
-#[resource(action(name = "recover", on = "record", input = RecoverInput, output = Recovery, key = "recovery", apart))]
+#[resource(action(name = "test", on = "record", output = Delivery, key = "delivery", external))]
+#[resource(action(name = "recover", on = "record", input = RecoverInput, output = Recovery, key = "recovery", external))]
 #[resource(action(
     name = "rotate_secret",
     on = "record",
@@ -241,7 +241,7 @@ fn check_events(context: &Context<'_>, draft: &mut Draft<Entity>) {
     let known = context.catalog().events();
     for event in given.iter().filter(|event| *event != ALL_EVENTS && !known.contains(event)) {
         let hint = hint(event, known.iter().map(String::as_str));
-        draft.error("events", format!("names an unknown event `{event}`{hint}"));
+        draft.error("events", format!("refers to an unknown event `{event}`{hint}"));
     }
     // Permissions are checked for the owner only: when an administrator changes the webhook, the owner's permissions
     // still apply at delivery.
@@ -251,7 +251,7 @@ fn check_events(context: &Context<'_>, draft: &mut Draft<Entity>) {
     for event in &given {
         let needed = subscriptions::read_permission(context.catalog(), event);
         if let Some(needed) = needed.filter(|needed| context.caller().need_permission(needed).is_err()) {
-            draft.error("events", format!("names `{event}`, which needs the permission `{needed}`"));
+            draft.error("events", format!("contains `{event}`, which requires the permission `{needed}`"));
         }
     }
 }

@@ -10,8 +10,8 @@ use charter_core::db::{Dialect, Sql};
 
 /// The permission that is needed to read the record of an event, if any.
 pub fn read_permission(catalog: &Catalog, event: &str) -> Option<&'static str> {
-    let tells = |entry: &&Entry| entry.written_events().iter().any(|known| known == event);
-    catalog.entries().iter().find(tells)?.meta.read_permission
+    let emits = |entry: &&Entry| entry.outbox_events().iter().any(|known| known == event);
+    catalog.entries().iter().find(emits)?.meta.read_permission
 }
 
 /// `INSERT INTO webhook_deliveries ... SELECT ... FROM` each event `e` and each webhook `w` that receives it.
@@ -42,7 +42,7 @@ pub fn receives_sql(catalog: &Catalog, dialect: Dialect) -> String {
 pub fn may_see_sql(catalog: &Catalog, dialect: Dialect) -> String {
     let mut condition = String::from("1 = 1");
     for entry in catalog.entries() {
-        let events: Vec<String> = entry.written_events().iter().map(|event| literal(event)).collect();
+        let events: Vec<String> = entry.outbox_events().iter().map(|event| literal(event)).collect();
         if events.is_empty() {
             continue;
         }

@@ -1,7 +1,7 @@
 //! Usage of existing indexes, by the statistics of PostgreSQL or the query planner of SQLite.
 
 use super::existing::ExistingIndex;
-use super::{DeclaredIndex, Remark};
+use super::{DeclaredIndex, IndexFinding};
 use charter_core::counts;
 use charter_core::db::{Dialect, Sql, TRUE};
 use charter_core::error::Result;
@@ -28,7 +28,7 @@ pub async fn unused(
     context: &Context<'_>,
     meta: &'static ResourceMeta,
     existing: &[ExistingIndex],
-) -> Result<Vec<Remark>> {
+) -> Result<Vec<IndexFinding>> {
     let mut found = Vec::new();
     if context.state().db.dialect() == Dialect::Sqlite {
         return Ok(found);
@@ -44,7 +44,7 @@ pub async fn unused(
         return Ok(found);
     }
     let mut advise = |name: &str, problem: String| {
-        found.push(Remark { kind: meta.plural, name: name.to_string(), problem, advice: true })
+        found.push(IndexFinding { kind: meta.plural, name: name.to_string(), problem, advice: true })
     };
     for index in existing.iter().filter(|index| index.valid && !index.unique && !is_managed(&index.name)) {
         if let Some((0, bytes)) = index.scans_and_bytes {
@@ -68,7 +68,7 @@ pub async fn unused_by_planner(
     meta: &'static ResourceMeta,
     declared: &DeclaredIndex,
     matching: &[&ExistingIndex],
-) -> Result<Option<Remark>> {
+) -> Result<Option<IndexFinding>> {
     let (Some(first), Some(index)) = (declared.fields.first(), matching.first()) else { return Ok(None) };
     // A unique index is used by its constraint.
     if declared.unique || context.state().db.dialect() == Dialect::Postgres {
@@ -100,5 +100,5 @@ pub async fn unused_by_planner(
         return Ok(None);
     }
     let problem = format!("is declared under `{}`, but SQLite does not use its index `{}`", declared.key, index.name);
-    Ok(Some(Remark { kind: meta.plural, name: declared.fields.join(", "), problem, advice: true }))
+    Ok(Some(IndexFinding { kind: meta.plural, name: declared.fields.join(", "), problem, advice: true }))
 }

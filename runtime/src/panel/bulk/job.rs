@@ -203,14 +203,14 @@ impl Progress {
         let meta = target.entry.meta;
         html! {
             div .notice role="status" {
-                p { (numbers.records_were(meta, self.succeeded)) " " (verb) "." }
+                p { (numbers.count_with_verb(meta, self.succeeded)) " " (verb) "." }
                 @if self.is_finished && skipped > 0 {
-                    p { (numbers.records_were(meta, skipped)) " skipped: deleted, or no longer matching the conditions." }
+                    p { (numbers.count_with_verb(meta, skipped)) " skipped: deleted, or no longer matching the conditions." }
                 }
             }
             @if self.rejected > 0 {
                 div .problem role="alert" {
-                    p { strong { (numbers.records_were(meta, self.rejected)) " rejected and left unchanged." } }
+                    p { strong { (numbers.count_with_verb(meta, self.rejected)) " rejected and left unchanged." } }
                     ul { @for (reason, count, first) in &self.reasons {
                         li { (reason) ": " (numbers.records(meta, *count)) ", first "
                             a href=(target.record(*first).path()) { (meta.label) " " (first) } }

@@ -200,7 +200,7 @@ impl BulkRequest<'_> {
         let response = self.request.send("POST", &self.action_path(), &[], Some(&body)).await?;
         if response.is_success() {
             let content = html! {
-                div .notice role="status" { p { (self.request.locale.numbers.records_were(self.target.entry.meta, self.count())) " " (verb) "." } }
+                div .notice role="status" { p { (self.request.locale.numbers.count_with_verb(self.target.entry.meta, self.count())) " " (verb) "." } }
                 p { a .button.primary href=(self.return_path) { "Back to the list" } }
             };
             return Ok(self.page("Done", &content));

@@ -42,7 +42,7 @@ pub fn from_name(name: &str) -> String {
     match name {
         "id" => "ID".into(),
         "sku" | "url" | "uuid" => name.to_uppercase(),
-        _ => english::capital(&english::words(name)),
+        _ => english::capitalize(&english::words(name)),
     }
 }
 

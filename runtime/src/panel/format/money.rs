@@ -55,7 +55,7 @@ impl NumberFormat {
     }
 
     /// `1 product was`, `2 products were`
-    pub fn records_were(&self, meta: &ResourceMeta, count: i64) -> String {
+    pub fn count_with_verb(&self, meta: &ResourceMeta, count: i64) -> String {
         format!("{} {}", self.records(meta, count), if count == 1 { "was" } else { "were" })
     }
 

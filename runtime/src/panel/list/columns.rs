@@ -6,7 +6,7 @@ use charter_core::catalog::{Catalog, Entry};
 use charter_core::custom_field::{self, CustomFieldType, Definition};
 use charter_core::error::Result;
 use charter_core::meta::{FieldMeta, Kind, Operation, Shown};
-use charter_core::query::{Predicate, allows, asked};
+use charter_core::query::{Predicate, allows, is_filterable};
 
 use super::filter_form;
 use crate::panel::display_name;
@@ -54,7 +54,7 @@ pub async fn load(request: &PanelRequest<'_>, entry: &Entry) -> Result<Arc<Vec<C
             .collect();
         if entry.meta.custom_fields {
             let definitions = custom_field::load(request.state.db.reader(), entry.meta.plural).await?;
-            let filterable = entry.asks_custom_fields();
+            let filterable = entry.can_filter_custom_fields();
             columns.extend(
                 definitions.into_iter().filter_map(|definition| of_custom_field(catalog, definition, filterable)),
             );
@@ -93,7 +93,7 @@ fn is_column(field: &FieldMeta) -> bool {
 
 fn of_field(catalog: &Catalog, entry: &Entry, field: &'static FieldMeta) -> Column {
     let kind = value::kind_of(entry, field);
-    let predicates = match asked(field) {
+    let predicates = match is_filterable(field) {
         true => Predicate::ALL.iter().copied().filter(|asked| allows(field, *asked, kind)).collect(),
         false => Vec::new(),
     };

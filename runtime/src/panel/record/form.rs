@@ -92,7 +92,7 @@ async fn save(
     path: &str,
 ) -> Result<Response> {
     if saved_view_form::reload_trigger(form).is_some() {
-        return show_again(request, target, form, None, StatusCode::OK).await;
+        return show_unsaved(request, target, form, None, StatusCode::OK).await;
     }
     let entry = target.entry;
     let definitions = definitions(request, entry).await?;
@@ -146,7 +146,7 @@ fn deleted_notice(request: &PanelRequest<'_>, target: &Target<'_>) -> Markup {
 }
 
 /// The form with the input that was sent and not saved.
-pub async fn show_again(
+pub async fn show_unsaved(
     request: &PanelRequest<'_>,
     target: &Target<'_>,
     form: &[Pair],

@@ -14,7 +14,7 @@ use crate::panel::{layout, url};
 use charter_core::catalog::Entry;
 use charter_core::error::Result;
 use charter_core::meta::{ActionMeta, ActionMethod, ActionOn, ActionOutput, FieldMeta, Kind, Operation};
-use charter_core::query::asked;
+use charter_core::query::is_filterable;
 
 /// Records in each list.
 const MAX_RECORDS: usize = 8;
@@ -66,7 +66,7 @@ fn is_indexed_reference(entry: &Entry, field: &FieldMeta) -> bool {
         _ => set.starts_with(&[field.name]),
     };
     let is_indexed = entry.meta.indexes.iter().any(leads_index) || entry.meta.ordered.contains(&field.name);
-    asked(field) && is_indexed
+    is_filterable(field) && is_indexed
 }
 
 /// Returns true if a polymorphic reference accepts records of a resource.

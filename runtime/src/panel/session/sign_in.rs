@@ -22,7 +22,7 @@ use crate::server::{Response, client_ip};
 use charter_core::error::{Error, Result};
 use charter_core::header;
 use charter_core::query::{Pair, decode};
-use charter_platform::auth::session::Found;
+use charter_platform::auth::session::CookieSession;
 use charter_platform::auth::{password, session};
 
 const DRAFT_PRESERVED: &str = "You are signed out. Your input is preserved. Sign in to continue.";
@@ -44,7 +44,7 @@ pub async fn handle_signed_out(
     http_request: &mut Request,
     raw: &RawRequest,
     rest: &[&str],
-    session: Option<&Found>,
+    session: Option<&CookieSession>,
 ) -> Result<Option<Response>> {
     let post = http_request.method().as_str() == "POST";
     if post && matches!(rest, ["sign-in"] | ["invitation", _]) {
@@ -233,7 +233,9 @@ async fn restore_draft(
         ..RawRequest::default()
     };
     let request = PanelRequest::new(panel, state, raw, session.user).await?;
-    record_form::show_again(&request, &target, &decode(draft)?, Some(unsaved_notice()), StatusCode::OK).await.map(Some)
+    record_form::show_unsaved(&request, &target, &decode(draft)?, Some(unsaved_notice()), StatusCode::OK)
+        .await
+        .map(Some)
 }
 
 fn unsaved_notice() -> Markup {
@@ -255,7 +257,7 @@ pub async fn reject_stale_form(
     let is_panel_form = form_value(form, "_token").is_some_and(CsrfToken::is_well_formed);
     match rest {
         _ if !is_panel_form || !request.raw.wants_html => Err(stale),
-        [] => record_form::show_again(request, target, form, Some(unsaved_notice()), StatusCode::CONFLICT).await,
+        [] => record_form::show_unsaved(request, target, form, Some(unsaved_notice()), StatusCode::CONFLICT).await,
         _ => Ok(Flash::Stale.redirect(&target.path())),
     }
 }

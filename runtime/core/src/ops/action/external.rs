@@ -1,4 +1,4 @@
-//! External actions (`apart`), which call another server outside of a transaction; an idempotency lease makes them run
+//! External actions (`external`), which call another server outside of a transaction; an idempotency lease makes them run
 //! once.
 
 use super::ActionCall;

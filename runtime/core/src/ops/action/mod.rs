@@ -21,7 +21,7 @@ use crate::error::{Error, FieldErrors, Result};
 use crate::meta::{ActionMeta, ActionOutput, FieldMeta, Kind};
 use crate::ops::Context;
 use crate::query::{Condition, Pair, decode};
-use crate::record::{write_loose, write_text};
+use crate::record::{write_single_value, write_text};
 
 /// The values that an action with its own output returns, in the order of its output fields.
 pub type ActionResult<'a> = BoxFuture<'a, Result<Vec<Value>>>;
@@ -151,7 +151,7 @@ fn write(action: &ActionMeta, values: &[Value]) -> Result<Vec<u8>> {
         }
         write_text(&mut out, field.name);
         out.push(b':');
-        write_loose(&mut out, field, value);
+        write_single_value(&mut out, field, value);
     }
     out.push(b'}');
     Ok(show::wrap(key, &out))

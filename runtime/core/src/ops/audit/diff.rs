@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::meta::{Access, FieldMeta, Kind, ResourceMeta};
 use crate::ops::input::embedded::EmbeddedSet;
 use crate::ops::{Changes, stored};
-use crate::record::{write_loose, write_text};
+use crate::record::{write_single_value, write_text};
 
 /// Placeholder for the values of secret fields.
 const REDACTED: &str = "[secret]";
@@ -94,7 +94,7 @@ fn write_row(
 }
 
 /// Writes `{"base_currency":{"old":"EUR","new":null}}` for a deleted record, with all of its values.
-pub fn write_removal(out: &mut Vec<u8>, meta: &ResourceMeta, row: &QueryResult) -> Result<()> {
+pub fn write_deletion_diff(out: &mut Vec<u8>, meta: &ResourceMeta, row: &QueryResult) -> Result<()> {
     out.push(b'{');
     let mut first = true;
     for field in meta.fields.iter().filter(|field| is_audited(field) && field.name != "id") {
@@ -124,7 +124,7 @@ fn is_deletion_mark(field: &FieldMeta) -> bool {
 fn write_side(out: &mut Vec<u8>, field: &FieldMeta, value: Option<&Value>) {
     match value {
         Some(value) if field.access == Access::Secret && *value != value.as_null() => write_text(out, REDACTED),
-        Some(value) => write_loose(out, field, value),
+        Some(value) => write_single_value(out, field, value),
         None => out.extend_from_slice(b"null"),
     }
 }

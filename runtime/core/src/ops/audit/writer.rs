@@ -3,7 +3,7 @@
 use chrono::SubsecRound;
 use sea_orm::{QueryResult, Value};
 
-use super::diff::{write_diff, write_removal};
+use super::diff::{write_deletion_diff, write_diff};
 use crate::catalog::Entry;
 use crate::db::{Dialect, Operand, Sql};
 use crate::error::Result;
@@ -26,7 +26,7 @@ pub async fn record_change(
 /// Inserts an entry for a deleted record, with its last values.
 pub async fn record_deletion(context: &Context<'_>, entry: &Entry, id: i64, row: &QueryResult) -> Result<()> {
     let mut diff = Vec::with_capacity(1024);
-    write_removal(&mut diff, entry.meta, row)?;
+    write_deletion_diff(&mut diff, entry.meta, row)?;
     insert(context, entry, "delete", id, diff).await
 }
 

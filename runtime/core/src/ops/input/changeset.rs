@@ -90,7 +90,7 @@ impl Changes {
         new.filter(|(field, value)| differs(field, value)).collect()
     }
 
-    /// Whether the write changes nothing.
+    /// True if the write changes nothing.
     pub fn is_empty(&self) -> bool {
         self.values.iter().all(Option::is_none) && self.embedded.iter().all(EmbeddedSet::is_unchanged)
     }
@@ -104,7 +104,7 @@ impl Changes {
     }
 
     /// Turns the changes to a stored row into a complete new row, with its id.
-    pub fn restate(&mut self) -> Result<()> {
+    pub fn complete_row(&mut self) -> Result<()> {
         for field in self.meta.fields.iter().filter(|f| f.is_column()) {
             let value = self.current(field.name)?.unwrap_or_else(|| null(field.kind));
             self.set(field.name, value);
@@ -114,7 +114,7 @@ impl Changes {
     }
 
     /// Adds the revealed secrets to the JSON of a record.
-    pub fn reveal_in(&self, record: &mut Vec<u8>) {
+    pub fn add_secrets_to(&self, record: &mut Vec<u8>) {
         for (name, secret) in &self.revealed {
             record.pop();
             record.push(b',');

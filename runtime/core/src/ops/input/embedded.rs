@@ -55,7 +55,7 @@ impl Item {
 }
 
 impl EmbeddedSet {
-    /// Whether the write changes nothing.
+    /// True if the write changes nothing.
     pub fn is_unchanged(&self) -> bool {
         self.removed.is_empty() && self.items.iter().all(|item| item.id.is_some() && item.changes.is_empty())
     }
@@ -178,7 +178,7 @@ pub async fn check(context: &Context<'_>, changes: &mut Changes, id: Option<i64>
                 item.changes.unset(by);
             }
             update::drop_unchanged(&mut item.changes)?;
-            update::refuse_fixed(&mut item.changes);
+            update::reject_immutable_changes(&mut item.changes);
             rules::check_record(&mut item.changes)?;
             // The write replaces every row of this record, so only rows of other records can violate a unique index.
             references::check(context, &mut item.changes, &own_ids).await?;
@@ -240,7 +240,7 @@ pub async fn write(context: &Context<'_>, changes: &mut Changes, id: i64) -> Res
             if let Some(id) = item.id.filter(|_| changes_unique_value(&item.changes)) {
                 audit::record_change(context, entry, "update", id, &item.changes).await?;
                 records::delete(context, entry, id).await?;
-                item.changes.restate()?;
+                item.changes.complete_row()?;
             }
         }
         for item in &mut set.items {
@@ -266,7 +266,7 @@ pub async fn write(context: &Context<'_>, changes: &mut Changes, id: i64) -> Res
     Ok(())
 }
 
-/// Whether a stored row gets another unique value.
+/// True if a stored row gets another unique value.
 fn changes_unique_value(changes: &Changes) -> bool {
     !changes.meta.soft_delete && references::checked_sets(changes).next().is_some()
 }

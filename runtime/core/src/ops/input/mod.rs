@@ -102,14 +102,14 @@ fn complete_polymorphic(entry: &Entry, changes: &mut Changes) -> Result<()> {
     Ok(())
 }
 
-/// Whether a name is that of a secret that only the response to a write contains. An update ignores it like every field
+/// True if a name is that of a secret that only the response to a write contains. An update ignores it like every field
 /// that the client read; a create refuses it, because the client's own secret would not be used.
 fn is_revealed(entry: &Entry, name: &str) -> bool {
     let by_actions = entry.meta.actions.iter().flat_map(|action| action.reveals);
     entry.meta.reveals.iter().chain(by_actions).any(|(secret, _)| *secret == name)
 }
 
-/// Whether a text, a list or a JSON value equals the stored one.
+/// True if a text, a list or a JSON value equals the stored one.
 fn is_stored(field: &FieldMeta, raw: &RawJson<'_>, changes: &Changes) -> Result<bool> {
     let Some(row) = &changes.before else { return Ok(false) };
     Ok(match (stored(row, field)?, raw) {
@@ -144,7 +144,7 @@ pub fn complete(entry: &Entry, context: &Context<'_>, definitions: &[Definition]
     Ok(())
 }
 
-/// Whether clients may write the field.
+/// True if clients may write the field.
 fn is_writable(field: &FieldMeta) -> bool {
     !matches!(field.kind, Kind::Derived { .. })
         && matches!(field.access, Access::Writable | Access::Immutable | Access::WriteOnly | Access::Secret)

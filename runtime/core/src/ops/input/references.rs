@@ -129,7 +129,7 @@ fn write_exists_where(sql: &mut Sql, target: &Entry, condition: &Condition, fiel
 /// Writes a condition that is true if [`check`] would find no error. Returns false if no such condition is possible:
 /// lists of references and polymorphic references are checked one by one. `value` returns the SQL expression of a
 /// field's value, `own` is that of the id of an existing record.
-pub fn write_are_valid(
+pub fn write_validity_condition(
     sql: &mut Sql,
     context: &Context<'_>,
     changes: &Changes,

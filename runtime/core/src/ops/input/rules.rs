@@ -150,7 +150,7 @@ fn matches(pattern: &'static str, text: &str) -> bool {
     compile(pattern).is_ok_and(|regex| regex.is_match(text))
 }
 
-/// Whether a text is an absolute `http` or `https` URL. Browsers accept `https:example.com`, other programs read it as
+/// True if a text is an absolute `http` or `https` URL. Browsers accept `https:example.com`, other programs read it as
 /// a path. White space and control characters, which browsers escape or drop, are invalid in a URL (RFC 3986, section
 /// 2).
 pub fn is_url(text: &str) -> bool {

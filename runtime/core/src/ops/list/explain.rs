@@ -5,7 +5,7 @@
 
 use serde_json::{Value, json};
 
-use super::select::{self, Reading, Statement};
+use super::select::{self, ListQuery, Statement};
 use crate::db::{Dialect, Sql};
 use crate::error::{Error, Result};
 use crate::ops::Context;
@@ -18,8 +18,8 @@ pub const MEDIA_TYPE: &str = "application/vnd.charter.plan+json";
 ///
 /// # Errors
 /// When the database fails.
-pub async fn explain(context: &Context<'_>, reading: Reading<'_>) -> Result<Vec<u8>> {
-    let Reading { condition, plan, .. } = reading;
+pub async fn explain(context: &Context<'_>, query: ListQuery<'_>) -> Result<Vec<u8>> {
+    let ListQuery { condition, plan, .. } = query;
     let order = plan.order.iter().map(|key| {
         let sign = if key.descending { "-" } else { "" };
         format!("{sign}{}", target_name(&key.target))
@@ -29,7 +29,7 @@ pub async fn explain(context: &Context<'_>, reading: Reading<'_>) -> Result<Vec<
         order.push("id".into());
     }
     let mut statements = Vec::new();
-    for Statement { reads, sql } in select::statements(context, reading).await? {
+    for Statement { reads, sql } in select::statements(context, query).await? {
         let (text, values) = (sql.text.clone(), sql.values.len());
         let mut statement = explain_statement(context, sql).await?;
         statement["reads"] = json!(reads);

@@ -14,7 +14,7 @@ use tokio::time::timeout;
 use super::Revalidate;
 use super::csv::Csv;
 use super::include;
-use super::select::{self, Reading};
+use super::select::{self, ListQuery};
 use crate::custom_field;
 use crate::db::{Connection, Row, RowSink, Sql};
 use crate::error::{Error, FieldErrors, Result};
@@ -96,7 +96,7 @@ impl Format {
 
     /// Content negotiation (RFC 9110, section 12.5.1): `None` for JSON, also if the client accepts anything or prefers
     /// neither.
-    pub fn asked(accept: &str) -> Option<Format> {
+    pub fn negotiate(accept: &str) -> Option<Format> {
         let (mut json, mut best): (f32, Option<(f32, Format)>) = (0.0, None);
         for range in accept.split(',') {
             let mut parts = range.split(';').map(str::trim);
@@ -144,13 +144,13 @@ impl Format {
 /// [`Error::Unavailable`] while the maximum number of exports runs; any error before the first block.
 pub async fn export(
     context: &Context<'_>,
-    reading: Reading<'_>,
+    query: ListQuery<'_>,
     format: Format,
     columns: Option<&[String]>,
     head: bool,
     revalidate: Revalidate,
 ) -> Result<Exported> {
-    let Reading { entry, shape, plan, .. } = reading;
+    let ListQuery { entry, shape, plan, .. } = query;
     let file_name = format!("{}.{}", entry.meta.plural, format.extension());
     if head {
         return Ok(Exported { file_name, body: Box::pin(stream::empty()) });
@@ -170,7 +170,7 @@ pub async fn export(
             Some(csv)
         }
     };
-    let sql = select::all(context, reading).await?;
+    let sql = select::all(context, query).await?;
     // A capacity of 1: the writer prepares the next block while one is sent.
     let (sender, mut receiver) = mpsc::channel(1);
     let writer = Writer {
@@ -354,7 +354,7 @@ mod tests {
             ("text/*", None),
             ("", None),
         ] {
-            assert_eq!(Format::asked(accept), expected, "{accept}");
+            assert_eq!(Format::negotiate(accept), expected, "{accept}");
         }
     }
 }

@@ -57,7 +57,7 @@ impl Related {
             .for_each(|(name, values)| write(out, name, &values[row]));
     }
 
-    /// Whether there are computed fields or includes.
+    /// True if there are computed fields or includes.
     pub fn has_computed_or_included(&self) -> bool {
         !self.computed.is_empty() || !self.included.is_empty()
     }

@@ -19,7 +19,7 @@ use tokio::sync::OnceCell;
 
 use self::export::{Exported, Format};
 use self::response_cache::{CacheKey, CachedPage, Versioned};
-use self::select::Reading;
+use self::select::ListQuery;
 use super::BoxFuture;
 use super::etag::Preconditions;
 use super::visibility;
@@ -47,7 +47,7 @@ pub struct ListRequest<'r> {
     pub query: &'r str,
     /// Format of an export, instead of a page.
     pub format: Option<Format>,
-    /// Whether the request is `HEAD`.
+    /// True if the request is `HEAD`.
     pub head: bool,
     /// Entity tags that the client has.
     pub conditions: &'r Preconditions,
@@ -214,7 +214,7 @@ impl PreparedList<'_> {
 
         let cursor = cursor.as_ref().map(|(cursors, position)| (*cursors, position.as_ref()));
         let narrowed = OnceCell::new();
-        let reading = Reading {
+        let query = ListQuery {
             entry,
             shape: &shape,
             condition: &condition,
@@ -224,16 +224,16 @@ impl PreparedList<'_> {
             definitions,
         };
         if request.explain.is_some() {
-            let plan = ListResponse::Plan(explain::explain(context, reading).await?);
+            let plan = ListResponse::Plan(explain::explain(context, query).await?);
             return Ok(Attempt::Done(plan));
         }
         if let Some(format) = list_request.format {
             let columns = view.as_ref().filter(|_| plan.fields.is_none()).map(|view| view.columns.as_slice());
             let exported =
-                export::export(context, reading, format, columns, list_request.head, list_request.revalidate).await?;
+                export::export(context, query, format, columns, list_request.head, list_request.revalidate).await?;
             return Ok(Attempt::Done(ListResponse::All(format, exported)));
         }
-        let mut versioned = match CacheKey::of(context, reading, view.as_ref())? {
+        let mut versioned = match CacheKey::of(context, query, view.as_ref())? {
             Some(key) => key.versioned(context).await?,
             None => None,
         };
@@ -251,9 +251,9 @@ impl PreparedList<'_> {
         let cached_page = match cached {
             Some(cached_page) => cached_page,
             None => {
-                let page = select::read(context, reading).await?;
+                let page = select::read(context, query).await?;
                 let related = include::load(context, entry, &shape, &page.rows(), &plan.includes).await?;
-                let body = render::render(reading, &page, &related, view.as_ref())?;
+                let body = render::render(query, &page, &related, view.as_ref())?;
                 let cached_page = CachedPage { body, next: page.next };
                 if let Some(versioned) = versioned.filter(|_| is_current) {
                     versioned.store(context, &cached_page);

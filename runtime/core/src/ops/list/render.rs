@@ -5,7 +5,7 @@ use std::io::Write as _;
 use bytes::Bytes;
 
 use super::include::Related;
-use super::select::{Page, Reading};
+use super::select::{ListQuery, Page};
 use crate::error::{Error, Result};
 use crate::query::Count;
 use crate::query::SavedView;
@@ -18,8 +18,8 @@ pub const MAX_PAGE_BYTES: usize = 32 << 20;
 ///
 /// # Errors
 /// If the page is longer than 32 MiB, or a stored value does not fit its field.
-pub fn render(reading: Reading<'_>, page: &Page, related: &Related, view: Option<&SavedView>) -> Result<Bytes> {
-    let Reading { entry, shape, .. } = reading;
+pub fn render(query: ListQuery<'_>, page: &Page, related: &Related, view: Option<&SavedView>) -> Result<Bytes> {
+    let ListQuery { entry, shape, .. } = query;
     let rows = page.rows();
     let mut out = Vec::with_capacity(256 + rows.len() * 512);
     out.extend_from_slice(b"{\"");
@@ -36,14 +36,14 @@ pub fn render(reading: Reading<'_>, page: &Page, related: &Related, view: Option
         }
     }
     out.extend_from_slice(b"],\"meta\":{");
-    out.extend_from_slice(&meta(reading, page, view));
+    out.extend_from_slice(&meta(query, page, view));
     out.extend_from_slice(b"}}");
     Ok(out.into())
 }
 
 /// `"total":1,"per_page":20,"page":1`
-fn meta(reading: Reading<'_>, page: &Page, view: Option<&SavedView>) -> Vec<u8> {
-    let Reading { plan, cursor, .. } = reading;
+fn meta(query: ListQuery<'_>, page: &Page, view: Option<&SavedView>) -> Vec<u8> {
+    let ListQuery { plan, cursor, .. } = query;
     let mut out = Vec::with_capacity(64);
     if let Some(total) = page.total {
         let name = if plan.count == Count::Estimate { "total_estimate" } else { "total" };
@@ -63,8 +63,8 @@ fn meta(reading: Reading<'_>, page: &Page, view: Option<&SavedView>) -> Vec<u8> 
 }
 
 /// The part of a cache key for the written fields and their names.
-pub fn render_key(reading: Reading<'_>) -> Vec<u8> {
-    let Reading { entry, shape: Shape { columns, .. }, .. } = reading;
+pub fn render_key(query: ListQuery<'_>) -> Vec<u8> {
+    let ListQuery { entry, shape: Shape { columns, .. }, .. } = query;
     let mut key = Vec::with_capacity(64 + columns.len() * 24);
     key.extend_from_slice(entry.meta.plural.as_bytes());
     for column in columns {

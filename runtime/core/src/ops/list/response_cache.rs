@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 
 use super::include;
 use super::render::render_key;
-use super::select::{Reading, Slice, select};
+use super::select::{ListQuery, Slice, select};
 use super::total::{TOTAL_COLUMN, TotalSource};
 use crate::catalog::Entry;
 use crate::counts;
@@ -130,8 +130,8 @@ impl CacheKey {
     ///
     /// # Errors
     /// When the catalog contradicts itself.
-    pub fn of(context: &Context<'_>, reading: Reading<'_>, view: Option<&SavedView>) -> Result<Option<CacheKey>> {
-        let Reading { entry, shape, condition, plan, cursor, definitions, .. } = reading;
+    pub fn of(context: &Context<'_>, query: ListQuery<'_>, view: Option<&SavedView>) -> Result<Option<CacheKey>> {
+        let ListQuery { entry, shape, condition, plan, cursor, definitions, .. } = query;
         if !shape.computed.is_empty() || plan.count == Count::Estimate || context.transaction().is_some() {
             return Ok(None);
         }
@@ -150,14 +150,14 @@ impl CacheKey {
             None => Slice::Numbered,
             Some(_) => Slice::After { position: None, limit: plan.per_page + 1 },
         };
-        builder.add(select(context, reading, &TotalSource::of(reading), part).with_literals());
+        builder.add(select(context, query, &TotalSource::of(query), part).with_literals());
         // All pages after the last record have the same offset.
         builder.add(plan.page.to_le_bytes());
         if let (Some((cursor, _)), Some(text)) = (cursor, &plan.cursor) {
             builder.add(cursor.fingerprint());
             builder.add(text);
         }
-        builder.add(render_key(reading));
+        builder.add(render_key(query));
         builder.add(view.map(|view| view.meta().to_string()).unwrap_or_default());
         include::add_to_cache_key(context, entry, shape, &plan.includes, &mut builder)?;
         let CacheKeyBuilder { mut tables, digest } = builder;

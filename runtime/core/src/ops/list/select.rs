@@ -51,7 +51,7 @@ pub struct Statement {
 
 /// A planned list query: resource, projection, condition, plan and cursor.
 #[derive(Clone, Copy)]
-pub struct Reading<'p> {
+pub struct ListQuery<'p> {
     pub entry: &'p Entry,
     pub shape: &'p Shape,
     pub condition: &'p Condition,
@@ -68,23 +68,23 @@ pub struct Reading<'p> {
 ///
 /// # Errors
 /// When the database fails.
-pub async fn all(context: &Context<'_>, reading: Reading<'_>) -> Result<Sql> {
-    Ok(select(context, reading.narrowed(context).await?, &TotalSource::None, Slice::All))
+pub async fn all(context: &Context<'_>, query: ListQuery<'_>) -> Result<Sql> {
+    Ok(select(context, query.narrowed(context).await?, &TotalSource::None, Slice::All))
 }
 
 /// The statements of a page if nothing is cached and every keyset range is needed, for `explain`.
 ///
 /// # Errors
 /// When the database fails.
-pub async fn statements(context: &Context<'_>, reading: Reading<'_>) -> Result<Vec<Statement>> {
-    let source = TotalSource::of(reading);
-    let reading = reading.narrowed(context).await?;
-    let ranges = reading.keyset_ranges();
-    let slices = reading.slices(&ranges, reading.plan.per_page + 1);
+pub async fn statements(context: &Context<'_>, query: ListQuery<'_>) -> Result<Vec<Statement>> {
+    let source = TotalSource::of(query);
+    let query = query.narrowed(context).await?;
+    let ranges = query.keyset_ranges();
+    let slices = query.slices(&ranges, query.plan.per_page + 1);
     let mut statements: Vec<Statement> =
-        slices.map(|slice| Statement { reads: "rows", sql: select(context, reading, &source, slice) }).collect();
-    if let (TotalSource::Versioned { .. }, false) = (&source, is_estimated(context, reading)) {
-        statements.push(Statement { reads: "total", sql: count_sql(context, reading, &source) });
+        slices.map(|slice| Statement { reads: "rows", sql: select(context, query, &source, slice) }).collect();
+    if let (TotalSource::Versioned { .. }, false) = (&source, is_estimated(context, query)) {
+        statements.push(Statement { reads: "total", sql: count_sql(context, query, &source) });
     }
     Ok(statements)
 }
@@ -93,21 +93,21 @@ pub async fn statements(context: &Context<'_>, reading: Reading<'_>) -> Result<V
 ///
 /// # Errors
 /// When the database fails.
-pub async fn read(context: &Context<'_>, reading: Reading<'_>) -> Result<Page> {
-    let (plan, source) = (reading.plan, TotalSource::of(reading));
-    let Some((cursor, position)) = reading.cursor else {
-        let (rows, total) = numbered(context, reading, &source).await?;
+pub async fn read(context: &Context<'_>, query: ListQuery<'_>) -> Result<Page> {
+    let (plan, source) = (query.plan, TotalSource::of(query));
+    let Some((cursor, position)) = query.cursor else {
+        let (rows, total) = numbered(context, query, &source).await?;
         return Ok(Page { row_count: rows.len(), parts: vec![rows], total, next: None });
     };
     // One more row than the page has shows whether there is a next page.
     let limit = plan.per_page + 1;
     let (mut parts, mut found): (Vec<Arc<Rows>>, i64) = (Vec::new(), 0);
-    let ranges = reading.keyset_ranges();
-    for slice in reading.slices(&ranges, limit) {
-        let (missing, reading) = (limit - found, reading.narrowed(context).await?);
+    let ranges = query.keyset_ranges();
+    for slice in query.slices(&ranges, limit) {
+        let (missing, query) = (limit - found, query.narrowed(context).await?);
         let Slice::After { position, .. } = slice else { continue };
         let slice = Slice::After { position, limit: missing };
-        let rows = context.read(select(context, reading, &source, slice)).await?;
+        let rows = context.read(select(context, query, &source, slice)).await?;
         found += length(&rows);
         parts.push(rows);
         if found == limit {
@@ -119,16 +119,16 @@ pub async fn read(context: &Context<'_>, reading: Reading<'_>) -> Result<Page> {
         _ if position.is_none() && found < limit => Some(found),
         source => {
             let with_rows = parts.iter().find(|rows| !rows.is_empty());
-            let version = with_rows.map_or(Ok(None), |rows| version_of(reading, rows))?;
-            Some(count(context, reading, source, (version, found)).await?)
+            let version = with_rows.map_or(Ok(None), |rows| version_of(query, rows))?;
+            Some(count(context, query, source, (version, found)).await?)
         }
     };
     let mut page = Page { row_count: found.min(plan.per_page) as usize, parts, total, next: None };
     if found == limit
         && let Some(last) = page.rows().last().copied()
     {
-        let first_key = reading.shape.columns.len() + source.columns();
-        page.next = Some(cursor.write(last, reading.id(last)?, first_key)?);
+        let first_key = query.shape.columns.len() + source.columns();
+        page.next = Some(cursor.write(last, query.id(last)?, first_key)?);
     }
     Ok(page)
 }
@@ -136,18 +136,18 @@ pub async fn read(context: &Context<'_>, reading: Reading<'_>) -> Result<Page> {
 /// Reads the rows and the total of a numbered page.
 async fn numbered(
     context: &Context<'_>,
-    reading: Reading<'_>,
+    query: ListQuery<'_>,
     source: &TotalSource,
 ) -> Result<(Arc<Rows>, Option<i64>)> {
-    let narrowed = reading.narrowed(context).await?;
+    let narrowed = query.narrowed(context).await?;
     let rows = context.read(select(context, narrowed, source, Slice::Numbered)).await?;
-    let (found, plan) = (length(&rows), reading.plan);
+    let (found, plan) = (length(&rows), query.plan);
     // A page that is not full is the last one, and determines the total.
     let is_last = found < plan.per_page && (found > 0 || plan.page == 1);
     let total = match source {
         TotalSource::None => None,
         _ if is_last => Some(plan.offset() + found),
-        source => Some(count(context, reading, source, (version_of(reading, &rows)?, found)).await?),
+        source => Some(count(context, query, source, (version_of(query, &rows)?, found)).await?),
     };
     Ok((rows, total))
 }
@@ -162,7 +162,7 @@ pub fn length(rows: &Rows) -> i64 {
     i64::try_from(rows.len()).unwrap_or(i64::MAX)
 }
 
-impl<'p> Reading<'p> {
+impl<'p> ListQuery<'p> {
     /// The id of a row.
     pub fn id(self, row: Row<'_>) -> Result<i64> {
         let position = self.shape.position("id").ok_or_else(|| Error::internal("`id` was not read"))?;
@@ -170,13 +170,13 @@ impl<'p> Reading<'p> {
     }
 
     /// The same query, narrowed to candidate ids of the trigram index if these are few.
-    pub async fn narrowed(self, context: &Context<'_>) -> Result<Reading<'p>> {
+    pub async fn narrowed(self, context: &Context<'_>) -> Result<ListQuery<'p>> {
         let narrow = || {
             let state = context.state();
             trigram::narrow(&state.substring_indexes, &state.db, context.db(), self.entry, self.condition)
         };
         let narrowed = self.narrowed.get_or_try_init(narrow).await?;
-        Ok(Reading { condition: narrowed.as_ref().unwrap_or(self.condition), ..self })
+        Ok(ListQuery { condition: narrowed.as_ref().unwrap_or(self.condition), ..self })
     }
 
     /// The keyset ranges after the position of the cursor; empty without one.
@@ -204,8 +204,8 @@ impl<'p> Reading<'p> {
 }
 
 /// The statement that reads a slice of a list, with the column of its total source.
-pub fn select(context: &Context<'_>, reading: Reading<'_>, source: &TotalSource, slice: Slice<'_>) -> Sql {
-    let Reading { entry, shape, condition, plan, .. } = reading;
+pub fn select(context: &Context<'_>, query: ListQuery<'_>, source: &TotalSource, slice: Slice<'_>) -> Sql {
+    let ListQuery { entry, shape, condition, plan, .. } = query;
     let mut condition_sources = Vec::new();
     condition.sources(&mut condition_sources);
     let mut sql = Sql::new(context.state().db.dialect(), String::with_capacity(1024));
@@ -237,7 +237,7 @@ pub fn select(context: &Context<'_>, reading: Reading<'_>, source: &TotalSource,
     sql.with_custom_plan()
 }
 
-/// Whether a subquery selects the ids of the page first. An index may contain them, so that skipped rows are neither
+/// True if a subquery selects the ids of the page first. An index may contain them, so that skipped rows are neither
 /// read from the table nor joined.
 fn is_by_ids(dialect: Dialect, condition: &Condition, plan: &Plan, slice: Slice<'_>) -> bool {
     let skips = matches!(slice, Slice::Numbered) && plan.offset() >= MIN_OFFSET_FOR_IDS;
@@ -246,7 +246,7 @@ fn is_by_ids(dialect: Dialect, condition: &Condition, plan: &Plan, slice: Slice<
     skips || sorts
 }
 
-/// Whether the list is sorted by id and the offset is large enough to look up the block of ids in which the page
+/// True if the list is sorted by id and the offset is large enough to look up the block of ids in which the page
 /// begins.
 fn can_use_block_offset(condition: &Condition, plan: &Plan) -> bool {
     let by_id = plan

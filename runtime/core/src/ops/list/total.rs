@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::response_cache::key_of;
-use super::select::Reading;
+use super::select::ListQuery;
 use crate::counts;
 use crate::db::{Dialect, Row, Rows, Sql};
 use crate::error::{Error, Result};
@@ -25,8 +25,8 @@ pub enum TotalSource {
 pub const TOTAL_COLUMN: &str = "charter_total";
 
 impl TotalSource {
-    pub fn of(reading: Reading<'_>) -> TotalSource {
-        let Reading { entry, condition, plan, .. } = reading;
+    pub fn of(query: ListQuery<'_>) -> TotalSource {
+        let ListQuery { entry, condition, plan, .. } = query;
         if plan.count == Count::None {
             return TotalSource::None;
         }
@@ -55,21 +55,21 @@ impl TotalSource {
 }
 
 /// The value of the column of [`TotalSource`], after the columns of the projection. `None` for a page without rows.
-pub fn version_of(reading: Reading<'_>, rows: &Rows) -> Result<Option<i64>> {
-    rows.first().map_or(Ok(None), |row| Cell::new(row, reading.shape.columns.len())?.integer())
+pub fn version_of(query: ListQuery<'_>, rows: &Rows) -> Result<Option<i64>> {
+    rows.first().map_or(Ok(None), |row| Cell::new(row, query.shape.columns.len())?.integer())
 }
 
 /// The total. `version` is the value of the column of [`TotalSource`], `found` the number of rows of the page.
 pub async fn count(
     context: &Context<'_>,
-    reading: Reading<'_>,
+    query: ListQuery<'_>,
     source: &TotalSource,
     (version, found): (Option<i64>, i64),
 ) -> Result<i64> {
     if let (TotalSource::Maintained, Some(total)) = (source, version) {
         return Ok(total);
     }
-    let sql = count_sql(context, reading, source);
+    let sql = count_sql(context, query, source);
     let TotalSource::Versioned { .. } = source else {
         let rows = context.read(sql).await?;
         let Some(row) = rows.first() else { return Ok(0) };
@@ -83,47 +83,47 @@ pub async fn count(
     {
         return Ok(total);
     }
-    if is_estimated(context, reading) {
-        return estimate(context, reading, found).await;
+    if is_estimated(context, query) {
+        return estimate(context, query, found).await;
     }
-    let narrowed = reading.narrowed(context).await?;
+    let narrowed = query.narrowed(context).await?;
     let rows = context.read(count_sql(context, narrowed, source)).await?;
     let Some(row) = rows.first() else { return Ok(0) };
     let total = integer(row, 1)?;
     // On PostgreSQL candidate ids are from an earlier snapshot than the version: a write may have been between them.
     let is_one_snapshot =
-        context.state().db.dialect() == Dialect::Sqlite || std::ptr::eq(narrowed.condition, reading.condition);
+        context.state().db.dialect() == Dialect::Sqlite || std::ptr::eq(narrowed.condition, query.condition);
     if let (Some(key), true) = (key, is_one_snapshot) {
         cache.put_total(key, integer(row, 0)?, total);
     }
     Ok(total)
 }
 
-/// Whether an unknown total is estimated by the planner. SQLite's planner has no estimate.
-pub fn is_estimated(context: &Context<'_>, reading: Reading<'_>) -> bool {
-    reading.plan.count == Count::Estimate && context.state().db.dialect() == Dialect::Postgres
+/// True if an unknown total is estimated by the planner. SQLite's planner has no estimate.
+pub fn is_estimated(context: &Context<'_>, query: ListQuery<'_>) -> bool {
+    query.plan.count == Count::Estimate && context.state().db.dialect() == Dialect::Postgres
 }
 
 /// The row estimate of PostgreSQL's planner, at least the records known from this page.
-async fn estimate(context: &Context<'_>, reading: Reading<'_>, found: i64) -> Result<i64> {
+async fn estimate(context: &Context<'_>, query: ListQuery<'_>, found: i64) -> Result<i64> {
     let mut sql = Sql::new(context.state().db.dialect(), "EXPLAIN (FORMAT JSON) SELECT t.\"id\"");
-    write_records(&mut sql, reading);
+    write_records(&mut sql, query);
     let rows = context.read(sql).await?;
     let json = rows.first().map_or(Ok(None), |row| Cell::new(row, 0)?.json())?;
     let explained: Value = serde_json::from_str(json.unwrap_or("null")).map_err(Error::internal)?;
     let estimated = explained[0]["Plan"]["Plan Rows"].as_f64().unwrap_or_default();
-    let before = if found == 0 || reading.cursor.is_some() { 0 } else { reading.plan.offset() };
+    let before = if found == 0 || query.cursor.is_some() { 0 } else { query.plan.offset() };
     Ok((estimated as i64).max(before.saturating_add(found)))
 }
 
 /// `SELECT` of the column of the total source; for [`TotalSource::Versioned`] also `COUNT(*)` from the same snapshot.
-pub fn count_sql(context: &Context<'_>, reading: Reading<'_>, source: &TotalSource) -> Sql {
+pub fn count_sql(context: &Context<'_>, query: ListQuery<'_>, source: &TotalSource) -> Sql {
     let mut sql = Sql::new(context.state().db.dialect(), "SELECT ");
-    source.write(&mut sql, reading.entry.meta.table);
+    source.write(&mut sql, query.entry.meta.table);
     sql.push(" AS ").name(TOTAL_COLUMN);
     if let TotalSource::Versioned { .. } = source {
         sql.push(", COUNT(*) AS \"total\"");
-        write_records(&mut sql, reading);
+        write_records(&mut sql, query);
         return sql.with_custom_plan();
     }
     sql
@@ -134,8 +134,8 @@ fn integer(row: Row<'_>, position: usize) -> Result<i64> {
 }
 
 /// Writes `FROM` and `WHERE` of the records of the list.
-fn write_records(sql: &mut Sql, reading: Reading<'_>) {
-    let Reading { entry, condition, .. } = reading;
+fn write_records(sql: &mut Sql, query: ListQuery<'_>) {
+    let ListQuery { entry, condition, .. } = query;
     let mut sources = Vec::new();
     condition.sources(&mut sources);
     write_from(sql, entry.meta.table, &sources);

@@ -39,7 +39,7 @@ impl RowVersion {
     }
 
     /// Writes the condition that a row still has the version in the input.
-    pub fn write_is_current(sql: &mut Sql, row: &str) {
+    pub fn write_version_condition(sql: &mut Sql, row: &str) {
         sql.push(row)
             .push(".\"ctid\" = g.\"charter_ctid\"::tid AND ")
             .push(row)
@@ -137,6 +137,6 @@ fn write_update(input: &mut InputRow, entry: &Entry, changes: &Changes) {
         sql.push(if index > 0 { ", " } else { "" }).name(field.name).push(" = g.").name(field.name);
     }
     sql.push(" FROM ").name(INPUT_CTE).push(" AS g WHERE ");
-    RowVersion::write_is_current(sql, "t");
+    RowVersion::write_version_condition(sql, "t");
     sql.push(" RETURNING g.*)");
 }

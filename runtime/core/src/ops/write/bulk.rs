@@ -36,7 +36,7 @@ const METHODS: [BulkMethod; 4] = [
     (RESTORE, RouteOperation::Restore, 200),
 ];
 
-/// Whether a resource has a bulk path. An upload is not JSON, and attachments are changed through their records.
+/// True if a resource has a bulk path. An upload is not JSON, and attachments are changed through their records.
 pub fn is_served(entry: &Entry) -> bool {
     !entry.meta.singleton && !entry.is_attached() && methods(entry).next().is_some()
 }

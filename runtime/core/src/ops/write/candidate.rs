@@ -42,12 +42,13 @@ pub async fn evaluate(
         write_row(sql, changes, row_version.is_some());
         sql.push(", (");
         let value = |name: &str| column(changes, name);
-        can_check = references::write_are_valid(sql, context, changes, value, row_version.map(|_| "g.\"charter_id\""));
+        can_check =
+            references::write_validity_condition(sql, context, changes, value, row_version.map(|_| "g.\"charter_id\""));
         sql.push(") AS \"charter_valid\" FROM ").name(INPUT_CTE).push(" AS g");
         if row_version.is_some() {
             sql.push(" JOIN ").name(entry.meta.table);
             sql.push(" AS o ON ");
-            RowVersion::write_is_current(sql, "o");
+            RowVersion::write_version_condition(sql, "o");
         }
         sql.push(")");
     });

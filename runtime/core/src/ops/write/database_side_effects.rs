@@ -27,7 +27,7 @@ WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND pg_table_is_visible(c.oid) AND 
 )"#;
 
 impl DatabaseSideEffects {
-    /// Whether the database may store something else than a statement writes.
+    /// True if the database may store something else than a statement writes.
     ///
     /// # Errors
     /// When the database fails.

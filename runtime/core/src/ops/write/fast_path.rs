@@ -69,7 +69,7 @@ pub async fn find(
     records::load_versioned(context, entry, id, condition).await
 }
 
-/// Whether visibility depends on the record alone: other rows could change after they were read.
+/// True if visibility depends on the record alone: other rows could change after they were read.
 fn is_eligible(entry: &Entry) -> bool {
     entry.required_parents.is_none() && !entry.behavior.is_scoped && (entry.parents.is_empty() || !entry.is_restricted)
 }
@@ -130,7 +130,7 @@ async fn update_found_record(
     let mut changes = Changes::new(entry.meta, Some(found));
     input::read(context.catalog(), entry, body, list(&definitions), &mut changes)?;
     update::drop_unchanged(&mut changes)?;
-    update::refuse_fixed(&mut changes);
+    update::reject_immutable_changes(&mut changes);
     create::check_without_database(context, &mut changes)?;
     if !changes.errors.is_empty() {
         return Ok(Attempt::SlowPath);
@@ -151,7 +151,7 @@ async fn update_found_record(
     Ok(Attempt::Done(Box::new(WriteResult::of(entry, &record, &changes))))
 }
 
-/// Whether the metadata alone determines what is stored and shown: no hooks, no embedded or computed fields, no
+/// True if the metadata alone determines what is stored and shown: no hooks, no embedded or computed fields, no
 /// triggers or rules of the database.
 async fn is_plain(context: &Context<'_>, entry: &Entry) -> Result<bool> {
     let hooks = &context.route(entry).hooks;

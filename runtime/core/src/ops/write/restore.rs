@@ -17,7 +17,7 @@ use crate::query::{Condition, Request};
 
 const CAUSE: Cause = Cause { action: RESTORE, event: "restored" };
 
-/// Whether a request asks for deleted records: `deleted=only`.
+/// True if a request asks for deleted records: `deleted=only`.
 ///
 /// # Errors
 /// 403 if the caller may not delete records of this resource; 422 for any other value, and for a resource without soft
@@ -27,7 +27,7 @@ pub fn asks_for_deleted(context: &Context<'_>, entry: &Entry, request: &Request)
     if !entry.meta.keeps_deleted() {
         return Err(Error::invalid("deleted", "is not supported: this resource has no soft delete"));
     }
-    let (ability, permission) = endpoints::to_write(entry);
+    let (ability, permission) = endpoints::write_access(entry);
     context.caller().need_ability(&ability)?;
     if let Some(permission) = permission {
         context.caller().need_permission(permission)?;

@@ -46,11 +46,11 @@ pub async fn update(
     };
     input::read(context.catalog(), entry, body, &definitions, &mut changes)?;
     drop_unchanged(&mut changes)?;
-    refuse_fixed(&mut changes);
+    reject_immutable_changes(&mut changes);
     finish(context, entry, id, &mut changes, UPDATE).await
 }
 
-/// Whether a body contains custom fields.
+/// True if a body contains custom fields.
 pub fn gives_custom_fields(entry: &Entry, body: &Body<'_>) -> bool {
     entry.meta.custom_fields && body.fields.iter().any(|(name, _)| name == "custom_fields")
 }
@@ -191,7 +191,7 @@ async fn store_changed(
 }
 
 /// Refuses changes to immutable fields by a client. Hooks and actions may change them.
-pub fn refuse_fixed(changes: &mut Changes) {
+pub fn reject_immutable_changes(changes: &mut Changes) {
     if !changes.is_new() {
         let immutable: Vec<&str> =
             changes.iter().filter(|(f, _)| f.access == Access::Immutable).map(|(f, _)| f.name).collect();

@@ -4,7 +4,8 @@ use charter_model::field_type::{bigint, decimal, integer};
 use charter_model::number::{LEADING_ZERO, without_zeros};
 use charter_model::{Number, RuleFacts};
 
-use super::{Scope, cross_field, ordering_cycles, patterns, scopes};
+use super::{cross_field, ordering_cycles, patterns};
+use crate::check::{Scope, scopes};
 use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::model::{Field, Kind, Resource, Rule, Schema, Type};
 use crate::source::{Span, Spanned};

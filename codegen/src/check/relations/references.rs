@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::rules::fits;
-use super::scopes;
+use crate::check::fields::rules::fits;
+use crate::check::scopes;
 use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::model::{Access, Field, Kind, Name, Resource, Rule, Schema, Shown, Type};
 

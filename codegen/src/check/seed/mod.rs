@@ -1,7 +1,10 @@
 //! Seed files: whether the file exists and its rows can be identified again.
 
-use super::rows::{Rows, is_given};
-use super::seed_state::{SeedState, later};
+mod rows;
+mod seed_state;
+
+use self::rows::{Rows, is_writable};
+use self::seed_state::{SeedState, later};
 use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::model::{Default, Field, Resource, Rule, Schema};
 use crate::source::SEED_SUFFIX;
@@ -65,7 +68,7 @@ fn singleton_defaults(schema: &Schema, resource: &Resource, problems: &mut Probl
 fn identifies_rows(field: &Field) -> bool {
     let is_unique = field.rules.iter().any(|rule| rule.value == Rule::Unique);
     let is_text = field.kind.is_text();
-    is_unique && is_text && !field.nullable && is_given(field)
+    is_unique && is_text && !field.nullable && is_writable(field)
 }
 
 /// A mistake that every row repeats, such as a wrong column name, is reported once, at the first row.

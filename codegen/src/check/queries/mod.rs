@@ -1,5 +1,8 @@
 //! List queries: `filters`, `sorts` and `search`.
 
+pub(super) mod indexes;
+pub(super) mod unindexed_filters;
+
 use std::collections::BTreeMap;
 
 use charter_model::{Keyword, Predicate};

@@ -1,5 +1,11 @@
 //! Names: their form, reserved names, and file names.
 
+pub(super) mod duplicate_names;
+pub(super) mod index_names;
+pub(super) mod openapi_names;
+pub mod paths;
+pub(super) mod plurals;
+
 use charter_model::naming::{self, MAX_NAME_LENGTH};
 use charter_model::reserved::{CUSTOM_FIELD_RELATION, LIST_META, SERVER_FIELDS, STATEMENT_PREFIX, SYSTEM_COLUMNS};
 use charter_model::{Predicate, reserved};

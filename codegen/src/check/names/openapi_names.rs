@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use charter_model::{ActionMethod, ActionOn, Operation, naming};
 
-use super::actions::PATCH_OPERATION;
+use crate::check::actions::PATCH_OPERATION;
 use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::model::{Action, ActionOutput, Resource, Schema, Shown};
 use crate::platform;

@@ -6,9 +6,9 @@ use charter_model::field_type::list;
 use charter_model::naming::upper_camel;
 use charter_model::{Misfit, Number};
 
-use super::cross_field;
-use super::defaults::own_rules;
 use super::seed_state::{SeedState, value_in_row};
+use crate::check::fields::cross_field;
+use crate::check::fields::defaults::own_rules;
 use crate::diagnostic::{Code, Diagnostic, Problems, nearest};
 use crate::model::{Access, Default, Field, Kind, Resource, Rule, Type};
 use crate::source::Span;
@@ -85,7 +85,7 @@ impl<'a> Rows<'a> {
             let name = entry.key.as_str();
             let Some(field) = self.resource.field(name) else {
                 let message = format!("`{}` has no field `{name}`", self.resource.name.value);
-                let known = || self.given().map(|field| field.name.as_str());
+                let known = || self.writable_fields().map(|field| field.name.as_str());
                 let problem = Diagnostic::new(Code::Seed, entry.key.span, message, "unknown field");
                 let before = place.checked_sub(1).map(|before| &entries[before]);
                 problems.push(match before.and_then(|before| torn_at_comma(before, entry)) {
@@ -101,7 +101,7 @@ impl<'a> Rows<'a> {
                 let message = "custom fields are not yet defined when seed data is inserted";
                 let problem = Diagnostic::new(Code::Seed, entry.key.span, message, "not yet defined");
                 problems.push(problem.help("remove `custom_fields`, or declare a field of the resource"));
-            } else if !self.gives(field) {
+            } else if !self.accepts(field) {
                 let message = format!("`{name}` cannot be set in seed data");
                 problems
                     .push(Diagnostic::new(Code::Seed, entry.key.span, message, "not writable").help("leave it out"));
@@ -119,7 +119,7 @@ impl<'a> Rows<'a> {
             }
         }
         self.cross_field_rules(entries, problems);
-        for field in self.given() {
+        for field in self.writable_fields() {
             if !misspelt.contains(&field.name.as_str()) {
                 self.missing(field, item, entries, problems);
             }
@@ -210,7 +210,7 @@ impl<'a> Rows<'a> {
     /// Checks the rules between two fields of a row.
     fn cross_field_rules(&self, entries: &[Entry], problems: &mut Problems) {
         for entry in entries {
-            let Some(field) = self.resource.field(entry.key.as_str()).filter(|field| self.gives(field)) else {
+            let Some(field) = self.resource.field(entry.key.as_str()).filter(|field| self.accepts(field)) else {
                 continue;
             };
             let Some(own) = entry.value.scalar().filter(|text| !text.value.is_empty() && !entry.value.is_null()) else {
@@ -229,18 +229,18 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// The fields that a row may give.
-    fn given(&self) -> impl Iterator<Item = &'a Field> {
-        self.resource.fields.iter().filter(|field| self.gives(field))
+    /// The fields that a row may set.
+    fn writable_fields(&self) -> impl Iterator<Item = &'a Field> {
+        self.resource.fields.iter().filter(|field| self.accepts(field))
     }
 
-    fn gives(&self, field: &Field) -> bool {
-        is_given(field) && Some(field.name.as_str()) != self.by
+    fn accepts(&self, field: &Field) -> bool {
+        is_writable(field) && Some(field.name.as_str()) != self.by
     }
 }
 
-/// True if a row may give a field: the fields that a client may create.
-pub fn is_given(field: &Field) -> bool {
+/// True if a row may set a field: those that a client may set in a create.
+pub fn is_writable(field: &Field) -> bool {
     let is_written = !matches!(field.kind, Kind::Known(Type::Derived { .. } | Type::CustomFields));
     is_written && field.access != Access::ReadOnly
 }

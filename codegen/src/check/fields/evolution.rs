@@ -3,7 +3,7 @@
 use charter_model::Misfit;
 
 use super::defaults::{own_rules, unique_value};
-use super::names::snake_case;
+use crate::check::names::snake_case;
 use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::model::{Default, Field, Kind, Name, Resource, Schema, Type};
 

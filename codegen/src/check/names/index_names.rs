@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::Checked;
+use crate::check::Checked;
 use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::migration::table::{Index, IndexKind, Table, owned};
 use crate::model::{Resource, Schema};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::queries::named;
+use super::named;
 use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::model::{
     Field, Filters, Kind, MAX_INDEXED_CHARACTERS, MAX_ORDERED_CHARACTERS, Name, Resource, Rule, Schema, Shown, Sorts,

@@ -1,8 +1,8 @@
 //! Includes: whether the target exists and has the listed fields.
 
 use super::embedded::not_referring;
-use super::queries::report_repeated;
 use super::references::known;
+use crate::check::queries::report_repeated;
 use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::model::{Access, Field, Include, IncludeTarget, Kind, Name, Resource, Schema, Shown, Type};
 

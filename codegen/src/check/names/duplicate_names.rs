@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use charter_model::{Keyword, naming};
 
-use super::scopes;
+use crate::check::scopes;
 use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::model::{ActionOutput, Field, IncludeTarget, Name, Resource, Schema};
 use crate::platform;

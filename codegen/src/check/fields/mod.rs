@@ -1,5 +1,14 @@
 //! Field checks: contradicting keys, empty text, the values of enums and codes, and fields that nothing gives a value.
 
+pub(super) mod cross_field;
+pub(super) mod defaults;
+pub(super) mod derived;
+pub(super) mod evolution;
+pub(super) mod examples;
+mod ordering_cycles;
+pub mod patterns;
+pub(super) mod rules;
+
 use std::collections::BTreeMap;
 
 use charter_model::reserved::SERVER_FIELDS;
@@ -132,7 +141,7 @@ fn values(field: &Field, problems: &mut Problems) {
 /// Every field has a value after create, and every parameter when the action runs.
 fn has_a_value(resource: &Resource, scope: &Scope<'_>, field: &Field, problems: &mut Problems) {
     let starts_empty = field.kind.facts().starts_empty || !field.is_column();
-    let is_given = field.nullable || field.required || field.default != Default::None;
+    let has_value = field.nullable || field.required || field.default != Default::None;
     let is_free = !SERVER_FIELDS.contains(&field.declared.as_str());
     if resource.singleton && scope.what == ScopeOf::Record && field.default == Default::Caller && !field.nullable {
         let message =
@@ -142,7 +151,7 @@ fn has_a_value(resource: &Resource, scope: &Scope<'_>, field: &Field, problems: 
         problems.push(problem.help("add `nullable: true`"));
         return;
     }
-    if is_given || starts_empty || field.places.incomplete || !is_free {
+    if has_value || starts_empty || field.places.incomplete || !is_free {
         return;
     }
     let name = &field.declared;

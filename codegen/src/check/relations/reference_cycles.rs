@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::rules::fits;
+use crate::check::fields::rules::fits;
 use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::model::{Access, Default, Field, Resource, Rule, Schema};
 

@@ -3,7 +3,7 @@
 use charter_model::{DisplayOption, Misfit};
 
 use super::defaults::own_rules;
-use super::scopes;
+use crate::check::scopes;
 use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::model::{Resource, Schema};
 

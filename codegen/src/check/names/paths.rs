@@ -39,7 +39,7 @@ pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
             }
             continue;
         }
-        // The child is reported at the path of its parent's action or page, whichever file is read first.
+        // The child is reported at the path of its parent's action or page, in any order of the files.
         let is_parent = other.under.as_ref().is_some_and(|under| under.resource.value == resource.name.value);
         let (new, there) = if is_parent { (&others, &own) } else { (&own, &others) };
         for path in new {

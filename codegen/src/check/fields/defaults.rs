@@ -4,9 +4,9 @@ use charter_model::field_type::list::elements;
 use charter_model::format::is_email;
 use charter_model::{Hook, Misfit, Number};
 
-use super::cross_field;
 use super::rules::fits;
-use super::{ScopeOf, patterns, scopes};
+use super::{cross_field, patterns};
+use crate::check::{ScopeOf, scopes};
 use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::model::{Access, Default, Field, Kind, Name, Resource, Rule, Schema};
 use crate::source::Span;
@@ -80,8 +80,8 @@ fn cross_field_rules(field: &Field, all: &[Field], problems: &mut Problems) {
 
 /// A list that is left out starts empty, which `min_length` may refuse.
 fn empty_list_rules(field: &Field, problems: &mut Problems) {
-    let is_given = field.required || field.default != Default::None || field.access == Access::ReadOnly;
-    if !field.kind.is_list() || is_given {
+    let has_value = field.required || field.default != Default::None || field.access == Access::ReadOnly;
+    if !field.kind.is_list() || has_value {
         return;
     }
     if let Some(rule) = field.rules.iter().find(|rule| matches!(rule.value, Rule::MinLength(least) if least > 0)) {

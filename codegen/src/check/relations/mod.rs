@@ -1,0 +1,7 @@
+//! Relation checks: references, embedded records, nested resources and includes.
+
+pub(super) mod embedded;
+pub(super) mod includes;
+pub(super) mod nesting;
+pub(super) mod reference_cycles;
+pub(super) mod references;

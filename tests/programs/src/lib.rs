@@ -1,0 +1,94 @@
+//! Macros around tests that need other programs. Without the program, libtest reports the tests as ignored, with the reason.
+//!
+//! The build script searches for the programs, and again when the PATH changes. If you install one into a folder that is
+//! already in the PATH, run `touch tests/programs/build.rs`.
+
+/// Tests that run on every machine.
+#[macro_export]
+macro_rules! needs_nothing {
+    ($($test:item)*) => { $($test)* };
+}
+
+/// Tests that need PostgreSQL.
+#[cfg(has_postgres)]
+#[macro_export]
+macro_rules! needs_postgres {
+    ($($test:item)*) => { $($test)* };
+}
+
+/// Tests that need PostgreSQL.
+#[cfg(not(has_postgres))]
+#[macro_export]
+macro_rules! needs_postgres {
+    ($($test:item)*) => { $(#[ignore = "PostgreSQL is not installed"] $test)* };
+}
+
+/// Tests that need PostgreSQL and PgBouncer.
+#[cfg(all(has_postgres, has_pgbouncer))]
+#[macro_export]
+macro_rules! needs_pgbouncer {
+    ($($test:item)*) => { $($test)* };
+}
+
+/// Tests that need PostgreSQL and PgBouncer.
+#[cfg(not(all(has_postgres, has_pgbouncer)))]
+#[macro_export]
+macro_rules! needs_pgbouncer {
+    ($($test:item)*) => { $(#[ignore = "PgBouncer of version 1.21 or later is not installed"] $test)* };
+}
+
+/// Tests that need Chromium.
+#[cfg(has_browser)]
+#[macro_export]
+macro_rules! needs_browser {
+    ($($test:item)*) => { $($test)* };
+}
+
+/// Tests that need Chromium.
+#[cfg(not(has_browser))]
+#[macro_export]
+macro_rules! needs_browser {
+    ($($test:item)*) => { $(#[ignore = "Chromium is not installed"] $test)* };
+}
+
+/// Tests that need Chromium and PostgreSQL.
+#[cfg(all(has_browser, has_postgres))]
+#[macro_export]
+macro_rules! needs_browser_and_postgres {
+    ($($test:item)*) => { $($test)* };
+}
+
+/// Tests that need Chromium and PostgreSQL.
+#[cfg(not(all(has_browser, has_postgres)))]
+#[macro_export]
+macro_rules! needs_browser_and_postgres {
+    ($($test:item)*) => { $(#[ignore = "Chromium or PostgreSQL is not installed"] $test)* };
+}
+
+/// Tests that need Chromium and axe-core.
+#[cfg(all(has_browser, has_axe))]
+#[macro_export]
+macro_rules! needs_axe {
+    ($($test:item)*) => { $($test)* };
+}
+
+/// Tests that need Chromium and axe-core.
+#[cfg(not(all(has_browser, has_axe)))]
+#[macro_export]
+macro_rules! needs_axe {
+    ($($test:item)*) => { $(#[ignore = "Chromium is not installed, or CHARTER_TEST_AXE is not set"] $test)* };
+}
+
+/// Tests that need the specification, which is not a part of this repository.
+#[cfg(has_specification)]
+#[macro_export]
+macro_rules! needs_specification {
+    ($($test:item)*) => { $($test)* };
+}
+
+/// Tests that need the specification, which is not a part of this repository.
+#[cfg(not(has_specification))]
+#[macro_export]
+macro_rules! needs_specification {
+    ($($test:item)*) => { $(#[ignore = "the specification is not at ../shared/spec"] $test)* };
+}

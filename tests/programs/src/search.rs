@@ -1,0 +1,86 @@
+//! Search for the programs that tests start: PostgreSQL, Chromium and PgBouncer.
+
+// A build script and the test harness include this file, and neither uses all of it.
+#![allow(dead_code)]
+
+use std::env::{split_paths, var_os};
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+pub const REQUIRE_POSTGRES: &str = "CHARTER_TEST_REQUIRE_POSTGRES";
+pub const REQUIRE_BROWSER: &str = "CHARTER_TEST_REQUIRE_BROWSER";
+pub const REQUIRE_PGBOUNCER: &str = "CHARTER_TEST_REQUIRE_PGBOUNCER";
+
+/// Folders that [`postgres`] searches, for error messages.
+pub const POSTGRES_FOLDERS: &str = "PG_BIN, the PATH or /usr/lib/postgresql/*/bin (Debian: apt-get install postgresql)";
+
+/// Minor version of PgBouncer 1.x with support for prepared statements. Earlier ones mix up those of their clients.
+pub const MIN_PGBOUNCER_MINOR: u32 = 21;
+
+/// Names of Chromium in order of preference. The headless shells have no window system and start in half the time.
+const BROWSERS: [&str; 7] = [
+    "chromium-headless-shell",
+    "chrome-headless-shell",
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+    "chrome",
+];
+
+/// True if the tests must fail without the program.
+pub fn is_required(variable: &str) -> bool {
+    var_os(variable).is_some_and(|value| value == "1")
+}
+
+/// The folder of PostgreSQL's programs, the newest if Debian has several.
+pub fn postgres() -> Option<PathBuf> {
+    let complete = |folder: &PathBuf| ["initdb", "postgres", "psql"].iter().all(|name| folder.join(name).is_file());
+    if let Some(folder) = var_os("PG_BIN") {
+        return Some(PathBuf::from(folder)).filter(complete);
+    }
+    // The PATH often has a link to one program only; the others are next to its target.
+    let path = var_os("PATH").unwrap_or_default();
+    let linked = split_paths(&path).filter_map(|folder| folder.join("initdb").canonicalize().ok());
+    let mut folders = linked.filter_map(|program| program.parent().map(Path::to_path_buf));
+    if let Some(folder) = folders.find(complete) {
+        return Some(folder);
+    }
+    let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten().map(|entry| entry.path());
+    let number =
+        |folder: &PathBuf| folder.file_name().and_then(OsStr::to_str).and_then(|name| name.parse::<u32>().ok());
+    let mut versions: Vec<_> = versions.filter(|folder| complete(&folder.join("bin"))).collect();
+    versions.sort_by_key(number);
+    versions.pop().map(|folder| folder.join("bin"))
+}
+
+/// Chromium: `CHROMIUM`, or the first of its names in the PATH.
+pub fn browser() -> Option<PathBuf> {
+    let path = var_os("PATH").unwrap_or_default();
+    let mut paths = split_paths(&path).flat_map(|folder| BROWSERS.iter().map(move |name| folder.join(name)));
+    var_os("CHROMIUM").map(PathBuf::from).or_else(|| paths.find(|path| path.is_file()))
+}
+
+/// PgBouncer: `PGBOUNCER`, or the program in the PATH or Debian's folder.
+///
+/// # Errors
+/// The version that was found instead, if any.
+pub fn pgbouncer() -> Result<PathBuf, Option<(u32, u32)>> {
+    let path = var_os("PATH").unwrap_or_default();
+    let folders = split_paths(&path).chain(["/usr/sbin".into()]).map(|folder| folder.join("pgbouncer"));
+    let named = var_os("PGBOUNCER").map(PathBuf::from);
+    let program = named.into_iter().chain(folders).find(|program| program.is_file()).ok_or(None)?;
+    match version(&program) {
+        Some(version) if version >= (1, MIN_PGBOUNCER_MINOR) => Ok(program),
+        version => Err(version),
+    }
+}
+
+fn version(program: &Path) -> Option<(u32, u32)> {
+    let output = Command::new(program).arg("--version").output().ok()?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let mut numbers = text.lines().next()?.rsplit(' ').next()?.split('.').map(str::parse::<u32>);
+    Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
+}
