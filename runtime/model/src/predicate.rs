@@ -162,6 +162,17 @@ impl Predicate {
         self.reads() == Reads::Switch
     }
 
+    /// True if an index over the values of a column finds the records.
+    pub fn is_of_values(self) -> bool {
+        use Predicate::{Eq, Gt, Gteq, In, Lt, Lteq};
+        matches!(self, Eq | In | Lt | Lteq | Gt | Gteq)
+    }
+
+    /// True if an index over the substrings of a column finds the records.
+    pub fn is_of_substrings(self) -> bool {
+        matches!(self, Predicate::Cont | Predicate::Start | Predicate::End)
+    }
+
     /// Splits `name_not_eq` into `name` and the longest predicate that ends the key.
     pub fn split(key: &str) -> Option<(&str, Predicate)> {
         Predicate::splits(key).min_by_key(|(field, _)| field.len())

@@ -38,8 +38,13 @@ pub fn read_texts(predicate: Predicate, values: &Values) -> Result<Vec<String>, 
     Ok(texts)
 }
 
-/// Builds the test of a predicate for values of a kind. If `text` is true, the empty text counts as blank.
-pub fn test(kind: Kind, predicate: Predicate, texts: &[String], text: bool) -> Result<Test, String> {
+/// Builds the tests of a predicate for values of a kind, of which a value must pass one. If `text` is true, the empty
+/// text counts as blank.
+pub fn tests(kind: Kind, predicate: Predicate, texts: &[String], text: bool) -> Result<Vec<Test>, String> {
+    test(kind, predicate, texts, text).map(|test| vec![test])
+}
+
+fn test(kind: Kind, predicate: Predicate, texts: &[String], text: bool) -> Result<Test, String> {
     let first = texts.first().map(String::as_str).unwrap_or_default();
     let compare = |comparison| value::read_comparison(kind, comparison, first).map_err(|p| blank_or(first, p));
     let like = |position, negated| {
@@ -83,14 +88,18 @@ fn blank_or(text: &str, problem: String) -> String {
     problem
 }
 
-/// Evaluates a predicate on the labels of a code field and returns a test on the codes.
-pub fn label_test(
+/// Evaluates a predicate on the labels of a code field and returns tests on the codes, of which a code must pass one.
+pub fn label_tests(
     labels: &'static [(i32, &'static str)],
     predicate: Predicate,
     texts: &[String],
-) -> Result<Test, String> {
-    let kind = Kind::Text;
-    let test = test(kind, predicate, texts, false)?;
+) -> Result<Vec<Test>, String> {
+    let tests = tests(Kind::Text, predicate, texts, false)?;
+    Ok(tests.into_iter().map(|test| label_test(labels, test)).collect())
+}
+
+/// Converts a test of the labels of a code field into a test of the codes.
+fn label_test(labels: &'static [(i32, &'static str)], test: Test) -> Test {
     let holds = |label: &str| match &test {
         Test::Compare(comparison, sea_orm::Value::String(Some(value))) => {
             let order = label.cmp(value.as_str());
@@ -116,10 +125,10 @@ pub fn label_test(
         _ => false,
     };
     if let Test::Null { .. } | Test::Constant(_) | Test::Blank { .. } = test {
-        return Ok(test);
+        return test;
     }
     // 64-bit like every other integer: PostgreSQL is sent the list as one array type.
     let values: Vec<_> =
         labels.iter().filter(|(_, label)| holds(label)).map(|(code, _)| i64::from(*code).into()).collect();
-    Ok(if values.is_empty() { Test::Constant(false) } else { Test::In { values, negated: false } })
+    if values.is_empty() { Test::Constant(false) } else { Test::In { values, negated: false } }
 }
