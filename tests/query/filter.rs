@@ -1,10 +1,13 @@
 //! Filters: every predicate on every kind of field, NULL, and combinations.
 
+use serde_json::json;
+
 use super::{expect, ids};
 use crate::support::{Specimens, on_both};
 
 on_both!(
     every_predicate_of_the_specification_is_supported,
+    cont_any_matches_text_that_contains_one_of_the_elements,
     null_never_matches_a_negated_predicate,
     false_value_negates_a_predicate,
     true_and_false_never_match_null,
@@ -47,6 +50,40 @@ async fn every_predicate_of_the_specification_is_supported(specimens: Specimens)
         ("q[active_false]", "1", &[2, 5, 9]),
     ];
     expect(&specimens.admin(), &cases).await;
+}
+
+async fn cont_any_matches_text_that_contains_one_of_the_elements(specimens: Specimens) {
+    specimens.sql("UPDATE specimens SET name = 'Öl 5%_\\' WHERE id = 9").await;
+    let client = specimens.admin();
+    let cases: [(&str, &str, &[i64]); 12] = [
+        ("q[name_cont_any]", "LAM,bc", &[1, 2, 4]),
+        ("q[name_cont_any]", "stand", &[2]),
+        ("q[name_cont_any]", "nothing,öL", &[9]),
+        ("q[name_cont_any]", "nothing,else", &[]),
+        ("q[name_cont_any][]", "5%_\\", &[9]),
+        ("q[name_cont_any]", "%_,_\\", &[9]),
+        ("q[name_or_sku_cont_any]", "lmp,bc", &[1, 2, 4, 8]),
+        ("q[group.name_cont_any]", "IGG,light", &[1, 2, 6, 7, 9]),
+        ("q[productGroup.name_cont_any]", "audio", &[3, 4, 10]),
+        ("q[cf.power_cont_any]", "150w,nothing", &[1, 2]),
+        ("q[cf.power_cont_any]", "nothing", &[]),
+        ("q[name_cont_any]", "a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p", &[1, 2, 3, 4, 5, 6, 9, 10]),
+    ];
+    expect(&client, &cases).await;
+    // A comma is part of a repeated element.
+    assert_eq!(ids(&client, &[("q[name_cont_any][]", "a,b"), ("q[name_cont_any][]", "stand")]).await, [2, 10]);
+    let fifty = vec!["lam"; 50].join(",");
+    assert_eq!(ids(&client, &[("q[name_cont_any]", &fifty)]).await, [1, 2]);
+    let problem = client.list("/specimens", &[("q[name_cont_any]", &format!("{fifty},x"))]).await;
+    assert_eq!(problem.invalid("q[name_cont_any]"), "must have at most 50 elements");
+    for (parameter, value) in [("q[name_cont_any]", "a,,b"), ("q[name_cont_any]", ""), ("q[qty_cont_any]", "1")] {
+        client.list("/specimens", &[(parameter, value)]).await.invalid(parameter);
+    }
+    let view = |logic: &str| {
+        json!([{ "field": "name", "predicate": "cont_any", "value": ["lamp", "stand"], "logic": logic }]).to_string()
+    };
+    assert_eq!(ids(&client, &[("filters", &view("and"))]).await, [1, 2]);
+    assert_eq!(ids(&client, &[("filters", &view("nand"))]).await, [3, 4, 5, 6, 7, 9, 10], "null is not negated");
 }
 
 async fn null_never_matches_a_negated_predicate(specimens: Specimens) {

@@ -237,7 +237,7 @@ fn filter(field: &FieldMeta, kind: Kind, predicate: Predicate, example: &Value) 
                 Kind::String { .. } | Kind::Text => text(Some("^[^,]+$")),
                 kind => value(kind),
             };
-            let most = i64::try_from(query::MAX_LIST_ELEMENTS).unwrap_or(i64::MAX);
+            let most = i64::try_from(query::max_elements(predicate)).unwrap_or(i64::MAX);
             let list =
                 Node::object().with("type", "array").with("items", items).with("minItems", 1).with("maxItems", most);
             separated(query(&name, &description, list, json!([example])))

@@ -31,6 +31,7 @@ pub fn predicate_label(predicate: Predicate, kind: Kind) -> &'static str {
         Predicate::Gteq => "is at least",
         Predicate::Cont => "contains",
         Predicate::NotCont => "does not contain",
+        Predicate::ContAny => "contains one of",
         Predicate::Start => "begins with",
         Predicate::End => "ends with",
         Predicate::Null => "is not set",
