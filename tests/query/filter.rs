@@ -8,6 +8,7 @@ use crate::support::{Specimens, on_both};
 on_both!(
     every_predicate_of_the_specification_is_supported,
     cont_any_matches_text_that_contains_one_of_the_elements,
+    not_start_and_not_end_negate_their_predicates,
     null_never_matches_a_negated_predicate,
     false_value_negates_a_predicate,
     true_and_false_never_match_null,
@@ -86,11 +87,38 @@ async fn cont_any_matches_text_that_contains_one_of_the_elements(specimens: Spec
     assert_eq!(ids(&client, &[("filters", &view("nand"))]).await, [3, 4, 5, 6, 7, 9, 10], "null is not negated");
 }
 
+async fn not_start_and_not_end_negate_their_predicates(specimens: Specimens) {
+    let client = specimens.admin();
+    let cases: [(&str, &str, &[i64]); 12] = [
+        ("q[name_not_start]", "LAMP", &[3, 4, 5, 6, 7, 9, 10]),
+        ("q[name_not_start]", "äp", &[1, 2, 3, 4, 5, 6, 7, 10]),
+        ("q[name_not_end]", "P", &[2, 3, 4, 5, 6, 7, 9, 10]),
+        ("q[name_not_end]", "STAND", &[1, 3, 4, 5, 6, 7, 9, 10]),
+        ("q[name_not_start]", "a_", &[1, 2, 4, 5, 6, 7, 9, 10]),
+        ("q[name_not_end]", "%", &[1, 2, 3, 4, 5, 6, 7, 9, 10]),
+        ("q[name_not_end]", "k\\slash", &[1, 2, 3, 4, 5, 7, 9, 10]),
+        ("q[sku_or_name_not_start]", "l", &[3, 4, 5, 6, 7, 9, 10]),
+        ("q[group.name_not_start]", "light", &[3, 4, 6, 7, 10]),
+        ("q[productGroup.name_not_end]", "G", &[3, 4, 10]),
+        ("q[cf.power_not_start]", "150", &[7]),
+        ("q[cf.power_not_end]", "W", &[7]),
+    ];
+    expect(&client, &cases).await;
+    for parameter in ["q[qty_not_start]", "q[name_not_end]", "q[active_not_end]"] {
+        client
+            .list("/specimens", &[(parameter, if parameter.contains("name") { "" } else { "1" })])
+            .await
+            .invalid(parameter);
+    }
+}
+
 async fn null_never_matches_a_negated_predicate(specimens: Specimens) {
-    let cases: [(&str, &str, &[i64]); 9] = [
+    let cases: [(&str, &str, &[i64]); 11] = [
         ("q[name_not_eq]", "nothing", &[1, 2, 3, 4, 5, 6, 7, 9, 10]),
         ("q[name_not_cont]", "nothing", &[1, 2, 3, 4, 5, 6, 7, 9, 10]),
         ("q[name_not_in]", "nothing,else", &[1, 2, 3, 4, 5, 6, 7, 9, 10]),
+        ("q[name_not_start]", "nothing", &[1, 2, 3, 4, 5, 6, 7, 9, 10]),
+        ("q[name_not_end]", "nothing", &[1, 2, 3, 4, 5, 6, 7, 9, 10]),
         ("q[qty_not_eq]", "77", &[1, 2, 4, 5, 6, 7, 8, 9, 10]),
         ("q[qty_not_eq]", "1e30", &[1, 2, 4, 5, 6, 7, 8, 9, 10]),
         ("q[qty_not_in]", "77,1e30", &[1, 2, 4, 5, 6, 7, 8, 9, 10]),

@@ -15,7 +15,9 @@ keywords! {
         NotCont = "not_cont",
         ContAny = "cont_any",
         Start = "start",
+        NotStart = "not_start",
         End = "end",
+        NotEnd = "not_end",
         Null = "null",
         NotNull = "not_null",
         Present = "present",
@@ -117,11 +119,25 @@ const TABLE: &[Row] = &[
         &["startswith", "istartswith", "beginswith", "prefix"],
     ),
     row(
+        Predicate::NotStart,
+        Group::Text,
+        Reads::Text,
+        "does not begin with this text, whatever its case",
+        &["notstartswith", "doesnotstartwith", "notbeginswith"],
+    ),
+    row(
         Predicate::End,
         Group::Text,
         Reads::Text,
         "ends with this text, whatever its case",
         &["endswith", "iendswith", "suffix"],
+    ),
+    row(
+        Predicate::NotEnd,
+        Group::Text,
+        Reads::Text,
+        "does not end with this text, whatever its case",
+        &["notendswith", "doesnotendwith"],
     ),
     row(Predicate::Null, Every, Switch, "is null, or is not with `false`", &["isnull"]),
     row(Predicate::NotNull, Every, Switch, "is not null, or is with `false`", &["isnotnull", "notisnull"]),
@@ -213,6 +229,7 @@ mod tests {
         assert_eq!(Predicate::split("checked_in_not_in"), Some(("checked_in", Predicate::NotIn)));
         assert_eq!(Predicate::split("completed_true"), Some(("completed", Predicate::True)));
         assert_eq!(Predicate::split("cf.power_cont"), Some(("cf.power", Predicate::Cont)));
+        assert_eq!(Predicate::split("name_not_start"), Some(("name", Predicate::NotStart)));
         assert_eq!(Predicate::split("_eq"), None);
         assert_eq!(Predicate::split("name"), None);
     }
