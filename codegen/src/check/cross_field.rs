@@ -64,10 +64,5 @@ pub fn satisfies(rule: &Rule, kind: &Kind, own: &str, other: &str) -> bool {
         }
         _ => (own == other).then_some(Ordering::Equal),
     };
-    match (rule, order) {
-        (Rule::DiffersFrom(_), Some(order)) => order != Ordering::Equal,
-        (Rule::After(_), Some(order)) => order == Ordering::Greater,
-        (Rule::NotBefore(_), Some(order)) => order != Ordering::Less,
-        _ => true,
-    }
+    order.is_none_or(|order| rule.allows(order))
 }

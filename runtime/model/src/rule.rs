@@ -1,5 +1,7 @@
 //! Rules on the values of a field: their keys, their arguments, and the types that accept them.
 
+use std::cmp::Ordering;
+
 use crate::{Notation, TypeFacts, keywords};
 
 keywords! {
@@ -277,6 +279,16 @@ impl<N: Notation> Rule<N> {
             (_, RuleArgument::Count(count)) => count.to_string(),
             (_, RuleArgument::Text(text)) => N::text(&text).to_owned(),
             (_, RuleArgument::Path { resource, field }) => format!("{}.{}", N::text(&resource), N::text(&field)),
+        }
+    }
+
+    /// True if a value that compares so with that of the other field satisfies the rule.
+    pub fn allows(&self, order: Ordering) -> bool {
+        match self {
+            Rule::DiffersFrom(_) => order.is_ne(),
+            Rule::After(_) => order.is_gt(),
+            Rule::NotBefore(_) => order.is_ge(),
+            _ => true,
         }
     }
 

@@ -1,5 +1,6 @@
 //! Validation rules of a single value, and rules that compare two fields of a record.
 
+use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::sync::{LazyLock, PoisonError, RwLock};
 
@@ -66,15 +67,15 @@ pub fn broken_record_rules(
     let mut problems = Vec::new();
     for field in fields {
         for rule in field.rules {
-            let (other, is_broken, problem): (&str, fn(&Value, &Value) -> bool, &str) = match rule {
-                Rule::DiffersFrom(other) => (other, |a, b| a == b, "must differ from"),
-                Rule::After(other) => (other, |a, b| order(a, b).is_some_and(|o| o.is_le()), "must be after"),
-                Rule::NotBefore(other) => (other, |a, b| order(a, b).is_some_and(|o| o.is_lt()), "must not be before"),
+            let (other, problem) = match rule {
+                Rule::DiffersFrom(other) => (other, "must differ from"),
+                Rule::After(other) => (other, "must be after"),
+                Rule::NotBefore(other) => (other, "must not be before"),
                 _ => continue,
             };
             if is_checked(field.name, other)
                 && let (Some(one), Some(two)) = (current(field.name)?, current(other)?)
-                && is_broken(&one, &two)
+                && !rule.allows(order(&one, &two))
             {
                 problems.push((field.name, format!("{problem} {other}")));
             }
@@ -83,15 +84,16 @@ pub fn broken_record_rules(
     Ok(problems)
 }
 
-/// Compares two values of one kind.
-fn order(one: &Value, two: &Value) -> Option<std::cmp::Ordering> {
+/// Compares two values of one kind. Unequal values without an order count as less: no rule about an order fits them.
+fn order(one: &Value, two: &Value) -> Ordering {
     match (one, two) {
-        (Value::ChronoDateTimeUtc(Some(a)), Value::ChronoDateTimeUtc(Some(b))) => Some(a.cmp(b)),
-        (Value::ChronoDate(Some(a)), Value::ChronoDate(Some(b))) => Some(a.cmp(b)),
-        (Value::Decimal(Some(a)), Value::Decimal(Some(b))) => Some(a.cmp(b)),
-        (Value::Int(Some(a)), Value::Int(Some(b))) => Some(a.cmp(b)),
-        (Value::BigInt(Some(a)), Value::BigInt(Some(b))) => Some(a.cmp(b)),
-        _ => None,
+        (Value::ChronoDateTimeUtc(Some(a)), Value::ChronoDateTimeUtc(Some(b))) => a.cmp(b),
+        (Value::ChronoDate(Some(a)), Value::ChronoDate(Some(b))) => a.cmp(b),
+        (Value::Decimal(Some(a)), Value::Decimal(Some(b))) => a.cmp(b),
+        (Value::Int(Some(a)), Value::Int(Some(b))) => a.cmp(b),
+        (Value::BigInt(Some(a)), Value::BigInt(Some(b))) => a.cmp(b),
+        (a, b) if a == b => Ordering::Equal,
+        _ => Ordering::Less,
     }
 }
 
@@ -99,7 +101,7 @@ fn compare(
     value: &Value,
     kind: Kind,
     bound: &str,
-    holds: impl Fn(std::cmp::Ordering) -> bool,
+    holds: impl Fn(Ordering) -> bool,
     words: &str,
 ) -> Result<(), String> {
     let places = if let Kind::Decimal { places, .. } = kind { u32::from(places) } else { 0 };
