@@ -47,7 +47,11 @@ impl Examples<'_> {
                 let shown = |f: &FieldMeta| f.shown == Shown::Always && f.name != by && !f.name.ends_with("ed_at");
                 json!([self.record(target, shown)])
             }
-            _ => self.value(field),
+            // A value that equals another field has the example of that field.
+            _ => match field.rules.iter().find_map(|rule| matched(entry, rule)) {
+                Some(other) => self.value(other),
+                None => self.value(field),
+            },
         }
     }
 
@@ -140,6 +144,14 @@ impl Examples<'_> {
             "attachable_type" => self.catalog.attachables().next().map(|e| e.meta.type_name),
             _ => None,
         }
+    }
+}
+
+/// The field that a rule says this one equals.
+fn matched(entry: &Entry, rule: &Rule) -> Option<&'static FieldMeta> {
+    match rule {
+        Rule::MatchesField(other) => entry.field(other),
+        _ => None,
     }
 }
 

@@ -57,6 +57,7 @@ const FORMAT: Key = rule(RuleFacts::FORMAT);
 const UNIQUE: Key = rule(RuleFacts::UNIQUE);
 const EXISTS: Key = rule(RuleFacts::EXISTS);
 const DIFFERS_FROM: Key = rule(RuleFacts::DIFFERS_FROM);
+const MATCHES_FIELD: Key = rule(RuleFacts::MATCHES_FIELD);
 const AFTER: Key = rule(RuleFacts::AFTER);
 const NOT_BEFORE: Key = rule(RuleFacts::NOT_BEFORE);
 
@@ -157,6 +158,7 @@ pub static FIELD: Table = Table {
         ),
         EXISTS,
         DIFFERS_FROM,
+        MATCHES_FIELD,
         AFTER,
         NOT_BEFORE,
         key(
@@ -209,6 +211,7 @@ pub static INPUT: Table = Table {
         FORMAT,
         EXISTS,
         DIFFERS_FROM,
+        MATCHES_FIELD,
         AFTER,
         NOT_BEFORE,
         LABEL,

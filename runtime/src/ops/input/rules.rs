@@ -40,7 +40,8 @@ pub fn check_value(rule: Rule, kind: Kind, value: &Value) -> Result<(), String> 
             Value::String(Some(text)) if !is_email(text) => Err("must be an e-mail address".into()),
             _ => Ok(()),
         },
-        Rule::Unique | Rule::Exists { .. } | Rule::DiffersFrom(_) | Rule::After(_) | Rule::NotBefore(_) => Ok(()),
+        Rule::Unique | Rule::Exists { .. } => Ok(()),
+        Rule::DiffersFrom(_) | Rule::MatchesField(_) | Rule::After(_) | Rule::NotBefore(_) => Ok(()),
     }
 }
 
@@ -69,14 +70,20 @@ pub fn broken_record_rules(
         for rule in field.rules {
             let (other, problem) = match rule {
                 Rule::DiffersFrom(other) => (other, "must differ from"),
+                Rule::MatchesField(other) => (other, "must equal"),
                 Rule::After(other) => (other, "must be after"),
                 Rule::NotBefore(other) => (other, "must not be before"),
                 _ => continue,
             };
-            if is_checked(field.name, other)
-                && let (Some(one), Some(two)) = (current(field.name)?, current(other)?)
-                && !rule.allows(order(&one, &two))
-            {
+            if !is_checked(field.name, other) {
+                continue;
+            }
+            let is_broken = match (current(field.name)?, current(other)?) {
+                (Some(one), Some(two)) => !rule.allows(order(&one, &two)),
+                (Some(_), None) => matches!(rule, Rule::MatchesField(_)),
+                (None, _) => false,
+            };
+            if is_broken {
                 problems.push((field.name, format!("{problem} {other}")));
             }
         }
