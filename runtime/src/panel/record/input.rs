@@ -148,13 +148,18 @@ pub struct InputOptions<'o> {
     pub suggestion_url: Option<String>,
     /// Display name of the record that a polymorphic reference refers to.
     pub referenced_name: Option<String>,
-    pub widget: Option<Widget>,
+    /// The field whose display options the input has.
+    pub display: Option<&'static FieldMeta>,
 }
 
 impl InputOptions<'_> {
+    fn widget(&self) -> Option<Widget> {
+        self.display?.widget
+    }
+
     /// Returns true if the input is a group of radio buttons.
     pub fn is_radio(&self) -> bool {
-        self.widget == Some(Widget::Radio) && self.choices.is_some()
+        self.widget() == Some(Widget::Radio) && self.choices.is_some()
     }
 
     /// Returns true if the input is a checkbox. A nullable boolean is a `<select>` with three options.
@@ -170,7 +175,7 @@ pub fn render(request: &PanelRequest<'_>, kind: Kind, rules: &[Rule], options: &
     let invalid = options.invalid.then_some("true");
     let required = options.required.then_some("true");
     let (is_monospace, is_multiline) =
-        (options.widget == Some(Widget::Monospace), options.widget == Some(Widget::Textarea));
+        (options.widget() == Some(Widget::Monospace), options.widget() == Some(Widget::Textarea));
     match (kind, &options.choices) {
         (_, Some(choices)) if options.is_radio() => radio_group(options, choices, &text),
         (Kind::Boolean, _) if options.is_checkbox(kind) => html! {
@@ -249,7 +254,7 @@ pub fn render(request: &PanelRequest<'_>, kind: Kind, rules: &[Rule], options: &
                 input .code[is_monospace] type=(input_type) id=(id) name=(name) value=(text) inputmode=[mode] maxlength=[max_length] autocomplete="off"
                     aria-describedby=[described_by] aria-invalid=[invalid] aria-required=[required];
             };
-            match options.widget {
+            match options.widget() {
                 Some(Widget::Money) => request.locale.numbers.money_input(input),
                 _ => input,
             }
