@@ -116,6 +116,8 @@ pub struct FieldMeta {
     pub label: &'static str,
     /// What those read who fill it in; empty where that is its description.
     pub help: &'static str,
+    /// The text that its empty input shows; empty for none.
+    pub placeholder: &'static str,
     /// The heading under which it stands; empty for none.
     pub group: &'static str,
     /// How people type it, where its kind leaves a choice.
@@ -144,6 +146,7 @@ impl FieldMeta {
             sortable: true,
             label: "",
             help: "",
+            placeholder: "",
             group: "",
             widget: None,
             description: "",

@@ -63,6 +63,7 @@ const NOT_BEFORE: Key = rule(RuleFacts::NOT_BEFORE);
 
 const LABEL: Key = option("label", DisplayOption::Label);
 const HELP: Key = option("help", DisplayOption::Help);
+const PLACEHOLDER: Key = option("placeholder", DisplayOption::Placeholder);
 const GROUP: Key = option("group", DisplayOption::Group);
 const WIDGET: Key = option("widget", DisplayOption::Widget);
 const DESCRIPTION: Key = option("description", DisplayOption::Description);
@@ -185,6 +186,7 @@ pub static FIELD: Table = Table {
         DEPRECATION,
         LABEL,
         HELP,
+        PLACEHOLDER,
         GROUP,
         WIDGET,
         DESCRIPTION,
@@ -216,6 +218,7 @@ pub static INPUT: Table = Table {
         NOT_BEFORE,
         LABEL,
         HELP,
+        PLACEHOLDER,
         DESCRIPTION,
         EXAMPLE,
     ],

@@ -157,6 +157,10 @@ impl InputOptions<'_> {
         self.display?.widget
     }
 
+    fn placeholder(&self) -> Option<&'static str> {
+        self.display.map(|field| field.placeholder).filter(|text| !text.is_empty())
+    }
+
     /// Returns true if the input is a group of radio buttons.
     pub fn is_radio(&self) -> bool {
         self.widget() == Some(Widget::Radio) && self.choices.is_some()
@@ -174,6 +178,7 @@ pub fn render(request: &PanelRequest<'_>, kind: Kind, rules: &[Rule], options: &
     let (id, name, described_by) = (&options.id, &options.name, &options.described_by);
     let invalid = options.invalid.then_some("true");
     let required = options.required.then_some("true");
+    let placeholder = options.placeholder();
     let (is_monospace, is_multiline) =
         (options.widget() == Some(Widget::Monospace), options.widget() == Some(Widget::Textarea));
     match (kind, &options.choices) {
@@ -220,11 +225,11 @@ pub fn render(request: &PanelRequest<'_>, kind: Kind, rules: &[Rule], options: &
         },
         (Kind::String { max }, _) if is_multiline => html! {
             (form_roundtrip::original_input(InputKind::Textarea, name, options.value))
-            textarea id=(id) name=(name) rows="3" maxlength=(max) aria-describedby=[described_by] aria-invalid=[invalid] aria-required=[required] { "\n" (text) }
+            textarea id=(id) name=(name) rows="3" maxlength=(max) placeholder=[placeholder] aria-describedby=[described_by] aria-invalid=[invalid] aria-required=[required] { "\n" (text) }
         },
         (Kind::Text, _) => html! {
             (form_roundtrip::original_input(InputKind::Textarea, name, options.value))
-            textarea .code[is_monospace] id=(id) name=(name) rows="4" aria-describedby=[described_by] aria-invalid=[invalid] aria-required=[required] { "\n" (text) }
+            textarea .code[is_monospace] id=(id) name=(name) rows="4" placeholder=[placeholder] aria-describedby=[described_by] aria-invalid=[invalid] aria-required=[required] { "\n" (text) }
         },
         (Kind::Json, _) => html! {
             textarea .code id=(id) name={ (name) "[json]" } rows="6" spellcheck="false" aria-describedby=[described_by] aria-invalid=[invalid] { "\n" (to_pretty_json(options.value)) }
@@ -251,7 +256,7 @@ pub fn render(request: &PanelRequest<'_>, kind: Kind, rules: &[Rule], options: &
                 if matches!(input_type, "email" | "url") { InputKind::Trimmed } else { InputKind::SingleLine };
             let input = html! {
                 (form_roundtrip::original_input(input_kind, name, options.value))
-                input .code[is_monospace] type=(input_type) id=(id) name=(name) value=(text) inputmode=[mode] maxlength=[max_length] autocomplete="off"
+                input .code[is_monospace] type=(input_type) id=(id) name=(name) value=(text) inputmode=[mode] maxlength=[max_length] placeholder=[placeholder] autocomplete="off"
                     aria-describedby=[described_by] aria-invalid=[invalid] aria-required=[required];
             };
             match options.widget() {
