@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use charter_model::Number;
+use charter_model::{Number, Storage};
 
 use super::rules::{least, most};
 use crate::diagnostic::{Code, Diagnostic, Problems};
@@ -78,9 +78,10 @@ pub fn satisfies(rule: &Rule, kind: &Kind, own: &str, other: &str) -> bool {
         (true, Some(own), Some(other)) => own.partial_cmp(&other),
         (true, ..) => None,
         // ISO 8601 text of one length in one zone sorts like the times.
-        _ if kind.facts().takes_now => {
+        _ if kind.facts().is_temporal => {
+            let has_offset = kind.facts().storage == Some(Storage::Timestamp);
             let is_alike = own.len() == other.len() && own.ends_with('Z') == other.ends_with('Z');
-            is_alike.then(|| own.cmp(other)).filter(|_| *kind == Kind::Known(Type::Date) || own.ends_with('Z'))
+            is_alike.then(|| own.cmp(other)).filter(|_| own.ends_with('Z') || !has_offset)
         }
         // One UUID has several spellings.
         _ if *kind == Kind::Known(Type::Uuid) => own.eq_ignore_ascii_case(other).then_some(Ordering::Equal),

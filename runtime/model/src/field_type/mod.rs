@@ -1,8 +1,8 @@
 //! Field types: one enum with the arguments of each type, and one file for each type with its other properties.
 //!
 //! A new type is a file here, a variant of [`FieldType`], and its row in [`TypeWord::ALL`], [`TypeFacts::COLUMNS`],
-//! [`FieldType::facts`] and, if it has arguments, [`FieldType::read`] and [`FieldType::arguments`]. `literal.rs` calls its
-//! checks of literals and values.
+//! [`FieldType::facts`] and [`FieldType::read`]. One with arguments is also in [`FieldType::arguments`], and `literal.rs`
+//! calls its checks of literals and values.
 
 pub mod bigint;
 pub mod boolean;
@@ -25,7 +25,7 @@ pub mod uuid;
 pub mod virtual_field;
 
 use crate::{Notation, Predicate, Storage, TimestampForm};
-pub use facts::TypeFacts;
+pub use facts::{TextFormat, TextPattern, TypeFacts};
 pub use type_word::{Takes, TypeWord};
 
 /// The values that a field holds: its type with its arguments.
