@@ -29,4 +29,4 @@ pub use number::Number;
 pub use option::{DisplayOption, OptionFacts, OptionTakes};
 pub use predicate::{Group, Predicate, Reads};
 pub use rule::{Format, Rule, RuleArgument, RuleFacts, RuleTakes};
-pub use storage::Storage;
+pub use storage::{StandIn, Storage, StorageFacts};
