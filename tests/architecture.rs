@@ -195,10 +195,11 @@ fn the_ground_of_the_runtime_names_nothing_above_it() {
         ("number", &[]),
         ("error", &[]),
         ("decimal", &["number"]),
-        ("resource", &["meta"]),
+        ("resource", &["field_type", "meta"]),
         ("metrics", &[]),
         ("db", &["error", "metrics", "number"]),
-        ("record", &["catalog", "db", "error", "meta", "number", "resource"]),
+        ("field_type", &["db", "decimal", "error", "meta"]),
+        ("record", &["catalog", "db", "error", "field_type", "meta", "number", "resource"]),
     ];
     let mut found = Vec::new();
     for (room, allowed) in ground {

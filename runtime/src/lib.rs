@@ -24,6 +24,7 @@ pub mod custom_field;
 pub mod db;
 pub mod decimal;
 pub mod error;
+mod field_type;
 pub mod generated;
 pub mod header;
 mod http_client;

@@ -8,10 +8,12 @@ use sea_orm::ActiveValue::Set;
 use sea_orm::PaginatorTrait;
 use sea_orm::entity::prelude::*;
 
-use super::CustomFieldType;
 use crate::db::{Connection, Lock};
 use crate::error::Result;
+use crate::meta::{Kind, TimestampForm};
+use crate::number::{CUSTOM_DIGITS, CUSTOM_PLACES};
 use crate::ops::{Context, Draft, Route};
+use crate::query::condition::CustomKind;
 use crate::query::hint;
 use crate::stale_reference::StaleReference;
 
@@ -54,6 +56,54 @@ pub struct Model {
     pub created_at: DateTimeUtc,
     #[field(read_only)]
     pub updated_at: DateTimeUtc,
+}
+
+/// Type of a custom field, a word of `field_type` above.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CustomFieldType {
+    String,
+    Text,
+    Integer,
+    Decimal,
+    Boolean,
+    Date,
+    Timestamp,
+    Choice,
+}
+
+/// The name of each type, the kind that reads its values, and their comparison in JSON.
+pub const TYPES: &[(CustomFieldType, &str, Kind, CustomKind)] = &[
+    (CustomFieldType::String, "string", Kind::String { max: 255 }, CustomKind::Text),
+    (CustomFieldType::Text, "text", Kind::Text, CustomKind::LongText),
+    (CustomFieldType::Integer, "integer", Kind::BigInt, CustomKind::Integer),
+    (CustomFieldType::Decimal, "decimal", DECIMAL, CustomKind::Decimal),
+    (CustomFieldType::Boolean, "boolean", Kind::Boolean, CustomKind::Boolean),
+    (CustomFieldType::Date, "date", Kind::Date, CustomKind::Time),
+    (CustomFieldType::Timestamp, "timestamp", Kind::Timestamp { form: TimestampForm::Millis }, CustomKind::Time),
+    (CustomFieldType::Choice, "choice", Kind::String { max: 255 }, CustomKind::Choice),
+];
+
+const DECIMAL: Kind = Kind::Decimal { precision: CUSTOM_DIGITS as u8, places: CUSTOM_PLACES as u8 };
+
+impl CustomFieldType {
+    pub fn from_name(name: &str) -> Option<CustomFieldType> {
+        TYPES.iter().find(|(_, known, ..)| *known == name).map(|(of_type, ..)| *of_type)
+    }
+
+    /// The kind that parses and validates its values.
+    pub fn kind(self) -> Kind {
+        self.row().map_or(Kind::Text, |(_, _, kind, _)| *kind)
+    }
+
+    /// How its values are compared in JSON.
+    pub fn compared_as(self) -> CustomKind {
+        self.row().map_or(CustomKind::LongText, |(_, _, _, compared)| *compared)
+    }
+
+    /// Its row, which every type has.
+    fn row(self) -> Option<&'static (CustomFieldType, &'static str, Kind, CustomKind)> {
+        TYPES.iter().find(|(of_type, ..)| *of_type == self)
+    }
 }
 
 /// Maximum number of custom fields per resource.

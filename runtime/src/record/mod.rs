@@ -1,12 +1,10 @@
 //! Record output: the columns to read, and rows written as JSON directly from the driver's values.
 
-mod cell;
 mod json;
 mod projection;
-mod sqlite_value;
-mod timestamp;
 
-pub use cell::Cell;
 pub use json::{write_loose, write_record, write_text, write_value};
 pub use projection::{Column, RECORD, Shape, write_from, write_from_as};
-pub use timestamp::write_timestamp;
+
+pub use crate::db::Cell;
+pub use crate::field_type::write_timestamp;

@@ -10,6 +10,7 @@ use sea_orm::Value;
 
 use super::changeset::Changes;
 use crate::error::Result;
+use crate::field_type::order;
 use crate::meta::{FieldMeta, Kind, Rule};
 use crate::number::{self, Scaled};
 
@@ -89,19 +90,6 @@ pub fn broken_record_rules(
         }
     }
     Ok(problems)
-}
-
-/// Compares two values of one kind. Unequal values without an order count as less: no rule about an order fits them.
-fn order(one: &Value, two: &Value) -> Ordering {
-    match (one, two) {
-        (Value::ChronoDateTimeUtc(Some(a)), Value::ChronoDateTimeUtc(Some(b))) => a.cmp(b),
-        (Value::ChronoDate(Some(a)), Value::ChronoDate(Some(b))) => a.cmp(b),
-        (Value::Decimal(Some(a)), Value::Decimal(Some(b))) => a.cmp(b),
-        (Value::Int(Some(a)), Value::Int(Some(b))) => a.cmp(b),
-        (Value::BigInt(Some(a)), Value::BigInt(Some(b))) => a.cmp(b),
-        (a, b) if a == b => Ordering::Equal,
-        _ => Ordering::Less,
-    }
 }
 
 fn compare(
