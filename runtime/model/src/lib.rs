@@ -19,7 +19,7 @@ pub mod reserved;
 mod rule;
 mod storage;
 
-pub use field_type::{Arguments, FieldType, Parameters, Takes, TypeFacts, TypeWord};
+pub use field_type::{Arguments, FieldType, Parameters, Takes, TextFormat, TextPattern, TypeFacts, TypeWord};
 pub use keyword::{
     Access, AccessWord, ActionMethod, ActionOn, Deprecated, Hook, Keyword, Operation, Shown, TimestampForm, Widget,
 };

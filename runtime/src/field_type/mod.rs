@@ -21,6 +21,13 @@ use crate::meta::Kind;
 pub use timestamp::read_instant;
 pub use timestamp_form::write_timestamp;
 
+/// The Rust types of fields, which generated code names.
+pub mod rust {
+    pub use sea_orm::prelude::{Date, DateTimeUtc, Json, Uuid};
+
+    pub use crate::decimal::Decimal;
+}
+
 /// The functions of a type whose values are text of one form in JSON.
 pub struct Codec {
     pub column: ColumnType,

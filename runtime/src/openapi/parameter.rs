@@ -6,6 +6,7 @@ use super::english;
 use super::example::Examples;
 use super::node::{Node, reference};
 use super::request_schema::BOOLEAN_WORD;
+use super::response_schema::formatted;
 use crate::catalog::{Catalog, Entry};
 use crate::meta::{Deprecated, FieldMeta, Kind, Shown};
 use crate::ops::list::explain::{ABILITY, MEDIA_TYPE};
@@ -275,13 +276,11 @@ fn value(kind: Kind) -> Node {
         Kind::Decimal { .. } => Node::object().with("type", "number"),
         Kind::Boolean => reference("schemas", BOOLEAN_WORD),
         Kind::Timestamp { .. } => Node::object().with("type", "string").with("format", "date-time"),
-        Kind::Date => Node::object().with("type", "string").with("format", "date"),
         Kind::Enum { values } => Node::object().with("type", "string").with("enum", json!(values)),
         Kind::PolymorphicType { type_names } => Node::object().with("type", "string").with("enum", json!(type_names)),
-        Kind::Uuid => Node::object().with("type", "string").with("format", "uuid"),
         Kind::StringList { .. } => array(json!({ "type": "string" })),
         Kind::RefList { .. } => array(json!({ "type": "integer" })),
-        _ => text(None),
+        kind => formatted(kind, |pattern| pattern.read).unwrap_or_else(|| text(None)),
     }
 }
 

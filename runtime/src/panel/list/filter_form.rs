@@ -17,7 +17,7 @@ use crate::query::{Pair, Predicate, read_boolean};
 
 /// The words for a predicate, between the label of a field and a value of this kind.
 pub fn predicate_label(predicate: Predicate, kind: Kind) -> &'static str {
-    let time = matches!(kind, Kind::Timestamp { .. } | Kind::Date);
+    let time = kind.facts().is_temporal;
     match predicate {
         Predicate::Eq => "is",
         Predicate::NotEq => "is not",

@@ -17,11 +17,10 @@ use crate::query::{Predicate, Reads};
 /// The type of an input, in the word that the scripts use.
 pub fn script_type(kind: Kind) -> &'static str {
     match kind {
-        Kind::Date => "date",
         Kind::Timestamp { .. } => "datetime-local",
         Kind::Integer | Kind::BigInt | Kind::Decimal { .. } => "number",
         Kind::Ref { .. } | Kind::PolymorphicRef { .. } => "reference",
-        _ => "text",
+        kind => kind.facts().input.unwrap_or("text"),
     }
 }
 
@@ -69,14 +68,13 @@ pub fn condition_value(
                     None if !row.value.trim().is_empty() => ("text", None),
                     local => ("datetime-local", local),
                 },
-                "date" => ("date", None),
-                _ => ("text", None),
+                _ => (kind.facts().input.unwrap_or("text"), None),
             };
             let name_of_value = referenced
                 .zip(row.value.trim().parse().ok())
                 .and_then(|(referenced, id)| display_names.get(referenced, id));
             let input_mode = column.is_some_and(|column| script_type(column.kind) == "number").then_some("decimal");
-            html! { input type=(input_type) inputmode=[input_mode] name=(name) value=(local.as_ref().unwrap_or(&row.value)) aria-label=(label) step=[(input_type == "datetime-local").then_some("1")] data-titles=[suggestion_url] data-title=[name_of_value] autocomplete="off"; }
+            html! { input type=(input_type) inputmode=[input_mode] name=(name) value=(local.as_ref().unwrap_or(&row.value)) aria-label=(label) step=[(input_type != "text").then_some("1")] data-titles=[suggestion_url] data-title=[name_of_value] autocomplete="off"; }
         }
         (Some(Reads::List), Some(choices)) => checkbox_group(name, &choices, &row.value, label),
         (Some(Reads::List), None) if suggestion_url.is_some() && referenced.is_some() => {
@@ -240,8 +238,8 @@ pub fn render(request: &PanelRequest<'_>, kind: Kind, rules: &[Rule], options: &
             let input_type = if local.is_some() || text.is_empty() { "datetime-local" } else { "text" };
             html! { (form_roundtrip::original_input(InputKind::Timestamp, name, options.value)) input type=(input_type) step=[(input_type != "text").then_some("any")] id=(id) name=(name) value=(local.as_ref().unwrap_or(&text)) aria-describedby=[described_by] aria-invalid=[invalid] aria-required=[required]; }
         }
-        (Kind::Date, _) => {
-            html! { input type="date" id=(id) name=(name) value=(text) aria-describedby=[described_by] aria-invalid=[invalid] aria-required=[required]; }
+        (kind, _) if kind.facts().input.is_some() => {
+            html! { input type=[kind.facts().input] step="1" id=(id) name=(name) value=(text) aria-describedby=[described_by] aria-invalid=[invalid] aria-required=[required]; }
         }
         (kind, _) => {
             let (input_type, mode) = match kind {
