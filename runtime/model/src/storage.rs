@@ -21,6 +21,7 @@ pub enum Storage {
     Decimal(u8, u8),
     Timestamp,
     Date,
+    Time,
     Uuid,
     /// A JSON object, or any JSON value: `{}` for a row without one.
     Json,
@@ -94,6 +95,7 @@ static DATE: StorageFacts = facts(
     (4, 4),
     StandIn::Now { sqlite: "strftime('%Y-%m-%d', 'now')", postgres: "(now() AT TIME ZONE 'UTC')::date" },
 );
+static TIME: StorageFacts = facts(("time_text", "time"), "time", (8, 8), StandIn::Literal("00:00:00"));
 static UUID: StorageFacts =
     facts(("uuid_text", "uuid"), "uuid", (16, 1), StandIn::Literal("00000000-0000-0000-0000-000000000000"));
 static JSON: StorageFacts = facts(("jsonb_text", "jsonb"), "json", NONE, StandIn::Literal("{}"));
@@ -113,6 +115,7 @@ impl Storage {
             Storage::Decimal(..) => &DECIMAL,
             Storage::Timestamp => &TIMESTAMP,
             Storage::Date => &DATE,
+            Storage::Time => &TIME,
             Storage::Uuid => &UUID,
             Storage::Json => &JSON,
             Storage::List => &LIST,

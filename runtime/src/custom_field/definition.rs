@@ -41,7 +41,7 @@ pub struct Model {
     #[field(string(255), description = "The display name; derived from `name` by default.")]
     pub label: String,
     #[field(
-        enumeration("string", "text", "integer", "decimal", "boolean", "date", "timestamp", "choice"),
+        enumeration("string", "text", "integer", "decimal", "boolean", "date", "time", "timestamp", "choice"),
         required,
         immutable,
         description = "The type of its values.",
@@ -67,6 +67,7 @@ pub enum CustomFieldType {
     Decimal,
     Boolean,
     Date,
+    Time,
     Timestamp,
     Choice,
 }
@@ -79,6 +80,7 @@ pub const TYPES: &[(CustomFieldType, &str, Kind, CustomKind)] = &[
     (CustomFieldType::Decimal, "decimal", DECIMAL, CustomKind::Decimal),
     (CustomFieldType::Boolean, "boolean", Kind::Boolean, CustomKind::Boolean),
     (CustomFieldType::Date, "date", Kind::Date, CustomKind::Time),
+    (CustomFieldType::Time, "time", Kind::Time, CustomKind::Time),
     (CustomFieldType::Timestamp, "timestamp", Kind::Timestamp { form: TimestampForm::Millis }, CustomKind::Time),
     (CustomFieldType::Choice, "choice", Kind::String { max: 255 }, CustomKind::Choice),
 ];

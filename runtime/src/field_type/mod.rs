@@ -4,6 +4,7 @@
 //! [`CODECS`]. Numbers, text and JSON need none.
 
 mod date;
+mod time;
 mod timestamp;
 mod timestamp_form;
 mod uuid;
@@ -23,7 +24,7 @@ pub use timestamp_form::write_timestamp;
 
 /// The Rust types of fields, which generated code names.
 pub mod rust {
-    pub use sea_orm::prelude::{Date, DateTimeUtc, Json, Uuid};
+    pub use sea_orm::prelude::{Date, DateTimeUtc, Json, Time, Uuid};
 
     pub use crate::decimal::Decimal;
 }
@@ -48,8 +49,12 @@ pub struct Codec {
 }
 
 /// The codec of each storage type that has one.
-static CODECS: &[(Storage, &Codec)] =
-    &[(Storage::Date, &date::CODEC), (Storage::Timestamp, &timestamp::CODEC), (Storage::Uuid, &uuid::CODEC)];
+static CODECS: &[(Storage, &Codec)] = &[
+    (Storage::Date, &date::CODEC),
+    (Storage::Time, &time::CODEC),
+    (Storage::Timestamp, &timestamp::CODEC),
+    (Storage::Uuid, &uuid::CODEC),
+];
 
 /// The codec of a storage type; none for a number, text or JSON.
 pub fn codec(storage: Storage) -> Option<&'static Codec> {

@@ -15,7 +15,7 @@ pub static WORD: TypeWord = TypeWord {
     meaning: "A point in time, in the format of `timestamps`.",
     takes: Takes::Nothing,
     facts: &FACTS,
-    elsewhere: &[(&["datetime", "timestamptz", "time"], "timestamp")],
+    elsewhere: &[(&["datetime", "timestamptz"], "timestamp")],
 };
 
 pub static FACTS: TypeFacts = TypeFacts {
