@@ -52,6 +52,7 @@ const CORE_ORDER: &[&str] = &[
     "principal",
     "resource",
     "db",
+    "field_type",
     "record",
     "catalog",
     "counts",

@@ -185,6 +185,7 @@ fn fitting(kind: Kind) -> &'static str {
     match kind {
         Kind::Boolean => "true",
         Kind::Date => "2026-01-01",
+        Kind::Time => "14:30:00",
         Kind::Timestamp { .. } => "2026-01-01T00:00:00Z",
         Kind::String { .. } | Kind::Text | Kind::Derived { .. } | Kind::Computed { .. } => "x'%25_",
         Kind::Enum { values } => values[0],

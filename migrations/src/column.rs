@@ -12,6 +12,7 @@
 //! | [`decimal`] | `numeric(p, s)` | `bigint`: the value × 10^s | comparison and sorting are exact |
 //! | [`timestamp`] | `timestamp with time zone` | text | bound as `DateTime<Utc>` with millisecond precision |
 //! | [`date`] | `date` | text | |
+//! | [`time`] | `time` | text | `14:30:00`, which sorts as text |
 //! | [`uuid`] | `uuid` | 16 bytes | |
 //! | [`json`], [`list`], [`custom_fields`] | `jsonb` | text | |
 //!
@@ -54,6 +55,7 @@ enum Kind {
     },
     Timestamp,
     Date,
+    Time,
     Uuid,
     /// `empty` is the default of a column that is not nullable.
     Json {
@@ -153,6 +155,11 @@ pub fn date(name: &str) -> Column {
     Column::new(name, Kind::Date)
 }
 
+/// A time of day in whole seconds. A default is written `14:30:00`.
+pub fn time(name: &str) -> Column {
+    Column::new(name, Kind::Time)
+}
+
 pub fn uuid(name: &str) -> Column {
     Column::new(name, Kind::Uuid)
 }
@@ -223,6 +230,7 @@ impl Column {
             }
             Kind::Timestamp => definition.timestamp_with_time_zone(),
             Kind::Date => definition.date(),
+            Kind::Time => definition.time(),
             Kind::Uuid => definition.uuid(),
             Kind::Json { .. } => definition.json_binary(),
         };
@@ -262,8 +270,12 @@ impl Column {
             (Kind::Uuid, Literal::Text(value)) if database == DbBackend::Sqlite => {
                 Expr::cust(format!("X'{}'", value.replace('-', "")))
             }
-            (Kind::Uuid | Kind::Json { .. }, Literal::Text(value)) if database == DbBackend::Postgres => {
-                let kind = if matches!(self.kind, Kind::Uuid) { "uuid" } else { "jsonb" };
+            (Kind::Time | Kind::Uuid | Kind::Json { .. }, Literal::Text(value)) if database == DbBackend::Postgres => {
+                let kind = match self.kind {
+                    Kind::Time => "time",
+                    Kind::Uuid => "uuid",
+                    _ => "jsonb",
+                };
                 Expr::cust(format!("'{}'::{kind}", value.replace('\'', "''")))
             }
             (_, Literal::Boolean(value)) => Expr::val(*value),

@@ -45,10 +45,7 @@ pub use transactional::Transactional;
 
 /// Imports of a migration file: SeaORM's traits, [`Table`], and the column types.
 pub mod prelude {
-    pub use crate::column::{
-        Column, bigint, boolean, custom_fields, date, decimal, enumeration, id, integer, json, list, reference,
-        singleton_id, string, text, timestamp, uuid,
-    };
+    pub use crate::column::*;
     pub use crate::order_index::by;
     pub use crate::{Table, Transactional};
     pub use sea_orm_migration::prelude::{

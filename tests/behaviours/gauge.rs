@@ -35,6 +35,8 @@ pub struct Model {
     pub site: Option<String>,
     #[field(string(200), email)]
     pub mail: Option<String>,
+    #[field(string(200), matches_field = "mail")]
+    pub mail_again: Option<String>,
     #[field(list(3), max_length = 2)]
     pub tags: Option<Json>,
     #[field(json)]
@@ -77,7 +79,8 @@ pub const WRONG: &[(&str, &str)] = &[
 ];
 
 /// Values that contradict another field, which the client may have given.
-pub const CONTRADICTING: &[(&str, &str)] = &[("the end before", "ends_at"), ("the same", "others")];
+pub const CONTRADICTING: &[(&str, &str)] =
+    &[("the end before", "ends_at"), ("the same", "others"), ("another mail", "mail_again")];
 
 fn set(draft: &mut Draft<Entity>, wish: &str) {
     let (model, text) = (&mut draft.model, |text: &str| Set(Some(text.to_string())));
@@ -110,6 +113,10 @@ fn set(draft: &mut Draft<Entity>, wish: &str) {
         "the same" => {
             model.letters = text("abc");
             model.others = text("abc");
+        }
+        "another mail" => {
+            model.mail = text("a@example.com");
+            model.mail_again = text("b@example.com");
         }
         "another form" => {
             model.size = text("LARGE");

@@ -105,7 +105,10 @@ fn gauge_columns() -> Vec<Column> {
     columns.extend(["wish", "place"].map(|name| string(name, 30).nullable()));
     columns.extend([enumeration("size"), integer("status"), string("letters", 5), text("story")].map(Column::nullable));
     columns.extend([integer("count"), decimal("share", 5, 2), string("site", 200)].map(Column::nullable));
-    columns.extend([string("mail", 200), json("tags"), json("notes"), date("day")].map(Column::nullable));
+    columns.extend(
+        [string("mail", 200), string("mail_again", 200), json("tags"), json("notes"), date("day")]
+            .map(Column::nullable),
+    );
     columns.extend([timestamp("begins_at"), timestamp("ends_at"), string("others", 5)].map(Column::nullable));
     columns.extend([timestamp("created_at"), timestamp("updated_at")]);
     columns

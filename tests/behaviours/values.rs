@@ -13,6 +13,7 @@ on_both!(
     invalid_value_set_by_an_action_is_a_500_and_is_not_stored,
     hook_value_that_violates_a_rule_between_fields_is_a_422_and_is_not_stored,
     hook_value_is_normalized_like_a_clients_value,
+    field_that_must_match_another_is_checked_on_create_and_on_update,
     validation_error_of_the_request_takes_precedence_over_a_hook_error,
 );
 
@@ -84,4 +85,27 @@ async fn hook_value_is_normalized_like_a_clients_value(server: Behaviours) {
 async fn validation_error_of_the_request_takes_precedence_over_a_hook_error(server: Behaviours) {
     let gauge = json!({ "title": "Gauge", "wish": "unknown word", "place": "check", "count": 100 });
     server.admin().post("/gauges", gauge).await.invalid("count");
+}
+
+async fn field_that_must_match_another_is_checked_on_create_and_on_update(server: Behaviours) {
+    let admin = server.admin();
+    let (one, two) = ("one@example.com", "two@example.com");
+    let problem = admin.post("/gauges", json!({ "title": "Gauge", "mail": one, "mail_again": two })).await;
+    assert_eq!(problem.invalid("mail_again"), "must equal mail");
+    // A value needs one to match; without a value there is nothing to compare.
+    admin.post("/gauges", json!({ "title": "Gauge", "mail_again": one })).await.invalid("mail_again");
+    admin.post("/gauges", json!({ "title": "Gauge", "mail": one })).await.created("gauge");
+    let gauge = admin.post("/gauges", json!({ "title": "Gauge", "mail": one, "mail_again": one })).await;
+    let path = format!("/gauges/{}", gauge.created("gauge")["id"]);
+    // The stored value of the other field counts if only one is sent.
+    admin.patch(&path, json!({ "mail_again": two })).await.invalid("mail_again");
+    admin.patch(&path, json!({ "mail": two })).await.invalid("mail_again");
+    admin.patch(&path, json!({ "mail": "" })).await.invalid("mail_again");
+    admin.patch(&path, json!({ "title": "Other" })).await.ok();
+    let changed = admin.patch(&path, json!({ "mail": two, "mail_again": two })).await.record("gauge");
+    assert_eq!([&changed["mail"], &changed["mail_again"]], [two, two]);
+    admin.patch(&path, json!({ "mail_again": "", "mail": one })).await.ok();
+    // An invalid value is reported by itself.
+    let both = json!({ "title": "Gauge", "mail": "nobody", "mail_again": one });
+    assert_eq!(admin.post("/gauges", both).await.invalid_fields(), ["mail"]);
 }

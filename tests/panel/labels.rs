@@ -1,4 +1,4 @@
-//! Declared `label`, `help`, `group` and `widget` in forms and on record pages; number and money formats.
+//! Declared `label`, `help`, `placeholder`, `group` and `widget` in forms and on record pages; number and money formats.
 
 use serde_json::json;
 
@@ -21,6 +21,8 @@ async fn a_form_has_the_declared_labels_groups_help_and_inputs(server: Server) {
     form.says("One on each line.").says("type=\"radio\" name=\"allowed_stock_type\" value=\"1\" checked");
     assert!(!form.text.contains("<select id=\"field-allowed_stock_type\""), "a radio widget has no select");
     form.says("<input class=\"code\" type=\"text\" id=\"field-sku\"");
+    form.says("id=\"field-barcode\" name=\"barcode\" value=\"\" maxlength=\"64\" placeholder=\"EAN-13 or UPC-A\"");
+    assert_eq!(form.text.matches("placeholder=\"EAN-13").count(), 1);
     // A group contains its fields wherever they are declared.
     let (_, money) = form.text.split_once("<legend>Money</legend>").expect("a group");
     let (money, _) = money.split_once("</fieldset>").expect("its end");

@@ -355,6 +355,8 @@ async fn negation_excludes_records_without_a_value(specimens: Specimens) {
         (nand("cf.power", "cont", "w"), vec![7]),
         (nand("cf.power", "not_cont", "w"), vec![1, 2]),
         (nand("cf.power", "start", "150"), vec![7]),
+        (nand("cf.power", "not_start", "150"), vec![1, 2]),
+        (nand("cf.power", "cont_any", "150,x"), vec![7]),
         (nand("cf.vip", "true", "1"), vec![6]),
         (nand("cf.rig", "not_null", "1"), vec![3, 4, 6, 7]),
         (nand("cf.power", "present", "1"), vec![3, 4, 5, 6, 7, 8, 9, 10]),

@@ -103,6 +103,7 @@ impl<'s> Maker<'s> {
             (_, Kind::Integer | Kind::BigInt | Kind::Decimal { .. }) => json!(1),
             (_, Kind::Boolean) => json!(true),
             (_, Kind::Date) => json!("2026-03-21"),
+            (_, Kind::Time) => json!("14:30:00"),
             (_, Kind::Timestamp { .. }) => json!("2026-03-21T10:00:00Z"),
             (_, Kind::Enum { values }) => json!(values[0]),
             (_, Kind::Code { values }) => json!(values[0].0),

@@ -120,9 +120,10 @@ async fn csv_has_a_line_per_record_and_a_column_per_value(specimens: Specimens) 
         json!({ "name": " say \"hi\",\r\n=1+1 ", "sku": "", "custom_fields": { "power": "a,b", "vip": true } });
     client.post("/specimens", strange).await.created("specimen");
     let answer = client.with("accept", CSV).get("/specimens?q[id_in]=1,7,8,11&sort=id").await;
-    let titles = "id,name,sku,rate,qty,active,group_id,parent_id,parent_name,size,bought_on,cf.power,cf.rig,cf.vip,";
+    let titles =
+        "id,name,sku,rate,qty,active,group_id,parent_id,parent_name,size,bought_on,opens_at,cf.power,cf.rig,cf.vip,";
     assert!(answer.text.starts_with(titles), "{}", answer.text);
-    let first = "\r\n1,Lamp,LMP-1,10.50000000,5,true,1,,,,,150W,5,,2026-01-01T00:00:00Z,2026-01-01T00:00:00Z\r\n";
+    let first = "\r\n1,Lamp,LMP-1,10.50000000,5,true,1,,,,,,150W,5,,2026-01-01T00:00:00Z,2026-01-01T00:00:00Z\r\n";
     assert!(answer.text.contains(first), "{}", answer.text);
     let lines = table(&answer.text);
     let column = |title: &str| {

@@ -1,10 +1,14 @@
 //! Filters: every predicate on every kind of field, NULL, and combinations.
 
+use serde_json::json;
+
 use super::{expect, ids};
 use crate::support::{Specimens, on_both};
 
 on_both!(
     every_predicate_of_the_specification_is_supported,
+    cont_any_matches_text_that_contains_one_of_the_elements,
+    not_start_and_not_end_negate_their_predicates,
     null_never_matches_a_negated_predicate,
     false_value_negates_a_predicate,
     true_and_false_never_match_null,
@@ -49,11 +53,72 @@ async fn every_predicate_of_the_specification_is_supported(specimens: Specimens)
     expect(&specimens.admin(), &cases).await;
 }
 
+async fn cont_any_matches_text_that_contains_one_of_the_elements(specimens: Specimens) {
+    specimens.sql("UPDATE specimens SET name = 'Öl 5%_\\' WHERE id = 9").await;
+    let client = specimens.admin();
+    let cases: [(&str, &str, &[i64]); 12] = [
+        ("q[name_cont_any]", "LAM,bc", &[1, 2, 4]),
+        ("q[name_cont_any]", "stand", &[2]),
+        ("q[name_cont_any]", "nothing,öL", &[9]),
+        ("q[name_cont_any]", "nothing,else", &[]),
+        ("q[name_cont_any][]", "5%_\\", &[9]),
+        ("q[name_cont_any]", "%_,_\\", &[9]),
+        ("q[name_or_sku_cont_any]", "lmp,bc", &[1, 2, 4, 8]),
+        ("q[group.name_cont_any]", "IGG,light", &[1, 2, 6, 7, 9]),
+        ("q[productGroup.name_cont_any]", "audio", &[3, 4, 10]),
+        ("q[cf.power_cont_any]", "150w,nothing", &[1, 2]),
+        ("q[cf.power_cont_any]", "nothing", &[]),
+        ("q[name_cont_any]", "a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p", &[1, 2, 3, 4, 5, 6, 9, 10]),
+    ];
+    expect(&client, &cases).await;
+    // A comma is part of a repeated element.
+    assert_eq!(ids(&client, &[("q[name_cont_any][]", "a,b"), ("q[name_cont_any][]", "stand")]).await, [2, 10]);
+    let fifty = vec!["lam"; 50].join(",");
+    assert_eq!(ids(&client, &[("q[name_cont_any]", &fifty)]).await, [1, 2]);
+    let problem = client.list("/specimens", &[("q[name_cont_any]", &format!("{fifty},x"))]).await;
+    assert_eq!(problem.invalid("q[name_cont_any]"), "must have at most 50 elements");
+    for (parameter, value) in [("q[name_cont_any]", "a,,b"), ("q[name_cont_any]", ""), ("q[qty_cont_any]", "1")] {
+        client.list("/specimens", &[(parameter, value)]).await.invalid(parameter);
+    }
+    let view = |logic: &str| {
+        json!([{ "field": "name", "predicate": "cont_any", "value": ["lamp", "stand"], "logic": logic }]).to_string()
+    };
+    assert_eq!(ids(&client, &[("filters", &view("and"))]).await, [1, 2]);
+    assert_eq!(ids(&client, &[("filters", &view("nand"))]).await, [3, 4, 5, 6, 7, 9, 10], "null is not negated");
+}
+
+async fn not_start_and_not_end_negate_their_predicates(specimens: Specimens) {
+    let client = specimens.admin();
+    let cases: [(&str, &str, &[i64]); 12] = [
+        ("q[name_not_start]", "LAMP", &[3, 4, 5, 6, 7, 9, 10]),
+        ("q[name_not_start]", "äp", &[1, 2, 3, 4, 5, 6, 7, 10]),
+        ("q[name_not_end]", "P", &[2, 3, 4, 5, 6, 7, 9, 10]),
+        ("q[name_not_end]", "STAND", &[1, 3, 4, 5, 6, 7, 9, 10]),
+        ("q[name_not_start]", "a_", &[1, 2, 4, 5, 6, 7, 9, 10]),
+        ("q[name_not_end]", "%", &[1, 2, 3, 4, 5, 6, 7, 9, 10]),
+        ("q[name_not_end]", "k\\slash", &[1, 2, 3, 4, 5, 7, 9, 10]),
+        ("q[sku_or_name_not_start]", "l", &[3, 4, 5, 6, 7, 9, 10]),
+        ("q[group.name_not_start]", "light", &[3, 4, 6, 7, 10]),
+        ("q[productGroup.name_not_end]", "G", &[3, 4, 10]),
+        ("q[cf.power_not_start]", "150", &[7]),
+        ("q[cf.power_not_end]", "W", &[7]),
+    ];
+    expect(&client, &cases).await;
+    for parameter in ["q[qty_not_start]", "q[name_not_end]", "q[active_not_end]"] {
+        client
+            .list("/specimens", &[(parameter, if parameter.contains("name") { "" } else { "1" })])
+            .await
+            .invalid(parameter);
+    }
+}
+
 async fn null_never_matches_a_negated_predicate(specimens: Specimens) {
-    let cases: [(&str, &str, &[i64]); 9] = [
+    let cases: [(&str, &str, &[i64]); 11] = [
         ("q[name_not_eq]", "nothing", &[1, 2, 3, 4, 5, 6, 7, 9, 10]),
         ("q[name_not_cont]", "nothing", &[1, 2, 3, 4, 5, 6, 7, 9, 10]),
         ("q[name_not_in]", "nothing,else", &[1, 2, 3, 4, 5, 6, 7, 9, 10]),
+        ("q[name_not_start]", "nothing", &[1, 2, 3, 4, 5, 6, 7, 9, 10]),
+        ("q[name_not_end]", "nothing", &[1, 2, 3, 4, 5, 6, 7, 9, 10]),
         ("q[qty_not_eq]", "77", &[1, 2, 4, 5, 6, 7, 8, 9, 10]),
         ("q[qty_not_eq]", "1e30", &[1, 2, 4, 5, 6, 7, 8, 9, 10]),
         ("q[qty_not_in]", "77,1e30", &[1, 2, 4, 5, 6, 7, 8, 9, 10]),

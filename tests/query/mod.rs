@@ -19,6 +19,7 @@ mod response_cache;
 mod sort;
 mod substrings;
 mod text;
+mod time_of_day;
 mod total;
 mod total_after_changes;
 mod view;

@@ -8,7 +8,7 @@ use charter_runtime::generated::{Decimal, Resource};
 use charter_runtime::ops::State;
 use charter_runtime::ops::{BoxFuture, Context, Draft, Route};
 use sea_orm::ActiveValue::Set;
-use sea_orm::entity::prelude::{ActiveModelTrait, Date, DateTimeUtc, Json};
+use sea_orm::entity::prelude::{ActiveModelTrait, Date, DateTimeUtc, Json, Time};
 use serde_json::json;
 
 use super::custom_app::own_fixture;
@@ -42,6 +42,7 @@ pub struct Model {
     #[field(enumeration("small", "Large"))]
     pub size: Option<String>,
     pub bought_on: Option<Date>,
+    pub opens_at: Option<Time>,
     pub custom_fields: Json,
     #[field(read_only)]
     pub created_at: DateTimeUtc,
@@ -90,6 +91,7 @@ impl MigrationTrait for Migration {
                 reference("parent_id", "specimens").nullable(),
                 enumeration("size").nullable(),
                 date("bought_on").nullable(),
+                time("opens_at").nullable(),
                 custom_fields(),
                 timestamp("created_at"),
                 timestamp("updated_at"),

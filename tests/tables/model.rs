@@ -152,6 +152,7 @@ fn column_type(kind: Kind, dialect: Dialect) -> String {
         Kind::Decimal { precision, places } => ("bigint".into(), format!("numeric({precision},{places})")),
         Kind::Timestamp { .. } => ("timestamp_with_timezone_text".into(), "timestamp with time zone".into()),
         Kind::Date => ("date_text".into(), "date".into()),
+        Kind::Time => ("time_text".into(), "time without time zone".into()),
         Kind::Uuid => ("uuid_text".into(), "uuid".into()),
         Kind::StringList { .. } | Kind::RefList { .. } | Kind::Json | Kind::CustomFields => {
             ("jsonb_text".into(), "jsonb".into())

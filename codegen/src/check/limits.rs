@@ -64,18 +64,14 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
     }
 }
 
-/// The most bytes of a value in a row of PostgreSQL, and its alignment. For types that can be moved out of the row, the
-/// least.
+/// The most bytes of a value in a row of PostgreSQL, and its alignment.
 fn width(storage: Storage) -> (usize, usize) {
     match storage {
-        Storage::BigInt | Storage::Timestamp => (8, 8),
-        Storage::Integer | Storage::Date => (4, 4),
-        Storage::Uuid => (16, 1),
         // PostgreSQL stores four digits in two bytes, counted from the decimal point.
         Storage::Decimal(precision, places) => {
             let groups = (precision - places).div_ceil(4) + places.div_ceil(4);
             (3 + 2 * usize::from(groups), 1)
         }
-        _ => (1, 1),
+        _ => storage.facts().width,
     }
 }

@@ -94,6 +94,7 @@ static UNKNOWN: TypeFacts = TypeFacts {
     word: "unknown",
     predicates: &[Group::Every, Group::Ordered, Group::Text, Group::Boolean],
     starts_empty: true,
+    is_temporal: true,
     takes_now: true,
     ..TypeFacts::PLAIN
 };

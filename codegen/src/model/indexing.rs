@@ -107,19 +107,18 @@ impl Resource {
         let mut questions = Vec::new();
         if let Filters::Fields(named) = &self.filters {
             for (name, filter) in named {
-                let fits = |wanted: &[Predicate]| match filter {
+                let fits = |is_wanted: fn(Predicate) -> bool| match filter {
                     // A predicate that does not fit the field is not used: `all` of a number has no substrings.
                     Filter::All => self.field(name.as_str()).is_some_and(|field| {
                         let own = field.kind.predicates();
-                        field.kind.derived().is_some() || own.iter().any(|one| wanted.contains(one))
+                        field.kind.derived().is_some() || own.iter().any(|one| is_wanted(*one))
                     }),
-                    Filter::Only(words) => words.iter().any(|word| wanted.contains(&word.value)),
+                    Filter::Only(words) => words.iter().any(|word| is_wanted(word.value)),
                 };
-                use Predicate::{Cont, End, Eq, Gt, Gteq, In, Lt, Lteq, Start};
-                if fits(&[Eq, In, Lt, Lteq, Gt, Gteq]) {
+                if fits(Predicate::is_of_values) {
                     questions.push((name, IndexUse::Values));
                 }
-                if fits(&[Cont, Start, End]) {
+                if fits(Predicate::is_of_substrings) {
                     questions.push((name, IndexUse::Substrings));
                 }
             }

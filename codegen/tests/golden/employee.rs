@@ -41,6 +41,10 @@ pub struct Model {
     pub password: Option<String>,
     #[field(date)]
     pub born_on: Option<Date>,
+    #[field(time, default = "09:00:00")]
+    pub starts_at: Time,
+    #[field(time, after = "starts_at")]
+    pub ends_at: Option<Time>,
     #[field(timestamp(seconds), default_now)]
     pub hired_at: DateTimeUtc,
     #[field(ref_list("role"))]
@@ -69,25 +73,25 @@ pub struct InviteOutput {
 
 #[diagnostic::on_unimplemented(
     message = "`employee` declares hooks or actions without an implementation",
-    note = "tests/golden/employee.yaml:20 declares them; write `impl employee::Behaviour for employee::Entity` in src/resources/employee.rs"
+    note = "tests/golden/employee.yaml:22 declares them; write `impl employee::Behaviour for employee::Entity` in src/resources/employee.rs"
 )]
 pub trait Behaviour {
     fn before_save(
         context: &Context<'_>,
         draft: &mut Draft<Entity>,
-    ) -> impl Future<Output = Result<()>> + Send; // tests/golden/employee.yaml:20
+    ) -> impl Future<Output = Result<()>> + Send; // tests/golden/employee.yaml:22
     fn after_save(
         context: &Context<'_>,
         record: &Model,
-    ) -> impl Future<Output = Result<()>> + Send; // tests/golden/employee.yaml:20
+    ) -> impl Future<Output = Result<()>> + Send; // tests/golden/employee.yaml:22
     fn deactivate(
         context: &Context<'_>,
         draft: &mut Draft<Entity>,
-    ) -> impl Future<Output = Result<()>> + Send; // tests/golden/employee.yaml:22
+    ) -> impl Future<Output = Result<()>> + Send; // tests/golden/employee.yaml:24
     fn invite(
         context: &Context<'_>,
         input: InviteInput,
-    ) -> impl Future<Output = Result<InviteOutput>> + Send; // tests/golden/employee.yaml:23
+    ) -> impl Future<Output = Result<InviteOutput>> + Send; // tests/golden/employee.yaml:25
 }
 
 pub fn route() -> Route {

@@ -59,6 +59,7 @@ pub const KINDS: &[&str] = &[
     "decimal(12, 4)",
     "timestamp",
     "date",
+    "time",
     "enum",
     "code",
     "list(string(9))",
@@ -118,7 +119,8 @@ impl ModelField {
 
     /// A type that an index can contain, and of which the walk writes a different value into each row.
     pub fn is_indexable(&self) -> bool {
-        self.kind.starts_with("string") || matches!(self.kind.as_str(), "integer" | "bigint" | "date" | "timestamp")
+        self.kind.starts_with("string")
+            || matches!(self.kind.as_str(), "integer" | "bigint" | "date" | "time" | "timestamp")
     }
 
     pub fn literal(&self, number: usize) -> String {
@@ -126,6 +128,7 @@ impl ModelField {
             "enum" => ["red", "blue", "green"][number % 3].to_owned(),
             "boolean" => number.is_multiple_of(2).to_string(),
             "timestamp" | "date" => "now".to_owned(),
+            "time" => format!("{:02}:30:00", number % 24),
             // Characters and words that the parser of `CREATE TABLE` statements looks for.
             _ if self.is_text() => {
                 [r#""it's, (1""#, r#""a CONSTRAINT \"b""#, r#""\"c\" ') NULL""#][number % 3].to_owned()

@@ -215,6 +215,7 @@ fn literal(column: &Column, number: usize, postgres: bool) -> String {
         Storage::Decimal(_, places) if !postgres => format!("{number} * {}", 10i64.pow((*places).into())),
         Storage::Timestamp => format!("'{}T10:00:00+00:00'", day(number)),
         Storage::Date => format!("'{}'", day(number)),
+        Storage::Time => format!("'{:02}:{:02}:{:02}'", number / 3600 % 24, number / 60 % 60, number % 60),
         Storage::Uuid if postgres => format!("'00000000-0000-0000-0000-{number:012}'"),
         Storage::Uuid => format!("X'{number:032}'"),
         Storage::Json => format!("'{{\"step\": {number}}}'"),

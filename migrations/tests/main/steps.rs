@@ -127,6 +127,7 @@ fn column(declared: &Declared) -> Column {
         (Storage::Decimal(precision, places), _) => decimal(name, (*precision).into(), (*places).into()),
         (Storage::Timestamp, _) => timestamp(name),
         (Storage::Date, _) => date(name),
+        (Storage::Time, _) => time(name),
         (Storage::Uuid, _) => uuid(name),
         (Storage::Json, _) => json(name),
         (Storage::List, _) => list(name),

@@ -3,7 +3,6 @@
 pub use std::future::Future;
 
 pub use charter_macros::{Input, Output, Resource};
-pub use sea_orm::prelude::{Date, DateTimeUtc, Json, Uuid};
 pub use sea_orm::sea_query::ArrayType;
 pub use sea_orm::strum::IntoEnumIterator;
 pub use sea_orm::{
@@ -11,8 +10,8 @@ pub use sea_orm::{
     EntityTrait, FromQueryResult, Iden, IdenStatic, IntoActiveModel, ModelTrait, QueryResult, TryGetError, Value,
 };
 
-pub use crate::decimal::Decimal;
 pub use crate::error::Result;
+pub use crate::field_type::rust::*;
 pub use crate::meta::{
     Access, ActionMeta, ActionMethod, ActionOn, ActionOutput, DefaultValue, Deprecated, DeprecationMeta, FieldMeta,
     Filter, IncludeMeta, IncludeTarget, Kind, Operation, ResourceMeta, Rule, Shown, TimestampForm, Under, Until,

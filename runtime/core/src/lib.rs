@@ -19,6 +19,7 @@ pub mod custom_field;
 pub mod db;
 pub mod decimal;
 pub mod error;
+pub mod field_type;
 pub mod generated;
 pub mod hash;
 pub mod header;

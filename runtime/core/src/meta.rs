@@ -116,6 +116,8 @@ pub struct FieldMeta {
     pub label: &'static str,
     /// Help text in forms; if empty, the description.
     pub help: &'static str,
+    /// The text that its empty input shows; empty for none.
+    pub placeholder: &'static str,
     /// Heading of its group in forms; empty for none.
     pub group: &'static str,
     /// Input of the panel, if the kind has several.
@@ -144,6 +146,7 @@ impl FieldMeta {
             sortable: true,
             label: "",
             help: "",
+            placeholder: "",
             group: "",
             widget: None,
             description: "",

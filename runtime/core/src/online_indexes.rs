@@ -253,7 +253,7 @@ mod tests {
 
     #[test]
     fn every_type_has_indexes_in_both_directions() {
-        for (word, kind) in TYPES {
+        for (kind, word, ..) in TYPES {
             for dialect in [Dialect::Sqlite, Dialect::Postgres] {
                 let letters: Vec<char> =
                     indexes(dialect, "x", kind.comparison_type()).iter().map(|index| index.letter).collect();

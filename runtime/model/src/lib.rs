@@ -19,7 +19,7 @@ pub mod reserved;
 mod rule;
 mod storage;
 
-pub use field_type::{Arguments, FieldType, Parameters, Takes, TypeFacts, TypeWord};
+pub use field_type::{Arguments, FieldType, Parameters, Takes, TextFormat, TextPattern, TypeFacts, TypeWord};
 pub use keyword::{
     Access, AccessWord, ActionMethod, ActionOn, Deprecated, Hook, Keyword, Operation, Shown, TimestampForm, Widget,
 };
@@ -29,4 +29,4 @@ pub use number::Number;
 pub use option::{DisplayOption, OptionFacts, OptionTakes};
 pub use predicate::{Group, Predicate, Reads};
 pub use rule::{Format, Rule, RuleArgument, RuleFacts, RuleTakes};
-pub use storage::Storage;
+pub use storage::{StandIn, Storage, StorageFacts};

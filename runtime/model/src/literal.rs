@@ -1,9 +1,6 @@
 //! Literals and values: whether a text is a value of a field type, and the reason if it is not.
 
-use crate::field_type::{
-    bigint, boolean, code, date, decimal, enumeration, integer, json, list, polymorphic, reference, string, timestamp,
-    uuid,
-};
+use crate::field_type::{code, decimal, enumeration, json, list, polymorphic, string};
 use crate::number::{LEADING_ZERO, without_zeros};
 use crate::{FieldType, Notation};
 
@@ -50,21 +47,10 @@ impl<N: Notation> FieldType<N> {
         }
         match self {
             FieldType::String { max } => string::literal(*max, text),
-            FieldType::Integer => integer::literal(text),
-            FieldType::BigInt => bigint::literal(text),
-            FieldType::Boolean => boolean::literal(text),
             FieldType::Decimal { precision, places } => decimal::literal(*precision, *places, text),
-            FieldType::Timestamp { .. } | FieldType::Date => timestamp::literal(key),
             FieldType::Enum { values } => enumeration::literal(&N::texts(values), text),
             FieldType::Code { values } => code::literal(&N::codes(values), text),
-            FieldType::StringList { .. } | FieldType::RefList { .. } => list::literal(key),
-            FieldType::Json | FieldType::CustomFields => json::literal(key),
-            FieldType::Uuid => uuid::literal(),
-            FieldType::Ref { .. } => reference::literal(),
-            FieldType::PolymorphicRef { .. } | FieldType::PolymorphicType { .. } => polymorphic::literal(key),
-            FieldType::Text | FieldType::Derived { .. } | FieldType::Embedded { .. } | FieldType::Computed { .. } => {
-                Ok(())
-            }
+            other => (other.facts().literal)(key, text),
         }
     }
 
@@ -74,17 +60,14 @@ impl<N: Notation> FieldType<N> {
     /// The reason, with the correction.
     pub fn value(&self, text: &str, is_document: fn(&str) -> bool) -> Result<(), Misfit> {
         match self {
-            FieldType::Timestamp { .. } => timestamp::value(text),
-            FieldType::Date => date::value(text),
             FieldType::Enum { values } if enumeration::holds(&N::texts(values), text) => Ok(()),
             FieldType::StringList { max } => list::strings(*max, text),
-            FieldType::RefList { .. } => list::references(text),
             FieldType::Json => json::value(text, is_document(text)),
-            FieldType::Uuid => uuid::value(text),
-            FieldType::Ref { .. } | FieldType::PolymorphicRef { .. } => reference::value(text),
             FieldType::PolymorphicType { type_names } => polymorphic::type_name(&N::texts(type_names), text),
-            FieldType::CustomFields => Ok(()),
-            other => other.literal("example", text),
+            other => match other.facts().value {
+                Some(check) => check(text),
+                None => other.literal("example", text),
+            },
         }
     }
 }

@@ -8,6 +8,7 @@ keywords! {
     DisplayOption {
         Label = "label",
         Help = "help",
+        Placeholder = "placeholder",
         Group = "group",
         Widget = "widget",
         Description = "description",
@@ -63,6 +64,14 @@ impl DisplayOption {
                 default: "the `description`",
                 example: "help: As it is printed on the box.",
                 meaning: "The help text below its input in the panel.",
+            },
+            DisplayOption::Placeholder => OptionFacts {
+                takes: OptionTakes::Text,
+                of_derived: false,
+                of_embedded: false,
+                default: "no placeholder",
+                example: "placeholder: BX-1200",
+                meaning: "The text that its empty input shows in the panel. It applies to text and numbers.",
             },
             DisplayOption::Group => OptionFacts {
                 takes: OptionTakes::Text,

@@ -13,8 +13,11 @@ keywords! {
         Gteq = "gteq",
         Cont = "cont",
         NotCont = "not_cont",
+        ContAny = "cont_any",
         Start = "start",
+        NotStart = "not_start",
         End = "end",
+        NotEnd = "not_end",
         Null = "null",
         NotNull = "not_null",
         Present = "present",
@@ -102,6 +105,13 @@ const TABLE: &[Row] = &[
         &["notlike", "notcontains", "doesnotcontain"],
     ),
     row(
+        Predicate::ContAny,
+        Group::Text,
+        List,
+        "contains one of these texts, whatever its case",
+        &["likeany", "ilikeany", "containsany", "matchesany"],
+    ),
+    row(
         Predicate::Start,
         Group::Text,
         Reads::Text,
@@ -109,11 +119,25 @@ const TABLE: &[Row] = &[
         &["startswith", "istartswith", "beginswith", "prefix"],
     ),
     row(
+        Predicate::NotStart,
+        Group::Text,
+        Reads::Text,
+        "does not begin with this text, whatever its case",
+        &["notstartswith", "doesnotstartwith", "notbeginswith"],
+    ),
+    row(
         Predicate::End,
         Group::Text,
         Reads::Text,
         "ends with this text, whatever its case",
         &["endswith", "iendswith", "suffix"],
+    ),
+    row(
+        Predicate::NotEnd,
+        Group::Text,
+        Reads::Text,
+        "does not end with this text, whatever its case",
+        &["notendswith", "doesnotendwith"],
     ),
     row(Predicate::Null, Every, Switch, "is null, or is not with `false`", &["isnull"]),
     row(Predicate::NotNull, Every, Switch, "is not null, or is with `false`", &["isnotnull", "notisnull"]),
@@ -162,6 +186,17 @@ impl Predicate {
         self.reads() == Reads::Switch
     }
 
+    /// True if an index over the values of a column finds the records.
+    pub fn is_of_values(self) -> bool {
+        use Predicate::{Eq, Gt, Gteq, In, Lt, Lteq};
+        matches!(self, Eq | In | Lt | Lteq | Gt | Gteq)
+    }
+
+    /// True if an index over the substrings of a column finds the records.
+    pub fn is_of_substrings(self) -> bool {
+        matches!(self, Predicate::Cont | Predicate::ContAny | Predicate::Start | Predicate::End)
+    }
+
     /// Splits `name_not_eq` into `name` and the longest predicate that ends the key.
     pub fn split(key: &str) -> Option<(&str, Predicate)> {
         Predicate::splits(key).min_by_key(|(field, _)| field.len())
@@ -194,22 +229,23 @@ mod tests {
         assert_eq!(Predicate::split("checked_in_not_in"), Some(("checked_in", Predicate::NotIn)));
         assert_eq!(Predicate::split("completed_true"), Some(("completed", Predicate::True)));
         assert_eq!(Predicate::split("cf.power_cont"), Some(("cf.power", Predicate::Cont)));
+        assert_eq!(Predicate::split("name_not_start"), Some(("name", Predicate::NotStart)));
         assert_eq!(Predicate::split("_eq"), None);
         assert_eq!(Predicate::split("name"), None);
     }
 
     #[test]
-    fn every_predicate_of_the_specification_has_one_row() {
+    fn every_predicate_has_one_row_and_those_of_the_specification_are_there() {
         let names: Vec<&str> = TABLE.iter().map(|row| row.predicate.name()).collect();
         let specified =
             "eq not_eq lt lteq gt gteq cont not_cont start end null not_null present blank in not_in true false";
-        assert_eq!(names, specified.split(' ').collect::<Vec<_>>());
         assert_eq!(names, Predicate::WORDS);
+        assert!(specified.split(' ').all(|name| names.contains(&name)));
     }
 
     #[test]
     fn names_of_other_systems_lead_to_a_predicate() {
-        let pairs = [("starts_with", "start"), ("isNull", "null"), ("GTE", "gteq"), ("not_equals", "not_eq")];
+        let pairs = [("starts_with", "start"), ("isNull", "null"), ("GTE", "gteq"), ("contains_any", "cont_any")];
         for (written, name) in pairs {
             assert_eq!(Predicate::from_foreign_name(written), Some(name));
         }

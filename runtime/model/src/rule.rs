@@ -1,5 +1,7 @@
 //! Rules on the values of a field: their keys, their arguments, and the types that accept them.
 
+use std::cmp::Ordering;
+
 use crate::{Notation, TypeFacts, keywords};
 
 keywords! {
@@ -36,6 +38,8 @@ pub enum Rule<N: Notation> {
     },
     /// Not equal to another field of the record.
     DiffersFrom(N::Name),
+    /// Equal to another field of the record, which must have a value if this one has.
+    MatchesField(N::Name),
     /// Later, or more, than another field of the record when both are given.
     After(N::Name),
     /// Not earlier, or not less, than another field of the record when both are given.
@@ -155,6 +159,13 @@ impl RuleFacts {
         "differs_from: source_currency_code",
         "The value must differ from that of the other field.",
     );
+    pub const MATCHES_FIELD: RuleFacts = facts(
+        "matches_field",
+        RuleTakes::Field,
+        |of| of.family.is_some(),
+        "matches_field: email",
+        "The value, if there is one, must equal that of the other field.",
+    );
     pub const AFTER: RuleFacts = facts(
         "after",
         RuleTakes::Field,
@@ -183,6 +194,7 @@ impl RuleFacts {
         RuleFacts::UNIQUE,
         RuleFacts::EXISTS,
         RuleFacts::DIFFERS_FROM,
+        RuleFacts::MATCHES_FIELD,
         RuleFacts::AFTER,
         RuleFacts::NOT_BEFORE,
     ];
@@ -215,6 +227,7 @@ impl<N: Notation> Rule<N> {
             ("unique", RuleArgument::Flag) => Rule::Unique,
             ("exists", RuleArgument::Path { resource, field }) => Rule::Exists { resource, field },
             ("differs_from", RuleArgument::Text(text)) => Rule::DiffersFrom(text),
+            ("matches_field", RuleArgument::Text(text)) => Rule::MatchesField(text),
             ("after", RuleArgument::Text(text)) => Rule::After(text),
             ("not_before", RuleArgument::Text(text)) => Rule::NotBefore(text),
             _ => return None,
@@ -235,6 +248,7 @@ impl<N: Notation> Rule<N> {
             Rule::Unique => &RuleFacts::UNIQUE,
             Rule::Exists { .. } => &RuleFacts::EXISTS,
             Rule::DiffersFrom(_) => &RuleFacts::DIFFERS_FROM,
+            Rule::MatchesField(_) => &RuleFacts::MATCHES_FIELD,
             Rule::After(_) => &RuleFacts::AFTER,
             Rule::NotBefore(_) => &RuleFacts::NOT_BEFORE,
         }
@@ -260,8 +274,9 @@ impl<N: Notation> Rule<N> {
             Rule::Min(text) | Rule::Max(text) | Rule::Above(text) | Rule::Below(text) => {
                 RuleArgument::Text(text.clone())
             }
-            Rule::Pattern(text) | Rule::DiffersFrom(text) | Rule::After(text) | Rule::NotBefore(text) => {
-                RuleArgument::Text(text.clone())
+            Rule::Pattern(text) => RuleArgument::Text(text.clone()),
+            Rule::DiffersFrom(name) | Rule::MatchesField(name) | Rule::After(name) | Rule::NotBefore(name) => {
+                RuleArgument::Text(name.clone())
             }
             Rule::MinLength(count) | Rule::MaxLength(count) => RuleArgument::Count(*count),
             Rule::Exists { resource, field } => RuleArgument::Path { resource: resource.clone(), field: field.clone() },
@@ -280,10 +295,23 @@ impl<N: Notation> Rule<N> {
         }
     }
 
+    /// True if a value that compares so with that of the other field satisfies the rule.
+    pub fn allows(&self, order: Ordering) -> bool {
+        match self {
+            Rule::DiffersFrom(_) => order.is_ne(),
+            Rule::MatchesField(_) => order.is_eq(),
+            Rule::After(_) => order.is_gt(),
+            Rule::NotBefore(_) => order.is_ge(),
+            _ => true,
+        }
+    }
+
     /// The field with which the rule compares its own.
     pub fn other_field(&self) -> Option<&str> {
         match self {
-            Rule::DiffersFrom(other) | Rule::After(other) | Rule::NotBefore(other) => Some(N::text(other)),
+            Rule::DiffersFrom(other) | Rule::MatchesField(other) | Rule::After(other) | Rule::NotBefore(other) => {
+                Some(N::text(other))
+            }
             _ => None,
         }
     }

@@ -39,7 +39,7 @@ pub struct Model {
     #[field(string(255), description = "The display name; derived from `name` by default.")]
     pub label: String,
     #[field(
-        enumeration("string", "text", "integer", "decimal", "boolean", "date", "timestamp", "choice"),
+        enumeration("string", "text", "integer", "decimal", "boolean", "date", "time", "timestamp", "choice"),
         required,
         immutable,
         description = "The type of its values.",

@@ -203,6 +203,7 @@ fn rule_sentence(catalog: &Catalog, kind: Kind, rule: Rule) -> Option<String> {
             format!("The `{field}` of an existing {}.", noun(catalog.linked(resource).meta))
         }
         Rule::DiffersFrom(other) => format!("Different from `{other}`."),
+        Rule::MatchesField(other) => format!("Equal to `{other}`."),
         Rule::After(other) => format!("After `{other}`, if both are set."),
         Rule::NotBefore(other) => format!("Not before `{other}`, if both are set."),
         Rule::Pattern(_) => return None,

@@ -49,7 +49,11 @@ impl Examples<'_> {
                 let shown = |f: &FieldMeta| f.shown == Shown::Always && f.name != by && !f.name.ends_with("ed_at");
                 json!([self.record(target, shown)])
             }
-            _ => self.value(field),
+            // A value that equals another field has the example of that field.
+            _ => match field.rules.iter().find_map(|rule| matched(entry, rule)) {
+                Some(other) => self.value(other),
+                None => self.value(field),
+            },
         }
     }
 
@@ -86,7 +90,6 @@ impl Examples<'_> {
         match field.kind {
             Kind::Decimal { places, .. } => json!(decimal(field, text, u32::from(places))),
             Kind::Timestamp { form } if field.example.is_empty() => json!(time(form, later)),
-            Kind::Date if field.example.is_empty() => json!(if later { "2026-03-22" } else { "2026-03-21" }),
             kind if !text.is_empty() => literal(kind, text),
             Kind::String { max } => json!(self.text(field, Some(max))),
             Kind::Text => json!(self.text(field, None)),
@@ -104,10 +107,12 @@ impl Examples<'_> {
                 json!(vec![one.to_lowercase(); elements(field)])
             }
             Kind::RefList { .. } => json!((1..=elements(field)).collect::<Vec<_>>()),
-            Kind::Uuid => json!("0f8fad5b-d9cb-469f-a165-70867728950e"),
             Kind::Json | Kind::CustomFields => json!({}),
             Kind::Computed { .. } => json!("https://example.com/files/1"),
-            Kind::Timestamp { .. } | Kind::Date | Kind::Derived { .. } | Kind::Embedded { .. } => Value::Null,
+            kind => match &kind.facts().format {
+                Some(format) => json!(if later { format.later } else { format.example }),
+                None => Value::Null,
+            },
         }
     }
 
@@ -142,6 +147,14 @@ impl Examples<'_> {
             "attachable_type" => self.catalog.attachables().next().map(|e| e.meta.type_name),
             _ => None,
         }
+    }
+}
+
+/// The field that a rule says this one equals.
+fn matched(entry: &Entry, rule: &Rule) -> Option<&'static FieldMeta> {
+    match rule {
+        Rule::MatchesField(other) => entry.field(other),
+        _ => None,
     }
 }
 

@@ -6,6 +6,7 @@ use super::english;
 use super::example::Examples;
 use super::node::{Node, reference};
 use super::request_schema::BOOLEAN_WORD;
+use super::response_schema::formatted;
 use charter_core::catalog::EXPLAIN_ABILITY;
 use charter_core::catalog::{Catalog, Entry};
 use charter_core::meta::{Deprecated, FieldMeta, Kind, Shown};
@@ -240,7 +241,7 @@ fn filter(field: &FieldMeta, kind: Kind, predicate: Predicate, example: &Value) 
                 Kind::String { .. } | Kind::Text => text(Some("^[^,]+$")),
                 kind => value(kind),
             };
-            let most = i64::try_from(query::MAX_LIST_ELEMENTS).unwrap_or(i64::MAX);
+            let most = i64::try_from(query::max_elements(predicate)).unwrap_or(i64::MAX);
             let list =
                 Node::object().with("type", "array").with("items", items).with("minItems", 1).with("maxItems", most);
             separated(query(&name, &description, list, json!([example])))
@@ -278,13 +279,11 @@ fn value(kind: Kind) -> Node {
         Kind::Decimal { .. } => Node::object().with("type", "number"),
         Kind::Boolean => reference("schemas", BOOLEAN_WORD),
         Kind::Timestamp { .. } => Node::object().with("type", "string").with("format", "date-time"),
-        Kind::Date => Node::object().with("type", "string").with("format", "date"),
         Kind::Enum { values } => Node::object().with("type", "string").with("enum", json!(values)),
         Kind::PolymorphicType { type_names } => Node::object().with("type", "string").with("enum", json!(type_names)),
-        Kind::Uuid => Node::object().with("type", "string").with("format", "uuid"),
         Kind::StringList { .. } => array(json!({ "type": "string" })),
         Kind::RefList { .. } => array(json!({ "type": "integer" })),
-        _ => text(None),
+        kind => formatted(kind, |pattern| pattern.read).unwrap_or_else(|| text(None)),
     }
 }
 

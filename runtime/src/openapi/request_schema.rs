@@ -200,8 +200,6 @@ fn forms(catalog: &Catalog, field: &FieldMeta, write: Write) -> Vec<Node> {
             vec![Node::object().with("type", "string").with("enum", json!(type_names))]
         }
         Kind::Timestamp { .. } => vec![Node::object().with("type", "string").with("format", "date-time")],
-        Kind::Date => vec![Node::object().with("type", "string").with("format", "date")],
-        Kind::Uuid => vec![Node::object().with("type", "string").with("format", "uuid")],
         Kind::StringList { max } => {
             let element = Node::object().with("type", "string").with("minLength", 1).with("pattern", NOT_BLANK);
             vec![list(field, element.with("maxLength", i64::from(max)))]
@@ -212,7 +210,7 @@ fn forms(catalog: &Catalog, field: &FieldMeta, write: Write) -> Vec<Node> {
             vec![Node::object().with("type", "object").with("additionalProperties", reference("schemas", CUSTOM_VALUE))]
         }
         Kind::Embedded { resource, by } => vec![list(field, embedded(catalog, catalog.linked(resource), by, write))],
-        Kind::Derived { .. } | Kind::Computed { .. } => vec![Node::object()],
+        kind => vec![response_schema::formatted(kind, |pattern| pattern.read).unwrap_or_else(Node::object)],
     }
 }
 

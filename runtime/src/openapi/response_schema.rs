@@ -1,5 +1,6 @@
 //! Schemas of responses, with the format in which the server writes each field.
 
+use charter_model::TextPattern;
 use serde_json::json;
 
 use super::english;
@@ -88,7 +89,6 @@ pub fn value(catalog: &Catalog, field: &FieldMeta) -> Node {
     }
     match field.kind {
         Kind::String { max } => text().with("maxLength", i64::from(max)),
-        Kind::Text | Kind::Derived { .. } | Kind::Computed { .. } => text(),
         Kind::Integer => number("int32"),
         Kind::BigInt | Kind::Ref { .. } | Kind::PolymorphicRef { .. } => number("int64"),
         Kind::Boolean => Node::object().with("type", "boolean"),
@@ -104,7 +104,6 @@ pub fn value(catalog: &Catalog, field: &FieldMeta) -> Node {
             };
             text().with("format", "date-time").with("pattern", end)
         }
-        Kind::Date => text().with("format", "date"),
         Kind::Enum { values } => text().with("enum", json!(values)),
         Kind::PolymorphicType { type_names } => text().with("enum", json!(type_names)),
         Kind::Code { values } => {
@@ -114,10 +113,17 @@ pub fn value(catalog: &Catalog, field: &FieldMeta) -> Node {
         Kind::StringList { max } => list(text().with("maxLength", i64::from(max))),
         Kind::RefList { .. } => list(number("int64")),
         Kind::Json => any_json(),
-        Kind::Uuid => text().with("format", "uuid"),
         Kind::CustomFields => custom_values(),
         Kind::Embedded { resource, by } => list(of_embedded(catalog, catalog.linked(resource), by)),
+        kind => formatted(kind, |pattern| pattern.written).unwrap_or_else(text),
     }
+}
+
+/// The schema of a type whose JSON is text of one form, with the pattern of what the server accepts or returns.
+pub fn formatted(kind: Kind, pattern: fn(&TextPattern) -> &'static str) -> Option<Node> {
+    let format = kind.facts().format.as_ref()?;
+    let schema = Node::object().with("type", "string").with("format", format.name);
+    Some(schema.with_some("pattern", format.pattern.as_ref().map(pattern)))
 }
 
 fn list(items: Node) -> Node {

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use charter_model::Number;
+use charter_model::{Number, Storage};
 
 use super::rules::{least, most};
 use crate::diagnostic::{Code, Diagnostic, Problems};
@@ -42,6 +42,9 @@ fn contradiction(rule: &Rule, field: &Field, other: &Field) -> Option<String> {
                 _ => None,
             }
         }
+        Rule::MatchesField(_) => is_below(field, other)
+            .or_else(|| is_below(other, field))
+            .or_else(|| are_disjoint(field, other).then(|| "they have no value in common".to_owned())),
         Rule::After(_) | Rule::NotBefore(_) if field.kind.is_number() => {
             let ((most, at_most), (least, at_least)) = (most(field)?, least(other)?);
             let is_kept = most > least || most == least && matches!(rule, Rule::NotBefore(_));
@@ -52,22 +55,37 @@ fn contradiction(rule: &Rule, field: &Field, other: &Field) -> Option<String> {
     }
 }
 
+/// The bounds by which every number of one field is less than every number of another.
+fn is_below(one: &Field, other: &Field) -> Option<String> {
+    let ((most, at_most), (least, at_least)) = (most(one)?, least(other)?);
+    (most < least).then(|| format!("`{}` has `{at_most}`, and `{}` has `{at_least}`", one.declared, other.declared))
+}
+
+/// True if no word or number is among the values of both fields.
+fn are_disjoint(one: &Field, other: &Field) -> bool {
+    match (one.kind.words(), other.kind.words(), one.kind.codes(), other.kind.codes()) {
+        (Some(own), Some(others), ..) => own.iter().all(|own| others.iter().all(|other| own.value != other.value)),
+        (_, _, Some(own), Some(others)) => {
+            own.iter().all(|own| others.iter().all(|other| own.number.value != other.number.value))
+        }
+        _ => false,
+    }
+}
+
 /// True if two literals satisfy a rule; true where their texts do not tell.
 pub fn satisfies(rule: &Rule, kind: &Kind, own: &str, other: &str) -> bool {
     let order = match (kind.is_number(), Number::read(own), Number::read(other)) {
         (true, Some(own), Some(other)) => own.partial_cmp(&other),
         (true, ..) => None,
         // ISO 8601 text of one length in one zone sorts like the times.
-        _ if kind.facts().takes_now => {
+        _ if kind.facts().is_temporal => {
+            let has_offset = kind.facts().storage == Some(Storage::Timestamp);
             let is_alike = own.len() == other.len() && own.ends_with('Z') == other.ends_with('Z');
-            is_alike.then(|| own.cmp(other)).filter(|_| *kind == Kind::Known(Type::Date) || own.ends_with('Z'))
+            is_alike.then(|| own.cmp(other)).filter(|_| own.ends_with('Z') || !has_offset)
         }
-        _ => (own == other).then_some(Ordering::Equal),
+        // One UUID has several spellings.
+        _ if *kind == Kind::Known(Type::Uuid) => own.eq_ignore_ascii_case(other).then_some(Ordering::Equal),
+        _ => Some(own.cmp(other)),
     };
-    match (rule, order) {
-        (Rule::DiffersFrom(_), Some(order)) => order != Ordering::Equal,
-        (Rule::After(_), Some(order)) => order == Ordering::Greater,
-        (Rule::NotBefore(_), Some(order)) => order != Ordering::Less,
-        _ => true,
-    }
+    order.is_none_or(|order| rule.allows(order))
 }

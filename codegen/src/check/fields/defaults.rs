@@ -1,5 +1,7 @@
 //! Default checks: whether a default fits its type and the rules of its field.
 
+use std::cmp::Ordering;
+
 use charter_model::field_type::list::elements;
 use charter_model::format::is_email;
 use charter_model::{Hook, Misfit, Number};
@@ -58,7 +60,7 @@ fn cross_field_rules(field: &Field, all: &[Field], problems: &mut Problems) {
             (Default::Literal(own), Default::Literal(other)) => {
                 cross_field::satisfies(&rule.value, &field.kind, own, other)
             }
-            (Default::Now, Default::Now) => matches!(rule.value, Rule::NotBefore(_)),
+            (Default::Now, Default::Now) => rule.value.allows(Ordering::Equal),
             _ => true,
         };
         if !is_satisfied {

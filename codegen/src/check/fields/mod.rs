@@ -80,10 +80,18 @@ fn not_blank(key: &str, of: &str, text: Option<&Name>, problems: &mut Problems) 
     }
 }
 
-/// Checks the display options: text that is only white space, and a widget that does not fit the type.
+/// Checks the display options: text that is only white space, and a placeholder or a widget that does not fit the type.
 fn described(field: &Field, problems: &mut Problems) {
     for (option, text) in field.described.iter().filter(|(option, _)| option.facts().takes == OptionTakes::Text) {
         not_blank(option.key(), field.declared.as_str(), Some(text), problems);
+    }
+    let shows_text = field.kind.is_text() || field.kind.is_number();
+    if let Some(text) = field.described.get(DisplayOption::Placeholder)
+        && !(shows_text || field.kind.is_unknown())
+    {
+        let message = format!("`{}` has a type whose input shows no placeholder", field.declared);
+        let problem = Diagnostic::new(Code::Contradiction, text.span, message, "does not fit");
+        problems.push(problem.help("it applies to text and numbers: use `help`, which stands below any input"));
     }
     let widget = field.described.get(DisplayOption::Widget);
     let Some((word, widget)) = widget.and_then(|word| Some((word, Widget::read(word.as_str())?))) else { return };

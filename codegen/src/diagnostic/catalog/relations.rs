@@ -31,8 +31,8 @@ pub const ENTRIES: &[Entry] = &[
     Entry {
         code: Code::OtherField,
         title: "fields that cannot be compared",
-        explanation: "`differs_from`, `after` and `not_before` name another field of the same record, or another \
-            parameter of the same action, with the same type. A `bigint` is not comparable with an `integer`.",
+        explanation: "A rule between two fields, such as `differs_from` or `after`, names another field of the same record, or \
+            another parameter of the same action, with the same type. A `bigint` is not comparable with an `integer`.",
         wrong: "# resources/activity.yaml\nresource: activity\nfields:\n  starts_at: { type: timestamp, nullable: true }\n  ends_at: { type: timestamp, nullable: true, not_before: start_at }\n",
         right: "# resources/activity.yaml\nresource: activity\nfields:\n  starts_at: { type: timestamp, nullable: true }\n  ends_at: { type: timestamp, nullable: true, not_before: starts_at }\n",
     },

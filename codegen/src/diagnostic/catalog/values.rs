@@ -46,7 +46,7 @@ pub const ENTRIES: &[Entry] = &[
         explanation: "No value satisfies all rules: the minimum exceeds the maximum, text must be longer than its \
             type allows, `pattern` or `format` allows no text of a valid length, `above` is the greatest number of \
             the type, or `after` and `not_before` form a cycle. Two fields may also exclude each other, by \
-            `differs_from` or by their bounds. Required references, by id or by `exists`, may form a cycle in which \
+            a rule between them or by their bounds. Required references, by id or by `exists`, may form a cycle in which \
             the first record could never be created.",
         wrong: "# resources/product.yaml\nresource: product\nfields:\n  buffer: { type: integer, required: true, min: 10, max: 5 }\n",
         right: "# resources/product.yaml\nresource: product\nfields:\n  buffer: { type: integer, required: true, min: 5, max: 10 }\n",

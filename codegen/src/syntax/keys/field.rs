@@ -57,11 +57,13 @@ const FORMAT: Key = rule(RuleFacts::FORMAT);
 const UNIQUE: Key = rule(RuleFacts::UNIQUE);
 const EXISTS: Key = rule(RuleFacts::EXISTS);
 const DIFFERS_FROM: Key = rule(RuleFacts::DIFFERS_FROM);
+const MATCHES_FIELD: Key = rule(RuleFacts::MATCHES_FIELD);
 const AFTER: Key = rule(RuleFacts::AFTER);
 const NOT_BEFORE: Key = rule(RuleFacts::NOT_BEFORE);
 
 const LABEL: Key = option("label", DisplayOption::Label);
 const HELP: Key = option("help", DisplayOption::Help);
+const PLACEHOLDER: Key = option("placeholder", DisplayOption::Placeholder);
 const GROUP: Key = option("group", DisplayOption::Group);
 const WIDGET: Key = option("widget", DisplayOption::Widget);
 const DESCRIPTION: Key = option("description", DisplayOption::Description);
@@ -157,6 +159,7 @@ pub static FIELD: Table = Table {
         ),
         EXISTS,
         DIFFERS_FROM,
+        MATCHES_FIELD,
         AFTER,
         NOT_BEFORE,
         key(
@@ -183,6 +186,7 @@ pub static FIELD: Table = Table {
         DEPRECATION,
         LABEL,
         HELP,
+        PLACEHOLDER,
         GROUP,
         WIDGET,
         DESCRIPTION,
@@ -209,10 +213,12 @@ pub static INPUT: Table = Table {
         FORMAT,
         EXISTS,
         DIFFERS_FROM,
+        MATCHES_FIELD,
         AFTER,
         NOT_BEFORE,
         LABEL,
         HELP,
+        PLACEHOLDER,
         DESCRIPTION,
         EXAMPLE,
     ],

@@ -5,6 +5,7 @@
 
 mod advisory_lock;
 mod batcher;
+mod cell;
 mod coalesce;
 mod connection;
 mod input_row;
@@ -18,6 +19,7 @@ mod sql;
 mod sqlite_bind;
 mod sqlite_functions;
 mod sqlite_reader;
+mod sqlite_value;
 mod stale_plans;
 mod statement_timeout;
 
@@ -40,6 +42,7 @@ use sea_orm::{
 use tokio::sync::Notify;
 
 pub use advisory_lock::{DedicatedLock, Lock};
+pub use cell::Cell;
 use coalesce::Batchers;
 use connection::TransactionPool;
 pub use connection::{CommitNotifier, Connection, LazyTransaction, Pool};
@@ -54,6 +57,7 @@ pub use sql::{FALSE, Operand, Sql, TRUE};
 pub use sqlite_bind::time_text;
 pub use sqlite_functions::fold;
 use sqlite_reader::SqliteReader;
+pub use sqlite_value::text as sqlite_text;
 pub use statement_timeout::WITHOUT_TIMEOUT;
 
 use crate::error::{Error, Result};

@@ -29,6 +29,14 @@ pub(super) fn to_sqlite<'v>(value: &'v Value, text: &'v mut String) -> Option<St
             *text = value.format("%F").to_string();
             Stored::Text(text.as_bytes())
         }
+        Value::ChronoTime(Some(value)) => {
+            *text = value.format("%T%.f").to_string();
+            Stored::Text(text.as_bytes())
+        }
+        Value::ChronoDateTime(Some(value)) => {
+            *text = value.format("%F %T%.f").to_string();
+            Stored::Text(text.as_bytes())
+        }
         Value::Uuid(Some(value)) => Stored::Blob(value.as_bytes()),
         Value::Double(value) => value.map_or(Stored::Null, Stored::Real),
         Value::Bytes(Some(value)) => Stored::Blob(value),
@@ -37,6 +45,7 @@ pub(super) fn to_sqlite<'v>(value: &'v Value, text: &'v mut String) -> Option<St
             Stored::Text(text.as_bytes())
         }
         Value::ChronoDateTimeUtc(None) | Value::ChronoDate(None) | Value::Uuid(None) => Stored::Null,
+        Value::ChronoTime(None) | Value::ChronoDateTime(None) => Stored::Null,
         Value::Decimal(None) | Value::Json(None) | Value::Bytes(None) => Stored::Null,
         // Unscaled integer of the column's scale.
         Value::Decimal(Some(value)) => Stored::Integer(i64::try_from(value.mantissa()).ok()?),

@@ -7,18 +7,18 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use chrono::{DateTime, Datelike, NaiveDate, SecondsFormat, Utc};
+use chrono::{DateTime, Datelike, SecondsFormat, Utc};
 use rust_decimal::Decimal;
 use sea_orm::Value;
 use serde_json::{Value as Json, json};
 use sha2::{Digest, Sha256};
-use uuid::Uuid;
 
 use super::condition::Condition;
 use super::order_by::{KeyType, OrderBy, Position};
 use super::sql::write_condition;
 use crate::db::{Dialect, Row, Sql};
 use crate::error::{Error, Result};
+use crate::field_type::codec;
 use crate::number;
 use crate::record::Cell;
 
@@ -29,7 +29,7 @@ const FINGERPRINT_BYTES: usize = 8;
 /// Length limit of a cursor, because it is sent in a URL.
 const MAX_CURSOR_BYTES: usize = 32_768;
 
-/// Years of times and dates, as in filters. PostgreSQL rejects others that the parsers accept.
+/// Years of times, as in filters. PostgreSQL rejects others that the parsers accept.
 const ALLOWED_YEARS: std::ops::RangeInclusive<i32> = 1..=9999;
 
 /// Reader and writer of the cursors of one list with one order and one set of filters.
@@ -124,8 +124,11 @@ impl KeyType {
             KeyType::Boolean => cell.boolean()?.map(Json::from),
             KeyType::Decimal(places) => cell.scaled(u32::from(places))?.map(Json::from),
             KeyType::Time => cell.time()?.map(|time| time.to_rfc3339_opts(SecondsFormat::AutoSi, true).into()),
-            KeyType::Date => cell.date()?.map(|date| date.to_string().into()),
-            KeyType::Uuid => cell.uuid()?.map(|uuid| uuid.to_string().into()),
+            KeyType::Coded(storage) => {
+                let mut text = Vec::new();
+                codec(storage).map(|codec| (codec.write)(&mut text, cell)).transpose()?;
+                serde_json::from_slice(&text).ok()
+            }
         }
         .unwrap_or(Json::Null))
     }
@@ -143,10 +146,7 @@ impl KeyType {
             KeyType::Time => {
                 text()?.parse::<DateTime<Utc>>().ok().filter(|time| ALLOWED_YEARS.contains(&time.year()))?.into()
             }
-            KeyType::Date => {
-                text()?.parse::<NaiveDate>().ok().filter(|day| ALLOWED_YEARS.contains(&day.year()))?.into()
-            }
-            KeyType::Uuid => text()?.parse::<Uuid>().ok()?.into(),
+            KeyType::Coded(storage) => (codec(storage)?.read)(text()?).ok()?,
         })
     }
 }

@@ -30,6 +30,7 @@ pub use plan::{
     Count, DEFAULT_PER_PAGE, MAX_BOUND_VALUES, MAX_CONDITIONS, MAX_LIST_ELEMENTS, MAX_PER_PAGE, MAX_VALUE_CHARACTERS,
     Order, Plan, Planner, too_many_values,
 };
+pub use predicate_test::max_elements;
 pub use request::{Pair, Request, Term, Values, decode};
 pub use resolve::{allows, include_names, is_filterable};
 pub use saved_view::{Filter, Logic, SavedView, filters_condition, read_filters, too_many_conditions};

@@ -10,6 +10,7 @@ use super::custom_field_sql;
 use super::plan::Order;
 use crate::custom_field::CustomKind;
 use crate::db::{Dialect, Sql};
+use crate::field_type::codec;
 use crate::meta::Kind;
 use crate::record::RECORD;
 use crate::record::Source;
@@ -59,8 +60,8 @@ pub enum KeyType {
     /// A JSON number of any scale: text on PostgreSQL, an integer on SQLite.
     Number,
     Time,
-    Date,
-    Uuid,
+    /// A value with a codec other than a time.
+    Coded(Storage),
 }
 
 /// SQL of one key.
@@ -296,8 +297,7 @@ fn key_type(order: &Order) -> KeyType {
         Some(Storage::Boolean) => KeyType::Boolean,
         Some(Storage::Decimal(_, places)) => KeyType::Decimal(places),
         Some(Storage::Timestamp) => KeyType::Time,
-        Some(Storage::Date) => KeyType::Date,
-        Some(Storage::Uuid) => KeyType::Uuid,
+        Some(storage) if codec(storage).is_some() => KeyType::Coded(storage),
         // Every other kind with an order is text.
         _ => KeyType::Text,
     }

@@ -2,11 +2,11 @@
 
 use std::collections::HashSet;
 
-use charter_model::{Predicate, Reads, Storage};
+use charter_model::{Group, Predicate, Storage};
 
 use super::condition::{Condition, Target, Test};
 use super::order_by::{OrderBy, is_ordered};
-use super::predicate_test::{label_test, read_texts, test};
+use super::predicate_test::{label_tests, read_texts, tests};
 use super::request::{Request, Term};
 use super::resolve::{Named, allows, include_names};
 use crate::catalog::{Catalog, Entry};
@@ -155,11 +155,8 @@ impl<'a> Planner<'a> {
             return Err(format!("must name at most {MAX_CONDITIONS} fields"));
         }
         let texts = read_texts(predicate, &term.values)?;
-        let mut conditions = Vec::with_capacity(names.len());
-        for name in names {
-            conditions.push(self.condition(name, predicate, &texts)?);
-        }
-        Ok(if conditions.len() == 1 { conditions.remove(0) } else { Condition::Any(conditions) })
+        let conditions = names.into_iter().map(|name| self.condition(name, predicate, &texts));
+        Ok(any(conditions.collect::<Result<_, _>>()?))
     }
 
     fn condition(self, name: &str, predicate: Predicate, texts: &[String]) -> Result<Condition, String> {
@@ -170,11 +167,10 @@ impl<'a> Planner<'a> {
                 if !kind.accepts(predicate) {
                     return Err(unsupported_predicate(&format!("cf.{name}"), predicate, |other| kind.accepts(other)));
                 }
-                let whole = custom == CustomFieldType::Choice && predicate.reads() != Reads::Text;
+                let whole = custom == CustomFieldType::Choice && predicate.group() != Group::Text;
                 let folded = |text: &String| if whole { fold(text.trim()) } else { text.clone() };
                 let texts: Vec<String> = texts.iter().map(folded).collect();
-                let test = test(kind, predicate, &texts, custom.comparison_type().is_text())?;
-                let test = match test {
+                let in_json = |test| match test {
                     Test::Compare(comparison, value) => Test::Compare(comparison, json_operand(value)),
                     Test::In { values, negated } => {
                         Test::In { values: values.into_iter().map(json_operand).collect(), negated }
@@ -182,24 +178,32 @@ impl<'a> Planner<'a> {
                     // They hold no value that has another form in JSON.
                     Test::Like { .. } | Test::Constant(_) | Test::Null { .. } | Test::Blank { .. } => test,
                 };
-                Ok(Condition::Test { target, test })
+                let tests =
+                    tests(kind, predicate, &texts, custom.comparison_type().is_text())?.into_iter().map(in_json);
+                Ok(any(tests.map(|test| Condition::Test { target: target.clone(), test }).collect()))
             }
             Named::Field(field, source) => {
                 let kind = source.kind();
                 if !(allows(field, predicate, kind) || self.is_mark(field) && kind.accepts(predicate)) {
                     return Err(unsupported_predicate(name, predicate, |other| allows(field, other, kind)));
                 }
-                if let Some(labels) = source.labels {
-                    return Ok(Condition::test(source, label_test(labels, predicate, texts)?));
-                }
-                test(kind, predicate, texts, text_like(kind)).map(|test| Condition::test(source, test))
+                let tests = match source.labels {
+                    Some(labels) => label_tests(labels, predicate, texts)?,
+                    None => tests(kind, predicate, texts, text_like(kind))?,
+                };
+                Ok(any(tests.into_iter().map(|test| Condition::test(source.clone(), test)).collect()))
             }
             Named::Related(field, reference) => {
                 if !allows(field, predicate, field.kind) {
                     return Err(unsupported_predicate(name, predicate, |other| allows(field, other, field.kind)));
                 }
-                let test = test(field.kind, predicate, texts, text_like(field.kind))?;
-                Ok(Condition::ReferencedField { reference, source: Source::own(field), test })
+                let tests = tests(field.kind, predicate, texts, text_like(field.kind))?.into_iter();
+                let condition = |test| Condition::ReferencedField {
+                    reference: reference.clone(),
+                    source: Source::own(field),
+                    test,
+                };
+                Ok(any(tests.map(condition).collect()))
             }
         }
     }
@@ -268,6 +272,11 @@ impl<'a> Planner<'a> {
         let selected = |f: &&'static FieldMeta| shown(f) && names.iter().any(|name| name == f.name);
         self.entry.meta.fields.iter().filter(selected).collect()
     }
+}
+
+/// A condition that holds if one of these does.
+fn any(mut conditions: Vec<Condition>) -> Condition {
+    if conditions.len() == 1 { conditions.remove(0) } else { Condition::Any(conditions) }
 }
 
 fn text_like(kind: Kind) -> bool {

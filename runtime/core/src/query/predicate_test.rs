@@ -1,19 +1,25 @@
 //! Converts a predicate and the texts of a parameter into a test.
 
-use charter_model::{Predicate, Reads};
+use charter_model::{Group, Predicate, Reads};
 
 use super::condition::{Comparison, MatchPosition, Test};
-use super::plan::{MAX_LIST_ELEMENTS, MAX_VALUE_CHARACTERS};
+use super::plan::{MAX_CONDITIONS, MAX_LIST_ELEMENTS, MAX_VALUE_CHARACTERS};
 use super::request::Values;
 use super::value;
 use crate::db::fold;
 use crate::meta::Kind;
 
+/// Limit on the elements of a predicate's list. Each text to search for is a condition of its own.
+pub fn max_elements(predicate: Predicate) -> usize {
+    if predicate.group() == Group::Text { MAX_CONDITIONS } else { MAX_LIST_ELEMENTS }
+}
+
 /// The texts of a term's values, checked against the limits.
 pub fn read_texts(predicate: Predicate, values: &Values) -> Result<Vec<String>, String> {
+    let most = max_elements(predicate);
     let texts: Vec<String> = match (predicate.reads(), values) {
-        (Reads::List, Values::One(text)) if text.chars().count() > MAX_VALUE_CHARACTERS * MAX_LIST_ELEMENTS => {
-            return Err(format!("must have at most {MAX_LIST_ELEMENTS} elements"));
+        (Reads::List, Values::One(text)) if text.chars().count() > MAX_VALUE_CHARACTERS * most => {
+            return Err(format!("must have at most {most} elements"));
         }
         (Reads::List, Values::One(text)) => text.split(',').map(String::from).collect(),
         (Reads::List, Values::Repeated(texts)) => texts.clone(),
@@ -26,8 +32,8 @@ pub fn read_texts(predicate: Predicate, values: &Values) -> Result<Vec<String>, 
     if texts.is_empty() {
         return Err("needs a value".into());
     }
-    if texts.len() > MAX_LIST_ELEMENTS {
-        return Err(format!("must have at most {MAX_LIST_ELEMENTS} elements"));
+    if texts.len() > most {
+        return Err(format!("must have at most {most} elements"));
     }
     if texts.iter().any(|text| text.chars().count() > MAX_VALUE_CHARACTERS) {
         return Err(format!("must have at most {MAX_VALUE_CHARACTERS} characters"));
@@ -38,14 +44,23 @@ pub fn read_texts(predicate: Predicate, values: &Values) -> Result<Vec<String>, 
     Ok(texts)
 }
 
-/// Builds the test of a predicate for values of a kind. If `text` is true, the empty text counts as blank.
-pub fn test(kind: Kind, predicate: Predicate, texts: &[String], text: bool) -> Result<Test, String> {
+/// Builds the tests of a predicate for values of a kind, of which a value must pass one. If `text` is true, the empty
+/// text counts as blank.
+pub fn tests(kind: Kind, predicate: Predicate, texts: &[String], text: bool) -> Result<Vec<Test>, String> {
+    match predicate {
+        Predicate::ContAny => texts.iter().map(|one| like(MatchPosition::Anywhere, one, false)).collect(),
+        predicate => test(kind, predicate, texts, text).map(|test| vec![test]),
+    }
+}
+
+fn like(position: MatchPosition, text: &str, negated: bool) -> Result<Test, String> {
+    value::read_value(Kind::Text, text)?;
+    Ok(Test::Like { position, needle: fold(text), negated })
+}
+
+fn test(kind: Kind, predicate: Predicate, texts: &[String], text: bool) -> Result<Test, String> {
     let first = texts.first().map(String::as_str).unwrap_or_default();
     let compare = |comparison| value::read_comparison(kind, comparison, first).map_err(|p| blank_or(first, p));
-    let like = |position, negated| {
-        value::read_value(Kind::Text, first)?;
-        Ok(Test::Like { position, needle: fold(first), negated })
-    };
     let switch = |affirmed: bool| value::read_boolean(first).map(|holds| holds == affirmed);
     match predicate {
         Predicate::Eq => compare(Comparison::Equal),
@@ -54,10 +69,13 @@ pub fn test(kind: Kind, predicate: Predicate, texts: &[String], text: bool) -> R
         Predicate::Lteq => compare(Comparison::LessOrEqual),
         Predicate::Gt => compare(Comparison::Greater),
         Predicate::Gteq => compare(Comparison::GreaterOrEqual),
-        Predicate::Cont => like(MatchPosition::Anywhere, false),
-        Predicate::NotCont => like(MatchPosition::Anywhere, true),
-        Predicate::Start => like(MatchPosition::Start, false),
-        Predicate::End => like(MatchPosition::End, false),
+        // `tests` makes one test for each text of `cont_any`.
+        Predicate::Cont | Predicate::ContAny => like(MatchPosition::Anywhere, first, false),
+        Predicate::NotCont => like(MatchPosition::Anywhere, first, true),
+        Predicate::Start => like(MatchPosition::Start, first, false),
+        Predicate::NotStart => like(MatchPosition::Start, first, true),
+        Predicate::End => like(MatchPosition::End, first, false),
+        Predicate::NotEnd => like(MatchPosition::End, first, true),
         Predicate::Null => Ok(Test::Null { negated: !switch(true)? }),
         Predicate::NotNull => Ok(Test::Null { negated: switch(true)? }),
         Predicate::Blank if text => Ok(Test::Blank { negated: !switch(true)? }),
@@ -83,14 +101,18 @@ fn blank_or(text: &str, problem: String) -> String {
     problem
 }
 
-/// Evaluates a predicate on the labels of a code field and returns a test on the codes.
-pub fn label_test(
+/// Evaluates a predicate on the labels of a code field and returns tests on the codes, of which a code must pass one.
+pub fn label_tests(
     labels: &'static [(i32, &'static str)],
     predicate: Predicate,
     texts: &[String],
-) -> Result<Test, String> {
-    let kind = Kind::Text;
-    let test = test(kind, predicate, texts, false)?;
+) -> Result<Vec<Test>, String> {
+    let tests = tests(Kind::Text, predicate, texts, false)?;
+    Ok(tests.into_iter().map(|test| label_test(labels, test)).collect())
+}
+
+/// Converts a test of the labels of a code field into a test of the codes.
+fn label_test(labels: &'static [(i32, &'static str)], test: Test) -> Test {
     let holds = |label: &str| match &test {
         Test::Compare(comparison, sea_orm::Value::String(Some(value))) => {
             let order = label.cmp(value.as_str());
@@ -116,10 +138,10 @@ pub fn label_test(
         _ => false,
     };
     if let Test::Null { .. } | Test::Constant(_) | Test::Blank { .. } = test {
-        return Ok(test);
+        return test;
     }
     // 64-bit like every other integer: PostgreSQL is sent the list as one array type.
     let values: Vec<_> =
         labels.iter().filter(|(_, label)| holds(label)).map(|(code, _)| i64::from(*code).into()).collect();
-    Ok(if values.is_empty() { Test::Constant(false) } else { Test::In { values, negated: false } })
+    if values.is_empty() { Test::Constant(false) } else { Test::In { values, negated: false } }
 }

@@ -30,7 +30,7 @@ pub struct SavedView {
 pub struct Filter {
     pub field: String,
     pub predicate: String,
-    /// A scalar, or a list for `in` and `not_in`; absent for predicates without a value.
+    /// A scalar, or a list for predicates of lists such as `in`; absent for predicates without a value.
     #[serde(default)]
     pub value: Json,
     #[serde(default)]

@@ -8,6 +8,7 @@ use sea_orm::Value;
 use super::{Cell, Column, Shape, write_timestamp};
 use crate::db::Row;
 use crate::error::{Error, Result};
+use crate::field_type::{self, codec};
 use crate::meta::{FieldMeta, Kind, TimestampForm};
 use crate::number;
 
@@ -42,7 +43,6 @@ pub fn write_value(out: &mut Vec<u8>, column: &Column, cell: Cell<'_>) -> Result
             None => None,
         },
         kind => match kind.storage() {
-            Some(Storage::String(_) | Storage::Text | Storage::Word) => cell.text()?.map(|text| write_text(out, text)),
             Some(Storage::Id | Storage::SingletonId | Storage::Integer | Storage::BigInt) => {
                 cell.integer()?.map(|number| drop(write!(out, "{number}")))
             }
@@ -62,9 +62,11 @@ pub fn write_value(out: &mut Vec<u8>, column: &Column, cell: Cell<'_>) -> Result
                 write_timestamp(out, time, form);
                 out.push(b'"');
             }),
-            Some(Storage::Date) => cell.date()?.map(|date| drop(write!(out, "\"{date}\""))),
-            Some(Storage::Uuid) => cell.uuid()?.map(|uuid| drop(write!(out, "\"{uuid}\""))),
             Some(Storage::Json | Storage::List) => cell.json()?.map(|text| out.extend_from_slice(text.as_bytes())),
+            Some(storage) => match codec(storage) {
+                Some(codec) => (codec.write)(out, cell)?,
+                None => cell.text()?.map(|text| write_text(out, text)),
+            },
             None => return Err(Error::internal(format!("`{}` has no column of its own", column.name))),
         },
     };
@@ -104,9 +106,10 @@ pub fn write_single_value(out: &mut Vec<u8>, field: &FieldMeta, value: &Value) {
             write_timestamp(out, *value, form);
             out.push(b'"');
         }
-        (_, Value::ChronoDate(Some(value))) => drop(write!(out, "\"{value}\"")),
-        (_, Value::Uuid(Some(value))) => drop(write!(out, "\"{value}\"")),
         (_, Value::Json(Some(value))) => drop(serde_json::to_writer(out, value)),
-        _ => out.extend_from_slice(b"null"),
+        (_, value) => match field_type::text(value) {
+            Some(text) => write_text(out, &text),
+            None => out.extend_from_slice(b"null"),
+        },
     }
 }

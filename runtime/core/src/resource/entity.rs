@@ -4,8 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 
-use charter_model::Storage;
-use sea_orm::sea_query::{ArrayType, StringLen};
+use sea_orm::sea_query::ArrayType;
 use sea_orm::strum::IntoEnumIterator;
 use sea_orm::{
     ColumnDef, ColumnFromStrErr, ColumnType, ColumnTypeTrait, DbErr, Iden, IdenStatic, PrimaryKeyToColumn,
@@ -13,6 +12,7 @@ use sea_orm::{
 };
 
 use super::{Record, Resource, Source};
+use crate::field_type;
 use crate::meta::{FieldMeta, ResourceMeta};
 
 /// The columns of an entity in order.
@@ -139,7 +139,7 @@ pub fn column_definition<R: Resource>(column: R::Column) -> ColumnDef {
 
 /// The array type of a column's values.
 pub fn column_type<R: Resource>(column: R::Column) -> ArrayType {
-    field(R::meta(), column.as_str()).map_or(ArrayType::String, array_type)
+    field(R::meta(), column.as_str()).map_or(ArrayType::String, |field| field_type::array_type(field.kind))
 }
 
 fn field(meta: &'static ResourceMeta, name: &str) -> Option<&'static FieldMeta> {
@@ -147,34 +147,6 @@ fn field(meta: &'static ResourceMeta, name: &str) -> Option<&'static FieldMeta> 
 }
 
 fn definition(field: &FieldMeta) -> ColumnDef {
-    let column = match field.kind.storage() {
-        Some(Storage::String(max)) => ColumnType::String(StringLen::N(max)),
-        Some(Storage::Word) => ColumnType::String(StringLen::N(255)),
-        Some(Storage::Text) | None => ColumnType::Text,
-        Some(Storage::Integer) => ColumnType::Integer,
-        Some(Storage::Id | Storage::SingletonId | Storage::BigInt) => ColumnType::BigInteger,
-        Some(Storage::Boolean) => ColumnType::Boolean,
-        Some(Storage::Decimal(precision, places)) => {
-            ColumnType::Decimal(Some((u32::from(precision), u32::from(places))))
-        }
-        Some(Storage::Timestamp) => ColumnType::TimestampWithTimeZone,
-        Some(Storage::Date) => ColumnType::Date,
-        Some(Storage::Uuid) => ColumnType::Uuid,
-        Some(Storage::Json | Storage::List) => ColumnType::JsonBinary,
-    };
+    let column = field_type::column_type(field.kind);
     if field.nullable { column.def().nullable() } else { column.def() }
-}
-
-fn array_type(field: &FieldMeta) -> ArrayType {
-    match field.kind.storage() {
-        Some(Storage::String(_) | Storage::Text | Storage::Word) | None => ArrayType::String,
-        Some(Storage::Integer) => ArrayType::Int,
-        Some(Storage::Id | Storage::SingletonId | Storage::BigInt) => ArrayType::BigInt,
-        Some(Storage::Boolean) => ArrayType::Bool,
-        Some(Storage::Decimal(..)) => ArrayType::Decimal,
-        Some(Storage::Timestamp) => ArrayType::ChronoDateTimeUtc,
-        Some(Storage::Date) => ArrayType::ChronoDate,
-        Some(Storage::Uuid) => ArrayType::Uuid,
-        Some(Storage::Json | Storage::List) => ArrayType::Json,
-    }
 }

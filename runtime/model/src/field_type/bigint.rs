@@ -30,6 +30,7 @@ pub static FACTS: TypeFacts = TypeFacts {
     family: Some("bigint"),
     is_number: true,
     can_exist: true,
+    literal: |_, text| literal(text),
     ..TypeFacts::PLAIN
 };
 
@@ -38,6 +39,6 @@ pub fn holds(number: Number) -> bool {
     number.is_whole_within(i64::MIN.into(), i64::MAX.into())
 }
 
-pub fn literal(text: &str) -> Result<(), Misfit> {
+fn literal(text: &str) -> Result<(), Misfit> {
     integer::whole(text, holds)
 }

@@ -30,10 +30,11 @@ pub static FACTS: TypeFacts = TypeFacts {
     family: Some("boolean"),
     has_few_values: true,
     can_be_unique: false,
+    literal: |_, text| literal(text),
     ..TypeFacts::PLAIN
 };
 
-pub fn literal(text: &str) -> Result<(), Misfit> {
+fn literal(text: &str) -> Result<(), Misfit> {
     match matches!(text, "true" | "false") {
         true => Ok(()),
         false => Err(Misfit::new(format!("`{text}` is neither true nor false"), "write `true` or `false`")),

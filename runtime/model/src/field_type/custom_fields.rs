@@ -1,6 +1,6 @@
 //! `custom_fields`: the values of the custom fields by name, in the column that `custom_fields: true` declares.
 
-use super::TypeFacts;
+use super::{TypeFacts, json};
 use crate::Storage;
 
 /// Filters name a custom field as `cf.<name>`, not through the object that holds its value.
@@ -13,5 +13,7 @@ pub static FACTS: TypeFacts = TypeFacts {
     has_order: false,
     starts_empty: true,
     can_be_unique: false,
+    literal: |key, _| json::literal(key),
+    value: Some(|_| Ok(())),
     ..TypeFacts::PLAIN
 };

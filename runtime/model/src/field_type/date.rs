@@ -1,6 +1,6 @@
 //! `date`: a calendar day.
 
-use super::{Takes, TypeFacts, TypeWord};
+use super::{Takes, TextFormat, TypeFacts, TypeWord, timestamp};
 use crate::date::is_day;
 use crate::literal::Misfit;
 use crate::{Group, Storage};
@@ -30,9 +30,14 @@ pub static FACTS: TypeFacts = TypeFacts {
     predicates: &[Group::Every, Group::Ordered],
     family: Some("date"),
     takes_now: true,
+    is_temporal: true,
+    literal: |key, _| timestamp::literal(key),
+    value: Some(value),
+    format: Some(TextFormat { name: "date", pattern: None, example: "2026-03-21", later: "2026-03-22" }),
+    input: Some("date"),
     ..TypeFacts::PLAIN
 };
 
-pub fn value(text: &str) -> Result<(), Misfit> {
+fn value(text: &str) -> Result<(), Misfit> {
     Misfit::unless(is_day(text), text, "a calendar date", "2026-03-21")
 }

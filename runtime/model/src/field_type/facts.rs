@@ -1,7 +1,28 @@
 //! Properties of a field type, as data that codegen, the derive and the runtime read in place of a match on the type.
 
 use super::Parameters;
-use crate::{Group, Storage, Widget};
+use crate::{Group, Misfit, Storage, Widget};
+
+/// The format of a type whose JSON is text.
+#[derive(Debug)]
+pub struct TextFormat {
+    /// The `format` of JSON Schema: `date`.
+    pub name: &'static str,
+    /// The regular expression of the values, if the name does not say it.
+    pub pattern: Option<TextPattern>,
+    pub example: &'static str,
+    /// An example that is after the other one, if the type has an order.
+    pub later: &'static str,
+}
+
+/// The regular expressions of a format.
+#[derive(Debug)]
+pub struct TextPattern {
+    /// The text that the server accepts.
+    pub read: &'static str,
+    /// The text that the server returns.
+    pub written: &'static str,
+}
 
 /// The properties that every field of a type has.
 #[derive(Debug)]
@@ -41,6 +62,8 @@ pub struct TypeFacts {
     pub has_few_values: bool,
     /// True if a field without a value starts as an empty list or object.
     pub starts_empty: bool,
+    /// True for days and times, of which one is before or after another.
+    pub is_temporal: bool,
     /// True if `now` is a default: the time or the day of the request.
     pub takes_now: bool,
     /// True if it takes the rule `unique`.
@@ -49,6 +72,15 @@ pub struct TypeFacts {
     pub can_exist: bool,
     /// True if a migration can fill existing rows with one value.
     pub can_be_filled: bool,
+    /// Checks a literal with which a field of the type can start. The first argument is the key that holds it, such as
+    /// `default`. A type with arguments has its check in `literal.rs`.
+    pub literal: fn(&str, &str) -> Result<(), Misfit>,
+    /// Checks a value that a client could send, if it differs from a literal.
+    pub value: Option<fn(&str) -> Result<(), Misfit>>,
+    /// The format of a type whose JSON is text of one form.
+    pub format: Option<TextFormat>,
+    /// The `type` of the HTML input whose value is the JSON text.
+    pub input: Option<&'static str>,
     /// The widgets that replace its input in the panel.
     pub widgets: &'static [Widget],
 }
@@ -74,15 +106,20 @@ impl TypeFacts {
         is_folded: false,
         has_few_values: false,
         starts_empty: false,
+        is_temporal: false,
         takes_now: false,
         can_be_unique: true,
         can_exist: false,
         can_be_filled: true,
+        literal: |_, _| Ok(()),
+        value: None,
+        format: None,
+        input: None,
         widgets: &[],
     };
 
     /// True if the rules `after` and `not_before` apply.
     pub fn follows(&self) -> bool {
-        self.is_number || self.takes_now
+        self.is_number || self.is_temporal
     }
 }

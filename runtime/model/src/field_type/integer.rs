@@ -30,6 +30,7 @@ pub static FACTS: TypeFacts = TypeFacts {
     family: Some("integer"),
     is_number: true,
     can_exist: true,
+    literal: |_, text| literal(text),
     ..TypeFacts::PLAIN
 };
 
@@ -38,7 +39,7 @@ pub fn holds(number: Number) -> bool {
     number.is_whole_within(i32::MIN.into(), i32::MAX.into())
 }
 
-pub fn literal(text: &str) -> Result<(), Misfit> {
+fn literal(text: &str) -> Result<(), Misfit> {
     whole(text, holds)
 }
 

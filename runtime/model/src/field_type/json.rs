@@ -29,6 +29,7 @@ pub static FACTS: TypeFacts = TypeFacts {
     has_order: false,
     starts_empty: true,
     can_be_unique: false,
+    literal: |key, _| literal(key),
     ..TypeFacts::PLAIN
 };
 

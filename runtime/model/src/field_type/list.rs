@@ -34,6 +34,7 @@ pub static REFERENCES: TypeFacts = TypeFacts {
     usage: "ref_list(\"role\")",
     signature: "list(ref({}))",
     parameters: Parameters::Resource,
+    value: Some(references),
     ..LIST
 };
 
@@ -45,11 +46,12 @@ const LIST: TypeFacts = TypeFacts {
     has_order: false,
     starts_empty: true,
     can_be_unique: false,
+    literal: |key, _| literal(key),
     ..TypeFacts::PLAIN
 };
 
 /// The type has no literals: without `key`, a list starts empty.
-pub fn literal(key: &str) -> Result<(), Misfit> {
+fn literal(key: &str) -> Result<(), Misfit> {
     Err(Misfit::new("a list starts empty", format!("remove `{key}`")))
 }
 
@@ -72,6 +74,6 @@ pub fn strings(max: u32, text: &str) -> Result<(), Misfit> {
     elements(text).try_for_each(|element| string(max, element).map_err(|misfit| of(element, misfit)))
 }
 
-pub fn references(text: &str) -> Result<(), Misfit> {
+fn references(text: &str) -> Result<(), Misfit> {
     elements(text).try_for_each(reference::value)
 }

@@ -1,8 +1,8 @@
 //! Field types: one enum with the arguments of each type, and one file for each type with its other properties.
 //!
 //! A new type is a file here, a variant of [`FieldType`], and its row in [`TypeWord::ALL`], [`TypeFacts::COLUMNS`],
-//! [`FieldType::facts`] and, if it has arguments, [`FieldType::read`] and [`FieldType::arguments`]. `literal.rs` calls its
-//! checks of literals and values.
+//! [`FieldType::facts`] and [`FieldType::read`]. One with arguments is also in [`FieldType::arguments`], and `literal.rs`
+//! calls its checks of literals and values.
 
 pub mod bigint;
 pub mod boolean;
@@ -19,13 +19,14 @@ pub mod polymorphic;
 pub mod reference;
 pub mod string;
 pub mod text;
+pub mod time;
 pub mod timestamp;
 mod type_word;
 pub mod uuid;
 pub mod virtual_field;
 
 use crate::{Notation, Predicate, Storage, TimestampForm};
-pub use facts::TypeFacts;
+pub use facts::{TextFormat, TextPattern, TypeFacts};
 pub use type_word::{Takes, TypeWord};
 
 /// The values that a field holds: its type with its arguments.
@@ -53,6 +54,8 @@ pub enum FieldType<N: Notation> {
     },
     /// A calendar day, `2026-03-21`.
     Date,
+    /// A time of day, `14:30:00`.
+    Time,
     /// One of the words, compared without regard to case.
     Enum {
         values: N::Names,
@@ -151,6 +154,7 @@ impl TypeWord {
         &decimal::WORD,
         &timestamp::WORD,
         &date::WORD,
+        &time::WORD,
         &enumeration::WORD,
         &code::WORD,
         &list::WORD,
@@ -171,6 +175,7 @@ impl TypeFacts {
         &decimal::FACTS,
         &timestamp::FACTS,
         &date::FACTS,
+        &time::FACTS,
         &enumeration::FACTS,
         &code::FACTS,
         &list::STRINGS,
@@ -196,6 +201,7 @@ impl<N: Notation> FieldType<N> {
             FieldType::Decimal { .. } => &decimal::FACTS,
             FieldType::Timestamp { .. } => &timestamp::FACTS,
             FieldType::Date => &date::FACTS,
+            FieldType::Time => &time::FACTS,
             FieldType::Enum { .. } => &enumeration::FACTS,
             FieldType::Code { .. } => &code::FACTS,
             FieldType::StringList { .. } => &list::STRINGS,
@@ -223,6 +229,7 @@ impl<N: Notation> FieldType<N> {
             ("Decimal", Arguments::Digits { precision, places }) => FieldType::Decimal { precision, places },
             ("Timestamp", Arguments::Form(form)) => FieldType::Timestamp { form },
             ("Date", Arguments::None) => FieldType::Date,
+            ("Time", Arguments::None) => FieldType::Time,
             ("Enum", Arguments::Words(values)) => FieldType::Enum { values },
             ("Code", Arguments::Codes(values)) => FieldType::Code { values },
             ("StringList", Arguments::Length(max)) => FieldType::StringList { max },
@@ -317,6 +324,7 @@ mod tests {
             FieldType::Decimal { precision: 12, places: 2 },
             FieldType::Timestamp { form: TimestampForm::Seconds },
             FieldType::Date,
+            FieldType::Time,
             FieldType::Enum { values: &["draft"] },
             FieldType::Code { values: &[(1, "Bulk")] },
             FieldType::StringList { max: 50 },

@@ -1,6 +1,6 @@
 //! `ref(x | y)`: the two columns of a reference to one of several resources, its type and its id.
 
-use super::{Parameters, TypeFacts};
+use super::{Parameters, TypeFacts, reference};
 use crate::literal::Misfit;
 use crate::naming::upper_camel;
 use crate::{Group, Storage};
@@ -20,6 +20,7 @@ pub static TYPE: TypeFacts = TypeFacts {
     has_few_values: true,
     can_be_unique: false,
     can_be_filled: false,
+    literal: |key, _| literal(key),
     ..TypeFacts::PLAIN
 };
 
@@ -37,11 +38,13 @@ pub static ID: TypeFacts = TypeFacts {
     family: Some("id"),
     can_be_unique: false,
     can_be_filled: false,
+    literal: |key, _| literal(key),
+    value: Some(reference::value),
     ..TypeFacts::PLAIN
 };
 
 /// The type has no literals: no records exist when the application is built.
-pub fn literal(key: &str) -> Result<(), Misfit> {
+fn literal(key: &str) -> Result<(), Misfit> {
     Err(Misfit::new("no record exists when the application is built", format!("remove `{key}`")))
 }
 

@@ -28,11 +28,13 @@ pub static FACTS: TypeFacts = TypeFacts {
     storage: Some(Storage::BigInt),
     predicates: &[Group::Every, Group::Ordered],
     family: Some("id"),
+    literal: |_, _| literal(),
+    value: Some(value),
     ..TypeFacts::PLAIN
 };
 
 /// The type has no literals: no records exist when the application is built.
-pub fn literal() -> Result<(), Misfit> {
+fn literal() -> Result<(), Misfit> {
     Err(Misfit::new("no record exists when the application is built", "only `ref(user)` has a default: `caller`"))
 }
 

@@ -15,7 +15,7 @@ pub static WORD: TypeWord = TypeWord {
     meaning: "A point in time, in the format of `timestamps`.",
     takes: Takes::Nothing,
     facts: &FACTS,
-    elsewhere: &[(&["datetime", "timestamptz", "time"], "timestamp")],
+    elsewhere: &[(&["datetime", "timestamptz"], "timestamp")],
 };
 
 pub static FACTS: TypeFacts = TypeFacts {
@@ -31,6 +31,9 @@ pub static FACTS: TypeFacts = TypeFacts {
     predicates: &[Group::Every, Group::Ordered],
     family: Some("timestamp"),
     takes_now: true,
+    is_temporal: true,
+    literal: |key, _| literal(key),
+    value: Some(value),
     ..TypeFacts::PLAIN
 };
 
@@ -39,6 +42,6 @@ pub fn literal(key: &str) -> Result<(), Misfit> {
     Err(Misfit::new(format!("a fixed time cannot be a {key}"), "write `now`"))
 }
 
-pub fn value(text: &str) -> Result<(), Misfit> {
+fn value(text: &str) -> Result<(), Misfit> {
     Misfit::unless(is_instant(text), text, "a point in time", "2026-03-21T10:00:00Z")
 }

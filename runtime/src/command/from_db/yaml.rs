@@ -1,5 +1,6 @@
 //! YAML of a resource for a table, with comments about parts that cannot be expressed.
 
+use charter_model::TypeFacts;
 use charter_model::field_type::{decimal, string};
 use charter_model::naming::{MAX_NAME_LENGTH, is_snake_case};
 use charter_model::reserved::{SERVER_FIELDS, is_never_a_name};
@@ -185,8 +186,6 @@ fn kind(dialect: Dialect, column: &Column, notes: &mut Vec<String>) -> Option<(S
             }
             plain(&format!("decimal({most}, {})", places.min(most)))
         }
-        "date" => plain("date"),
-        "uuid" => plain("uuid"),
         "json" | "jsonb" => {
             if word == "json" && dialect == Dialect::Postgres {
                 notes.push("json becomes jsonb".to_owned());
@@ -199,11 +198,20 @@ fn kind(dialect: Dialect, column: &Column, notes: &mut Vec<String>) -> Option<(S
             }
             plain("timestamp")
         }
-        _ if word.starts_with("date_") => plain("date"),
-        _ if word.starts_with("uuid_") => plain("uuid"),
         _ if word.starts_with("json") => plain("json"),
-        _ => None,
+        _ => formatted(|facts| is_stored_as(facts, word)).and_then(|facts| plain(facts.word)),
     }
+}
+
+/// The type whose values are text of one form in JSON and that fits.
+fn formatted(fits: impl Fn(&TypeFacts) -> bool) -> Option<&'static TypeFacts> {
+    TypeFacts::COLUMNS.iter().copied().find(|facts| facts.format.is_some() && fits(facts))
+}
+
+/// True if a database type is the storage of a field type, on either database.
+fn is_stored_as(facts: &TypeFacts, word: &str) -> bool {
+    let plain = word.strip_suffix(" without time zone").unwrap_or(word);
+    facts.storage.is_some_and(|storage| [storage.facts().sqlite, storage.facts().postgres].contains(&plain))
 }
 
 /// Splits a type into its name and arguments: `character varying(20)`. Text after the parentheses is ignored.
@@ -268,7 +276,12 @@ fn literal(kind: &str, written: &str) -> Option<String> {
             let fits = |text: &String| arguments.first().is_some_and(|most| text.chars().count() <= *most as usize);
             text.filter(fits).map(|text| quoted(&text))
         }
-        _ => None,
+        _ => {
+            let fits = |text: &String| {
+                formatted(|facts| facts.word == kind).is_some_and(|facts| (facts.literal)("default", text).is_ok())
+            };
+            text.filter(fits).map(|text| quoted(&text))
+        }
     }
 }
 

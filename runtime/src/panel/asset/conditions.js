@@ -52,7 +52,9 @@ export function fitValue(condition) {
   } else {
     input = document.createElement('input');
     input.type = reads === 'switch' ? 'hidden' : 'text';
-    if (reads === 'value' && ['date', 'datetime-local'].includes(field.input)) input.type = field.input;
+    if (reads === 'value' && !['text', 'number', 'reference'].includes(field.input)) {
+      Object.assign(input, { type: field.input, step: '1' });
+    }
     input.value = reads === 'switch' ? '' : value;
     input.autocomplete = 'off';
     if (field?.input === 'number') input.inputMode = 'decimal';

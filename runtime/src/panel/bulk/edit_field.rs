@@ -103,7 +103,7 @@ impl EditableField {
             display_names: &display_names,
             suggestion_url: input::suggestion_url(request, self.declared()),
             referenced_name: None,
-            widget: None,
+            display: None,
         };
         input::render(request, kind, rules, &options)
     }

@@ -179,6 +179,7 @@ fn render_text(request: &PanelRequest<'_>, kind: Kind, text: &str, placement: Pl
             Some(shown) => html! { time datetime=(text) { (shown) } },
             None => html! { (text) },
         },
+        _ if kind.facts().is_temporal => html! { time datetime=(text) { (text) } },
         Kind::Decimal { .. } => html! { (request.locale.numbers.number(text)) },
         _ if text.is_empty() => render_empty(),
         _ => match placement {

@@ -17,7 +17,7 @@ use charter_core::query::{Pair, Predicate, read_boolean};
 
 /// The words for a predicate, between the label of a field and a value of this kind.
 pub fn predicate_label(predicate: Predicate, kind: Kind) -> &'static str {
-    let time = matches!(kind, Kind::Timestamp { .. } | Kind::Date);
+    let time = kind.facts().is_temporal;
     match predicate {
         Predicate::Eq => "is",
         Predicate::NotEq => "is not",
@@ -31,8 +31,11 @@ pub fn predicate_label(predicate: Predicate, kind: Kind) -> &'static str {
         Predicate::Gteq => "is at least",
         Predicate::Cont => "contains",
         Predicate::NotCont => "does not contain",
+        Predicate::ContAny => "contains one of",
         Predicate::Start => "begins with",
+        Predicate::NotStart => "does not begin with",
         Predicate::End => "ends with",
+        Predicate::NotEnd => "does not end with",
         Predicate::Null => "is not set",
         Predicate::NotNull => "is set",
         Predicate::Present => "is filled in",

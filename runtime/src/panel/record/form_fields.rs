@@ -140,7 +140,7 @@ impl RecordForm<'_> {
             suggestion_url: input::suggestion_url(self.request, Some(field)),
             referenced_name: self.polymorphic_name(field, value),
             // Inputs in a row of embedded records are compact.
-            widget: field.widget.filter(|_| !name.contains('.')),
+            display: Some(field).filter(|_| !name.contains('.')),
         };
         let marked_label = html! { (label) @if required { " " span .required title="Required" { "*" } } };
         let inner = html! {

@@ -17,11 +17,10 @@ use charter_core::query::{Predicate, Reads};
 /// The type of an input, in the word that the scripts use.
 pub fn script_type(kind: Kind) -> &'static str {
     match kind {
-        Kind::Date => "date",
         Kind::Timestamp { .. } => "datetime-local",
         Kind::Integer | Kind::BigInt | Kind::Decimal { .. } => "number",
         Kind::Ref { .. } | Kind::PolymorphicRef { .. } => "reference",
-        _ => "text",
+        kind => kind.facts().input.unwrap_or("text"),
     }
 }
 
@@ -69,14 +68,13 @@ pub fn condition_value(
                     None if !row.value.trim().is_empty() => ("text", None),
                     local => ("datetime-local", local),
                 },
-                "date" => ("date", None),
-                _ => ("text", None),
+                _ => (kind.facts().input.unwrap_or("text"), None),
             };
             let name_of_value = referenced
                 .zip(row.value.trim().parse().ok())
                 .and_then(|(referenced, id)| display_names.get(referenced, id));
             let input_mode = column.is_some_and(|column| script_type(column.kind) == "number").then_some("decimal");
-            html! { input type=(input_type) inputmode=[input_mode] name=(name) value=(local.as_ref().unwrap_or(&row.value)) aria-label=(label) step=[(input_type == "datetime-local").then_some("1")] data-titles=[suggestion_url] data-title=[name_of_value] autocomplete="off"; }
+            html! { input type=(input_type) inputmode=[input_mode] name=(name) value=(local.as_ref().unwrap_or(&row.value)) aria-label=(label) step=[(input_type != "text").then_some("1")] data-titles=[suggestion_url] data-title=[name_of_value] autocomplete="off"; }
         }
         (Some(Reads::List), Some(choices)) => checkbox_group(name, &choices, &row.value, label),
         (Some(Reads::List), None) if suggestion_url.is_some() && referenced.is_some() => {
@@ -148,13 +146,22 @@ pub struct InputOptions<'o> {
     pub suggestion_url: Option<String>,
     /// Display name of the record that a polymorphic reference refers to.
     pub referenced_name: Option<String>,
-    pub widget: Option<Widget>,
+    /// The field whose display options the input has.
+    pub display: Option<&'static FieldMeta>,
 }
 
 impl InputOptions<'_> {
+    fn widget(&self) -> Option<Widget> {
+        self.display?.widget
+    }
+
+    fn placeholder(&self) -> Option<&'static str> {
+        self.display.map(|field| field.placeholder).filter(|text| !text.is_empty())
+    }
+
     /// Returns true if the input is a group of radio buttons.
     pub fn is_radio(&self) -> bool {
-        self.widget == Some(Widget::Radio) && self.choices.is_some()
+        self.widget() == Some(Widget::Radio) && self.choices.is_some()
     }
 
     /// Returns true if the input is a checkbox. A nullable boolean is a `<select>` with three options.
@@ -169,8 +176,9 @@ pub fn render(request: &PanelRequest<'_>, kind: Kind, rules: &[Rule], options: &
     let (id, name, described_by) = (&options.id, &options.name, &options.described_by);
     let invalid = options.invalid.then_some("true");
     let required = options.required.then_some("true");
+    let placeholder = options.placeholder();
     let (is_monospace, is_multiline) =
-        (options.widget == Some(Widget::Monospace), options.widget == Some(Widget::Textarea));
+        (options.widget() == Some(Widget::Monospace), options.widget() == Some(Widget::Textarea));
     match (kind, &options.choices) {
         (_, Some(choices)) if options.is_radio() => radio_group(options, choices, &text),
         (Kind::Boolean, _) if options.is_checkbox(kind) => html! {
@@ -215,11 +223,11 @@ pub fn render(request: &PanelRequest<'_>, kind: Kind, rules: &[Rule], options: &
         },
         (Kind::String { max }, _) if is_multiline => html! {
             (form_roundtrip::original_input(InputKind::Textarea, name, options.value))
-            textarea id=(id) name=(name) rows="3" maxlength=(max) aria-describedby=[described_by] aria-invalid=[invalid] aria-required=[required] { "\n" (text) }
+            textarea id=(id) name=(name) rows="3" maxlength=(max) placeholder=[placeholder] aria-describedby=[described_by] aria-invalid=[invalid] aria-required=[required] { "\n" (text) }
         },
         (Kind::Text, _) => html! {
             (form_roundtrip::original_input(InputKind::Textarea, name, options.value))
-            textarea .code[is_monospace] id=(id) name=(name) rows="4" aria-describedby=[described_by] aria-invalid=[invalid] aria-required=[required] { "\n" (text) }
+            textarea .code[is_monospace] id=(id) name=(name) rows="4" placeholder=[placeholder] aria-describedby=[described_by] aria-invalid=[invalid] aria-required=[required] { "\n" (text) }
         },
         (Kind::Json, _) => html! {
             textarea .code id=(id) name={ (name) "[json]" } rows="6" spellcheck="false" aria-describedby=[described_by] aria-invalid=[invalid] { "\n" (to_pretty_json(options.value)) }
@@ -230,8 +238,8 @@ pub fn render(request: &PanelRequest<'_>, kind: Kind, rules: &[Rule], options: &
             let input_type = if local.is_some() || text.is_empty() { "datetime-local" } else { "text" };
             html! { (form_roundtrip::original_input(InputKind::Timestamp, name, options.value)) input type=(input_type) step=[(input_type != "text").then_some("any")] id=(id) name=(name) value=(local.as_ref().unwrap_or(&text)) aria-describedby=[described_by] aria-invalid=[invalid] aria-required=[required]; }
         }
-        (Kind::Date, _) => {
-            html! { input type="date" id=(id) name=(name) value=(text) aria-describedby=[described_by] aria-invalid=[invalid] aria-required=[required]; }
+        (kind, _) if kind.facts().input.is_some() => {
+            html! { input type=[kind.facts().input] step="1" id=(id) name=(name) value=(text) aria-describedby=[described_by] aria-invalid=[invalid] aria-required=[required]; }
         }
         (kind, _) => {
             let (input_type, mode) = match kind {
@@ -246,10 +254,10 @@ pub fn render(request: &PanelRequest<'_>, kind: Kind, rules: &[Rule], options: &
                 if matches!(input_type, "email" | "url") { InputKind::Trimmed } else { InputKind::SingleLine };
             let input = html! {
                 (form_roundtrip::original_input(input_kind, name, options.value))
-                input .code[is_monospace] type=(input_type) id=(id) name=(name) value=(text) inputmode=[mode] maxlength=[max_length] autocomplete="off"
+                input .code[is_monospace] type=(input_type) id=(id) name=(name) value=(text) inputmode=[mode] maxlength=[max_length] placeholder=[placeholder] autocomplete="off"
                     aria-describedby=[described_by] aria-invalid=[invalid] aria-required=[required];
             };
-            match options.widget {
+            match options.widget() {
                 Some(Widget::Money) => request.locale.numbers.money_input(input),
                 _ => input,
             }

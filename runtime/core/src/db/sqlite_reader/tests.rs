@@ -1,6 +1,6 @@
 //! Tests of the record reader for SQLite.
 
-use chrono::{DateTime, NaiveDate, Utc};
+use chrono::{DateTime, NaiveDate, NaiveTime, Utc};
 use rust_decimal::Decimal;
 use sea_orm::Value;
 use uuid::Uuid;
@@ -42,7 +42,7 @@ fn first(rows: &Rows) -> i64 {
 async fn values_are_bound_in_the_storage_classes_of_the_driver() {
     let (reader, _writer, _folder) = open("bound", None);
     let time: DateTime<Utc> = "2026-03-21T10:05:09.070Z".parse().unwrap();
-    let cases: [(Value, &str, &str); 12] = [
+    let cases: [(Value, &str, &str); 14] = [
         (true.into(), "integer", "1"),
         (Value::Bool(None), "null", "NULL"),
         (7i32.into(), "integer", "7"),
@@ -52,6 +52,8 @@ async fn values_are_bound_in_the_storage_classes_of_the_driver() {
         (time.into(), "text", "'2026-03-21T10:05:09.070+00:00'"),
         (Value::ChronoDateTimeUtc(None), "null", "NULL"),
         (NaiveDate::from_ymd_opt(2026, 3, 1).unwrap().into(), "text", "'2026-03-01'"),
+        (NaiveTime::from_hms_opt(14, 30, 0).unwrap().into(), "text", "'14:30:00'"),
+        (Value::ChronoTime(None), "null", "NULL"),
         (Uuid::from_u128(0x00ff).into(), "blob", "X'000000000000000000000000000000FF'"),
         (Decimal::new(-1_2345, 4).into(), "integer", "-12345"),
         (serde_json::json!({ "a": [1] }).into(), "text", "'{\"a\":[1]}'"),

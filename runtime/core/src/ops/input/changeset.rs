@@ -4,14 +4,12 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use charter_model::Storage;
-use chrono::{DateTime, NaiveDate, Utc};
 use rust_decimal::Decimal;
 use sea_orm::{ActiveModelTrait, ActiveValue, EntityTrait, FromQueryResult, IntoActiveModel, QueryResult, Value};
-use uuid::Uuid;
 
 use super::embedded::EmbeddedSet;
-use super::null;
 use crate::error::{Error, FieldErrors, Result};
+use crate::field_type::{codec, null};
 use crate::meta::{FieldMeta, ResourceMeta};
 use crate::record::{Cell, write_text};
 use crate::resource::{ActionEvent, Resource};
@@ -221,11 +219,11 @@ pub fn stored(row: &QueryResult, field: &FieldMeta) -> Result<Option<Value>> {
             let scaled = Cell::named(row, name)?.scaled(u32::from(places))?;
             scaled.map(|n| Decimal::from_i128_with_scale(i128::from(n), u32::from(places)).into())
         }
-        Storage::Timestamp => row.try_get::<Option<DateTime<Utc>>>("", name)?.map(Value::from),
-        Storage::Date => row.try_get::<Option<NaiveDate>>("", name)?.map(Value::from),
-        Storage::Uuid => row.try_get::<Option<Uuid>>("", name)?.map(Value::from),
         Storage::Json | Storage::List => row.try_get::<Option<serde_json::Value>>("", name)?.map(Value::from),
-        Storage::String(_) | Storage::Text | Storage::Word => row.try_get::<Option<String>>("", name)?.map(Value::from),
+        storage => match codec(storage) {
+            Some(codec) => (codec.stored)(row, name)?,
+            None => row.try_get::<Option<String>>("", name)?.map(Value::from),
+        },
     })
 }
 

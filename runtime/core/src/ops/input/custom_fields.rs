@@ -4,10 +4,10 @@ use sea_orm::Value as Stored;
 use serde_json::{Map, Value};
 
 use super::body::RawJson;
-use crate::custom_field::{CustomFieldType, Definition};
+use crate::custom_field::{CustomFieldType, CustomKind, Definition};
 use crate::error::FieldErrors;
+use crate::field_type;
 use crate::query::read_value;
-use crate::record::write_timestamp;
 use crate::suggest::hint;
 
 /// Merges the values of a request into those of the record. Null keeps a value, and `""` clears it, even if its
@@ -67,11 +67,11 @@ pub fn merge(
 /// it. A choice that was removed is still returned.
 pub fn readable_value<'v>(definition: &Definition, value: &'v Value) -> &'v Value {
     let Some(of_type) = CustomFieldType::from_name(&definition.field_type) else { return &Value::Null };
-    let fits = match of_type {
-        CustomFieldType::String | CustomFieldType::Text | CustomFieldType::Choice => value.is_string(),
-        CustomFieldType::Integer => value.is_i64(),
-        CustomFieldType::Boolean => value.is_boolean(),
-        CustomFieldType::Decimal | CustomFieldType::Date | CustomFieldType::Timestamp => {
+    let fits = match of_type.comparison_type() {
+        CustomKind::Text | CustomKind::LongText | CustomKind::Choice => value.is_string(),
+        CustomKind::Integer => value.is_i64(),
+        CustomKind::Boolean => value.is_boolean(),
+        CustomKind::Decimal | CustomKind::Time => {
             value.as_str().is_some_and(|text| read_value(of_type.kind(), text).is_ok())
         }
     };
@@ -91,9 +91,7 @@ fn is_stored(stored: Option<&Value>, given: &RawJson<'_>) -> bool {
 fn parse_value(definition: &Definition, given: &RawJson<'_>) -> Result<Value, String> {
     let custom = CustomFieldType::from_name(&definition.field_type).ok_or("has a definition of an unknown type")?;
     let text = given.scalar()?;
-    if matches!(custom, CustomFieldType::String | CustomFieldType::Text | CustomFieldType::Choice)
-        && !matches!(given, RawJson::Text(_))
-    {
+    if custom.comparison_type().is_text() && !matches!(given, RawJson::Text(_)) {
         return Err("must be a string".into());
     }
     if custom == CustomFieldType::Choice && !definition.choices.iter().any(|choice| choice == text) {
@@ -111,13 +109,7 @@ fn parse_value(definition: &Definition, given: &RawJson<'_>) -> Result<Value, St
         Stored::BigInt(Some(value)) => Value::from(value),
         // Decimal text without trailing zeros.
         Stored::Decimal(Some(value)) => Value::String(value.normalize().to_string()),
-        Stored::ChronoDate(Some(date)) => Value::String(date.to_string()),
-        Stored::ChronoDateTimeUtc(Some(time)) => {
-            let mut text = Vec::new();
-            write_timestamp(&mut text, time, crate::meta::TimestampForm::Millis);
-            Value::String(String::from_utf8_lossy(&text).into_owned())
-        }
-        _ => Value::String(text.to_string()),
+        value => Value::String(field_type::text(&value).unwrap_or_else(|| text.to_string())),
     })
 }
 

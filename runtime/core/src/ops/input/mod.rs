@@ -11,7 +11,6 @@ pub mod rules;
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use charter_model::Storage;
 use sea_orm::Value;
 
 use self::body::{Body, RawJson};
@@ -20,6 +19,7 @@ use self::custom_fields::merge;
 use crate::catalog::{Catalog, Entry};
 use crate::custom_field::Definition;
 use crate::error::{Error, FieldErrors, Result};
+use crate::field_type::{self, null};
 use crate::meta::{Access, DefaultValue, FieldMeta, Kind};
 use crate::ops::Context;
 use crate::query::{MAX_LIST_ELEMENTS, read_value};
@@ -155,8 +155,7 @@ fn default_value(field: &FieldMeta, context: &Context<'_>) -> Result<Option<Valu
     let value = match field.default {
         DefaultValue::Literal(text) => read_value(field.kind, text)
             .map_err(|problem| Error::internal(format!("the default of `{}` {problem}", field.name)))?,
-        DefaultValue::Now if field.kind == Kind::Date => context.now().date_naive().into(),
-        DefaultValue::Now => context.now().into(),
+        DefaultValue::Now => field_type::now(field.kind, context.now()),
         DefaultValue::Caller => match context.caller().user_id {
             Some(id) => id.into(),
             None => return Ok(None),
@@ -213,16 +212,13 @@ pub fn read_value_of(field: &FieldMeta, value: &Value) -> Result<Value, String> 
         Value::BigInt(Some(number)) => number.to_string(),
         Value::Decimal(Some(number)) => number.to_string(),
         Value::String(Some(text)) => text.clone(),
-        Value::ChronoDateTimeUtc(Some(time)) => time.to_rfc3339(),
-        Value::ChronoDate(Some(date)) => date.to_string(),
-        Value::Uuid(Some(id)) => id.to_string(),
         Value::Json(Some(json)) if field.kind == Kind::CustomFields => {
             return if json.is_object() { Ok(value.clone()) } else { Err("must be an object".into()) };
         }
         Value::Json(Some(json)) => {
             return read_field(field, &RawJson::Nested(&json.to_string())).map_err(|problems| problems.join("; "));
         }
-        _ => return Err("is of another type".into()),
+        value => field_type::text(value).ok_or("is of another type")?,
     };
     read_field(field, &RawJson::Text(text.into())).map_err(|problems| problems.join("; "))
 }
@@ -350,21 +346,6 @@ fn read_custom_fields(
 
 fn json(value: serde_json::Value) -> Value {
     Value::Json(Some(Box::new(value)))
-}
-
-/// The null value of a kind, with the type of its column.
-pub fn null(kind: Kind) -> Value {
-    match kind.storage() {
-        Some(Storage::Integer) => Value::Int(None),
-        Some(Storage::Id | Storage::SingletonId | Storage::BigInt) => Value::BigInt(None),
-        Some(Storage::Boolean) => Value::Bool(None),
-        Some(Storage::Decimal(..)) => Value::Decimal(None),
-        Some(Storage::Timestamp) => Value::ChronoDateTimeUtc(None),
-        Some(Storage::Date) => Value::ChronoDate(None),
-        Some(Storage::Uuid) => Value::Uuid(None),
-        Some(Storage::Json | Storage::List) => Value::Json(None),
-        Some(Storage::String(_) | Storage::Text | Storage::Word) | None => Value::String(None),
-    }
 }
 
 /// Reads the parameters of an action, in the order of its fields, with their defaults. Adds errors to `errors`.

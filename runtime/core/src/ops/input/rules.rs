@@ -1,5 +1,6 @@
 //! Validation rules of a single value, and rules that compare two fields of a record.
 
+use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::sync::{LazyLock, PoisonError, RwLock};
 
@@ -9,6 +10,7 @@ use sea_orm::Value;
 
 use super::changeset::Changes;
 use crate::error::Result;
+use crate::field_type::order;
 use crate::meta::{FieldMeta, Kind, Rule};
 use crate::number::{self, Scaled};
 
@@ -39,7 +41,8 @@ pub fn check_value(rule: Rule, kind: Kind, value: &Value) -> Result<(), String> 
             Value::String(Some(text)) if !is_email(text) => Err("must be an e-mail address".into()),
             _ => Ok(()),
         },
-        Rule::Unique | Rule::Exists { .. } | Rule::DiffersFrom(_) | Rule::After(_) | Rule::NotBefore(_) => Ok(()),
+        Rule::Unique | Rule::Exists { .. } => Ok(()),
+        Rule::DiffersFrom(_) | Rule::MatchesField(_) | Rule::After(_) | Rule::NotBefore(_) => Ok(()),
     }
 }
 
@@ -66,16 +69,22 @@ pub fn broken_record_rules(
     let mut problems = Vec::new();
     for field in fields {
         for rule in field.rules {
-            let (other, is_broken, problem): (&str, fn(&Value, &Value) -> bool, &str) = match rule {
-                Rule::DiffersFrom(other) => (other, |a, b| a == b, "must differ from"),
-                Rule::After(other) => (other, |a, b| order(a, b).is_some_and(|o| o.is_le()), "must be after"),
-                Rule::NotBefore(other) => (other, |a, b| order(a, b).is_some_and(|o| o.is_lt()), "must not be before"),
+            let (other, problem) = match rule {
+                Rule::DiffersFrom(other) => (other, "must differ from"),
+                Rule::MatchesField(other) => (other, "must equal"),
+                Rule::After(other) => (other, "must be after"),
+                Rule::NotBefore(other) => (other, "must not be before"),
                 _ => continue,
             };
-            if is_checked(field.name, other)
-                && let (Some(one), Some(two)) = (current(field.name)?, current(other)?)
-                && is_broken(&one, &two)
-            {
+            if !is_checked(field.name, other) {
+                continue;
+            }
+            let is_broken = match (current(field.name)?, current(other)?) {
+                (Some(one), Some(two)) => !rule.allows(order(&one, &two)),
+                (Some(_), None) => matches!(rule, Rule::MatchesField(_)),
+                (None, _) => false,
+            };
+            if is_broken {
                 problems.push((field.name, format!("{problem} {other}")));
             }
         }
@@ -83,23 +92,11 @@ pub fn broken_record_rules(
     Ok(problems)
 }
 
-/// Compares two values of one kind.
-fn order(one: &Value, two: &Value) -> Option<std::cmp::Ordering> {
-    match (one, two) {
-        (Value::ChronoDateTimeUtc(Some(a)), Value::ChronoDateTimeUtc(Some(b))) => Some(a.cmp(b)),
-        (Value::ChronoDate(Some(a)), Value::ChronoDate(Some(b))) => Some(a.cmp(b)),
-        (Value::Decimal(Some(a)), Value::Decimal(Some(b))) => Some(a.cmp(b)),
-        (Value::Int(Some(a)), Value::Int(Some(b))) => Some(a.cmp(b)),
-        (Value::BigInt(Some(a)), Value::BigInt(Some(b))) => Some(a.cmp(b)),
-        _ => None,
-    }
-}
-
 fn compare(
     value: &Value,
     kind: Kind,
     bound: &str,
-    holds: impl Fn(std::cmp::Ordering) -> bool,
+    holds: impl Fn(Ordering) -> bool,
     words: &str,
 ) -> Result<(), String> {
     let places = if let Kind::Decimal { places, .. } = kind { u32::from(places) } else { 0 };

@@ -5,7 +5,7 @@ use std::fmt::Display;
 use chrono::{DateTime, NaiveDate, NaiveDateTime, Utc};
 use uuid::Uuid;
 
-use crate::db::Stored;
+use super::Stored;
 use crate::error::{Error, Result};
 
 /// Formats of SQLite's own date functions, in addition to RFC 3339. All are UTC.

@@ -8,8 +8,7 @@ use sea_orm::sqlx::sqlite::SqliteRow;
 use sea_orm::sqlx::{Column, Database, Decode, Postgres, Row, Sqlite, TypeInfo, ValueRef};
 use uuid::Uuid;
 
-use super::sqlite_value;
-use crate::db::{BufferedRow, Row as AnyRow, Stored};
+use super::{BufferedRow, Row as AnyRow, Stored, sqlite_value};
 use crate::error::{Error, Result};
 
 /// The value at a position of a row, for both databases.
@@ -68,7 +67,7 @@ impl<'r> Cell<'r> {
     }
 
     /// Decodes the value with the driver, or with `stored` for a buffered row.
-    fn read<T>(&self, stored: impl FnOnce(Stored<'r>) -> Result<T>) -> Value<T>
+    pub fn read<T>(&self, stored: impl FnOnce(Stored<'r>) -> Result<T>) -> Value<T>
     where
         T: Decode<'r, Postgres> + Decode<'r, Sqlite>,
     {
