@@ -5,6 +5,7 @@
 
 // No request may panic: code that can fail returns an error.
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
+#![warn(unreachable_pub)]
 
 pub mod app;
 pub mod command;

@@ -62,6 +62,9 @@ async fn unknown_predicate_is_rejected_with_a_suggestion(specimens: Specimens) {
         let message = problem(&client, &format!("q[name_{written}]"), "x").await;
         assert!(message.ends_with(&format!("did you mean `{expected}`?")), "{message}");
     }
+    let filters = r#"[{"field":"name","predicate":"contains","value":"x"}]"#;
+    let message = client.list("/specimens", &[("filters", filters)]).await.invalid("filters");
+    assert!(message.contains("did you mean `cont`?"), "{message}");
     let message = problem(&client, "q[name_gtq]", "x").await;
     assert!(message.contains("did you mean `gteq`?") || message.contains("did you mean `gt`?"), "{message}");
     let message = problem(&client, "q[name]", "x").await;

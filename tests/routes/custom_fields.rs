@@ -89,7 +89,7 @@ async fn custom_field_entity_type_is_the_plural_name_of_a_resource_with_custom_f
     }
     let body = json!({ "entity_type": "products", "name": "x", "field_type": "number" });
     let problem = admin.post("/custom_fields", body).await.invalid("field_type");
-    assert!(problem.contains("string, text, integer, decimal, boolean, date, timestamp, choice"), "{problem}");
+    assert!(problem.contains("string, text, integer, decimal, boolean, date, time, timestamp, choice"), "{problem}");
 }
 
 async fn only_a_choice_field_has_choices_and_it_requires_them(server: Server) {

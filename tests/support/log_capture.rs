@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::sync::{Mutex, OnceLock};
 
 /// Log filter, with the warnings of the modules that log slow statements.
-const LEVELS: &str = "error,charter_runtime::metrics=warn,charter_runtime::server::endpoint=warn";
+const LEVELS: &str = "error,charter_core::metrics=warn,charter_runtime::server::endpoint=warn";
 
 static LINES: Mutex<Vec<String>> = Mutex::new(Vec::new());
 

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use charter_model::reserved;
+use charter_model::{TypeFacts, reserved};
 
 use super::plan::Plan;
 use super::step::{Step, Value};
@@ -70,32 +70,21 @@ fn function(name: &str, steps: &[Step], online: bool) -> String {
     text
 }
 
-/// Names of the migrations' prelude and parameter, which a variable of a table must not shadow.
-const RESERVED_VARIABLES: &[&str] = &[
-    "bigint",
-    "boolean",
-    "by",
-    "custom_fields",
-    "date",
-    "decimal",
-    "enumeration",
-    "id",
-    "integer",
-    "json",
-    "list",
-    "manager",
-    "reference",
-    "singleton_id",
-    "string",
-    "text",
-    "timestamp",
-    "uuid",
-];
+/// Names of the migrations' prelude and parameter, which a variable of a table must not shadow, besides the builders of
+/// the storage types.
+const RESERVED_VARIABLES: &[&str] =
+    &["by", "custom_fields", "decimal", "id", "manager", "reference", "singleton_id", "string"];
+
+/// True for the function that builds the column of a type.
+fn is_builder(word: &str) -> bool {
+    TypeFacts::COLUMNS.iter().filter_map(|facts| facts.storage).any(|storage| storage.facts().builder == word)
+}
 
 /// The name of the table's variable.
 fn variable(table: &str) -> String {
     // A table with this suffix gets another, so that two variables differ.
-    match reserved::is_keyword(table) || RESERVED_VARIABLES.contains(&table) || table.ends_with("_table") {
+    let is_function = RESERVED_VARIABLES.contains(&table) || is_builder(table);
+    match reserved::is_keyword(table) || is_function || table.ends_with("_table") {
         true => format!("{table}_table"),
         false => table.to_owned(),
     }

@@ -103,7 +103,8 @@ fn filter(flags: &Flags, problems: &mut Problems) {
     }
     for word in allowed {
         if Predicate::from_name(&word.text).is_none() {
-            let help = suggestion(&word.text, Predicate::names());
+            let known = Predicate::from_foreign_name(&word.text).unwrap_or(&word.text);
+            let help = suggestion(known, Predicate::names());
             problems.report(word.span, format!("unknown predicate `{}`{help}", word.text));
         }
     }

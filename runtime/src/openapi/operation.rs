@@ -136,11 +136,10 @@ fn requirements(route: &RouteInfo) -> String {
 /// The request body of a write, with its fields at the top level or under the singular name.
 fn body(catalog: &Catalog, entry: &Entry, call: RouteOperation) -> Option<Node> {
     let examples = Examples { catalog };
-    if let (true, RouteOperation::Operation(Operation::Create)) = (entry.is_attached(), call) {
-        return Some(upload(catalog, entry));
-    }
-    if let RouteOperation::Bulk = call {
-        return Some(bulk::body(catalog, entry));
+    match call {
+        RouteOperation::Operation(Operation::Create) if entry.is_attached() => return Some(upload(catalog, entry)),
+        RouteOperation::Bulk => return Some(bulk::body(catalog, entry)),
+        _ => {}
     }
     let (schema, example, required, what) = match call {
         RouteOperation::Operation(Operation::Create) => {

@@ -67,7 +67,8 @@ impl Filter {
     /// The equivalent `q` parameter.
     pub fn term(&self) -> Result<Term, String> {
         let predicate = Predicate::from_name(&self.predicate).ok_or_else(|| {
-            format!("refers to an unknown predicate `{}`{}", self.predicate, hint(&self.predicate, Predicate::names()))
+            let known = Predicate::from_foreign_name(&self.predicate).unwrap_or(&self.predicate);
+            format!("refers to an unknown predicate `{}`{}", self.predicate, hint(known, Predicate::names()))
         })?;
         let values = match &self.value {
             Json::Array(list) => Values::Repeated(list.iter().map(text).collect::<Result<_, _>>()?),
