@@ -5,7 +5,7 @@
 
 // No request may panic: code that can fail returns an error.
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
-#![warn(unreachable_pub)]
+#![cfg_attr(not(test), deny(unreachable_pub))]
 
 pub mod app;
 pub mod command;

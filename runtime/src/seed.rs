@@ -15,7 +15,7 @@ use charter_core::ops::{Body, Transaction, insert_seed};
 use charter_core::principal::Principal;
 
 /// Inserts missing rows, identified by a unique field, and the row of each singleton. Existing rows are not changed.
-pub async fn reference(state: &Arc<State>, seeds: &[(&str, &str)]) -> Result<()> {
+pub(crate) async fn reference(state: &Arc<State>, seeds: &[(&str, &str)]) -> Result<()> {
     let transaction = Transaction::begin(state).await?;
     let operator = Principal::operator();
     let outside = Context::new(state, &operator, state.db.reader());

@@ -6,7 +6,7 @@
 
 // No request may panic: code that can fail returns an error.
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
-#![warn(unreachable_pub)]
+#![cfg_attr(not(test), deny(unreachable_pub))]
 
 // The derives name the crate that applications use, which has these modules too.
 extern crate self as charter_runtime;

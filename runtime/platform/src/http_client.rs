@@ -8,7 +8,7 @@ use rustls::{ClientConfig, RootCertStore};
 use charter_core::error::{Error, Result};
 
 /// The certificate authorities of the system, or Mozilla's if the system has none. They are loaded once.
-pub fn root_store() -> Arc<RootCertStore> {
+pub(crate) fn root_store() -> Arc<RootCertStore> {
     static ROOTS: LazyLock<Arc<RootCertStore>> = LazyLock::new(|| {
         let mut roots = RootCertStore::empty();
         roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
@@ -25,7 +25,7 @@ pub fn root_store() -> Arc<RootCertStore> {
 ///
 /// # Errors
 /// When TLS cannot be set up.
-pub fn builder(roots: Arc<RootCertStore>) -> Result<ClientBuilder> {
+pub(crate) fn builder(roots: Arc<RootCertStore>) -> Result<ClientBuilder> {
     Ok(Client::builder()
         .tls_backend_preconfigured(tls_config(roots)?)
         .user_agent(concat!("Charter/", env!("CARGO_PKG_VERSION")))
@@ -40,7 +40,7 @@ pub fn builder(roots: Arc<RootCertStore>) -> Result<ClientBuilder> {
 ///
 /// # Errors
 /// When TLS cannot be set up.
-pub fn tls_config(roots: Arc<RootCertStore>) -> Result<ClientConfig> {
+pub(crate) fn tls_config(roots: Arc<RootCertStore>) -> Result<ClientConfig> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let tls = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
     Ok(tls.map_err(Error::internal)?.with_root_certificates(roots).with_no_client_auth())

@@ -3,7 +3,7 @@
 
 // No request may panic: code that can fail returns an error.
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
-#![warn(unreachable_pub)]
+#![cfg_attr(not(test), deny(unreachable_pub))]
 
 // The derives name the crate that applications use, which has the modules of the core too.
 extern crate charter_core as charter_runtime;

@@ -16,7 +16,7 @@ use charter_core::query::Condition;
 use charter_platform::auth::{invitation, password, role, token, user};
 
 /// Creates a record in the context's transaction. Returns its id and the record as the API shows it.
-pub async fn create(context: &Context<'_>, resource: &str, fields: &Value) -> Result<(i64, Value)> {
+pub(super) async fn create(context: &Context<'_>, resource: &str, fields: &Value) -> Result<(i64, Value)> {
     let bytes = serde_json::to_vec(fields).map_err(Error::internal)?;
     let body = Body::read(&bytes, None)?;
     let outcome = ops::create(context, context.catalog().linked(resource), &body, None).await?;
@@ -34,7 +34,7 @@ async fn create_and_commit(state: &Arc<ServerState>, resource: &str, fields: &Va
     Ok(created)
 }
 
-pub async fn create_user(state: &Arc<ServerState>, matches: &ArgMatches) -> Result<()> {
+pub(super) async fn create_user(state: &Arc<ServerState>, matches: &ArgMatches) -> Result<()> {
     let mut role_ids = Vec::new();
     for name in matches.get_many::<String>("role").into_iter().flatten() {
         let found = role::Entity::find().filter(role::Column::Name.eq(name)).one(state.db.reader()).await?;
@@ -62,14 +62,14 @@ async fn user_by_email(state: &ServerState, matches: &ArgMatches, argument: &str
 }
 
 /// Reads the password from standard input, because other users of the machine can see arguments.
-pub async fn set_password(state: &Arc<ServerState>, matches: &ArgMatches) -> Result<()> {
+pub(super) async fn set_password(state: &Arc<ServerState>, matches: &ArgMatches) -> Result<()> {
     let user = user_by_email(state, matches, "email").await?;
     let mut line = String::new();
     std::io::stdin().read_line(&mut line).map_err(Error::internal)?;
     password::set(state, user.id, line.trim_end_matches(['\r', '\n'])).await
 }
 
-pub async fn invite(state: &Arc<ServerState>, matches: &ArgMatches) -> Result<()> {
+pub(super) async fn invite(state: &Arc<ServerState>, matches: &ArgMatches) -> Result<()> {
     let user = user_by_email(state, matches, "email").await?;
     if !user.is_active {
         return Err(Error::Conflict("The user is deactivated. Set `is_active` to true first.".into()));
@@ -79,7 +79,7 @@ pub async fn invite(state: &Arc<ServerState>, matches: &ArgMatches) -> Result<()
 }
 
 /// Creates a link with which a user sets a password.
-pub async fn invitation(state: &Arc<ServerState>, user_id: i64) -> Result<String> {
+pub(super) async fn invitation(state: &Arc<ServerState>, user_id: i64) -> Result<String> {
     let operator = Principal::operator();
     let context = Context::new(state, &operator, state.db.reader());
     let transaction = Transaction::begin(state).await?;
@@ -88,7 +88,7 @@ pub async fn invitation(state: &Arc<ServerState>, user_id: i64) -> Result<String
     Ok(invitation::url(state, &secret))
 }
 
-pub async fn create_token(state: &Arc<ServerState>, matches: &ArgMatches) -> Result<()> {
+pub(super) async fn create_token(state: &Arc<ServerState>, matches: &ArgMatches) -> Result<()> {
     let user = user_by_email(state, matches, "user").await?;
     let abilities: Vec<&String> = matches.get_many::<String>("ability").into_iter().flatten().collect();
     let expires_at = matches.get_one::<String>("expires-at");
@@ -107,7 +107,7 @@ pub async fn create_token(state: &Arc<ServerState>, matches: &ArgMatches) -> Res
     Ok(())
 }
 
-pub async fn list_tokens(state: &Arc<ServerState>, matches: &ArgMatches) -> Result<()> {
+pub(super) async fn list_tokens(state: &Arc<ServerState>, matches: &ArgMatches) -> Result<()> {
     let tokens = token::Entity::find().order_by_asc(token::Column::Id).all(state.db.reader()).await?;
     let rows: Vec<Value> = tokens
         .into_iter()
@@ -121,7 +121,7 @@ pub async fn list_tokens(state: &Arc<ServerState>, matches: &ArgMatches) -> Resu
     output::print(matches, &["id", "name", "user_id", "abilities", "expires_at", "last_used_at"], &rows)
 }
 
-pub async fn revoke_token(state: &Arc<ServerState>, matches: &ArgMatches) -> Result<()> {
+pub(super) async fn revoke_token(state: &Arc<ServerState>, matches: &ArgMatches) -> Result<()> {
     let id = matches.get_one::<i64>("id").copied().unwrap_or_default();
     let operator = Principal::operator();
     let context = Context::new(state, &operator, state.db.reader());

@@ -14,7 +14,7 @@ use charter_core::principal::Principal;
 use charter_platform::auth::{invitation, user};
 
 /// Secrets that the first start shows once.
-pub struct FirstSecrets {
+pub(super) struct FirstSecrets {
     /// A token with all abilities.
     pub token: String,
     /// The link with which the administrator sets a password.
@@ -22,7 +22,7 @@ pub struct FirstSecrets {
 }
 
 /// Creates an administrator with a token and an invitation, if there are no users.
-pub async fn create_administrator(state: &Arc<ServerState>) -> Result<Option<FirstSecrets>> {
+pub(super) async fn create_administrator(state: &Arc<ServerState>) -> Result<Option<FirstSecrets>> {
     if user::Entity::find().one(state.db.reader()).await?.is_some() {
         return Ok(None);
     }
@@ -43,7 +43,7 @@ pub async fn create_administrator(state: &Arc<ServerState>) -> Result<Option<Fir
 }
 
 /// The text that is printed when the server listens.
-pub fn banner(app: &App, state: &Arc<ServerState>, base_url: &str, first: Option<&FirstSecrets>) -> String {
+pub(super) fn banner(app: &App, state: &Arc<ServerState>, base_url: &str, first: Option<&FirstSecrets>) -> String {
     let mut text = format!("Serving {base_url}{API}/\nAdmin panel: {base_url}/");
     if let Some(FirstSecrets { token, invitation }) = first {
         // A list that is not empty: of seed data, or else of users.

@@ -15,7 +15,7 @@ use charter_platform::auth;
 use charter_platform::custom_fields;
 use charter_platform::{view, webhook};
 
-pub fn command(format: Arg) -> Command {
+pub(super) fn command(format: Arg) -> Command {
     Command::new("doctor")
         .about(
             "Report data that refers to names the application no longer has, and missing or unused indexes; exits with 1 if \
@@ -25,7 +25,7 @@ pub fn command(format: Arg) -> Command {
 }
 
 /// Only reads, so that it can run with a version that is not deployed yet.
-pub async fn run(app: &App, state: &Arc<ServerState>, matches: &ArgMatches) -> Result<()> {
+pub(super) async fn run(app: &App, state: &Arc<ServerState>, matches: &ArgMatches) -> Result<()> {
     let applied = (app.migrate)(&state.db, Direction::Status).await?;
     if !applied.iter().any(|(_, applied)| *applied) {
         return Err(Error::internal("the database has no tables yet; `migrate` creates them"));

@@ -18,7 +18,7 @@ use charter_core::suggest::hint;
 use charter_platform::attachment;
 use charter_platform::auth::{Secret, caller_of, token, user};
 
-pub fn command(format: Arg) -> Command {
+pub(super) fn command(format: Arg) -> Command {
     Command::new("can")
         .about("Show which rule allows or denies an action of a token; exits with 1 if it is denied")
         .arg(Arg::new("token").required(true).help("Token, or its id"))
@@ -54,7 +54,7 @@ impl Checks {
     }
 }
 
-pub async fn run(state: &Arc<ServerState>, matches: &ArgMatches) -> Result<()> {
+pub(super) async fn run(state: &Arc<ServerState>, matches: &ArgMatches) -> Result<()> {
     let argument = |name: &str| matches.get_one::<String>(name).map(String::as_str).unwrap_or_default();
     let (entry, method, id) = target(state, argument("action"), argument("target"))?;
     let mut checks = Checks::default();

@@ -7,7 +7,7 @@ use tracing_subscriber::fmt::format::FmtSpan;
 use crate::config::{Config, log_filter};
 
 /// Installs the log.
-pub fn init(config: &Config) {
+pub(crate) fn init(config: &Config) {
     let filter = log_filter(&config.log).unwrap_or_default();
     let builder = tracing_subscriber::fmt()
         .with_env_filter(filter)

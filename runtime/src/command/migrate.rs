@@ -10,7 +10,7 @@ use crate::app::{App, Direction};
 use crate::server::ServerState;
 use charter_core::error::Result;
 
-pub async fn run(app: &App, state: &Arc<ServerState>, matches: &ArgMatches) -> Result<()> {
+pub(super) async fn run(app: &App, state: &Arc<ServerState>, matches: &ArgMatches) -> Result<()> {
     match matches.subcommand() {
         Some(("status", matches)) => {
             let migrations = (app.migrate)(&state.db, Direction::Status).await?;

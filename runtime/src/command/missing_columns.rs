@@ -5,7 +5,7 @@ use charter_core::error::Result;
 use charter_core::ops::Context;
 
 /// Each missing column as `table.column`, and each missing table.
-pub async fn find(context: &Context<'_>) -> Result<Vec<String>> {
+pub(super) async fn find(context: &Context<'_>) -> Result<Vec<String>> {
     let dialect = context.state().db.dialect();
     let tables = table::names(dialect, context.db()).await?;
     let mut missing = Vec::new();

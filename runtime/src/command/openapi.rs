@@ -8,7 +8,7 @@ use crate::server::ServerState;
 use charter_core::error::{Error, Result};
 
 /// Prints the OpenAPI document with one value a line, so that two versions can be compared by diff.
-pub fn run(state: &Arc<ServerState>) -> Result<()> {
+pub(super) fn run(state: &Arc<ServerState>) -> Result<()> {
     let text = serde_json::to_string_pretty(&document(state)).map_err(Error::internal)?;
     output::line(&text)
 }

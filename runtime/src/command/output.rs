@@ -11,7 +11,7 @@ use charter_core::error::{Error, Result};
 ///
 /// # Errors
 /// When writing fails, for example on a full disk.
-pub fn line(text: &str) -> Result<()> {
+pub(super) fn line(text: &str) -> Result<()> {
     let mut out = stdout().lock();
     match writeln!(out, "{text}").and_then(|()| out.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
@@ -22,7 +22,7 @@ pub fn line(text: &str) -> Result<()> {
 }
 
 /// Prints rows in the format of `--format`.
-pub fn print(matches: &ArgMatches, columns: &[&str], rows: &[Value]) -> Result<()> {
+pub(super) fn print(matches: &ArgMatches, columns: &[&str], rows: &[Value]) -> Result<()> {
     if matches.get_one::<String>("format").is_some_and(|format| format == "json") {
         return line(&serde_json::to_string_pretty(rows).map_err(Error::internal)?);
     }

@@ -17,7 +17,7 @@ use charter_core::ops;
 use charter_core::trigram;
 
 /// Migrates, inserts seed data, and serves until a signal.
-pub async fn serve(app: &App, state: &Arc<ServerState>) -> Result<()> {
+pub(super) async fn serve(app: &App, state: &Arc<ServerState>) -> Result<()> {
     tracing::info!(version = env!("CARGO_PKG_VERSION"), database = ?state.db.dialect(), "starting");
     let lock = app.lock(state).await?;
     for migration in app.prepare_locked(state).await? {
@@ -47,13 +47,13 @@ pub async fn serve(app: &App, state: &Arc<ServerState>) -> Result<()> {
 }
 
 /// Lists all routes.
-pub fn routes(state: &Arc<ServerState>, matches: &ArgMatches) -> Result<()> {
+pub(super) fn routes(state: &Arc<ServerState>, matches: &ArgMatches) -> Result<()> {
     let rows: Vec<_> = ops::routes(state).iter().map(|route| json!(route)).collect();
     output::print(matches, &["method", "path", "ability", "permission"], &rows)
 }
 
 /// Rebuilds record counts and search indexes.
-pub async fn recount(state: &ServerState, matches: &ArgMatches) -> Result<()> {
+pub(super) async fn recount(state: &ServerState, matches: &ArgMatches) -> Result<()> {
     let resource = matches.get_one::<String>("resource").map(String::as_str);
     let totals = counts::recount(&state.db, &state.catalog, resource).await?;
     // Their triggers may have been disabled too.
@@ -63,7 +63,7 @@ pub async fn recount(state: &ServerState, matches: &ArgMatches) -> Result<()> {
 }
 
 /// Fills the database with sample data.
-pub async fn demo(sample: &Demo, state: &Arc<ServerState>, matches: &ArgMatches) -> Result<()> {
+pub(super) async fn demo(sample: &Demo, state: &Arc<ServerState>, matches: &ArgMatches) -> Result<()> {
     for (resource, default) in sample.counts {
         let wanted = matches.get_one::<u64>(resource).copied().unwrap_or(*default);
         let show = std::io::stderr().is_terminal();

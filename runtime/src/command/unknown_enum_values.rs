@@ -14,7 +14,7 @@ use charter_core::stale_reference::StaleReference;
 const MAX_VALUES: usize = 20;
 
 /// Each undeclared value of an enum or a code, with the first record that has it. Missing tables and columns are skipped.
-pub async fn find(context: &Context<'_>) -> Result<Vec<StaleReference>> {
+pub(super) async fn find(context: &Context<'_>) -> Result<Vec<StaleReference>> {
     let dialect = context.state().db.dialect();
     let tables = table::names(dialect, context.db()).await?;
     let mut found = Vec::new();

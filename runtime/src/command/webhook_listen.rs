@@ -26,7 +26,7 @@ const IDLE_TIMEOUT: Duration = Duration::from_secs(60);
 /// Seconds after which a delivery may be a replay.
 const TIMESTAMP_TOLERANCE: i64 = 5 * 60;
 
-pub fn command() -> Command {
+pub(super) fn command() -> Command {
     let listen = Command::new("listen")
         .about("Receive webhook deliveries on this machine, print them and verify their signatures")
         .arg(
@@ -51,7 +51,7 @@ pub fn command() -> Command {
 ///
 /// # Errors
 /// When the secret is invalid, or the port is in use.
-pub async fn run(matches: &ArgMatches) -> Result<()> {
+pub(super) async fn run(matches: &ArgMatches) -> Result<()> {
     let secret = match matches.get_one::<String>("secret") {
         Some(text) => Some(SigningSecret::parse(text).ok_or_else(|| {
             Error::internal(

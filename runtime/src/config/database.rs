@@ -8,7 +8,7 @@ use sea_orm::sqlx::sqlite::SqliteConnectOptions;
 use url::Url;
 
 /// The problem of a database URL. It never quotes the URL, which can hold a password.
-pub fn problem(url: &str) -> Option<String> {
+pub(super) fn problem(url: &str) -> Option<String> {
     let invalid = |error| format!("is invalid: {error}");
     match url.split_once("://") {
         Some(("sqlite", file)) if !file.split('?').next().unwrap_or_default().is_empty() => {
@@ -24,7 +24,7 @@ pub fn problem(url: &str) -> Option<String> {
 }
 
 /// URL parameters that the PostgreSQL driver knows.
-pub const POSTGRES_PARAMETERS: [&str; 18] = [
+pub(super) const POSTGRES_PARAMETERS: [&str; 18] = [
     "sslmode",
     "ssl-mode",
     "sslrootcert",
@@ -58,7 +58,7 @@ fn unknown_parameter(url: &Url) -> Option<String> {
 }
 
 /// The URL of the default database. `?` and `%` of the path are escaped.
-pub fn sqlite_url(data_dir: &Path) -> String {
+pub(super) fn sqlite_url(data_dir: &Path) -> String {
     let path = data_dir.join("charter.db").display().to_string();
     format!("sqlite://{}", path.replace('%', "%25").replace('?', "%3F"))
 }

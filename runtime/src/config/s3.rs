@@ -7,7 +7,7 @@ use charter_platform::attachment::S3Config;
 
 /// Reads the settings that begin with `storage`; `value` returns the value of a setting. Error messages never
 /// repeat a value, which may be a misplaced secret.
-pub fn s3_config(value: &dyn Fn(&str) -> Option<String>, problems: &mut Problems<'_>) -> Option<S3Config> {
+pub(super) fn s3_config(value: &dyn Fn(&str) -> Option<String>, problems: &mut Problems<'_>) -> Option<S3Config> {
     let Some(storage) = value("storage") else {
         for flag in ["storage-endpoint", "storage-access-key", "storage-secret-key"] {
             if value(flag).is_some() {

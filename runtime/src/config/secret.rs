@@ -12,7 +12,7 @@ const FILE_NAME: &str = "secret_key";
 ///
 /// # Errors
 /// When the folder cannot be written, and when the file is blank: a blank key would let anybody sign links.
-pub fn load_or_create(folder: &Path) -> Result<String> {
+pub(super) fn load_or_create(folder: &Path) -> Result<String> {
     if let Some(key) = read(folder)? {
         return Ok(key);
     }

@@ -13,7 +13,7 @@ use charter_core::ops::RouteOperation;
 use charter_core::ops::write::bulk::{MAX_OPERATIONS, methods};
 
 /// The operation id, the summary and the description.
-pub fn texts(entry: &Entry) -> (String, String, String) {
+pub(super) fn texts(entry: &Entry) -> (String, String, String) {
     let several = english::records(entry.meta);
     let verbs: Vec<&str> = methods(entry).map(|(word, ..)| *word).collect();
     (
@@ -38,7 +38,7 @@ fn or_null(schema: Node) -> Node {
 }
 
 /// `{"atomic", "operations": [{"method", "id", "if_match", "<singular>"}]}`
-pub fn body(catalog: &Catalog, entry: &Entry) -> Node {
+pub(super) fn body(catalog: &Catalog, entry: &Entry) -> Node {
     let (name, examples) = (entry.meta.name, Examples { catalog });
     let (mut forms, mut shown) = (Vec::new(), Vec::new());
     for (word, call, _) in methods(entry) {
@@ -95,7 +95,7 @@ pub fn body(catalog: &Catalog, entry: &Entry) -> Node {
 }
 
 /// `{"results": [{"status", "etag", "<singular>"}, {"status", "id"}, {"status", "error"}]}`
-pub fn response(catalog: &Catalog, entry: &Entry) -> Node {
+pub(super) fn response(catalog: &Catalog, entry: &Entry) -> Node {
     let (name, examples) = (entry.meta.name, Examples { catalog });
     let (mut forms, mut shown_results) = (Vec::new(), Vec::new());
     let status = |status: u16| json!({ "type": "integer", "const": status, "description": "The status of the single request.", "examples": [status] });

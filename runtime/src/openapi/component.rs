@@ -10,7 +10,7 @@ use charter_core::catalog::{Catalog, Entry};
 use charter_core::meta::{ActionOutput, Deprecated, Operation, Shown};
 
 /// Every schema by name.
-pub fn schemas(catalog: &Catalog) -> Node {
+pub(super) fn schemas(catalog: &Catalog) -> Node {
     let mut schemas = Node::object()
         .with("Error", error_responses::schema())
         .with("Meta", meta())

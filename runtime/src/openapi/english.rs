@@ -1,18 +1,18 @@
 //! English texts from metadata: nouns, articles, and descriptions of fields and rules.
 
-pub use charter_model::naming::upper_camel as camel;
+pub(crate) use charter_model::naming::upper_camel as camel;
 
 use super::node::Node;
 use charter_core::catalog::Catalog;
 use charter_core::meta::{Access, DefaultValue, DeprecationMeta, FieldMeta, Kind, ResourceMeta, Rule, TimestampForm};
 
 /// `exchange_rate` is `exchange rate`.
-pub fn words(name: &str) -> String {
+pub(crate) fn words(name: &str) -> String {
     name.replace('_', " ")
 }
 
 /// `exchange rates` is `Exchange rates`.
-pub fn capitalize(text: &str) -> String {
+pub(crate) fn capitalize(text: &str) -> String {
     let mut rest = text.chars();
     let mut word = String::with_capacity(text.len());
     word.extend(rest.next().into_iter().flat_map(char::to_uppercase));
@@ -20,34 +20,34 @@ pub fn capitalize(text: &str) -> String {
 }
 
 /// A noun with its article: `an exchange rate`, `a user`.
-pub fn with_article(noun: &str) -> String {
+pub(crate) fn with_article(noun: &str) -> String {
     let sounds_like_you = ["us", "uni", "eu", "one"].iter().any(|start| noun.starts_with(start));
     let vowel = noun.starts_with(['a', 'e', 'i', 'o', 'u']) && !sounds_like_you;
     format!("{} {noun}", if vowel { "an" } else { "a" })
 }
 
 /// The noun of a record in a sentence: `exchange rate`.
-pub fn noun(meta: &ResourceMeta) -> String {
+pub(crate) fn noun(meta: &ResourceMeta) -> String {
     meta.label.to_lowercase()
 }
 
 /// [`noun`] with its article.
-pub fn record_with_article(meta: &ResourceMeta) -> String {
+pub(crate) fn record_with_article(meta: &ResourceMeta) -> String {
     if meta.singleton { format!("the {}", noun(meta)) } else { with_article(&noun(meta)) }
 }
 
 /// The plural noun: `exchange rates`.
-pub fn records(meta: &ResourceMeta) -> String {
+pub(crate) fn records(meta: &ResourceMeta) -> String {
     words(meta.plural)
 }
 
 /// The name of the OpenAPI tag: `Exchange rates`.
-pub fn tag(meta: &ResourceMeta) -> String {
+pub(crate) fn tag(meta: &ResourceMeta) -> String {
     capitalize(&records(meta))
 }
 
 /// The description of a field: that of its declaration or one from its name, then its format and its rules.
-pub fn field(catalog: &Catalog, fields: &[FieldMeta], field: &FieldMeta) -> String {
+pub(crate) fn field(catalog: &Catalog, fields: &[FieldMeta], field: &FieldMeta) -> String {
     let mut text = match field.description {
         "" => meaning(catalog, fields, field),
         declared => sentence(declared),
@@ -60,7 +60,7 @@ pub fn field(catalog: &Catalog, fields: &[FieldMeta], field: &FieldMeta) -> Stri
 }
 
 /// Marks a node as deprecated, and adds the dates and the replacement to its description.
-pub fn deprecated(node: Node, deprecation: Option<&DeprecationMeta>) -> Node {
+pub(crate) fn deprecated(node: Node, deprecation: Option<&DeprecationMeta>) -> Node {
     let Some(deprecation) = deprecation else { return node };
     let sunset = deprecation.sunset.map(|day| format!(" It may be removed from {day}.")).unwrap_or_default();
     let instead = deprecation.instead.map(|name| format!(" Use `{name}` instead.")).unwrap_or_default();
@@ -73,7 +73,7 @@ pub fn deprecated(node: Node, deprecation: Option<&DeprecationMeta>) -> Node {
 }
 
 /// Adds a period to a text without one.
-pub fn sentence(text: &str) -> String {
+pub(crate) fn sentence(text: &str) -> String {
     let text = text.trim();
     if text.ends_with(['.', '!', '?']) { text.to_string() } else { format!("{text}.") }
 }
@@ -153,7 +153,7 @@ fn words_of_type(catalog: &Catalog, type_name: &str) -> String {
 }
 
 /// An example of a timestamp in this format.
-pub fn timestamp(form: TimestampForm) -> &'static str {
+pub(crate) fn timestamp(form: TimestampForm) -> &'static str {
     match form {
         TimestampForm::Seconds => "2026-03-21T10:00:00Z",
         TimestampForm::Millis => "2026-03-21T10:00:00.000Z",

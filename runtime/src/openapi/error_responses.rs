@@ -12,7 +12,7 @@ use charter_core::error::CODES;
 const URL_TOO_LONG: &str = "AddressTooLong";
 
 /// The response 304.
-pub const NOT_MODIFIED: &str = "NotModified";
+pub(super) const NOT_MODIFIED: &str = "NotModified";
 
 /// Codes by status.
 fn by_status() -> BTreeMap<u16, Vec<(&'static str, &'static str)>> {
@@ -24,7 +24,7 @@ fn by_status() -> BTreeMap<u16, Vec<(&'static str, &'static str)>> {
 }
 
 /// The schema of all errors.
-pub fn schema() -> Node {
+pub(super) fn schema() -> Node {
     let codes: Vec<&str> = CODES.iter().map(|(code, ..)| *code).collect();
     json!({
         "type": "object",
@@ -45,7 +45,7 @@ pub fn schema() -> Node {
 }
 
 /// A shared response for each status.
-pub fn responses() -> Node {
+pub(super) fn responses() -> Node {
     let mut responses = Node::object();
     for (status, codes) in by_status() {
         let meanings: Vec<&str> = codes.iter().map(|(_, meaning)| *meaning).collect();
@@ -73,7 +73,7 @@ fn name(status: u16) -> String {
 }
 
 /// Adds the errors with these statuses to the responses of an operation.
-pub fn add(responses: &mut Node, statuses: &[u16]) {
+pub(super) fn add(responses: &mut Node, statuses: &[u16]) {
     let known = by_status();
     let mut statuses: Vec<u16> = statuses.iter().copied().filter(|status| known.contains_key(status)).collect();
     statuses.sort_unstable();
@@ -83,14 +83,14 @@ pub fn add(responses: &mut Node, statuses: &[u16]) {
 }
 
 /// Adds the responses to a URL or a request head that is too long.
-pub fn add_too_long(responses: &mut Node) {
+pub(super) fn add_too_long(responses: &mut Node) {
     for status in ["414", "431"] {
         responses.set(status, reference("responses", URL_TOO_LONG));
     }
 }
 
 /// The error codes as a Markdown table.
-pub fn table() -> String {
+pub(super) fn table() -> String {
     let mut table = String::from("| Code | Status | Meaning |\n|---|---|---|\n");
     for (code, status, meaning) in CODES {
         table.push_str(&format!("| `{code}` | {status} | {meaning} |\n"));

@@ -10,10 +10,10 @@ use charter_core::meta::Access;
 use charter_platform::webhook::redelivery;
 
 /// Name of the schema for records that are too long to be sent.
-pub const ONLY_ID: &str = "OnlyId";
+pub(super) const ONLY_ID: &str = "OnlyId";
 
 /// All events by name, and the event of a test delivery.
-pub fn webhooks(catalog: &Catalog) -> Node {
+pub(super) fn webhooks(catalog: &Catalog) -> Node {
     let mut webhooks = Node::object();
     for entry in catalog.entries() {
         for name in entry.events() {
@@ -78,7 +78,7 @@ fn under(key: &str, schema: Node) -> Node {
 }
 
 /// The schema of a record that is too long to be sent.
-pub fn id_only_record() -> Node {
+pub(super) fn id_only_record() -> Node {
     json!({
         "type": "object",
         "description": "The id of a record that is too long to be sent, with `\"truncated\": true`. Fetch the record with `GET`.",

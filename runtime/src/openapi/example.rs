@@ -12,19 +12,19 @@ use charter_core::number;
 
 /// Examples for the resources of a catalog.
 #[derive(Debug, Clone, Copy)]
-pub struct Examples<'a> {
+pub(super) struct Examples<'a> {
     pub catalog: &'a Catalog,
 }
 
 impl Examples<'_> {
     /// A record with the fields that `wanted` selects.
-    pub fn record(self, entry: &Entry, wanted: impl Fn(&FieldMeta) -> bool) -> Value {
+    pub(super) fn record(self, entry: &Entry, wanted: impl Fn(&FieldMeta) -> bool) -> Value {
         let fields = entry.meta.fields.iter().filter(|field| field.shown != Shown::Never && wanted(field));
         Value::Object(fields.map(|field| (field.name.to_string(), self.of_field(entry, field))).collect())
     }
 
     /// A body of a write.
-    pub fn body(self, entry: &Entry, write: Write) -> Value {
+    pub(super) fn body(self, entry: &Entry, write: Write) -> Value {
         let parent = entry.meta.under.map(|under| under.field);
         let fields = entry.meta.fields.iter().filter(|field| can_set(field, write) && Some(field.name) != parent);
         // One field suffices as an example of a change.
@@ -35,7 +35,7 @@ impl Examples<'_> {
     }
 
     /// A field in a response.
-    pub fn of_field(self, entry: &Entry, field: &'static FieldMeta) -> Value {
+    pub(super) fn of_field(self, entry: &Entry, field: &'static FieldMeta) -> Value {
         match field.kind {
             Kind::Derived { .. } if field.example.is_empty() => {
                 let source = entry.source(field);
@@ -58,7 +58,7 @@ impl Examples<'_> {
     }
 
     /// A field in a request.
-    pub fn request_value(self, entry: &Entry, field: &'static FieldMeta) -> Value {
+    pub(super) fn request_value(self, entry: &Entry, field: &'static FieldMeta) -> Value {
         match field.kind {
             Kind::Embedded { resource, by } => {
                 let target = self.catalog.linked(resource);
@@ -71,12 +71,12 @@ impl Examples<'_> {
     }
 
     /// A parameter of an action, or a field of its output.
-    pub fn of_parameter(self, field: &'static FieldMeta) -> Value {
+    pub(super) fn of_parameter(self, field: &'static FieldMeta) -> Value {
         self.value(field)
     }
 
     /// The output of an action.
-    pub fn output(self, fields: &'static [FieldMeta]) -> Value {
+    pub(super) fn output(self, fields: &'static [FieldMeta]) -> Value {
         Value::Object(fields.iter().map(|field| (field.name.to_string(), self.of_parameter(field))).collect())
     }
 
@@ -188,7 +188,7 @@ fn time(form: TimestampForm, later: bool) -> String {
 }
 
 /// The key of an include in a record.
-pub fn include_key(name: &str) -> String {
+pub(super) fn include_key(name: &str) -> String {
     naming::snake(name)
 }
 

@@ -17,13 +17,14 @@ const COUNTED: [&str; 5] = [REQUEST_ID, CACHE_CONTROL, RATE_LIMIT, RATE_LIMIT_RE
 /// Headers of responses to requests that use a deprecated part.
 const DEPRECATION_HEADERS: [&str; 2] = [DEPRECATION, SUNSET];
 /// Headers of all responses with a file.
-pub const FILE_HEADERS: [&str; 6] = [ETAG, CACHE_CONTROL, SECURITY_POLICY, REFERRER_POLICY, TYPE_OPTIONS, REQUEST_ID];
+pub(super) const FILE_HEADERS: [&str; 6] =
+    [ETAG, CACHE_CONTROL, SECURITY_POLICY, REFERRER_POLICY, TYPE_OPTIONS, REQUEST_ID];
 
 /// Component for `If-None-Match` of writes, which has another meaning than that of reads.
 const IF_NONE_MATCH_OF_WRITE: &str = "If-None-Match-To-Write";
 
 /// The schema of `*` or a list of entity tags, which may have empty elements (RFC 9110, section 5.6.1).
-pub fn tags() -> Value {
+pub(super) fn tags() -> Value {
     let tag = "(W/)?\"[ !#-~]*\"";
     json!({ "type": "string", "pattern": format!("^(\\*|[ ,]*{tag}( *,[ ,]*({tag})?)*)$") })
 }
@@ -95,7 +96,7 @@ fn response_headers() -> Vec<(&'static str, &'static str, Value, Value)> {
 }
 
 /// Shared response headers. Those for deprecated parts are left out if nothing is deprecated.
-pub fn components(catalog: &Catalog) -> Node {
+pub(super) fn components(catalog: &Catalog) -> Node {
     let deprecates = catalog.entries().iter().any(|entry| !entry.meta.deprecated.is_empty());
     let used = response_headers().into_iter().filter(|row| deprecates || !DEPRECATION_HEADERS.contains(&row.0));
     used.fold(Node::object(), |headers, (name, description, schema, example)| {
@@ -104,17 +105,17 @@ pub fn components(catalog: &Catalog) -> Node {
 }
 
 /// References to these headers.
-pub fn of(names: &[&str]) -> Node {
+pub(super) fn of(names: &[&str]) -> Node {
     names.iter().fold(Node::object(), |headers, name| headers.with(*name, reference("headers", name)))
 }
 
 /// The headers of a response below `/api/v1`: these, and the common ones.
-pub fn of_response(names: &[&str]) -> Node {
+pub(super) fn of_response(names: &[&str]) -> Node {
     of(&[names, &[VARY], &COUNTED].concat())
 }
 
 /// The headers of a successful response.
-pub fn of_success(call: RouteOperation, created: bool, deprecated: bool) -> Node {
+pub(super) fn of_success(call: RouteOperation, created: bool, deprecated: bool) -> Node {
     let mut names = Vec::new();
     names.extend(created.then_some(LOCATION));
     if let RouteOperation::Operation(Operation::List) = call {
@@ -129,7 +130,7 @@ pub fn of_success(call: RouteOperation, created: bool, deprecated: bool) -> Node
 }
 
 /// The headers of an error response: those of its codes.
-pub fn of_error(status: u16) -> Node {
+pub(super) fn of_error(status: u16) -> Node {
     let mut names: Vec<&str> = Vec::new();
     for (code, ..) in CODES.iter().filter(|row| row.1 == status) {
         names.extend(for_error_code(code).filter(|name| !names.contains(name)));
@@ -167,7 +168,7 @@ fn request_headers() -> Vec<(&'static str, &'static str, &'static str, Value, Va
 }
 
 /// Shared headers of requests and deliveries.
-pub fn parameters() -> Node {
+pub(super) fn parameters() -> Node {
     let mut parameters = Node::object();
     let parameter = |name, description, schema, example| json!({ "name": name, "in": "header", "description": description, "schema": schema, "example": example });
     for (component, name, description, schema, example) in request_headers() {
@@ -237,7 +238,7 @@ fn delivery_headers() -> Vec<(&'static str, &'static str, bool, Value, Value)> {
 }
 
 /// The request headers of an operation.
-pub fn of_call(call: RouteOperation) -> Vec<Node> {
+pub(super) fn of_call(call: RouteOperation) -> Vec<Node> {
     let mut names = Vec::new();
     if let RouteOperation::Operation(Operation::List) = call {
         names.push(IF_NONE_MATCH);
@@ -249,11 +250,11 @@ pub fn of_call(call: RouteOperation) -> Vec<Node> {
 }
 
 /// The headers of a delivery.
-pub fn of_delivery() -> Vec<Node> {
+pub(super) fn of_delivery() -> Vec<Node> {
     references(&delivery_headers().iter().map(|row| row.0).collect::<Vec<_>>())
 }
 
 /// References to these parameters.
-pub fn references(names: &[&str]) -> Vec<Node> {
+pub(super) fn references(names: &[&str]) -> Vec<Node> {
     names.iter().map(|name| reference("parameters", name)).collect()
 }

@@ -124,6 +124,6 @@ impl<T: Into<Node>, const N: usize> From<[T; N]> for Node {
 }
 
 /// `{"$ref": "#/components/schemas/Product"}`
-pub fn reference(kind: &str, name: &str) -> Node {
+pub(super) fn reference(kind: &str, name: &str) -> Node {
     Node::object().with("$ref", format!("#/components/{kind}/{name}"))
 }

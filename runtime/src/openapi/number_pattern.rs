@@ -5,13 +5,13 @@ use charter_core::number::{self, Scaled};
 
 /// Smallest and largest number, scaled by 10^places; `None` if only the kind limits it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Bounds {
+pub(super) struct Bounds {
     pub least: Option<i64>,
     pub most: Option<i64>,
 }
 
 /// The bounds by the rules of a field.
-pub fn bounds(field: &FieldMeta) -> Bounds {
+pub(super) fn bounds(field: &FieldMeta) -> Bounds {
     let places = if let Kind::Decimal { places, .. } = field.kind { u32::from(places) } else { 0 };
     let scaled = |text: &str| match number::scale(text, places) {
         Some(Scaled::Exact(number)) => Some(number),
@@ -32,7 +32,7 @@ pub fn bounds(field: &FieldMeta) -> Bounds {
 }
 
 /// The largest number of a kind, scaled like the bounds.
-pub fn limit(kind: Kind) -> i64 {
+pub(super) fn limit(kind: Kind) -> i64 {
     match kind {
         Kind::Decimal { precision, .. } => 10_i64.pow(u32::from(precision)) - 1,
         Kind::Integer => i64::from(i32::MAX),
@@ -41,7 +41,7 @@ pub fn limit(kind: Kind) -> i64 {
 }
 
 /// The pattern of numbers within the bounds of a field; `None` if there is no short pattern.
-pub fn pattern(field: &FieldMeta) -> Option<String> {
+pub(super) fn pattern(field: &FieldMeta) -> Option<String> {
     let (digits, places) = match field.kind {
         Kind::Integer => (9, 0),
         Kind::BigInt | Kind::Ref { .. } | Kind::PolymorphicRef { .. } => (18, 0),

@@ -12,10 +12,10 @@ use charter_core::ops::list::explain;
 use charter_core::ops::{Format, RouteInfo, RouteOperation, deprecation};
 
 /// Names of the security schemes.
-pub const SCHEMES: [&str; 2] = ["bearer", "token"];
+pub(super) const SCHEMES: [&str; 2] = ["bearer", "token"];
 
 /// Describes the operation of a route.
-pub fn describe(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> Node {
+pub(super) fn describe(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> Node {
     let (id, summary, details) = texts(catalog, entry, route);
     let description =
         [details, requirements(route)].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n\n");
@@ -210,7 +210,7 @@ fn upload(catalog: &Catalog, entry: &Entry) -> Node {
 }
 
 /// The schema of a write's fields.
-pub fn body_name(entry: &Entry, write: Write) -> String {
+pub(super) fn body_name(entry: &Entry, write: Write) -> String {
     let verb = if write == Write::Create { "Create" } else { "Update" };
     format!("{}{verb}", english::camel(entry.meta.name))
 }
@@ -227,7 +227,7 @@ fn wrapped(entry: &Entry, name: &str) -> Node {
     Node::object().with("anyOf", [flat, request_schema::object(properties, &[key])])
 }
 
-pub fn json_content(schema: Node, example: Value) -> Node {
+pub(super) fn json_content(schema: Node, example: Value) -> Node {
     Node::object().with("application/json", Node::object().with("schema", schema).with("example", example))
 }
 
@@ -385,16 +385,16 @@ fn with_secrets(examples: Examples<'_>, entry: &Entry, reveals: &[(&str, &str)])
 }
 
 /// The schema of a record with some of its fields.
-pub fn fields_name(entry: &Entry) -> String {
+pub(super) fn fields_name(entry: &Entry) -> String {
     format!("{}Fields", response_schema::record_name(entry))
 }
 
 /// The schema of a new record with the secrets that are shown once.
-pub fn created_name(entry: &Entry) -> String {
+pub(super) fn created_name(entry: &Entry) -> String {
     format!("{}Created", response_schema::record_name(entry))
 }
 
 /// The schema of an action's output.
-pub fn output_name(entry: &Entry, action: &ActionMeta) -> String {
+pub(super) fn output_name(entry: &Entry, action: &ActionMeta) -> String {
     format!("{}{}Answer", response_schema::record_name(entry), english::camel(action.name))
 }

@@ -18,7 +18,7 @@ use charter_core::query::{
 use charter_platform::view;
 
 /// Shared parameters of all lists.
-pub fn shared() -> Node {
+pub(super) fn shared() -> Node {
     let page = json!({ "type": "integer", "minimum": 1, "default": 1 });
     let per_page = json!({ "type": "integer", "minimum": 1, "default": DEFAULT_PER_PAGE });
     let view = json!({ "type": "integer", "format": "int64", "minimum": 1 });
@@ -86,7 +86,7 @@ fn filters() -> Node {
 }
 
 /// The ids in a path.
-pub fn of_path(catalog: &Catalog, entry: &Entry, path: &str) -> Vec<Node> {
+pub(super) fn of_path(catalog: &Catalog, entry: &Entry, path: &str) -> Vec<Node> {
     let names = path.split('{').skip(1).filter_map(|rest| rest.split('}').next());
     let id = |name: &str| {
         let parent =
@@ -109,7 +109,7 @@ pub fn of_path(catalog: &Catalog, entry: &Entry, path: &str) -> Vec<Node> {
 }
 
 /// The parameters of a single record.
-pub fn of_record(entry: &Entry) -> Vec<Node> {
+pub(super) fn of_record(entry: &Entry) -> Vec<Node> {
     [include(entry), fields(entry), deleted(entry)].into_iter().flatten().collect()
 }
 
@@ -126,7 +126,7 @@ fn deleted(entry: &Entry) -> Option<Node> {
 }
 
 /// The parameters of a list: pagination, order, selected fields, and all filters.
-pub fn of_list(catalog: &Catalog, entry: &Entry) -> Vec<Node> {
+pub(super) fn of_list(catalog: &Catalog, entry: &Entry) -> Vec<Node> {
     let mut parameters: Vec<Node> = ["page", "per_page", "cursor", "count", "view_id", "filters", "explain"]
         .into_iter()
         .map(|name| reference("parameters", name))
@@ -148,7 +148,7 @@ pub fn of_list(catalog: &Catalog, entry: &Entry) -> Vec<Node> {
 }
 
 /// The parameters of an action with method GET.
-pub fn of_action(catalog: &Catalog, fields: &'static [FieldMeta]) -> Vec<Node> {
+pub(super) fn of_action(catalog: &Catalog, fields: &'static [FieldMeta]) -> Vec<Node> {
     let parameter = |field: &'static FieldMeta| {
         let example = Examples { catalog }.of_parameter(field);
         let schema = value(field.kind);
@@ -288,7 +288,7 @@ fn value(kind: Kind) -> Node {
 }
 
 /// Sentences about filters that are not listed as parameters.
-pub fn more_filters(catalog: &Catalog, entry: &Entry) -> String {
+pub(super) fn more_filters(catalog: &Catalog, entry: &Entry) -> String {
     let mut sentences = vec![
         "Several `q` parameters are joined by \"and\". A list has commas, or is given as `q[id_in][]=1&q[id_in][]=2`. \
          `q[<field>_or_<field>_<predicate>]` matches either field."

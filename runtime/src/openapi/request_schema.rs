@@ -15,13 +15,13 @@ use charter_core::ops::input::embedded;
 use charter_core::query::MAX_LIST_ELEMENTS;
 
 /// Name of the schema of a boolean as text.
-pub const BOOLEAN_WORD: &str = "BooleanWord";
+pub(super) const BOOLEAN_WORD: &str = "BooleanWord";
 /// Name of the schema of a custom field's value.
-pub const CUSTOM_VALUE: &str = "CustomFieldValue";
+pub(super) const CUSTOM_VALUE: &str = "CustomFieldValue";
 
 /// The kind of a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Write {
+pub(super) enum Write {
     Create,
     Update,
     /// The parameters of an action.
@@ -29,7 +29,7 @@ pub enum Write {
 }
 
 /// True if clients can set the field in such a write.
-pub fn can_set(field: &FieldMeta, write: Write) -> bool {
+pub(super) fn can_set(field: &FieldMeta, write: Write) -> bool {
     let fits = match field.access {
         Access::Writable | Access::WriteOnly | Access::Secret => true,
         Access::Immutable => write != Write::Update,
@@ -39,7 +39,7 @@ pub fn can_set(field: &FieldMeta, write: Write) -> bool {
 }
 
 /// The body of a write.
-pub fn body(catalog: &Catalog, entry: &Entry, write: Write) -> Node {
+pub(super) fn body(catalog: &Catalog, entry: &Entry, write: Write) -> Node {
     let (mut properties, mut required) = (Node::object(), Vec::new());
     let parent = entry.meta.under.map(|under| under.field);
     for meta in entry.meta.fields.iter().filter(|field| can_set(field, write) && Some(field.name) != parent) {
@@ -68,14 +68,14 @@ fn add_read_only(
 }
 
 /// An object with these properties only.
-pub fn object(properties: Node, required: &[&str]) -> Node {
+pub(super) fn object(properties: Node, required: &[&str]) -> Node {
     let schema = Node::object().with("type", "object");
     let schema = if required.is_empty() { schema } else { schema.with("required", required.to_vec()) };
     schema.with("additionalProperties", false).with("properties", properties)
 }
 
 /// A field in a write.
-pub fn field(
+pub(super) fn field(
     catalog: &Catalog,
     fields: &'static [FieldMeta],
     field: &'static FieldMeta,
@@ -123,7 +123,7 @@ fn default(field: &FieldMeta) -> Option<Value> {
 }
 
 /// Converts a text of the metadata into a JSON value.
-pub fn literal(kind: Kind, text: &str) -> Value {
+pub(super) fn literal(kind: Kind, text: &str) -> Value {
     match kind {
         Kind::Boolean => json!(text == "true"),
         Kind::Integer | Kind::BigInt | Kind::Code { .. } | Kind::Ref { .. } | Kind::PolymorphicRef { .. } => {
@@ -215,13 +215,13 @@ fn forms(catalog: &Catalog, field: &FieldMeta, write: Write) -> Vec<Node> {
 }
 
 /// The formats of a boolean. They are separate schemas, because client generators cannot derive a type from a mixed one.
-pub fn boolean() -> Vec<Node> {
+pub(super) fn boolean() -> Vec<Node> {
     let digit = json!({ "type": "integer", "minimum": 0, "maximum": 1 });
     vec![json!({ "type": "boolean" }).into(), reference("schemas", BOOLEAN_WORD), digit.into()]
 }
 
 /// The id of a record, at least 1.
-pub fn id() -> Node {
+pub(super) fn id() -> Node {
     let id = Node::object().with("type", ["integer", "string"]).with("format", "int64");
     id.with("minimum", 1).with("maximum", i64::MAX).with("pattern", "^0*[1-9][0-9]{0,17}$")
 }

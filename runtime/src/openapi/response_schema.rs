@@ -11,7 +11,7 @@ use charter_core::meta::{FieldMeta, IncludeMeta, IncludeTarget, Kind, Shown, Tim
 use charter_core::ops::input::embedded;
 
 /// The schema of a field of a record, with its description and an example.
-pub fn field(catalog: &Catalog, entry: &Entry, field: &'static FieldMeta) -> Node {
+pub(super) fn field(catalog: &Catalog, entry: &Entry, field: &'static FieldMeta) -> Node {
     let described = english::field(catalog, entry.meta.fields, field);
     let schema = match field.kind {
         Kind::Derived { .. } => {
@@ -38,19 +38,19 @@ fn may_be_null(entry: &Entry, field: &'static FieldMeta) -> bool {
 }
 
 /// Adds the label of a field as its title.
-pub fn titled(schema: Node, field: &FieldMeta) -> Node {
+pub(super) fn titled(schema: Node, field: &FieldMeta) -> Node {
     schema.with_some("title", (!field.label.is_empty()).then_some(field.label))
 }
 
 /// The schema of a field of an action's output.
-pub fn output(catalog: &Catalog, fields: &'static [FieldMeta], field: &'static FieldMeta) -> Node {
+pub(super) fn output(catalog: &Catalog, fields: &'static [FieldMeta], field: &'static FieldMeta) -> Node {
     let example = Examples { catalog }.of_parameter(field);
     let schema = or_null(value(catalog, field), field.nullable);
     titled(finish(schema, english::field(catalog, fields, field), example), field)
 }
 
 /// The time of deletion, which is not null if it is shown.
-pub fn mark(catalog: &Catalog, entry: &Entry, field: &'static FieldMeta) -> Node {
+pub(super) fn mark(catalog: &Catalog, entry: &Entry, field: &'static FieldMeta) -> Node {
     let described = "When it was deleted; only with `deleted=only`.";
     finish(value(catalog, field), described.into(), Examples { catalog }.of_field(entry, field))
 }
@@ -66,7 +66,7 @@ fn finish(schema: Node, description: String, example: serde_json::Value) -> Node
 }
 
 /// A schema that also allows null.
-pub fn or_null(schema: Node, nullable: bool) -> Node {
+pub(super) fn or_null(schema: Node, nullable: bool) -> Node {
     if !nullable {
         return schema;
     }
@@ -81,7 +81,7 @@ pub fn or_null(schema: Node, nullable: bool) -> Node {
 }
 
 /// The schema of a value.
-pub fn value(catalog: &Catalog, field: &FieldMeta) -> Node {
+pub(super) fn value(catalog: &Catalog, field: &FieldMeta) -> Node {
     let text = || Node::object().with("type", "string");
     let number = |format: &str| Node::object().with("type", "integer").with("format", format);
     if let Some(schema) = field.schema {
@@ -120,7 +120,7 @@ pub fn value(catalog: &Catalog, field: &FieldMeta) -> Node {
 }
 
 /// The schema of a type whose JSON is text of one form, with the pattern of what the server accepts or returns.
-pub fn formatted(kind: Kind, pattern: fn(&TextPattern) -> &'static str) -> Option<Node> {
+pub(super) fn formatted(kind: Kind, pattern: fn(&TextPattern) -> &'static str) -> Option<Node> {
     let format = kind.facts().format.as_ref()?;
     let schema = Node::object().with("type", "string").with("format", format.name);
     Some(schema.with_some("pattern", format.pattern.as_ref().map(pattern)))
@@ -131,7 +131,7 @@ fn list(items: Node) -> Node {
 }
 
 /// Any JSON object or list.
-pub fn any_json() -> Node {
+pub(super) fn any_json() -> Node {
     json!({ "anyOf": [{ "type": "object" }, { "type": "array", "items": {} }] }).into()
 }
 
@@ -150,7 +150,7 @@ fn of_embedded(catalog: &Catalog, target: &Entry, by: &str) -> Node {
 }
 
 /// An object with these fields of a resource.
-pub fn object(
+pub(super) fn object(
     catalog: &Catalog,
     entry: &Entry,
     fields: impl Iterator<Item = &'static FieldMeta>,
@@ -167,7 +167,7 @@ pub fn object(
 }
 
 /// The property that an include adds to a record.
-pub fn include(catalog: &Catalog, entry: &Entry, include: &IncludeMeta) -> Node {
+pub(super) fn include(catalog: &Catalog, entry: &Entry, include: &IncludeMeta) -> Node {
     let record = |resource: &str| {
         let target = catalog.linked(resource);
         if include.fields.is_empty() && target.is_served() {
@@ -226,12 +226,12 @@ fn custom_field_value() -> Node {
 }
 
 /// Name of the schema of a single record.
-pub fn record_name(entry: &Entry) -> String {
+pub(super) fn record_name(entry: &Entry) -> String {
     english::camel(entry.meta.name)
 }
 
 /// Name of the schema of a record in a list, which is that of a single record if they are equal.
-pub fn item_name(entry: &Entry) -> String {
+pub(super) fn item_name(entry: &Entry) -> String {
     let has_detail = entry.meta.fields.iter().any(|field| field.shown == Shown::Detail);
     if has_detail { format!("{}ListItem", record_name(entry)) } else { record_name(entry) }
 }

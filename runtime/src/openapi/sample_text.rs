@@ -15,14 +15,14 @@ const MAX_EXTRA_CHARACTERS: usize = 64;
 
 /// Allowed length in characters.
 #[derive(Debug, Clone, Copy)]
-pub struct Length {
+pub(super) struct Length {
     pub least: usize,
     pub most: usize,
 }
 
 impl Length {
     /// The length by the rules of a field and the maximum of its type.
-    pub fn of(field: &FieldMeta, max: Option<u32>) -> Length {
+    pub(super) fn of(field: &FieldMeta, max: Option<u32>) -> Length {
         let least = field.rules.iter().filter_map(|rule| match rule {
             Rule::MinLength(least) => Some(*least as usize),
             _ => None,
@@ -36,7 +36,7 @@ impl Length {
 }
 
 /// A text, truncated or repeated to the allowed length.
-pub fn words(text: &str, length: Length) -> String {
+pub(super) fn words(text: &str, length: Length) -> String {
     let mut found = english::capitalize(text);
     while found.chars().count() < length.least {
         found.push(' ');
@@ -52,7 +52,7 @@ pub fn words(text: &str, length: Length) -> String {
 }
 
 /// An http or https URL.
-pub fn url(length: Length) -> String {
+pub(super) fn url(length: Length) -> String {
     let fitting = URLS.iter().find(|url| url.chars().count() <= length.most).unwrap_or(&URLS[URLS.len() - 1]);
     let more = length.least.saturating_sub(fitting.len());
     // A URL without a path needs a slash first.
@@ -65,13 +65,13 @@ pub fn url(length: Length) -> String {
 }
 
 /// An e-mail address.
-pub fn email(length: Length) -> String {
+pub(super) fn email(length: Length) -> String {
     let fitting = EMAILS.iter().find(|email| email.chars().count() <= length.most).unwrap_or(&EMAILS[EMAILS.len() - 1]);
     format!("{}{fitting}", "a".repeat(length.least.saturating_sub(fitting.len())))
 }
 
 /// A match of a regular expression, of an allowed length if possible.
-pub fn matching(pattern: &str, length: Length) -> String {
+pub(super) fn matching(pattern: &str, length: Length) -> String {
     let Ok(hir) = regex_syntax::parse(pattern) else { return String::new() };
     let shortest = of_length(&hir, 0);
     let fits = |text: &String| length.holds(text);

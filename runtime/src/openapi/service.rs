@@ -9,10 +9,10 @@ use charter_core::header::*;
 use charter_platform::attachment::{self, ObjectKind};
 
 /// The tag of operations without a resource.
-pub const TAG: &str = "Service";
+pub(super) const TAG: &str = "Service";
 
 /// The `GET` operation of each path.
-pub fn operations(catalog: &Catalog) -> Vec<(String, Node)> {
+pub(super) fn operations(catalog: &Catalog) -> Vec<(String, Node)> {
     let mut operations = vec![
         (path(), described()),
         ("/health/live".into(), health("live", "Liveness", "200 while the process runs.")),

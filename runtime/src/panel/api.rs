@@ -22,13 +22,13 @@ use charter_core::ops::API;
 use charter_core::principal::Principal;
 
 /// The router of `/api/v1`.
-pub struct ApiClient {
+pub(super) struct ApiClient {
     service: Service,
 }
 
 /// A response whose body was read to its end.
 #[derive(Debug)]
-pub struct ApiResponse {
+pub(super) struct ApiResponse {
     pub status: StatusCode,
     pub headers: HeaderMap,
     pub body: Vec<u8>,
@@ -36,14 +36,14 @@ pub struct ApiResponse {
 
 /// The body of an error response.
 #[derive(Debug, Default, Clone)]
-pub struct Problem {
+pub(super) struct Problem {
     pub message: String,
     /// Messages by field or query parameter.
     pub errors: BTreeMap<String, Vec<String>>,
 }
 
 impl ApiClient {
-    pub fn new(state: &Arc<ServerState>) -> ApiClient {
+    pub(super) fn new(state: &Arc<ServerState>) -> ApiClient {
         let not_found = Router::with_path("{**rest}").goal(Endpoint::new(state.clone(), NotFound));
         ApiClient {
             service: Service::new(Router::new().push(crate::server::resource_router::router(state)).push(not_found)),
@@ -55,7 +55,7 @@ impl ApiClient {
     ///
     /// # Errors
     /// [`Error::Malformed`] if the path or a header value is invalid.
-    pub async fn send(
+    pub(super) async fn send(
         &self,
         caller: &Arc<Principal>,
         method: &str,
@@ -92,7 +92,7 @@ impl ApiResponse {
     ///
     /// # Errors
     /// When the body stream fails.
-    pub async fn read(mut response: Response) -> Result<ApiResponse> {
+    pub(super) async fn read(mut response: Response) -> Result<ApiResponse> {
         let status = response.status_code.unwrap_or(StatusCode::OK);
         let mut body = Vec::new();
         let mut stream = response.take_body();
@@ -104,7 +104,7 @@ impl ApiResponse {
         Ok(ApiResponse { status, headers: std::mem::take(response.headers_mut()), body })
     }
 
-    pub fn is_success(&self) -> bool {
+    pub(super) fn is_success(&self) -> bool {
         self.status.is_success()
     }
 
@@ -112,7 +112,7 @@ impl ApiResponse {
     ///
     /// # Errors
     /// The API's error, if this is an error response.
-    pub fn json(&self) -> Result<Value> {
+    pub(super) fn json(&self) -> Result<Value> {
         if self.is_success() { serde_json::from_slice(&self.body).map_err(Error::internal) } else { Err(self.error()) }
     }
 
@@ -120,12 +120,12 @@ impl ApiResponse {
     ///
     /// # Errors
     /// The API's error, if this is an error response.
-    pub fn list_body(&self) -> Result<ListBody<'_>> {
+    pub(super) fn list_body(&self) -> Result<ListBody<'_>> {
         if self.is_success() { serde_json::from_slice(&self.body).map_err(Error::internal) } else { Err(self.error()) }
     }
 
     /// The messages of an error response.
-    pub fn problem(&self) -> Problem {
+    pub(super) fn problem(&self) -> Problem {
         let body: Value = serde_json::from_slice(&self.body).unwrap_or_default();
         let texts = |list: &Value| -> Vec<String> {
             list.as_array().into_iter().flatten().filter_map(|text| Some(text.as_str()?.to_string())).collect()
@@ -138,7 +138,7 @@ impl ApiResponse {
     }
 
     /// The error of the panel request that an error response leads to.
-    pub fn error(&self) -> Error {
+    pub(super) fn error(&self) -> Error {
         let problem = self.problem();
         match self.status.as_u16() {
             404 => Error::NotFound,
@@ -151,16 +151,16 @@ impl ApiResponse {
         }
     }
 
-    pub fn header(&self, name: &str) -> Option<&str> {
+    pub(super) fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name).and_then(|value| value.to_str().ok())
     }
 
-    pub fn etag(&self) -> Option<&str> {
+    pub(super) fn etag(&self) -> Option<&str> {
         self.header(header::ETAG)
     }
 }
 
 /// A JSON request body.
-pub fn json(value: &Value) -> ReqBody {
+pub(super) fn json(value: &Value) -> ReqBody {
     Bytes::from(value.to_string()).into()
 }

@@ -30,7 +30,7 @@ const FILES: &[File] = &[
 ];
 
 /// The URL of a file.
-pub fn url(name: &str) -> String {
+pub(super) fn url(name: &str) -> String {
     format!("/panel/assets/{name}?{}", version())
 }
 
@@ -48,7 +48,7 @@ fn hash<'t>(texts: impl IntoIterator<Item = &'t str>) -> String {
 ///
 /// # Errors
 /// [`Error::NotFound`], [`Error::MethodNotAllowed`], and those of the request's preconditions.
-pub fn serve(request: &Request, name: &str) -> Result<Response> {
+pub(super) fn serve(request: &Request, name: &str) -> Result<Response> {
     require_get(request)?;
     let file = FILES.iter().find(|file| file.name == name).ok_or(Error::NotFound)?;
     let cache_control = if cfg!(debug_assertions) { "no-cache" } else { "public, max-age=31536000, immutable" };

@@ -15,7 +15,7 @@ use charter_core::error::Result;
 const TTL: Duration = Duration::from_secs(5);
 
 #[derive(Debug, Default)]
-pub struct PageCache {
+pub(super) struct PageCache {
     /// The saved views that a user may see.
     pub views: VersionedCache<ViewsKey, Vec<Value>>,
     /// The columns of a resource, custom fields included, by its plural.
@@ -27,7 +27,7 @@ type ViewsKey = (Option<i64>, Vec<i64>, &'static str);
 
 /// Cache of values that are valid for one version of their source.
 #[derive(Debug)]
-pub struct VersionedCache<K, V>(TtlCache<K, CachedValue<V>>);
+pub(super) struct VersionedCache<K, V>(TtlCache<K, CachedValue<V>>);
 
 #[derive(Debug)]
 struct CachedValue<V> {
@@ -53,7 +53,7 @@ impl<K: Eq + Hash + Clone, V> VersionedCache<K, V> {
     ///
     /// # Errors
     /// Those of `read`, which are not cached.
-    pub async fn get(
+    pub(super) async fn get(
         &self,
         key: K,
         version: u64,

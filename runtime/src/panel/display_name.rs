@@ -25,7 +25,7 @@ const NAME_FIELDS: &[&str] = &["name", "title", "subject", "label", "original_na
 const MAX_SUGGESTIONS: usize = 10;
 
 /// The field that names the records of a resource; else its first required string field.
-pub fn name_field(entry: &Entry) -> Option<&'static FieldMeta> {
+pub(super) fn name_field(entry: &Entry) -> Option<&'static FieldMeta> {
     let shown = |field: &&FieldMeta| field.shown == Shown::Always && field.access != Access::Secret;
     let named = NAME_FIELDS.iter().filter_map(|name| entry.field(name).filter(shown)).next();
     named.or_else(|| {
@@ -34,12 +34,16 @@ pub fn name_field(entry: &Entry) -> Option<&'static FieldMeta> {
 }
 
 /// The display name of a record: `Product 7` if it has no name.
-pub fn of(entry: &Entry, record: &Value) -> String {
+pub(super) fn of(entry: &Entry, record: &Value) -> String {
     from_field(name_field(entry), entry, record).into_owned()
 }
 
 /// [`of`] with a known field.
-pub fn from_field<'r>(field: Option<&'static FieldMeta>, entry: &Entry, record: &'r impl Fields) -> Cow<'r, str> {
+pub(super) fn from_field<'r>(
+    field: Option<&'static FieldMeta>,
+    entry: &Entry,
+    record: &'r impl Fields,
+) -> Cow<'r, str> {
     let named = field.and_then(|field| record.value(field.name).as_str()).filter(|text| !text.trim().is_empty());
     match (named, record.value("id").as_i64()) {
         (Some(text), _) => text.into(),
@@ -50,7 +54,7 @@ pub fn from_field<'r>(field: Option<&'static FieldMeta>, entry: &Entry, record: 
 
 /// The display names of referenced records, by resource and id.
 #[derive(Debug, Default)]
-pub struct DisplayNames(HashMap<(&'static str, i64), String>);
+pub(super) struct DisplayNames(HashMap<(&'static str, i64), String>);
 
 impl DisplayNames {
     /// Reads the names of the records that these fields refer to, with one API request for each resource. Records that
@@ -58,7 +62,7 @@ impl DisplayNames {
     ///
     /// # Errors
     /// When the database fails.
-    pub async fn load_for_fields(
+    pub(super) async fn load_for_fields(
         request: &PanelRequest<'_>,
         entry: &Entry,
         fields: &[&'static FieldMeta],
@@ -90,7 +94,7 @@ impl DisplayNames {
     ///
     /// # Errors
     /// When the database fails.
-    pub async fn load_for_filters(
+    pub(super) async fn load_for_filters(
         request: &PanelRequest<'_>,
         rows: impl IntoIterator<Item = &FilterRow>,
         columns: &[Column],
@@ -136,11 +140,11 @@ impl DisplayNames {
         Ok(())
     }
 
-    pub fn extend(&mut self, other: DisplayNames) {
+    pub(super) fn extend(&mut self, other: DisplayNames) {
         self.0.extend(other.0);
     }
 
-    pub fn get(&self, resource: &'static str, id: i64) -> Option<&str> {
+    pub(super) fn get(&self, resource: &'static str, id: i64) -> Option<&str> {
         self.0.get(&(resource, id)).map(String::as_str)
     }
 }
@@ -149,7 +153,7 @@ impl DisplayNames {
 ///
 /// # Errors
 /// When the database fails.
-pub async fn by_id(request: &PanelRequest<'_>, entry: &Entry, id: i64) -> Result<String> {
+pub(super) async fn by_id(request: &PanelRequest<'_>, entry: &Entry, id: i64) -> Result<String> {
     let mut display_names = DisplayNames::default();
     display_names.add(request, entry, &BTreeSet::from([id])).await?;
     Ok(display_names.get(entry.meta.name, id).map_or_else(|| format!("{} {id}", entry.meta.label), String::from))
@@ -159,7 +163,10 @@ pub async fn by_id(request: &PanelRequest<'_>, entry: &Entry, id: i64) -> Result
 ///
 /// # Errors
 /// When the database fails.
-pub async fn parent_breadcrumbs(request: &PanelRequest<'_>, target: &Target<'_>) -> Result<Vec<(String, String)>> {
+pub(super) async fn parent_breadcrumbs(
+    request: &PanelRequest<'_>,
+    target: &Target<'_>,
+) -> Result<Vec<(String, String)>> {
     let Some((parent, id)) = target.parent else { return Ok(Vec::new()) };
     let list = format!("/{}", parent.meta.path);
     let one = format!("{list}/{id}");
@@ -167,13 +174,13 @@ pub async fn parent_breadcrumbs(request: &PanelRequest<'_>, target: &Target<'_>)
 }
 
 /// Returns true if a resource has a top-level list that the user may read.
-pub fn is_listable(request: &PanelRequest<'_>, entry: &Entry) -> bool {
+pub(super) fn is_listable(request: &PanelRequest<'_>, entry: &Entry) -> bool {
     entry.is_listed() && entry.meta.under.is_none() && !entry.is_attached() && request.may(entry, Operation::List)
 }
 
 /// Suggestions for an input of a reference, as JSON: the records whose name contains the parameter `q`, as
 /// `[{"id", "title"}]`.
-pub async fn search(request: &PanelRequest<'_>, plural: &str) -> Result<Response> {
+pub(super) async fn search(request: &PanelRequest<'_>, plural: &str) -> Result<Response> {
     let entry =
         request.state.catalog.by_plural(plural).filter(|entry| is_listable(request, entry)).ok_or(Error::NotFound)?;
     let typed = request.raw.query_pairs()?.into_iter().find(|pair| pair.name == "q").map(|pair| pair.value);

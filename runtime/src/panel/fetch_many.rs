@@ -16,7 +16,7 @@ const MAX_IDS_PER_REQUEST: usize = 100;
 ///
 /// # Errors
 /// When the API cannot be called. Its error responses are returned.
-pub async fn fetch(
+pub(super) async fn fetch(
     request: &PanelRequest<'_>,
     entry: &Entry,
     collection: &str,
@@ -50,7 +50,7 @@ pub async fn fetch(
 ///
 /// # Errors
 /// The API's error.
-pub fn records(entry: &Entry, response: &ApiResponse) -> Result<Vec<Value>> {
+pub(super) fn records(entry: &Entry, response: &ApiResponse) -> Result<Vec<Value>> {
     let mut body = response.json()?;
     Ok(match body[entry.meta.plural].take() {
         Value::Array(records) => records,

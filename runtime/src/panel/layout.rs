@@ -20,11 +20,16 @@ use charter_core::error::Error;
 const ADMINISTRATION: &[&str] = &["user", "role", "token", "webhook", "custom_field", "custom_view", "audit_entry"];
 
 /// A page of a signed-in user, with status 200.
-pub fn page(request: &PanelRequest<'_>, title: &str, content: &Markup) -> Response {
+pub(super) fn page(request: &PanelRequest<'_>, title: &str, content: &Markup) -> Response {
     page_with_status(request, StatusCode::OK, title, content)
 }
 
-pub fn page_with_status(request: &PanelRequest<'_>, status: StatusCode, title: &str, content: &Markup) -> Response {
+pub(super) fn page_with_status(
+    request: &PanelRequest<'_>,
+    status: StatusCode,
+    title: &str,
+    content: &Markup,
+) -> Response {
     let frame = Frame {
         theme: request.raw.theme,
         title,
@@ -35,7 +40,7 @@ pub fn page_with_status(request: &PanelRequest<'_>, status: StatusCode, title: &
 }
 
 /// A page without navigation, for clients without a session.
-pub fn signed_out_page(
+pub(super) fn signed_out_page(
     state: &ServerState,
     theme: Option<&str>,
     status: StatusCode,
@@ -149,7 +154,7 @@ fn navigation(request: &PanelRequest<'_>) -> Markup {
 }
 
 /// The hidden CSRF field of a form.
-pub fn csrf_input(request: &PanelRequest<'_>) -> Markup {
+pub(super) fn csrf_input(request: &PanelRequest<'_>) -> Markup {
     html! { input type="hidden" name="_token" value=(request.csrf_token.masked); }
 }
 
@@ -177,7 +182,7 @@ fn keyboard_help() -> Markup {
     }
 }
 
-pub fn logo() -> Markup {
+pub(super) fn logo() -> Markup {
     PreEscaped(
         r#"<svg class="mark" viewBox="0 0 20 20" aria-hidden="true"><path d="M4 2h9l3 3v13H4z" fill="none" stroke="currentColor" stroke-width="1.6"/><path d="M7 8h6M7 11h6M7 14h3" stroke="currentColor" stroke-width="1.6"/></svg>"#
             .into(),
@@ -185,7 +190,7 @@ pub fn logo() -> Markup {
 }
 
 /// The header of a page: breadcrumb, title and buttons.
-pub fn header(trail: &[(String, String)], title: &Markup, actions: &Markup) -> Markup {
+pub(super) fn header(trail: &[(String, String)], title: &Markup, actions: &Markup) -> Markup {
     html! {
         header .head {
             @if !trail.is_empty() {
@@ -202,12 +207,12 @@ pub fn header(trail: &[(String, String)], title: &Markup, actions: &Markup) -> M
 }
 
 /// The error for a page or an operation that the user's roles do not allow.
-pub fn not_permitted() -> Error {
+pub(super) fn not_permitted() -> Error {
     Error::Forbidden("Your roles do not allow this. Ask an administrator for access.".into())
 }
 
 /// The response to an error: a page for browsers, else the API's JSON.
-pub fn error_page(state: &Arc<ServerState>, http_request: &Request, error: &Error, is_page: bool) -> Response {
+pub(super) fn error_page(state: &Arc<ServerState>, http_request: &Request, error: &Error, is_page: bool) -> Response {
     let request_id = crate::server::headers::request_id(http_request).unwrap_or_else(|| "-".into());
     if let Error::Internal(cause) = error {
         tracing::error!(%request_id, cause = cause.to_string(), "panel page failed");

@@ -62,7 +62,7 @@ fn content_security_policy(state: &ServerState) -> String {
 }
 
 /// Routes every path that no other part of the server matches.
-pub fn router(state: &Arc<ServerState>) -> Router {
+pub(crate) fn router(state: &Arc<ServerState>) -> Router {
     let panel = Arc::new(Panel {
         api: ApiClient::new(state),
         locales: LocaleCache::default(),

@@ -33,7 +33,7 @@ const MAX_FORM_FIELDS: usize = 10_000;
 
 /// A parsed request, before its session is looked up.
 #[derive(Debug, Default)]
-pub struct RawRequest {
+pub(super) struct RawRequest {
     pub path: String,
     pub segments: Vec<String>,
     pub query: String,
@@ -50,7 +50,7 @@ pub struct RawRequest {
 }
 
 /// A request of a signed-in user.
-pub struct PanelRequest<'r> {
+pub(super) struct PanelRequest<'r> {
     pub state: &'r Arc<ServerState>,
     pub raw: RawRequest,
     pub user: Arc<SignedIn>,
@@ -64,13 +64,13 @@ pub struct PanelRequest<'r> {
 ///
 /// # Errors
 /// [`Error::NotFound`] if a segment is not UTF-8.
-pub fn path_segments(path: &str) -> Result<Vec<String>> {
+pub(super) fn path_segments(path: &str) -> Result<Vec<String>> {
     let parts = path.split('/').filter(|part| !part.is_empty());
     parts.map(|part| Ok(percent_decode_str(part).decode_utf8().map_err(|_| Error::NotFound)?.into_owned())).collect()
 }
 
 /// Returns true if the client accepts HTML, as browsers do for a page. The panel's scripts do not.
-pub fn accepts_html(request: &Request) -> bool {
+pub(super) fn accepts_html(request: &Request) -> bool {
     let accepts = request.headers().get(header::ACCEPT).and_then(|value| value.to_str().ok());
     accepts.is_some_and(|accepts| accepts.contains("text/html"))
 }
@@ -78,7 +78,7 @@ pub fn accepts_html(request: &Request) -> bool {
 impl RawRequest {
     /// # Errors
     /// [`Error::NotFound`] if a path segment is not UTF-8.
-    pub fn parse(state: &ServerState, request: &Request) -> Result<RawRequest> {
+    pub(super) fn parse(state: &ServerState, request: &Request) -> Result<RawRequest> {
         let path = request.uri().path().to_string();
         Ok(RawRequest {
             segments: path_segments(&path)?,
@@ -94,7 +94,7 @@ impl RawRequest {
     }
 
     /// The path with its query string.
-    pub fn path_and_query(&self) -> String {
+    pub(super) fn path_and_query(&self) -> String {
         if self.query.is_empty() { self.path.clone() } else { format!("{}?{}", self.path, self.query) }
     }
 
@@ -102,13 +102,13 @@ impl RawRequest {
     ///
     /// # Errors
     /// [`Error::Malformed`].
-    pub fn query_pairs(&self) -> Result<Vec<Pair>> {
+    pub(super) fn query_pairs(&self) -> Result<Vec<Pair>> {
         decode(&self.query)
     }
 }
 
 impl<'r> PanelRequest<'r> {
-    pub async fn new(
+    pub(super) async fn new(
         panel: &'r Panel,
         state: &'r Arc<ServerState>,
         raw: RawRequest,
@@ -120,12 +120,12 @@ impl<'r> PanelRequest<'r> {
     }
 
     /// Returns true if the user has the read permission of a resource.
-    pub fn may_read(&self, entry: &Entry) -> bool {
+    pub(super) fn may_read(&self, entry: &Entry) -> bool {
         entry.meta.read_permission.is_none_or(|permission| self.user.principal.need_permission(permission).is_ok())
     }
 
     /// Returns true if the resource has this operation and the user has the permission for it.
-    pub fn may(&self, entry: &Entry, operation: Operation) -> bool {
+    pub(super) fn may(&self, entry: &Entry, operation: Operation) -> bool {
         let served =
             entry.meta.operations.contains(&operation) && !(entry.meta.singleton && operation == Operation::Create);
         let permitted = match operation {
@@ -136,7 +136,7 @@ impl<'r> PanelRequest<'r> {
     }
 
     /// Returns true if the user has the read and the write permission of a resource.
-    pub fn may_write(&self, entry: &Entry) -> bool {
+    pub(super) fn may_write(&self, entry: &Entry) -> bool {
         let permission = entry.meta.write_permission;
         self.may_read(entry)
             && permission.is_none_or(|permission| self.user.principal.need_permission(permission).is_ok())
@@ -144,7 +144,7 @@ impl<'r> PanelRequest<'r> {
 
     /// Returns true if the rules beyond permissions let the user change this record: a saved view is changed by its
     /// owner, a system view and an administrator by administrators.
-    pub fn may_change_record(&self, entry: &Entry, record: &Value) -> bool {
+    pub(super) fn may_change_record(&self, entry: &Entry, record: &Value) -> bool {
         let caller = &self.user.principal;
         caller.is_admin
             || match entry.meta.name {
@@ -155,12 +155,12 @@ impl<'r> PanelRequest<'r> {
     }
 
     /// Returns true if the rules beyond permissions let the user set this field: only administrators set `is_admin`.
-    pub fn may_set_field(&self, entry: &Entry, field: &FieldMeta) -> bool {
+    pub(super) fn may_set_field(&self, entry: &Entry, field: &FieldMeta) -> bool {
         self.user.principal.is_admin || (entry.meta.name, field.name) != ("user", "is_admin")
     }
 
     /// Sends GET to the API.
-    pub async fn get(&self, path: &str) -> Result<ApiResponse> {
+    pub(super) async fn get(&self, path: &str) -> Result<ApiResponse> {
         self.send("GET", path, &[], None).await
     }
 
@@ -168,12 +168,12 @@ impl<'r> PanelRequest<'r> {
     ///
     /// # Errors
     /// The API's error.
-    pub async fn get_json(&self, path: &str) -> Result<Value> {
+    pub(super) async fn get_json(&self, path: &str) -> Result<Value> {
         self.get(path).await?.json()
     }
 
     /// Sends a request to the API, with a JSON body if there is one.
-    pub async fn send(
+    pub(super) async fn send(
         &self,
         method: &str,
         path: &str,
@@ -193,7 +193,7 @@ impl<'r> PanelRequest<'r> {
     }
 
     /// Forwards a request of the panel's scripts to the API. Both bodies are streamed.
-    pub async fn forward_to_api(&self, request: &mut Request, segments: &[&str]) -> Result<Response> {
+    pub(super) async fn forward_to_api(&self, request: &mut Request, segments: &[&str]) -> Result<Response> {
         let encode = |part: &&str| url::encode(part);
         let mut path = format!("/{}", segments.iter().map(encode).collect::<Vec<_>>().join("/"));
         if let Some(query) = request.uri().query() {
@@ -229,7 +229,7 @@ impl<'r> PanelRequest<'r> {
     ///
     /// # Errors
     /// [`Error::Conflict`].
-    pub fn require_same_origin(&self, request: &Request) -> Result<()> {
+    pub(super) fn require_same_origin(&self, request: &Request) -> Result<()> {
         require_same_site(self.state, request)?;
         let sent = request.headers().get("x-panel-token").and_then(|token| token.to_str().ok());
         match sent {
@@ -246,7 +246,7 @@ impl<'r> PanelRequest<'r> {
     ///
     /// # Errors
     /// [`Error::Conflict`].
-    pub fn require_csrf_token(&self, form: &[Pair]) -> Result<()> {
+    pub(super) fn require_csrf_token(&self, form: &[Pair]) -> Result<()> {
         let is_valid = form_value(form, "_token").is_some_and(|token| self.csrf_token.matches(token));
         if is_valid { Ok(()) } else { Err(stale_token()) }
     }
@@ -257,28 +257,28 @@ fn stale_token() -> Error {
 }
 
 /// The value of a form field; the first one if the field is repeated.
-pub fn form_value<'f>(form: &'f [Pair], name: &str) -> Option<&'f str> {
+pub(super) fn form_value<'f>(form: &'f [Pair], name: &str) -> Option<&'f str> {
     form.iter().find(|pair| pair.name == name).map(|pair| pair.value.as_str())
 }
 
 /// The local page to return to after a form is saved or canceled: its `_back` field.
-pub fn return_path(form: &[Pair]) -> Option<&str> {
+pub(super) fn return_path(form: &[Pair]) -> Option<&str> {
     form_value(form, "_back").filter(|back| url::is_local_path(back))
 }
 
 /// The `If-Match` header with the record version that the form was rendered from, if it has one.
-pub fn if_match(form: &[Pair]) -> Vec<(&'static str, &str)> {
+pub(super) fn if_match(form: &[Pair]) -> Vec<(&'static str, &str)> {
     let version = form_value(form, "_version").filter(|version| !version.is_empty());
     version.map(|version| (header::IF_MATCH, version)).into_iter().collect()
 }
 
 /// Reads the form of a signed-in user.
-pub async fn read_form(request: &mut Request) -> Result<Vec<Pair>> {
+pub(super) async fn read_form(request: &mut Request) -> Result<Vec<Pair>> {
     read_form_limited(MAX_FORM_BYTES, request).await
 }
 
 /// Reads a URL-encoded form of at most `max_bytes`.
-pub async fn read_form_limited(max_bytes: usize, request: &mut Request) -> Result<Vec<Pair>> {
+pub(super) async fn read_form_limited(max_bytes: usize, request: &mut Request) -> Result<Vec<Pair>> {
     let bytes = match request.content_type() {
         Some(kind) if kind.essence_str() == "application/x-www-form-urlencoded" => {
             request.headers_mut().remove(CONTENT_TYPE);
@@ -298,7 +298,7 @@ pub async fn read_form_limited(max_bytes: usize, request: &mut Request) -> Resul
 ///
 /// # Errors
 /// [`Error::Conflict`].
-pub fn require_same_site(state: &ServerState, request: &Request) -> Result<()> {
+pub(super) fn require_same_site(state: &ServerState, request: &Request) -> Result<()> {
     let text = |name: &str| request.headers().get(name).and_then(|value| value.to_str().ok());
     let is_same_site = match (text("sec-fetch-site"), text("origin")) {
         (Some(site), _) => site == "same-origin" || site == "none",

@@ -4,7 +4,7 @@ use charter_core::catalog::{Catalog, Entry};
 
 /// A collection, one of its records, or a singleton.
 #[derive(Debug, Clone, Copy)]
-pub struct Target<'c> {
+pub(super) struct Target<'c> {
     pub entry: &'c Entry,
     /// The parent record of a nested collection.
     pub parent: Option<(&'c Entry, i64)>,
@@ -13,7 +13,7 @@ pub struct Target<'c> {
 
 impl<'c> Target<'c> {
     /// Resolves the first segments of a path; the remaining ones are returned.
-    pub fn resolve<'s>(catalog: &'c Catalog, segments: &'s [&'s str]) -> Option<(Target<'c>, &'s [&'s str])> {
+    pub(super) fn resolve<'s>(catalog: &'c Catalog, segments: &'s [&'s str]) -> Option<(Target<'c>, &'s [&'s str])> {
         let [first, rest @ ..] = segments else { return None };
         let entry = catalog.entries().iter().find(|e| e.meta.under.is_none() && e.meta.path == *first)?;
         let top = Target { entry, parent: None, id: None };
@@ -37,17 +37,17 @@ impl<'c> Target<'c> {
         }
     }
 
-    pub fn is_list(&self) -> bool {
+    pub(super) fn is_list(&self) -> bool {
         self.id.is_none() && !self.entry.meta.singleton
     }
 
     /// Singletons have no list and no separate edit page.
-    pub fn is_singleton(&self) -> bool {
+    pub(super) fn is_singleton(&self) -> bool {
         self.entry.meta.singleton
     }
 
     /// `/products/7/accessories`
-    pub fn collection(&self) -> String {
+    pub(super) fn collection(&self) -> String {
         match self.parent {
             Some((parent, id)) => format!("/{}/{id}/{}", parent.meta.path, self.entry.meta.path),
             None => format!("/{}", self.entry.meta.path),
@@ -55,7 +55,7 @@ impl<'c> Target<'c> {
     }
 
     /// `/products/7/accessories/3`, or the collection.
-    pub fn path(&self) -> String {
+    pub(super) fn path(&self) -> String {
         match self.id {
             Some(id) => format!("{}/{id}", self.collection()),
             None => self.collection(),
@@ -63,7 +63,7 @@ impl<'c> Target<'c> {
     }
 
     /// A record of the same collection.
-    pub fn record(&self, id: i64) -> Target<'c> {
+    pub(super) fn record(&self, id: i64) -> Target<'c> {
         Target { id: Some(id), ..*self }
     }
 }

@@ -9,18 +9,18 @@ const UNESCAPED: &AsciiSet =
     &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b',').remove(b'[').remove(b']');
 
 /// Percent-encodes a path segment or a query parameter.
-pub fn encode(text: &str) -> String {
+pub(super) fn encode(text: &str) -> String {
     utf8_percent_encode(text, UNESCAPED).to_string()
 }
 
 /// A path with query parameters.
-pub fn with_query(path: &str, pairs: &[Pair]) -> String {
+pub(super) fn with_query(path: &str, pairs: &[Pair]) -> String {
     let encoded: Vec<String> =
         pairs.iter().map(|pair| format!("{}={}", encode(&pair.name), encode(&pair.value))).collect();
     if encoded.is_empty() { path.to_string() } else { format!("{path}?{}", encoded.join("&")) }
 }
 
 /// Returns true if browsers resolve a redirect target to this server.
-pub fn is_local_path(to: &str) -> bool {
+pub(super) fn is_local_path(to: &str) -> bool {
     to.starts_with('/') && !to.starts_with("//") && !to.contains('\\') && !to.chars().any(char::is_control)
 }

@@ -14,11 +14,11 @@ const MIN_BYTES: usize = 1024;
 /// Middleware that compresses the responses of its routes, if `Accept-Encoding` has gzip. All of them are text; files have
 /// routes of their own.
 #[derive(Debug)]
-pub struct Compression(Gzip);
+pub(crate) struct Compression(Gzip);
 
 impl Compression {
     /// The fastest level shrinks a page nearly as much as the slowest, in a tenth of its time.
-    pub fn new() -> Compression {
+    pub(crate) fn new() -> Compression {
         let gzip = Gzip::new().disable_all().enable_gzip(CompressionLevel::Fastest);
         Compression(gzip.min_length(MIN_BYTES).content_types(&[]))
     }
@@ -41,11 +41,11 @@ impl Handler for Compression {
 
 /// Marks a response whose body is complete and short enough to be compressed before it is sent.
 #[derive(Debug, Clone, Copy)]
-pub struct CompleteBody;
+pub(super) struct CompleteBody;
 
 impl CompleteBody {
     /// Longest body in bytes before compression. A longer one is sent while the rest is compressed.
-    pub const MAX_BYTES: usize = 1 << 20;
+    pub(super) const MAX_BYTES: usize = 1 << 20;
 }
 
 /// Replaces the stream of a compressed body by its bytes. A stream takes at least three writes: head, data and last chunk.

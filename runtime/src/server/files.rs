@@ -14,7 +14,7 @@ use charter_platform::attachment;
 
 /// `GET /files/<uuid>/<part>?expires=...&signature=...`
 #[derive(Debug)]
-pub struct Files;
+pub(crate) struct Files;
 
 #[async_trait]
 impl Handler for Files {

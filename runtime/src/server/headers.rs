@@ -13,17 +13,17 @@ use charter_core::principal::Principal;
 use charter_core::trace::{TRACEPARENT, Trace};
 
 /// The id of the request.
-pub fn request_id(request: &Request) -> Option<String> {
+pub(crate) fn request_id(request: &Request) -> Option<String> {
     text(request, header::REQUEST_ID)
 }
 
 /// The value of a header, if it is text.
-pub fn text(request: &Request, name: &str) -> Option<String> {
+pub(crate) fn text(request: &Request, name: &str) -> Option<String> {
     request.headers().get(name).and_then(|value| value.to_str().ok()).map(str::to_string)
 }
 
 /// The trace of the request, if its `traceparent` is well-formed.
-pub fn trace(request: &Request) -> Option<Trace> {
+pub(crate) fn trace(request: &Request) -> Option<Trace> {
     Trace::read(request.headers().get_all(TRACEPARENT).iter().map(HeaderValue::as_bytes))
 }
 
@@ -31,7 +31,7 @@ pub fn trace(request: &Request) -> Option<Trace> {
 ///
 /// # Errors
 /// 400.
-pub fn require_host(request: &Request) -> Result<()> {
+pub(crate) fn require_host(request: &Request) -> Result<()> {
     if request.version() == Version::HTTP_11 && request.headers().get_all(HOST).iter().count() != 1 {
         return Err(Error::Malformed("An HTTP/1.1 request must have exactly one `Host` header.".into()));
     }
@@ -42,7 +42,7 @@ pub fn require_host(request: &Request) -> Result<()> {
 ///
 /// # Errors
 /// 400 over HTTP/1.0, where a complete response cannot be distinguished from a truncated one.
-pub fn format(request: &Request) -> Result<Option<Format>> {
+pub(crate) fn format(request: &Request) -> Result<Option<Format>> {
     let lines: Vec<&str> =
         request.headers().get_all(header::ACCEPT).iter().filter_map(|line| line.to_str().ok()).collect();
     let format = Format::negotiate(&lines.join(","));
@@ -53,7 +53,7 @@ pub fn format(request: &Request) -> Result<Option<Format>> {
 }
 
 /// `If-Match` and `If-None-Match`.
-pub fn conditions(request: &Request) -> Result<Preconditions> {
+pub(crate) fn conditions(request: &Request) -> Result<Preconditions> {
     let lines = |name: &str| -> Option<String> {
         // A value that is not text is not a tag either.
         let lines: Vec<&str> = request.headers().get_all(name).iter().map(|v| v.to_str().unwrap_or("?")).collect();
@@ -63,7 +63,7 @@ pub fn conditions(request: &Request) -> Result<Preconditions> {
 }
 
 /// The `Idempotency-Key` with the fingerprint of the request, to which the caller adds the body; `None` without the header.
-pub fn key(request: &Request, caller: &Principal) -> Result<Option<Key>> {
+pub(crate) fn key(request: &Request, caller: &Principal) -> Result<Option<Key>> {
     let mut keys = request.headers().get_all(header::IDEMPOTENCY_KEY).iter();
     let Some(text) = keys.next() else { return Ok(None) };
     if keys.next().is_some() {
@@ -78,7 +78,7 @@ pub fn key(request: &Request, caller: &Principal) -> Result<Option<Key>> {
 }
 
 /// The response to a write.
-pub fn write_response(reply: StoredResponse) -> Result<Response> {
+pub(crate) fn write_response(reply: StoredResponse) -> Result<Response> {
     let status = StatusCode::from_u16(reply.status).map_err(Error::internal)?;
     let mut response = match reply.body.is_empty() {
         true => Response::empty(status),
@@ -93,12 +93,12 @@ pub fn write_response(reply: StoredResponse) -> Result<Response> {
 }
 
 /// The stored response of an earlier request with the same key.
-pub fn replayed(reply: StoredResponse) -> Result<Response> {
+pub(crate) fn replayed(reply: StoredResponse) -> Result<Response> {
     Ok(write_response(reply)?.with_text(header::REPLAYED, "true"))
 }
 
 /// The response of this request, or the stored one of an earlier request.
-pub fn execution_response(once: Execution) -> Result<Response> {
+pub(crate) fn execution_response(once: Execution) -> Result<Response> {
     match once {
         Execution::Fresh(reply) => write_response(reply),
         Execution::Replayed(reply) => replayed(reply),

@@ -17,7 +17,7 @@ use charter_platform::webhook::Webhooks;
 
 /// `/health/live`: 200 while the process runs.
 #[derive(Debug)]
-pub struct Live;
+pub(crate) struct Live;
 
 #[async_trait]
 impl Handler for Live {
@@ -33,7 +33,7 @@ impl Handler for Live {
 
 /// `/health/ready`: 200 while the database answers, else 503.
 #[derive(Debug)]
-pub struct Ready;
+pub(crate) struct Ready;
 
 #[async_trait]
 impl Handler for Ready {
@@ -54,7 +54,7 @@ impl Handler for Ready {
 
 /// `/health/metrics`: the metrics of this server, in the Prometheus text format.
 #[derive(Debug)]
-pub struct MetricsEndpoint;
+pub(crate) struct MetricsEndpoint;
 
 #[async_trait]
 impl Handler for MetricsEndpoint {
@@ -74,7 +74,7 @@ impl Handler for MetricsEndpoint {
 
 /// Any unknown path: 404, or 401 below the API without credentials.
 #[derive(Debug)]
-pub struct NotFound;
+pub(crate) struct NotFound;
 
 #[async_trait]
 impl Handler for NotFound {

@@ -31,7 +31,7 @@ const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(10);
 type Peer = (TcpStream, SocketAddr);
 
 #[derive(Debug)]
-pub struct Listener {
+pub(crate) struct Listener {
     socket: TcpListener,
     /// The address with the real port when the configured one is 0.
     pub address: SocketAddr,
@@ -39,10 +39,10 @@ pub struct Listener {
 
 /// The task that accepts connections and owns the socket.
 #[derive(Debug)]
-pub struct AcceptLoop(JoinHandle<()>);
+pub(crate) struct AcceptLoop(JoinHandle<()>);
 
 /// The accepted connections, for the server.
-pub struct AcceptedConnections {
+pub(crate) struct AcceptedConnections {
     accepted: mpsc::UnboundedReceiver<Peer>,
     /// Connections without a first byte.
     silent: FuturesUnordered<BoxFuture<'static, Option<Peer>>>,
@@ -53,7 +53,7 @@ pub struct AcceptedConnections {
 impl Listener {
     /// # Errors
     /// When the address cannot be bound.
-    pub async fn bind(listen: &str) -> Result<Listener> {
+    pub(crate) async fn bind(listen: &str) -> Result<Listener> {
         let problem = |error: io::Error| Error::internal(format!("cannot listen on {listen}: {error}"));
         let socket = TcpListener::bind(listen).await.map_err(problem)?;
         let address = socket.local_addr().map_err(problem)?;
@@ -61,7 +61,7 @@ impl Listener {
     }
 
     /// Starts to accept connections.
-    pub fn accept(self) -> (AcceptedConnections, AcceptLoop) {
+    pub(crate) fn accept(self) -> (AcceptedConnections, AcceptLoop) {
         let (sender, accepted) = mpsc::unbounded_channel();
         let incoming = AcceptedConnections::new(accepted, self.address);
         let accept = async move {
@@ -87,7 +87,7 @@ impl Listener {
 
 impl AcceptLoop {
     /// Closes the socket and waits until it is closed.
-    pub async fn close(self) {
+    pub(crate) async fn close(self) {
         self.0.abort();
         // Dropping the task closes the socket.
         let _ = self.0.await;

@@ -25,7 +25,7 @@ const NOT_A_FORM: &str =
     "The body is JSON, but its `Content-Type` says that it is a form. Send it as `application/json`.";
 
 /// Reads and discards the rest of the body. If the connection closed before, it would be reset and the response lost.
-pub async fn drain(request: &mut Request, is_upload: bool) {
+pub(super) async fn drain(request: &mut Request, is_upload: bool) {
     // A client that waits for `100 Continue` has not sent its body.
     if request.body().is_end_stream() || request.headers().contains_key("expect") {
         return;

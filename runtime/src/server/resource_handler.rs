@@ -37,7 +37,7 @@ const SINGLETON_ID: i64 = 1;
 
 /// One path of one resource.
 #[derive(Debug)]
-pub struct ResourceEndpoint {
+pub(super) struct ResourceEndpoint {
     /// The position of the resource in the catalog.
     pub index: usize,
     pub path_kind: PathKind,

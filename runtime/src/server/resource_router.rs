@@ -15,7 +15,7 @@ const ROUTES_PER_GROUP: usize = 8;
 
 /// Mounts every resource under `/api/v1`. Paths are grouped by their first segment, and the sorted segments into ranges
 /// of [`ROUTES_PER_GROUP`], because the router tries one path after another.
-pub fn router(state: &Arc<ServerState>) -> Router {
+pub(crate) fn router(state: &Arc<ServerState>) -> Router {
     let mut roots: BTreeMap<String, Router> = BTreeMap::new();
     for (index, entry) in state.catalog.entries().iter().enumerate() {
         for path_kind in path_kinds(&state.catalog, entry) {

@@ -15,7 +15,7 @@ const MAX_NAME_PARTS: usize = 8;
 ///
 /// # Errors
 /// [`Error::Malformed`] when it cannot be decoded or a name contradicts one before it.
-pub fn to_json(form: &[u8]) -> Result<Vec<u8>> {
+pub(super) fn to_json(form: &[u8]) -> Result<Vec<u8>> {
     let form = std::str::from_utf8(form).map_err(|_| Error::Malformed("The form is not UTF-8.".into()))?;
     pairs_to_json(decode(form)?)
 }
@@ -24,7 +24,7 @@ pub fn to_json(form: &[u8]) -> Result<Vec<u8>> {
 ///
 /// # Errors
 /// [`Error::Malformed`] when a name contradicts one before it.
-pub fn pairs_to_json(pairs: Vec<Pair>) -> Result<Vec<u8>> {
+pub(crate) fn pairs_to_json(pairs: Vec<Pair>) -> Result<Vec<u8>> {
     let mut root = Value::Object(Map::new());
     for Pair { name, value } in pairs {
         let malformed = || {

@@ -16,7 +16,7 @@ type Metas<'m> = HashMap<&'m str, &'static ResourceMeta>;
 
 /// The condition that no required parent of `meta`'s records is soft-deleted, transitively. `None` if no required
 /// reference leads to a resource with soft delete.
-pub fn required_parents(meta: &ResourceMeta, metas: &Metas<'_>) -> Option<RequiredParents> {
+pub(super) fn required_parents(meta: &ResourceMeta, metas: &Metas<'_>) -> Option<RequiredParents> {
     let mut tables = Vec::new();
     let clauses = parent_clauses(meta, metas, 1, &mut tables);
     (!clauses.is_empty()).then_some(RequiredParents { clauses, tables })
@@ -53,7 +53,7 @@ fn parent_clauses(
 
 /// The parents of `meta`'s records: the record in the nested path or, without a path, each record that can embed
 /// them.
-pub fn parents(meta: &ResourceMeta, metas: &Metas<'_>) -> Vec<Parent> {
+pub(super) fn parents(meta: &ResourceMeta, metas: &Metas<'_>) -> Vec<Parent> {
     let parent = |name: &str, resource| {
         let field = meta.fields.iter().find(|field| field.name == name)?;
         Some(Parent { field, resource })
@@ -76,7 +76,7 @@ pub fn parents(meta: &ResourceMeta, metas: &Metas<'_>) -> Vec<Parent> {
 }
 
 /// The source of each derived field.
-pub fn derived(
+pub(super) fn derived(
     meta: &'static ResourceMeta,
     metas: &Metas<'_>,
     required_parents_by_name: &HashMap<&str, Arc<RequiredParents>>,
@@ -106,7 +106,7 @@ pub fn derived(
 }
 
 /// Reports each name that leads to no resource, or to no field of one.
-pub fn check(meta: &'static ResourceMeta, metas: &Metas<'_>, problems: &mut Vec<String>) {
+pub(super) fn check(meta: &'static ResourceMeta, metas: &Metas<'_>, problems: &mut Vec<String>) {
     let name = meta.name;
     let mut resources: Vec<&str> = meta.under.iter().map(|under| under.resource).collect();
     // Fields of other resources, each with its resource.

@@ -4,7 +4,7 @@ use crate::db::Dialect;
 use crate::meta::ResourceMeta;
 
 /// Name prefix of the triggers.
-pub const PREFIX: &str = "charter_count_";
+pub(super) const PREFIX: &str = "charter_count_";
 
 /// The triggers of a table: name and statement. The name says if deleted records count, so that a resource that turns
 /// on soft delete gets other triggers.

@@ -22,7 +22,7 @@ use crate::metrics;
 const MAX_WAIT: Duration = Duration::from_millis(5);
 
 /// Queues of items by kind. The kind is the text of a statement, the items are its parameters.
-pub struct Batcher<I, O> {
+pub(super) struct Batcher<I, O> {
     /// The items that wait for the running statement of their kind. A kind without a running statement has no queue.
     queues: Mutex<Queues<I, O>>,
     /// Label of the batches in the metrics.
@@ -50,7 +50,7 @@ impl<I, O> std::fmt::Debug for Batcher<I, O> {
 }
 
 impl<I: Copy + Send + 'static, O: Send + 'static> Batcher<I, O> {
-    pub fn new(name: &'static str, metrics: &metrics::Database, max_items: usize) -> Arc<Self> {
+    pub(super) fn new(name: &'static str, metrics: &metrics::Database, max_items: usize) -> Arc<Self> {
         let metrics = metrics.clone();
         Arc::new(Batcher { queues: Mutex::default(), name, metrics, max_items, max_wait: MAX_WAIT })
     }
@@ -60,7 +60,7 @@ impl<I: Copy + Send + 'static, O: Send + 'static> Batcher<I, O> {
     ///
     /// # Errors
     /// The error of `run`, for every item of the batch.
-    pub async fn submit<R, F>(self: &Arc<Self>, kind: Arc<str>, item: I, run: R) -> Result<O>
+    pub(super) async fn submit<R, F>(self: &Arc<Self>, kind: Arc<str>, item: I, run: R) -> Result<O>
     where
         R: Fn(Vec<I>) -> F + Send + Sync + 'static,
         F: Future<Output = Result<Vec<O>, DbErr>> + Send + 'static,

@@ -20,7 +20,7 @@ pub(super) struct Batchers {
 }
 
 impl Batchers {
-    pub fn new(metrics: &metrics::Database) -> Batchers {
+    pub(super) fn new(metrics: &metrics::Database) -> Batchers {
         Batchers {
             identical: Batcher::new("identical", metrics, usize::MAX),
             records: Batcher::new("records", metrics, MAX_BATCH_RECORDS),

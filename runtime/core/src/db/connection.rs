@@ -143,13 +143,13 @@ pub(super) struct OpenTransaction {
 }
 
 impl TransactionPool {
-    pub fn new(pool: Pool, max: u32) -> TransactionPool {
+    pub(super) fn new(pool: Pool, max: u32) -> TransactionPool {
         TransactionPool { pool, permits: Arc::new(Semaphore::new(max as usize)) }
     }
 
     /// # Errors
     /// When no permit is free within [`ACQUIRE_TIMEOUT`].
-    pub async fn acquire_permit(&self) -> Result<WritePermit, DbErr> {
+    pub(super) async fn acquire_permit(&self) -> Result<WritePermit, DbErr> {
         let permit = timeout(ACQUIRE_TIMEOUT, self.permits.clone().acquire_owned()).await;
         permit.ok().and_then(Result::ok).ok_or(DbErr::ConnectionAcquire(ConnAcquireErr::Timeout))
     }
@@ -157,7 +157,7 @@ impl TransactionPool {
     /// Begins in a task that completes even if the caller is dropped; the transaction is then rolled back. sqlx knows
     /// of a transaction only after PostgreSQL confirmed BEGIN (sqlx issue 4393). If it was dropped before, the
     /// connection would stay in an open transaction that nobody commits, with the next caller's writes in it.
-    pub async fn begin(&self, options: TransactionOptions) -> Result<OpenTransaction, DbErr> {
+    pub(super) async fn begin(&self, options: TransactionOptions) -> Result<OpenTransaction, DbErr> {
         let demand = Some(self.pool.metrics.count_demand());
         let permit = Some(self.acquire_permit().await?);
         let pool = self.pool.clone();

@@ -64,7 +64,7 @@ impl PostgresReader {
     ///
     /// # Errors
     /// When the pool cannot be built.
-    pub fn new(
+    pub(super) fn new(
         options: PgConnectOptions,
         size: u32,
         limit: Option<Duration>,
@@ -75,7 +75,7 @@ impl PostgresReader {
     }
 
     /// All rows of a statement. Once it has a connection it runs to its end, even if the caller is dropped.
-    pub async fn query(&self, sql: Sql) -> Result<Vec<QueryResult>, DbErr> {
+    pub(super) async fn query(&self, sql: Sql) -> Result<Vec<QueryResult>, DbErr> {
         let demand = self.metrics.count_demand();
         let guard = self.metrics.time_statement(sql.text.clone());
         let (reader, connection) = (self.clone(), read_pool::get(&self.pool).await?);
@@ -110,11 +110,11 @@ impl PostgresReader {
         result
     }
 
-    pub fn state(&self) -> metrics::PoolState {
+    pub(super) fn state(&self) -> metrics::PoolState {
         read_pool::state(&self.pool, self.metrics.demand())
     }
 
-    pub fn close(&self) {
+    pub(super) fn close(&self) {
         self.pool.close();
     }
 }

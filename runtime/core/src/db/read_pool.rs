@@ -18,7 +18,7 @@ pub(super) enum ReadPool {
 
 impl ReadPool {
     /// All rows of a statement.
-    pub async fn rows(&self, sql: Sql) -> Result<Rows, DbErr> {
+    pub(super) async fn rows(&self, sql: Sql) -> Result<Rows, DbErr> {
         match self {
             ReadPool::Sqlite(reader) => reader.rows(sql).await,
             ReadPool::Postgres(reader) => reader.query(sql).await.map(Rows::of_driver),
@@ -26,7 +26,7 @@ impl ReadPool {
     }
 
     /// Current state of the pool.
-    pub fn state(&self) -> PoolState {
+    pub(super) fn state(&self) -> PoolState {
         match self {
             ReadPool::Sqlite(reader) => reader.state(),
             ReadPool::Postgres(reader) => reader.state(),
@@ -34,7 +34,7 @@ impl ReadPool {
     }
 
     /// Closes idle connections at once and the others when their statement ends. SQLite's statements are interrupted.
-    pub fn close(&self) {
+    pub(super) fn close(&self) {
         match self {
             ReadPool::Sqlite(reader) => reader.close(),
             ReadPool::Postgres(reader) => reader.close(),

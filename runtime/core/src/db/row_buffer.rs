@@ -31,14 +31,14 @@ pub struct BufferedRow<'r> {
 pub(super) struct RowBufferBuilder(RowBuffer);
 
 impl RowBufferBuilder {
-    pub fn new(columns: usize) -> RowBufferBuilder {
+    pub(super) fn new(columns: usize) -> RowBufferBuilder {
         let (bytes, offsets) = (Vec::with_capacity(1024), Vec::with_capacity(columns));
         RowBufferBuilder(RowBuffer { bytes, offsets, columns })
     }
 
     /// Adds the next value. The type is followed by the 8 bytes of a number, or by a length of 4 bytes and the bytes
     /// of text or a blob, of which SQLite stores at most 2 GB.
-    pub fn add(&mut self, value: ValueRef<'_>) {
+    pub(super) fn add(&mut self, value: ValueRef<'_>) {
         let RowBuffer { bytes, offsets, .. } = &mut self.0;
         // `finish` rejects a buffer that is too large for 32-bit offsets.
         offsets.push(u32::try_from(bytes.len()).unwrap_or(u32::MAX));
@@ -55,7 +55,7 @@ impl RowBufferBuilder {
     }
 
     /// The buffer. `None` if it has more than 4 GiB.
-    pub fn finish(self) -> Option<RowBuffer> {
+    pub(super) fn finish(self) -> Option<RowBuffer> {
         u32::try_from(self.0.bytes.len()).is_ok().then_some(self.0)
     }
 }

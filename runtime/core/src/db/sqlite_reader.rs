@@ -104,7 +104,7 @@ impl SqliteReader {
     ///
     /// # Errors
     /// When the pool cannot be built.
-    pub fn new(
+    pub(super) fn new(
         path: PathBuf,
         size: u32,
         limit: Option<Duration>,
@@ -115,7 +115,7 @@ impl SqliteReader {
     }
 
     /// All rows of a statement.
-    pub async fn rows(&self, sql: Sql) -> Result<Rows, DbErr> {
+    pub(super) async fn rows(&self, sql: Sql) -> Result<Rows, DbErr> {
         let (metrics, span) = (self.metrics.clone(), Span::current());
         let guard = self.metrics.time_statement(sql.text.clone());
         let result = self.with(move |reader| {
@@ -136,7 +136,7 @@ impl SqliteReader {
     }
 
     /// True if the file is read-only.
-    pub async fn is_read_only(&self) -> Result<bool, DbErr> {
+    pub(super) async fn is_read_only(&self) -> Result<bool, DbErr> {
         self.with(|reader| reader.connection.is_readonly("main").map_err(driver_error)).await
     }
 
@@ -160,12 +160,12 @@ impl SqliteReader {
         on_blocking_thread(work).await
     }
 
-    pub fn state(&self) -> metrics::PoolState {
+    pub(super) fn state(&self) -> metrics::PoolState {
         read_pool::state(&self.pool, self.metrics.demand())
     }
 
     /// Closes the idle connections and interrupts the statements of the others.
-    pub fn close(&self) {
+    pub(super) fn close(&self) {
         self.pool.manager().closing.store(true, Ordering::Relaxed);
         self.pool.close();
     }

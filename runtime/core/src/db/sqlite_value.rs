@@ -22,7 +22,7 @@ pub fn text(value: Stored<'_>) -> Result<&str> {
 
 /// # Errors
 /// The value is not an integer.
-pub fn integer(value: Stored<'_>) -> Result<i64> {
+pub(super) fn integer(value: Stored<'_>) -> Result<i64> {
     match value {
         Stored::Integer(number) => Ok(number),
         Stored::Real(number) => Ok(number as i64),
@@ -32,7 +32,7 @@ pub fn integer(value: Stored<'_>) -> Result<i64> {
 
 /// # Errors
 /// The value is not a time.
-pub fn time(value: Stored<'_>) -> Result<DateTime<Utc>> {
+pub(super) fn time(value: Stored<'_>) -> Result<DateTime<Utc>> {
     if let Stored::Integer(seconds) = value {
         return DateTime::from_timestamp(seconds, 0).ok_or_else(|| type_error("time", seconds));
     }
@@ -70,13 +70,13 @@ fn parse_own_format(text: &[u8]) -> Option<DateTime<Utc>> {
 
 /// # Errors
 /// The value is not a date.
-pub fn date(value: Stored<'_>) -> Result<NaiveDate> {
+pub(super) fn date(value: Stored<'_>) -> Result<NaiveDate> {
     text(value)?.parse().map_err(Error::internal)
 }
 
 /// # Errors
 /// The value is not a UUID.
-pub fn uuid(value: Stored<'_>) -> Result<Uuid> {
+pub(super) fn uuid(value: Stored<'_>) -> Result<Uuid> {
     match value {
         Stored::Blob(bytes) => Uuid::from_slice(bytes).map_err(Error::internal),
         other => text(other)?.parse().map_err(Error::internal),

@@ -8,7 +8,7 @@ use sea_orm::sea_query::{ArrayType, ColumnType};
 
 use super::{Codec, stored};
 
-pub static CODEC: Codec = Codec {
+pub(super) static CODEC: Codec = Codec {
     column: ColumnType::Date,
     array: ArrayType::ChronoDate,
     null: Value::ChronoDate(None),

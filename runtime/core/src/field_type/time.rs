@@ -10,7 +10,7 @@ use super::{Codec, stored};
 use crate::db::{Stored, sqlite_text};
 use crate::error::Error;
 
-pub static CODEC: Codec = Codec {
+pub(super) static CODEC: Codec = Codec {
     column: ColumnType::Time,
     array: ArrayType::ChronoTime,
     null: Value::ChronoTime(None),

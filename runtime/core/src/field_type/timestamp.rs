@@ -7,7 +7,7 @@ use sea_orm::sea_query::{ArrayType, ColumnType};
 use super::{Codec, stored, write_timestamp};
 use crate::meta::TimestampForm;
 
-pub static CODEC: Codec = Codec {
+pub(super) static CODEC: Codec = Codec {
     column: ColumnType::TimestampWithTimeZone,
     array: ArrayType::ChronoDateTimeUtc,
     null: Value::ChronoDateTimeUtc(None),

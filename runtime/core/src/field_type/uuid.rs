@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use super::{Codec, stored};
 
-pub static CODEC: Codec = Codec {
+pub(super) static CODEC: Codec = Codec {
     column: ColumnType::Uuid,
     array: ArrayType::Uuid,
     null: Value::Uuid(None),

@@ -25,7 +25,7 @@ const MAX_LOGGED_BYTES: usize = 4_000;
 
 /// Kind of a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub(super) enum Kind {
     Select,
     Insert,
     Update,
@@ -226,7 +226,7 @@ impl Kind {
     const ALL: [Kind; 5] = [Kind::Select, Kind::Insert, Kind::Update, Kind::Delete, Kind::Other];
 
     /// The kind of a statement. A statement with CTEs has the kind of its first part that writes.
-    pub fn of(sql: &str) -> Kind {
+    pub(super) fn of(sql: &str) -> Kind {
         let sql = sql.trim_start();
         let word = sql.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
         match word.to_ascii_uppercase().as_str() {

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Number of callers that wait for or use a connection of a pool.
 #[derive(Debug, Clone, Default)]
-pub struct Demand(Arc<AtomicUsize>);
+pub(super) struct Demand(Arc<AtomicUsize>);
 
 /// A caller that waits for or uses a connection, until this is dropped.
 #[derive(Debug)]
@@ -23,12 +23,12 @@ pub struct PoolState {
 }
 
 impl Demand {
-    pub fn begin(&self) -> DemandGuard {
+    pub(super) fn begin(&self) -> DemandGuard {
         self.0.fetch_add(1, Ordering::Relaxed);
         DemandGuard(self.clone())
     }
 
-    pub fn now(&self) -> usize {
+    pub(super) fn now(&self) -> usize {
         self.0.load(Ordering::Relaxed)
     }
 }

@@ -31,7 +31,7 @@ pub fn attachable<'c>(catalog: &'c Catalog, name: &str) -> Option<&'c Entry> {
 ///
 /// # Errors
 /// If a value cannot be read.
-pub fn target<'c>(
+pub(super) fn target<'c>(
     catalog: &'c Catalog,
     entry: &Entry,
     value: impl Fn(&FieldMeta) -> Result<Option<Value>>,
@@ -49,7 +49,7 @@ pub fn target<'c>(
 ///
 /// # Errors
 /// When the database fails.
-pub async fn attached_ids(context: &Context<'_>, entry: &Entry, target: &Entry, id: i64) -> Result<Vec<i64>> {
+pub(super) async fn attached_ids(context: &Context<'_>, entry: &Entry, target: &Entry, id: i64) -> Result<Vec<i64>> {
     let mut sql = Sql::new(context.state().db.dialect(), "SELECT \"id\" FROM ");
     sql.name(entry.meta.table).push(" WHERE ").name(TYPE_FIELD).push(" = ").bind(target.meta.type_name);
     sql.push(" AND ").name(ID_FIELD).push(" = ").bind(id).push(" ORDER BY \"id\"");

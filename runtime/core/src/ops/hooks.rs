@@ -94,7 +94,7 @@ impl<'a> RunningHook<'a> {
 ///
 /// # Errors
 /// The hook's own, and those of [`RunningHook::enter`] and [`RunningHook::verify`].
-pub async fn save(
+pub(super) async fn save(
     context: &Context<'_>,
     entry: &Entry,
     (name, hook): (&str, SaveHook),

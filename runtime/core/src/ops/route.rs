@@ -23,11 +23,11 @@ use crate::resource::Resource;
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// Runs before a record is written. It may change values and add errors.
-pub type SaveHook = for<'a> fn(&'a Context<'a>, &'a mut Changes) -> BoxFuture<'a, Result<()>>;
+pub(super) type SaveHook = for<'a> fn(&'a Context<'a>, &'a mut Changes) -> BoxFuture<'a, Result<()>>;
 /// Runs with a stored record.
-pub type RecordHook = for<'a> fn(&'a Context<'a>, &'a QueryResult) -> BoxFuture<'a, Result<()>>;
+pub(super) type RecordHook = for<'a> fn(&'a Context<'a>, &'a QueryResult) -> BoxFuture<'a, Result<()>>;
 /// Returns the condition for the records that the caller may see, or `None` for all.
-pub type ScopeHook = for<'a> fn(&'a Context<'a>) -> Option<Condition>;
+pub(super) type ScopeHook = for<'a> fn(&'a Context<'a>) -> Option<Condition>;
 /// Returns the JSON of a computed field for each row. The rows contain the columns that the field is computed from.
 pub type ComputeHook =
     for<'a> fn(&'a Context<'a>, &'static FieldMeta, &'a Shape, &'a [Row<'a>]) -> BoxFuture<'a, Result<Vec<Vec<u8>>>>;

@@ -108,7 +108,7 @@ impl std::fmt::Debug for PendingHook {
 }
 
 /// Queues the resource's `after_commit` hook for after the commit, with the record as it is stored now.
-pub async fn after_commit(context: &Context<'_>, entry: &Entry, id: i64) -> Result<()> {
+pub(super) async fn after_commit(context: &Context<'_>, entry: &Entry, id: i64) -> Result<()> {
     if context.route(entry).hooks.after_commit.is_some() {
         let row = records::load(context, entry, id, &Condition::always(), false).await?;
         after_commit_of(context, entry, row.ok_or(Error::NotFound)?);
@@ -117,7 +117,7 @@ pub async fn after_commit(context: &Context<'_>, entry: &Entry, id: i64) -> Resu
 }
 
 /// The same for a deleted record.
-pub fn after_commit_of(context: &Context<'_>, entry: &Entry, row: Arc<QueryResult>) {
+pub(super) fn after_commit_of(context: &Context<'_>, entry: &Entry, row: Arc<QueryResult>) {
     if let (Some(hook), Some(transaction)) = (context.route(entry).hooks.after_commit, context.transaction()) {
         let mut pending_hooks = transaction.pending_hooks.lock().unwrap_or_else(PoisonError::into_inner);
         let depth = context.running().map_or(0, RunningHook::depth);

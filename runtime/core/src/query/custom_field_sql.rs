@@ -29,7 +29,7 @@ pub struct IndexKeys {
 /// The expression that queries compare and sort by: the value as its declared type. It is NULL for a value of another
 /// type, because a field can be redefined with another type. Text is truncated to [`MAX_INDEXED_CHARACTERS`]. `table`
 /// is the alias with its dot, or empty in an index.
-pub fn key(dialect: Dialect, table: &str, name: &str, kind: CustomKind) -> String {
+pub(super) fn key(dialect: Dialect, table: &str, name: &str, kind: CustomKind) -> String {
     if kind == CustomKind::Choice {
         return format!("charter_fold({})", key(dialect, table, name, kind.ordering_type()));
     }
@@ -111,7 +111,7 @@ pub fn indexes(dialect: Dialect, name: &str, kind: CustomKind) -> Vec<IndexKeys>
 }
 
 /// Writes a test of a custom field of the record `alias` so that an index can serve it.
-pub fn write_custom_test(sql: &mut Sql, alias: &str, name: &str, kind: CustomKind, test: &Test) {
+pub(super) fn write_custom_test(sql: &mut Sql, alias: &str, name: &str, kind: CustomKind, test: &Test) {
     let table = &format!("{alias}.");
     // A substring search folds the text itself.
     let kind = if matches!(test, Test::Like { .. }) { kind.ordering_type() } else { kind };
@@ -163,7 +163,7 @@ fn is_prefix_in_index(test: &Test) -> bool {
 }
 
 /// True if an index finds the matching records in another order than that of their ids.
-pub fn is_index_range(kind: CustomKind, test: &Test) -> bool {
+pub(super) fn is_index_range(kind: CustomKind, test: &Test) -> bool {
     let in_id_order = match test {
         Test::Compare(comparison, _) => *comparison == Comparison::Equal,
         test => is_prefix_in_index(test),

@@ -15,7 +15,7 @@ pub fn max_elements(predicate: Predicate) -> usize {
 }
 
 /// The texts of a term's values, checked against the limits.
-pub fn read_texts(predicate: Predicate, values: &Values) -> Result<Vec<String>, String> {
+pub(super) fn read_texts(predicate: Predicate, values: &Values) -> Result<Vec<String>, String> {
     let most = max_elements(predicate);
     let texts: Vec<String> = match (predicate.reads(), values) {
         (Reads::List, Values::One(text)) if text.chars().count() > MAX_VALUE_CHARACTERS * most => {
@@ -46,7 +46,7 @@ pub fn read_texts(predicate: Predicate, values: &Values) -> Result<Vec<String>, 
 
 /// Builds the tests of a predicate for values of a kind, of which a value must pass one. If `text` is true, the empty
 /// text counts as blank.
-pub fn tests(kind: Kind, predicate: Predicate, texts: &[String], text: bool) -> Result<Vec<Test>, String> {
+pub(super) fn tests(kind: Kind, predicate: Predicate, texts: &[String], text: bool) -> Result<Vec<Test>, String> {
     match predicate {
         Predicate::ContAny => texts.iter().map(|one| like(MatchPosition::Anywhere, one, false)).collect(),
         predicate => test(kind, predicate, texts, text).map(|test| vec![test]),
@@ -102,7 +102,7 @@ fn blank_or(text: &str, problem: String) -> String {
 }
 
 /// Evaluates a predicate on the labels of a code field and returns tests on the codes, of which a code must pass one.
-pub fn label_tests(
+pub(super) fn label_tests(
     labels: &'static [(i32, &'static str)],
     predicate: Predicate,
     texts: &[String],

@@ -19,7 +19,7 @@ pub(super) struct Index {
 }
 
 impl Index {
-    pub fn of(entry: &Entry) -> Option<Index> {
+    pub(super) fn of(entry: &Entry) -> Option<Index> {
         let meta = entry.meta;
         let mut index = Index { table: meta.table, name: "x".into(), columns: meta.search };
         let statements = format!("{} {}", index.table_text(), index.triggers().join(" "));
@@ -28,12 +28,12 @@ impl Index {
     }
 
     /// True if the name is that of an index on the same table, from any release.
-    pub fn is_same_table(&self, name: &str) -> bool {
+    pub(super) fn is_same_table(&self, name: &str) -> bool {
         table_of(name) == Some(self.table)
     }
 
     /// External content, without positions and column sizes: candidates only need the rows that contain a trigram.
-    pub fn table_text(&self) -> String {
+    pub(super) fn table_text(&self) -> String {
         let (name, table) = (&self.name, self.table);
         format!(
             "CREATE VIRTUAL TABLE \"{name}\" USING fts5({}, content = '{table}', content_rowid = 'id', \
@@ -52,7 +52,7 @@ impl Index {
     }
 
     /// The triggers for an external content table, as in FTS5's documentation.
-    pub fn triggers(&self) -> Vec<String> {
+    pub(super) fn triggers(&self) -> Vec<String> {
         let (name, table, columns, fts_columns) =
             (&self.name, self.table, quoted(self.columns, ""), self.column_names());
         let (old, new) = (quoted(self.columns, "OLD."), quoted(self.columns, "NEW."));
@@ -80,14 +80,14 @@ impl Index {
     }
 
     /// True if the table and all its triggers exist. The transaction that creates them also fills the index.
-    pub async fn is_complete(&self, connection: &Connection) -> Result<bool> {
+    pub(super) async fn is_complete(&self, connection: &Connection) -> Result<bool> {
         let existing = triggers_of(connection, &self.name).await?;
         Ok(existing.iter().map(|(_, text)| text).eq(&self.triggers()))
     }
 
     /// Creates the table, fills it and creates its triggers. FTS5's `rebuild` would read the content by the renamed
     /// columns.
-    pub async fn create(&self, transaction: &Connection) -> Result<()> {
+    pub(super) async fn create(&self, transaction: &Connection) -> Result<()> {
         let (name, table, columns, fts_columns) =
             (&self.name, self.table, quoted(self.columns, ""), self.column_names());
         let fill = format!("INSERT INTO \"{name}\" (rowid, {fts_columns}) SELECT \"id\", {columns} FROM \"{table}\"");

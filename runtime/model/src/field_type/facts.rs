@@ -3,6 +3,9 @@
 use super::Parameters;
 use crate::{Group, Misfit, Storage, Widget};
 
+/// A check of a text: the reason why it does not fit, with the correction.
+pub type Check = fn(&str) -> Result<(), Misfit>;
+
 /// The format of a type whose JSON is text.
 #[derive(Debug)]
 pub struct TextFormat {
@@ -76,7 +79,7 @@ pub struct TypeFacts {
     /// `default`. A type with arguments has its check in `literal.rs`.
     pub literal: fn(&str, &str) -> Result<(), Misfit>,
     /// Checks a value that a client could send, if it differs from a literal.
-    pub value: Option<fn(&str) -> Result<(), Misfit>>,
+    pub value: Option<Check>,
     /// The format of a type whose JSON is text of one form.
     pub format: Option<TextFormat>,
     /// The `type` of the HTML input whose value is the JSON text.

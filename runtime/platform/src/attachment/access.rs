@@ -15,7 +15,7 @@ use charter_core::resource::Resource;
 
 /// Scope of attachments: the caller sees attachments of visible records, of resources that the caller may read or
 /// write.
-pub fn scope(context: &Context<'_>) -> Option<Condition> {
+pub(super) fn scope(context: &Context<'_>) -> Option<Condition> {
     let fields = record::Entity::meta().fields;
     let field = |name: &str| fields.iter().find(|field| field.name == name);
     let (Some(of_type), Some(id)) = (field("attachable_type"), field("attachable_id")) else { return None };
@@ -51,20 +51,20 @@ pub async fn check_access(context: &Context<'_>, id: i64, reads: bool) -> Result
 ///
 /// # Errors
 /// 403 if an ability or a permission is missing.
-pub fn check_permission(context: &Context<'_>, target: &Entry, reads: bool) -> Result<()> {
+pub(super) fn check_permission(context: &Context<'_>, target: &Entry, reads: bool) -> Result<()> {
     let (ability, permission) = if reads { read_access(target) } else { write_access(target) };
     context.caller().need_ability(&ability)?;
     permission.map_or(Ok(()), |permission| context.caller().need_permission(permission))
 }
 
 /// Reports whether the record exists and the caller sees it. With `lock`, the row is locked until the transaction ends.
-pub async fn target_exists(context: &Context<'_>, target: &Entry, id: i64, lock: bool) -> Result<bool> {
+pub(super) async fn target_exists(context: &Context<'_>, target: &Entry, id: i64, lock: bool) -> Result<bool> {
     let condition = visible(context, target);
     Ok(load(context, target, id, &condition, lock).await?.is_some())
 }
 
 /// Deletes attachments whose record the database deleted in a cascade.
-pub async fn delete_orphans(context: &Context<'_>) -> Result<()> {
+pub(super) async fn delete_orphans(context: &Context<'_>) -> Result<()> {
     for target in context.catalog().attachables() {
         let mut sql = Sql::new(
             context.state().db.dialect(),

@@ -7,7 +7,7 @@ const MAX_CHARACTERS: usize = 255;
 
 /// The last path segment of the client's file name, without control characters and bidirectional marks, truncated such
 /// that its extension stays.
-pub fn clean(given: &str) -> String {
+pub(super) fn clean(given: &str) -> String {
     let last = given.rsplit(['/', '\\']).next().unwrap_or_default();
     let kept: String = last.chars().filter(|c| !is_harmful(*c)).collect();
     let name = kept.trim();
@@ -30,7 +30,7 @@ const IMAGES: [(&str, &[&str]); 4] =
     [("image/jpeg", &["jpg", "jpeg"]), ("image/png", &["png"]), ("image/gif", &["gif"]), ("image/webp", &["webp"])];
 
 /// Name of an image that was converted from another: it gets the extension of its own type.
-pub fn of_image(original: &str, media_type: &str) -> String {
+pub(super) fn of_image(original: &str, media_type: &str) -> String {
     let endings =
         |wanted: &str| IMAGES.iter().find(|(known, _)| *known == wanted).map_or(&[][..], |(_, endings)| endings);
     let (stem, ending) = original.rsplit_once('.').unwrap_or((original, ""));
@@ -52,7 +52,7 @@ fn is_harmful(c: char) -> bool {
 
 /// `inline; filename="a.png"; filename*=UTF-8''a.png` (RFC 6266, RFC 8187). `filename` is for old clients, with `_` for
 /// everything outside ASCII.
-pub fn disposition(kind: &str, name: &str) -> String {
+pub(super) fn disposition(kind: &str, name: &str) -> String {
     let mut text = format!("{kind}; filename=\"");
     for c in name.chars() {
         match c {

@@ -10,7 +10,7 @@ use charter_core::crypto::hmac::{hmac_sha256, hmac_with_key};
 use charter_core::error::{Error, Result};
 
 /// Lifetime of a link (the specification, "Limits").
-pub const LIFETIME: TimeDelta = TimeDelta::minutes(60);
+pub(super) const LIFETIME: TimeDelta = TimeDelta::minutes(60);
 
 /// Path of links, outside `/api/v1`, where every path needs a token.
 pub const PATH: &str = "/files";
@@ -20,7 +20,7 @@ const SIGNATURE: &str = "&signature=";
 const EXPIRES: &str = "?expires=";
 
 /// Creates and verifies links.
-pub struct Signer(Hmac<Sha256>);
+pub(super) struct Signer(Hmac<Sha256>);
 
 impl std::fmt::Debug for Signer {
     /// Without the key.
@@ -31,12 +31,12 @@ impl std::fmt::Debug for Signer {
 
 impl Signer {
     /// Derives the signing key from the server's secret key, for this purpose only.
-    pub fn new(secret_key: &str) -> Signer {
+    pub(super) fn new(secret_key: &str) -> Signer {
         Signer(hmac_with_key(&hmac_sha256(secret_key.as_bytes(), b"charter: links to attachments")))
     }
 
     /// `/files/<uuid>/<part>?expires=<unix time>&signature=<hex>`
-    pub fn link(&self, part: ObjectKind, uuid: Uuid, now: DateTime<Utc>) -> String {
+    pub(super) fn link(&self, part: ObjectKind, uuid: Uuid, now: DateTime<Utc>) -> String {
         let expires = (now + LIFETIME).timestamp();
         let mut link = format!("{PATH}/{uuid}/{}{EXPIRES}{expires}", part.name());
         let signature = self.0.clone().chain_update(link.as_bytes()).finalize().into_bytes();
@@ -49,7 +49,7 @@ impl Signer {
     ///
     /// # Errors
     /// [`Error::LinkInvalid`] if anything was changed; [`Error::LinkExpired`] after one hour.
-    pub fn check(&self, target: &str, now: DateTime<Utc>) -> Result<()> {
+    pub(super) fn check(&self, target: &str, now: DateTime<Utc>) -> Result<()> {
         let (signed, signature) = target.rsplit_once(SIGNATURE).ok_or(Error::LinkInvalid)?;
         // Only lower-case digits are valid, because links are written with them.
         let digits = Some(signature).filter(|digits| !digits.bytes().any(|digit| digit.is_ascii_uppercase()));

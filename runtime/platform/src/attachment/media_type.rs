@@ -5,11 +5,11 @@ const UNKNOWN: &str = "application/octet-stream";
 const TEXT: &str = "text/plain";
 
 /// Image types with thumbnails.
-pub const IMAGES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+pub(super) const IMAGES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
 /// Detects the type from the beginning of a file (`is_all`: from the whole file). Text without a signature is
 /// `text/plain`.
-pub fn detect(head: &[u8], is_all: bool) -> &'static str {
+pub(super) fn detect(head: &[u8], is_all: bool) -> &'static str {
     match infer::get(head) {
         Some(found) => found.mime_type(),
         None if is_text(head, is_all) => TEXT,
@@ -18,12 +18,12 @@ pub fn detect(head: &[u8], is_all: bool) -> &'static str {
 }
 
 /// Reports whether browsers may display the type inline: types that cannot run a script.
-pub fn is_displayable(media_type: &str) -> bool {
+pub(super) fn is_displayable(media_type: &str) -> bool {
     media_type == TEXT || IMAGES.contains(&media_type)
 }
 
 /// Value of `Content-Type`. Text is declared as UTF-8, which [`detect`] has checked.
-pub fn header(media_type: &str) -> String {
+pub(super) fn header(media_type: &str) -> String {
     if media_type == TEXT { format!("{TEXT}; charset=utf-8") } else { media_type.into() }
 }
 

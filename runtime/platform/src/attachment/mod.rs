@@ -12,7 +12,7 @@ mod link;
 mod media_type;
 mod multipart;
 mod pending_deletion;
-mod record;
+pub mod record;
 mod s3;
 mod s3_config;
 mod spool;

@@ -33,7 +33,7 @@ const UPLOAD_TIMEOUT: Duration = Duration::from_secs(3600);
 
 /// Fields and file of an upload.
 #[derive(Debug, Default)]
-pub struct UploadForm {
+pub(super) struct UploadForm {
     pub fields: Vec<(String, String)>,
     pub file: Option<ReceivedFile>,
     /// Errors in the parts themselves.
@@ -42,7 +42,7 @@ pub struct UploadForm {
 
 /// A file that was received completely.
 #[derive(Debug)]
-pub struct ReceivedFile {
+pub(super) struct ReceivedFile {
     pub name: String,
     pub spool: Spool,
     /// SHA-256 of the bytes, if requested.
@@ -55,7 +55,12 @@ pub struct ReceivedFile {
 /// # Errors
 /// [`Error::UnsupportedMediaType`] for another media type; [`Error::PayloadTooLarge`] as soon as the file exceeds its
 /// limit; [`Error::Malformed`] if the body ends early, or if no bytes arrive for `idle_timeout`.
-pub async fn read(storage: &Storage, upload: Upload<'_>, idle_timeout: Duration, digest: bool) -> Result<UploadForm> {
+pub(super) async fn read(
+    storage: &Storage,
+    upload: Upload<'_>,
+    idle_timeout: Duration,
+    digest: bool,
+) -> Result<UploadForm> {
     let boundary = multer::parse_boundary(&upload.content_type).map_err(|error| match error {
         multer::Error::NoBoundary => Error::Malformed("The Content-Type has no boundary parameter.".into()),
         _ => Error::UnsupportedMediaType("Send the body as `multipart/form-data`."),

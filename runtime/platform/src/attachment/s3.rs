@@ -43,7 +43,7 @@ const UPLOAD_TIMEOUT: Duration = Duration::from_secs(20 * 60);
 const MAX_ERROR_BYTES: usize = 4 << 10;
 
 /// An opened bucket.
-pub struct Bucket {
+pub(super) struct Bucket {
     objects: AmazonS3,
     client: Client,
     sending: Semaphore,
@@ -75,7 +75,7 @@ struct PutError {
 impl Bucket {
     /// # Errors
     /// If TLS cannot be set up.
-    pub fn open(config: &S3Config) -> Result<Bucket> {
+    pub(super) fn open(config: &S3Config) -> Result<Bucket> {
         let backoff = BackoffConfig { init_backoff: RETRY_DELAY, max_backoff: Duration::from_secs(2), base: 2.0 };
         let retry = RetryConfig { backoff, max_retries: MAX_TRIES as usize - 1, retry_timeout: RESPONSE_TIMEOUT };
         let answering = client()?.read_timeout(RESPONSE_TIMEOUT).build().map_err(Error::internal)?;
@@ -99,7 +99,7 @@ impl Bucket {
         })
     }
 
-    pub fn objects(&self) -> &dyn ObjectStore {
+    pub(super) fn objects(&self) -> &dyn ObjectStore {
         &self.objects
     }
 
@@ -107,7 +107,7 @@ impl Bucket {
     ///
     /// # Errors
     /// [`Error::Unavailable`] if the service did not accept it; the reason is logged.
-    pub async fn send(&self, file: PathBuf, to: &Path, size: u64) -> Result<()> {
+    pub(super) async fn send(&self, file: PathBuf, to: &Path, size: u64) -> Result<()> {
         let sent = tokio::time::timeout(UPLOAD_TIMEOUT, async {
             let _permit = self.sending.acquire().await.map_err(Error::internal)?;
             let mut tries = 1;
@@ -148,7 +148,7 @@ impl Bucket {
     ///
     /// # Errors
     /// Never: the key was checked when the bucket was opened.
-    pub async fn link(&self, to: &Path, headers: ContentHeaders) -> Result<String> {
+    pub(super) async fn link(&self, to: &Path, headers: ContentHeaders) -> Result<String> {
         let lifetime = LIFETIME.to_std().map_err(Error::internal)?;
         let options = SignedUrlOptions::new().with_query([
             ("response-cache-control", "private".to_string()),
@@ -161,7 +161,7 @@ impl Bucket {
 }
 
 /// Logs the reason and returns an error that tells the client to retry.
-pub fn storage_unavailable(error: &str) -> Error {
+pub(super) fn storage_unavailable(error: &str) -> Error {
     let error: String = error.chars().take(500).collect();
     tracing::warn!(error, "attachment storage failed");
     Error::Unavailable("File storage is unavailable. Try again in a moment.".into())

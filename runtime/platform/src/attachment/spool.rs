@@ -73,14 +73,14 @@ impl Drop for Spool {
 }
 
 /// A random UUID.
-pub fn new_uuid() -> Result<Uuid> {
+pub(super) fn new_uuid() -> Result<Uuid> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(Error::internal)?;
     Ok(uuid::Builder::from_random_bytes(bytes).into_uuid())
 }
 
 /// Runs blocking disk I/O on a blocking thread.
-pub async fn spawn_blocking_io<T: Send + 'static>(
+pub(super) async fn spawn_blocking_io<T: Send + 'static>(
     disk: &Arc<Semaphore>,
     work: impl FnOnce() -> std::io::Result<T> + Send + 'static,
 ) -> Result<T> {
@@ -92,7 +92,7 @@ const TRANSIENT_ERRNOS: [i32; 3] = [5, 23, 24];
 
 /// A full, read-only or failing disk and too many open files are temporary: the client may retry. Other errors are
 /// internal.
-pub fn io_error(error: std::io::Error) -> Error {
+pub(super) fn io_error(error: std::io::Error) -> Error {
     let named =
         matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::ReadOnlyFilesystem);
     if named || error.raw_os_error().is_some_and(|number| TRANSIENT_ERRNOS.contains(&number)) {

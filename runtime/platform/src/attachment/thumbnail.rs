@@ -13,7 +13,7 @@ use super::media_type::IMAGES;
 /// Maximum width and height of a thumbnail.
 const MAX_SIDE_PIXELS: u32 = 256;
 /// Images with more pixels are rejected: a small file can declare any number of them.
-pub const MAX_PIXELS: u64 = 100_000_000;
+pub(super) const MAX_PIXELS: u64 = 100_000_000;
 /// An image that needs more memory to decode gets no thumbnail.
 const MAX_DECODE_BYTES: u64 = 96 << 20;
 /// Higher values make no visible difference in photographs.
@@ -38,7 +38,7 @@ pub enum ImageInspection {
 
 /// Inspects an image of this type and creates its thumbnail. It blocks and needs memory: run one at a time on a
 /// blocking thread.
-pub fn inspect(path: &Path, media_type: &str) -> ImageInspection {
+pub(super) fn inspect(path: &Path, media_type: &str) -> ImageInspection {
     let Some(format) = format(media_type) else { return ImageInspection::NotAnImage };
     let open = || File::open(path).map(|file| ImageReader::with_format(BufReader::new(file), format)).ok();
     // The dimensions are in the header; nothing is decoded yet.

@@ -1,7 +1,7 @@
 //! Saved views: columns, filters and sort order of a list under a name, applied by `view_id`.
 
 mod find;
-mod record;
+pub mod record;
 mod validation;
 mod version;
 

@@ -15,14 +15,14 @@ use charter_core::stale_reference::StaleReference;
 use charter_core::suggest::hint;
 
 /// Validates columns, filters and sort columns of one resource.
-pub struct ViewValidator<'c> {
+pub(super) struct ViewValidator<'c> {
     catalog: &'c Catalog,
     entry: &'c Entry,
     custom: Arc<Types>,
 }
 
 impl<'c> ViewValidator<'c> {
-    pub async fn of(context: &Context<'c>, entry: &'c Entry) -> Result<ViewValidator<'c>> {
+    pub(super) async fn of(context: &Context<'c>, entry: &'c Entry) -> Result<ViewValidator<'c>> {
         let custom = match entry.meta.custom_fields {
             true => {
                 let state = context.state();
@@ -46,7 +46,7 @@ impl<'c> ViewValidator<'c> {
 
     /// # Errors
     /// Why the column is invalid, as the predicate of a sentence.
-    pub fn column(&self, column: &str) -> Result<(), String> {
+    pub(super) fn column(&self, column: &str) -> Result<(), String> {
         let known = match column.strip_prefix("cf.") {
             Some(name) => self.entry.meta.custom_fields && self.custom.of.contains_key(name),
             None => self.entry.field(column).is_some_and(|f| f.shown != Shown::Never),
@@ -62,18 +62,18 @@ impl<'c> ViewValidator<'c> {
     ///
     /// # Errors
     /// Why the filter is invalid.
-    pub fn filter(&self, filter: &Filter) -> Result<usize, String> {
+    pub(super) fn filter(&self, filter: &Filter) -> Result<usize, String> {
         filter.term().and_then(|term| self.planner().term(&term)).map(|condition| condition.values())
     }
 
     /// Number of conditions; each field of an `_or_` counts as one.
-    pub fn conditions(&self, filters: &[Filter]) -> usize {
+    pub(super) fn conditions(&self, filters: &[Filter]) -> usize {
         filters.iter().map(|filter| self.planner().conditions(&filter.field)).sum()
     }
 
     /// # Errors
     /// Why the sort column is invalid.
-    pub fn sort_column(&self, column: &str) -> Result<(), String> {
+    pub(super) fn sort_column(&self, column: &str) -> Result<(), String> {
         if column.starts_with('-') || self.planner().order(column).is_none() {
             return Err(format!("refers to `{column}`, by which {} cannot be sorted", self.entry.meta.plural));
         }

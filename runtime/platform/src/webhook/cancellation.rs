@@ -28,7 +28,7 @@ pub async fn cancel(dialect: Dialect, transaction: &Connection, webhook_id: i64,
 }
 
 /// Cancels a batch of pending deliveries of a disabled webhook. Returns true if more may be left.
-pub async fn cancel_remaining(db: &Db, now: DateTime<Utc>) -> Result<bool> {
+pub(super) async fn cancel_remaining(db: &Db, now: DateTime<Utc>) -> Result<bool> {
     let dialect = db.dialect();
     let mut sql = Sql::new(dialect, "SELECT w.\"id\" FROM \"webhooks\" w WHERE NOT w.\"is_active\" AND (");
     for (kind, or) in [(AttemptKind::First, " OR "), (AttemptKind::Retry, ")")] {

@@ -19,7 +19,7 @@ use charter_core::trace::Trace;
 
 /// Duration of a lease. An attempt ends within 15 seconds and needs no renewal; deliveries of a crashed process are
 /// claimed again within a minute.
-pub const LEASE: TimeDelta = TimeDelta::seconds(45);
+pub(super) const LEASE: TimeDelta = TimeDelta::seconds(45);
 
 /// Maximum number of events, and of deliveries unless a single event has more, in one fan-out transaction. It holds
 /// SQLite's only write lock and must finish within the statement timeout.
@@ -34,14 +34,14 @@ const THROTTLE_AFTER: TimeDelta = TimeDelta::seconds(60);
 
 /// Kind of an attempt. Half of the slots are reserved for first attempts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AttemptKind {
+pub(super) enum AttemptKind {
     First,
     Retry,
 }
 
 impl Claim {
     /// Reports whether the webhook is limited to few slots.
-    pub fn is_throttled(&self) -> bool {
+    pub(super) fn is_throttled(&self) -> bool {
         self.failing_since.is_some_and(|since| since <= self.attempt.at - THROTTLE_AFTER)
     }
 }
@@ -72,7 +72,7 @@ fn write_unleased(sql: &mut Sql, now: DateTime<Utc>) {
 
 /// Limits of one claim, in concurrent attempts.
 #[derive(Debug)]
-pub struct ClaimLimits<'r> {
+pub(super) struct ClaimLimits<'r> {
     /// For all webhooks together.
     pub slots: usize,
     /// For one webhook, and for one that has been failing for a minute.
@@ -84,7 +84,7 @@ pub struct ClaimLimits<'r> {
 
 /// A delivery that this process may attempt until the lease ends.
 #[derive(Clone)]
-pub struct Claim {
+pub(super) struct Claim {
     pub id: i64,
     pub webhook_id: i64,
     /// The token in the row.
@@ -217,7 +217,12 @@ fn as_i64(count: usize) -> i64 {
 }
 
 /// Claims deliveries that are due, within the limits.
-pub async fn claim(db: &Db, kind: AttemptKind, limits: &ClaimLimits<'_>, now: DateTime<Utc>) -> Result<Vec<Claim>> {
+pub(super) async fn claim(
+    db: &Db,
+    kind: AttemptKind,
+    limits: &ClaimLimits<'_>,
+    now: DateTime<Utc>,
+) -> Result<Vec<Claim>> {
     let ids = if limits.slots == 0 { Vec::new() } else { due(db, kind, limits, now).await? };
     if ids.is_empty() {
         return Ok(Vec::new());
@@ -226,7 +231,7 @@ pub async fn claim(db: &Db, kind: AttemptKind, limits: &ClaimLimits<'_>, now: Da
 }
 
 /// Claims one delivery for a single attempt, in any status. Returns `None` while another attempt is running.
-pub async fn claim_one(db: &Db, id: i64, now: DateTime<Utc>) -> Result<Option<Claim>> {
+pub(super) async fn claim_one(db: &Db, id: i64, now: DateTime<Utc>) -> Result<Option<Claim>> {
     let claimed = lease(db, &[id], None, now).await?;
     Ok(claimed.into_iter().next().map(|claim| Claim { manual: true, once: true, ..claim }))
 }

@@ -14,7 +14,7 @@ use charter_core::db::{Connection, Db, Dialect, Sql, time_text};
 use charter_core::error::Result;
 
 /// An attempt that has ended.
-pub struct FinishedAttempt {
+pub(super) struct FinishedAttempt {
     pub claim: Claim,
     pub outcome: Outcome,
     pub at: DateTime<Utc>,
@@ -47,7 +47,7 @@ enum RowLock {
 
 /// Records finished attempts in the order in which they ended. If another worker has taken the lease of a delivery,
 /// only the log is written; if the webhook is deleted, nothing is.
-pub async fn record_results(db: &Db, finished: &[FinishedAttempt]) -> Result<()> {
+pub(super) async fn record_results(db: &Db, finished: &[FinishedAttempt]) -> Result<()> {
     if finished.is_empty() {
         return Ok(());
     }

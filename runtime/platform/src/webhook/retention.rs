@@ -12,7 +12,7 @@ use charter_core::error::Result;
 use charter_core::ops::State;
 
 /// How long logs, finished deliveries and events are stored.
-pub const RETENTION: TimeDelta = TimeDelta::days(30);
+pub(super) const RETENTION: TimeDelta = TimeDelta::days(30);
 /// Rows per transaction: few enough that writers on SQLite hardly wait.
 const BATCH_ROWS: usize = 1000;
 /// Pause between two batches, in which others may write.

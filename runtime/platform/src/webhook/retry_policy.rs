@@ -7,7 +7,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use super::transport::Outcome;
 
 /// Attempts after the first.
-pub const MAX_RETRIES: i32 = 6;
+pub(super) const MAX_RETRIES: i32 = 6;
 /// Delay before the first retry; each further delay is four times as long.
 const FIRST_DELAY: Duration = Duration::from_secs(30);
 /// Maximum jitter as a fraction of the delay, which spreads retries that failed together.
@@ -19,7 +19,7 @@ const STREAK_RESET: TimeDelta = TimeDelta::hours(24);
 const DISABLE_AFTER: TimeDelta = TimeDelta::hours(72);
 
 /// The delay before retry `retry`, counted from 1: 30 s, 2 min, 8 min, 32 min, 2 h 8 min, 8 h 32 min.
-pub fn base_delay(retry: i32) -> Duration {
+pub(super) fn base_delay(retry: i32) -> Duration {
     FIRST_DELAY * 4_u32.pow(retry.clamp(1, MAX_RETRIES).unsigned_abs() - 1)
 }
 
@@ -27,7 +27,7 @@ pub fn base_delay(retry: i32) -> Duration {
 /// base delay.
 ///
 /// `fraction` is from 0 to 1 and scales the jitter.
-pub fn retry_delay(retry: i32, failed: &Outcome, fraction: f64) -> Duration {
+pub(super) fn retry_delay(retry: i32, failed: &Outcome, fraction: f64) -> Duration {
     let base = base_delay(retry);
     let usual = base + base.mul_f64(MAX_JITTER * fraction.clamp(0.0, 1.0));
     match (failed.status, failed.retry_after) {
@@ -38,7 +38,7 @@ pub fn retry_delay(retry: i32, failed: &Outcome, fraction: f64) -> Duration {
 
 /// Streak of failures of a webhook without a success in between.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Streak {
+pub(super) struct Streak {
     /// The column `failing_since`.
     pub since: Option<DateTime<Utc>>,
     /// The column `last_failure_at`.
@@ -47,13 +47,13 @@ pub struct Streak {
 
 impl Streak {
     /// A success, even of a manual attempt, ends the streak.
-    pub fn succeed(&mut self) {
+    pub(super) fn succeed(&mut self) {
         *self = Streak::default();
     }
 
     /// A failure of a scheduled attempt starts or continues the streak. Returns true if the webhook must be disabled:
     /// the streak has lasted 72 hours without a gap of more than 24 hours.
-    pub fn fail(&mut self, now: DateTime<Utc>) -> bool {
+    pub(super) fn fail(&mut self, now: DateTime<Utc>) -> bool {
         let forgotten = self.last.is_none_or(|last| now - last > STREAK_RESET);
         let since = self.since.filter(|_| !forgotten).unwrap_or(now);
         *self = Streak { since: Some(since), last: Some(now) };

@@ -9,13 +9,13 @@ use charter_core::catalog::{Catalog, Entry};
 use charter_core::db::{Dialect, Sql};
 
 /// The permission that is needed to read the record of an event, if any.
-pub fn read_permission(catalog: &Catalog, event: &str) -> Option<&'static str> {
+pub(super) fn read_permission(catalog: &Catalog, event: &str) -> Option<&'static str> {
     let emits = |entry: &&Entry| entry.outbox_events().iter().any(|known| known == event);
     catalog.entries().iter().find(emits)?.meta.read_permission
 }
 
 /// `INSERT INTO webhook_deliveries ... SELECT ... FROM` each event `e` and each webhook `w` that receives it.
-pub fn insert_deliveries(catalog: &Catalog, dialect: Dialect, now: DateTime<Utc>, manual: bool) -> Sql {
+pub(super) fn insert_deliveries(catalog: &Catalog, dialect: Dialect, now: DateTime<Utc>, manual: bool) -> Sql {
     let columns = "\"uid\", \"webhook_id\", \"event_id\", \"manual\", \"due_at\", \"created_at\"";
     let mut sql = Sql::new(dialect, format!("INSERT INTO \"webhook_deliveries\" ({columns}) SELECT "));
     sql.push(match dialect {
@@ -28,7 +28,7 @@ pub fn insert_deliveries(catalog: &Catalog, dialect: Dialect, now: DateTime<Utc>
 }
 
 /// Condition that the webhook `w` receives the event `e`: it subscribes to it, and its owner may read the record.
-pub fn receives_sql(catalog: &Catalog, dialect: Dialect) -> String {
+pub(super) fn receives_sql(catalog: &Catalog, dialect: Dialect) -> String {
     let subscribes = match dialect {
         Dialect::Postgres => "(w.\"events\" @> '\"*\"' OR w.\"events\" @> to_jsonb(e.\"name\"::text))",
         Dialect::Sqlite => "EXISTS (SELECT 1 FROM json_each(w.\"events\") WHERE \"value\" IN ('*', e.\"name\"))",
@@ -39,7 +39,7 @@ pub fn receives_sql(catalog: &Catalog, dialect: Dialect) -> String {
 /// Condition that the owner of the webhook `w` may currently read the record of the event `e`. It is evaluated at
 /// fan-out, because roles may have changed since the webhook was created, and `*` includes events that not every user
 /// may read.
-pub fn may_see_sql(catalog: &Catalog, dialect: Dialect) -> String {
+pub(super) fn may_see_sql(catalog: &Catalog, dialect: Dialect) -> String {
     let mut condition = String::from("1 = 1");
     for entry in catalog.entries() {
         let events: Vec<String> = entry.outbox_events().iter().map(|event| literal(event)).collect();

@@ -12,14 +12,14 @@ use crate::server::ServerState;
 use charter_core::error::{Error, Result};
 use charter_core::suggest::hint;
 
-pub fn command() -> Command {
+pub(super) fn command() -> Command {
     Command::new("from-db")
         .about("Print the YAML of a resource for an existing table; changes nothing")
         .arg(Arg::new("table").required(true).help("Name of the table"))
         .arg(Arg::new("name").long("name").help("Name of the resource; by default the singular of the table's name"))
 }
 
-pub async fn run(state: &Arc<ServerState>, matches: &ArgMatches) -> Result<()> {
+pub(super) async fn run(state: &Arc<ServerState>, matches: &ArgMatches) -> Result<()> {
     let argument = |name: &str| matches.get_one::<String>(name).map(String::as_str);
     let table = argument("table").unwrap_or_default();
     if let Some(entry) = state.catalog.entries().iter().find(|entry| entry.meta.table == table) {

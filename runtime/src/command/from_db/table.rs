@@ -7,14 +7,14 @@ use charter_core::error::{Error, Result};
 
 /// A table. The columns are in their order.
 #[derive(Debug, Default)]
-pub struct Table {
+pub(crate) struct Table {
     pub columns: Vec<Column>,
     pub references: Vec<Reference>,
     pub indexes: Vec<Index>,
 }
 
 #[derive(Debug, Default)]
-pub struct Column {
+pub(crate) struct Column {
     pub name: String,
     /// The type in lower case, as the database writes it: `character varying(20)`.
     pub kind: String,
@@ -29,7 +29,7 @@ pub struct Column {
 
 /// A foreign key.
 #[derive(Debug)]
-pub struct Reference {
+pub(crate) struct Reference {
     pub columns: Vec<String>,
     pub table: String,
     /// The referenced columns.
@@ -38,7 +38,7 @@ pub struct Reference {
 
 /// An index, other than that of the primary key.
 #[derive(Debug)]
-pub struct Index {
+pub(crate) struct Index {
     /// `None` if the index has an expression.
     pub columns: Option<Vec<String>>,
     pub unique: bool,
@@ -47,7 +47,7 @@ pub struct Index {
 }
 
 /// The names of all tables, without system tables.
-pub async fn names(dialect: Dialect, connection: &Connection) -> Result<Vec<String>> {
+pub(crate) async fn names(dialect: Dialect, connection: &Connection) -> Result<Vec<String>> {
     let text = match dialect {
         Dialect::Sqlite => {
             "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table'
@@ -63,7 +63,7 @@ pub async fn names(dialect: Dialect, connection: &Connection) -> Result<Vec<Stri
 }
 
 /// Reads an existing table.
-pub async fn read(dialect: Dialect, connection: &Connection, table: &str) -> Result<Table> {
+pub(crate) async fn read(dialect: Dialect, connection: &Connection, table: &str) -> Result<Table> {
     let query = async |text: &str| {
         let (before, after) = text.split_once("{table}").unwrap_or((text, ""));
         let mut sql = Sql::new(dialect, before);

@@ -9,7 +9,7 @@ use super::table::{Column, Index, Table};
 use charter_core::db::Dialect;
 
 /// True if a name is valid in the grammar: snake_case, and an identifier of Rust.
-pub fn is_name(name: &str) -> bool {
+pub(super) fn is_name(name: &str) -> bool {
     is_snake_case(name) && name.len() <= MAX_NAME_LENGTH && !is_never_a_name(name)
 }
 
@@ -27,7 +27,13 @@ enum ColumnYaml {
 }
 
 /// Writes the file of a resource; `None` if no column can be a field. `resources` has the table and name of each resource.
-pub fn write(dialect: Dialect, name: &str, table: &str, found: &Table, resources: &[(&str, &str)]) -> Option<String> {
+pub(super) fn write(
+    dialect: Dialect,
+    name: &str,
+    table: &str,
+    found: &Table,
+    resources: &[(&str, &str)],
+) -> Option<String> {
     let database = if dialect == Dialect::Sqlite { "SQLite" } else { "PostgreSQL" };
     let has = |column: &str| found.columns.iter().any(|found| found.name == column);
     let mut text = format!("# Generated from the table `{table}` of {database}.\n#\n");

@@ -5,7 +5,7 @@ use charter_core::error::Result;
 use charter_core::ops::Context;
 
 #[derive(Debug)]
-pub struct ExistingIndex {
+pub(super) struct ExistingIndex {
     pub name: String,
     /// Columns, `folded <column>`, or other expressions as the database writes them.
     pub columns: Vec<String>,
@@ -43,7 +43,7 @@ const POSTGRES: &str = "
     WHERE c.relname = {table} AND pg_table_is_visible(c.oid) ORDER BY 1";
 
 /// The indexes of a table; empty if the table does not exist.
-pub async fn read(context: &Context<'_>, table: &str) -> Result<Vec<ExistingIndex>> {
+pub(super) async fn read(context: &Context<'_>, table: &str) -> Result<Vec<ExistingIndex>> {
     let dialect = context.state().db.dialect();
     let (before, after) =
         if dialect == Dialect::Sqlite { SQLITE } else { POSTGRES }.split_once("{table}").unwrap_or_default();

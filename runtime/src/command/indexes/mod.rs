@@ -12,7 +12,7 @@ use charter_core::ops::Context;
 
 /// A remark about an index or a table.
 #[derive(Debug)]
-pub struct IndexFinding {
+pub(super) struct IndexFinding {
     /// The plural of the resource.
     pub kind: &'static str,
     /// The fields, or the index.
@@ -39,7 +39,7 @@ struct DeclaredIndex {
 
 /// Missing and invalid indexes, unused indexes, and frequent sequential scans of large tables. With pending migrations, no index is
 /// reported as missing.
-pub async fn findings(context: &Context<'_>, migrated: bool) -> Result<Vec<IndexFinding>> {
+pub(super) async fn findings(context: &Context<'_>, migrated: bool) -> Result<Vec<IndexFinding>> {
     let mut found = Vec::new();
     let dialect = context.state().db.dialect();
     for entry in context.catalog().entries() {

@@ -24,7 +24,7 @@ const TABLE_STATISTICS: &str = "
     WHERE c.relname = {table} AND pg_table_is_visible(c.oid)";
 
 /// Unused indexes and frequent sequential scans of a large table, on PostgreSQL.
-pub async fn unused(
+pub(super) async fn unused(
     context: &Context<'_>,
     meta: &'static ResourceMeta,
     existing: &[ExistingIndex],
@@ -63,7 +63,7 @@ pub async fn unused(
 }
 
 /// Advice if SQLite's planner does not use the index of a declaration, on a large table.
-pub async fn unused_by_planner(
+pub(super) async fn unused_by_planner(
     context: &Context<'_>,
     meta: &'static ResourceMeta,
     declared: &DeclaredIndex,

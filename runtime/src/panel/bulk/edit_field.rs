@@ -17,7 +17,7 @@ use charter_core::ops;
 use charter_core::ops::input::custom_fields::merge;
 use charter_core::query::{Pair, read_value};
 
-pub enum EditableField {
+pub(crate) enum EditableField {
     Field(&'static FieldMeta),
     Custom(Definition),
 }
@@ -26,7 +26,7 @@ pub enum EditableField {
 ///
 /// # Errors
 /// When the database fails.
-pub async fn editable_fields(request: &PanelRequest<'_>, target: &Target<'_>) -> Result<Vec<EditableField>> {
+pub(super) async fn editable_fields(request: &PanelRequest<'_>, target: &Target<'_>) -> Result<Vec<EditableField>> {
     let fits = |field: &&FieldMeta| {
         form_decode::is_editable(request, &target.record(0), field)
             && !matches!(field.kind, Kind::Embedded { .. } | Kind::CustomFields | Kind::Json)
@@ -45,21 +45,21 @@ pub async fn editable_fields(request: &PanelRequest<'_>, target: &Target<'_>) ->
 
 impl EditableField {
     /// The name in the API's errors: `weight`, `custom_fields.power`.
-    pub fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         match self {
             EditableField::Field(field) => field.name.into(),
             EditableField::Custom(definition) => format!("custom_fields.{}", definition.name),
         }
     }
 
-    pub fn label(&self) -> String {
+    pub(crate) fn label(&self) -> String {
         match self {
             EditableField::Field(field) => labels::field(field),
             EditableField::Custom(definition) => definition.label.clone(),
         }
     }
 
-    pub fn is_clearable(&self) -> bool {
+    pub(crate) fn is_clearable(&self) -> bool {
         match self {
             EditableField::Field(field) => field.nullable,
             EditableField::Custom(definition) => !definition.required,
@@ -67,7 +67,7 @@ impl EditableField {
     }
 
     /// The declared field; `None` for a custom field.
-    pub fn declared(&self) -> Option<&'static FieldMeta> {
+    pub(crate) fn declared(&self) -> Option<&'static FieldMeta> {
         match self {
             EditableField::Field(field) => Some(field),
             EditableField::Custom(_) => None,
@@ -75,7 +75,7 @@ impl EditableField {
     }
 
     /// The input of the new value.
-    pub fn render_input(
+    pub(crate) fn render_input(
         &self,
         request: &PanelRequest<'_>,
         target: &Target<'_>,
@@ -118,7 +118,7 @@ impl EditableField {
     ///
     /// # Errors
     /// If the names of the form contradict each other.
-    pub fn decode(&self, request: &PanelRequest<'_>, target: &Target<'_>, form: &[Pair]) -> Result<Value> {
+    pub(crate) fn decode(&self, request: &PanelRequest<'_>, target: &Target<'_>, form: &[Pair]) -> Result<Value> {
         let pairs: Vec<Pair> = form.iter().filter(|pair| pair.name != "id").cloned().collect();
         let (catalog, fields) = (&request.state.catalog, target.entry.meta.fields);
         let definitions = match self {
@@ -136,7 +136,7 @@ impl EditableField {
     }
 
     /// The API's partial record with this value.
-    pub fn patch(&self, value: Value) -> Value {
+    pub(crate) fn patch(&self, value: Value) -> Value {
         match self {
             EditableField::Field(field) => json!({ field.name: value }),
             EditableField::Custom(definition) => json!({ "custom_fields": { definition.name.as_str(): value } }),
@@ -147,7 +147,7 @@ impl EditableField {
     ///
     /// # Errors
     /// The message, if no record can have the value.
-    pub fn validate(&self, value: &Value) -> std::result::Result<Value, String> {
+    pub(crate) fn validate(&self, value: &Value) -> std::result::Result<Value, String> {
         let text = value.as_str().unwrap_or_default();
         match self {
             EditableField::Field(field) => {
@@ -170,7 +170,7 @@ impl EditableField {
     }
 
     /// The value of a record.
-    pub fn render_value(
+    pub(crate) fn render_value(
         &self,
         request: &PanelRequest<'_>,
         target: &Target<'_>,
@@ -189,7 +189,7 @@ impl EditableField {
     }
 
     /// The field and its new value as hidden inputs.
-    pub fn value_inputs(&self, form: &[Pair]) -> Markup {
+    pub(crate) fn value_inputs(&self, form: &[Pair]) -> Markup {
         html! {
             input type="hidden" name="_field" value=(self.name());
             @for pair in form.iter().filter(|pair| self.has_input(&pair.name)) { input type="hidden" name=(pair.name) value=(pair.value); }

@@ -29,7 +29,7 @@ const MAX_REASONS: usize = 10;
 const MAX_REASON_CHARS: usize = 200;
 
 #[derive(Debug)]
-pub struct BulkJob {
+pub(crate) struct BulkJob {
     /// The query string of the list.
     pub query: String,
     params: ListParams,
@@ -40,7 +40,7 @@ pub struct BulkJob {
 
 /// The state that one page passes to the next, as JSON in a hidden input.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub struct Progress {
+pub(crate) struct Progress {
     /// Matching records at the start.
     pub total: i64,
     /// The greatest id at the start. Records created later are skipped.
@@ -68,7 +68,7 @@ impl BulkJob {
     ///
     /// # Errors
     /// Those of the list, and [`Error::Malformed`].
-    pub async fn start_or_resume(
+    pub(crate) async fn start_or_resume(
         request: &PanelRequest<'_>,
         target: &Target<'_>,
         query: &str,
@@ -126,7 +126,7 @@ impl BulkJob {
     }
 
     /// The conditions in words.
-    pub async fn render_conditions(&self, request: &PanelRequest<'_>, target: &Target<'_>) -> Result<Markup> {
+    pub(crate) async fn render_conditions(&self, request: &PanelRequest<'_>, target: &Target<'_>) -> Result<Markup> {
         let columns = columns::load(request, target.entry).await?;
         let display_names = DisplayNames::load_for_filters(request, &self.params.rows, &columns).await?;
         Ok(html! {
@@ -144,7 +144,7 @@ impl BulkJob {
     ///
     /// # Errors
     /// When the whole batch fails. The progress stays unchanged.
-    pub async fn run_batch(
+    pub(crate) async fn run_batch(
         &mut self,
         request: &PanelRequest<'_>,
         target: &Target<'_>,
@@ -198,7 +198,7 @@ impl Progress {
     }
 
     /// The result so far: `verb` is "changed", "deleted" or "restored".
-    pub fn summary(&self, numbers: &NumberFormat, target: &Target<'_>, verb: &str) -> Markup {
+    pub(crate) fn summary(&self, numbers: &NumberFormat, target: &Target<'_>, verb: &str) -> Markup {
         let skipped = self.total - self.succeeded - self.rejected;
         let meta = target.entry.meta;
         html! {

@@ -22,7 +22,7 @@ use job::BulkJob;
 const MAX_SELECTED: usize = 100;
 
 /// Handles a step: choose a field, enter its value, preview, apply.
-pub async fn handle(request: &PanelRequest<'_>, target: &Target<'_>, form: &[Pair]) -> Result<Response> {
+pub(super) async fn handle(request: &PanelRequest<'_>, target: &Target<'_>, form: &[Pair]) -> Result<Response> {
     let sent = |name: &str| form_value(form, name);
     let back = return_path(form).map_or_else(|| target.collection(), String::from);
     let selection = match sent("_all") {
@@ -59,14 +59,14 @@ pub async fn handle(request: &PanelRequest<'_>, target: &Target<'_>, form: &[Pai
 }
 
 /// The selected records.
-pub enum Selection {
+pub(super) enum Selection {
     Ids(Vec<i64>),
     /// All records that match the conditions of the list.
     AllMatching(Box<BulkJob>),
 }
 
 /// A step of a bulk operation.
-pub struct BulkRequest<'b> {
+pub(super) struct BulkRequest<'b> {
     pub request: &'b PanelRequest<'b>,
     pub target: &'b Target<'b>,
     pub selection: Selection,
@@ -74,7 +74,7 @@ pub struct BulkRequest<'b> {
 }
 
 impl BulkRequest<'_> {
-    pub fn page(&self, title: &str, content: &Markup) -> Response {
+    pub(super) fn page(&self, title: &str, content: &Markup) -> Response {
         self.page_with_status(StatusCode::OK, title, content)
     }
 
@@ -87,12 +87,12 @@ impl BulkRequest<'_> {
         layout::page_with_status(self.request, status, title, &content)
     }
 
-    pub fn cancel_link(&self) -> Markup {
+    pub(super) fn cancel_link(&self) -> Markup {
         html! { a .button href=(self.return_path) { "Cancel" } }
     }
 
     /// Hidden inputs that every step passes to the next.
-    pub fn state_inputs(&self, step: &str) -> Markup {
+    pub(super) fn state_inputs(&self, step: &str) -> Markup {
         html! {
             (layout::csrf_input(self.request))
             input type="hidden" name="_back" value=(self.return_path);
@@ -107,7 +107,7 @@ impl BulkRequest<'_> {
         }
     }
 
-    pub fn action_path(&self) -> String {
+    pub(super) fn action_path(&self) -> String {
         format!("{}/bulk", self.target.collection())
     }
 
@@ -118,7 +118,7 @@ impl BulkRequest<'_> {
         }
     }
 
-    pub fn count_label(&self) -> String {
+    pub(super) fn count_label(&self) -> String {
         self.request.locale.numbers.records(self.target.entry.meta, self.count())
     }
 
@@ -140,7 +140,7 @@ impl BulkRequest<'_> {
     }
 
     /// The page with the input of the new value, and the error if the entered value is invalid.
-    pub fn value_form(&self, field: &EditableField, value: &Value, problem: Option<&str>) -> Response {
+    pub(super) fn value_form(&self, field: &EditableField, value: &Value, problem: Option<&str>) -> Response {
         let label = field.label();
         let content = html! {
             form .record method="post" action=(self.action_path()) novalidate {
@@ -158,7 +158,7 @@ impl BulkRequest<'_> {
     }
 
     /// The progress of a job, with which the next batch starts.
-    pub fn progress_input(&self) -> Markup {
+    pub(super) fn progress_input(&self) -> Markup {
         match &self.selection {
             Selection::Ids(_) => html! {},
             Selection::AllMatching(job) => html! { input type="hidden" name="_progress" value=(json!(job.progress)); },

@@ -27,7 +27,7 @@ impl BulkRequest<'_> {
         Ok(records.into_iter().flatten().collect())
     }
 
-    pub async fn preview_delete(&self) -> Result<Response> {
+    pub(crate) async fn preview_delete(&self) -> Result<Response> {
         if !self.request.may(self.target.entry, Operation::Delete) {
             return Err(layout::not_permitted());
         }
@@ -47,7 +47,7 @@ impl BulkRequest<'_> {
         Ok(self.page(&format!("Delete {}?", self.count_label()), &content))
     }
 
-    pub async fn preview_restore(&self) -> Result<Response> {
+    pub(crate) async fn preview_restore(&self) -> Result<Response> {
         if !trash::may_view(self.request, self.target.entry) {
             return Err(layout::not_permitted());
         }
@@ -71,7 +71,7 @@ impl BulkRequest<'_> {
         html! { ul .card .names { @for record in records { li { (display_name::of(self.target.entry, record)) } } @if let Some(more) = self.more_label(records) { li { (more) } } } }
     }
 
-    pub async fn preview_edit(&self, field: &EditableField, form: &[Pair]) -> Result<Response> {
+    pub(crate) async fn preview_edit(&self, field: &EditableField, form: &[Pair]) -> Result<Response> {
         let entry = self.target.entry;
         if !self.request.may(entry, Operation::Update) {
             return Err(layout::not_permitted());

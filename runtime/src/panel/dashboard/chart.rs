@@ -26,13 +26,13 @@ const MAX_ATTEMPTS: i64 = 20_000;
 
 /// Successes and failures of one day.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct DayCount {
+pub(crate) struct DayCount {
     pub succeeded: i64,
     pub failed: i64,
 }
 
 /// A bar chart with a caption: `Attempts: 12 in 14 days, 3 failed`.
-pub fn bar_chart(days: &[(NaiveDate, DayCount)], label: &str, failed_label: Option<&str>) -> Markup {
+pub(crate) fn bar_chart(days: &[(NaiveDate, DayCount)], label: &str, failed_label: Option<&str>) -> Markup {
     let failed: i64 = days.iter().map(|(_, day)| day.failed).sum();
     let total = failed + days.iter().map(|(_, day)| day.succeeded).sum::<i64>();
     let caption = match failed_label {
@@ -43,7 +43,7 @@ pub fn bar_chart(days: &[(NaiveDate, DayCount)], label: &str, failed_label: Opti
 }
 
 /// Bars without a caption; `description` is for screen readers.
-pub fn bars_svg(days: &[(NaiveDate, DayCount)], description: &str) -> Markup {
+pub(crate) fn bars_svg(days: &[(NaiveDate, DayCount)], description: &str) -> Markup {
     let max = days.iter().map(|(_, day)| day.succeeded + day.failed).max().unwrap_or(0).max(1) as f64;
     let slot = WIDTH / days.len().max(1) as f64;
     html! {
@@ -85,7 +85,7 @@ async fn count_by_day(request: &PanelRequest<'_>, sql: Sql) -> Result<Vec<(Naive
 }
 
 /// The chart of a webhook's delivery attempts, on its page.
-pub async fn deliveries(request: &PanelRequest<'_>, target: &Target<'_>) -> Result<Markup> {
+pub(crate) async fn deliveries(request: &PanelRequest<'_>, target: &Target<'_>) -> Result<Markup> {
     let (true, Some(id)) = (target.entry.meta.name == "webhook", target.id) else { return Ok(html! {}) };
     let since = request.state.clock.now() - TimeDelta::days(DELIVERY_DAYS);
     let mut sql = Sql::new(
@@ -120,14 +120,14 @@ fn series_fields(entry: &Entry) -> Option<SeriesFields> {
 }
 
 /// The API's `fields` and `sort` for a resource that is a time series, the latest records first.
-pub fn time_series_query(entry: &Entry) -> Option<(String, String)> {
+pub(crate) fn time_series_query(entry: &Entry) -> Option<(String, String)> {
     let SeriesFields { number, time, names } = series_fields(entry)?;
     let fields: Vec<&str> = [number, time].into_iter().chain(names).map(|field| field.name).collect();
     Some((fields.join(","), format!("-{}", time.name)))
 }
 
 /// A line chart for each series with at least two records.
-pub fn line_charts(request: &PanelRequest<'_>, entry: &Entry, records: &[impl Fields]) -> Markup {
+pub(crate) fn line_charts(request: &PanelRequest<'_>, entry: &Entry, records: &[impl Fields]) -> Markup {
     let Some(SeriesFields { number, time, names }) = series_fields(entry) else { return html! {} };
     let mut series: Vec<(String, Vec<(f64, f64)>)> = Vec::new();
     for record in records {

@@ -1,6 +1,6 @@
 //! The first page: records that are due, failing webhooks, recent changes, and the number of records.
 
-pub mod chart;
+pub(super) mod chart;
 mod recent_changes;
 
 use chrono::{DateTime, NaiveDate};
@@ -25,7 +25,7 @@ const DUE_FIELDS: &[&str] = &["due_at", "due_on", "ends_at", "ends_on", "starts_
 const MAX_RECORDS: usize = 8;
 const WEBHOOK: &str = "webhook";
 
-pub async fn show(request: &PanelRequest<'_>) -> Result<Response> {
+pub(super) async fn show(request: &PanelRequest<'_>) -> Result<Response> {
     let catalog = &request.state.catalog;
     let is_listable = |entry: &&Entry| display_name::is_listable(request, entry);
     let mut due = Vec::new();

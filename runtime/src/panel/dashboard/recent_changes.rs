@@ -17,7 +17,7 @@ const DAYS: i64 = 30;
 const MAX_EVENTS: i64 = 20_000;
 
 #[derive(Debug)]
-pub struct RecentChanges {
+pub(super) struct RecentChanges {
     /// Events by name and day.
     counts: HashMap<(String, NaiveDate), i64>,
     /// True if there are more events than were read.
@@ -28,7 +28,7 @@ pub struct RecentChanges {
 impl RecentChanges {
     /// # Errors
     /// When the database fails.
-    pub async fn load(request: &PanelRequest<'_>) -> Result<RecentChanges> {
+    pub(super) async fn load(request: &PanelRequest<'_>) -> Result<RecentChanges> {
         let now = request.state.clock.now();
         let text = format!(
             "SELECT \"name\" AS \"name\", \"created_at\" AS \"at\" FROM \"events\" \
@@ -56,13 +56,13 @@ impl RecentChanges {
     }
 
     /// Bar chart of everything that was created, changed or deleted.
-    pub fn chart(&self) -> Markup {
+    pub(super) fn chart(&self) -> Markup {
         chart::bar_chart(&self.days(|_| true), if self.is_partial { "Latest changes" } else { "Changes" }, None)
     }
 
     /// Bars of the records of a resource that were created. Empty if the user may see only a part of its records,
     /// because the count would reveal the others.
-    pub fn created_sparkline(&self, request: &PanelRequest<'_>, entry: &Entry) -> Markup {
+    pub(super) fn created_sparkline(&self, request: &PanelRequest<'_>, entry: &Entry) -> Markup {
         let name = format!("{}.created", entry.meta.name);
         if entry.is_restricted && !request.user.principal.is_admin || !request.state.catalog.events().contains(&name) {
             return html! {};

@@ -4,18 +4,18 @@ use chrono::{DateTime, Datelike, LocalResult, NaiveDate, NaiveDateTime, TimeDelt
 use chrono_tz::Tz;
 
 /// `21 Mar 2026, 10:00`
-pub fn format_timestamp(zone: Tz, time: &str) -> Option<String> {
+pub(crate) fn format_timestamp(zone: Tz, time: &str) -> Option<String> {
     let time = DateTime::parse_from_rfc3339(time).ok()?.with_timezone(&zone);
     Some(time.format("%-d %b %Y, %H:%M").to_string())
 }
 
 /// `21 Mar 2026`
-pub fn format_date(date: &str) -> Option<String> {
+pub(crate) fn format_date(date: &str) -> Option<String> {
     Some(date.parse::<NaiveDate>().ok()?.format("%-d %b %Y").to_string())
 }
 
 /// The value of a `datetime-local` input. `None` for years outside 1 to 9999, which the input does not support.
-pub fn to_input(zone: Tz, time: &str) -> Option<String> {
+pub(crate) fn to_input(zone: Tz, time: &str) -> Option<String> {
     let time = DateTime::parse_from_rfc3339(time).ok()?.with_timezone(&zone);
     if !(1..=9999).contains(&time.year()) {
         return None;
@@ -25,7 +25,7 @@ pub fn to_input(zone: Tz, time: &str) -> Option<String> {
 }
 
 /// Returns true if an input still has the value it was rendered with. Browsers omit zero seconds.
-pub fn is_unchanged(zone: Tz, original: &str, entered: &str) -> bool {
+pub(crate) fn is_unchanged(zone: Tz, original: &str, entered: &str) -> bool {
     let bare = |text: &str| text.trim_end_matches('0').trim_end_matches('.').to_string();
     let whole =
         |text: &str| if text.len() == "2026-03-21T10:00".len() { format!("{text}:00") } else { text.to_string() };
@@ -35,7 +35,7 @@ pub fn is_unchanged(zone: Tz, original: &str, entered: &str) -> bool {
 /// The RFC 3339 timestamp of a `datetime-local` value. Any other text is returned unchanged, and the API rejects it.
 /// When the clocks are set back, an ambiguous time is the first of the two; when they are set forward, a skipped time
 /// moves one hour ahead.
-pub fn from_input(zone: Tz, entered: &str) -> String {
+pub(crate) fn from_input(zone: Tz, entered: &str) -> String {
     let forms = ["%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%dT%H:%M"];
     let Some(naive) = forms.iter().find_map(|form| NaiveDateTime::parse_from_str(entered, form).ok()) else {
         return entered.to_string();

@@ -7,17 +7,17 @@ use crate::openapi::english;
 use charter_core::meta::{ActionMeta, FieldMeta, Kind, ResourceMeta};
 
 /// `Exchange rates`
-pub fn plural(meta: &ResourceMeta) -> String {
+pub(crate) fn plural(meta: &ResourceMeta) -> String {
     english::tag(meta)
 }
 
 /// `exchange rate`
-pub fn singular(meta: &ResourceMeta) -> String {
+pub(crate) fn singular(meta: &ResourceMeta) -> String {
     english::noun(meta)
 }
 
 /// The declared label; else `Product group` for `product_group_id`, `Active` for `is_active`.
-pub fn field(field: &FieldMeta) -> String {
+pub(crate) fn field(field: &FieldMeta) -> String {
     if !field.label.is_empty() {
         return field.label.to_string();
     }
@@ -38,7 +38,7 @@ pub fn field(field: &FieldMeta) -> String {
 }
 
 /// `Loss and damage` from `loss_and_damage`
-pub fn from_name(name: &str) -> String {
+pub(crate) fn from_name(name: &str) -> String {
     match name {
         "id" => "ID".into(),
         "sku" | "url" | "uuid" => name.to_uppercase(),
@@ -47,7 +47,7 @@ pub fn from_name(name: &str) -> String {
 }
 
 /// The label for a field name in the API's errors: `Weight` for `weight`, `Power` for `custom_fields.power`.
-pub fn error_field(meta: &ResourceMeta, name: &str) -> String {
+pub(crate) fn error_field(meta: &ResourceMeta, name: &str) -> String {
     let (first, rest) = name.split_once('.').unwrap_or((name, ""));
     match meta.fields.iter().find(|known| known.name == first) {
         Some(known) if known.kind == Kind::CustomFields && !rest.is_empty() => from_name(rest),
@@ -57,17 +57,19 @@ pub fn error_field(meta: &ResourceMeta, name: &str) -> String {
 }
 
 /// `Rotate secret`
-pub fn action(action: &ActionMeta) -> String {
+pub(crate) fn action(action: &ActionMeta) -> String {
     from_name(action.name)
 }
 
 /// The help below an input; the field's description if it has no help of its own.
-pub fn help(field: &FieldMeta) -> &'static str {
+pub(crate) fn help(field: &FieldMeta) -> &'static str {
     if field.help.is_empty() { field.description } else { field.help }
 }
 
 /// Fields by their declared group. Those without one come first, in a group with an empty name.
-pub fn group_fields(fields: impl Iterator<Item = &'static FieldMeta>) -> Vec<(&'static str, Vec<&'static FieldMeta>)> {
+pub(crate) fn group_fields(
+    fields: impl Iterator<Item = &'static FieldMeta>,
+) -> Vec<(&'static str, Vec<&'static FieldMeta>)> {
     let mut groups: Vec<(&'static str, Vec<&'static FieldMeta>)> = vec![("", Vec::new())];
     for field in fields {
         match groups.iter_mut().find(|(group, _)| *group == field.group) {
@@ -79,7 +81,7 @@ pub fn group_fields(fields: impl Iterator<Item = &'static FieldMeta>) -> Vec<(&'
 }
 
 /// A description as HTML, with what is between backticks as `<code>`.
-pub fn render_code(text: &str) -> Markup {
+pub(crate) fn render_code(text: &str) -> Markup {
     html! {
         @for (index, part) in text.split('`').enumerate() {
             @if index % 2 == 1 { code { (part) } } @else { (part) }

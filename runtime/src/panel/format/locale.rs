@@ -26,17 +26,17 @@ const NUMBER_FORMAT_FIELDS: [&str; 5] =
 
 /// UTC and `1,234.50` by default.
 #[derive(Debug, Default)]
-pub struct Locale {
+pub(crate) struct Locale {
     pub zone: Tz,
     pub numbers: NumberFormat,
 }
 
 /// The locale that was read last, and when.
 #[derive(Debug, Default)]
-pub struct LocaleCache(Mutex<Option<(Arc<Locale>, Instant)>>);
+pub(crate) struct LocaleCache(Mutex<Option<(Arc<Locale>, Instant)>>);
 
 impl LocaleCache {
-    pub async fn get(&self, state: &ServerState) -> Result<Arc<Locale>> {
+    pub(crate) async fn get(&self, state: &ServerState) -> Result<Arc<Locale>> {
         let cached = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some((locale, read_at)) = cached
             && read_at.elapsed() < TTL

@@ -1,7 +1,7 @@
 //! Values as people read them: labels, numbers and money, dates and times, and any value by the kind of its field.
 
-pub mod datetime;
-pub mod labels;
-pub mod locale;
-pub mod money;
-pub mod value;
+pub(super) mod datetime;
+pub(super) mod labels;
+pub(super) mod locale;
+pub(super) mod money;
+pub(super) mod value;

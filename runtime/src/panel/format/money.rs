@@ -8,7 +8,7 @@ use charter_core::meta::ResourceMeta;
 
 /// Separators and currency symbol.
 #[derive(Debug)]
-pub struct NumberFormat {
+pub(crate) struct NumberFormat {
     pub symbol: String,
     /// True if the symbol precedes the number.
     pub is_symbol_first: bool,
@@ -40,27 +40,27 @@ fn split_number(text: &str) -> Option<(&str, &str, &str)> {
 
 impl NumberFormat {
     /// `1,234,567.50` from `1234567.50`. A text that is no number stays as it is.
-    pub fn number(&self, text: &str) -> String {
+    pub(crate) fn number(&self, text: &str) -> String {
         split_number(text).map_or_else(|| text.to_string(), |(sign, whole, part)| self.group_digits(sign, whole, part))
     }
 
-    pub fn count(&self, count: i64) -> String {
+    pub(crate) fn count(&self, count: i64) -> String {
         self.number(&count.to_string())
     }
 
     /// `1 product`, `2 products`
-    pub fn records(&self, meta: &ResourceMeta, count: i64) -> String {
+    pub(crate) fn records(&self, meta: &ResourceMeta, count: i64) -> String {
         let noun = if count == 1 { labels::singular(meta) } else { english::records(meta) };
         format!("{} {noun}", self.count(count))
     }
 
     /// `1 product was`, `2 products were`
-    pub fn count_with_verb(&self, meta: &ResourceMeta, count: i64) -> String {
+    pub(crate) fn count_with_verb(&self, meta: &ResourceMeta, count: i64) -> String {
         format!("{} {}", self.records(meta, count), if count == 1 { "was" } else { "were" })
     }
 
     /// `£1,234.50` from `1234.50`: with all decimal places of the text, and at least those of the currency.
-    pub fn money(&self, text: &str) -> Markup {
+    pub(crate) fn money(&self, text: &str) -> Markup {
         let Some((sign, whole, part)) = split_number(text) else { return html! { (text) } };
         let mut part = part.to_string();
         part.extend(std::iter::repeat_n('0', self.min_decimals.saturating_sub(part.len())));
@@ -75,7 +75,7 @@ impl NumberFormat {
     }
 
     /// An input of an amount of money, with the currency symbol next to it.
-    pub fn money_input(&self, input: Markup) -> Markup {
+    pub(crate) fn money_input(&self, input: Markup) -> Markup {
         let symbol = html! { span .symbol aria-hidden="true" { (self.symbol) } };
         html! {
             @if self.symbol.is_empty() { (input) }

@@ -20,13 +20,13 @@ const ID_SUFFIX_CHARS: usize = 4;
 
 /// Where a value is shown: tables truncate long ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Placement {
+pub(crate) enum Placement {
     Table,
     Page,
 }
 
 /// The kind of a field's values: for a derived field, the kind of its source.
-pub fn kind_of(entry: &Entry, field: &'static FieldMeta) -> Kind {
+pub(crate) fn kind_of(entry: &Entry, field: &'static FieldMeta) -> Kind {
     let source = entry.source(field);
     match (field.kind, source.labels) {
         (Kind::Derived { .. }, Some(_)) => Kind::Text,
@@ -36,11 +36,11 @@ pub fn kind_of(entry: &Entry, field: &'static FieldMeta) -> Kind {
 }
 
 /// Returns true if values are right-aligned.
-pub fn is_numeric(kind: Kind) -> bool {
+pub(crate) fn is_numeric(kind: Kind) -> bool {
     matches!(kind, Kind::Integer | Kind::BigInt | Kind::Decimal { .. })
 }
 
-pub fn render_field(
+pub(crate) fn render_field(
     request: &PanelRequest<'_>,
     entry: &Entry,
     field: &'static FieldMeta,
@@ -52,7 +52,7 @@ pub fn render_field(
 }
 
 /// [`render_field`] with a known kind.
-pub fn render_kind(
+pub(crate) fn render_kind(
     request: &PanelRequest<'_>,
     field: &'static FieldMeta,
     kind: Kind,
@@ -95,7 +95,7 @@ pub fn render_kind(
 }
 
 /// A value without a link, rendered by its field's widget.
-pub fn render_unlinked<'v>(
+pub(crate) fn render_unlinked<'v>(
     request: &PanelRequest<'_>,
     field: &FieldMeta,
     kind: Kind,
@@ -133,12 +133,12 @@ fn render_short_id(id: &str) -> Markup {
 }
 
 /// Returns true if a value spans the full width of a page.
-pub fn is_full_width(kind: Kind, value: &Value) -> bool {
+pub(crate) fn is_full_width(kind: Kind, value: &Value) -> bool {
     matches!(kind, Kind::Text | Kind::Json) && !value.is_null() && value != ""
 }
 
 /// The value of a custom field; as text if its type is unknown.
-pub fn render_custom_field<'v>(
+pub(crate) fn render_custom_field<'v>(
     request: &PanelRequest<'_>,
     definition: Option<&Definition>,
     value: impl Into<FieldValue<'v>>,
@@ -154,7 +154,7 @@ pub fn render_custom_field<'v>(
 }
 
 /// A value that needs neither its field nor another record.
-pub fn render_plain<'v>(
+pub(crate) fn render_plain<'v>(
     request: &PanelRequest<'_>,
     kind: Kind,
     value: impl Into<FieldValue<'v>>,
@@ -220,7 +220,7 @@ fn render_json(request: &PanelRequest<'_>, kind: Kind, value: &Value, placement:
 }
 
 /// A link to a record, by its display name.
-pub fn render_reference(
+pub(crate) fn render_reference(
     request: &PanelRequest<'_>,
     referenced: &Entry,
     id: i64,
@@ -236,6 +236,6 @@ pub fn render_reference(
 }
 
 /// The placeholder of an empty value.
-pub fn render_empty() -> Markup {
+pub(crate) fn render_empty() -> Markup {
     html! { span .faint aria-label="none" { "–" } }
 }

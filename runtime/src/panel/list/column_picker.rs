@@ -15,7 +15,7 @@ const ARROWS: [(&str, &str, &str, isize); 2] = [("_up", "up", "↑", -1), ("_dow
 
 /// Moves a column by one position.
 #[derive(Debug)]
-pub struct ColumnMove<'p> {
+pub(crate) struct ColumnMove<'p> {
     column: &'p str,
     direction: &'static str,
     offset: isize,
@@ -23,18 +23,18 @@ pub struct ColumnMove<'p> {
 
 impl<'p> ColumnMove<'p> {
     /// The move that a form field requests.
-    pub fn from_pair(pair: &'p Pair) -> Option<ColumnMove<'p>> {
+    pub(crate) fn from_pair(pair: &'p Pair) -> Option<ColumnMove<'p>> {
         let (_, direction, _, offset) = ARROWS.into_iter().find(|(name, ..)| *name == pair.name)?;
         Some(ColumnMove { column: &pair.value, direction, offset })
     }
 
     /// The id of the arrow button.
-    pub fn arrow_id(&self) -> String {
+    pub(crate) fn arrow_id(&self) -> String {
         format!("{}-{}", self.direction, self.column)
     }
 
     /// Moves the column. A column at the end stays where it is.
-    pub fn apply(&self, names: &mut [String]) {
+    pub(crate) fn apply(&self, names: &mut [String]) {
         let at = names.iter().position(|name| name == self.column);
         let to = at.and_then(|at| at.checked_add_signed(self.offset)).filter(|to| *to < names.len());
         if let (Some(at), Some(to)) = (at, to) {
@@ -44,7 +44,7 @@ impl<'p> ColumnMove<'p> {
 }
 
 /// The form of a list: columns, their order, and the page size. `default_per_page` is the page size of the saved view.
-pub fn render(
+pub(crate) fn render(
     target: &Target<'_>,
     params: &ListParams,
     columns: &[Column],
@@ -71,7 +71,7 @@ pub fn render(
 }
 
 /// A checkbox for each column, the chosen ones first and in their order. `focused_arrow` is the id of an arrow button.
-pub fn inputs(name: &str, columns: &[Column], chosen: &[&str], focused_arrow: Option<&str>) -> Markup {
+pub(crate) fn inputs(name: &str, columns: &[Column], chosen: &[&str], focused_arrow: Option<&str>) -> Markup {
     let label = |name: &str| {
         let column = columns.iter().find(|column| column.name == name);
         // A stored column that no longer exists is kept.

@@ -17,7 +17,7 @@ use crate::panel::request::PanelRequest;
 const MAX_DEFAULT_COLUMNS: usize = 7;
 
 #[derive(Debug, Clone)]
-pub struct Column {
+pub(crate) struct Column {
     /// The name in the API: a field, or `cf.` and the name of a custom field.
     pub name: String,
     pub label: String,
@@ -42,7 +42,7 @@ impl Column {
 ///
 /// # Errors
 /// When the database fails.
-pub async fn load(request: &PanelRequest<'_>, entry: &Entry) -> Result<Arc<Vec<Column>>> {
+pub(crate) async fn load(request: &PanelRequest<'_>, entry: &Entry) -> Result<Arc<Vec<Column>>> {
     let catalog = &request.state.catalog;
     let read = async {
         let mut columns: Vec<Column> = entry
@@ -80,7 +80,7 @@ fn disambiguate_labels(columns: &mut [Column]) {
 }
 
 /// The column with the time of deletion.
-pub fn deleted_at(request: &PanelRequest<'_>, entry: &Entry, field: &'static FieldMeta) -> Column {
+pub(crate) fn deleted_at(request: &PanelRequest<'_>, entry: &Entry, field: &'static FieldMeta) -> Column {
     let predicates = field.kind.predicates().collect();
     let catalog = &request.state.catalog;
     Column { label: "Deleted".into(), predicates, sortable: true, ..of_field(catalog, entry, field) }
@@ -128,12 +128,12 @@ fn of_custom_field(catalog: &Catalog, definition: Definition, filterable: bool) 
 }
 
 /// Returns true if the API cannot create records of a resource: its list is a log, and shows the newest record first.
-pub fn is_log(entry: &Entry) -> bool {
+pub(crate) fn is_log(entry: &Entry) -> bool {
     !entry.meta.operations.contains(&Operation::Create)
 }
 
 /// The columns that a list shows by default: the name field, then short fields that distinguish records.
-pub fn default_names(entry: &Entry) -> Vec<String> {
+pub(crate) fn default_names(entry: &Entry) -> Vec<String> {
     let name_field = display_name::name_field(entry);
     let derived =
         |via: &str| entry.meta.fields.iter().any(|f| matches!(f.kind, Kind::Derived { via: of, .. } if of == via));
@@ -169,7 +169,7 @@ pub fn default_names(entry: &Entry) -> Vec<String> {
 }
 
 /// The API's parameter `fields` for these columns.
-pub fn api_fields(entry: &Entry, columns: &[&Column]) -> String {
+pub(crate) fn api_fields(entry: &Entry, columns: &[&Column]) -> String {
     let mut names = vec!["id"];
     for column in columns {
         let Some(field) = column.field else {

@@ -16,7 +16,7 @@ use charter_core::meta::Kind;
 use charter_core::query::{Pair, Predicate, read_boolean};
 
 /// The words for a predicate, between the label of a field and a value of this kind.
-pub fn predicate_label(predicate: Predicate, kind: Kind) -> &'static str {
+pub(crate) fn predicate_label(predicate: Predicate, kind: Kind) -> &'static str {
     let time = kind.facts().is_temporal;
     match predicate {
         Predicate::Eq => "is",
@@ -59,7 +59,7 @@ fn logic_label(logic: &str, is_first: bool) -> &'static str {
 }
 
 /// Conditions in words: `Name contains “lamp”`, `or Weight is less than “3”`.
-pub fn describe_all(
+pub(crate) fn describe_all(
     request: &PanelRequest<'_>,
     rows: &[FilterRow],
     columns: &[Column],
@@ -89,7 +89,7 @@ fn describe(request: &PanelRequest<'_>, row: &FilterRow, columns: &[Column], dis
 }
 
 /// The filter form of a list.
-pub fn render(
+pub(crate) fn render(
     request: &PanelRequest<'_>,
     target: &Target<'_>,
     params: &ListParams,
@@ -115,7 +115,7 @@ pub fn render(
 }
 
 /// The inputs of these conditions and a blank one, with the columns as JSON for the scripts.
-pub fn inputs(
+pub(crate) fn inputs(
     request: &PanelRequest<'_>,
     rows: &[FilterRow],
     columns: &[Column],
@@ -197,7 +197,7 @@ fn columns_json(request: &PanelRequest<'_>, columns: &[Column]) -> String {
 }
 
 /// A column as an unclosed JSON object, safe inside `<script>`.
-pub fn column_json(catalog: &Catalog, column: &Column) -> String {
+pub(crate) fn column_json(catalog: &Catalog, column: &Column) -> String {
     let predicate = |predicate: &Predicate| {
         json!([predicate.name(), predicate_label(*predicate, column.kind), reads_word(*predicate)])
     };
@@ -213,6 +213,6 @@ pub fn column_json(catalog: &Catalog, column: &Column) -> String {
 }
 
 /// Query parameters as hidden inputs.
-pub fn hidden_inputs(pairs: &[Pair]) -> Markup {
+pub(crate) fn hidden_inputs(pairs: &[Pair]) -> Markup {
     html! { @for pair in pairs { input type="hidden" name=(pair.name) value=(pair.value); } }
 }

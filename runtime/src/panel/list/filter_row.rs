@@ -9,7 +9,7 @@ use charter_core::query::{Filter, Logic, read_filters};
 use charter_core::query::{Predicate, Reads};
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct FilterRow {
+pub(crate) struct FilterRow {
     /// How the condition is combined with those before it: one of [`LOGIC_WORDS`].
     pub logic: String,
     pub field: String,
@@ -21,11 +21,11 @@ pub struct FilterRow {
     pub is_from_filters: bool,
 }
 
-pub const LOGIC_WORDS: &[&str] = &["and", "or", "nand", "nor"];
+pub(crate) const LOGIC_WORDS: &[&str] = &["and", "or", "nand", "nor"];
 
 impl FilterRow {
     /// Parses `q[name_cont]`; `None` if there is no column `name`.
-    pub fn from_parameter(parameter: &str, value: &str, columns: &[Column]) -> Option<FilterRow> {
+    pub(crate) fn from_parameter(parameter: &str, value: &str, columns: &[Column]) -> Option<FilterRow> {
         let key = parameter.strip_prefix("q[")?.trim_end_matches("[]").strip_suffix(']')?;
         let known = |name: &str| columns.iter().any(|column| column.name == name);
         let (field, predicate) = Predicate::splits(key).find(|(name, _)| known(name))?;
@@ -57,12 +57,12 @@ impl FilterRow {
     }
 
     /// `name_cont`, as in `q[name_cont]`
-    pub fn parameter_key(&self) -> String {
+    pub(crate) fn parameter_key(&self) -> String {
         format!("{}_{}", self.field, self.predicate)
     }
 
     /// The value of the parameter. A switch without a value is `true`.
-    pub fn parameter_value(&self) -> String {
+    pub(crate) fn parameter_value(&self) -> String {
         let switch = Predicate::from_name(&self.predicate).is_some_and(Predicate::is_switch);
         if switch && self.value.trim().is_empty() { "true".into() } else { self.value.clone() }
     }
@@ -94,12 +94,12 @@ impl FilterRow {
 
 /// Parses the conditions of a saved view or of `filters`; `None` if the API rejects them or a [`FilterRow`] cannot hold
 /// them.
-pub fn from_json(filters: &Value) -> Option<Vec<FilterRow>> {
+pub(crate) fn from_json(filters: &Value) -> Option<Vec<FilterRow>> {
     read_filters(filters.clone()).ok()?.iter().map(FilterRow::from_filter).collect()
 }
 
 /// Sets the logic of the first condition to `and` or `nand`: only its negation has a meaning.
-pub fn normalize_first(mut rows: Vec<FilterRow>) -> Vec<FilterRow> {
+pub(crate) fn normalize_first(mut rows: Vec<FilterRow>) -> Vec<FilterRow> {
     if let Some(first) = rows.first_mut() {
         first.logic = if first.logic.starts_with('n') { "nand".into() } else { "and".into() };
     }
@@ -107,7 +107,7 @@ pub fn normalize_first(mut rows: Vec<FilterRow>) -> Vec<FilterRow> {
 }
 
 /// The conditions as a saved view stores them.
-pub fn to_json(rows: &[FilterRow]) -> Value {
+pub(crate) fn to_json(rows: &[FilterRow]) -> Value {
     let filter = |row: &FilterRow| {
         let reads = Predicate::from_name(&row.predicate).map(Predicate::reads);
         let value = match reads {
@@ -121,6 +121,6 @@ pub fn to_json(rows: &[FilterRow]) -> Value {
 }
 
 /// Returns true if the filter form preserves all conditions.
-pub fn are_editable(rows: &[FilterRow], columns: &[Column], zone: chrono_tz::Tz) -> bool {
+pub(crate) fn are_editable(rows: &[FilterRow], columns: &[Column], zone: chrono_tz::Tz) -> bool {
     rows.iter().enumerate().all(|(index, row)| row.is_editable(index, columns, zone))
 }

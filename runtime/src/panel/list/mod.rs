@@ -1,16 +1,16 @@
 //! List page of a collection: toolbar, table, pages, export, and the bulk operations on selected rows.
 
-pub mod column_picker;
-pub mod columns;
-pub mod filter_form;
-pub mod filter_row;
-pub mod params;
-pub mod response;
-pub mod saved_view_form;
-pub mod saved_views;
+pub(super) mod column_picker;
+pub(super) mod columns;
+pub(super) mod filter_form;
+pub(super) mod filter_row;
+pub(super) mod params;
+pub(super) mod response;
+pub(super) mod saved_view_form;
+pub(super) mod saved_views;
 mod table;
 mod toolbar;
-pub mod trash;
+pub(super) mod trash;
 
 use std::borrow::Cow;
 
@@ -39,7 +39,7 @@ use toolbar::Tool;
 /// Value of `per_page` for line charts, which show the latest records.
 const CHART_RECORDS: &str = "100";
 
-pub async fn show(request: &PanelRequest<'_>, target: &Target<'_>) -> Result<Response> {
+pub(super) async fn show(request: &PanelRequest<'_>, target: &Target<'_>) -> Result<Response> {
     let entry = target.entry;
     let all = columns::load(request, entry).await?;
     let deleted_at =
@@ -350,7 +350,7 @@ fn export_path(path: &str) -> String {
 }
 
 /// A `curl` command for an API request.
-pub fn curl_command(request: &PanelRequest<'_>, path: &str) -> String {
+pub(super) fn curl_command(request: &PanelRequest<'_>, path: &str) -> String {
     let quoted = path.replace('\'', "%27");
     format!("curl -g -H \"Authorization: Bearer $TOKEN\" '{}{API}{quoted}'", request.state.base_url())
 }

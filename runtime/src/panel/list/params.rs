@@ -18,7 +18,7 @@ use charter_core::query::{Pair, Predicate, Reads};
 
 /// The parsed query parameters of a list page.
 #[derive(Debug, Clone, Default)]
-pub struct ListParams {
+pub(crate) struct ListParams {
     pub rows: Vec<FilterRow>,
     pub sort: Option<String>,
     pub page: Option<String>,
@@ -42,7 +42,7 @@ impl ListParams {
     /// # Errors
     /// [`Error::Malformed`] for more than [`MAX_CONDITIONS`]: a page has a link for each condition that contains all
     /// others, which makes its size quadratic.
-    pub fn parse(pairs: Vec<Pair>, columns: &[Column], zone: chrono_tz::Tz) -> Result<ListParams> {
+    pub(crate) fn parse(pairs: Vec<Pair>, columns: &[Column], zone: chrono_tz::Tz) -> Result<ListParams> {
         let mut params = ListParams::default();
         let mut form_parts: Vec<(usize, &str, String)> = Vec::new();
         let mut filters: Option<String> = None;
@@ -171,7 +171,7 @@ impl ListParams {
 
     /// The number of leading conditions that are written as `filters`: those that came from it; all of them if the
     /// others cannot be written as `q[...]`, which are joined by "and" and unique.
-    pub fn filters_param_rows(&self) -> usize {
+    pub(crate) fn filters_param_rows(&self) -> usize {
         let from_filters = self.rows.iter().take_while(|row| row.is_from_filters).count();
         let mut seen = HashSet::with_capacity(self.rows.len());
         let fits_q = |row: &FilterRow| row.logic == "and" && !row.is_from_filters && seen.insert(row.parameter_key());
@@ -179,7 +179,7 @@ impl ListParams {
     }
 
     /// The conditions as `filters` and `q[...]`.
-    pub fn filter_pairs(&self) -> Vec<Pair> {
+    pub(crate) fn filter_pairs(&self) -> Vec<Pair> {
         let (in_filters, in_q) = self.rows.split_at(self.filters_param_rows());
         let filters = Some(in_filters).filter(|rows| !rows.is_empty()).map(filter_row::to_json);
         let filters = filters.map(|filters| Pair { name: "filters".into(), value: filters.to_string() });
@@ -189,22 +189,22 @@ impl ListParams {
     }
 
     /// The conditions that the filter form has no inputs for.
-    pub fn raw_conditions(&self) -> impl Iterator<Item = &Pair> {
+    pub(crate) fn raw_conditions(&self) -> impl Iterator<Item = &Pair> {
         self.passthrough.iter().filter(|pair| pair.name.starts_with("q[") || pair.name == "filters")
     }
 
     /// Returns true if the list shows deleted records.
-    pub fn shows_trash(&self) -> bool {
+    pub(crate) fn shows_trash(&self) -> bool {
         trash::is_requested(&self.passthrough)
     }
 
     /// The conditions as a saved view stores them.
-    pub fn filters_json(&self) -> Value {
+    pub(crate) fn filters_json(&self) -> Value {
         filter_row::to_json(&self.rows)
     }
 
     /// All query parameters except `page`.
-    pub fn pairs(&self) -> Vec<Pair> {
+    pub(crate) fn pairs(&self) -> Vec<Pair> {
         let mut pairs = self.filter_pairs();
         let pair = |name: &str, value: String| Pair { name: name.into(), value };
         pairs.extend(self.view_id.map(|id| pair("view_id", id.to_string())));
@@ -216,7 +216,7 @@ impl ListParams {
     }
 
     /// The parameters without one condition, on page 1.
-    pub fn without_filter(&self, index: usize) -> ListParams {
+    pub(crate) fn without_filter(&self, index: usize) -> ListParams {
         let mut params = ListParams { page: None, ..self.clone() };
         params.rows.remove(index);
         params.rows = filter_row::normalize_first(params.rows);
@@ -224,21 +224,21 @@ impl ListParams {
     }
 
     /// The parameters without one of [`ListParams::raw_conditions`], on page 1.
-    pub fn without_raw_condition(&self, pair: &Pair) -> ListParams {
+    pub(crate) fn without_raw_condition(&self, pair: &Pair) -> ListParams {
         let mut params = ListParams { page: None, ..self.clone() };
         params.passthrough.retain(|other| other != pair);
         params
     }
 
     /// The URL of the page.
-    pub fn page_url(&self, target: &Target<'_>) -> String {
+    pub(crate) fn page_url(&self, target: &Target<'_>) -> String {
         let mut pairs = self.pairs();
         pairs.extend(self.page.clone().map(|page| Pair { name: "page".into(), value: page }));
         url::with_query(&target.collection(), &pairs)
     }
 
     /// The path of the API request. `columns` is the panel's own parameter.
-    pub fn api_path(&self, target: &Target<'_>, fields: Option<&str>) -> String {
+    pub(crate) fn api_path(&self, target: &Target<'_>, fields: Option<&str>) -> String {
         let mut pairs = self.pairs();
         pairs.retain(|pair| pair.name != "columns");
         pairs.extend(fields.map(|fields| Pair { name: "fields".into(), value: fields.into() }));
@@ -251,7 +251,7 @@ impl ListParams {
 const MAX_CONDITIONS: usize = 100;
 
 /// Returns true if a form field is an input of the filter form.
-pub fn is_filter_input(name: &str) -> bool {
+pub(crate) fn is_filter_input(name: &str) -> bool {
     parse_filter_input(name).is_some()
 }
 

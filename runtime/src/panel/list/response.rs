@@ -9,14 +9,14 @@ use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
 /// A record as the API returns it.
-pub trait Fields {
+pub(crate) trait Fields {
     /// The value of a field; null if it is missing.
     fn value(&self, name: &str) -> FieldValue<'_>;
 }
 
 /// A borrowed value.
 #[derive(Debug, Clone, Copy)]
-pub enum FieldValue<'v> {
+pub(crate) enum FieldValue<'v> {
     Text(&'v str),
     /// Any value but a string.
     Other(&'v Value),
@@ -24,14 +24,14 @@ pub enum FieldValue<'v> {
 
 /// `{"<plural>": [...], "meta": {...}}`
 #[derive(Debug, Default)]
-pub struct ListBody<'b> {
+pub(crate) struct ListBody<'b> {
     pub records: Vec<ListRecord<'b>>,
     pub meta: Value,
 }
 
 /// A record of a list. Fields are found by linear search, because there are few.
 #[derive(Debug)]
-pub struct ListRecord<'b>(Vec<(Cow<'b, str>, OwnedValue<'b>)>);
+pub(crate) struct ListRecord<'b>(Vec<(Cow<'b, str>, OwnedValue<'b>)>);
 
 #[derive(Debug)]
 enum OwnedValue<'b> {
@@ -53,20 +53,20 @@ impl<'v> From<&'v Value> for FieldValue<'v> {
 }
 
 impl<'v> FieldValue<'v> {
-    pub fn as_str(self) -> Option<&'v str> {
+    pub(crate) fn as_str(self) -> Option<&'v str> {
         if let FieldValue::Text(text) = self { Some(text) } else { None }
     }
 
-    pub fn as_i64(self) -> Option<i64> {
+    pub(crate) fn as_i64(self) -> Option<i64> {
         if let FieldValue::Other(value) = self { value.as_i64() } else { None }
     }
 
-    pub fn as_array(self) -> Option<&'v Vec<Value>> {
+    pub(crate) fn as_array(self) -> Option<&'v Vec<Value>> {
         if let FieldValue::Other(value) = self { value.as_array() } else { None }
     }
 
     /// An entry of an object; null if it is missing.
-    pub fn get(self, name: &str) -> FieldValue<'v> {
+    pub(crate) fn get(self, name: &str) -> FieldValue<'v> {
         if let FieldValue::Other(value) = self { (&value[name]).into() } else { FieldValue::Other(&Value::Null) }
     }
 }

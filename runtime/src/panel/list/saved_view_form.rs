@@ -31,13 +31,13 @@ const RELOAD_BUTTON: &str = "_again";
 /// Fields of a saved view with special inputs.
 const COLUMNS: &str = "columns";
 const SORT_COLUMN: &str = "sort_column";
-pub const FILTERS: &str = "filters";
+pub(crate) const FILTERS: &str = "filters";
 
 /// Form field of the columns.
 const COLUMNS_INPUT: &str = "columns[]";
 
 /// The special inputs of a saved view.
-pub struct SavedViewInputs {
+pub(crate) struct SavedViewInputs {
     columns: Markup,
     /// `None` if the filter form would not preserve the conditions. They are edited as JSON.
     conditions: Option<Markup>,
@@ -50,7 +50,7 @@ impl SavedViewInputs {
     ///
     /// # Errors
     /// When the database fails.
-    pub async fn load(
+    pub(crate) async fn load(
         request: &PanelRequest<'_>,
         target: &Target<'_>,
         record: &Value,
@@ -90,7 +90,7 @@ impl SavedViewInputs {
     }
 
     /// The inputs of a field with its error messages; `None` if the field has no special inputs.
-    pub fn render_field(&self, name: &str, messages: &[String]) -> Option<Markup> {
+    pub(crate) fn render_field(&self, name: &str, messages: &[String]) -> Option<Markup> {
         if let (SORT_COLUMN, Some((sortable, value))) = (name, &self.sort_column) {
             return Some(html! {
                 div .field .invalid[!messages.is_empty()] {
@@ -124,7 +124,7 @@ impl SavedViewInputs {
 }
 
 /// The URL of the list that shows a saved view.
-pub fn list_url(catalog: &Catalog, entry: &Entry, record: &Value) -> Option<String> {
+pub(crate) fn list_url(catalog: &Catalog, entry: &Entry, record: &Value) -> Option<String> {
     let list = catalog.by_plural(record["entity_type"].as_str()?).filter(|_| is_saved_view(entry))?;
     let is_top_level = list.is_listed() && list.meta.under.is_none();
     is_top_level.then(|| format!("/{}?view_id={}", list.meta.path, input::to_text(&record["id"])))
@@ -155,7 +155,7 @@ async fn condition_inputs(request: &PanelRequest<'_>, columns: &[Column], filter
 }
 
 /// The special fields of a saved view form.
-pub struct DecodedView {
+pub(crate) struct DecodedView {
     /// The conditions, if they have inputs.
     pub filters: Option<Value>,
     /// The plural of the listed resource.
@@ -163,7 +163,7 @@ pub struct DecodedView {
 }
 
 /// The pressed button, if the form is to be rendered again instead of saved.
-pub fn reload_trigger(form: &[Pair]) -> Option<String> {
+pub(crate) fn reload_trigger(form: &[Pair]) -> Option<String> {
     form.iter().find_map(|pair| match pair.name.as_str() {
         RELOAD_BUTTON => Some(RELOAD_BUTTON.to_string()),
         _ => ColumnMove::from_pair(pair).map(|column_move| column_move.arrow_id()),
@@ -174,7 +174,7 @@ pub fn reload_trigger(form: &[Pair]) -> Option<String> {
 ///
 /// # Errors
 /// When the database fails.
-pub async fn decode(
+pub(crate) async fn decode(
     request: &PanelRequest<'_>,
     entry: &Entry,
     form: &[Pair],

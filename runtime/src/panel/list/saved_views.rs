@@ -25,7 +25,7 @@ const MAX_QUERY_BYTES: usize = 64 << 10;
 
 /// The saved views of one list that the user may see.
 #[derive(Debug)]
-pub struct SavedViews {
+pub(crate) struct SavedViews {
     views: Arc<Vec<Value>>,
     /// The record of the selected view.
     selected: Option<Value>,
@@ -36,7 +36,11 @@ pub struct SavedViews {
 impl SavedViews {
     /// # Errors
     /// When the database fails.
-    pub async fn load(request: &PanelRequest<'_>, target: &Target<'_>, selected: Option<i64>) -> Result<SavedViews> {
+    pub(crate) async fn load(
+        request: &PanelRequest<'_>,
+        target: &Target<'_>,
+        selected: Option<i64>,
+    ) -> Result<SavedViews> {
         let views = load_visible(request, target.entry.meta.plural).await?;
         let (mut view, mut version) = (None, None);
         if let Some(id) = selected {
@@ -50,18 +54,18 @@ impl SavedViews {
     }
 
     /// The columns of the selected view, in its order.
-    pub fn columns(&self) -> Option<Vec<String>> {
+    pub(crate) fn columns(&self) -> Option<Vec<String>> {
         let list = self.selected.as_ref()?["columns"].as_array()?;
         Some(list.iter().filter_map(|name| Some(name.as_str()?.to_string())).collect())
     }
 
     /// The conditions of the selected view; empty if a [`FilterRow`] cannot hold them.
-    pub fn conditions(&self) -> Vec<FilterRow> {
+    pub(crate) fn conditions(&self) -> Vec<FilterRow> {
         self.selected.as_ref().and_then(|view| from_json(&view["filters"])).unwrap_or_default()
     }
 
     /// The sort order of the selected view, as the parameter `sort`.
-    pub fn sort(&self) -> Option<String> {
+    pub(crate) fn sort(&self) -> Option<String> {
         let view = self.selected.as_ref()?;
         let column = view["sort_column"].as_str()?;
         let sign = if view["sort_direction"] == "desc" { "-" } else { "" };
@@ -69,7 +73,7 @@ impl SavedViews {
     }
 
     /// The page size of the selected view.
-    pub fn per_page(&self) -> Option<String> {
+    pub(crate) fn per_page(&self) -> Option<String> {
         let view = self.selected.as_ref()?;
         Some(input::to_text(&view["per_page"])).filter(|count| !count.is_empty())
     }
@@ -91,7 +95,7 @@ impl SavedViews {
     }
 
     /// The views as tabs, and the menu that saves the current list.
-    pub fn render(
+    pub(crate) fn render(
         &self,
         request: &PanelRequest<'_>,
         target: &Target<'_>,
@@ -208,12 +212,12 @@ fn render_save_form(request: &PanelRequest<'_>, target: &Target<'_>, params: &Li
 }
 
 /// The query string of a list.
-pub fn query_string(params: &ListParams) -> String {
+pub(crate) fn query_string(params: &ListParams) -> String {
     url::with_query("", &params.pairs()).trim_start_matches('?').to_string()
 }
 
 /// Saves the current list as a new or an existing view, or copies a view.
-pub async fn save_or_clone(request: &PanelRequest<'_>, target: &Target<'_>, form: &[Pair]) -> Result<Response> {
+pub(crate) async fn save_or_clone(request: &PanelRequest<'_>, target: &Target<'_>, form: &[Pair]) -> Result<Response> {
     let sent = |name: &str| form_value(form, name);
     let entry = target.entry;
     let response = if let Some(id) = sent("clone") {

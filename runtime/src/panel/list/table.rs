@@ -12,7 +12,7 @@ use crate::panel::target::Target;
 use charter_core::catalog::Entry;
 use charter_core::meta::{FieldMeta, Kind};
 
-pub struct Table<'l> {
+pub(super) struct Table<'l> {
     request: &'l PanelRequest<'l>,
     target: &'l Target<'l>,
     /// The path of the records.
@@ -35,7 +35,7 @@ struct TableColumn<'l> {
 }
 
 impl<'l> Table<'l> {
-    pub fn new(
+    pub(super) fn new(
         request: &'l PanelRequest<'l>,
         target: &'l Target<'l>,
         shown: &[&'l Column],
@@ -64,11 +64,11 @@ impl<'l> Table<'l> {
     }
 
     /// The columns, each with the class of its cells.
-    pub fn columns(&self) -> impl Iterator<Item = (&Column, Option<&'static str>)> {
+    pub(super) fn columns(&self) -> impl Iterator<Item = (&Column, Option<&'static str>)> {
         self.columns.iter().map(|column| (column.column, column.class))
     }
 
-    pub fn render_row(&self, record: &impl Fields) -> Markup {
+    pub(super) fn render_row(&self, record: &impl Fields) -> Markup {
         let id = record.value("id").as_i64().unwrap_or_default();
         let name = display_name::from_field(self.name_field, self.target.entry, record);
         let mut href = format!("{}/{id}", self.collection);

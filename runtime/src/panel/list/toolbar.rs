@@ -16,7 +16,7 @@ use charter_core::query::{Pair, Predicate, allows};
 /// A form above a list, loaded lazily: a closed tool is a link to the page with the tool open. A script fetches that
 /// page and takes the form out of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Tool {
+pub(crate) enum Tool {
     Filter,
     Columns,
 }
@@ -30,19 +30,19 @@ impl Tool {
         }
     }
 
-    pub fn from_id(id: &str) -> Option<Tool> {
+    pub(crate) fn from_id(id: &str) -> Option<Tool> {
         [Tool::Filter, Tool::Columns].into_iter().find(|tool| tool.id() == id)
     }
 }
 
 /// The URL of the list with a tool open.
-pub fn url_with_open_tool(target: &Target<'_>, params: &ListParams, tool: Tool) -> String {
+pub(super) fn url_with_open_tool(target: &Target<'_>, params: &ListParams, tool: Tool) -> String {
     let list = params.page_url(target);
     format!("{list}{}tool={}", if list.contains('?') { '&' } else { '?' }, tool.id())
 }
 
 /// The toolbar, and the active conditions with a link to remove each.
-pub fn render(
+pub(super) fn render(
     request: &PanelRequest<'_>,
     target: &Target<'_>,
     params: &ListParams,

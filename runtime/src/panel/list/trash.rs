@@ -22,34 +22,34 @@ use charter_core::query::Pair;
 const QUERY_STRING: &str = "?deleted=only";
 
 /// [`QUERY_STRING`] as a further parameter.
-pub const QUERY_PARAMETER: &str = "&deleted=only";
+pub(crate) const QUERY_PARAMETER: &str = "&deleted=only";
 
 /// Returns true if the user may see and restore deleted records.
-pub fn may_view(request: &PanelRequest<'_>, entry: &Entry) -> bool {
+pub(crate) fn may_view(request: &PanelRequest<'_>, entry: &Entry) -> bool {
     entry.meta.keeps_deleted() && request.may(entry, Operation::Delete)
 }
 
 /// Returns true if query parameters request deleted records.
-pub fn is_requested(pairs: &[Pair]) -> bool {
+pub(crate) fn is_requested(pairs: &[Pair]) -> bool {
     pairs.iter().any(|pair| pair.name == "deleted")
 }
 
 /// The URL of the deleted records of a collection, or of one deleted record.
-pub fn url(path: &str) -> String {
+pub(crate) fn url(path: &str) -> String {
     format!("{path}{QUERY_STRING}")
 }
 
 /// `Deleted products`
-pub fn heading(entry: &Entry) -> String {
+pub(crate) fn heading(entry: &Entry) -> String {
     format!("Deleted {}", labels::plural(entry.meta).to_lowercase())
 }
 
-pub fn deleted_at_field(entry: &Entry) -> Option<&'static FieldMeta> {
+pub(crate) fn deleted_at_field(entry: &Entry) -> Option<&'static FieldMeta> {
     entry.field("deleted_at")
 }
 
 /// The API's response with a deleted record, if there is one that the user may see.
-pub async fn find(request: &PanelRequest<'_>, target: &Target<'_>) -> Result<Option<ApiResponse>> {
+pub(crate) async fn find(request: &PanelRequest<'_>, target: &Target<'_>) -> Result<Option<ApiResponse>> {
     if !may_view(request, target.entry) {
         return Ok(None);
     }
@@ -58,7 +58,7 @@ pub async fn find(request: &PanelRequest<'_>, target: &Target<'_>) -> Result<Opt
 }
 
 /// The page of a deleted record.
-pub async fn show(request: &PanelRequest<'_>, target: &Target<'_>) -> Result<Response> {
+pub(crate) async fn show(request: &PanelRequest<'_>, target: &Target<'_>) -> Result<Response> {
     let entry = target.entry;
     let response = request.get(&url(&target.path())).await?;
     // The record was restored after the link was made.
@@ -110,7 +110,7 @@ fn restore_menu(request: &PanelRequest<'_>, target: &Target<'_>, name: &str, ver
 }
 
 /// Restores a deleted record.
-pub async fn restore(request: &PanelRequest<'_>, target: &Target<'_>, form: &[Pair]) -> Result<Response> {
+pub(crate) async fn restore(request: &PanelRequest<'_>, target: &Target<'_>, form: &[Pair]) -> Result<Response> {
     let response =
         request.send("POST", &format!("{}/restore", target.path()), &if_match(form), Some(&json!({}))).await?;
     if response.is_success() {

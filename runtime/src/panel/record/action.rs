@@ -19,13 +19,13 @@ use charter_core::meta::{ActionMeta, ActionMethod, ActionOn, ActionOutput, Field
 use charter_core::query::Pair;
 
 /// Returns true if the result of an action is shown on the page of its record: a GET without input.
-pub fn is_shown_inline(action: &ActionMeta) -> bool {
+pub(crate) fn is_shown_inline(action: &ActionMeta) -> bool {
     let is_get = action.on == ActionOn::Record && action.method == ActionMethod::Get && action.input.is_empty();
     is_get && matches!(action.output, ActionOutput::Fields { .. })
 }
 
 /// The results of the inline actions, such as the request of a delivery attempt.
-pub async fn render_inline(request: &PanelRequest<'_>, target: &Target<'_>) -> Result<Markup> {
+pub(crate) async fn render_inline(request: &PanelRequest<'_>, target: &Target<'_>) -> Result<Markup> {
     let mut results = Vec::new();
     for action in target.entry.meta.actions.iter().filter(|action| is_shown_inline(action)) {
         let ActionOutput::Fields { key, fields } = action.output else { continue };
@@ -41,7 +41,7 @@ pub async fn render_inline(request: &PanelRequest<'_>, target: &Target<'_>) -> R
 }
 
 /// Returns true if the user may run an action.
-pub fn may_run(request: &PanelRequest<'_>, target: &Target<'_>, action: &ActionMeta) -> bool {
+pub(crate) fn may_run(request: &PanelRequest<'_>, target: &Target<'_>, action: &ActionMeta) -> bool {
     // The only action that is limited to administrators.
     if target.entry.meta.name == "user" && action.name == "invite" && !request.user.principal.is_admin {
         return false;
@@ -53,7 +53,7 @@ pub fn may_run(request: &PanelRequest<'_>, target: &Target<'_>, action: &ActionM
 }
 
 /// Returns true if an action with `until` was already run, by the value of its field.
-pub fn is_done(action: &ActionMeta, record: &Value) -> bool {
+pub(crate) fn is_done(action: &ActionMeta, record: &Value) -> bool {
     let Some((until, value)) = action.until.and_then(|until| Some((until, record.get(until.field)?))) else {
         return false;
     };
@@ -68,7 +68,12 @@ pub fn is_done(action: &ActionMeta, record: &Value) -> bool {
 }
 
 /// The button that runs an action, or the link to its form.
-pub fn button(request: &PanelRequest<'_>, target: &Target<'_>, action: &'static ActionMeta, version: &str) -> Markup {
+pub(crate) fn button(
+    request: &PanelRequest<'_>,
+    target: &Target<'_>,
+    action: &'static ActionMeta,
+    version: &str,
+) -> Markup {
     let label = labels::action(action);
     if action.input.is_empty() && action.method == ActionMethod::Post {
         return html! {
@@ -83,7 +88,12 @@ pub fn button(request: &PanelRequest<'_>, target: &Target<'_>, action: &'static 
 }
 
 /// Runs an action, or shows its form.
-pub async fn run(request: &PanelRequest<'_>, target: &Target<'_>, name: &str, form: &[Pair]) -> Result<Response> {
+pub(crate) async fn run(
+    request: &PanelRequest<'_>,
+    target: &Target<'_>,
+    name: &str,
+    form: &[Pair],
+) -> Result<Response> {
     let on = if target.is_list() { ActionOn::Collection } else { ActionOn::Record };
     let action = target.entry.meta.actions.iter().find(|action| action.name == name && action.on == on);
     let action = action.ok_or(Error::NotFound)?;

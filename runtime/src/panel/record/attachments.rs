@@ -19,7 +19,7 @@ const PAGE_SIZE: i64 = 50;
 const PAGE_PARAMETER: &str = "files";
 
 /// The card of attachments, if the resource has them.
-pub async fn render(request: &PanelRequest<'_>, target: &Target<'_>) -> Result<Markup> {
+pub(crate) async fn render(request: &PanelRequest<'_>, target: &Target<'_>) -> Result<Markup> {
     let (true, Some(id)) = (target.entry.meta.attachments, target.id) else { return Ok(html! {}) };
     let Some(attached) = request.state.catalog.attached() else { return Ok(html! {}) };
     let parameter = request.raw.query_pairs()?.into_iter().find(|pair| pair.name == PAGE_PARAMETER);
@@ -96,7 +96,7 @@ fn format_size(bytes: i64) -> String {
 ///
 /// # Errors
 /// The API's error.
-pub async fn delete(request: &PanelRequest<'_>, target: &Target<'_>, path: &str, id: &str) -> Result<Response> {
+pub(crate) async fn delete(request: &PanelRequest<'_>, target: &Target<'_>, path: &str, id: &str) -> Result<Response> {
     let attached = request.state.catalog.entries().iter().find(|entry| entry.is_attached() && entry.meta.path == path);
     let id: i64 = id.parse().map_err(|_| Error::NotFound)?;
     let path = attached.ok_or(Error::NotFound)?.meta.path;

@@ -11,10 +11,10 @@ use charter_core::meta::{FieldMeta, Kind};
 use charter_core::query::{Predicate, Reads};
 
 /// A value and its label.
-pub type Choice = (String, String);
+pub(crate) type Choice = (String, String);
 
 /// The choices of a kind.
-pub fn for_kind(catalog: &Catalog, kind: Kind) -> Option<Vec<Choice>> {
+pub(crate) fn for_kind(catalog: &Catalog, kind: Kind) -> Option<Vec<Choice>> {
     match kind {
         Kind::Enum { values } => {
             Some(values.iter().map(|word| ((*word).to_string(), labels::from_name(word))).collect())
@@ -32,7 +32,7 @@ pub fn for_kind(catalog: &Catalog, kind: Kind) -> Option<Vec<Choice>> {
 }
 
 /// The input kind of a custom field and its choices; `None` if its type is unknown.
-pub fn for_custom_field(catalog: &Catalog, definition: &Definition) -> Option<(Kind, Option<Vec<Choice>>)> {
+pub(crate) fn for_custom_field(catalog: &Catalog, definition: &Definition) -> Option<(Kind, Option<Vec<Choice>>)> {
     let kind = CustomFieldType::from_name(&definition.field_type)?.kind();
     // A `<select>` with three options, because the field may be null.
     if kind == Kind::Boolean {
@@ -43,7 +43,7 @@ pub fn for_custom_field(catalog: &Catalog, definition: &Definition) -> Option<(K
 }
 
 /// The choices of a column.
-pub fn for_column(catalog: &Catalog, column: &Column) -> Option<Vec<Choice>> {
+pub(crate) fn for_column(catalog: &Catalog, column: &Column) -> Option<Vec<Choice>> {
     if let Some(definition) = column.custom_field.as_ref().filter(|definition| !definition.choices.is_empty()) {
         return Some(definition.choices.iter().map(|word| (word.clone(), word.clone())).collect());
     }
@@ -51,7 +51,7 @@ pub fn for_column(catalog: &Catalog, column: &Column) -> Option<Vec<Choice>> {
 }
 
 /// The choices of a field: for some fields of built-in resources they come from the catalog, else from the kind.
-pub fn for_field(request: &PanelRequest<'_>, entry: &Entry, field: &FieldMeta) -> Option<Vec<Choice>> {
+pub(crate) fn for_field(request: &PanelRequest<'_>, entry: &Entry, field: &FieldMeta) -> Option<Vec<Choice>> {
     let catalog = &request.state.catalog;
     let same = |names: Vec<String>| names.into_iter().map(|name| (name.clone(), name)).collect();
     // Resources that the user may not read are not offered.
@@ -73,7 +73,7 @@ pub fn for_field(request: &PanelRequest<'_>, entry: &Entry, field: &FieldMeta) -
 }
 
 /// The value of a condition in words.
-pub fn describe_value(
+pub(crate) fn describe_value(
     request: &PanelRequest<'_>,
     column: Option<&Column>,
     row: &FilterRow,

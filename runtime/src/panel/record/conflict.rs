@@ -17,7 +17,7 @@ use charter_core::meta::{FieldMeta, Kind};
 ///
 /// # Errors
 /// When the database fails.
-pub async fn render(
+pub(super) async fn render(
     request: &PanelRequest<'_>,
     entry: &Entry,
     definitions: &[Definition],

@@ -24,7 +24,7 @@ use charter_core::query::Pair;
 use charter_platform::auth;
 
 /// A form to render.
-pub struct RecordForm<'f> {
+pub(crate) struct RecordForm<'f> {
     pub request: &'f PanelRequest<'f>,
     pub target: &'f Target<'f>,
     pub definitions: Vec<Definition>,
@@ -47,7 +47,7 @@ pub struct RecordForm<'f> {
 }
 
 /// The form of a new record. Query parameters are initial values.
-pub async fn new(request: &PanelRequest<'_>, target: &Target<'_>) -> Result<Response> {
+pub(crate) async fn new(request: &PanelRequest<'_>, target: &Target<'_>) -> Result<Response> {
     if !request.may(target.entry, Operation::Create) {
         return Err(layout::not_permitted());
     }
@@ -62,7 +62,7 @@ pub async fn new(request: &PanelRequest<'_>, target: &Target<'_>) -> Result<Resp
 }
 
 /// The form of an existing record.
-pub async fn edit(request: &PanelRequest<'_>, target: &Target<'_>) -> Result<Response> {
+pub(crate) async fn edit(request: &PanelRequest<'_>, target: &Target<'_>) -> Result<Response> {
     let response = request.get(&target.path()).await?;
     let record = response.json()?[target.entry.meta.name].clone();
     let version = response.etag().map(String::from);
@@ -76,11 +76,11 @@ pub async fn edit(request: &PanelRequest<'_>, target: &Target<'_>) -> Result<Res
     Ok(form.render(StatusCode::OK))
 }
 
-pub async fn create(request: &PanelRequest<'_>, target: &Target<'_>, form: &[Pair]) -> Result<Response> {
+pub(crate) async fn create(request: &PanelRequest<'_>, target: &Target<'_>, form: &[Pair]) -> Result<Response> {
     save(request, target, form, "POST", &target.collection()).await
 }
 
-pub async fn update(request: &PanelRequest<'_>, target: &Target<'_>, form: &[Pair]) -> Result<Response> {
+pub(crate) async fn update(request: &PanelRequest<'_>, target: &Target<'_>, form: &[Pair]) -> Result<Response> {
     save(request, target, form, "PUT", &target.path()).await
 }
 
@@ -146,7 +146,7 @@ fn deleted_notice(request: &PanelRequest<'_>, target: &Target<'_>) -> Markup {
 }
 
 /// The form with the input that was sent and not saved.
-pub async fn show_unsaved(
+pub(crate) async fn show_unsaved(
     request: &PanelRequest<'_>,
     target: &Target<'_>,
     form: &[Pair],

@@ -20,7 +20,7 @@ use charter_core::query::Pair;
 ///
 /// # Errors
 /// [`Error::Malformed`] if the names of the form contradict each other.
-pub fn decode(
+pub(crate) fn decode(
     catalog: &Catalog,
     fields: &[FieldMeta],
     definitions: &[Definition],
@@ -68,7 +68,7 @@ pub fn decode(
 }
 
 /// A value sent as text, as the API returns it. Text that is no number stays text.
-pub fn to_api_value(kind: Kind, value: &Value) -> Value {
+pub(crate) fn to_api_value(kind: Kind, value: &Value) -> Value {
     let Some(text) = value.as_str() else { return value.clone() };
     let number = || text.trim().parse::<i64>().map_or_else(|_| value.clone(), Value::from);
     match kind {
@@ -135,7 +135,7 @@ fn decode_value(catalog: &Catalog, kind: Kind, value: Value, zone: chrono_tz::Tz
 }
 
 /// Removes the ids of embedded records that no longer exist. Saving creates them again.
-pub fn remove_stale_row_ids(sent: &mut Value, current: &Value, fields: &[FieldMeta]) {
+pub(crate) fn remove_stale_row_ids(sent: &mut Value, current: &Value, fields: &[FieldMeta]) {
     for field in fields.iter().filter(|field| matches!(field.kind, Kind::Embedded { .. })) {
         let known = current[field.name].as_array().into_iter().flatten();
         let known: HashSet<String> = known.map(|row| input::to_text(&row["id"])).collect();
@@ -153,7 +153,7 @@ fn is_empty(value: &Value) -> bool {
 }
 
 /// The record with the ids of references as numbers instead of text.
-pub fn with_numeric_ids(fields: &[&'static FieldMeta], record: &Value) -> Value {
+pub(crate) fn with_numeric_ids(fields: &[&'static FieldMeta], record: &Value) -> Value {
     let mut record = record.clone();
     for field in fields.iter().filter(|field| matches!(field.kind, Kind::Ref { .. } | Kind::PolymorphicRef { .. })) {
         if let Some(id) = record[field.name].as_str().and_then(|text| text.parse::<i64>().ok()) {
@@ -173,14 +173,14 @@ pub fn with_numeric_ids(fields: &[&'static FieldMeta], record: &Value) -> Value 
 }
 
 /// The name of an input: `custom_fields[power]` for `custom_fields.power`.
-pub fn input_name(name: &str) -> String {
+pub(crate) fn input_name(name: &str) -> String {
     let mut parts = name.split('.');
     let first = parts.next().unwrap_or_default().to_string();
     parts.fold(first, |name, part| format!("{name}[{part}]"))
 }
 
 /// The defaults of a new record.
-pub fn default_values(request: &PanelRequest<'_>, entry: &Entry) -> Map<String, Value> {
+pub(crate) fn default_values(request: &PanelRequest<'_>, entry: &Entry) -> Map<String, Value> {
     let now = request.state.clock.now();
     let value = |field: &FieldMeta| match field.default {
         DefaultValue::Literal(text) => Some(Value::String(text.into())),
@@ -193,7 +193,7 @@ pub fn default_values(request: &PanelRequest<'_>, entry: &Entry) -> Map<String, 
 }
 
 /// Returns true if the form has an input for a field, which depends on the user.
-pub fn is_editable(request: &PanelRequest<'_>, target: &Target<'_>, field: &FieldMeta) -> bool {
+pub(crate) fn is_editable(request: &PanelRequest<'_>, target: &Target<'_>, field: &FieldMeta) -> bool {
     if !request.may_set_field(target.entry, field) {
         return false;
     }

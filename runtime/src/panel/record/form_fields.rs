@@ -14,7 +14,7 @@ use charter_core::meta::{Access, FieldMeta, Kind};
 
 impl RecordForm<'_> {
     /// All errors, with a link to the field of each.
-    pub fn render_summary(&self, problem: &Problem) -> Markup {
+    pub(crate) fn render_summary(&self, problem: &Problem) -> Markup {
         let has_input = |name: &str| {
             let first = name.split('.').next().unwrap_or_default();
             self.target
@@ -81,7 +81,7 @@ impl RecordForm<'_> {
         self.problem.as_ref()?.errors.get(name)
     }
 
-    pub fn render_field(&self, field: &'static FieldMeta) -> Markup {
+    pub(crate) fn render_field(&self, field: &'static FieldMeta) -> Markup {
         if field.kind == Kind::CustomFields {
             return html! {};
         }
@@ -166,7 +166,7 @@ impl RecordForm<'_> {
         self.display_names.get(referenced.meta.name, id).map(String::from)
     }
 
-    pub fn render_custom_field(&self, definition: &Definition) -> Markup {
+    pub(crate) fn render_custom_field(&self, definition: &Definition) -> Markup {
         const NO_RULES: &FieldMeta = &FieldMeta { nullable: true, ..FieldMeta::new("", Kind::Text) };
         let Some((kind, choices)) = choices::for_custom_field(&self.request.state.catalog, definition) else {
             return html! {};

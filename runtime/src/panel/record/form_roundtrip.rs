@@ -14,7 +14,7 @@ const ORIGINAL_PREFIX: &str = "_was.";
 
 /// An input, by how browsers change its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum InputKind {
+pub(super) enum InputKind {
     /// Line endings become CRLF.
     Textarea,
     /// Line breaks are removed.
@@ -68,13 +68,13 @@ fn normalize_newlines(text: &str) -> String {
 }
 
 /// The elements of a list from an input with a line for each.
-pub fn parse_lines(text: &str) -> Vec<Value> {
+pub(super) fn parse_lines(text: &str) -> Vec<Value> {
     text.lines().map(str::trim).filter(|line| !line.is_empty()).map(Value::from).collect()
 }
 
 /// The hidden input with the original value as JSON, if the browser would change the value. JSON has no line breaks
 /// that a browser could change.
-pub fn original_input(kind: InputKind, name: &str, value: &Value) -> Markup {
+pub(super) fn original_input(kind: InputKind, name: &str, value: &Value) -> Markup {
     let is_changed = match (kind, value) {
         (InputKind::Timestamp, Value::String(text)) => !text.is_empty(),
         (InputKind::Lines, Value::Array(list)) => parse_lines(&kind.sent_by_browser(&input::to_lines(value))) != *list,
@@ -87,7 +87,7 @@ pub fn original_input(kind: InputKind, name: &str, value: &Value) -> Markup {
 }
 
 /// The original values in a form, by the names of their inputs.
-pub fn originals(form: &[Pair]) -> HashMap<&str, (InputKind, Value)> {
+pub(super) fn originals(form: &[Pair]) -> HashMap<&str, (InputKind, Value)> {
     let mut originals = HashMap::new();
     for pair in form {
         let Some((kind, name)) = pair.name.strip_prefix(ORIGINAL_PREFIX).and_then(|rest| rest.split_once('.')) else {
@@ -102,7 +102,7 @@ pub fn originals(form: &[Pair]) -> HashMap<&str, (InputKind, Value)> {
 }
 
 /// A pair of a form, with the original value if the input was not touched.
-pub fn restore_untouched(original: Option<&(InputKind, Value)>, pair: &Pair, zone: chrono_tz::Tz) -> Pair {
+pub(super) fn restore_untouched(original: Option<&(InputKind, Value)>, pair: &Pair, zone: chrono_tz::Tz) -> Pair {
     let (name, value) = (pair.name.clone(), normalize_newlines(&pair.value));
     match original {
         Some((InputKind::Lines, original)) if InputKind::Lines.sent_by_browser(&input::to_lines(original)) == value => {
@@ -121,7 +121,7 @@ pub fn restore_untouched(original: Option<&(InputKind, Value)>, pair: &Pair, zon
 }
 
 /// The list of checked checkboxes, in its original order if the same ones are checked.
-pub fn restore_order(original: Option<&(InputKind, Value)>, checked: Value) -> Value {
+pub(super) fn restore_order(original: Option<&(InputKind, Value)>, checked: Value) -> Value {
     match (original, &checked) {
         (Some((InputKind::Checkboxes, Value::Array(original))), Value::Array(now))
             if original.len() == now.len() && original.iter().all(|one| now.contains(one)) =>

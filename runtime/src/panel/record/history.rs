@@ -25,7 +25,7 @@ const MAX_ENTRIES: usize = 100;
 const MAX_VALUE_CHARS: usize = 160;
 
 /// The card with the latest entries.
-pub async fn render_recent(request: &PanelRequest<'_>, target: &Target<'_>) -> Result<Markup> {
+pub(crate) async fn render_recent(request: &PanelRequest<'_>, target: &Target<'_>) -> Result<Markup> {
     let Some(history) = History::load(request, target, RECENT_ENTRIES).await? else { return Ok(html! {}) };
     let changes = [Operation::Create, Operation::Update, Operation::Delete];
     if history.entries.is_empty() && !changes.iter().any(|operation| target.entry.meta.operations.contains(operation)) {
@@ -42,7 +42,7 @@ pub async fn render_recent(request: &PanelRequest<'_>, target: &Target<'_>) -> R
 }
 
 /// The history page. Older entries are in the list of the audit log.
-pub async fn show(request: &PanelRequest<'_>, target: &Target<'_>) -> Result<Response> {
+pub(crate) async fn show(request: &PanelRequest<'_>, target: &Target<'_>) -> Result<Response> {
     let Some(history) = History::load(request, target, MAX_ENTRIES).await? else {
         return Err(layout::not_permitted());
     };

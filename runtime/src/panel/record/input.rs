@@ -15,7 +15,7 @@ use charter_core::meta::{FieldMeta, Kind, Rule, Widget};
 use charter_core::query::{Predicate, Reads};
 
 /// The type of an input, in the word that the scripts use.
-pub fn script_type(kind: Kind) -> &'static str {
+pub(crate) fn script_type(kind: Kind) -> &'static str {
     match kind {
         Kind::Timestamp { .. } => "datetime-local",
         Kind::Integer | Kind::BigInt | Kind::Decimal { .. } => "number",
@@ -25,7 +25,7 @@ pub fn script_type(kind: Kind) -> &'static str {
 }
 
 /// The URL of the suggestions for a reference field, if the user may list the referenced resource.
-pub fn suggestion_url(request: &PanelRequest<'_>, field: Option<&'static FieldMeta>) -> Option<String> {
+pub(crate) fn suggestion_url(request: &PanelRequest<'_>, field: Option<&'static FieldMeta>) -> Option<String> {
     match field?.kind {
         Kind::Ref { resource } | Kind::RefList { resource } => {
             let referenced = request.state.catalog.linked(resource);
@@ -43,7 +43,7 @@ fn suggestion_urls_by_type(request: &PanelRequest<'_>) -> String {
 }
 
 /// The input for the value of a condition.
-pub fn condition_value(
+pub(crate) fn condition_value(
     request: &PanelRequest<'_>,
     name: &str,
     column: Option<&Column>,
@@ -119,7 +119,14 @@ fn checkbox(name: &str, value: &str, label: &str, checked: bool) -> Markup {
 }
 
 /// A `<select>` with one of the choices.
-pub fn select(name: &str, id: Option<&str>, choices: &[Choice], value: &str, blank: bool, label: &str) -> Markup {
+pub(crate) fn select(
+    name: &str,
+    id: Option<&str>,
+    choices: &[Choice],
+    value: &str,
+    blank: bool,
+    label: &str,
+) -> Markup {
     let known = choices.iter().any(|(known, _)| known.eq_ignore_ascii_case(value));
     html! {
         select name=(name) id=[id] aria-label=[id.is_none().then_some(label)] {
@@ -130,7 +137,7 @@ pub fn select(name: &str, id: Option<&str>, choices: &[Choice], value: &str, bla
     }
 }
 
-pub struct InputOptions<'o> {
+pub(crate) struct InputOptions<'o> {
     pub id: String,
     pub name: String,
     pub required: bool,
@@ -160,18 +167,18 @@ impl InputOptions<'_> {
     }
 
     /// Returns true if the input is a group of radio buttons.
-    pub fn is_radio(&self) -> bool {
+    pub(crate) fn is_radio(&self) -> bool {
         self.widget() == Some(Widget::Radio) && self.choices.is_some()
     }
 
     /// Returns true if the input is a checkbox. A nullable boolean is a `<select>` with three options.
-    pub fn is_checkbox(&self, kind: Kind) -> bool {
+    pub(crate) fn is_checkbox(&self, kind: Kind) -> bool {
         kind == Kind::Boolean && !self.clearable
     }
 }
 
 /// The input for a value of this kind.
-pub fn render(request: &PanelRequest<'_>, kind: Kind, rules: &[Rule], options: &InputOptions<'_>) -> Markup {
+pub(crate) fn render(request: &PanelRequest<'_>, kind: Kind, rules: &[Rule], options: &InputOptions<'_>) -> Markup {
     let text = to_text(options.value);
     let (id, name, described_by) = (&options.id, &options.name, &options.described_by);
     let invalid = options.invalid.then_some("true");
@@ -354,7 +361,7 @@ fn reference_list(request: &PanelRequest<'_>, resource: &'static str, options: &
 
 /// The error messages of a field, joined. Text in a reference is a name that matches no record, for which the API only
 /// reports a wrong type.
-pub fn describe_errors(kind: Kind, value: &Value, messages: &[String]) -> String {
+pub(crate) fn describe_errors(kind: Kind, value: &Value, messages: &[String]) -> String {
     match unmatched_name(kind, value) {
         Some(name) => format!("“{name}” was not found"),
         None => messages.join("; "),
@@ -362,7 +369,7 @@ pub fn describe_errors(kind: Kind, value: &Value, messages: &[String]) -> String
 }
 
 /// The text in a reference that is no id.
-pub fn unmatched_name(kind: Kind, value: &Value) -> Option<&str> {
+pub(crate) fn unmatched_name(kind: Kind, value: &Value) -> Option<&str> {
     let is_name = |text: &&str| !text.trim().is_empty() && text.trim().parse::<i64>().is_err();
     match kind {
         Kind::Ref { .. } | Kind::PolymorphicRef { .. } => value.as_str().filter(is_name),
@@ -372,7 +379,7 @@ pub fn unmatched_name(kind: Kind, value: &Value) -> Option<&str> {
 }
 
 /// A value as the text of an input.
-pub fn to_text(value: &Value) -> String {
+pub(crate) fn to_text(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
         Value::String(text) => text.clone(),
@@ -381,7 +388,7 @@ pub fn to_text(value: &Value) -> String {
 }
 
 /// A list as the text of an input with a line for each element.
-pub fn to_lines(value: &Value) -> String {
+pub(crate) fn to_lines(value: &Value) -> String {
     match value {
         Value::Array(list) => list.iter().map(to_text).collect::<Vec<_>>().join("\n"),
         other => to_text(other),

@@ -1,15 +1,15 @@
 //! Page of a record: its fields, actions, attachments, related records and history.
 
-pub mod action;
-pub mod attachments;
-pub mod choices;
+pub(super) mod action;
+pub(super) mod attachments;
+pub(super) mod choices;
 mod conflict;
-pub mod form;
-pub mod form_decode;
+pub(super) mod form;
+pub(super) mod form_decode;
 mod form_fields;
 mod form_roundtrip;
-pub mod history;
-pub mod input;
+pub(super) mod history;
+pub(super) mod input;
 mod related;
 
 use maud::{Markup, html};
@@ -38,7 +38,7 @@ const MAX_HEADER_ACTIONS: usize = 3;
 /// Fields that every record has; they are shown last.
 const SYSTEM_FIELDS: [&str; 3] = ["id", "created_at", "updated_at"];
 
-pub async fn show(request: &PanelRequest<'_>, target: &Target<'_>) -> Result<Response> {
+pub(super) async fn show(request: &PanelRequest<'_>, target: &Target<'_>) -> Result<Response> {
     let entry = target.entry;
     if trash::is_requested(&request.raw.query_pairs()?) {
         return trash::show(request, target).await;
@@ -76,7 +76,12 @@ pub async fn show(request: &PanelRequest<'_>, target: &Target<'_>) -> Result<Res
 }
 
 /// The fields of a record with their values, a card for each group.
-pub fn field_list(request: &PanelRequest<'_>, entry: &Entry, record: &Value, display_names: &DisplayNames) -> Markup {
+pub(super) fn field_list(
+    request: &PanelRequest<'_>,
+    entry: &Entry,
+    record: &Value,
+    display_names: &DisplayNames,
+) -> Markup {
     let is_shown = |field: &&'static FieldMeta| {
         field.shown != Shown::Never
             && !matches!(field.kind, Kind::CustomFields | Kind::Embedded { .. })
@@ -156,7 +161,7 @@ fn header(
 }
 
 /// The custom fields of a record with their values.
-pub async fn custom_fields(request: &PanelRequest<'_>, target: &Target<'_>, record: &Value) -> Result<Markup> {
+pub(super) async fn custom_fields(request: &PanelRequest<'_>, target: &Target<'_>, record: &Value) -> Result<Markup> {
     if !target.entry.meta.custom_fields {
         return Ok(html! {});
     }
@@ -204,7 +209,7 @@ async fn embedded_records(request: &PanelRequest<'_>, field: &'static FieldMeta,
 }
 
 /// Deletes a record.
-pub async fn delete(request: &PanelRequest<'_>, target: &Target<'_>, form: &[Pair]) -> Result<Response> {
+pub(super) async fn delete(request: &PanelRequest<'_>, target: &Target<'_>, form: &[Pair]) -> Result<Response> {
     let response = request.send("DELETE", &target.path(), &if_match(form), None).await?;
     if response.is_success() {
         Ok(Flash::Deleted.redirect(return_path(form).unwrap_or(&target.collection())))
@@ -214,7 +219,7 @@ pub async fn delete(request: &PanelRequest<'_>, target: &Target<'_>, form: &[Pai
 }
 
 /// The page for an error response of the API, with a link back.
-pub fn error_page(
+pub(super) fn error_page(
     request: &PanelRequest<'_>,
     target: &Target<'_>,
     title: &str,
@@ -240,7 +245,7 @@ pub fn error_page(
 }
 
 /// Returns true if a response contains a secret, which no later response contains.
-pub fn has_secrets(entry: &Entry, record: &Value) -> bool {
+pub(super) fn has_secrets(entry: &Entry, record: &Value) -> bool {
     secrets(entry, record).next().is_some()
 }
 
@@ -257,7 +262,7 @@ fn secrets<'r>(entry: &'r Entry, record: &'r Value) -> impl Iterator<Item = (&'r
 }
 
 /// The page that shows secrets once.
-pub fn secrets_page(request: &PanelRequest<'_>, target: &Target<'_>, record: &Value) -> Response {
+pub(super) fn secrets_page(request: &PanelRequest<'_>, target: &Target<'_>, record: &Value) -> Response {
     let entry = target.entry;
     let content = html! {
         (layout::header(&[(target.collection(), labels::plural(entry.meta))], &html! { (display_name::of(entry, record)) }, &html! {}))

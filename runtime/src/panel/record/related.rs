@@ -23,7 +23,7 @@ const MAX_COLUMNS: usize = 5;
 /// Actions shown in a row. Its menu contains the others, unless it would contain only one.
 const MAX_ROW_ACTIONS: usize = 2;
 
-pub async fn render(request: &PanelRequest<'_>, target: &Target<'_>, record: &Value) -> Result<Markup> {
+pub(super) async fn render(request: &PanelRequest<'_>, target: &Target<'_>, record: &Value) -> Result<Markup> {
     let Some(id) = record["id"].as_i64().filter(|_| target.parent.is_none()) else { return Ok(html! {}) };
     let entry = target.entry;
     let catalog = &request.state.catalog;

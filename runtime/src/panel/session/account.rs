@@ -18,7 +18,7 @@ use charter_core::query::Pair;
 use charter_platform::auth::{SignedIn, invitation, password, session};
 
 /// Handles the paths below `/panel` of a signed-in user.
-pub async fn handle(http_request: &mut Request, request: &PanelRequest<'_>, rest: &[&str]) -> Result<Response> {
+pub(crate) async fn handle(http_request: &mut Request, request: &PanelRequest<'_>, rest: &[&str]) -> Result<Response> {
     let post = http_request.method().as_str() == "POST";
     let form = if post { read_form(http_request).await? } else { Vec::new() };
     if post {
@@ -85,7 +85,7 @@ fn password_page(request: &PanelRequest<'_>, problem: Option<(&str, String)>) ->
 }
 
 /// The page of an invitation link.
-pub async fn invitation_page(
+pub(crate) async fn invitation_page(
     state: &ServerState,
     raw: &RawRequest,
     secret: &str,
@@ -108,7 +108,7 @@ pub async fn invitation_page(
 }
 
 /// Sets the password of an invited user and signs the user in.
-pub async fn accept_invitation(
+pub(crate) async fn accept_invitation(
     state: &Arc<ServerState>,
     raw: &RawRequest,
     secret: &str,

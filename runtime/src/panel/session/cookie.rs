@@ -4,7 +4,7 @@ use salvo::http::header::{COOKIE, HeaderMap};
 
 use crate::server::ServerState;
 
-pub const SET_COOKIE: &str = "set-cookie";
+pub(crate) const SET_COOKIE: &str = "set-cookie";
 const THEME: &str = "charter_theme";
 const FLASH: &str = "charter_said";
 /// `Max-Age` of a flash message, in seconds.
@@ -23,23 +23,23 @@ fn is_secure(state: &ServerState) -> bool {
 }
 
 /// The session secret that a browser sent.
-pub fn read_session(state: &ServerState, headers: &HeaderMap) -> Option<String> {
+pub(crate) fn read_session(state: &ServerState, headers: &HeaderMap) -> Option<String> {
     read(headers, session_name(state)).filter(|secret| !secret.is_empty())
 }
 
 /// The chosen theme, `light` or `dark`; `None` to follow the browser.
-pub fn read_theme(headers: &HeaderMap) -> Option<&'static str> {
+pub(crate) fn read_theme(headers: &HeaderMap) -> Option<&'static str> {
     let theme = read(headers, THEME)?;
     ["light", "dark"].into_iter().find(|known| *known == theme)
 }
 
 /// The code of the flash message.
-pub fn read_flash(headers: &HeaderMap) -> Option<String> {
+pub(crate) fn read_flash(headers: &HeaderMap) -> Option<String> {
     read(headers, FLASH)
 }
 
 /// Sets the flash message of the next page; an empty code removes it.
-pub fn set_flash(code: &str) -> String {
+pub(crate) fn set_flash(code: &str) -> String {
     let max_age = if code.is_empty() { 0 } else { FLASH_MAX_AGE };
     format!("{FLASH}={code}; Path=/; HttpOnly; SameSite=Lax; Max-Age={max_age}")
 }
@@ -52,23 +52,23 @@ fn read(headers: &HeaderMap, name: &str) -> Option<String> {
 
 /// Sets the session. `SameSite=Lax` lets a link from an email open its page; writes are also protected by the CSRF
 /// token.
-pub fn set_session(state: &ServerState, secret: &str) -> String {
+pub(crate) fn set_session(state: &ServerState, secret: &str) -> String {
     let secure = if is_secure(state) { "; Secure" } else { "" };
     format!("{}={secret}; Path=/; HttpOnly; SameSite=Lax; Max-Age={SESSION_MAX_AGE}{secure}", session_name(state))
 }
 
 /// Returns true if a `Set-Cookie` header sets or removes the session.
-pub fn sets_session(set_cookie: &str) -> bool {
+pub(crate) fn sets_session(set_cookie: &str) -> bool {
     set_cookie.contains("charter_session=")
 }
 
-pub fn clear_session(state: &ServerState) -> String {
+pub(crate) fn clear_session(state: &ServerState) -> String {
     let secure = if is_secure(state) { "; Secure" } else { "" };
     format!("{}=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0{secure}", session_name(state))
 }
 
 /// Sets the theme; any other value than `light` and `dark` removes the cookie.
-pub fn set_theme(theme: &str) -> String {
+pub(crate) fn set_theme(theme: &str) -> String {
     match theme {
         "light" | "dark" => format!("{THEME}={theme}; Path=/; SameSite=Lax; Max-Age=31536000"),
         _ => format!("{THEME}=; Path=/; SameSite=Lax; Max-Age=0"),

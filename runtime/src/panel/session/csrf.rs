@@ -8,7 +8,7 @@ use charter_core::error::{Error, Result};
 const SECRET_BYTES: usize = 32;
 
 #[derive(Debug)]
-pub struct CsrfToken {
+pub(crate) struct CsrfToken {
     secret: [u8; SECRET_BYTES],
     /// The token in the pages of this request: a random mask, and the secret XOR the mask. No two pages share a part of
     /// it, so that the size of compressed pages reveals nothing (BREACH).
@@ -20,7 +20,7 @@ impl CsrfToken {
     ///
     /// # Errors
     /// When the system has no random bytes.
-    pub fn for_session(state: &ServerState, session_mark: &str) -> Result<CsrfToken> {
+    pub(crate) fn for_session(state: &ServerState, session_mark: &str) -> Result<CsrfToken> {
         let key = state.config.secret_key.as_deref().unwrap_or_default();
         let secret = hmac_sha256(key.as_bytes(), format!("panel form {session_mark}").as_bytes());
         let mut mask = [0_u8; SECRET_BYTES];
@@ -30,12 +30,12 @@ impl CsrfToken {
     }
 
     /// Returns true if a text has the format of a token, of any session.
-    pub fn is_well_formed(sent: &str) -> bool {
+    pub(crate) fn is_well_formed(sent: &str) -> bool {
         decode(sent).is_some()
     }
 
     /// Returns true if a token belongs to the session, compared in constant time.
-    pub fn matches(&self, sent: &str) -> bool {
+    pub(crate) fn matches(&self, sent: &str) -> bool {
         let Some(bytes) = decode(sent) else { return false };
         let (mask, masked) = bytes.split_at(SECRET_BYTES);
         let unmasked = mask.iter().zip(masked).map(|(mask, byte)| mask ^ byte);

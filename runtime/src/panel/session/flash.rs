@@ -8,7 +8,7 @@ use crate::server::Response;
 
 /// The known messages. The cookie holds a code and no text, so that nobody can make a page show other words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Flash {
+pub(crate) enum Flash {
     Created,
     Saved,
     Deleted,
@@ -32,7 +32,7 @@ const ALL: [(Flash, &str, &str); 6] = [
 ];
 
 impl Flash {
-    pub fn from_cookie(headers: &HeaderMap) -> Option<Flash> {
+    pub(crate) fn from_cookie(headers: &HeaderMap) -> Option<Flash> {
         let code = cookie::read_flash(headers)?;
         ALL.iter().find(|(_, known, _)| *known == code).map(|(flash, ..)| *flash)
     }
@@ -41,17 +41,17 @@ impl Flash {
         ALL.iter().find(|(flash, ..)| *flash == self).unwrap_or(&ALL[0])
     }
 
-    pub fn text(self) -> &'static str {
+    pub(crate) fn text(self) -> &'static str {
         self.row().2
     }
 
     /// Redirects to a page that shows the message.
-    pub fn redirect(self, path: &str) -> Response {
+    pub(crate) fn redirect(self, path: &str) -> Response {
         self.add_to(redirect(path))
     }
 
     /// Adds the cookie to a redirect.
-    pub fn add_to(self, answer: Response) -> Response {
+    pub(crate) fn add_to(self, answer: Response) -> Response {
         answer.with_text(cookie::SET_COOKIE, &cookie::set_flash(self.row().1))
     }
 }

@@ -1,7 +1,7 @@
 //! Sign-in, passwords, cookies and CSRF protection of the panel.
 
-pub mod account;
-pub mod cookie;
-pub mod csrf;
-pub mod flash;
-pub mod sign_in;
+pub(super) mod account;
+pub(super) mod cookie;
+pub(super) mod csrf;
+pub(super) mod flash;
+pub(super) mod sign_in;

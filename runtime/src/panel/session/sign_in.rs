@@ -38,7 +38,7 @@ const MAX_SIGN_IN_FORM_BYTES: usize = 1 << 20;
 const MAX_EMAIL_CHARS: usize = 255;
 
 /// Handles the paths below `/panel` that need no session; `None` for other paths.
-pub async fn handle_signed_out(
+pub(crate) async fn handle_signed_out(
     panel: &Panel,
     state: &Arc<ServerState>,
     http_request: &mut Request,
@@ -65,7 +65,7 @@ pub async fn handle_signed_out(
 }
 
 /// Sends a client without a session to the sign-in page, which keeps the form that the client sent.
-pub async fn require_sign_in(
+pub(crate) async fn require_sign_in(
     state: &Arc<ServerState>,
     http_request: &mut Request,
     raw: &RawRequest,
@@ -149,7 +149,7 @@ fn sign_in_page(state: &ServerState, raw: &RawRequest, status: StatusCode, form:
 /// Counts an attempt and rejects it beyond a rate limit: per client address, per account from one address, and per
 /// account from all addresses. A rejected attempt is not counted by the limits that follow, which is why one address
 /// alone cannot lock the owner of an account out.
-pub fn check_rate_limit(state: &ServerState, http_request: &Request, account: Option<&str>) -> Result<()> {
+pub(crate) fn check_rate_limit(state: &ServerState, http_request: &Request, account: Option<&str>) -> Result<()> {
     let address = client_ip(http_request, &state.config.trusted_proxies);
     let limits = &state.sign_ins;
     limits.addresses.admit(address)?;
@@ -247,7 +247,7 @@ fn unsaved_notice() -> Markup {
 ///
 /// # Errors
 /// [`Error::Conflict`] if the token is malformed, and those of rendering the form.
-pub async fn reject_stale_form(
+pub(crate) async fn reject_stale_form(
     request: &PanelRequest<'_>,
     target: &Target<'_>,
     rest: &[&str],

@@ -94,7 +94,7 @@ fn write_row(
 }
 
 /// Writes `{"base_currency":{"old":"EUR","new":null}}` for a deleted record, with all of its values.
-pub fn write_deletion_diff(out: &mut Vec<u8>, meta: &ResourceMeta, row: &QueryResult) -> Result<()> {
+pub(super) fn write_deletion_diff(out: &mut Vec<u8>, meta: &ResourceMeta, row: &QueryResult) -> Result<()> {
     out.push(b'{');
     let mut first = true;
     for field in meta.fields.iter().filter(|field| is_audited(field) && field.name != "id") {
