@@ -46,7 +46,7 @@ const CORE_ORDER: &[&str] = &[
     "trace",
     "metrics",
     "tasks",
-    "cache",
+    "ttl_cache",
     "header",
     "stale_reference",
     "principal",

@@ -8,8 +8,8 @@ mod compare;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use charter_codegen::diff::{Diff, Effect};
 use charter_codegen::migration::Plan;
+use charter_codegen::schema_diff::{Diff, Effect};
 use charter_codegen::snapshot::{Resource, Snapshot};
 use charter_codegen::{Sources, snapshot};
 

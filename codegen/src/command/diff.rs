@@ -2,7 +2,7 @@
 
 use charter_codegen::Sources;
 use charter_codegen::date;
-use charter_codegen::diff::{Diff, Effect};
+use charter_codegen::schema_diff::{Diff, Effect};
 use charter_codegen::snapshot::Snapshot;
 use clap::Args;
 

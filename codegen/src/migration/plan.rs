@@ -7,7 +7,7 @@ use charter_model::Storage;
 use super::step::{Step, Value};
 use super::table::{Column, Index, IndexKind, Table};
 use super::unsupported::{self, Unsupported};
-use crate::diff::{Conversion, Pair, can_be_filled, converts, fields, followed, resources};
+use crate::schema_diff::{Conversion, Pair, can_be_filled, converts, fields, followed, resources};
 use crate::snapshot::{Default, Field, Resource, Snapshot};
 
 /// The steps of a migration.

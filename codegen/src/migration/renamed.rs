@@ -2,7 +2,7 @@
 
 use super::Unsupported;
 use crate::diagnostic::nearest;
-use crate::diff::{Pair, fields, resources};
+use crate::schema_diff::{Pair, fields, resources};
 use crate::snapshot::{Field, Kind, Resource, Snapshot};
 
 /// The `renamed_from` declarations that contradict the last snapshot. A rename that is done contradicts nothing: the

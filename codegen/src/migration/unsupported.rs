@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::diff::can_be_filled;
+use crate::schema_diff::can_be_filled;
 use crate::snapshot::{Field, Kind, Resource, kind_text};
 
 /// An unsupported change.

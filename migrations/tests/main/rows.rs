@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use charter_codegen::diff::{fields, resources};
 use charter_codegen::migration::table::{Column, Table};
 use charter_codegen::migration::{Plan, Step};
+use charter_codegen::schema_diff::{fields, resources};
 use charter_codegen::snapshot::{Default, Field, Snapshot};
 use charter_model::Storage;
 

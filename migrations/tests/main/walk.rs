@@ -5,11 +5,11 @@
 
 use std::time::{Duration, Instant};
 
-use charter_codegen::diff::{fields, resources};
 use charter_codegen::migration::checks::checks;
 use charter_codegen::migration::sql::{Dialect, statements};
 use charter_codegen::migration::table::{Column, IndexKind, Table};
 use charter_codegen::migration::{Plan, Step};
+use charter_codegen::schema_diff::{fields, resources};
 use charter_codegen::snapshot::{Kind, Snapshot};
 use charter_codegen::{Sources, snapshot};
 use charter_migrations::prelude::*;

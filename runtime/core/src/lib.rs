@@ -11,7 +11,6 @@
 // The derives name the crate that applications use, which has these modules too.
 extern crate self as charter_runtime;
 
-pub mod cache;
 pub mod catalog;
 pub mod clock;
 pub mod counts;
@@ -40,5 +39,6 @@ pub mod suggest;
 pub mod tasks;
 pub mod trace;
 pub mod trigram;
+pub mod ttl_cache;
 
 pub use error::{Error, Result};

@@ -7,9 +7,9 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::list::columns::Column;
-use charter_core::cache::TtlCache;
 use charter_core::clock::Clock;
 use charter_core::error::Result;
+use charter_core::ttl_cache::TtlCache;
 
 /// The longest time for which a change made by another process stays unseen.
 const TTL: Duration = Duration::from_secs(5);

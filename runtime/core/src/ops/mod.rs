@@ -2,7 +2,7 @@
 //! request to a response.
 
 pub mod action;
-mod attached;
+mod attached_records;
 pub mod audit;
 mod context;
 pub mod deprecation;
@@ -36,8 +36,8 @@ pub use crate::ops::write::result::{StoredResponse, WriteResult};
 pub use crate::ops::write::update::release;
 pub use crate::ops::write::update::revise;
 pub use action::{ActionCall, ActionHandler, ActionResult};
-pub use attached::attachable;
-pub use attached::attached_to;
+pub use attached_records::attachable;
+pub use attached_records::attached_to;
 pub use context::Context;
 pub use endpoints::{
     API, BULK, Method, RouteInfo, RouteOperation, collection, is_of_api, operations, paths, read_access, routes,

@@ -5,7 +5,7 @@
 
 use sea_orm::Value;
 
-use super::attached;
+use super::attached_records;
 use super::input::changeset::stored;
 use super::records;
 use crate::catalog::Entry;
@@ -145,7 +145,7 @@ fn narrow_audience<'c>(
     audience: Audience,
 ) -> Result<(Audience, Option<(&'c Entry, i64)>)> {
     if entry.is_attached() {
-        let target = attached::target(context.catalog(), entry, value)?;
+        let target = attached_records::target(context.catalog(), entry, value)?;
         return Ok((if target.is_some() { audience } else { Audience::Administrators }, target));
     }
     if entry.behavior.is_scoped {

@@ -11,11 +11,11 @@ use super::password::Password;
 use super::secret::{digest, random_base62};
 use super::token_cache::load_principal;
 use super::user;
-use charter_core::cache::TtlCache;
 use charter_core::db::{Connection, Dialect, Sql};
 use charter_core::error::{Error, Result};
 use charter_core::ops::State;
 use charter_core::principal::Principal;
+use charter_core::ttl_cache::TtlCache;
 
 const SECRET_CHARACTERS: usize = 43;
 /// A session ends after this time without use, and at the latest after [`MAX_LIFETIME`].

@@ -9,10 +9,10 @@ use sea_orm::entity::prelude::*;
 
 use super::session::SessionCache;
 use super::{Secret, role, token, user};
-use charter_core::cache::TtlCache;
 use charter_core::error::{Error, Result};
 use charter_core::ops::State;
 use charter_core::principal::Principal;
+use charter_core::ttl_cache::TtlCache;
 
 /// How long a token is cached. A revoked token is rejected at once on the node that revoked it and within this time on
 /// others, where writes that grant access bypass the cache.

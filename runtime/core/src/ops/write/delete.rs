@@ -14,7 +14,7 @@ use crate::ops::input::changeset::stored;
 use crate::ops::input::embedded;
 use crate::ops::transaction::after_commit_of;
 use crate::ops::visibility::{audience, visible};
-use crate::ops::{attached, audit, outbox};
+use crate::ops::{attached_records, audit, outbox};
 use crate::ops::{records, show};
 use crate::query::Condition;
 
@@ -28,7 +28,7 @@ async fn delete_dependents(context: &Context<'_>, entry: &Entry, id: i64) -> Res
         return Ok(());
     }
     let Some(attached_entry) = context.catalog().attached() else { return Ok(()) };
-    for file in attached::attached_ids(context, attached_entry, entry, id).await? {
+    for file in attached_records::attached_ids(context, attached_entry, entry, id).await? {
         // A caller that may delete the record deletes its attachments, even those that it cannot see.
         let Some(row) = records::load(context, attached_entry, file, &Condition::always(), true).await? else {
             continue;
