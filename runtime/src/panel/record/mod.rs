@@ -2,6 +2,7 @@
 
 pub(super) mod action;
 pub(super) mod attachments;
+mod choice_inputs;
 pub(super) mod choices;
 mod conflict;
 pub(super) mod form;
