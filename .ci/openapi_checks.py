@@ -12,6 +12,7 @@ RULES_BEYOND_SCHEMAS = re.compile(
         [
             "does not refer to an existing ",
             "is not the .* of any ",
+            "is not a view of ",
             "is required with ",
             "is already taken",
             "refers to an unknown ",
