@@ -5,7 +5,7 @@ mod workspace;
 use std::collections::BTreeSet;
 use std::fs;
 
-use workspace::{Packages, Source, root, sources};
+use workspace::{Package, Packages, Source, root, sources};
 
 /// The packages of this workspace without the examples.
 const OURS: &[&str] = &[
@@ -17,6 +17,7 @@ const OURS: &[&str] = &[
     "charter-model",
     "charter-platform",
     "charter-runtime",
+    "charter-testing",
 ];
 /// The folders of their code.
 const FOLDERS: &[&str] = &[
@@ -28,6 +29,7 @@ const FOLDERS: &[&str] = &[
     "runtime/core/src",
     "runtime/platform/src",
     "runtime/src",
+    "runtime/testing/src",
 ];
 /// The folders of the runtime's crates.
 const RUNTIME: &[&str] = &["runtime/core/src", "runtime/platform/src", "runtime/src"];
@@ -65,6 +67,8 @@ const CORE_ORDER: &[&str] = &[
 ];
 /// The modules of the server crate in their layers.
 const SERVER_ORDER: &[&str] = &["config", "server", "openapi", "panel", "seed", "app", "command"];
+/// The crate for tests, as code names it.
+const TESTING: &str = "charter_testing";
 /// The package that codegen, the macros and the runtime share.
 const MODEL: &str = "charter-model";
 
@@ -168,6 +172,16 @@ fn migrations_depend_on_seaorms_migrations_alone_and_read_no_yaml() {
         ["include_str!", "include!", "std::fs", "yaml"].iter().any(|word| code.contains(word))
     };
     none(sources("migrations/src").into_iter().filter(read).map(|source| source.path).collect());
+}
+
+#[test]
+fn only_tests_are_linked_with_the_crate_for_tests() {
+    let packages = Packages::read();
+    let uses = |package: &&Package| ["normal", "build"].iter().any(|kind| package.declares(kind).contains(TESTING));
+    none(packages.members().filter(uses).map(|package| package.name.clone()).collect());
+    for name in ["charter", "lending"] {
+        assert!(packages.member(name).declares("dev").contains(TESTING), "{name}");
+    }
 }
 
 #[test]
