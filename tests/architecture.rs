@@ -4,6 +4,7 @@ mod workspace;
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::path::Path;
 
 use workspace::{Package, Packages, Source, root, sources};
 
@@ -182,6 +183,26 @@ fn only_tests_are_linked_with_the_crate_for_tests() {
     for name in ["charter", "lending"] {
         assert!(packages.member(name).declares("dev").contains(TESTING), "{name}");
     }
+}
+
+/// The folder of the package that a source file belongs to.
+fn package_of(file: &Path) -> &Path {
+    file.ancestors().skip(1).find(|folder| folder.join("Cargo.toml").is_file()).expect("a file belongs to a package")
+}
+
+#[test]
+fn no_module_is_a_file_of_another_package() {
+    let mut found = Vec::new();
+    for source in sources("") {
+        let file = root().join(&source.path).canonicalize().unwrap();
+        for path in source.text.split("#[path = \"").skip(1).filter_map(|rest| rest.split('"').next()) {
+            let module = file.with_file_name(path).canonicalize();
+            if !module.is_ok_and(|module| package_of(&module) == package_of(&file)) {
+                found.push(format!("{} includes {path}", source.path));
+            }
+        }
+    }
+    none(found);
 }
 
 #[test]
