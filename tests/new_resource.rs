@@ -58,6 +58,7 @@ async fn three_commands_lead_from_an_empty_folder_to_a_served_resource() {
     assert!(rules.contains(&page.rules), "{rules}");
     let server = application.serve(run);
     completed(&server).await;
+    application.shell("cargo test");
 
     // An existing table becomes a resource.
     let database = sea_orm::Database::connect(&server.database_url).await.unwrap();
