@@ -4,8 +4,9 @@ mod workspace;
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::path::Path;
 
-use workspace::{Packages, Source, root, sources};
+use workspace::{Package, Packages, Source, root, sources};
 
 /// The packages of this workspace without the examples.
 const OURS: &[&str] = &[
@@ -17,6 +18,7 @@ const OURS: &[&str] = &[
     "charter-model",
     "charter-platform",
     "charter-runtime",
+    "charter-testing",
 ];
 /// The folders of their code.
 const FOLDERS: &[&str] = &[
@@ -28,6 +30,7 @@ const FOLDERS: &[&str] = &[
     "runtime/core/src",
     "runtime/platform/src",
     "runtime/src",
+    "runtime/testing/src",
 ];
 /// The folders of the runtime's crates.
 const RUNTIME: &[&str] = &["runtime/core/src", "runtime/platform/src", "runtime/src"];
@@ -65,6 +68,8 @@ const CORE_ORDER: &[&str] = &[
 ];
 /// The modules of the server crate in their layers.
 const SERVER_ORDER: &[&str] = &["config", "server", "openapi", "panel", "seed", "app", "command"];
+/// The crate for tests, as code names it.
+const TESTING: &str = "charter_testing";
 /// The package that codegen, the macros and the runtime share.
 const MODEL: &str = "charter-model";
 
@@ -168,6 +173,36 @@ fn migrations_depend_on_seaorms_migrations_alone_and_read_no_yaml() {
         ["include_str!", "include!", "std::fs", "yaml"].iter().any(|word| code.contains(word))
     };
     none(sources("migrations/src").into_iter().filter(read).map(|source| source.path).collect());
+}
+
+#[test]
+fn only_tests_are_linked_with_the_crate_for_tests() {
+    let packages = Packages::read();
+    let uses = |package: &&Package| ["normal", "build"].iter().any(|kind| package.declares(kind).contains(TESTING));
+    none(packages.members().filter(uses).map(|package| package.name.clone()).collect());
+    for name in ["charter", "lending"] {
+        assert!(packages.member(name).declares("dev").contains(TESTING), "{name}");
+    }
+}
+
+/// The folder of the package that a source file belongs to.
+fn package_of(file: &Path) -> &Path {
+    file.ancestors().skip(1).find(|folder| folder.join("Cargo.toml").is_file()).expect("a file belongs to a package")
+}
+
+#[test]
+fn no_module_is_a_file_of_another_package() {
+    let mut found = Vec::new();
+    for source in sources("") {
+        let file = root().join(&source.path).canonicalize().unwrap();
+        for path in source.text.split("#[path = \"").skip(1).filter_map(|rest| rest.split('"').next()) {
+            let module = file.with_file_name(path).canonicalize();
+            if !module.is_ok_and(|module| package_of(&module) == package_of(&file)) {
+                found.push(format!("{} includes {path}", source.path));
+            }
+        }
+    }
+    none(found);
 }
 
 #[test]

@@ -18,42 +18,42 @@ on_both!(
     concurrent_lists_of_the_same_rows_keep_their_own_fields,
 );
 
-charter_test_programs::needs_postgres! {
+charter_testing::needs_postgres! {
     #[test]
     fn database_error_of_one_request_does_not_affect_others() {
         run(Database::Postgres, database_errors);
     }
 }
 
-charter_test_programs::needs_postgres! {
+charter_testing::needs_postgres! {
     #[test]
     fn locked_record_does_not_delay_writes_of_others() {
         run(Database::Postgres, locked_record);
     }
 }
 
-charter_test_programs::needs_postgres! {
+charter_testing::needs_postgres! {
     #[test]
     fn uncommitted_unique_value_does_not_delay_writes_of_others() {
         run(Database::Postgres, unique_value);
     }
 }
 
-charter_test_programs::needs_postgres! {
+charter_testing::needs_postgres! {
     #[test]
     fn uncommitted_value_of_an_undeclared_unique_index_does_not_delay_writes_of_others() {
         run(Database::Postgres, undeclared_unique_value);
     }
 }
 
-charter_test_programs::needs_postgres! {
+charter_testing::needs_postgres! {
     #[test]
     fn update_does_not_wait_for_transactions_that_reference_the_record() {
         run(Database::Postgres, referenced_record);
     }
 }
 
-charter_test_programs::needs_postgres! {
+charter_testing::needs_postgres! {
     #[test]
     fn batched_record_lookup_is_planned_once() {
         run(Database::Postgres, plans);

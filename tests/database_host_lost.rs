@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::support::{Database, Server, TcpProxy, postgres, run};
 
-charter_test_programs::needs_postgres! {
+charter_testing::needs_postgres! {
     #[test]
     fn requests_fail_and_connections_recover_when_the_database_host_is_lost() {
         run(Database::Postgres, lose_the_database_host);

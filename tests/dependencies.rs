@@ -39,14 +39,12 @@ const ONCE: &[&str] = &[
     "tokio",
 ];
 
-/// Dependencies that are declared for a feature, for generated code, or for a test file that another package includes.
+/// Dependencies that are declared for a feature or for generated code.
 const NOT_NAMED: &[(&str, &str)] = &[
     // `DeriveMigrationName` expands to its path.
     ("lending", "sea_orm_migration"),
     // Its feature `matched-path` adds the matched route to requests. The same feature of salvo requires OpenTelemetry.
     ("charter-runtime", "salvo_core"),
-    // It includes `tests/program`, which uses it.
-    ("lending", "rustls"),
 ];
 
 /// True if an SPDX expression is permitted: one side of an OR, both sides of an AND. A slash is the old form of OR.

@@ -1,57 +1,20 @@
 //! The migrated tables are those of the model, on SQLite and PostgreSQL.
 
-#[path = "program/folder.rs"]
-mod folder;
-#[path = "support/postgres.rs"]
-mod postgres;
-mod tables;
-
 use charter_runtime::db::Dialect;
-use charter_runtime::ops::State;
-use folder::Folder;
+use charter_testing::{Database, Folder, on_both, tables};
 use sea_orm::ConnectionTrait;
-use tables::open;
 
-/// Defines two tests for each of these functions, one on SQLite and one on PostgreSQL.
-macro_rules! on_both {
-    ($($name:ident),* $(,)?) => {
-        $(
-            mod $name {
-                #[tokio::test]
-                async fn sqlite() {
-                    super::on_sqlite(super::$name).await;
-                }
+on_both!(the_migrated_tables_are_those_of_the_model, changed_tables_are_reported);
 
-                charter_test_programs::needs_postgres! {
-                    #[tokio::test]
-                    async fn postgres() {
-                        super::on_postgres(super::$name).await;
-                    }
-                }
-            }
-        )*
-    };
-}
-
-async fn on_sqlite(test: impl AsyncFn(&State)) {
-    let folder = Folder::new();
-    test(&*open(charter::app(), folder.path(), format!("sqlite://{}/charter.db", folder.path().display())).await).await;
-}
-
-async fn on_postgres(test: impl AsyncFn(&State)) {
-    let folder = Folder::new();
-    test(&*open(charter::app(), folder.path(), postgres::server().create_database(None)).await).await;
-}
-
-on_both!(the_migrated_tables_are_those_of_the_model, changed_tables_are_reported,);
-
-async fn the_migrated_tables_are_those_of_the_model(state: &State) {
-    let differences = tables::differences(state).await;
+async fn the_migrated_tables_are_those_of_the_model(database: Database) {
+    let folder = Folder::create();
+    let state = tables::open(&charter::app(), database, &folder).await;
+    let differences = tables::differences(&state).await;
     assert!(differences.is_empty(), "on {:?}:\n{}", state.db.dialect(), differences.join("\n"));
 }
 
 /// Each statement causes the difference that follows it.
-async fn changed_tables_are_reported(state: &State) {
+async fn changed_tables_are_reported(database: Database) {
     const BOTH: &[(&str, &str)] = &[
         ("CREATE TABLE stray (id integer)", "stray: the table belongs to no resource"),
         ("DROP TABLE settings", "settings: the table is missing"),
@@ -83,13 +46,15 @@ async fn changed_tables_are_reported(state: &State) {
         ),
         ("DROP INDEX products_name_trgm", "products: no index finds substrings of name"),
     ];
+    let folder = Folder::create();
+    let state = tables::open(&charter::app(), database, &folder).await;
     let more = if state.db.dialect() == Dialect::Postgres { POSTGRES } else { &[] };
     let mut expected = Vec::new();
     for (statement, difference) in BOTH.iter().chain(more) {
         state.db.writer().execute_unprepared(statement).await.unwrap();
         expected.push(difference.to_string());
     }
-    let mut found = tables::differences(state).await;
+    let mut found = tables::differences(&state).await;
     found.sort();
     expected.sort();
     assert_eq!(found, expected);

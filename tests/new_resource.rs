@@ -1,19 +1,14 @@
 //! The steps of `docs/adding-a-resource.md`: three commands from an empty folder to a served resource, edits by hand, and
 //! a new resource in an existing application.
 
-#[path = "support/postgres.rs"]
-mod postgres;
-mod program;
-
 use std::collections::BTreeSet;
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use program::Program;
-use reqwest::Method;
-use sea_orm::{ConnectionTrait, Database, Statement};
+use charter_testing::{Database, Program};
+use sea_orm::{ConnectionTrait, Statement};
 use serde_json::{Value, json};
 
 /// Contents of the page: its first block of commands, its example, the first migration, and the body of the second.
@@ -63,9 +58,10 @@ async fn three_commands_lead_from_an_empty_folder_to_a_served_resource() {
     assert!(rules.contains(&page.rules), "{rules}");
     let server = application.serve(run);
     completed(&server).await;
+    application.shell("cargo test");
 
     // An existing table becomes a resource.
-    let database = Database::connect(&server.database_url).await.unwrap();
+    let database = sea_orm::Database::connect(&server.database_url).await.unwrap();
     let table = "CREATE TABLE pallets (id integer PRIMARY KEY, code varchar(9) NOT NULL, \
                  supplier_id bigint REFERENCES suppliers (id))";
     database.execute_unprepared(table).await.unwrap();
@@ -77,7 +73,7 @@ async fn three_commands_lead_from_an_empty_folder_to_a_served_resource() {
     application.shell("cargo charter check");
 }
 
-charter_test_programs::needs_postgres! {
+charter_testing::needs_postgres! {
     #[tokio::test]
     async fn new_application_runs_on_postgres() {
         let page = Page::read();
@@ -86,8 +82,7 @@ charter_test_programs::needs_postgres! {
             application.shell(command);
         }
         application.shell("cargo build");
-        let database_url = postgres::server().create_database(None);
-        filters_and_emits(&Program::start(application.executable(), Some(database_url))).await;
+        filters_and_emits(&Program::start(application.executable(), Database::Postgres)).await;
     }
 }
 
@@ -106,12 +101,12 @@ async fn filters_and_emits(server: &Program) {
     assert_eq!(server.get("suppliers?q[colour_eq]=red").await.0, 422);
 
     let stranger = server.token_with(&["users:read", "users:write"]);
-    let (status, answer) = server.call(&stranger, Method::GET, "suppliers", None).await;
+    let (status, answer) = server.with_token(&stranger).get("suppliers").await;
     assert_eq!((status, &answer["code"]), (403, &json!("ability_missing")));
 
-    assert_eq!(server.call(&server.token, Method::DELETE, "suppliers/2", None).await.0, 204);
+    assert_eq!(server.delete("suppliers/2").await.0, 204);
     assert_eq!(server.get("suppliers/2").await.0, 404);
-    let database = Database::connect(&server.database_url).await.unwrap();
+    let database = sea_orm::Database::connect(&server.database_url).await.unwrap();
     let statement = "SELECT name FROM events WHERE name LIKE 'supplier.%' ORDER BY id";
     let events =
         database.query_all_raw(Statement::from_string(database.get_database_backend(), statement)).await.unwrap();
@@ -198,7 +193,7 @@ impl Application {
 
     /// Runs the command that starts the server, and waits until it listens.
     fn serve(&self, line: &str) -> Program {
-        Program::start_by(self.command(line), self.executable(), None)
+        Program::start_by(self.command(line), self.executable(), Database::Sqlite)
     }
 
     fn executable(&self) -> PathBuf {

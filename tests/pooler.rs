@@ -28,14 +28,14 @@ fn run_behind_pooler<T: Future<Output = ()>>(setup: &str, test: impl FnOnce(Serv
     });
 }
 
-charter_test_programs::needs_pgbouncer! {
+charter_testing::needs_pgbouncer! {
     #[test]
     fn processes_behind_a_pooler_share_records_and_tokens() {
         run_behind_pooler("SELECT 1", crate::server::two_nodes_share_a_database);
     }
 }
 
-charter_test_programs::needs_pgbouncer! {
+charter_testing::needs_pgbouncer! {
     #[test]
     fn processes_behind_a_pooler_agree_on_totals_during_writes() {
         run_behind_pooler("SELECT 1", async |server: Server| {
@@ -73,7 +73,7 @@ charter_test_programs::needs_pgbouncer! {
     }
 }
 
-charter_test_programs::needs_pgbouncer! {
+charter_testing::needs_pgbouncer! {
     #[test]
     fn concurrent_lists_behind_a_pooler_have_their_own_rows() {
         run_behind_pooler("SELECT 1", async |server: Server| {
@@ -104,7 +104,7 @@ async fn total(client: &Client, query: &str) -> i64 {
     client.get(&format!("/members?{query}")).await.ok()["meta"]["total"].as_i64().expect("a total")
 }
 
-charter_test_programs::needs_pgbouncer! {
+charter_testing::needs_pgbouncer! {
     #[test]
     fn idempotency_key_works_across_processes_behind_a_pooler() {
         run_behind_pooler("SELECT 1", async |server: Server| {
@@ -124,7 +124,7 @@ charter_test_programs::needs_pgbouncer! {
     }
 }
 
-charter_test_programs::needs_pgbouncer! {
+charter_testing::needs_pgbouncer! {
     #[test]
     fn processes_behind_a_pooler_share_views_and_custom_fields() {
         run_behind_pooler("SELECT 1", async |server: Server| {
@@ -162,7 +162,7 @@ charter_test_programs::needs_pgbouncer! {
     }
 }
 
-charter_test_programs::needs_pgbouncer! {
+charter_testing::needs_pgbouncer! {
     #[test]
     fn exports_and_bulk_writes_work_behind_a_pooler() {
         run_behind_pooler("SELECT 1", async |server: Server| {
@@ -178,7 +178,7 @@ charter_test_programs::needs_pgbouncer! {
     }
 }
 
-charter_test_programs::needs_pgbouncer! {
+charter_testing::needs_pgbouncer! {
     /// The pooler rejects the server's statement_timeout. That of the role applies, and is lifted for maintenance.
     #[test]
     fn statement_timeout_of_the_role_applies_to_requests_but_not_to_maintenance() {

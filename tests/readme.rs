@@ -1,11 +1,9 @@
 //! Every command of the README works without changes, on the server that the first one starts.
 
-mod program;
-
 use std::path::Path;
 use std::process::Command;
 
-use program::Program;
+use charter_testing::{Database, Program};
 
 /// A code block of the README.
 struct Block {
@@ -36,7 +34,7 @@ fn commands() -> Vec<String> {
 fn every_command_works() {
     let commands = commands();
     assert_eq!(commands[0], "cargo run");
-    let server = Program::start(env!("CARGO_BIN_EXE_charter"), None);
+    let server = Program::start(env!("CARGO_BIN_EXE_charter"), Database::Sqlite);
     for command in &commands[1..] {
         match command.split_whitespace().collect::<Vec<_>>().as_slice() {
             ["export", "TOKEN=chr_..."] => {}
@@ -53,7 +51,7 @@ fn every_command_works() {
 /// The `curl` line, which the server prints as well.
 #[test]
 fn the_curl_line_of_the_first_start_works_as_pasted() {
-    let server = Program::start(env!("CARGO_BIN_EXE_charter"), None);
+    let server = Program::start(env!("CARGO_BIN_EXE_charter"), Database::Sqlite);
     let line = server.banner.lines().map(str::trim).find(|line| line.starts_with("curl ")).unwrap();
     call(&server, line);
 }

@@ -22,7 +22,7 @@ on_both!(
     token_revoked_on_another_node_is_rejected_within_30_seconds,
 );
 
-charter_test_programs::needs_postgres! {
+charter_testing::needs_postgres! {
     #[test]
     fn requests_are_503_while_the_database_is_unavailable() {
         run(Database::Postgres, stop_the_database_and_send_requests);

@@ -76,7 +76,7 @@ fn every_test_that_the_page_names_is_there() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-charter_test_programs::needs_specification! {
+charter_testing::needs_specification! {
     #[test]
     fn every_sentence_of_the_specification_is_on_its_page() {
         let folders = ["../shared/spec", "../../shared/spec"].map(|folder| root().join(folder));

@@ -21,7 +21,7 @@ on_both!(
     writes_abandoned_by_clients_leave_connections_to_reads,
 );
 
-charter_test_programs::needs_postgres! {
+charter_testing::needs_postgres! {
     #[test]
     fn background_statements_have_no_timeout() {
         run(Database::Postgres, run_background_statements);

@@ -18,14 +18,14 @@ on_both!(
     reference_deleted_during_a_write_is_reported_on_its_field,
 );
 
-charter_test_programs::needs_postgres! {
+charter_testing::needs_postgres! {
     #[test]
     fn plain_write_on_postgres_is_one_statement() {
         run(Database::Postgres, one_statement);
     }
 }
 
-charter_test_programs::needs_postgres! {
+charter_testing::needs_postgres! {
     #[test]
     fn write_returns_the_values_that_a_database_trigger_set() {
         run(Database::Postgres, triggered);

@@ -4,12 +4,11 @@
 //! that both answer the same bytes, and then asks them in turn. Quote the ratios: they are of one run and one machine.
 
 mod load;
-#[path = "../../tests/support/postgres.rs"]
-mod postgres;
 mod server;
 
 use std::path::PathBuf;
 
+use charter_testing::postgres;
 use server::{Server, build, built, run};
 
 /// Name and path of the requests to both servers.

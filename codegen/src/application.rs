@@ -29,21 +29,21 @@ pub fn files(name: &str) -> Vec<(&'static str, String)> {
         ("src/main.rs", MAIN.replace("NAME", name)),
         ("src/lib.rs", LIBRARY.replace("NAME", name)),
         ("src/resources/mod.rs", RESOURCES.to_owned()),
+        ("tests/tables.rs", TESTS.replace("NAME", name)),
         (".gitignore", "/target\n/data\n".to_owned()),
     ]
 }
 
 fn manifest(name: &str, checkout: &Path) -> String {
-    let crates = |names: &[&str]| -> String {
-        let line = |krate: &&str| format!("charter-{krate} = {{ path = {:?} }}\n", checkout.join(krate));
-        names.iter().map(line).collect()
-    };
+    let line = |krate: &str, folder: &str| format!("charter-{krate} = {{ path = {:?} }}\n", checkout.join(folder));
+    let crates = |names: &[&str]| names.iter().map(|krate| line(krate, krate)).collect::<String>();
     let others: String = ["sea-orm", "sea-orm-migration"].iter().map(|krate| dependency(krate)).collect();
     format!(
         "[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\npublish = false\n\n[workspace]\n\n\
-         [dependencies]\n{}{others}\n[build-dependencies]\n{}\n{}",
+         [dependencies]\n{}{others}\n[build-dependencies]\n{}\n[dev-dependencies]\n{}\n{}",
         crates(&["migrations", "runtime"]),
         crates(&["codegen"]),
+        line("testing", "runtime/testing"),
         profiles()
     )
 }
@@ -104,6 +104,20 @@ impl MigratorTrait for Migrator {
     fn migrations() -> Vec<Box<dyn MigrationTrait>> {
         [charter_migrations::platform(), migrations::migrations()].into_iter().flatten().collect()
     }
+}
+"#;
+
+const TESTS: &str = r#"//! Comparison of the migrated tables with the resources, on SQLite and PostgreSQL.
+
+use charter_testing::{Database, Folder, on_both, tables};
+
+on_both!(migrated_tables_match_the_resources);
+
+async fn migrated_tables_match_the_resources(database: Database) {
+    let folder = Folder::create();
+    let state = tables::open(&NAME::app(), database, &folder).await;
+    let differences = tables::differences(&state).await;
+    assert!(differences.is_empty(), "{}", differences.join("\n"));
 }
 "#;
 

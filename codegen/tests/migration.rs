@@ -1,7 +1,7 @@
 //! Generated migrations, as Rust and as SQL.
 //!
-//! The other files of the folder are those from `migrations/before.yaml` to `migrations/after.yaml`; `UPDATE=1` writes the
-//! differences. The tests of `charter-migrations` compile and run them.
+//! The other files of `migrations/tests/generated` are those from its `before.yaml` to its `after.yaml`; `UPDATE=1` writes
+//! the differences. The tests of `charter-migrations` compile and run them.
 
 mod compare;
 
@@ -16,7 +16,7 @@ use charter_codegen::snapshot::Snapshot;
 use charter_codegen::{Sources, snapshot};
 
 fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/migrations")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../migrations/tests/generated")
 }
 
 fn taken(yaml: &str) -> Snapshot {

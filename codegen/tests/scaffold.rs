@@ -113,8 +113,15 @@ fn an_empty_folder_gets_an_application() {
     let folder = project("empty");
     fs::remove_dir_all(folder.join("resources")).unwrap();
     let told = ends(charter(&folder, &["new", "thing", "name:string!"], ""), 0);
-    for path in ["Cargo.toml", "build.rs", "src/main.rs", "src/lib.rs", "src/resources/mod.rs", "resources/thing.yaml"]
-    {
+    for path in [
+        "Cargo.toml",
+        "build.rs",
+        "src/main.rs",
+        "src/lib.rs",
+        "src/resources/mod.rs",
+        "tests/tables.rs",
+        "resources/thing.yaml",
+    ] {
         assert!(told.contains(&format!("wrote {path}\n")) && folder.join(path).is_file(), "{told}");
     }
     ends(charter(&folder, &["check"], ""), 0);

@@ -25,7 +25,7 @@ macro_rules! on_both {
                     crate::commands::with_program(Database::Sqlite, super::$name);
                 }
 
-                charter_test_programs::needs_postgres! {
+                charter_testing::needs_postgres! {
                     #[test]
                     fn postgres() {
                         crate::commands::with_program(Database::Postgres, super::$name);
@@ -42,7 +42,7 @@ fn with_program(database: Database, test: fn(Program)) {
     let program = Program::new(database);
     let url = program.url().to_string();
     test(program);
-    blocking(database.remove(&url));
+    database.remove(&url);
 }
 
 fn blocking<T>(future: impl Future<Output = T>) -> T {

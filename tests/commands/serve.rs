@@ -250,7 +250,7 @@ fn port_in_use_exits_with_1() {
     assert!(said.code == 1 && said.err.contains(&address), "{said:?}");
 }
 
-charter_test_programs::needs_postgres! {
+charter_testing::needs_postgres! {
     #[test]
     fn readiness_is_503_while_the_database_is_unavailable() {
         let own = postgres::Postgres::start();
@@ -273,7 +273,7 @@ charter_test_programs::needs_postgres! {
     }
 }
 
-charter_test_programs::needs_postgres! {
+charter_testing::needs_postgres! {
     #[test]
     fn start_survives_idle_transaction_timeouts() {
         let server = postgres::server();

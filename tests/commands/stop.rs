@@ -10,7 +10,7 @@ use super::{blocking, status, token};
 use crate::support::program::{Program, Serving, signal};
 use crate::support::{Client, Database, postgres};
 
-charter_test_programs::needs_postgres! {
+charter_testing::needs_postgres! {
     /// As in a network partition, or after a failover of the address.
     #[test]
     fn hanging_database_does_not_prevent_the_shutdown() {
@@ -34,7 +34,7 @@ charter_test_programs::needs_postgres! {
     }
 }
 
-charter_test_programs::needs_postgres! {
+charter_testing::needs_postgres! {
     #[test]
     fn start_that_waits_for_the_database_can_be_stopped() {
         let program = Program::new(Database::Postgres);

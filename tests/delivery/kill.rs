@@ -22,7 +22,7 @@ fn no_delivery_is_lost_after_kills_on_sqlite() {
     processes::run(Database::Sqlite, kill);
 }
 
-charter_test_programs::needs_postgres! {
+charter_testing::needs_postgres! {
     #[test]
     fn no_delivery_is_lost_after_kills_on_postgres() {
         processes::run(Database::Postgres, kill);

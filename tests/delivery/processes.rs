@@ -28,7 +28,7 @@ pub fn run<T: Future<Output = ()>>(database: Database, test: impl FnOnce(Program
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(8).enable_all().build();
     runtime.expect("a runtime starts").block_on(async {
         test(program).await;
-        database.remove(&url).await;
+        database.remove(&url);
     });
 }
 
@@ -69,7 +69,7 @@ pub async fn run_sql(db: &Db, sql: &str) {
     db.writer().execute_unprepared(sql).await.expect("the statement runs");
 }
 
-charter_test_programs::needs_postgres! {
+charter_testing::needs_postgres! {
     #[test]
     fn four_processes_deliver_from_one_database() {
         run(Database::Postgres, share);

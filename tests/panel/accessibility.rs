@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{PASSWORD, admin, invitation};
 use crate::support::{Browser, Client, Database, Receiver, Server, run};
 
-charter_test_programs::needs_axe! {
+charter_testing::needs_axe! {
     /// SQLite only: pages are the same on both databases.
     #[test]
     fn no_page_has_an_accessibility_violation() {
@@ -15,7 +15,7 @@ charter_test_programs::needs_axe! {
     }
 }
 
-charter_test_programs::needs_axe! {
+charter_testing::needs_axe! {
     #[test]
     fn no_page_after_a_form_has_an_accessibility_violation() {
         run(Database::Sqlite, forms);

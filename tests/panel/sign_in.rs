@@ -330,7 +330,7 @@ async fn errors_before_the_session_lookup_are_html_pages(server: Server) {
     panel.get("/products").await.status(200);
 }
 
-charter_test_programs::needs_postgres! {
+charter_testing::needs_postgres! {
     /// The session is removed from the cache with the commit, even if the client disconnects before.
     #[test]
     fn a_session_ends_although_the_client_disconnects() {

@@ -21,7 +21,7 @@ fn totals_are_exact_during_concurrent_writes_on_sqlite() {
     processes::run(Database::Sqlite, check);
 }
 
-charter_test_programs::needs_postgres! {
+charter_testing::needs_postgres! {
     #[test]
     fn totals_are_exact_during_concurrent_writes_on_postgres() {
         processes::run(Database::Postgres, check);

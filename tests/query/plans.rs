@@ -7,7 +7,7 @@ use crate::support::{Database, Server, run};
 /// Enough rows for the planner to prefer the sort index if it does not know the searched text.
 const PRODUCTS: i64 = 20_000;
 
-charter_test_programs::needs_postgres! {
+charter_testing::needs_postgres! {
     /// From its sixth execution on a connection, a prepared statement can get a generic plan. The search for a text
     /// without matches would then scan all records along the sort index.
     #[test]

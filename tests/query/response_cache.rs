@@ -237,7 +237,7 @@ async fn cached_cursor_page_has_its_next_cursor(specimens: Specimens) {
     assert!(seen[0].len() == 10 && seen.iter().all(|ids| *ids == seen[0]), "{seen:?}");
 }
 
-charter_test_programs::needs_postgres! {
+charter_testing::needs_postgres! {
     #[test]
     fn truncated_table_has_no_deleted_records() {
         run(Database::Postgres, async |server: Server| {

@@ -186,7 +186,7 @@ async fn trigram_index_serves_or_and_additional_conditions(specimens: Specimens)
     }
 }
 
-charter_test_programs::needs_postgres! {
+charter_testing::needs_postgres! {
     #[test]
     fn list_on_postgres_reads_up_to_1000_candidates_by_id() {
         support::run(Database::Postgres, candidates_at_the_limit);

@@ -169,7 +169,7 @@ async fn total_includes_writes_of_another_process(server: Server) {
     other.state.db.close().await;
 }
 
-charter_test_programs::needs_postgres! {
+charter_testing::needs_postgres! {
     #[test]
     fn recount_waiting_for_compaction_does_not_block_writers() {
         run(Database::Postgres, async |specimens: Specimens| {

@@ -14,7 +14,7 @@ on_both!(
     role_deleted_during_its_assignment_is_removed_from_every_user,
 );
 
-charter_test_programs::needs_postgres! {
+charter_testing::needs_postgres! {
     #[test]
     fn roles_assigned_during_the_delete_of_another_role_are_kept() {
         run(Database::Postgres, assign_during_delete);

@@ -11,8 +11,8 @@ use sea_orm::ActiveValue::Set;
 use sea_orm::entity::prelude::{ActiveModelTrait, Date, DateTimeUtc, Json, Time};
 use serde_json::json;
 
+use super::create;
 use super::custom_app::own_fixture;
-use super::server::create;
 
 // Both actions run on a record, as declared on each.
 #[allow(clippy::duplicated_attributes)]

@@ -7,9 +7,8 @@ use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
+use charter_testing::{postgres, search};
 use serde_json::Value;
-
-use super::postgres;
 
 /// The browser reads from descriptor 3 and writes to descriptor 4. It ends when its input is closed, at the latest
 /// with the test process, and its profile is removed.
@@ -33,7 +32,7 @@ pub struct Program {
 fn installed() -> &'static PathBuf {
     static FOUND: OnceLock<PathBuf> = OnceLock::new();
     let help = "no Chromium in CHROMIUM or the PATH (Debian: apt-get install chromium-headless-shell)";
-    FOUND.get_or_init(|| postgres::search::browser().expect(help))
+    FOUND.get_or_init(|| search::browser().expect(help))
 }
 
 impl Program {

@@ -1,7 +1,6 @@
 //! HTTP client of the API, with or without a token.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
 
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Method, Url};
@@ -9,16 +8,7 @@ use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use super::{Answer, openapi_validation};
-
-/// Builder for clients of servers without TLS. Loading the system's root certificates would take longer than most
-/// tests.
-pub fn http() -> reqwest::ClientBuilder {
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let tls = rustls::ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
-    let tls = tls.expect("versions of TLS").with_root_certificates(rustls::RootCertStore::empty());
-    reqwest::Client::builder().no_proxy().tls_backend_preconfigured(tls.with_no_client_auth())
-}
+use super::{Answer, http, openapi_validation};
 
 /// Sends requests to one server.
 #[derive(Clone)]

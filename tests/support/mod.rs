@@ -7,7 +7,6 @@ mod bucket;
 mod chromium;
 mod client;
 mod custom_app;
-mod database;
 mod disconnect;
 mod folders;
 mod lists;
@@ -15,7 +14,6 @@ mod log_capture;
 mod openapi_validation;
 mod polymorphic_fixture;
 mod pooler;
-pub mod postgres;
 pub mod program;
 mod receiver;
 pub mod schema;
@@ -23,16 +21,16 @@ mod server;
 mod sigv4;
 mod tcp_proxy;
 
+pub use charter_testing::{Database, Prepared, create, http, postgres};
 use serde_json::Value;
 
 pub use all_types_fixture::Specimens;
 pub use answer::{Answer, plain};
 pub use browser::Browser;
 pub use bucket::{Bucket, Fault};
-pub use client::{Client, http};
+pub use client::Client;
 pub(crate) use custom_app::own_fixture;
 pub use custom_app::with_own;
-pub use database::Database;
 pub use disconnect::poll_times;
 pub use folders::Folders;
 pub use lists::lists;
@@ -40,7 +38,7 @@ pub use log_capture::{log, logged};
 pub use polymorphic_fixture::Gatherings;
 pub use pooler::Pooler;
 pub use receiver::{Receiver, Reply};
-pub use server::{Fixture, Prepared, Server, build_trigram_indexes, create, nothing, run};
+pub use server::{Fixture, Server, build_trigram_indexes, nothing, run};
 pub use tcp_proxy::TcpProxy;
 
 /// Defines two tests for each of these functions, one on SQLite and one on PostgreSQL. The functions take a fixture.
@@ -57,14 +55,14 @@ macro_rules! on_both {
     };
     (# $sqlite:ident $postgres:ident $name:ident) => {
         mod $name {
-            charter_test_programs::$sqlite! {
+            charter_testing::$sqlite! {
                 #[test]
                 fn sqlite() {
                     crate::support::run(crate::support::Database::Sqlite, super::$name);
                 }
             }
 
-            charter_test_programs::$postgres! {
+            charter_testing::$postgres! {
                 #[test]
                 fn postgres() {
                     crate::support::run(crate::support::Database::Postgres, super::$name);

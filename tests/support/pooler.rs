@@ -11,7 +11,8 @@ use std::process::{Child, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use super::postgres::{Account, free_port, search, server, temporary_folder};
+use charter_testing::postgres::{Account, free_port, server, temporary_folder};
+use charter_testing::search;
 
 /// Stops the pooler when the test process ends, like the watchdog of PostgreSQL.
 const WATCHDOG: &str = r#""$1" "$2/pgbouncer.ini" > /dev/null 2> "$2/log" & cat > /dev/null; kill "$!"; rm -rf "$2""#;

@@ -4,10 +4,10 @@ use std::io::{BufRead, BufReader, Read};
 use std::net::SocketAddr;
 use std::process::{Child, ChildStdout, Command, Output, Stdio};
 
+use charter_testing::Folder;
 use serde_json::Value;
 
 use super::Database;
-use super::database::Folder;
 
 /// A folder to run the program in, with the URL of an empty database.
 pub struct Program {

@@ -3,22 +3,18 @@
 use std::future::Future;
 use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
 
 use charter_runtime::App;
 use charter_runtime::app::{self, Running};
 use charter_runtime::config::Config;
 use charter_runtime::db::Sql;
-use charter_runtime::online_indexes;
-use charter_runtime::ops::{self, Body, BoxFuture, Transaction};
-use charter_runtime::ops::{Context, State};
-use charter_runtime::principal::Principal;
+use charter_runtime::ops::{BoxFuture, State};
 use charter_runtime::server::ServerState;
 use charter_runtime::trigram;
+use charter_testing::{Folder, Prepared, config, prepare};
 use sea_orm::{ConnectionTrait, Statement};
 use serde_json::{Value, json};
 
-use super::database::{Folder, Template};
 use super::{Client, Database, log};
 
 /// A running server of the records service.
@@ -40,12 +36,6 @@ pub trait Fixture: Sized {
     fn server(&self) -> &Server;
 }
 
-/// A migrated and seeded database with its first administrator and a token of theirs.
-pub struct Prepared {
-    template: Template,
-    token: String,
-}
-
 /// Adds records to a prepared database.
 pub type Fill = fn(&Arc<State>) -> BoxFuture<'_, ()>;
 
@@ -58,7 +48,7 @@ pub fn run<F: Fixture, T: Future<Output = ()>>(database: Database, test: impl Fn
         let (state, url) = (fixture.server().state.clone(), fixture.server().url.clone());
         test(fixture).await;
         state.db.close().await;
-        database.remove(&url).await;
+        database.remove(&url);
     });
 }
 
@@ -94,12 +84,12 @@ impl Server {
             None => {
                 // On a blocking thread, because waiting for another thread's preparation blocks.
                 let app = app.clone();
-                let init = move || template.get_or_init(|| prepare(&app, database, fill));
+                let init = move || template.get_or_init(|| prepared(&app, database, fill));
                 tokio::task::spawn_blocking(init).await.expect("a database is prepared")
             }
         };
         let folder = Arc::new(Folder::create());
-        let url = prepared.template.copy(&folder);
+        let url = prepared.copy(&folder);
         let mut config = config(&url, &folder);
         configure(&mut config);
         let state = app.open(config).await.expect("the application opens");
@@ -135,7 +125,7 @@ impl Server {
         let folder = Arc::new(Folder::create());
         let app = charter::app();
         let state = app.open(config(url, &folder)).await.expect("the application opens");
-        let token = make_ready(&app, &state).await;
+        let token = prepare(&app, &state).await;
         Server::serve(Database::Postgres, state, url.to_string(), token, folder).await
     }
 
@@ -238,83 +228,18 @@ fn text(value: &Value) -> &str {
     value.as_str().expect("a text")
 }
 
-fn config(url: &str, folder: &Folder) -> Config {
-    Config {
-        database_url: url.to_string(),
-        listen: "127.0.0.1:0".into(),
-        base_url: None,
-        data_dir: folder.path().to_path_buf(),
-        storage: None,
-        secret_key: Some("of the tests".into()),
-        admin_email: "admin@example.com".into(),
-        database_pool: 6,
-        threads: 1,
-        body_limit: 1 << 20,
-        request_concurrency: None,
-        request_timeout: Duration::from_secs(60),
-        slow_statement: None,
-        rate_limit: 0,
-        rate_limit_anonymous: 0,
-        trusted_proxies: Vec::new(),
-        webhook_policy: Default::default(),
-        webhook_concurrency: 0,
-        webhook_endpoint_concurrency: 16,
-        log: "error".into(),
-        log_json: false,
-    }
-}
-
-/// Migrates and seeds a database and creates its first administrator with a token for everything.
-fn prepare(app: &App, database: Database, fill: Fill) -> Prepared {
+/// A database to copy, prepared in a runtime of its own.
+fn prepared(app: &App, database: Database, fill: Fill) -> Prepared {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime starts");
-    runtime.block_on(async {
-        let folder = Folder::create();
-        let url = database.create(&folder);
-        let state = app.open(config(&url, &folder)).await.expect("the application opens");
-        let token = make_ready(app, &state).await;
-        fill(&state).await;
-        // The indexes are copied with the database, so that no server has to build them.
-        online_indexes::reconcile(&state.db, &state.catalog).await.expect("the indexes of custom fields are created");
-        build_trigram_indexes(&state).await.expect("the trigram indexes are built");
-        Prepared { template: database.template(url, &folder, &state).await, token }
-    })
+    runtime.block_on(Prepared::new(app, database, fill))
 }
 
-/// Migrates, seeds and creates the first administrator. Returns a token of theirs.
-async fn make_ready(app: &App, state: &Arc<ServerState>) -> String {
-    app.prepare(state).await.expect("the database is migrated and seeded");
-    let user = json!({ "name": "Administrator", "email": "admin@example.com", "is_admin": true });
-    let user = create(state, "user", &user).await;
-    let token = json!({ "name": "First", "user_id": user["id"], "abilities": ["*"] });
-    text(&create(state, "token", &token).await["value"]).to_string()
-}
-
-/// Adds nothing to a prepared database.
 /// Builds the missing trigram indexes on SQLite.
 pub async fn build_trigram_indexes(state: &State) -> charter_runtime::Result<()> {
     trigram::build_missing(&state.substring_indexes, &state.db, &state.catalog).await
 }
 
+/// Adds nothing to a prepared database.
 pub fn nothing(_: &Arc<State>) -> BoxFuture<'_, ()> {
     Box::pin(async {})
-}
-
-/// Creates a record as the operator's commands do.
-pub async fn create(state: &Arc<State>, resource: &str, fields: &Value) -> Value {
-    let operator = Principal::operator();
-    let context = Context::new(state, &operator, state.db.reader());
-    let bytes = fields.to_string();
-    let body = Body::read(bytes.as_bytes(), None).expect("the fields are an object");
-    let transaction = Transaction::begin(state).await.expect("a transaction begins");
-    let created = ops::create(
-        &context.in_transaction(&transaction),
-        state.catalog.get(resource).expect("it is linked"),
-        &body,
-        None,
-    )
-    .await;
-    let created = created.expect("the record is created");
-    transaction.commit(&context).await.expect("the record is committed");
-    let record: Value = serde_json::from_slice(&created.body).expect("the record is JSON");
-    record[resource].clone()
 }

@@ -10,8 +10,6 @@
 
 #[path = "../load.rs"]
 mod load;
-#[path = "../../../tests/support/postgres.rs"]
-mod postgres;
 #[path = "../server.rs"]
 mod server;
 
@@ -19,6 +17,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
+use charter_testing::postgres;
 use load::Outcome;
 use server::{Server, built, run};
 

@@ -5,8 +5,6 @@
 //! `DATABASES` (`postgres,sqlite`) and `PARTS` (`rate,dead,endless,write`) select a part of the run. A delay lasts from the
 //! scheduled time of a write, even if the server is behind schedule, to the arrival at the receiver.
 
-#[path = "../../../tests/support/postgres.rs"]
-mod postgres;
 #[path = "../server.rs"]
 mod server;
 #[path = "../webhooks/mod.rs"]
@@ -16,6 +14,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
+use charter_testing::postgres;
 use server::Server;
 use webhooks::receiver::Receiver;
 use webhooks::{Delays, Writes, client};

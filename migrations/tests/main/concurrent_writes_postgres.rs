@@ -63,7 +63,7 @@ struct WriterStats {
     longest: Duration,
 }
 
-charter_test_programs::needs_postgres! {
+charter_testing::needs_postgres! {
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn concurrent_writes_succeed_during_migrations() {
         let database = Database::postgres().await;
@@ -134,7 +134,7 @@ async fn write(connection: &DatabaseConnection, number: usize, done: &AtomicBool
     Ok(stats)
 }
 
-charter_test_programs::needs_postgres! {
+charter_testing::needs_postgres! {
     /// A concurrent write waits until the decimal places are reduced, or makes the change fail.
     #[tokio::test]
     async fn concurrent_write_is_not_rounded_when_a_decimal_loses_places() {

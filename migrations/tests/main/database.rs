@@ -1,11 +1,10 @@
 //! Temporary databases of both kinds, and the queries of the tests.
 
 use charter_migrations::prelude::*;
+use charter_testing::{Folder, postgres};
 use sea_orm_migration::sea_orm::{
     ConnectOptions, ConnectionTrait, Database as Connector, DatabaseConnection, DbBackend, Statement,
 };
-
-use crate::postgres;
 
 /// Defines two tests for each of these functions, one on SQLite and one on PostgreSQL.
 macro_rules! on_both {
@@ -20,7 +19,7 @@ macro_rules! on_both {
         }
         mod on_postgres {
             $(
-                charter_test_programs::needs_postgres! {
+                charter_testing::needs_postgres! {
                     #[tokio::test]
                     async fn $name() {
                         super::$name(crate::database::Database::postgres().await).await;
@@ -74,20 +73,20 @@ pub async fn connect(url: &str) -> DatabaseConnection {
     Connector::connect(options).await.unwrap()
 }
 
-/// A temporary database. Its SQLite file is deleted on drop.
+/// A temporary database.
 pub struct Database {
     pub connection: DatabaseConnection,
-    file: Option<std::path::PathBuf>,
     url: String,
+    /// Folder of an SQLite database.
+    _folder: Option<Folder>,
 }
 
 impl Database {
     pub async fn sqlite() -> Database {
-        static COUNT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
-        let number = COUNT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        let file = std::env::temp_dir().join(format!("charter-migrations-{}-{number}.sqlite", std::process::id()));
+        let folder = Folder::create();
+        let url = charter_testing::Database::Sqlite.create(&folder);
         // One connection, like the writer of the application.
-        Database::open(format!("sqlite://{}?mode=rwc", file.display()), Some(file)).await
+        Database::open(format!("{url}?mode=rwc"), Some(folder)).await
     }
 
     pub async fn postgres() -> Database {
@@ -96,9 +95,9 @@ impl Database {
         Database::open(url, None).await
     }
 
-    async fn open(url: String, file: Option<std::path::PathBuf>) -> Database {
+    async fn open(url: String, folder: Option<Folder>) -> Database {
         let connection = connect(&url).await;
-        Database { connection, file, url }
+        Database { connection, url, _folder: folder }
     }
 
     pub fn url(&self) -> &str {
@@ -220,13 +219,5 @@ impl Database {
              ORDER BY 1"
         };
         self.texts(query).await
-    }
-}
-
-impl Drop for Database {
-    fn drop(&mut self) {
-        if let Some(file) = &self.file {
-            let _ = std::fs::remove_file(file);
-        }
     }
 }

@@ -10,11 +10,11 @@ use charter_migrations::prelude::*;
 use crate::database::{Database, on_both};
 use crate::steps;
 
-#[path = "../../../codegen/tests/migrations/m20261121_000001_begin.rs"]
+#[path = "../generated/m20261121_000001_begin.rs"]
 mod m20261121_000001_begin;
-#[path = "../../../codegen/tests/migrations/m20261121_000002_change.rs"]
+#[path = "../generated/m20261121_000002_change.rs"]
 mod m20261121_000002_change;
-#[path = "../../../codegen/tests/migrations/m20261121_000003_change_online.rs"]
+#[path = "../generated/m20261121_000003_change_online.rs"]
 mod m20261121_000003_change_online;
 
 on_both! {
@@ -40,8 +40,8 @@ fn parse(yaml: &str) -> Snapshot {
 }
 
 async fn generated_migration_does_the_same_as_its_steps(database: Database) {
-    let before = parse(include_str!("../../../codegen/tests/migrations/before.yaml"));
-    let after = parse(include_str!("../../../codegen/tests/migrations/after.yaml"));
+    let before = parse(include_str!("../generated/before.yaml"));
+    let after = parse(include_str!("../generated/after.yaml"));
     let (begin, change) = (Plan::between(&Snapshot::default(), &before), Plan::between(&before, &after));
     Generated::up(&database.connection, None).await.unwrap();
     let generated = database.tables().await;

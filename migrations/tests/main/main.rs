@@ -9,8 +9,6 @@ mod killed;
 mod model;
 mod model_resource;
 mod name_conflicts;
-#[path = "../../../tests/support/postgres.rs"]
-mod postgres;
 mod query_plans;
 mod rows;
 mod server_objects;

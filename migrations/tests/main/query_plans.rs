@@ -50,7 +50,7 @@ const QUERIES: [(&str, &str); 9] = [
     ("SELECT * FROM users t WHERE charter_fold(t.email) = charter_fold($1)", "users_email_key"),
 ];
 
-charter_test_programs::needs_postgres! {
+charter_testing::needs_postgres! {
     #[tokio::test]
     async fn every_query_uses_its_index() {
         let database = Database::postgres().await;
@@ -70,7 +70,7 @@ charter_test_programs::needs_postgres! {
     }
 }
 
-charter_test_programs::needs_postgres! {
+charter_testing::needs_postgres! {
     #[tokio::test]
     async fn charter_fold_matches_lower_case_in_rust() {
         let database = Database::postgres().await;

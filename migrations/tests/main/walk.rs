@@ -30,7 +30,7 @@ async fn random_migrations_create_the_tables_of_the_model_on_sqlite() {
     walk([Database::sqlite().await, Database::sqlite().await, Database::sqlite().await]).await;
 }
 
-charter_test_programs::needs_postgres! {
+charter_testing::needs_postgres! {
     #[tokio::test]
     async fn random_migrations_create_the_tables_of_the_model_on_postgres() {
         walk([Database::postgres().await, Database::postgres().await, Database::postgres().await]).await;

@@ -1,71 +1,70 @@
 //! Comparison of database tables with the model of an application.
 
-// Several test crates include this file, and none of them uses all of it.
-#![allow(dead_code)]
-
 mod model;
 mod postgres;
 mod sqlite;
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::Arc;
 
 use charter_runtime::App;
-use charter_runtime::command::command;
-use charter_runtime::config::Config;
 use charter_runtime::db::{Connection, Dialect};
 use charter_runtime::ops::State;
 use charter_runtime::server::ServerState;
 use sea_orm::{ConnectionTrait, QueryResult, Statement};
 
+use crate::{Database, Folder, config};
+
 /// The tables by name.
-pub type Tables = BTreeMap<String, Table>;
+type Tables = BTreeMap<String, Table>;
 
 #[derive(Debug, Default)]
-pub struct Table {
-    pub columns: BTreeMap<String, Column>,
-    pub indexes: Vec<Index>,
+struct Table {
+    columns: BTreeMap<String, Column>,
+    indexes: Vec<Index>,
     /// By column, the table that it references.
-    pub references: BTreeMap<String, String>,
+    references: BTreeMap<String, String>,
     /// The columns with ON DELETE CASCADE.
-    pub cascades: Vec<String>,
+    cascades: Vec<String>,
 }
 
 #[derive(Debug)]
-pub struct Column {
+struct Column {
     /// The type in the database's notation.
-    pub kind: String,
-    pub nullable: bool,
+    kind: String,
+    nullable: bool,
     /// The default without quotes and casts.
-    pub default: Option<String>,
+    default: Option<String>,
 }
 
 #[derive(Debug)]
-pub struct Index {
+struct Index {
     /// The columns in order. `folded <column>` stands for the case-folded text.
-    pub keys: Vec<String>,
-    pub unique: bool,
+    keys: Vec<String>,
+    unique: bool,
     /// It has a WHERE condition.
-    pub partial: bool,
+    partial: bool,
     /// It contains only the rows that are not deleted.
-    pub live: bool,
+    live: bool,
     /// It is a trigram index.
-    pub substrings: bool,
+    substrings: bool,
 }
 
-/// Opens a database and prepares it.
-pub async fn open(app: App, folder: &Path, database_url: String) -> Arc<ServerState> {
-    let matches = command(&app).get_matches_from([app.name]);
-    let settings = [("CHARTER_DATABASE_URL", database_url), ("CHARTER_DATA_DIR", folder.display().to_string())];
-    let settings = settings.into_iter().map(|(name, value)| (name.to_string(), value));
-    let state = app.open(Config::read(&matches, settings).expect("the settings can be read")).await;
+/// Opens an empty database and migrates it. Its files are in `folder`. Neither a server nor a background task runs.
+///
+/// # Panics
+/// If a migration fails.
+pub async fn open(app: &App, database: Database, folder: &Folder) -> Arc<ServerState> {
+    let state = app.open(config(&database.create(folder), folder)).await;
     let state = state.unwrap_or_else(|error| panic!("the database does not open: {error}"));
     app.prepare(&state).await.unwrap_or_else(|error| panic!("the tables are not created: {error}"));
     state
 }
 
-/// Every difference between the tables and the resources.
+/// Every difference between the tables and the resources, as a line of text. An up-to-date database has none.
+///
+/// # Panics
+/// If the tables cannot be read.
 pub async fn differences(state: &State) -> Vec<String> {
     model::differences(&state.catalog, state.db.dialect(), &read(state).await)
 }

@@ -24,7 +24,7 @@ const OTHERS: &[&str] = &[
 ];
 
 /// Every difference between the tables and the resources.
-pub fn differences(catalog: &Catalog, dialect: Dialect, tables: &Tables) -> Vec<String> {
+pub(super) fn differences(catalog: &Catalog, dialect: Dialect, tables: &Tables) -> Vec<String> {
     let mut found = Vec::new();
     for entry in catalog.entries() {
         match tables.get(entry.meta.table) {

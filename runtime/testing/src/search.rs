@@ -1,6 +1,6 @@
 //! Search for the programs that tests start: PostgreSQL, Chromium and PgBouncer.
 
-// A build script and the test harness include this file, and neither uses all of it.
+// The build script includes this file, and does not use all of it.
 #![allow(dead_code)]
 
 use std::env::{split_paths, var_os};
@@ -9,8 +9,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+/// With the value 1, tests fail without PostgreSQL instead of being ignored.
 pub const REQUIRE_POSTGRES: &str = "CHARTER_TEST_REQUIRE_POSTGRES";
+/// With the value 1, tests fail without Chromium instead of being ignored.
 pub const REQUIRE_BROWSER: &str = "CHARTER_TEST_REQUIRE_BROWSER";
+/// With the value 1, tests fail without PgBouncer instead of being ignored.
 pub const REQUIRE_PGBOUNCER: &str = "CHARTER_TEST_REQUIRE_PGBOUNCER";
 
 /// Folders that [`postgres`] searches, for error messages.

@@ -27,7 +27,7 @@ const INDEXES: &str = "
             FROM generate_series(1, i.indnkeyatts::int) AS n) AS keys
     FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid WHERE c.relnamespace = 'public'::regnamespace";
 
-pub async fn read(connection: &Connection) -> Tables {
+pub(super) async fn read(connection: &Connection) -> Tables {
     let mut tables = Tables::new();
     for row in rows(connection, NAMES).await {
         tables.insert(text(&row, "name"), Default::default());

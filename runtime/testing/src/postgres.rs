@@ -7,12 +7,6 @@
 //! The programs are those in `PG_BIN`, in the PATH or in Debian's folders. Without them, the tests that need the server
 //! are ignored (`needs_postgres!`), unless `CHARTER_TEST_REQUIRE_POSTGRES=1` is set.
 
-// Several test crates include this file, and none of them uses all of it.
-#![allow(dead_code)]
-
-#[path = "../programs/src/search.rs"]
-pub mod search;
-
 use std::fs;
 use std::net::TcpListener;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, chown};
@@ -23,6 +17,8 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
+
+use crate::search;
 
 /// Timeout of the start, on a machine that is busy with other tests.
 const START_TIMEOUT: Duration = Duration::from_secs(60);
@@ -85,6 +81,9 @@ impl Postgres {
     }
 
     /// The URL of a new database: empty, or a copy of the one at `template`, which must have no connections.
+    ///
+    /// # Panics
+    /// If the database cannot be created.
     pub fn create_database(&self, template: Option<&str>) -> String {
         let name = format!("test_{}", self.databases.fetch_add(1, Ordering::Relaxed));
         let template = template.map_or("template0", |url| url.rsplit('/').next().expect("a URL has a last segment"));
@@ -100,6 +99,16 @@ impl Postgres {
             assert!(retry, "{statement}: {message}");
             sleep(Duration::from_millis(50));
         }
+    }
+
+    /// Removes the database at this URL with its open connections.
+    ///
+    /// # Panics
+    /// If the database does not exist.
+    pub fn drop_database(&self, url: &str) {
+        let name = url.rsplit('/').next().expect("a URL has a last segment");
+        let statement = format!("DROP DATABASE {name} WITH (FORCE)");
+        self.psql(&statement).unwrap_or_else(|message| panic!("{statement}: {message}"));
     }
 
     /// Stops the server's processes with SIGSTOP: it neither responds nor closes connections.
@@ -153,11 +162,22 @@ impl Drop for Postgres {
 /// The user that the server runs as. PostgreSQL refuses to run as root.
 #[derive(Clone, Copy)]
 pub enum Account {
+    /// The user of the tests.
     Own,
-    Other { user: u32, group: u32 },
+    /// Another user, by the numbers of the user and the group.
+    Other {
+        /// Number of the user.
+        user: u32,
+        /// Number of the group.
+        group: u32,
+    },
 }
 
 impl Account {
+    /// The user of the tests; for root, `postgres` or `nobody`.
+    ///
+    /// # Panics
+    /// If root's machine has neither of them.
     pub fn for_server() -> Account {
         let root = fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0);
         if !root {
@@ -202,6 +222,10 @@ pub fn room() -> PathBuf {
     ROOM.get_or_init(find).clone()
 }
 
+/// A new folder that this account can write. The caller removes it.
+///
+/// # Panics
+/// If the folder cannot be created.
 pub fn temporary_folder(account: Account) -> PathBuf {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("the clock is past 1970");
     let name = format!("charter-postgres-{}-{}", std::process::id(), now.as_nanos());
@@ -272,6 +296,10 @@ fn settings(port: u16) -> impl Iterator<Item = String> {
     settings.map(|setting| format!("--{setting}")).into_iter()
 }
 
+/// A port of 127.0.0.1 that no process listens on.
+///
+/// # Panics
+/// If there is none.
 pub fn free_port() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").expect("there is a free port");
     listener.local_addr().expect("it is bound").port()

@@ -1,7 +1,7 @@
 //! Macros around tests that need other programs. Without the program, libtest reports the tests as ignored, with the reason.
 //!
 //! The build script searches for the programs, and again when the PATH changes. If you install one into a folder that is
-//! already in the PATH, run `touch tests/programs/build.rs`.
+//! already in the PATH, run `touch runtime/testing/build.rs`.
 
 /// Tests that run on every machine.
 #[macro_export]

@@ -4,7 +4,7 @@ use charter_runtime::db::Connection;
 
 use super::{Column, Index, Table, Tables, plain_default, rows, text};
 
-pub async fn read(connection: &Connection) -> Tables {
+pub(super) async fn read(connection: &Connection) -> Tables {
     let mut tables = Tables::new();
     let names = "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'";
     for row in rows(connection, names).await {
