@@ -82,7 +82,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         flag: "database-pool",
         default: "8",
-        about: "PostgreSQL connections, or SQLite readers. Exports use up to 2 more, and so does a start on PostgreSQL",
+        about: "Number of PostgreSQL connections, or of SQLite readers. Exports open up to 2 more. On PostgreSQL, the server opens up to 2 more while it starts",
     },
     Setting { flag: "threads", default: "", about: "Worker threads; by default one for each processor" },
     Setting {
@@ -93,7 +93,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         flag: "request-concurrency",
         default: "",
-        about: "Maximum number of requests in flight; by default 4 × `database-pool`. Further requests queue for at most 500 ms. The queue holds 16 times this number, or as many as started in the last 250 ms if that is more, up to 4096; when it is full, the answer is 503",
+        about: "Maximum number of requests in flight; by default 4 × `database-pool`. Further requests queue for at most 500 ms. The queue holds 16 times this number of requests. If more requests than that started in the last 250 ms, it holds that many, but at most 4096. When it is full, the answer is 503",
     },
     Setting {
         flag: "request-timeout",

@@ -20,14 +20,14 @@ use charter_platform::auth::{Secret, caller_of, token, user};
 
 pub(super) fn command(format: Arg) -> Command {
     Command::new("can")
-        .about("Show which rule allows or denies an action of a token; exits with 1 if it is denied")
+        .about("Show which rule allows or denies a request with this token; exits with 1 if it is denied")
         .arg(Arg::new("token").required(true).help("Token, or its id"))
         .arg(
             Arg::new("action")
                 .required(true)
                 .help("list, show, create, update, delete, restore, or the name of an action"),
         )
-        .arg(Arg::new("target").required(true).help("Plural name of a resource, and the id of a record: users/7"))
+        .arg(Arg::new("target").required(true).help("`users` for the whole resource, or `users/7` for one record"))
         .arg(format)
 }
 

@@ -62,14 +62,14 @@ pub static ACTION: Table = Table {
         key(
             "answer",
             Shape::Name,
-            "the record, for an action on one",
+            "the name of the resource, for `on: record`",
             "answer: conversion",
             "The key of the output in the response.",
         ),
         key(
             "output",
             Shape::Output(&OUTPUT),
-            "the record, for an action on one",
+            "the record, for `on: record`",
             "output: { result: string(40) }",
             "The response: fields under the key `answer`, or `created`, a new record of this resource with 201 and its `Location`.",
         ),
@@ -85,7 +85,7 @@ pub static ACTION: Table = Table {
             Shape::Text,
             "always",
             "until: completed",
-            "For an action on a record: the field that tells if the action is done. The action is done if the field is true or has a value; with `not`, if it is false or null. The panel offers the action until then.",
+            "For an action on a record: the panel offers the action until this field is true or has a value; with `not` before the field, until it is false or null.",
         ),
         DEPRECATION,
         key(

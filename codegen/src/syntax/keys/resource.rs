@@ -114,7 +114,7 @@ pub static RESOURCE: Table = Table {
             Shape::Name,
             "none",
             "owner: user_id",
-            "The field with the owning user. Only that user and administrators see the record and its child records. Others who write a record in another user's name get 422.",
+            "The field with the owning user. Only that user and administrators see the record and its child records. A user who is not an administrator gets 422 for a record that another user would own.",
         ),
         key(
             "renamed_from",
@@ -163,7 +163,7 @@ pub static RESOURCE: Table = Table {
             Shape::Names,
             "none",
             "ordered: [name]",
-            "Fields with an index of their order, for text without regard to case, so that long lists need no sort step. On SQLite, text always needs one.",
+            "Fields with an index in sort order, so that the database need not sort long lists. Text is ordered without regard to case. SQLite always sorts a list that is ordered by text, even with this index.",
         ),
         key(
             "filters",
@@ -191,7 +191,7 @@ pub static RESOURCE: Table = Table {
             Shape::Names,
             "none",
             "unindexed: [note]",
-            "Fields of `filters` and `sorts`, or the fields by which `under` and the `many` of others find records, that get no index, because lists are short or the query is rare: each index slows writes down.",
+            "Fields that get no index, although `filters`, `sorts`, `under` or the `many` of another resource uses them. Name a field here if its lists are short or the query is rare, because each index makes writes slower.",
         ),
         key(
             "includes",
