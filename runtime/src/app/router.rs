@@ -21,7 +21,7 @@ pub fn router(state: &Arc<ServerState>) -> Router {
     let compressed = || Router::new().hoop(Compression::new());
     let mounted = state.mounts.iter().fold(compressed(), |router, mount| router.push(mount(state)));
     let records = mounted.push(resource_router::router(state));
-    // Megabytes that anyone can request and that would be compressed each time.
+    // Megabytes that anyone can request: the document is compressed once, the viewer not at all.
     let documents = Router::new()
         .push(nested(&openapi::path(), Router::new().goal(Endpoint::new(state.clone(), OpenApiJson::default()))))
         .push(page("docs/viewer.js", DocsPage::Viewer));

@@ -11,6 +11,7 @@ use crate::server::ServerState;
 use crate::server::{Handler, JSON, Response, headers, require_get};
 use charter_core::error::{Error, Result};
 use charter_core::header;
+use charter_core::ops::with_gzip_suffix;
 
 /// The page loads and connects to nothing but this server. The viewer inserts its own style sheets.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \
@@ -46,12 +47,20 @@ impl Handler for OpenApiJson {
     async fn handle(&self, state: &Arc<ServerState>, request: &mut Request) -> Result<Response> {
         require_get(request)?;
         let document = self.document(state)?;
-        let response = match headers::conditions(request)?.not_modified(&document.etag)? {
-            true => Response::empty(StatusCode::NOT_MODIFIED),
-            false => Response::from_static_bytes(JSON, document.json.clone()),
+        let is_unchanged = headers::conditions(request)?.not_modified(&document.etag)?;
+        let (response, etag) = match (is_unchanged, headers::accepts_gzip(request)) {
+            (true, false) => (Response::empty(StatusCode::NOT_MODIFIED), document.etag.clone()),
+            (true, true) => (Response::empty(StatusCode::NOT_MODIFIED), with_gzip_suffix(&document.etag)),
+            (false, false) => (Response::from_static_bytes(JSON, document.json.clone()), document.etag.clone()),
+            (false, true) => (
+                Response::from_static_bytes(JSON, document.gzip.clone()).with_text("content-encoding", "gzip"),
+                with_gzip_suffix(&document.etag),
+            ),
         };
-        let etag = HeaderValue::from_str(&document.etag).map_err(Error::internal)?;
-        Ok(response.with(header::ETAG, etag).with(header::CACHE_CONTROL, HeaderValue::from_static("no-cache")))
+        Ok(response
+            .with_text(header::ETAG, &etag)
+            .with_text(header::VARY, "Accept-Encoding")
+            .with(header::CACHE_CONTROL, HeaderValue::from_static("no-cache")))
     }
 }
 

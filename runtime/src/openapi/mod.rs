@@ -20,7 +20,11 @@ mod response_schema;
 mod sample_text;
 mod service;
 
+use std::io::Write as _;
+
 use bytes::Bytes;
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use serde_json::json;
 
 pub use self::docs_page::{DocsPage, OpenApiJson};
@@ -41,6 +45,8 @@ pub fn path() -> String {
 #[derive(Debug)]
 pub struct OpenApiDocument {
     pub json: Bytes,
+    /// The text compressed by gzip, once for all clients.
+    pub gzip: Bytes,
     /// Entity tag of the text.
     pub etag: String,
 }
@@ -53,7 +59,10 @@ impl OpenApiDocument {
     pub fn of(state: &ServerState) -> Result<OpenApiDocument> {
         let json = serde_json::to_vec(&document(state)).map_err(Error::internal)?;
         let etag = ops::tag(&json);
-        Ok(OpenApiDocument { json: json.into(), etag })
+        let mut gzip = GzEncoder::new(Vec::new(), Compression::default());
+        gzip.write_all(&json).map_err(Error::internal)?;
+        let gzip = gzip.finish().map_err(Error::internal)?;
+        Ok(OpenApiDocument { json: json.into(), gzip: gzip.into(), etag })
     }
 }
 

@@ -44,11 +44,11 @@ fn described() -> Node {
     let example = json!({ "openapi": "3.1.0", "info": { "title": "API", "version": "1" }, "paths": {} });
     let content = json!({ "application/json": { "schema": schema, "example": example } });
     let mut responses =
-        Node::object().with("200", response(summary, &[ETAG, CACHE_CONTROL, REQUEST_ID], content)).with(
+        Node::object().with("200", response(summary, &[ETAG, VARY, CACHE_CONTROL, REQUEST_ID], content)).with(
             "304",
             Node::object()
                 .with("description", "Not modified.")
-                .with("headers", header::of(&[ETAG, CACHE_CONTROL, REQUEST_ID])),
+                .with("headers", header::of(&[ETAG, VARY, CACHE_CONTROL, REQUEST_ID])),
         );
     error_responses::add(&mut responses, &[400, 405, 412, 500, 503]);
     open("describe_api", TAG, summary, "This OpenAPI document.")
