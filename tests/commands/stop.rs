@@ -63,3 +63,24 @@ fn sighup_stops_the_server() {
     serving.signal("HUP");
     assert_eq!(serving.end().code, 0);
 }
+
+/// Nobody reads standard error, as when the program that collects the log hangs.
+#[test]
+fn full_log_pipe_neither_delays_requests_nor_the_shutdown() {
+    let program = Program::new(Database::Sqlite);
+    let serving = program.serve_first(&[]);
+    let client = Client::new(serving.address());
+    let dropped = blocking(async {
+        for _ in 0..10_000 {
+            assert_eq!(client.get("~/health/live").await.status, 200);
+        }
+        let metrics = client.get("~/health/metrics").await.text;
+        let dropped = metrics.lines().find_map(|line| line.strip_prefix("charter_log_dropped_lines_total "));
+        dropped.expect("a counter").parse::<u64>().expect("a number")
+    });
+    assert!((1..=10_000).contains(&dropped), "{dropped} lines were dropped");
+    let start = Instant::now();
+    serving.signal("TERM");
+    assert_eq!(serving.exit_code(), Some(0));
+    assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
+}

@@ -129,6 +129,11 @@ impl Serving {
         signal(self.id(), name);
     }
 
+    /// Waits for the end of the process, without reading its output.
+    pub fn exit_code(mut self) -> Option<i32> {
+        self.child.take().expect("it runs").wait().expect("the program ends").code()
+    }
+
     /// Waits for the end of the process.
     pub fn end(mut self) -> CommandOutput {
         let child = self.child.take().expect("it runs");

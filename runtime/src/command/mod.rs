@@ -6,7 +6,6 @@ mod doctor;
 mod explain_access;
 mod from_db;
 mod indexes;
-pub(crate) mod log;
 mod migrate;
 mod missing_columns;
 mod openapi;
@@ -24,6 +23,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 
 use crate::app::App;
 use crate::config::{Config, SETTINGS, Setting};
+use crate::log::{self, Log};
 use crate::server::ServerState;
 use charter_core::error::{Error, Result};
 
@@ -40,7 +40,7 @@ impl App {
         if let Some(("webhook", matches)) = matches.subcommand()
             && let Some(("listen", matches)) = matches.subcommand()
         {
-            return block_on(webhook_listen::run(matches), 1, false);
+            return block_on(webhook_listen::run(matches), 1, false, None);
         }
         let config = match Config::read(&matches, environment()) {
             Ok(config) => config,
@@ -49,16 +49,27 @@ impl App {
                 return ExitCode::from(WRONG_USAGE);
             }
         };
-        log::init(&config);
+        let log = match log::init(&config) {
+            Ok(log) => log,
+            Err(error) => {
+                eprintln!("{}", message(&error));
+                return ExitCode::from(FAILED);
+            }
+        };
         // A server that logs JSON also logs its failure as JSON.
         let logs_failure = config.log_json && matches!(matches.subcommand(), None | Some(("serve", _)));
         let threads = config.threads;
-        block_on(run(self, config, &matches), threads, logs_failure)
+        block_on(run(self, config, &matches), threads, logs_failure, Some(log))
     }
 }
 
 /// Runs a command, and writes its error to standard error or to the log.
-fn block_on(command: impl Future<Output = Result<()>>, threads: usize, logs_failure: bool) -> ExitCode {
+fn block_on(
+    command: impl Future<Output = Result<()>>,
+    threads: usize,
+    logs_failure: bool,
+    log: Option<Log>,
+) -> ExitCode {
     let runtime = match tokio::runtime::Builder::new_multi_thread().worker_threads(threads).enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
@@ -71,6 +82,8 @@ fn block_on(command: impl Future<Output = Result<()>>, threads: usize, logs_fail
         Err(error) => {
             if logs_failure && tracing::enabled!(tracing::Level::ERROR) {
                 tracing::error!(cause = message(&error), "server failed");
+            } else if let Some(log) = log {
+                log.print(&message(&error));
             } else {
                 // If standard error is closed, only the exit code remains.
                 let _ = writeln!(std::io::stderr(), "{}", message(&error));

@@ -9,6 +9,7 @@ use salvo::{Request, async_trait};
 use super::authenticate;
 use super::endpoint::require_get;
 use super::{Handler, Response};
+use crate::log;
 use crate::server::ServerState;
 use charter_core::error::{Error, Result};
 use charter_core::metrics::{CONTENT_TYPE, UNMATCHED};
@@ -66,6 +67,7 @@ impl Handler for MetricsEndpoint {
         require_get(request)?;
         // The gauges of the outbox come from the database. They are left out while it does not answer.
         let backlog = state.extension::<Webhooks>()?.metrics.backlog(&state.db, &state.clock).await;
+        state.metrics.log.dropped(log::dropped_lines());
         state.metrics.cache.bytes("lists", state.responses.bytes());
         let text = state.metrics.text(&state.db.pools(), backlog.as_ref());
         Ok(Response::bytes(CONTENT_TYPE, text.into_bytes()))

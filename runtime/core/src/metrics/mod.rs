@@ -8,6 +8,7 @@ mod admission;
 mod cache;
 mod database;
 mod http;
+mod log;
 mod pool;
 mod tasks;
 
@@ -19,6 +20,7 @@ pub use admission::{Admission, Refused};
 pub use cache::Cache;
 pub use database::Database;
 pub use http::{ActiveRequest, Http, UNMATCHED, route};
+pub use log::Log;
 pub use pool::{DemandGuard, PoolState};
 pub use tasks::Tasks;
 
@@ -37,6 +39,7 @@ pub struct Metrics {
     pub tasks: Tasks,
     pub cache: Cache,
     pub database: Database,
+    pub log: Log,
     registry: Registry,
 }
 
@@ -44,15 +47,16 @@ impl Metrics {
     /// Registers the metrics of a server. `more` registers those of other modules.
     pub fn new(database: &Database, more: impl FnOnce(&mut Registry)) -> Metrics {
         let mut registry = Registry::default();
-        let (http, admission, tasks, cache) =
-            (Http::default(), Admission::default(), Tasks::default(), Cache::default());
+        let (http, admission, tasks, cache, log) =
+            (Http::default(), Admission::default(), Tasks::default(), Cache::default(), Log::default());
         http.register(&mut registry);
         admission.register(&mut registry);
         database.register(&mut registry);
         cache.register(&mut registry);
         tasks.register(&mut registry);
+        log.register(&mut registry);
         more(&mut registry);
-        Metrics { http, admission, tasks, cache, database: database.clone(), registry }
+        Metrics { http, admission, tasks, cache, database: database.clone(), log, registry }
     }
 
     /// Exports all metrics, with the current state of the pools and the gauges of `more`.
