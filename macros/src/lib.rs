@@ -1,7 +1,7 @@
 //! Derive macros for resources and for the parameters and answers of actions.
 //!
-//! Each derive runs the same passes: [`attr`] reads the attributes into [`ast`], [`check`] validates it and [`expand`]
-//! writes the implementation. All misuses of a struct are reported at once, each at its span. [`fallback`] then
+//! Each derive runs the same passes: `attr` reads the attributes into `ast`, `check` validates it and `expand`
+//! writes the implementation. All misuses of a struct are reported at once, each at its span. `fallback` then
 //! implements the traits with stubs, so that the compiler reports no further errors.
 
 mod ast;

@@ -97,7 +97,7 @@ impl App {
 
     /// Adds routes that are not resources, such as the callback of a payment service. They take precedence over all routes but
     /// those of `/health`. A handler in an [`Endpoint`](crate::server::Endpoint) gets the request log, the limits and the error
-    /// responses of all routes; it authenticates its callers itself ([`authenticate`](charter_platform::auth::authenticate)).
+    /// responses of all routes; it authenticates its callers itself ([`authenticate`](crate::server::authenticate())).
     pub fn mount(mut self, paths: Mount) -> App {
         self.mounts.push(paths);
         self

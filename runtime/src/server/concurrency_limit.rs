@@ -160,7 +160,7 @@ impl Permit {
     /// Waits in the queue until the request may run.
     ///
     /// # Errors
-    /// [`Error::Overloaded`] when the queue is full, and after [`QUEUE_WAIT`].
+    /// [`Error::Overloaded`] when the queue is full, and after `QUEUE_WAIT`.
     pub async fn acquire(&self) -> Result<()> {
         let permits = self.0.limiter.acquire(self.0.writes).await?;
         *self.permits() = Some(permits);

@@ -1,7 +1,7 @@
 //! Values of the field types: their column, their null, how they are read, written and compared.
 //!
 //! A type whose values are text of one form in JSON has a file with its [`Codec`]. A new one is that file and its row in
-//! [`CODECS`]. Numbers, text and JSON need none.
+//! `CODECS`. Numbers, text and JSON need none.
 
 mod date;
 mod time;

@@ -36,7 +36,7 @@ pub(super) fn scope(context: &Context<'_>) -> Option<Condition> {
     Some(Condition::Any(seen))
 }
 
-/// Checks that the caller may read or write attachments of the record that this one belongs to. [`scope`] checks that
+/// Checks that the caller may read or write attachments of the record that this one belongs to. `scope` checks that
 /// the record is visible.
 ///
 /// # Errors

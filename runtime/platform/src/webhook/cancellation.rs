@@ -7,8 +7,8 @@ use super::delivery::{AttemptKind, MAX_BATCH_DELIVERIES};
 use charter_core::db::{Connection, Db, Dialect, Sql};
 use charter_core::error::Result;
 
-/// Cancels up to [`MAX_BATCH_DELIVERIES`] pending deliveries of a webhook. Returns true if more may be left, which
-/// [`cancel_remaining`] cancels. Call it in the transaction that disables the webhook, or in one that locks the
+/// Cancels up to `MAX_BATCH_DELIVERIES` pending deliveries of a webhook. Returns true if more may be left, which
+/// `cancel_remaining` cancels. Call it in the transaction that disables the webhook, or in one that locks the
 /// disabled webhook.
 pub async fn cancel(dialect: Dialect, transaction: &Connection, webhook_id: i64, now: DateTime<Utc>) -> Result<bool> {
     let mut remaining = MAX_BATCH_DELIVERIES as u64;

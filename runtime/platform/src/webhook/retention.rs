@@ -38,7 +38,7 @@ pub(super) async fn run(state: Arc<State>, mut stopped: watch::Receiver<bool>) {
     }
 }
 
-/// Deletes everything older than [`RETENTION`] and returns the number of rows.
+/// Deletes everything older than `RETENTION` and returns the number of rows.
 ///
 /// Ids grow with time, which lets each batch scan only the oldest rows. Pending deliveries, and events that a delivery
 /// still references, are skipped.

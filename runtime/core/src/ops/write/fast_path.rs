@@ -75,7 +75,7 @@ fn is_eligible(entry: &Entry) -> bool {
 }
 
 /// Updates a record that [`find`] loaded, as [`update::update`] does. `None` if the slow path must run, or after
-/// [`MAX_ATTEMPTS`] concurrent changes.
+/// `MAX_ATTEMPTS` concurrent changes.
 pub async fn update_record(
     context: &Context<'_>,
     entry: &Entry,
