@@ -1,4 +1,4 @@
-//! Names of HTTP headers. `openapi/header.rs` describes each of them.
+//! Names of HTTP headers, and the weights of their elements. `openapi/header.rs` describes each of them.
 
 /// The token of older clients.
 pub const AUTH_TOKEN: &str = "X-AUTH-TOKEN";
@@ -47,4 +47,27 @@ pub fn for_error_code(code: &str) -> Option<&'static str> {
         "in_progress" | "rate_limited" | "overloaded" | "unavailable" => RETRY_AFTER,
         _ => return None,
     })
+}
+
+/// The elements of an `Accept` or `Accept-Encoding`, in lower case, each with its weight (RFC 9110, section 12.4.2): 1 if
+/// it has none or a malformed one.
+pub fn weighted(text: &str) -> impl Iterator<Item = (String, f32)> {
+    text.split(',').map(|element| {
+        let mut parts = element.split(';').map(str::trim);
+        let name = parts.next().unwrap_or_default().to_ascii_lowercase();
+        let weight = parts.find_map(|part| part.strip_prefix("q=").or_else(|| part.strip_prefix("Q=")));
+        (name, weight.and_then(|weight| weight.trim().parse().ok()).unwrap_or(1.0))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::weighted;
+
+    #[test]
+    fn elements_have_their_weight_or_1() {
+        let elements: Vec<(String, f32)> = weighted("GZIP;Q=0, br; level=1; q=0.5, *;q=x").collect();
+        let expected = [("gzip", 0.0), ("br", 0.5), ("*", 1.0)].map(|(name, weight)| (name.to_string(), weight));
+        assert_eq!(elements, expected);
+    }
 }

@@ -108,15 +108,7 @@ pub(crate) fn execution_response(once: Execution) -> Result<Response> {
 /// True if the client accepts gzip (RFC 9110, section 12.5.3): by its name, or else by `*`, each without the weight 0.
 pub(crate) fn accepts_gzip(request: &Request) -> bool {
     let lines = request.headers().get_all("accept-encoding").iter().filter_map(|line| line.to_str().ok());
-    let codings = lines.flat_map(|line| line.split(',')).map(|coding| {
-        let mut parts = coding.split(';').map(str::trim);
-        let name = parts.next().unwrap_or_default();
-        let is_refused = parts
-            .filter_map(|part| part.strip_prefix("q="))
-            .any(|weight| weight.parse::<f32>().is_ok_and(|weight| weight <= 0.0));
-        (name, !is_refused)
-    });
-    let codings: Vec<(&str, bool)> = codings.collect();
-    let find = |wanted: &str| codings.iter().find(|(name, _)| name.eq_ignore_ascii_case(wanted)).map(|(_, is)| *is);
+    let codings: Vec<(String, f32)> = lines.flat_map(header::weighted).collect();
+    let find = |wanted: &str| codings.iter().find(|(name, _)| name == wanted).map(|(_, weight)| *weight > 0.0);
     find("gzip").or_else(|| find("*")).unwrap_or(false)
 }

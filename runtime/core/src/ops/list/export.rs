@@ -18,6 +18,7 @@ use super::select::{self, ListQuery};
 use crate::custom_field;
 use crate::db::{Connection, Row, RowSink, Sql};
 use crate::error::{Error, FieldErrors, Result};
+use crate::header::weighted;
 use crate::meta::IncludeMeta;
 use crate::ops::{Context, State};
 use crate::principal::Principal;
@@ -98,11 +99,7 @@ impl Format {
     /// neither.
     pub fn negotiate(accept: &str) -> Option<Format> {
         let (mut json, mut best): (f32, Option<(f32, Format)>) = (0.0, None);
-        for range in accept.split(',') {
-            let mut parts = range.split(';').map(str::trim);
-            let media_type = parts.next().unwrap_or_default().to_ascii_lowercase();
-            let quality = parts.find_map(|part| part.strip_prefix("q=").or_else(|| part.strip_prefix("Q=")));
-            let quality = quality.and_then(|q| q.trim().parse().ok()).unwrap_or(1.0);
+        for (media_type, quality) in weighted(accept) {
             let format = match media_type.as_str() {
                 "application/ndjson" => Format::Lines,
                 "application/json" | "application/*" | "*/*" => {
