@@ -62,7 +62,7 @@ pub static ACTION: Table = Table {
         key(
             "answer",
             Shape::Name,
-            "the name of the resource, for `on: record`",
+            "the name of the resource, for `on: record`; none for `on: collection`, which needs both `answer` and `output`",
             "answer: conversion",
             "The key of the output in the response.",
         ),
