@@ -52,6 +52,7 @@ const CORE_ORDER: &[&str] = &[
     "ttl_cache",
     "header",
     "stale_reference",
+    "ability",
     "principal",
     "db",
     "field_type",

@@ -230,13 +230,14 @@ pub enum DefaultValue {
     Literal(Word),
     Now(Span),
     Caller(Span),
+    Hook(Span),
 }
 
 impl DefaultValue {
     pub fn span(&self) -> Span {
         match self {
             DefaultValue::Literal(word) => word.span,
-            DefaultValue::Now(span) | DefaultValue::Caller(span) => *span,
+            DefaultValue::Now(span) | DefaultValue::Caller(span) | DefaultValue::Hook(span) => *span,
         }
     }
 }

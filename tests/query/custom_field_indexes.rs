@@ -132,7 +132,14 @@ async fn plan(state: &Arc<State>, query: &str) -> String {
     let entry = state.catalog.by_plural("products").expect("there are products");
     let types =
         load_types(&state.custom_fields, &state.db, state.db.reader(), "products").await.expect("types are read");
-    let planner = Planner { catalog: context.catalog(), entry, custom: &types.of, deleted: false, visible: &|_| None };
+    let planner = Planner {
+        catalog: context.catalog(),
+        entry,
+        custom: &types.of,
+        deleted: false,
+        caller: &caller,
+        visible: &|_| None,
+    };
     let plan = planner
         .plan(&parse(query).expect("a query"), Default::default())
         .unwrap_or_else(|error| panic!("{query}: {error}"));

@@ -208,12 +208,13 @@ impl Server {
         self.client(&self.token(abilities).await)
     }
 
-    /// A new user without administrator rights, with a role of these permissions, and a client with a token of these
+    /// A new user without administrator rights, with a role of these permissions and every ability, and a client with a token of these
     /// abilities.
     pub async fn user(&self, permissions: &[&str], abilities: &[&str]) -> (Value, Client) {
         let admin = self.admin();
         let number = admin.get("/users").await.ok()["meta"]["total"].as_i64().expect("a total");
-        let role = json!({ "name": format!("Role {number}"), "permissions": permissions });
+        let name = format!("Role {number}");
+        let role = json!({ "name": name, "permissions": permissions, "abilities": ["*"] });
         let role = admin.post("/roles", role).await.created("role");
         let email = format!("user{number}@example.com");
         let user = json!({ "name": format!("User {number}"), "email": email, "role_ids": [role["id"]] });

@@ -208,8 +208,8 @@ fn writing(field: &Field) -> Vec<TokenStream> {
     let access = if field.shown == Shown::Never { Access::Internal } else { field.access };
     items.extend(access.word().map(ident));
     match &field.default {
-        // A hook sets it, so the record starts without a default.
-        Default::None | Default::Hook => {}
+        Default::None => {}
+        Default::Hook => items.push(quote!(default_hook)),
         Default::Literal(text) => items.push(quote!(default = #text)),
         Default::Now => items.push(quote!(default_now)),
         Default::Caller => items.push(quote!(default_caller)),

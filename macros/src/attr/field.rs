@@ -47,6 +47,7 @@ pub fn read(ident: &Ident, ty: &Type, written: Written, settings: Option<&Settin
             "default" => fill(any_text(entry, problems).map(DefaultValue::Literal), problems),
             "default_now" => fill(flag(entry, problems).map(DefaultValue::Now), problems),
             "default_caller" => fill(flag(entry, problems).map(DefaultValue::Caller), problems),
+            "default_hook" => fill(flag(entry, problems).map(DefaultValue::Hook), problems),
             key if is_flag(key) => read_flag(&mut flags, entry, problems),
             key => {
                 if let Some(facts) = kind::attributes().find(|facts| facts.attribute == key) {

@@ -29,6 +29,6 @@ pub fn check(field: &Field, problems: &mut Problems) {
         DefaultValue::Caller(span) if !matches!(kind, FieldType::Ref { .. }) => {
             problems.report(*span, "`default_caller` applies to a `reference(\"user\")` only");
         }
-        DefaultValue::Now(_) | DefaultValue::Caller(_) => {}
+        DefaultValue::Now(_) | DefaultValue::Caller(_) | DefaultValue::Hook(_) => {}
     }
 }

@@ -119,6 +119,7 @@ pub fn field(field: &Field) -> TokenStream {
             values.push(quote!(default: ::charter_runtime::generated::DefaultValue::Literal(#text)));
         }
         Some(DefaultValue::Now(_)) => values.push(quote!(default: ::charter_runtime::generated::DefaultValue::Now)),
+        Some(DefaultValue::Hook(_)) => values.push(quote!(default: ::charter_runtime::generated::DefaultValue::Hook)),
         Some(DefaultValue::Caller(_)) => {
             values.push(quote!(default: ::charter_runtime::generated::DefaultValue::Caller))
         }

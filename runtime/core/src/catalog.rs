@@ -9,9 +9,10 @@ use std::sync::Arc;
 use charter_model::naming::snake;
 use sha2::{Digest, Sha256};
 
+use crate::ability::{ALL, ALL_READS, APPLICATION_READ, APPLICATION_WRITE};
 use crate::db::fold;
 use crate::error::Error;
-use crate::meta::{FieldMeta, IncludeMeta, IncludeTarget, Kind, Operation, ResourceMeta, Shown};
+use crate::meta::{ActionMethod, FieldMeta, IncludeMeta, IncludeTarget, Kind, Operation, ResourceMeta, Shown};
 use crate::record::{RequiredParents, Shape, Source};
 use crate::suggest::hint;
 
@@ -63,6 +64,8 @@ pub struct Behavior {
     /// The resource of attachments: files that belong to records of resources with `attachments`. They are created by
     /// a multipart body, listed below their record, and need the abilities of its resource.
     pub is_attached: bool,
+    /// Every Charter application has the resource, as it has users. `application:read` does not grant it.
+    pub is_platform: bool,
 }
 
 /// A record that the visibility of another depends on: the one in the nested path, or the one that embeds it.
@@ -195,11 +198,39 @@ impl Catalog {
         self.entries.iter().find(|entry| entry.is_attached())
     }
 
-    /// Every ability that some endpoint needs.
+    /// Every ability that some endpoint needs, as the API names it: `products:read` and `products:write`.
     pub fn abilities(&self) -> BTreeSet<String> {
-        let served = self.entries.iter().filter(|e| e.is_served() && !e.is_attached()).map(|e| e.meta.ability);
-        let all = served.flat_map(|ability| [format!("{ability}:read"), format!("{ability}:write")]);
+        let all = self.with_abilities().flat_map(|entry| {
+            let ability = entry.meta.ability;
+            [format!("{ability}:read"), format!("{ability}:write")]
+        });
         all.chain([EXPLAIN_ABILITY.to_string()]).collect()
+    }
+
+    /// Every ability that a token or a role can have: `*`, `*:read`, those of the application, those of
+    /// [`Catalog::abilities`], and each deed alone, such as `products:create`.
+    pub fn grantable_abilities(&self) -> BTreeSet<String> {
+        let mut all = self.abilities();
+        all.extend([ALL, ALL_READS, APPLICATION_READ, APPLICATION_WRITE].map(String::from));
+        for entry in self.with_abilities() {
+            all.extend(entry.deeds().map(|deed| format!("{}:{deed}", entry.meta.ability)));
+        }
+        all
+    }
+
+    fn with_abilities(&self) -> impl Iterator<Item = &Entry> {
+        self.entries.iter().filter(|entry| entry.is_served() && !entry.is_attached())
+    }
+
+    /// Adds the abilities that `application:read` and `application:write` stand for.
+    pub fn expand_abilities(&self, mut abilities: Vec<String>) -> Vec<String> {
+        for (group, word) in [(APPLICATION_READ, "read"), (APPLICATION_WRITE, "write")] {
+            if abilities.iter().any(|ability| ability == group) {
+                let of_application = self.with_abilities().filter(|entry| !entry.behavior.is_platform);
+                abilities.extend(of_application.map(|entry| format!("{}:{word}", entry.meta.ability)));
+            }
+        }
+        abilities
     }
 
     /// Every permission that some endpoint needs.
@@ -227,6 +258,19 @@ impl Entry {
     /// True if the resource has endpoints of its own.
     pub fn is_served(&self) -> bool {
         !self.meta.operations.is_empty() || !self.meta.actions.is_empty()
+    }
+
+    /// The names of the operations that write: `create`, `update`, `delete`, `restore`, and those of its actions.
+    pub fn deeds(&self) -> impl Iterator<Item = &'static str> {
+        let serves = |operation| self.meta.operations.contains(&operation);
+        let plain = [
+            ("create", !self.meta.singleton && serves(Operation::Create)),
+            ("update", serves(Operation::Update)),
+            ("delete", !self.meta.singleton && serves(Operation::Delete)),
+            ("restore", self.meta.keeps_deleted()),
+        ];
+        let actions = self.meta.actions.iter().filter(|a| a.method == ActionMethod::Post || a.needs_write);
+        plain.into_iter().filter(|(_, is_served)| *is_served).map(|(name, _)| name).chain(actions.map(|a| a.name))
     }
 
     /// True for the resource of attachments. Access to them follows the abilities of the resource they belong to.

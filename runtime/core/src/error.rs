@@ -110,6 +110,8 @@ pub enum Error {
     InvalidToken,
     /// 403: the token lacks the ability.
     AbilityMissing(String),
+    /// 403: no role of the user grants the ability.
+    RoleAbilityMissing(String),
     /// 403: the user lacks the permission.
     PermissionMissing(String),
     /// 403: only an administrator may do this, whatever permissions the user has.
@@ -162,7 +164,11 @@ pub const CODES: &[(&str, u16, &str)] = &[
     ),
     ("unauthenticated", 401, "No token was sent."),
     ("invalid_token", 401, "The token is unknown, expired or revoked."),
-    ("ability_missing", 403, "The token lacks the ability that the endpoint requires."),
+    (
+        "ability_missing",
+        403,
+        "The token lacks the ability that the endpoint requires, or no role of its user grants it.",
+    ),
     (
         "permission_missing",
         403,
@@ -242,7 +248,7 @@ impl Error {
             Error::Malformed(_) => "malformed_request",
             Error::Unauthenticated => "unauthenticated",
             Error::InvalidToken => "invalid_token",
-            Error::AbilityMissing(_) => "ability_missing",
+            Error::AbilityMissing(_) | Error::RoleAbilityMissing(_) => "ability_missing",
             Error::PermissionMissing(_) | Error::AdministratorsOnly | Error::Forbidden(_) => "permission_missing",
             Error::UserDeactivated => "user_deactivated",
             Error::LinkInvalid => "link_invalid",
@@ -276,6 +282,7 @@ impl Error {
             Error::Unauthenticated => "Send a token: `Authorization: Bearer <token>`.".into(),
             Error::InvalidToken => "The token is unknown, expired or revoked.".into(),
             Error::AbilityMissing(ability) => format!("The token lacks the ability `{ability}`."),
+            Error::RoleAbilityMissing(ability) => format!("No role of this user grants the ability `{ability}`."),
             Error::PermissionMissing(permission) => format!("This requires the permission `{permission}`."),
             Error::AdministratorsOnly => "Only an administrator may do this.".into(),
             Error::UserDeactivated => "The user of this token is deactivated.".into(),

@@ -11,6 +11,7 @@
 // The derives name the crate that applications use, which has these modules too.
 extern crate self as charter_runtime;
 
+pub mod ability;
 pub mod catalog;
 pub mod clock;
 pub mod counts;

@@ -179,6 +179,8 @@ pub enum DefaultValue {
     Now,
     /// The id of the calling user.
     Caller,
+    /// The hook `check` or `before_save` sets it.
+    Hook,
 }
 
 /// Predicates that a field accepts in `q`.

@@ -1,13 +1,16 @@
 //! The caller of a request, with the checks of abilities and permissions.
+//!
+//! A request may do what both its token and its user's roles allow (the decisions, "Authentication, users, roles,
+//! settings").
 
 use std::collections::HashSet;
 
 use chrono::{DateTime, Utc};
 
+use crate::ability::{self, Ability};
 use crate::error::{Error, Result};
 
-/// The user that a token or session authenticates. The abilities and the user's permissions must both allow an
-/// operation.
+/// The user that a token or session authenticates.
 #[derive(Debug, Clone, Default)]
 pub struct Principal {
     /// `None` for commands of the operator.
@@ -17,46 +20,71 @@ pub struct Principal {
     pub is_active: bool,
     pub role_ids: Vec<i64>,
     pub permissions: HashSet<String>,
+    /// Abilities of the token; `*` for a session.
     pub abilities: Vec<String>,
+    /// Abilities that the user's roles grant; `*` for an administrator.
+    pub role_abilities: Vec<String>,
     /// Expiry of the token, which limits what it may grant.
     pub expires_at: Option<DateTime<Utc>>,
-}
-
-/// Reports whether the list has the ability, or `*` for all.
-pub fn grants_ability(abilities: &[String], ability: &str) -> bool {
-    abilities.iter().any(|held| held == "*" || held == ability)
 }
 
 impl Principal {
     /// The operator at the command line, who may do everything.
     pub fn operator() -> Principal {
-        Principal { is_admin: true, is_active: true, abilities: vec!["*".into()], ..Principal::default() }
+        let all = vec![ability::ALL.to_string()];
+        Principal {
+            is_admin: true,
+            is_active: true,
+            abilities: all.clone(),
+            role_abilities: all,
+            ..Principal::default()
+        }
     }
 
     /// Reports whether this principal may do everything that `before` could do.
     pub fn covers(&self, before: &Principal) -> bool {
         let is_permitted = !before.is_admin && before.permissions.is_subset(&self.permissions);
-        (self.is_admin || is_permitted) && before.abilities.iter().all(|ability| self.has_ability(ability))
+        let covers = |now: &[String], before: &[String]| before.iter().all(|one| ability::grants(now, one));
+        (self.is_admin || is_permitted)
+            && covers(&self.abilities, &before.abilities)
+            && covers(&self.role_abilities, &before.role_abilities)
     }
 
+    /// Reports whether the token and the user's roles grant the ability.
     pub fn has_ability(&self, ability: &str) -> bool {
-        grants_ability(&self.abilities, ability)
+        ability::grants(&self.abilities, ability) && ability::grants(&self.role_abilities, ability)
     }
 
     /// # Errors
-    /// [`Error::AbilityMissing`] if the token does not have it.
+    /// [`Error::AbilityMissing`] or [`Error::RoleAbilityMissing`].
     pub fn need_ability(&self, ability: &str) -> Result<()> {
-        if self.has_ability(ability) { Ok(()) } else { Err(Error::AbilityMissing(ability.into())) }
+        self.need(ability, ability)
+    }
+
+    /// Reports whether the caller may do this.
+    pub fn may(&self, ability: Ability) -> bool {
+        self.has_ability(&ability.narrow())
     }
 
     /// # Errors
-    /// [`Error::AbilityMissing`] with the first ability if the token has none of them.
-    pub fn need_any_ability(&self, abilities: &[String]) -> Result<()> {
+    /// [`Error::AbilityMissing`] or [`Error::RoleAbilityMissing`] with the first ability, if the caller has none of them.
+    pub fn need_any_ability(&self, abilities: &[Ability]) -> Result<()> {
         match abilities.first() {
-            Some(first) if !abilities.iter().any(|ability| self.has_ability(ability)) => {
-                Err(Error::AbilityMissing(first.clone()))
+            Some(first) if !abilities.iter().any(|ability| self.may(*ability)) => {
+                // Of the others, one may be missing from the token and another from the roles.
+                self.need(&first.narrow(), &first.to_string())
             }
             _ => Ok(()),
+        }
+    }
+
+    fn need(&self, needed: &str, shown: &str) -> Result<()> {
+        if !ability::grants(&self.abilities, needed) {
+            Err(Error::AbilityMissing(shown.into()))
+        } else if !ability::grants(&self.role_abilities, needed) {
+            Err(Error::RoleAbilityMissing(shown.into()))
+        } else {
+            Ok(())
         }
     }
 
@@ -65,11 +93,11 @@ impl Principal {
     /// # Errors
     /// [`Error::PermissionMissing`] if no role of the user grants it.
     pub fn need_permission(&self, permission: &str) -> Result<()> {
-        if self.is_admin || self.permissions.contains(permission) {
-            Ok(())
-        } else {
-            Err(Error::PermissionMissing(permission.into()))
-        }
+        if self.has_permission(permission) { Ok(()) } else { Err(Error::PermissionMissing(permission.into())) }
+    }
+
+    pub fn has_permission(&self, permission: &str) -> bool {
+        self.is_admin || self.permissions.contains(permission)
     }
 }
 
@@ -78,11 +106,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn star_includes_every_ability_and_administrators_have_every_permission() {
-        let caller = Principal { abilities: vec!["products:read".into()], ..Principal::default() };
+    fn the_token_and_the_roles_must_both_grant_an_ability() {
+        let list = |ability: &str| vec![ability.to_string()];
+        let caller = Principal { abilities: list("*"), role_abilities: list("products:read"), ..Principal::default() };
         assert!(caller.need_ability("products:read").is_ok());
-        assert!(caller.need_ability("products:write").is_err());
-        assert!(caller.need_permission("settings.manage").is_err());
+        assert!(matches!(caller.need_ability("products:write"), Err(Error::RoleAbilityMissing(_))));
+        let narrow = Principal { abilities: list("products:read"), role_abilities: list("*"), ..Principal::default() };
+        assert!(matches!(narrow.need_ability("products:write"), Err(Error::AbilityMissing(_))));
+    }
+
+    #[test]
+    fn the_operator_has_every_ability_and_permission() {
         assert!(Principal::operator().need_ability("products:write").is_ok());
         assert!(Principal::operator().need_permission("settings.manage").is_ok());
     }

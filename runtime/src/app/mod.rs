@@ -85,6 +85,7 @@ impl App {
             attachment::route(),
             audit_log::route(),
         ];
+        let platform = platform.map(|route| Route { is_platform: true, ..route });
         App {
             name,
             routes: routes.into_iter().chain(platform).collect(),

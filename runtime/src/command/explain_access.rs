@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::output;
 use crate::server::ServerState;
+use charter_core::ability;
 use charter_core::catalog::Entry;
 use charter_core::error::{Error, Result};
 use charter_core::ops::Context;
@@ -16,7 +17,7 @@ use charter_core::principal::Principal;
 use charter_core::query::Condition;
 use charter_core::suggest::hint;
 use charter_platform::attachment;
-use charter_platform::auth::{Secret, caller_of, token, user};
+use charter_platform::auth::{Secret, caller_of, role, token, user};
 
 pub(super) fn command(format: Arg) -> Command {
     Command::new("can")
@@ -107,11 +108,15 @@ async fn run_checks(
     let owner = user::Entity::find_by_id(token.user_id).one(state.db.reader()).await?.ok_or(Error::InvalidToken)?;
     let caller = caller_of(state, token).await?;
     let user = if caller.is_admin { format!("{}, an administrator", owner.email) } else { owner.email };
-    let ability = method.abilities.join(" or ");
+    let ability = method.access.abilities_text();
+    let roles =
+        role::Entity::find().filter(role::Column::Id.is_in(caller.role_ids.clone())).all(state.db.reader()).await?;
+    let of_token = Principal { role_abilities: vec![ability::ALL.into()], ..caller.clone() };
     let verdicts = [
         ("user", if caller.is_active { Ok(user) } else { Err(Error::UserDeactivated) }),
-        ("ability", caller.need_any_ability(&method.abilities).map(|()| ability)),
-        ("permission", check_permission(&caller, method.permission)),
+        ("ability", of_token.need_any_ability(&method.access.abilities).map(|()| ability)),
+        ("role", check_roles(state, &caller, &roles, method)),
+        ("permission", check_permission(&caller, &roles, method.access.permission)),
     ];
     for (rule, verdict) in verdicts {
         if !checks.add(rule, verdict) {
@@ -134,17 +139,35 @@ async fn find(state: &ServerState, token: &str) -> Result<Option<token::Model>> 
     Ok(query.one(state.db.reader()).await?)
 }
 
-fn check_permission(caller: &Principal, permission: Option<&'static str>) -> Result<String> {
-    match permission {
-        None => Ok("none is required".into()),
-        Some(permission) => caller.need_permission(permission).map(|()| permission.into()),
+/// Names the role that grants one of the abilities.
+fn check_roles(state: &ServerState, caller: &Principal, roles: &[role::Model], method: &Method) -> Result<String> {
+    caller.need_any_ability(&method.access.abilities)?;
+    let grants = |role: &role::Model| {
+        let words = state.catalog.expand_abilities(role::words(&role.abilities));
+        method.access.abilities.iter().any(|needed| ability::grants(&words, &needed.narrow()))
+    };
+    Ok(granted_by(caller, roles.iter().find(|role| grants(role))))
+}
+
+/// Names the role that grants the permission.
+fn check_permission(caller: &Principal, roles: &[role::Model], permission: Option<&'static str>) -> Result<String> {
+    let Some(permission) = permission else { return Ok("none is required".into()) };
+    caller.need_permission(permission)?;
+    let grants = |role: &role::Model| role::words(&role.permissions).iter().any(|word| word == permission);
+    Ok(format!("{permission}, {}", granted_by(caller, roles.iter().find(|role| grants(role)))))
+}
+
+fn granted_by(caller: &Principal, role: Option<&role::Model>) -> String {
+    match role {
+        Some(role) if !caller.is_admin => format!("granted by the role {}", role.name),
+        _ => "administrators have all".into(),
     }
 }
 
 /// Checks that the caller can see the record.
 async fn check_record(context: &Context<'_>, entry: &Entry, method: &Method, id: i64) -> Result<String> {
     if entry.is_attached() {
-        attachment::check_access(context, id, method.name == "GET").await?;
+        attachment::check_access(context, id, method.call.deed()).await?;
     }
     if let RouteOperation::Restore = method.call {
         return ops::restorable(context, entry, id, Condition::always()).await.map(|()| "exists".into());

@@ -173,7 +173,7 @@ fn rules(catalog: &Catalog, field: &FieldMeta) -> String {
         DefaultValue::Caller => sentences.push("Default: the calling user.".into()),
         DefaultValue::Literal("") => sentences.push("Default: empty.".into()),
         DefaultValue::Literal(text) => sentences.push(format!("Default: `{text}`.")),
-        DefaultValue::None => {}
+        DefaultValue::None | DefaultValue::Hook => {}
     }
     match field.access {
         Access::ReadOnly => sentences.push("Read-only.".into()),

@@ -11,7 +11,7 @@ use charter_core::catalog::EXPLAIN_ABILITY;
 use charter_core::catalog::{Catalog, Entry};
 use charter_core::meta::{Deprecated, FieldMeta, Kind, Shown};
 use charter_core::ops::list::explain::MEDIA_TYPE;
-use charter_core::ops::write_access;
+use charter_core::ops::{Access, RESTORE};
 use charter_core::query::{
     self, DEFAULT_PER_PAGE, MAX_PER_PAGE, MAX_VALUE_CHARACTERS, Predicate, Reads, include_names,
 };
@@ -115,7 +115,7 @@ pub(super) fn of_record(entry: &Entry) -> Vec<Node> {
 
 /// The parameter `deleted` of resources with soft delete.
 fn deleted(entry: &Entry) -> Option<Node> {
-    let (ability, _) = write_access(entry);
+    let ability = Access::write(entry, RESTORE).abilities_text();
     let description = format!(
         "`only` returns deleted {} instead, with `deleted_at`, by which they can be sorted and filtered. \
          Also requires the ability `{ability}`.",

@@ -222,9 +222,11 @@ pub(super) fn error_page(state: &Arc<ServerState>, http_request: &Request, error
     }
     let (title, message) = match error {
         Error::NotFound => ("Not found", "This page does not exist, or you may not see it.".to_string()),
-        Error::Forbidden(_) | Error::PermissionMissing(_) | Error::AbilityMissing(_) | Error::AdministratorsOnly => {
-            ("Not permitted", error.message(&request_id))
-        }
+        Error::Forbidden(_)
+        | Error::PermissionMissing(_)
+        | Error::AbilityMissing(_)
+        | Error::RoleAbilityMissing(_)
+        | Error::AdministratorsOnly => ("Not permitted", error.message(&request_id)),
         Error::RateLimited(_) => ("Too many attempts", error.message(&request_id)),
         Error::Internal(_) => ("Something went wrong", error.message(&request_id)),
         _ => ("The request failed", error.message(&request_id)),

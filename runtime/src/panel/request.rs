@@ -18,10 +18,12 @@ use super::session::flash::Flash;
 use super::{Panel, url};
 use crate::server::ServerState;
 use crate::server::{Response, headers, read_body};
+use charter_core::ability::READ;
 use charter_core::catalog::Entry;
 use charter_core::error::{Error, Result};
 use charter_core::header;
 use charter_core::meta::{FieldMeta, Operation};
+use charter_core::ops::{Access, RouteOperation};
 use charter_core::query::{Pair, decode};
 use charter_core::trace::TRACEPARENT;
 use charter_platform::auth::SignedIn;
@@ -119,27 +121,22 @@ impl<'r> PanelRequest<'r> {
         Ok(PanelRequest { state, raw, user, locale, csrf_token, api: &panel.api, cache: &panel.cache })
     }
 
-    /// Returns true if the user has the read permission of a resource.
+    /// Returns true if the user may read a resource.
     pub(super) fn may_read(&self, entry: &Entry) -> bool {
-        entry.meta.read_permission.is_none_or(|permission| self.user.principal.need_permission(permission).is_ok())
+        self.may_do(entry, READ)
     }
 
-    /// Returns true if the resource has this operation and the user has the permission for it.
+    /// Returns true if the resource has this operation and the user may use it. A page for a write shows the record.
     pub(super) fn may(&self, entry: &Entry, operation: Operation) -> bool {
         let served =
             entry.meta.operations.contains(&operation) && !(entry.meta.singleton && operation == Operation::Create);
-        let permitted = match operation {
-            Operation::List | Operation::Show => self.may_read(entry),
-            _ => self.may_write(entry),
-        };
-        served && permitted
+        let deed = RouteOperation::Operation(operation).deed();
+        served && self.may_read(entry) && self.may_do(entry, deed)
     }
 
-    /// Returns true if the user has the read and the write permission of a resource.
-    pub(super) fn may_write(&self, entry: &Entry) -> bool {
-        let permission = entry.meta.write_permission;
-        self.may_read(entry)
-            && permission.is_none_or(|permission| self.user.principal.need_permission(permission).is_ok())
+    /// Returns true if the user may do this: `read`, an operation such as `restore`, or the name of an action.
+    pub(super) fn may_do(&self, entry: &Entry, deed: &'static str) -> bool {
+        Access::of(&self.state.catalog, entry, deed).allows(&self.user.principal)
     }
 
     /// Returns true if the rules beyond permissions let the user change this record: a saved view is changed by its

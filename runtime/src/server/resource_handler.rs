@@ -90,7 +90,7 @@ impl ResourceEndpoint {
         let Some(method) = self.methods.iter().find(|method| method.name == method_name) else {
             return Err(Error::method_not_allowed(self.methods.iter().map(|method| method.name)));
         };
-        method.admit(&caller)?;
+        method.access.check(&caller)?;
         let (request_id, trace) = (headers::request_id(request), headers::trace(request));
         let mut context =
             Context::new(state, &caller, state.db.reader()).with_request_id(request_id.as_deref()).with_trace(trace);
@@ -109,7 +109,7 @@ impl ResourceEndpoint {
             },
         };
         if let (true, PathKind::Member, Some(id)) = (entry.is_attached(), self.path_kind, id) {
-            attachment::check_access(&context, id, method.name == "GET").await?;
+            attachment::check_access(&context, id, method.call.deed()).await?;
         }
         let mut key = match method.call.accepts_idempotency_key() {
             true => headers::key(request, &caller)?,
@@ -156,7 +156,7 @@ impl ResourceEndpoint {
         let revalidated;
         if bypass_cache {
             revalidated = revalidate(state, &caller).await?;
-            method.admit(&revalidated)?;
+            method.access.check(&revalidated)?;
             context = Context::new(state, &revalidated, state.db.reader())
                 .with_request_id(request_id.as_deref())
                 .with_trace(trace);

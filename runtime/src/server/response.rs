@@ -72,7 +72,7 @@ impl Response {
         let value = match error {
             Error::Unauthenticated => r#"Bearer realm="charter""#.to_string(),
             Error::InvalidToken => r#"Bearer realm="charter", error="invalid_token""#.to_string(),
-            Error::AbilityMissing(ability) => {
+            Error::AbilityMissing(ability) | Error::RoleAbilityMissing(ability) => {
                 format!(r#"Bearer realm="charter", error="insufficient_scope", scope="{ability}""#)
             }
             Error::MethodNotAllowed(methods) => methods.join(", "),

@@ -4,11 +4,10 @@ pub use charter_model::reserved::BULK_PATH as BULK;
 
 use super::RESTORE;
 use super::write::bulk;
+use crate::ability::{Ability, READ};
 use crate::catalog::{Catalog, Entry};
-use crate::error::Result;
 use crate::meta::{ActionMeta, ActionMethod, ActionOn, ActionOutput, Operation};
-use crate::ops::State;
-use crate::principal::Principal;
+use crate::ops::{Access, State};
 
 /// Prefix of every path of the API.
 pub const API: &str = "/api/v1";
@@ -44,6 +43,26 @@ pub enum RouteOperation {
 }
 
 impl RouteOperation {
+    /// `list`, `show`, `create`, `update`, `delete`, `bulk`, `restore`, or the name of the action.
+    pub fn name(self) -> &'static str {
+        match self {
+            RouteOperation::Operation(Operation::List) => "list",
+            RouteOperation::Operation(Operation::Show) => "show",
+            RouteOperation::Operation(Operation::Create) => "create",
+            RouteOperation::Operation(Operation::Update) => "update",
+            RouteOperation::Operation(Operation::Delete) => "delete",
+            RouteOperation::Action(action) => action.name,
+            RouteOperation::Bulk => BULK,
+            RouteOperation::Restore => RESTORE,
+        }
+    }
+
+    /// The deed of the ability that it needs: `read`, or the name of the operation.
+    pub fn deed(self) -> &'static str {
+        let needs_write = matches!(self, RouteOperation::Action(action) if action.needs_write);
+        if self.reads() && !needs_write { READ } else { self.name() }
+    }
+
     /// True if it changes nothing.
     pub fn reads(self) -> bool {
         match self {
@@ -106,8 +125,8 @@ pub fn routes(state: &State) -> Vec<RouteInfo> {
     let mut routes = Vec::new();
     for entry in state.catalog.entries() {
         for path_kind in path_kinds(&state.catalog, entry) {
-            for Method { name, call, abilities, permission } in methods(&state.catalog, entry, path_kind) {
-                let ability = abilities.join(" or ");
+            for Method { name, call, access } in methods(&state.catalog, entry, path_kind) {
+                let (ability, permission) = (access.abilities_text(), access.permission);
                 let path = format!("{API}/{}", path(&state.catalog, entry, path_kind));
                 routes.push(RouteInfo { method: name, path, resource: entry.meta.name, ability, permission, call });
             }
@@ -119,21 +138,11 @@ pub fn routes(state: &State) -> Vec<RouteInfo> {
 /// The operations of a resource by name: `list`, `show`, `create`, `update`, `delete`, `restore`, `bulk`, and its
 /// actions.
 pub fn operations(state: &State, entry: &Entry) -> Vec<(&'static str, Method)> {
-    let name = |call: RouteOperation| match call {
-        RouteOperation::Operation(Operation::List) => "list",
-        RouteOperation::Operation(Operation::Show) => "show",
-        RouteOperation::Operation(Operation::Create) => "create",
-        RouteOperation::Operation(Operation::Update) => "update",
-        RouteOperation::Operation(Operation::Delete) => "delete",
-        RouteOperation::Action(action) => action.name,
-        RouteOperation::Bulk => BULK,
-        RouteOperation::Restore => RESTORE,
-    };
     let path_kinds = path_kinds(&state.catalog, entry);
     path_kinds
         .into_iter()
         .flat_map(|path_kind| methods(&state.catalog, entry, path_kind))
-        .map(|method| (name(method.call), method))
+        .map(|method| (method.call.name(), method))
         .collect()
 }
 
@@ -162,25 +171,14 @@ pub fn path_kinds(catalog: &Catalog, entry: &Entry) -> Vec<PathKind> {
 pub struct Method {
     pub name: &'static str,
     pub call: RouteOperation,
-    /// The caller needs one of these.
-    pub abilities: Vec<String>,
-    pub permission: Option<&'static str>,
-}
-
-impl Method {
-    /// # Errors
-    /// 403 when the caller has none of the abilities, or not the permission.
-    pub fn admit(&self, caller: &Principal) -> Result<()> {
-        caller.need_any_ability(&self.abilities)?;
-        self.permission.map_or(Ok(()), |permission| caller.need_permission(permission))
-    }
+    pub access: Access,
 }
 
 /// The methods of a path, in the order of `Allow`.
 pub fn methods(catalog: &Catalog, entry: &Entry, path_kind: PathKind) -> Vec<Method> {
     let method = |name, call| {
-        let (abilities, permission) = required_access(catalog, entry, path_kind, call);
-        Method { name, call, abilities, permission }
+        let access = required_access(catalog, entry, path_kind, call);
+        Method { name, call, access }
     };
     let all: &[(&str, Operation)] = match path_kind {
         PathKind::Collection => &[("GET", Operation::List), ("POST", Operation::Create)],
@@ -236,42 +234,21 @@ pub fn collection(catalog: &Catalog, entry: &Entry) -> String {
     path(catalog, entry, PathKind::Collection)
 }
 
-/// The ability and the permission that a write needs. A write responds with the record, so it needs the permission to
-/// read where the resource has no permission to write.
-pub fn write_access(entry: &Entry) -> (String, Option<&'static str>) {
-    (format!("{}:write", entry.meta.ability), entry.meta.write_permission.or(entry.meta.read_permission))
-}
-
-/// The ability and the permission that a read needs.
-pub fn read_access(entry: &Entry) -> (String, Option<&'static str>) {
-    (format!("{}:read", entry.meta.ability), entry.meta.read_permission)
-}
-
-/// The abilities, of which the caller needs one, and the permission. A list of the attachments of a record needs what
-/// that record's resource needs; another operation on attachments learns the resource only once it has loaded the
-/// attachment.
-fn required_access(
-    catalog: &Catalog,
-    entry: &Entry,
-    path_kind: PathKind,
-    call: RouteOperation,
-) -> (Vec<String>, Option<&'static str>) {
-    let writes = !call.reads() || matches!(call, RouteOperation::Action(action) if action.needs_write);
-    let access = |entry: &Entry| match writes {
-        true => write_access(entry),
-        false => read_access(entry),
+/// The access that an operation needs. A list of the attachments of a record needs what that record's resource needs.
+fn required_access(catalog: &Catalog, entry: &Entry, path_kind: PathKind, call: RouteOperation) -> Access {
+    let entry = match path_kind {
+        PathKind::Attached(index) => &catalog.entries()[index],
+        _ => entry,
     };
-    let (ability, permission) = match path_kind {
-        PathKind::Attached(index) => access(&catalog.entries()[index]),
-        _ if entry.is_attached() => {
-            let mut abilities: Vec<String> = catalog.attachables().map(|target| access(target).0).collect();
-            abilities.sort();
-            abilities.dedup();
-            return (abilities, None);
+    let access = Access::of(catalog, entry, call.deed());
+    match call {
+        // Each operation of a bulk write is checked by itself.
+        RouteOperation::Bulk => {
+            let deeds = bulk::methods(entry).map(|(deed, ..)| Ability { resource: entry.meta.ability, deed });
+            Access { abilities: deeds.collect(), ..access }
         }
-        _ => access(entry),
-    };
-    (vec![ability], permission)
+        _ => access,
+    }
 }
 
 /// The path of a new record, for `Location`.

@@ -1,6 +1,7 @@
 //! Operations of every resource (list, show, create, update, delete, restore, bulk) and its named actions: from an HTTP
 //! request to a response.
 
+mod access;
 pub mod action;
 mod attached_records;
 pub mod audit;
@@ -35,14 +36,12 @@ pub use crate::ops::write::restore::{RESTORE, find as restorable};
 pub use crate::ops::write::result::{StoredResponse, WriteResult};
 pub use crate::ops::write::update::release;
 pub use crate::ops::write::update::revise;
+pub use access::Access;
 pub use action::{ActionCall, ActionHandler, ActionResult};
 pub use attached_records::attachable;
 pub use attached_records::attached_to;
 pub use context::Context;
-pub use endpoints::{
-    API, BULK, Method, RouteInfo, RouteOperation, collection, is_of_api, operations, paths, read_access, routes,
-    write_access,
-};
+pub use endpoints::{API, BULK, Method, RouteInfo, RouteOperation, collection, is_of_api, operations, paths, routes};
 pub use etag::{Preconditions, tag, with_gzip_suffix};
 pub use extensions::Extensions;
 pub use hooks::RunningHook;

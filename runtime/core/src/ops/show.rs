@@ -34,7 +34,14 @@ pub async fn show(
     let mut errors = FieldErrors::default();
     let deleted = errors.collect(restore::asks_for_deleted(context, entry, &request))?.unwrap_or(false);
     let hidden = |other: &Entry| visibility::hidden(context, other);
-    let planner = Planner { catalog: context.catalog(), entry, custom: &Default::default(), deleted, visible: &hidden };
+    let planner = Planner {
+        catalog: context.catalog(),
+        entry,
+        custom: &Default::default(),
+        deleted,
+        caller: context.caller(),
+        visible: &hidden,
+    };
     let includes = planner.includes(&request.include, &mut errors);
     let mut fields = request.fields.as_ref().map(|names| planner.fields(names, &mut errors));
     fields.iter_mut().for_each(|fields| fields.extend(planner.embedded(&request.include)));
@@ -43,6 +50,7 @@ pub async fn show(
         find(context, entry, id, &within, query).await?;
     }
     errors.into_result()?;
+    include::check_access(context, entry, &includes)?;
     let condition = visibility_condition(context, entry, deleted).and(within);
     let representation = Representation { includes: &includes, fields: fields.as_deref(), deleted };
     let record = read(context, entry, id, &condition, representation).await?.ok_or(Error::NotFound)?;

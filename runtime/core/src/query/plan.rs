@@ -14,6 +14,7 @@ use crate::custom_field::{CustomFieldType, CustomFieldTypes, json_operand};
 use crate::db::fold;
 use crate::error::{FieldErrors, Result};
 use crate::meta::{FieldMeta, IncludeMeta, Kind, Shown};
+use crate::principal::Principal;
 use crate::record::Source;
 use crate::suggest::hint;
 
@@ -77,6 +78,8 @@ pub struct Planner<'a> {
     pub custom: &'a CustomFieldTypes,
     /// True if the request selects deleted records, which makes `deleted_at` filterable.
     pub deleted: bool,
+    /// The caller, whose rights decide which relations and fields a request can name.
+    pub caller: &'a Principal,
     /// The condition for records of another resource to be visible to the caller. `None` if all are visible.
     pub visible: &'a (dyn Fn(&Entry) -> Option<Condition> + Sync),
 }

@@ -5,9 +5,10 @@ use charter_model::naming::snake;
 
 use super::condition::Reference;
 use super::plan::Planner;
+use crate::ability::Ability;
 use crate::catalog::Entry;
 use crate::custom_field::CustomFieldType;
-use crate::meta::{FieldMeta, Filter, IncludeTarget, Kind, ResourceMeta, Shown};
+use crate::meta::{FieldMeta, Filter, IncludeMeta, IncludeTarget, Kind, ResourceMeta, Shown};
 use crate::record::RECORD;
 use crate::record::{Join, Source};
 use crate::suggest::hint;
@@ -60,6 +61,10 @@ impl<'a> Planner<'a> {
         let Kind::Ref { resource } = via.kind else { return Err(unknown()) };
         let other = self.catalog.linked(resource);
         let is_filterable = |f: &FieldMeta| is_filterable(f) && f.is_column() && self.entry.exposes(via, other, f.name);
+        if !self.may_filter_by(via, other, name) {
+            let ability = Ability::read(other.meta.ability);
+            return Err(format!("is on {}, which requires the ability `{ability}`", other.meta.plural));
+        }
         match other.field(name).filter(|f| is_filterable(f)) {
             Some(field) if let Some(condition) = (self.visible)(other) => {
                 let reference = Reference { via, table: other.meta.table, condition: Box::new(condition) };
@@ -74,6 +79,19 @@ impl<'a> Planner<'a> {
                 hint(name, other.meta.fields.iter().filter(|f| is_filterable(f)).map(|f| f.name))
             )),
         }
+    }
+
+    /// Reports whether the caller may filter by a field of the `target` of a reference: the record itself shows it, or
+    /// the caller may read the target.
+    fn may_filter_by(self, via: &FieldMeta, target: &Entry, field: &str) -> bool {
+        let is_shown = |include: &IncludeMeta| {
+            matches!(include.target, IncludeTarget::One { via: other } if other == via.name)
+                && include.fields.contains(&field)
+        };
+        let meta = target.meta;
+        self.entry.derives(via, field)
+            || meta.read_permission.is_none_or(|permission| self.caller.has_permission(permission))
+                && (self.entry.meta.includes.iter().any(is_shown) || self.caller.may(Ability::read(meta.ability)))
     }
 
     /// Canonical form of a name in `q`: `productGroup.name` and `product_group.name` have the same. `None` if it is
@@ -146,8 +164,13 @@ impl Entry {
                 matches!(include.target, IncludeTarget::One { via } if via == reference.name)
                     && (include.fields.is_empty() || include.fields.contains(&field))
             });
-        let derived = |f: &FieldMeta| matches!(f.kind, Kind::Derived { via, field: other } if via == reference.name && other == field);
-        included || self.meta.fields.iter().any(derived)
+        included || self.derives(reference, field)
+    }
+
+    /// True if a field of this resource is derived from this field of the referenced record.
+    fn derives(&self, reference: &FieldMeta, field: &str) -> bool {
+        let is_derived = |f: &FieldMeta| matches!(f.kind, Kind::Derived { via, field: other } if via == reference.name && other == field);
+        self.meta.fields.iter().any(is_derived)
     }
 }
 
@@ -189,6 +212,7 @@ mod tests {
     use crate::catalog::Behavior;
     use crate::catalog::{Catalog, Entry};
     use crate::custom_field::CustomFieldTypes;
+    use crate::principal::Principal;
     use crate::query::{Condition, Planner};
     use crate::resource::Resource as _;
 
@@ -238,6 +262,7 @@ mod tests {
             entry: catalog.linked("tag"),
             custom: &custom,
             deleted: false,
+            caller: &Principal::operator(),
             visible: &|_| None,
         };
         assert_eq!(planner.resolve("cf.size").err().unwrap(), "the custom fields of tags cannot be filtered by");
@@ -252,7 +277,8 @@ mod tests {
         let entry = catalog.linked("animal");
         assert!(catalog.linked("keeper").is_restricted && !entry.is_restricted);
         let is_restricted = |visible: &(dyn Fn(&Entry) -> Option<Condition> + Sync)| {
-            let planner = Planner { catalog: &catalog, entry, custom: &custom, deleted: false, visible };
+            let caller = &Principal::operator();
+            let planner = Planner { catalog: &catalog, entry, custom: &custom, deleted: false, caller, visible };
             planner.resolve("keeper.name").map(|named| matches!(named, Named::Related(..))).unwrap()
         };
         assert!(is_restricted(&|_| Some(Condition::always())));

@@ -9,7 +9,7 @@ use charter_core::catalog::Entry;
 use charter_core::db::Sql;
 use charter_core::error::{Error, Result};
 use charter_core::ops::Context;
-use charter_core::ops::{attachable, load, read_access, visible, write_access};
+use charter_core::ops::{Access, attachable, load, visible};
 use charter_core::query::Condition;
 use charter_core::resource::Resource;
 
@@ -22,11 +22,8 @@ pub(super) fn scope(context: &Context<'_>) -> Option<Condition> {
     let mut seen = Vec::new();
     for target in context.catalog().attachables() {
         // A caller who may only write may delete attachments.
-        let permissions = [target.meta.read_permission, target.meta.write_permission];
-        let has =
-            |permission: Option<&str>| permission.is_none_or(|name| context.caller().need_permission(name).is_ok());
-        let may = permissions.into_iter().any(has);
-        if may {
+        let access = [Access::read(target), Access::write(target, "delete")];
+        if access.iter().any(|access| access.allows(context.caller())) {
             // Checked even if everyone sees the resource, because a cascade in the database may have deleted the
             // record.
             let exists = Condition::refers(id, target.meta, visible(context, target));
@@ -41,20 +38,18 @@ pub(super) fn scope(context: &Context<'_>) -> Option<Condition> {
 ///
 /// # Errors
 /// [`Error::NotFound`] if not, as for a record that the caller cannot see.
-pub async fn check_access(context: &Context<'_>, id: i64, reads: bool) -> Result<()> {
+pub async fn check_access(context: &Context<'_>, id: i64, deed: &'static str) -> Result<()> {
     let attachment = record::Entity::find_by_id(id).one(context.db()).await?.ok_or(Error::NotFound)?;
     let target = attachable(context.catalog(), &attachment.attachable_type).ok_or(Error::NotFound)?;
-    check_permission(context, target, reads).map_err(|_| Error::NotFound)
+    check_permission(context, target, deed).map_err(|_| Error::NotFound)
 }
 
 /// Checks the ability and permission to read or write attachments of a resource.
 ///
 /// # Errors
 /// 403 if an ability or a permission is missing.
-pub(super) fn check_permission(context: &Context<'_>, target: &Entry, reads: bool) -> Result<()> {
-    let (ability, permission) = if reads { read_access(target) } else { write_access(target) };
-    context.caller().need_ability(&ability)?;
-    permission.map_or(Ok(()), |permission| context.caller().need_permission(permission))
+pub(super) fn check_permission(context: &Context<'_>, target: &Entry, deed: &'static str) -> Result<()> {
+    Access::of(context.catalog(), target, deed).check(context.caller())
 }
 
 /// Reports whether the record exists and the caller sees it. With `lock`, the row is locked until the transaction ends.

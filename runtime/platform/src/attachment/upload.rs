@@ -136,7 +136,7 @@ async fn target<'c>(context: &Context<'c>, changes: &mut Changes) -> Result<Opti
         }
     };
     let Some(target) = found else { return Ok(None) };
-    access::check_permission(context, target, false)?;
+    access::check_permission(context, target, "create")?;
     let Some(id) = id else { return Ok(None) };
     if !access::target_exists(context, target, id, false).await? {
         changes

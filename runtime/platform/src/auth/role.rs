@@ -1,10 +1,11 @@
-//! Roles: named sets of permissions.
+//! Roles: named sets of abilities and permissions.
 
 use charter_macros::Resource;
 use sea_orm::QueryResult;
 use sea_orm::entity::prelude::*;
 
 use super::TokenCache;
+use charter_core::catalog::Catalog;
 use charter_core::error::{Error, Result};
 use charter_core::meta::{FieldMeta, Kind};
 use charter_core::ops::{Context, Draft, Route, load_all, release};
@@ -14,7 +15,7 @@ use charter_core::suggest::hint;
 
 #[derive(Clone, Debug, PartialEq, Resource)]
 #[resource(name = "role", write_permission = "users.manage", events)]
-#[resource(description = "A named set of permissions, assigned to users.")]
+#[resource(description = "A named set of abilities and permissions, assigned to users.")]
 pub struct Model {
     pub id: i64,
     #[field(string(255), required, unique)]
@@ -27,6 +28,12 @@ pub struct Model {
         example = "users.manage"
     )]
     pub permissions: Json,
+    #[field(
+        list(100),
+        description = "The operations that the role grants, such as `products:read`; `application:read` and `application:write` stand for all resources of the application, `*:read` for every read, and `*` for everything. A request may do what both its token and the roles of its user allow. You cannot grant abilities or permissions that you do not have.",
+        example = "products:read"
+    )]
+    pub abilities: Json,
     #[field(read_only)]
     pub created_at: DateTimeUtc,
     #[field(read_only)]
@@ -45,14 +52,27 @@ trait Behaviour {
 
 impl Behaviour for Entity {
     async fn check(context: &Context<'_>, draft: &mut Draft<Entity>) -> Result<()> {
-        let known = context.catalog().permissions();
-        let given: Vec<String> = match draft.model.permissions.try_as_ref() {
-            Some(list) => serde_json::from_value(list.clone()).unwrap_or_default(),
-            None => Vec::new(),
-        };
-        for permission in given.iter().filter(|p| !known.contains(&p.as_str())) {
-            let hint = hint(permission, known.iter().copied());
-            draft.error("permissions", format!("refers to an unknown permission `{permission}`{hint}"));
+        let (catalog, caller) = (context.catalog(), context.caller());
+        let known = catalog.permissions();
+        let before = draft.before.as_ref().map(|role| words(&role.permissions)).unwrap_or_default();
+        for permission in draft.model.permissions.try_as_ref().map(words).unwrap_or_default() {
+            if !known.contains(permission.as_str()) {
+                let hint = hint(&permission, known.iter().copied());
+                draft.error("permissions", format!("refers to an unknown permission `{permission}`{hint}"));
+            } else if !before.contains(&permission) && !caller.has_permission(&permission) {
+                draft.error("permissions", format!("cannot grant `{permission}`, which you do not have"));
+            }
+        }
+        let before = draft.before.as_ref().map(|role| words(&role.abilities)).unwrap_or_default();
+        for ability in draft.model.abilities.try_as_ref().map(words).unwrap_or_default() {
+            if before.contains(&ability) {
+                continue;
+            }
+            if let Some(problem) = unknown_ability(catalog, &ability) {
+                draft.error("abilities", problem);
+            } else if !caller.has_ability(&ability) {
+                draft.error("abilities", format!("cannot grant `{ability}`, which you do not have"));
+            }
         }
         Ok(())
     }
@@ -83,14 +103,30 @@ impl Behaviour for Entity {
     }
 }
 
-/// Roles with permissions that no endpoint needs.
+/// The message for an ability that no endpoint needs.
+pub(super) fn unknown_ability(catalog: &Catalog, ability: &str) -> Option<String> {
+    let known = catalog.grantable_abilities();
+    let hint = || hint(ability, known.iter().map(String::as_str));
+    (!known.contains(ability)).then(|| format!("refers to an unknown ability `{ability}`{}", hint()))
+}
+
+/// The seeded role that reads and writes the resources of the application.
+pub const MEMBER: &str = "Member";
+
+/// The elements of a list of words.
+pub fn words(list: &Json) -> Vec<String> {
+    serde_json::from_value(list.clone()).unwrap_or_default()
+}
+
+/// Roles with abilities or permissions that no endpoint needs.
 pub async fn stale_references(context: &Context<'_>) -> Result<Vec<StaleReference>> {
-    let known = context.catalog().permissions();
+    let (permissions, abilities) = (context.catalog().permissions(), context.catalog().grantable_abilities());
     let mut found = Vec::new();
     for role in Entity::find().all(context.db()).await? {
-        let permissions: Vec<String> = serde_json::from_value(role.permissions).map_err(Error::internal)?;
-        for permission in permissions.iter().filter(|one| !known.contains(one.as_str())) {
-            let problem = format!("grants `{permission}`, which no endpoint needs");
+        let stale_permissions = words(&role.permissions).into_iter().filter(|one| !permissions.contains(one.as_str()));
+        let stale_abilities = words(&role.abilities).into_iter().filter(|one| !abilities.contains(one));
+        for word in stale_permissions.chain(stale_abilities) {
+            let problem = format!("grants `{word}`, which no endpoint needs");
             found.push(StaleReference { kind: "roles", id: role.id, name: role.name.clone(), problem });
         }
     }

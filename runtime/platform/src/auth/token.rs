@@ -6,11 +6,11 @@ use sea_orm::entity::prelude::*;
 
 use super::Secret;
 use super::TokenCache;
+use super::role::{unknown_ability, words};
+use charter_core::ability;
 use charter_core::error::Result;
 use charter_core::ops::{Context, Draft, Route};
-use charter_core::principal::grants_ability;
 use charter_core::stale_reference::StaleReference;
-use charter_core::suggest::hint;
 
 #[derive(Clone, Debug, PartialEq, Resource)]
 #[resource(name = "token", owner = "user_id")]
@@ -107,7 +107,7 @@ fn grants(draft: &Draft<Entity>) -> bool {
     let Some(before) = &draft.before else { return true };
     let current = abilities(Some(&before.abilities));
     let given = abilities(draft.model.abilities.try_as_ref());
-    let does_more = given.iter().any(|ability| !grants_ability(&current, ability));
+    let does_more = given.iter().any(|one| !ability::grants(&current, one));
     does_more || Some(&before.expires_at) != draft.model.expires_at.try_as_ref()
 }
 
@@ -121,27 +121,27 @@ fn check_abilities(context: &Context<'_>, draft: &mut Draft<Entity>) {
     if given.is_empty() {
         draft.error("abilities", "must contain at least one ability");
     }
-    let known = context.catalog().abilities();
     for ability in &given {
-        if ability != "*" && !known.contains(ability) {
-            let hint = hint(ability, known.iter().map(String::as_str));
-            draft.error("abilities", format!("refers to an unknown ability `{ability}`{hint}"));
-        } else if !context.caller().has_ability(ability) {
+        if let Some(problem) = unknown_ability(context.catalog(), ability) {
+            draft.error("abilities", problem);
+        } else if !ability::grants(&context.caller().abilities, ability) {
             draft.error("abilities", format!("cannot grant `{ability}`, which your own token does not have"));
+        } else if !context.caller().has_ability(ability) {
+            draft.error("abilities", format!("cannot grant `{ability}`, which your roles do not grant"));
         }
     }
 }
 
 fn abilities(list: Option<&Json>) -> Vec<String> {
-    list.and_then(|list| serde_json::from_value(list.clone()).ok()).unwrap_or_default()
+    list.map(words).unwrap_or_default()
 }
 
 /// Tokens with abilities that no endpoint needs.
 pub async fn stale_references(context: &Context<'_>) -> Result<Vec<StaleReference>> {
-    let known = context.catalog().abilities();
+    let known = context.catalog().grantable_abilities();
     let mut found = Vec::new();
     for token in Entity::find().all(context.db()).await? {
-        for ability in abilities(Some(&token.abilities)).iter().filter(|one| *one != "*" && !known.contains(*one)) {
+        for ability in abilities(Some(&token.abilities)).iter().filter(|one| !known.contains(*one)) {
             let problem = format!("grants `{ability}`, which no endpoint needs");
             found.push(StaleReference { kind: "tokens", id: token.id, name: token.name.clone(), problem });
         }

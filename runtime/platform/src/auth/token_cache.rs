@@ -9,6 +9,7 @@ use sea_orm::entity::prelude::*;
 
 use super::session::SessionCache;
 use super::{Secret, role, token, user};
+use charter_core::ability;
 use charter_core::error::{Error, Result};
 use charter_core::ops::State;
 use charter_core::principal::Principal;
@@ -194,29 +195,40 @@ pub async fn caller_of(state: &State, token: token::Model) -> Result<Principal> 
     let user = user::Entity::find_by_id(token.user_id).one(state.db.reader()).await?.ok_or(Error::InvalidToken)?;
     Ok(Principal {
         token_id: Some(token.id),
-        abilities: serde_json::from_value(token.abilities).map_err(Error::internal)?,
+        abilities: state.catalog.expand_abilities(words(token.abilities)?),
         expires_at: token.expires_at,
         ..load_principal(state, user).await?
     })
 }
 
-/// Loads a user's role permissions; the abilities stay empty.
+/// Loads the permissions and abilities of a user's roles; the abilities of the token stay empty.
 pub(super) async fn load_principal(state: &State, user: user::Model) -> Result<Principal> {
     let role_ids: Vec<i64> = serde_json::from_value(user.role_ids).map_err(Error::internal)?;
     let roles = match role_ids.is_empty() {
         true => Vec::new(),
         false => role::Entity::find().filter(role::Column::Id.is_in(role_ids.clone())).all(state.db.reader()).await?,
     };
-    let permissions = roles.into_iter().map(|role| serde_json::from_value::<Vec<String>>(role.permissions));
-    let permissions = permissions.collect::<Result<Vec<_>, _>>().map_err(Error::internal)?;
+    let (mut permissions, mut role_abilities) = (HashSet::new(), Vec::new());
+    for role in roles {
+        permissions.extend(words(role.permissions)?);
+        role_abilities.extend(words(role.abilities)?);
+    }
+    if user.is_admin {
+        role_abilities = vec![ability::ALL.into()];
+    }
     Ok(Principal {
         user_id: Some(user.id),
         is_admin: user.is_admin,
         is_active: user.is_active,
-        permissions: permissions.into_iter().flatten().collect(),
+        permissions,
+        role_abilities: state.catalog.expand_abilities(role_abilities),
         role_ids,
         ..Principal::default()
     })
+}
+
+fn words(list: Json) -> Result<Vec<String>> {
+    serde_json::from_value(list).map_err(Error::internal)
 }
 
 /// Writes `last_used_at` in the background. A failure is only logged.

@@ -5,7 +5,7 @@ use sea_orm::ActiveValue::Set;
 use sea_orm::entity::prelude::*;
 
 use super::TokenCache;
-use super::{invitation, session};
+use super::{invitation, role, session};
 use charter_core::db::{Lock, Sql};
 use charter_core::error::{Error, Result};
 use charter_core::ops::{Context, Draft, Route};
@@ -37,7 +37,11 @@ pub struct Model {
     pub is_active: bool,
     #[field(default = "false", description = "True if the user administers the service and has every permission.")]
     pub is_admin: bool,
-    #[field(ref_list("role"))]
+    #[field(
+        ref_list("role"),
+        default_hook,
+        description = "The ids of the user's roles. Default: the role of `settings.default_role_id`."
+    )]
     pub role_ids: Json,
     #[field(read_only)]
     pub created_at: DateTimeUtc,
@@ -72,6 +76,9 @@ impl Behaviour for Entity {
             if same.one(context.db()).await?.is_some() {
                 draft.error("email", "is already taken");
             }
+        }
+        if let Some(problem) = exceeding_role(context, draft).await? {
+            draft.error("role_ids", problem);
         }
         let was = draft.before.as_ref().map(|user| user.is_admin).unwrap_or_default();
         let is = draft.model.is_admin.try_as_ref().copied().unwrap_or(was);
@@ -109,6 +116,10 @@ impl Behaviour for Entity {
         }
         if let Some(email) = email {
             draft.model.email = Set(email);
+        }
+        if draft.model.role_ids.is_not_set() {
+            let default = default_role(context).await?;
+            draft.model.role_ids = Set(serde_json::json!(default.as_slice()));
         }
         Ok(())
     }
@@ -157,6 +168,49 @@ impl Behaviour for Entity {
         draft.reveal("invitation_url", &invitation::url(context.state(), &secret));
         Ok(())
     }
+}
+
+/// The role of users who are created without one: that of the setting `default_role_id`, or else the seeded role Member
+/// in an application without this setting.
+async fn default_role(context: &Context<'_>) -> Result<Option<i64>> {
+    let dialect = context.state().db.dialect();
+    let setting = context.catalog().get("settings").ok().filter(|entry| entry.field(DEFAULT_ROLE).is_some());
+    let mut sql = match setting {
+        Some(entry) => {
+            let mut sql = Sql::new(dialect, "SELECT ");
+            sql.name(DEFAULT_ROLE).push(" AS \"id\" FROM ").name(entry.meta.table);
+            sql
+        }
+        None => Sql::new(dialect, "SELECT \"id\" FROM \"roles\" WHERE \"name\" = "),
+    };
+    if setting.is_none() {
+        sql.bind(role::MEMBER);
+    }
+    let row = sql.one(context.db()).await?;
+    Ok(row.map(|row| row.try_get("", "id")).transpose()?.flatten())
+}
+
+/// The setting with the default role.
+const DEFAULT_ROLE: &str = "default_role_id";
+
+/// The message for a role that a caller assigns although it grants more than the caller has.
+async fn exceeding_role(context: &Context<'_>, draft: &Draft<Entity>) -> Result<Option<String>> {
+    let caller = context.caller();
+    let Some(given) = draft.model.role_ids.try_as_ref().filter(|_| !caller.is_admin) else { return Ok(None) };
+    let ids = |list: &Json| serde_json::from_value::<Vec<i64>>(list.clone()).unwrap_or_default();
+    let before = draft.before.as_ref().map(|user| ids(&user.role_ids)).unwrap_or_default();
+    let added: Vec<i64> = ids(given).into_iter().filter(|id| !before.contains(id)).collect();
+    for role in role::Entity::find().filter(role::Column::Id.is_in(added)).all(context.db()).await? {
+        let lacks = |word: &String| !caller.has_ability(word);
+        if let Some(word) = role::words(&role.abilities).into_iter().find(lacks) {
+            return Ok(Some(format!("cannot assign the role {}: you do not have its ability `{word}`", role.name)));
+        }
+        let lacks = |word: &String| !caller.has_permission(word);
+        if let Some(word) = role::words(&role.permissions).into_iter().find(lacks) {
+            return Ok(Some(format!("cannot assign the role {}: you do not have its permission `{word}`", role.name)));
+        }
+    }
+    Ok(None)
 }
 
 /// The email address in lower case, which makes it unique regardless of case.

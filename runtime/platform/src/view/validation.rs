@@ -10,6 +10,7 @@ use charter_core::custom_field::{self, Types};
 use charter_core::error::{Error, Result};
 use charter_core::meta::Shown;
 use charter_core::ops::Context;
+use charter_core::principal::Principal;
 use charter_core::query::{Filter, Planner};
 use charter_core::stale_reference::StaleReference;
 use charter_core::suggest::hint;
@@ -18,6 +19,7 @@ use charter_core::suggest::hint;
 pub(super) struct ViewValidator<'c> {
     catalog: &'c Catalog,
     entry: &'c Entry,
+    caller: &'c Principal,
     custom: Arc<Types>,
 }
 
@@ -30,7 +32,7 @@ impl<'c> ViewValidator<'c> {
             }
             false => Arc::default(),
         };
-        Ok(ViewValidator { catalog: context.catalog(), entry, custom })
+        Ok(ViewValidator { catalog: context.catalog(), entry, caller: context.caller(), custom })
     }
 
     fn planner(&self) -> Planner<'_> {
@@ -40,6 +42,7 @@ impl<'c> ViewValidator<'c> {
             entry: self.entry,
             custom: &self.custom.of,
             deleted: false,
+            caller: self.caller,
             visible: &|_| None,
         }
     }

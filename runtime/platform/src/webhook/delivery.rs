@@ -10,7 +10,7 @@ use std::sync::Arc;
 use chrono::{DateTime, TimeDelta, Utc};
 use sea_orm::QueryResult;
 
-use super::subscriptions::{insert_deliveries, receives_sql};
+use super::subscriptions::{insert_deliveries, may_see_sql, receives_sql};
 use super::transport::Attempt;
 use charter_core::db::{Db, Dialect, Sql};
 use charter_core::error::{Error, Result};
@@ -218,16 +218,46 @@ fn as_i64(count: usize) -> i64 {
 
 /// Claims deliveries that are due, within the limits.
 pub(super) async fn claim(
-    db: &Db,
+    state: &State,
     kind: AttemptKind,
     limits: &ClaimLimits<'_>,
     now: DateTime<Utc>,
 ) -> Result<Vec<Claim>> {
-    let ids = if limits.slots == 0 { Vec::new() } else { due(db, kind, limits, now).await? };
+    let db = &state.db;
+    let mut ids = if limits.slots == 0 { Vec::new() } else { due(db, kind, limits, now).await? };
+    cancel_unreadable(state, &mut ids, now).await?;
     if ids.is_empty() {
         return Ok(Vec::new());
     }
     lease(db, &ids, Some(kind), now).await
+}
+
+/// Cancels those of the deliveries whose webhook may no longer receive the event's record, and removes them.
+async fn cancel_unreadable(state: &State, ids: &mut Vec<i64>, now: DateTime<Utc>) -> Result<()> {
+    if ids.is_empty() {
+        return Ok(());
+    }
+    let (db, dialect) = (&state.db, state.db.dialect());
+    let mut sql = Sql::new(dialect, "SELECT d.\"id\" AS \"id\" FROM \"webhook_deliveries\" d ");
+    sql.push(
+        "JOIN \"webhooks\" w ON w.\"id\" = d.\"webhook_id\" JOIN \"events\" e ON e.\"id\" = d.\"event_id\" WHERE ",
+    );
+    sql.in_ids("d.\"id\"", ids).push(" AND NOT (").push(&may_see_sql(&state.catalog, dialect)).push(")");
+    let rows = sql.all(db.reader()).await?;
+    let unreadable = rows.iter().map(|row| row.try_get("", "id")).collect::<Result<Vec<i64>, _>>()?;
+    if unreadable.is_empty() {
+        return Ok(());
+    }
+    let transaction = db.begin().await?;
+    let mut sql =
+        Sql::new(dialect, "UPDATE \"webhook_deliveries\" AS d SET \"status\" = 'cancelled', \"finished_at\" = ");
+    sql.bind(now).push(" WHERE d.\"status\" = 'pending' AND ");
+    write_unleased(&mut sql, now);
+    sql.push(" AND ").in_ids("\"id\"", &unreadable);
+    sql.run(&transaction).await?;
+    transaction.commit().await?;
+    ids.retain(|id| !unreadable.contains(id));
+    Ok(())
 }
 
 /// Claims one delivery for a single attempt, in any status. Returns `None` while another attempt is running.

@@ -6,12 +6,12 @@ use sea_orm::entity::prelude::*;
 
 use super::record::Delivery;
 use super::signature::TIMESTAMP;
-use super::subscriptions::{may_see_sql, read_permission};
+use super::subscriptions::{may_see_sql, resource_of};
 use super::transport::{METHOD, headers};
 use super::{Webhooks, redelivery};
 use charter_core::db::Sql;
 use charter_core::error::{Error, Result};
-use charter_core::ops::{Context, Route};
+use charter_core::ops::{Access, Context, Route};
 
 #[derive(Clone, Debug, PartialEq, Resource)]
 #[resource(name = "webhook_log", label = "Webhook log", plural = "logs", path = "logs", table = "webhook_logs")]
@@ -93,8 +93,7 @@ impl Behaviour for Entity {
             .map(Delivery::from)
     }
 
-    /// Returns the request of an attempt. It needs the ability to subscribe to the event, not the ability to read its
-    /// record.
+    /// Returns the request of an attempt, which contains the record: it needs the access to read it.
     async fn request(context: &Context<'_>, log: &Model) -> Result<SentRequest> {
         need_access(context, log).await?;
         let mut sql =
@@ -119,8 +118,8 @@ async fn need_access(context: &Context<'_>, log: &Model) -> Result<()> {
     if context.caller().is_admin {
         return Ok(());
     }
-    if let Some(needed) = read_permission(context.catalog(), &log.event) {
-        context.caller().need_permission(needed)?;
+    if let Some(entry) = resource_of(context.catalog(), &log.event).filter(|entry| !entry.is_attached()) {
+        Access::read(entry).check(context.caller())?;
     }
     let dialect = context.state().db.dialect();
     // Users who are not administrators reach only their own webhooks.

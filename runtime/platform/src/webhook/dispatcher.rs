@@ -15,6 +15,7 @@ use super::cancellation::cancel_remaining;
 use super::delivery::{self, AttemptKind, Claim, ClaimLimits};
 use super::results::{FinishedAttempt, record_results};
 use super::retention;
+use super::suspension::suspend;
 use super::transport::{Outcome, Transport};
 use super::{Metrics, Webhooks};
 use charter_core::clock::Clock;
@@ -178,6 +179,7 @@ impl DispatchLoop {
         let ends = self.record_finished().await;
         let freed = ends.as_ref().is_ok_and(|freed| *freed);
         let now = self.state.clock.now();
+        let suspended = if wake == Wake::Tick { suspend(&self.state.db, now).await } else { Ok(()) };
         let fanned_out = delivery::fan_out(&self.state, now).await;
         let cancelled = match wake == Wake::Tick || self.cancels_pending {
             true => cancel_remaining(&self.state.db, now).await,
@@ -193,6 +195,7 @@ impl DispatchLoop {
             self.start_attempts(AttemptKind::Retry).await?;
         }
         ends?;
+        suspended?;
         cancelled?;
         Ok(fanned_out?.may_have_more || self.cancels_pending)
     }
@@ -211,7 +214,7 @@ impl DispatchLoop {
             per_failing_webhook: FAILING_CONCURRENCY.min(self.per_webhook),
             running: &self.running,
         };
-        let claims = delivery::claim(&self.state.db, kind, &limits, self.state.clock.now()).await?;
+        let claims = delivery::claim(&self.state, kind, &limits, self.state.clock.now()).await?;
         let started = claims.len();
         for claim in claims {
             self.spawn_attempt(claim, kind);

@@ -15,6 +15,7 @@ mod retry_policy;
 pub mod signature;
 mod state;
 mod subscriptions;
+mod suspension;
 pub mod transport;
 pub mod url_policy;
 

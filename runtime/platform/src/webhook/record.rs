@@ -10,7 +10,7 @@ use super::transport::Outcome;
 use super::{SigningSecret, Webhooks, cancel, redelivery, subscriptions};
 use charter_core::db::Lock;
 use charter_core::error::{Error, FieldErrors, Result};
-use charter_core::ops::{Context, Draft, Route};
+use charter_core::ops::{Access, Context, Draft, Route};
 use charter_core::stale_reference::StaleReference;
 use charter_core::suggest::hint;
 
@@ -61,6 +61,19 @@ pub struct Model {
     pub last_failure_at: Option<DateTimeUtc>,
     #[field(read_only)]
     pub disabled_at: Option<DateTimeUtc>,
+    #[field(
+        string(32),
+        read_only,
+        description = "Why the server disabled the webhook: `failing`, `token_revoked` or `token_expired` (of the token that made it), or `user_deactivated`. Null if it is active, or if a request disabled it.",
+        example = "failing"
+    )]
+    pub disabled_reason: Option<String>,
+    /// The token that made or enabled it; null for a session, and for a webhook from before.
+    #[field(internal)]
+    pub token_id: Option<i64>,
+    /// The abilities of that token at the time: the webhook receives no more.
+    #[field(list(100), internal, default_hook)]
+    pub abilities: Json,
     #[field(read_only)]
     pub created_at: DateTimeUtc,
     #[field(read_only)]
@@ -155,6 +168,7 @@ impl Behaviour for Entity {
         let is_active = draft.model.is_active.try_as_ref().copied().unwrap_or(was_active);
         if was_active != is_active {
             draft.model.disabled_at = Set((!is_active).then(|| context.now()));
+            draft.model.disabled_reason = Set(None);
         }
         if let Some(before) = draft.before.as_ref().filter(|_| is_active && !was_active)
             && cancel(context.state().db.dialect(), context.db(), before.id, context.now()).await?
@@ -162,6 +176,12 @@ impl Behaviour for Entity {
             return Err(Error::Conflict(
                 "The pending deliveries of the webhook are still being cancelled. Try again in a moment.".into(),
             ));
+        }
+        let is_owner = draft.model.user_id.try_as_ref() == context.caller().user_id.as_ref();
+        if draft.before.is_none() || (is_active && !was_active && is_owner) {
+            // It is as narrow as the token that makes or enables it.
+            draft.model.token_id = Set(context.caller().token_id);
+            draft.model.abilities = Set(serde_json::json!(context.caller().abilities));
         }
         let url = draft.before.as_ref().map(|webhook| &webhook.url);
         let moved = url.is_some() && url != draft.model.url.try_as_ref();
@@ -249,9 +269,16 @@ fn check_events(context: &Context<'_>, draft: &mut Draft<Entity>) {
         return;
     }
     for event in &given {
-        let needed = subscriptions::read_permission(context.catalog(), event);
-        if let Some(needed) = needed.filter(|needed| context.caller().need_permission(needed).is_err()) {
+        let Some(entry) = subscriptions::resource_of(context.catalog(), event).filter(|entry| !entry.is_attached())
+        else {
+            continue;
+        };
+        let access = Access::read(entry);
+        if let Some(needed) = access.permission.filter(|needed| !context.caller().has_permission(needed)) {
             draft.error("events", format!("contains `{event}`, which requires the permission `{needed}`"));
+        } else if !access.allows(context.caller()) {
+            let needed = access.abilities_text();
+            draft.error("events", format!("contains `{event}`, which requires the ability `{needed}`"));
         }
     }
 }

@@ -287,6 +287,7 @@ async fn write_webhook(
     if webhook.is_active != webhook.was_active {
         let now = shown(Some(now));
         sql.push(", \"is_active\" = ").bind(webhook.is_active).push(", \"disabled_at\" = ").bind(now);
+        sql.push(", \"disabled_reason\" = 'failing'");
         sql.push(", \"updated_at\" = ").bind(now);
         tracing::warn!(webhook = id, "webhook disabled: its deliveries have failed for 72 hours");
     }

@@ -1,17 +1,18 @@
-//! SQL that matches events with webhooks: the webhook subscribes to the event, and its owner may read the record.
+//! SQL that matches events with webhooks: the webhook subscribes to the event, and may receive the record.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use chrono::{DateTime, Utc};
 
+use charter_core::ability::{ALL, ALL_READS, APPLICATION_READ, Ability};
 use charter_core::catalog::{Catalog, Entry};
 use charter_core::db::{Dialect, Sql};
 
-/// The permission that is needed to read the record of an event, if any.
-pub(super) fn read_permission(catalog: &Catalog, event: &str) -> Option<&'static str> {
+/// The resource whose records an event is about, if any.
+pub(super) fn resource_of<'c>(catalog: &'c Catalog, event: &str) -> Option<&'c Entry> {
     let emits = |entry: &&Entry| entry.outbox_events().iter().any(|known| known == event);
-    catalog.entries().iter().find(emits)?.meta.read_permission
+    catalog.entries().iter().find(emits)
 }
 
 /// `INSERT INTO webhook_deliveries ... SELECT ... FROM` each event `e` and each webhook `w` that receives it.
@@ -27,7 +28,7 @@ pub(super) fn insert_deliveries(catalog: &Catalog, dialect: Dialect, now: DateTi
     sql
 }
 
-/// Condition that the webhook `w` receives the event `e`: it subscribes to it, and its owner may read the record.
+/// Condition that the webhook `w` receives the event `e`: it subscribes to it, and may receive the record.
 pub(super) fn receives_sql(catalog: &Catalog, dialect: Dialect) -> String {
     let subscribes = match dialect {
         Dialect::Postgres => "(w.\"events\" @> '\"*\"' OR w.\"events\" @> to_jsonb(e.\"name\"::text))",
@@ -36,27 +37,47 @@ pub(super) fn receives_sql(catalog: &Catalog, dialect: Dialect) -> String {
     format!("{subscribes} AND {}", may_see_sql(catalog, dialect))
 }
 
-/// Condition that the owner of the webhook `w` may currently read the record of the event `e`. It is evaluated at
-/// fan-out, because roles may have changed since the webhook was created, and `*` includes events that not every user
+/// Condition that the webhook `w` may currently receive the record of the event `e`: the token that made it exists, its
+/// user is active, and both its abilities and the user's roles grant reading. It is evaluated at fan-out and before each
+/// attempt, because rights may have changed since the webhook was created, and `*` includes events that not every user
 /// may read.
 pub(super) fn may_see_sql(catalog: &Catalog, dialect: Dialect) -> String {
-    let mut condition = String::from("1 = 1");
+    let mut condition = String::from(
+        "(w.\"token_id\" IS NULL OR EXISTS (SELECT 1 FROM \"tokens\" t WHERE t.\"id\" = w.\"token_id\")) \
+         AND EXISTS (SELECT 1 FROM \"users\" u WHERE u.\"id\" = w.\"user_id\" AND u.\"is_active\")",
+    );
     for entry in catalog.entries() {
         let events: Vec<String> = entry.outbox_events().iter().map(|event| literal(event)).collect();
         if events.is_empty() {
             continue;
         }
-        let mut permissions: BTreeSet<&str> = entry.meta.read_permission.into_iter().collect();
+        let mut read: Vec<&Entry> = vec![entry];
         if entry.is_attached() {
             // An event does not name the resource that an attachment belongs to.
-            permissions.extend(catalog.attachables().filter_map(|target| target.meta.read_permission));
+            read = catalog.attachables().collect();
         }
-        let permissions = permissions.into_iter().map(|permission| has_permission_sql(dialect, &literal(permission)));
-        for needed in permissions.chain(entry.is_restricted.then(|| OWNER_SQL.to_string())) {
-            let _ = write!(condition, " AND (e.\"name\" NOT IN ({}) OR {needed})", events.join(", "));
-        }
+        let permissions: BTreeSet<&str> = read.iter().filter_map(|entry| entry.meta.read_permission).collect();
+        let permissions = permissions.into_iter().map(|permission| {
+            let granted = contains_any_sql(dialect, "r.\"permissions\"", &[permission]);
+            role_grants_sql(dialect, &granted)
+        });
+        let abilities = read.iter().flat_map(|entry| {
+            let words = granting_words(entry);
+            let by_role = contains_any_sql(dialect, "r.\"abilities\"", &words);
+            [contains_any_sql(dialect, "w.\"abilities\"", &words), role_grants_sql(dialect, &by_role)]
+        });
+        let owner = entry.is_restricted.then(|| OWNER_SQL.to_string());
+        let needed: Vec<String> = permissions.chain(abilities).chain(owner).collect();
+        let _ = write!(condition, " AND (e.\"name\" NOT IN ({}) OR {})", events.join(", "), needed.join(" AND "));
     }
     condition
+}
+
+/// The abilities that grant reading a resource.
+fn granting_words(entry: &Entry) -> Vec<String> {
+    let own = Ability::read(entry.meta.ability).narrow();
+    let of_application = (!entry.behavior.is_platform).then(|| APPLICATION_READ.to_string());
+    [ALL.to_string(), ALL_READS.to_string(), own].into_iter().chain(of_application).collect()
 }
 
 /// Condition that the owner of the webhook `w` owns the record of the event `e`, that the record has no owner (0), or
@@ -65,21 +86,25 @@ pub(super) fn may_see_sql(catalog: &Catalog, dialect: Dialect) -> String {
 const OWNER_SQL: &str = "(COALESCE(e.\"owner_id\" IN (0, w.\"user_id\"), 1 = 0) OR \
     EXISTS (SELECT 1 FROM \"users\" u WHERE u.\"id\" = w.\"user_id\" AND u.\"is_admin\"))";
 
-/// Condition that the owner of the webhook `w` has a permission.
-fn has_permission_sql(dialect: Dialect, permission: &str) -> String {
-    let role = match dialect {
-        Dialect::Postgres => {
-            format!("r.\"permissions\" @> to_jsonb({permission}::text) AND u.\"role_ids\" @> to_jsonb(r.\"id\")")
-        }
-        Dialect::Sqlite => format!(
-            "{permission} IN (SELECT \"value\" FROM json_each(r.\"permissions\")) \
-             AND r.\"id\" IN (SELECT \"value\" FROM json_each(u.\"role_ids\"))"
-        ),
+/// Condition that the owner of the webhook `w` is an administrator, or has a role `r` for which `granted` holds.
+fn role_grants_sql(dialect: Dialect, granted: &str) -> String {
+    let of_user = match dialect {
+        Dialect::Postgres => "u.\"role_ids\" @> to_jsonb(r.\"id\")",
+        Dialect::Sqlite => "r.\"id\" IN (SELECT \"value\" FROM json_each(u.\"role_ids\"))",
     };
     format!(
         "EXISTS (SELECT 1 FROM \"users\" u WHERE u.\"id\" = w.\"user_id\" \
-         AND (u.\"is_admin\" OR EXISTS (SELECT 1 FROM \"roles\" r WHERE {role})))"
+         AND (u.\"is_admin\" OR EXISTS (SELECT 1 FROM \"roles\" r WHERE {of_user} AND {granted})))"
     )
+}
+
+/// Condition that a column with a list contains one of these words.
+fn contains_any_sql(dialect: Dialect, column: &str, words: &[impl AsRef<str>]) -> String {
+    let words = words.iter().map(|word| literal(word.as_ref())).collect::<Vec<_>>().join(", ");
+    match dialect {
+        Dialect::Postgres => format!("jsonb_exists_any({column}, ARRAY[{words}])"),
+        Dialect::Sqlite => format!("EXISTS (SELECT 1 FROM json_each({column}) WHERE \"value\" IN ({words}))"),
+    }
 }
 
 fn literal(text: &str) -> String {

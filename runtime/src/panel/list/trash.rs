@@ -15,7 +15,8 @@ use crate::panel::{layout, redirect};
 use crate::server::Response;
 use charter_core::catalog::Entry;
 use charter_core::error::Result;
-use charter_core::meta::{FieldMeta, Operation, Shown};
+use charter_core::meta::{FieldMeta, Shown};
+use charter_core::ops::RESTORE;
 use charter_core::query::Pair;
 
 /// Query string of deleted records, the same as the API's.
@@ -26,7 +27,7 @@ pub(crate) const QUERY_PARAMETER: &str = "&deleted=only";
 
 /// Returns true if the user may see and restore deleted records.
 pub(crate) fn may_view(request: &PanelRequest<'_>, entry: &Entry) -> bool {
-    entry.meta.keeps_deleted() && request.may(entry, Operation::Delete)
+    entry.meta.keeps_deleted() && request.may_read(entry) && request.may_do(entry, RESTORE)
 }
 
 /// Returns true if query parameters request deleted records.

@@ -16,6 +16,7 @@ use crate::panel::{layout, record, redirect, url};
 use crate::server::Response;
 use charter_core::error::{Error, Result};
 use charter_core::meta::{ActionMeta, ActionMethod, ActionOn, ActionOutput, FieldMeta};
+use charter_core::ops::RouteOperation;
 use charter_core::query::Pair;
 
 /// Returns true if the result of an action is shown on the page of its record: a GET without input.
@@ -41,15 +42,13 @@ pub(crate) async fn render_inline(request: &PanelRequest<'_>, target: &Target<'_
 }
 
 /// Returns true if the user may run an action.
-pub(crate) fn may_run(request: &PanelRequest<'_>, target: &Target<'_>, action: &ActionMeta) -> bool {
+pub(crate) fn may_run(request: &PanelRequest<'_>, target: &Target<'_>, action: &'static ActionMeta) -> bool {
     // The only action that is limited to administrators.
     if target.entry.meta.name == "user" && action.name == "invite" && !request.user.principal.is_admin {
         return false;
     }
-    match action.method {
-        ActionMethod::Get if !action.needs_write => request.may_read(target.entry),
-        ActionMethod::Get | ActionMethod::Post => request.may_write(target.entry),
-    }
+    let entry = target.entry;
+    request.may_read(entry) && request.may_do(entry, RouteOperation::Action(action).deed())
 }
 
 /// Returns true if an action with `until` was already run, by the value of its field.

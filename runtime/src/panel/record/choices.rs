@@ -5,6 +5,7 @@ use crate::panel::format::{datetime, labels};
 use crate::panel::list::columns::Column;
 use crate::panel::list::filter_row::FilterRow;
 use crate::panel::request::PanelRequest;
+use charter_core::ability::{ALL, ALL_READS, APPLICATION_READ, APPLICATION_WRITE};
 use charter_core::catalog::{Catalog, Entry};
 use charter_core::custom_field::{CustomFieldType, Definition};
 use charter_core::meta::{FieldMeta, Kind};
@@ -61,8 +62,16 @@ pub(crate) fn for_field(request: &PanelRequest<'_>, entry: &Entry, field: &Field
         entries.map(|entry| (entry.meta.plural.to_string(), labels::plural(entry.meta))).collect()
     };
     match (entry.meta.name, field.name) {
-        ("token", "abilities") => Some(same(std::iter::once("*".into()).chain(catalog.abilities()).collect())),
-        ("role", "permissions") => Some(same(catalog.permissions().into_iter().map(String::from).collect())),
+        ("token" | "role", "abilities") => {
+            // Nobody can grant more than they have.
+            let groups = [ALL, ALL_READS, APPLICATION_READ, APPLICATION_WRITE].map(String::from);
+            let all = groups.into_iter().chain(catalog.abilities());
+            Some(same(all.filter(|ability| request.user.principal.has_ability(ability)).collect()))
+        }
+        ("role", "permissions") => {
+            let held = |permission: &&str| request.user.principal.has_permission(permission);
+            Some(same(catalog.permissions().into_iter().filter(held).map(String::from).collect()))
+        }
         ("webhook", "events") => {
             Some(same(std::iter::once("*".into()).chain(readable().flat_map(Entry::events)).collect()))
         }

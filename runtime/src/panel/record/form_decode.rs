@@ -107,7 +107,7 @@ fn decode_value(catalog: &Catalog, kind: Kind, value: Value, zone: chrono_tz::Tz
                     let is_default = |name: &str, value: &Value| match entry.field(name).map(|field| field.default) {
                         Some(DefaultValue::Literal(text)) => value == text,
                         Some(DefaultValue::Now | DefaultValue::Caller) => true,
-                        Some(DefaultValue::None) | None => false,
+                        Some(DefaultValue::None | DefaultValue::Hook) | None => false,
                     };
                     let is_input = |(name, value): (&String, &Value)| {
                         name != "id" && value != "false" && !is_empty(value) && !(is_new && is_default(name, value))
@@ -187,7 +187,7 @@ pub(crate) fn default_values(request: &PanelRequest<'_>, entry: &Entry) -> Map<S
         DefaultValue::Caller => request.user.principal.user_id.map(Value::from),
         DefaultValue::Now if field.kind == Kind::Date => Some(now.date_naive().to_string().into()),
         DefaultValue::Now => Some(now.to_rfc3339_opts(SecondsFormat::Secs, true).into()),
-        DefaultValue::None => None,
+        DefaultValue::None | DefaultValue::Hook => None,
     };
     entry.meta.fields.iter().filter_map(|field| Some((field.name.to_string(), value(field)?))).collect()
 }

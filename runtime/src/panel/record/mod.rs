@@ -127,7 +127,7 @@ fn header(
     let entry = target.entry;
     let may_change = request.may_change_record(entry, record);
     let may = |operation| may_change && request.may(entry, operation);
-    let is_offered = |action: &ActionMeta| {
+    let is_offered = |action: &'static ActionMeta| {
         // An action that creates another record does not change this one.
         (may_change || matches!(action.output, ActionOutput::Created))
             && action::may_run(request, target, action)

@@ -96,7 +96,7 @@ async fn related_list(
         .take(MAX_COLUMNS)
         .collect();
     // Actions that need no further input, such as sending a delivery again.
-    let is_one_click = |action: &&ActionMeta| {
+    let is_one_click = |action: &&'static ActionMeta| {
         action.on == ActionOn::Record
             && action.method == ActionMethod::Post
             && action.input.is_empty()

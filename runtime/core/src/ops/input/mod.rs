@@ -160,6 +160,7 @@ fn default_value(field: &FieldMeta, context: &Context<'_>) -> Result<Option<Valu
             Some(id) => id.into(),
             None => return Ok(None),
         },
+        DefaultValue::Hook => return Ok(None),
         DefaultValue::None => match (field.name, field.kind) {
             ("created_at" | "updated_at", _) => context.now().into(),
             (_, Kind::StringList { .. } | Kind::RefList { .. }) => json(serde_json::Value::Array(Vec::new())),

@@ -12,10 +12,10 @@ use crate::custom_field;
 use crate::db::{Row, Rows, Sql};
 use crate::error::{Error, Result};
 use crate::meta::{IncludeMeta, IncludeTarget, Kind};
-use crate::ops::Context;
 use crate::ops::input::custom_fields::readable_value;
 use crate::ops::input::embedded;
 use crate::ops::visibility;
+use crate::ops::{Access, Context};
 use crate::query::{Condition, write_condition};
 use crate::record::{Cell, Shape, write_record, write_text};
 
@@ -172,6 +172,22 @@ pub fn add_to_cache_key(
     Ok(())
 }
 
+/// Checks that the caller may read what the includes load. An include with declared `fields` shows a part of the record
+/// itself and needs no ability, only the permission to read its resource.
+///
+/// # Errors
+/// 403 for the first include that the caller may not read.
+pub fn check_access(context: &Context<'_>, entry: &Entry, includes: &[&'static IncludeMeta]) -> Result<()> {
+    for include in includes {
+        for target in targets(context, entry, include)? {
+            let access = Access::read(target);
+            let abilities = if include.fields.is_empty() { access.abilities } else { Vec::new() };
+            Access { abilities, ..access }.check(context.caller())?;
+        }
+    }
+    Ok(())
+}
+
 /// The resources whose records an include can load.
 fn targets<'c>(context: &Context<'c>, entry: &Entry, include: &IncludeMeta) -> Result<Vec<&'c Entry>> {
     let catalog = context.catalog();
@@ -199,9 +215,8 @@ fn no_reference(include: &IncludeMeta) -> Error {
 
 /// Adds the visibility of the target's records, and their columns.
 fn depend_on(context: &Context<'_>, target: &Entry, shape: &Shape, cache_key: &mut CacheKeyBuilder) -> Result<()> {
-    let may_read = target.meta.read_permission.is_none_or(|name| context.caller().need_permission(name).is_ok());
     let visible = visibility::visible(context, target);
-    let mut sql = Sql::new(context.state().db.dialect(), if may_read { "" } else { "none " });
+    let mut sql = Sql::new(context.state().db.dialect(), "");
     write_condition(&mut sql, &visible);
     cache_key.add(sql.with_literals());
     cache_key.depends_on_records(target, shape, &visible);
@@ -230,7 +245,7 @@ async fn load_one(context: &Context<'_>, target: &Entry, shape: &Shape, ids: &[O
     let mut found: HashMap<i64, Vec<u8>> = HashMap::new();
     if !distinct.is_empty() {
         let visible = visibility::visible(context, target);
-        for row in select(context, target, shape, "id", &distinct, (&visible, None)).await?.iter() {
+        for row in select(context, shape, "id", &distinct, (&visible, None)).await?.iter() {
             if let Some(id) = id_in_column(shape, row, "id")? {
                 found.insert(id, render_object(shape, row)?);
             }
@@ -259,8 +274,7 @@ async fn load_many(
             None => visibility::present(target),
         };
         let rows =
-            select(context, target, &shape, by, &parent_ids, (&condition, include.map(|_| MAX_RELATED_RECORDS + 1)))
-                .await?;
+            select(context, &shape, by, &parent_ids, (&condition, include.map(|_| MAX_RELATED_RECORDS + 1))).await?;
         if let Some(name) = include.filter(|_| rows.len() > MAX_RELATED_RECORDS) {
             let plural = target.meta.plural;
             let problem = format!(
@@ -321,16 +335,11 @@ async fn load_polymorphic(
 
 async fn select(
     context: &Context<'_>,
-    target: &Entry,
     shape: &Shape,
     by: &str,
     ids: &[i64],
     (visible, limit): (&Condition, Option<usize>),
 ) -> Result<Arc<Rows>> {
-    // An include needs the permission to read its resource.
-    if let Some(permission) = target.meta.read_permission {
-        context.caller().need_permission(permission)?;
-    }
     let mut sources = Vec::new();
     visible.sources(&mut sources);
     let mut sql = Sql::new(context.state().db.dialect(), String::with_capacity(512));

@@ -168,7 +168,8 @@ impl PreparedList<'_> {
         let custom = planned.map_or(&none, |planned| &planned.types.of);
         let PreparedList { entry, within, list_request, mut request, mut errors, deleted, view } = self;
         let hidden = |other: &Entry| visibility::hidden(context, other);
-        let planner = Planner { catalog: context.catalog(), entry, custom, deleted, visible: &hidden };
+        let planner =
+            Planner { catalog: context.catalog(), entry, custom, deleted, caller: context.caller(), visible: &hidden };
         planner.expand_defaults(&mut request);
         let view_condition = match &view {
             Some(view) => view.apply(planner, &mut request),
@@ -179,6 +180,7 @@ impl PreparedList<'_> {
             None => None,
         };
         let plan = planner.plan(&request, errors)?;
+        include::check_access(context, entry, &plan.includes)?;
         let counts = [
             ("view_id", view_condition.values()),
             ("filters", filters_condition.as_ref().map_or(0, Condition::values)),

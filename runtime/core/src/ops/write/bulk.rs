@@ -15,12 +15,12 @@ use crate::catalog::Entry;
 use crate::db::{Dialect, Sql};
 use crate::error::{Error, FieldErrors, Result};
 use crate::meta::{Kind, Operation};
-use crate::ops::Context;
 use crate::ops::endpoints::RouteOperation;
 use crate::ops::etag::Preconditions;
 use crate::ops::input::body::{Body, RawJson};
 use crate::ops::list::render::MAX_PAGE_BYTES;
 use crate::ops::records;
+use crate::ops::{Access, Context};
 use crate::query::{Condition, read_boolean, read_value};
 
 /// Maximum operations in one request.
@@ -76,7 +76,7 @@ struct Single<'b> {
 /// contains a secret.
 ///
 /// # Errors
-/// 422 with every error under `operations.<index>` if the request is atomic; 422 under `operations` if the response is
+/// 403 if the caller lacks the ability for one of the methods; 422 with every error under `operations.<index>` if the request is atomic; 422 under `operations` if the response is
 /// longer than 32 MiB; an internal error, or an unavailable database, in any case.
 pub async fn run(context: &Context<'_>, entry: &Entry, site: &Site, bytes: &[u8]) -> Result<(StoredResponse, bool)> {
     let Bulk { atomic, operations } = Bulk::read(bytes)?;
@@ -84,6 +84,9 @@ pub async fn run(context: &Context<'_>, entry: &Entry, site: &Site, bytes: &[u8]
     let (mut errors, mut reveals) = (FieldErrors::default(), false);
     let mut body = b"{\"results\":[".to_vec();
     let operations: Vec<_> = operations.into_iter().map(|raw| Single::read(entry, raw)).collect();
+    for (deed, ..) in operations.iter().filter_map(|operation| operation.method) {
+        Access::write(entry, deed).check(context.caller())?;
+    }
     lock(context, entry, &operations).await?;
     for (index, operation) in operations.into_iter().enumerate() {
         let result = transaction.attempt(run_one(context, entry, site, operation)).await?;

@@ -8,11 +8,11 @@ use super::update::{self, Cause};
 use crate::catalog::Entry;
 use crate::error::{Error, Result};
 use crate::meta::{FieldMeta, Shown};
-use crate::ops::Context;
 use crate::ops::etag::Preconditions;
 use crate::ops::input::changeset::Changes;
 use crate::ops::input::references;
-use crate::ops::{endpoints, records, show, visibility};
+use crate::ops::{Access, Context};
+use crate::ops::{records, show, visibility};
 use crate::query::{Condition, Request};
 
 const CAUSE: Cause = Cause { action: RESTORE, event: "restored" };
@@ -27,11 +27,7 @@ pub fn asks_for_deleted(context: &Context<'_>, entry: &Entry, request: &Request)
     if !entry.meta.keeps_deleted() {
         return Err(Error::invalid("deleted", "is not supported: this resource has no soft delete"));
     }
-    let (ability, permission) = endpoints::write_access(entry);
-    context.caller().need_ability(&ability)?;
-    if let Some(permission) = permission {
-        context.caller().need_permission(permission)?;
-    }
+    Access::write(entry, RESTORE).check(context.caller())?;
     match value.as_str() {
         "only" => Ok(true),
         _ => Err(Error::invalid("deleted", "must be only")),

@@ -1,0 +1,60 @@
+//! Access to resources: the abilities and the permission that an operation needs.
+
+use crate::ability::{Ability, READ};
+use crate::catalog::{Catalog, Entry};
+use crate::error::Result;
+use crate::principal::Principal;
+
+/// The rights that an operation needs.
+#[derive(Debug, Clone)]
+pub struct Access {
+    /// The caller needs one of these.
+    pub abilities: Vec<Ability>,
+    pub permission: Option<&'static str>,
+}
+
+impl Access {
+    /// Access to read a resource.
+    pub fn read(entry: &Entry) -> Access {
+        let ability = Ability::read(entry.meta.ability);
+        Access { abilities: vec![ability], permission: entry.meta.read_permission }
+    }
+
+    /// Access to change a resource. A write responds with the record, so it needs the permission to read where the
+    /// resource has no permission to write.
+    pub fn write(entry: &Entry, deed: &'static str) -> Access {
+        let ability = Ability { resource: entry.meta.ability, deed };
+        Access { abilities: vec![ability], permission: entry.meta.write_permission.or(entry.meta.read_permission) }
+    }
+
+    /// Access for a deed: `read`, or the name of another operation. Attachments need the ability of one of the resources
+    /// that can have them; the resource of an attachment is known only once it is loaded.
+    pub fn of(catalog: &Catalog, entry: &Entry, deed: &'static str) -> Access {
+        let access = |entry: &Entry| if deed == READ { Access::read(entry) } else { Access::write(entry, deed) };
+        if !entry.is_attached() {
+            return access(entry);
+        }
+        let mut abilities: Vec<Ability> = catalog.attachables().flat_map(|target| access(target).abilities).collect();
+        abilities.sort();
+        abilities.dedup();
+        Access { abilities, permission: None }
+    }
+
+    /// # Errors
+    /// 403 if the caller has none of the abilities, or not the permission.
+    pub fn check(&self, caller: &Principal) -> Result<()> {
+        caller.need_any_ability(&self.abilities)?;
+        self.permission.map_or(Ok(()), |permission| caller.need_permission(permission))
+    }
+
+    pub fn allows(&self, caller: &Principal) -> bool {
+        self.check(caller).is_ok()
+    }
+
+    /// The abilities as the API names them: `products:write`, or several joined by `or`.
+    pub fn abilities_text(&self) -> String {
+        let mut names: Vec<String> = self.abilities.iter().map(ToString::to_string).collect();
+        names.dedup();
+        names.join(" or ")
+    }
+}
