@@ -100,7 +100,7 @@ impl Tokens<'_> {
 
 async fn user(server: &Server, name: &str, permissions: &BTreeSet<&'static str>) -> Value {
     let admin = server.admin();
-    let role = json!({ "name": name, "permissions": permissions });
+    let role = json!({ "name": name, "permissions": permissions, "abilities": ["*"] });
     let role = admin.post("/roles", role).await.created("role")["id"].clone();
     let user = json!({ "name": name, "email": format!("{name}@example.com"), "role_ids": [role] });
     admin.post("/users", user).await.created("user")["id"].clone()

@@ -29,6 +29,7 @@ mod pooler;
 mod query;
 mod relations;
 mod restores;
+mod rights;
 mod routes;
 mod server;
 mod slow_readers;

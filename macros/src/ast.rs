@@ -1,6 +1,6 @@
 //! The content of a struct's attributes: names and values with their spans.
 
-use charter_model::{Access, Deprecated, DisplayOption, FieldType, Notation};
+use charter_model::{Access, Deprecated, FieldOption, FieldType, Notation};
 use proc_macro2::{Ident, Span};
 use syn::Type;
 
@@ -168,7 +168,7 @@ pub struct Flags {
     pub no_filter: Option<Span>,
     pub filter: Option<Vec<Word>>,
     /// The options that only the panel and the OpenAPI document read.
-    pub display: Vec<(DisplayOption, Word)>,
+    pub display: Vec<(FieldOption, Word)>,
     /// A function that returns the JSON Schema of the values.
     pub schema: Option<Type>,
 }

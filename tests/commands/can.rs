@@ -36,7 +36,7 @@ fn denying_rule_is_reported(program: Program) {
         let (code, err) = (said.code, said.err.clone());
         (code, err, rules(&said))
     };
-    let allowed: Vec<String> = ["token", "user", "ability", "permission", "record"].map(String::from).into();
+    let allowed: Vec<String> = ["token", "user", "ability", "role", "permission", "record"].map(String::from).into();
     for token in [value, &id] {
         let (code, _, rules) = can(token, "show", &member);
         assert_eq!((code, rules.iter().map(|(rule, _)| rule.clone()).collect()), (0, allowed.clone()));

@@ -51,7 +51,7 @@ async fn a_user_is_created_with_a_role_and_invited(server: Server) {
     browser.follow(".record .primary");
     browser.sees("Bookkeeping");
     let user = server.admin().get("/users?q[email_eq]=ada@example.com").await.records("users")[0].clone();
-    assert_eq!(user["role_ids"], json!([1]));
+    assert_eq!(user["role_ids"], json!([3]));
     browser.follow("form[action$='/invite'] button");
     let link = browser.run("document.querySelector('#secret-invitation_url').value");
     let link = link.as_str().expect("a link").to_string();

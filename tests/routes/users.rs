@@ -32,7 +32,7 @@ async fn user_has_the_documented_fields(server: Server) {
     let admin = server.admin();
     let user = created(&admin, "a@example.com").await;
     assert_eq!(keys(&user), ["created_at", "email", "id", "is_active", "is_admin", "name", "role_ids", "updated_at"]);
-    assert_eq!([&user["is_active"], &user["is_admin"], &user["role_ids"]], [&json!(true), &json!(false), &json!([])]);
+    assert_eq!([&user["is_active"], &user["is_admin"], &user["role_ids"]], [&json!(true), &json!(false), &json!([1])]);
     assert!(is_utc_time(&user["created_at"]), "{user}");
     assert_eq!(admin.get(&path(&user)).await.record("user"), user);
     let answer = admin.get("/users?q[email_cont]=A@EX&sort=-name").await;

@@ -1,17 +1,18 @@
-//! Access checks: the permissions of a resource and the owner of its records.
+//! Access checks: the permissions of a resource and of its fields, and the owner of its records.
 
-use charter_model::naming;
+use charter_model::{FieldOption, naming};
 
 use super::queries::named;
 use crate::diagnostic::{Code, Diagnostic, Problems};
-use crate::model::{Name, Resource, Schema};
+use crate::model::{Field, Name, Resource, Schema};
 
-pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
+pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
     let permissions = [&resource.read_permission, &resource.write_permission].into_iter().flatten();
     // An inherited permission is reported at the parent.
     for permission in permissions.filter(|permission| permission.span.file == resource.name.span.file) {
         well_formed(permission, problems);
     }
+    field_rights(schema, resource, problems);
     let Some(owner) = &resource.owner else { return };
     let Some(field) = named(resource, owner, "`owner`", problems) else { return };
     let refers_to_user = field.kind.target().is_some_and(|target| target.value == "user");
@@ -20,6 +21,23 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
         let problem = Diagnostic::new(Code::OwnerMisfit, owner.span, message, "not a `ref(user)`")
             .help(format!("declare it: `{}: {{ type: ref(user), default: caller }}`", owner.value));
         problems.push(problem);
+    }
+}
+
+/// Checks `read` and `write` of fields. Records that another resource embeds have none: they belong to its record.
+fn field_rights(schema: &Schema, resource: &Resource, problems: &mut Problems) {
+    let embeds = |field: &Field| field.kind.embedded().is_some_and(|(of, _)| of.value == resource.name.value);
+    let holder = schema.resources.iter().find(|other| other.fields.iter().any(embeds));
+    for field in &resource.fields {
+        for right in [FieldOption::Read, FieldOption::Write].into_iter().filter_map(|one| field.described.get(one)) {
+            well_formed(right, problems);
+            if let Some(holder) = holder {
+                let name = holder.name.as_str();
+                let message = format!("`{}` is a field of records that `{name}` embeds", field.declared);
+                let problem = Diagnostic::new(Code::Contradiction, right.span, message, "has no rights of its own");
+                problems.push(problem.help(format!("declare the permission at the resource `{name}`")));
+            }
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Lowering of fields: each written field becomes one, or two for a polymorphic reference.
 
-use charter_model::{DisplayOption, TimestampForm};
+use charter_model::{FieldOption, TimestampForm};
 
 use super::kind::{self, TypeContext};
 use super::links::Links;
@@ -65,7 +65,7 @@ fn lower(
     let column = |end: &str| Spanned::new(format!("{}_{end}", field.name.value), field.name.span);
     let id = Type::PolymorphicRef { type_field: column("type") };
     // The example is one of an id. The example of a type follows from its words.
-    let described = field.described.without(DisplayOption::Example);
+    let described = field.described.without(FieldOption::Example);
     let type_column = Field { name: column("type"), described, ..field.clone() };
     vec![type_column, Field { name: column("id"), kind: id.into(), ..field }]
 }

@@ -1,7 +1,7 @@
 //! Fields as written.
 
 use charter_model::{
-    AccessWord, DisplayOption, Format, Keyword, OptionFacts, OptionTakes, RuleArgument, RuleFacts, RuleTakes, Widget,
+    AccessWord, FieldOption, Format, Keyword, OptionFacts, OptionTakes, RuleArgument, RuleFacts, RuleTakes, Widget,
 };
 
 use super::keys::{self, Table};
@@ -37,16 +37,16 @@ pub struct FieldSyntax {
 
 /// The display options of a field: text first, then words.
 #[derive(Debug, Clone, Default)]
-pub struct Described(Vec<(DisplayOption, Spanned<String>)>);
+pub struct Described(Vec<(FieldOption, Spanned<String>)>);
 
 impl Described {
     fn read(table: &Table, mapping: &mut Mapping<'_, '_>) -> Described {
-        let is_word = |option: &DisplayOption| option.facts().takes == OptionTakes::Widget;
-        let (words, texts): (Vec<_>, Vec<_>) = DisplayOption::ALL.iter().copied().partition(is_word);
+        let is_word = |option: &FieldOption| option.facts().takes == OptionTakes::Widget;
+        let (words, texts): (Vec<_>, Vec<_>) = FieldOption::ALL.iter().copied().partition(is_word);
         let known = texts.into_iter().chain(words).filter(|option| table.key(option.key()).is_some());
         let options = known.filter_map(|option| {
             let text = match option.facts().takes {
-                OptionTakes::Text | OptionTakes::Literal => mapping.text(option.key()),
+                OptionTakes::Text | OptionTakes::Literal | OptionTakes::Right => mapping.text(option.key()),
                 OptionTakes::Widget => {
                     let word = mapping.word::<Widget>(option.key());
                     word.map(|word| Spanned::new(word.value.word().to_owned(), word.span))
@@ -57,16 +57,16 @@ impl Described {
         Described(options.collect())
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = &(DisplayOption, Spanned<String>)> {
+    pub fn iter(&self) -> impl Iterator<Item = &(FieldOption, Spanned<String>)> {
         self.0.iter()
     }
 
-    pub fn get(&self, option: DisplayOption) -> Option<&Spanned<String>> {
+    pub fn get(&self, option: FieldOption) -> Option<&Spanned<String>> {
         self.0.iter().find(|(given, _)| *given == option).map(|(_, text)| text)
     }
 
     /// All options but one.
-    pub fn without(&self, option: DisplayOption) -> Described {
+    pub fn without(&self, option: FieldOption) -> Described {
         Described(self.0.iter().filter(|(given, _)| *given != option).cloned().collect())
     }
 }
@@ -181,7 +181,7 @@ pub fn read(table: &'static Table, entry: &Entry, problems: &mut Problems) -> Fi
     };
     if !own.is_empty() {
         let is_own =
-            |name: &&str| own.contains(name) || DisplayOption::read(name).is_some_and(|option| has(option.facts()));
+            |name: &&str| own.contains(name) || FieldOption::read(name).is_some_and(|option| has(option.facts()));
         let others = table.keys.iter().map(|key| key.name).filter(|name| !is_own(name));
         field.others = others.filter_map(|name| Some(Spanned::new(name, mapping.key_span(name)?))).collect();
     }

@@ -1,6 +1,6 @@
 //! Reader of `#[field(…)]`.
 
-use charter_model::{Access, DisplayOption, Keyword, OptionTakes, RuleArgument, RuleFacts, RuleTakes, Widget};
+use charter_model::{Access, FieldOption, Keyword, OptionTakes, RuleArgument, RuleFacts, RuleTakes, Widget};
 use proc_macro2::{Ident, Span};
 use syn::Type;
 
@@ -117,14 +117,14 @@ fn set_server_access(name: &str, ident: &Ident, flags: &mut Flags, settings: Opt
 
 /// True for a key that [`read_flag`] reads.
 fn is_flag(key: &str) -> bool {
-    FLAG_KEYS.contains(&key) || access(key).is_some() || DisplayOption::read(key).is_some()
+    FLAG_KEYS.contains(&key) || access(key).is_some() || FieldOption::read(key).is_some()
 }
 
 /// Every key of a field, for suggestions.
 fn keys() -> Vec<&'static str> {
     let kinds = kind::attributes().map(|facts| facts.attribute);
     let access = Access::WORDS.iter().map(|(word, _)| *word);
-    let others = [FLAG_KEYS, DisplayOption::WORDS, DEFAULT_KEYS].into_iter().flatten().copied();
+    let others = [FLAG_KEYS, FieldOption::WORDS, DEFAULT_KEYS].into_iter().flatten().copied();
     kinds.chain(access).chain(others).chain(RuleFacts::attributes().map(|(key, _)| key)).collect()
 }
 
@@ -140,9 +140,9 @@ pub fn read_flag(flags: &mut Flags, entry: &Entry, problems: &mut Problems) {
         add_access(flags, access, place);
         return;
     }
-    if let Some(option) = DisplayOption::read(&key) {
+    if let Some(option) = FieldOption::read(&key) {
         let text = match option.facts().takes {
-            OptionTakes::Text => text(entry, problems),
+            OptionTakes::Text | OptionTakes::Right => text(entry, problems),
             OptionTakes::Literal => any_text(entry, problems),
             OptionTakes::Widget => widget(entry, problems),
         };

@@ -1,7 +1,7 @@
 //! Reader of `#[derived(…)]`, `#[embedded(…)]` and `#[computed(…)]`: fields without a column, written on the column
 //! before them.
 
-use charter_model::{DisplayOption, OptionFacts};
+use charter_model::{FieldOption, OptionFacts};
 use proc_macro2::Span;
 use syn::Attribute;
 use syn::spanned::Spanned;
@@ -31,7 +31,7 @@ const EMBEDDED_KEYS: &[&str] = &["detail"];
 
 /// The keys, with the display options that apply.
 fn with_options(keys: &[&'static str], fits: fn(OptionFacts) -> bool) -> Vec<&'static str> {
-    let options = DisplayOption::ALL.iter().filter(|option| fits(option.facts())).map(|option| option.key());
+    let options = FieldOption::ALL.iter().filter(|option| fits(option.facts())).map(|option| option.key());
     keys.iter().copied().chain(options).collect()
 }
 

@@ -208,7 +208,7 @@ fn flags(flags: &Flags, ordered: bool) -> Vec<TokenStream> {
     for (option, word) in &flags.display {
         let (key, text) = (format_ident!("{}", option.key()), &word.text);
         values.push(match option.facts().takes {
-            OptionTakes::Text | OptionTakes::Literal => quote!(#key: #text),
+            OptionTakes::Text | OptionTakes::Literal | OptionTakes::Right => quote!(#key: #text),
             OptionTakes::Widget => {
                 let widget = variant(text);
                 quote!(#key: ::core::option::Option::Some(::charter_runtime::generated::Widget::#widget))

@@ -10,6 +10,7 @@ mod model;
 mod model_resource;
 mod name_conflicts;
 mod query_plans;
+mod role_rights;
 mod rows;
 mod server_objects;
 mod service_snapshot;

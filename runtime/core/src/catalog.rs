@@ -13,6 +13,7 @@ use crate::ability::{ALL, ALL_READS, APPLICATION_READ, APPLICATION_WRITE};
 use crate::db::fold;
 use crate::error::Error;
 use crate::meta::{ActionMethod, FieldMeta, IncludeMeta, IncludeTarget, Kind, Operation, ResourceMeta, Shown};
+use crate::principal::Principal;
 use crate::record::{RequiredParents, Shape, Source};
 use crate::suggest::hint;
 
@@ -47,6 +48,8 @@ pub struct Entry {
     pub parents: Vec<Parent>,
     /// True if an owner or a scope, of the resource or of a parent, hides some records from callers with read access.
     pub is_restricted: bool,
+    /// True if some field needs a right to be read or set.
+    pub has_field_rights: bool,
     /// `SELECT t."id", ...`: every column of the table.
     pub stored: String,
 }
@@ -117,6 +120,10 @@ impl Catalog {
             let columns =
                 meta.fields.iter().filter(|field| field.is_column()).map(|field| format!("t.\"{}\"", field.name));
             let stored = format!("SELECT {}", columns.collect::<Vec<_>>().join(", "));
+            let has_rights = |field: &FieldMeta| {
+                !field.read.is_empty() || !field.write.is_empty() || !read_right(&derived, field).is_empty()
+            };
+            let has_field_rights = meta.fields.iter().any(has_rights);
             entries.push(Entry {
                 meta,
                 index,
@@ -128,6 +135,7 @@ impl Catalog {
                 required_parents,
                 parents,
                 is_restricted: false,
+                has_field_rights,
                 stored,
             });
         }
@@ -235,7 +243,15 @@ impl Catalog {
 
     /// Every permission that some endpoint needs.
     pub fn permissions(&self) -> BTreeSet<&'static str> {
-        self.entries.iter().flat_map(|e| [e.meta.read_permission, e.meta.write_permission]).flatten().collect()
+        let of_resources =
+            self.entries.iter().flat_map(|e| [e.meta.read_permission, e.meta.write_permission]).flatten();
+        of_resources.chain(self.field_rights().into_iter().filter(|right| !right.contains(':'))).collect()
+    }
+
+    /// Every right that some field needs.
+    pub fn field_rights(&self) -> BTreeSet<&'static str> {
+        let fields = self.entries.iter().flat_map(|entry| entry.meta.fields);
+        fields.flat_map(|field| [field.read, field.write]).filter(|right| !right.is_empty()).collect()
     }
 
     /// The name of every event that the application can emit, in the order of its resources.
@@ -251,6 +267,13 @@ impl Catalog {
     /// The resource with this value in a polymorphic type field.
     pub fn by_type(&self, type_name: &str) -> Option<&Entry> {
         self.by_type.get(type_name).map(|&i| &self.entries[i])
+    }
+}
+
+fn read_right(derived: &HashMap<&'static str, Source>, field: &FieldMeta) -> &'static str {
+    match derived.get(field.name) {
+        Some(source) if field.read.is_empty() => source.field.read,
+        _ => field.read,
     }
 }
 
@@ -285,6 +308,16 @@ impl Entry {
 
     pub fn field(&self, name: &str) -> Option<&'static FieldMeta> {
         self.fields.get(name).map(|&i| &self.meta.fields[i])
+    }
+
+    /// True if the caller has the right that reading a field needs: that of the field, or of the field it is derived from.
+    pub fn may_read_field(&self, field: &FieldMeta, caller: &Principal) -> bool {
+        !self.has_field_rights || caller.has_right(read_right(&self.derived, field))
+    }
+
+    /// The right that reading a field needs; empty for none.
+    pub fn read_right(&self, field: &FieldMeta) -> &'static str {
+        read_right(&self.derived, field)
     }
 
     /// Index of a field in `meta.fields`.

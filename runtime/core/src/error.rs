@@ -114,6 +114,8 @@ pub enum Error {
     RoleAbilityMissing(String),
     /// 403: the user lacks the permission.
     PermissionMissing(String),
+    /// 403: the user lacks the permission to set these fields.
+    FieldsForbidden(FieldErrors),
     /// 403: only an administrator may do this, whatever permissions the user has.
     AdministratorsOnly,
     /// 403: the caller may not do this to this record; the reason as a sentence.
@@ -249,7 +251,10 @@ impl Error {
             Error::Unauthenticated => "unauthenticated",
             Error::InvalidToken => "invalid_token",
             Error::AbilityMissing(_) | Error::RoleAbilityMissing(_) => "ability_missing",
-            Error::PermissionMissing(_) | Error::AdministratorsOnly | Error::Forbidden(_) => "permission_missing",
+            Error::PermissionMissing(_)
+            | Error::FieldsForbidden(_)
+            | Error::AdministratorsOnly
+            | Error::Forbidden(_) => "permission_missing",
             Error::UserDeactivated => "user_deactivated",
             Error::LinkInvalid => "link_invalid",
             Error::LinkExpired => "link_expired",
@@ -284,6 +289,7 @@ impl Error {
             Error::AbilityMissing(ability) => format!("The token lacks the ability `{ability}`."),
             Error::RoleAbilityMissing(ability) => format!("No role of this user grants the ability `{ability}`."),
             Error::PermissionMissing(permission) => format!("This requires the permission `{permission}`."),
+            Error::FieldsForbidden(errors) => format!("The request is not permitted: {}.", errors.summary()),
             Error::AdministratorsOnly => "Only an administrator may do this.".into(),
             Error::UserDeactivated => "The user of this token is deactivated.".into(),
             Error::LinkInvalid => "This link is not valid.".into(),
@@ -311,7 +317,7 @@ impl Error {
     /// The body of the response.
     pub fn body(&self, request_id: &str) -> serde_json::Value {
         let mut body = serde_json::json!({ "message": self.message(request_id), "code": self.code() });
-        if let Error::Invalid(FieldErrors(errors)) = self {
+        if let Error::Invalid(FieldErrors(errors)) | Error::FieldsForbidden(FieldErrors(errors)) = self {
             body["errors"] = serde_json::json!(errors);
         }
         body

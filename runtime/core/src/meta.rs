@@ -126,6 +126,12 @@ pub struct FieldMeta {
     pub description: &'static str,
     /// Value for examples, as text; if empty, any valid value.
     pub example: &'static str,
+    /// The permission or ability that reading the field needs; empty for none. See [`Principal::has_right`].
+    ///
+    /// [`Principal::has_right`]: crate::principal::Principal::has_right
+    pub read: &'static str,
+    /// The permission or ability that setting the field needs; if empty, that of `read`.
+    pub write: &'static str,
     /// JSON Schema of a JSON value, if `kind` does not define it.
     pub schema: Option<fn() -> serde_json::Value>,
 }
@@ -151,6 +157,8 @@ impl FieldMeta {
             widget: None,
             description: "",
             example: "",
+            read: "",
+            write: "",
             schema: None,
         }
     }

@@ -96,6 +96,15 @@ impl Principal {
         if self.has_permission(permission) { Ok(()) } else { Err(Error::PermissionMissing(permission.into())) }
     }
 
+    /// Reports whether the caller has a right of a field: an ability if it has a colon, else a permission. An empty one
+    /// is for everyone.
+    pub fn has_right(&self, right: &str) -> bool {
+        match right.contains(':') {
+            true => self.has_ability(right),
+            false => right.is_empty() || self.has_permission(right),
+        }
+    }
+
     pub fn has_permission(&self, permission: &str) -> bool {
         self.is_admin || self.permissions.contains(permission)
     }

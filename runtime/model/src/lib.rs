@@ -26,7 +26,7 @@ pub use keyword::{
 pub use literal::Misfit;
 pub use notation::{Constant, Notation};
 pub use number::Number;
-pub use option::{DisplayOption, OptionFacts, OptionTakes};
+pub use option::{FieldOption, OptionFacts, OptionTakes};
 pub use predicate::{Group, Predicate, Reads};
 pub use rule::{Format, Rule, RuleArgument, RuleFacts, RuleTakes};
 pub use storage::{StandIn, Storage, StorageFacts};

@@ -1,11 +1,11 @@
-//! Options of a field that codegen and the derive pass on unchanged: texts for people, and the input in the panel.
+//! Options of a field that codegen and the derive pass on unchanged: texts for people, the input in the panel, and rights.
 
 use crate::{Keyword, keywords};
 
 keywords! {
-    /// An option whose value only the panel and the OpenAPI document read. A new one is a row here, a field of the
-    /// runtime's `FieldMeta`, and its keys in the grammar.
-    DisplayOption {
+    /// An option whose value the runtime alone reads. A new one is a row here, a field of the runtime's `FieldMeta`, and its
+    /// keys in the grammar.
+    FieldOption {
         Label = "label",
         Help = "help",
         Placeholder = "placeholder",
@@ -13,6 +13,8 @@ keywords! {
         Widget = "widget",
         Description = "description",
         Example = "example",
+        Read = "read",
+        Write = "write",
     }
 }
 
@@ -23,6 +25,8 @@ pub enum OptionTakes {
     Text,
     /// A value of the field, as text.
     Literal,
+    /// A permission, such as `hr.view`, or an ability, such as `users:read`.
+    Right,
     /// One of the words of [`Widget`](crate::Widget).
     Widget,
 }
@@ -41,7 +45,7 @@ pub struct OptionFacts {
     pub meaning: &'static str,
 }
 
-impl DisplayOption {
+impl FieldOption {
     /// The key of YAML and of attributes, and the name of the field of `FieldMeta`.
     pub fn key(self) -> &'static str {
         self.word()
@@ -49,7 +53,7 @@ impl DisplayOption {
 
     pub const fn facts(self) -> OptionFacts {
         match self {
-            DisplayOption::Label => OptionFacts {
+            FieldOption::Label => OptionFacts {
                 takes: OptionTakes::Text,
                 of_derived: true,
                 of_embedded: true,
@@ -57,7 +61,7 @@ impl DisplayOption {
                 example: "label: Stock keeping unit",
                 meaning: "The name for people: in the panel, and as `title` in the OpenAPI document.",
             },
-            DisplayOption::Help => OptionFacts {
+            FieldOption::Help => OptionFacts {
                 takes: OptionTakes::Text,
                 of_derived: false,
                 of_embedded: false,
@@ -65,7 +69,7 @@ impl DisplayOption {
                 example: "help: As it is printed on the box.",
                 meaning: "The help text below its input in the panel.",
             },
-            DisplayOption::Placeholder => OptionFacts {
+            FieldOption::Placeholder => OptionFacts {
                 takes: OptionTakes::Text,
                 of_derived: false,
                 of_embedded: false,
@@ -73,7 +77,7 @@ impl DisplayOption {
                 example: "placeholder: BX-1200",
                 meaning: "The text that its empty input shows in the panel. It applies to text and numbers.",
             },
-            DisplayOption::Group => OptionFacts {
+            FieldOption::Group => OptionFacts {
                 takes: OptionTakes::Text,
                 of_derived: true,
                 of_embedded: false,
@@ -81,7 +85,7 @@ impl DisplayOption {
                 example: "group: Money",
                 meaning: "The heading above it in the forms and record pages of the panel. Groups are in the order of their first fields.",
             },
-            DisplayOption::Widget => OptionFacts {
+            FieldOption::Widget => OptionFacts {
                 takes: OptionTakes::Widget,
                 of_derived: false,
                 of_embedded: false,
@@ -89,7 +93,7 @@ impl DisplayOption {
                 example: "widget: radio",
                 meaning: "The input in the panel: `textarea`, several lines for a `string`; `radio`, all choices of an `enum` or `code`; `monospace`, a monospaced font for a `string` or `text`, also in lists and on record pages; `money`, a `decimal` with the symbol, the separators and the decimal places of the currency in the settings, also in lists and on record pages.",
             },
-            DisplayOption::Description => OptionFacts {
+            FieldOption::Description => OptionFacts {
                 takes: OptionTakes::Text,
                 of_derived: true,
                 of_embedded: true,
@@ -97,13 +101,29 @@ impl DisplayOption {
                 example: "description: Where the rate comes from.",
                 meaning: "A description in one or two sentences, for readers of the OpenAPI document.",
             },
-            DisplayOption::Example => OptionFacts {
+            FieldOption::Example => OptionFacts {
                 takes: OptionTakes::Literal,
                 of_derived: true,
                 of_embedded: false,
                 default: "a value that fits its type and its rules",
                 example: "example: GBP",
                 meaning: "An example value for the OpenAPI document.",
+            },
+            FieldOption::Read => OptionFacts {
+                takes: OptionTakes::Right,
+                of_derived: true,
+                of_embedded: false,
+                default: "none: everyone who may read the resource",
+                example: "read: costs.view",
+                meaning: "The permission that reading the field needs. Without it, the field is in no response, filter, sort, export, view, audit entry or webhook delivery.",
+            },
+            FieldOption::Write => OptionFacts {
+                takes: OptionTakes::Right,
+                of_derived: false,
+                of_embedded: false,
+                default: "that of `read`",
+                example: "write: costs.manage",
+                meaning: "The permission that setting the field needs. Without it, a write that would change the field is refused.",
             },
         }
     }

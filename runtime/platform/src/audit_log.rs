@@ -1,12 +1,14 @@
 //! The audit log resource: read-only entries.
 
+use std::collections::BTreeMap;
+
 use charter_macros::Resource;
 use sea_orm::entity::prelude::*;
 
-use charter_core::catalog::Entry;
-use charter_core::ops::Context;
-use charter_core::ops::{Route, permitted};
+use charter_core::ability::READ;
+use charter_core::ops::{Access, Context, Route, permitted};
 use charter_core::query::Condition;
+use charter_core::record::{HiddenMembers, Shape};
 use charter_core::resource::Resource;
 
 #[derive(Clone, Debug, PartialEq, Resource)]
@@ -41,11 +43,12 @@ pub struct Model {
 pub fn route() -> Route {
     let mut route = Route::of::<Entity>();
     route.hooks.scope = Some(scope);
+    route.hooks.narrow = Some(narrow);
     route
 }
 
-/// Scope: an entry is visible if its record is, soft-deleted records included. Entries of records of restricted
-/// resources that no longer exist are visible to administrators only.
+/// Scope: an entry is visible if the caller may read its resource, and its record, soft-deleted records included. Entries
+/// of records of restricted resources that no longer exist are visible to administrators only.
 fn scope(context: &Context<'_>) -> Option<Condition> {
     if context.caller().is_admin {
         return None;
@@ -53,10 +56,33 @@ fn scope(context: &Context<'_>) -> Option<Condition> {
     let field = |name: &str| Entity::meta().fields.iter().find(|field| field.name == name);
     let (of_type, id) = (field("entity_type")?, field("record_id")?);
     let mut seen = Condition::always();
-    let restricted = |entry: &&Entry| entry.is_restricted && entry.meta.name != Entity::meta().name;
-    for entry in context.catalog().entries().iter().filter(restricted) {
+    for entry in context.catalog().entries().iter().filter(|entry| entry.meta.name != Entity::meta().name) {
         let is_other = Condition::equals(of_type, entry.meta.plural).not();
-        seen = seen.and(is_other.or(Condition::refers(id, entry.meta, permitted(context, entry))));
+        if !Access::of(context.catalog(), entry, READ).allows(context.caller()) {
+            seen = seen.and(is_other);
+        } else if entry.is_restricted {
+            seen = seen.and(is_other.or(Condition::refers(id, entry.meta, permitted(context, entry))));
+        }
     }
     (!seen.is_always()).then_some(seen)
+}
+
+/// Leaves the fields out of `changes` that the caller may not read.
+fn narrow(context: &Context<'_>, shape: &mut Shape) {
+    let mut by_text = BTreeMap::new();
+    for entry in context.catalog().entries().iter().filter(|entry| entry.has_field_rights) {
+        let fields = entry.meta.fields.iter().filter(|field| !entry.may_read_field(field, context.caller()));
+        let names: Vec<&str> = fields.map(|field| field.name).collect();
+        if !names.is_empty() {
+            by_text.insert(entry.meta.plural, names);
+        }
+    }
+    if by_text.is_empty() {
+        return;
+    }
+    shape.hide(Entity::meta(), "entity_type");
+    let column = shape.position("entity_type").unwrap_or_default();
+    for changes in shape.columns.iter_mut().filter(|changes| changes.name == "changes") {
+        changes.without = Some(HiddenMembers { column, by_text: by_text.clone() });
+    }
 }

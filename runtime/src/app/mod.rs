@@ -211,10 +211,28 @@ impl App {
     /// Applies all pending migrations, installs missing count triggers, and returns the names of the applied migrations.
     pub(crate) async fn migrate_up(&self, state: &ServerState) -> Result<Vec<String>> {
         let applied = self.migrate_by(state, Direction::Up).await?;
+        self.report_kept_rights(state, &applied).await?;
         for table in counts::install(&state.db, &state.catalog).await? {
             tracing::debug!(table, "installed count triggers");
         }
         Ok(applied)
+    }
+
+    /// Logs which rights users keep, if roles got their abilities in a database with users.
+    async fn report_kept_rights(&self, state: &ServerState, applied: &[String]) -> Result<()> {
+        if !applied.iter().any(|name| name.ends_with("_platform_role_abilities")) {
+            return Ok(());
+        }
+        let roles = auth::role::Entity::find().all(state.db.reader()).await?;
+        let kept = roles.iter().filter(|role| auth::role::words(&role.abilities) == ["*"]).map(|role| &role.name);
+        let kept: Vec<&String> = kept.collect();
+        if !kept.is_empty() {
+            tracing::warn!(
+                roles = ?kept,
+                "roles have abilities now: these roles grant every ability, so that no user lost a right; narrow them in the panel"
+            );
+        }
+        Ok(())
     }
 
     /// Migrates, and returns the names of the applied or undone migrations. Reading the state first gives a database of a newer

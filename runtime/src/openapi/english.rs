@@ -181,6 +181,12 @@ fn rules(catalog: &Catalog, field: &FieldMeta) -> String {
         Access::WriteOnly | Access::Secret => sentences.push("Write-only.".into()),
         Access::Writable | Access::Internal => {}
     }
+    if !field.read.is_empty() {
+        sentences.push(format!("Only callers with `{}` can read it; others get records without it.", field.read));
+    }
+    if !field.write.is_empty() {
+        sentences.push(format!("Setting it requires `{}`.", field.write));
+    }
     sentences.join(" ")
 }
 

@@ -159,7 +159,10 @@ pub(super) fn object(
     let (mut properties, mut names) = (Node::object(), Vec::new());
     for meta in fields {
         properties.set(meta.name, field(catalog, entry, meta));
-        names.push(meta.name);
+        // Callers without the right of a field get records without it.
+        if entry.read_right(meta).is_empty() {
+            names.push(meta.name);
+        }
     }
     let schema = Node::object().with("type", "object");
     let schema = if required && !names.is_empty() { schema.with("required", names) } else { schema };

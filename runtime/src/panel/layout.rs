@@ -224,6 +224,7 @@ pub(super) fn error_page(state: &Arc<ServerState>, http_request: &Request, error
         Error::NotFound => ("Not found", "This page does not exist, or you may not see it.".to_string()),
         Error::Forbidden(_)
         | Error::PermissionMissing(_)
+        | Error::FieldsForbidden(_)
         | Error::AbilityMissing(_)
         | Error::RoleAbilityMissing(_)
         | Error::AdministratorsOnly => ("Not permitted", error.message(&request_id)),

@@ -151,9 +151,18 @@ impl<'r> PanelRequest<'r> {
             }
     }
 
-    /// Returns true if the rules beyond permissions let the user set this field: only administrators set `is_admin`.
+    /// Returns true if the user may read and set this field. Only administrators set `is_admin`.
     pub(super) fn may_set_field(&self, entry: &Entry, field: &FieldMeta) -> bool {
-        self.user.principal.is_admin || (entry.meta.name, field.name) != ("user", "is_admin")
+        let caller = &self.user.principal;
+        caller.is_admin
+            || self.may_read_field(entry, field)
+                && caller.has_right(field.write)
+                && (entry.meta.name, field.name) != ("user", "is_admin")
+    }
+
+    /// Returns true if the user may read this field.
+    pub(super) fn may_read_field(&self, entry: &Entry, field: &FieldMeta) -> bool {
+        entry.may_read_field(field, &self.user.principal)
     }
 
     /// Sends GET to the API.

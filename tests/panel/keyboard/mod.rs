@@ -307,7 +307,7 @@ async fn users_roles_tokens_and_webhooks_are_managed_by_keyboard(server: Server)
     browser.until("document.querySelector('#status').innerText === 'Copied'");
     follow(&mut browser, "p .primary");
     let user = server.admin().get("/users?q[email_eq]=ada@example.com").await.records("users")[0].clone();
-    assert_eq!(user["role_ids"], json!([1]));
+    assert_eq!(user["role_ids"], json!([3]));
     browser.open("/tokens/new");
     write(&mut browser, "[name=name]", "For reading");
     reach(&mut browser, "[value='products:read']");

@@ -113,7 +113,7 @@ async fn token_revoked_by_another_process_cannot_grant_access(server: Server) {
     there.get("/users").await.ok();
     admin.put(&format!("/users/{}", second["id"]), json!({ "is_admin": false })).await.record("user");
     let body = json!({ "name": "Third", "email": "third@example.com", "is_admin": true });
-    there.post("/users", body).await.refused(403, "permission_missing");
+    there.post("/users", body).await.refused(403, "ability_missing");
 }
 
 async fn token_revoked_while_the_body_arrives_cannot_grant_access(server: Server) {

@@ -1,6 +1,6 @@
 //! Examples: whether each is a value that a client could send.
 
-use charter_model::{DisplayOption, Misfit};
+use charter_model::{FieldOption, Misfit};
 
 use super::defaults::own_rules;
 use crate::check::scopes;
@@ -10,7 +10,7 @@ use crate::model::{Resource, Schema};
 pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
     for scope in scopes(resource) {
         for field in scope.fields {
-            let Some(example) = field.described.get(DisplayOption::Example) else { continue };
+            let Some(example) = field.described.get(FieldOption::Example) else { continue };
             let kind = schema.value_kind(resource, field);
             if let Err(Misfit { reason, help }) = kind.value(example.as_str()) {
                 let message = format!("the example does not fit `{}`: {reason}", field.declared);

@@ -12,7 +12,7 @@ pub(super) mod rules;
 use std::collections::BTreeMap;
 
 use charter_model::reserved::SERVER_FIELDS;
-use charter_model::{DisplayOption, Keyword, OptionTakes, Storage, Widget};
+use charter_model::{FieldOption, Keyword, OptionTakes, Storage, Widget};
 
 use super::{Scope, ScopeOf, scopes};
 use crate::diagnostic::{Code, Diagnostic, Problems};
@@ -86,14 +86,14 @@ fn described(field: &Field, problems: &mut Problems) {
         not_blank(option.key(), field.declared.as_str(), Some(text), problems);
     }
     let shows_text = field.kind.is_text() || field.kind.is_number();
-    if let Some(text) = field.described.get(DisplayOption::Placeholder)
+    if let Some(text) = field.described.get(FieldOption::Placeholder)
         && !(shows_text || field.kind.is_unknown())
     {
         let message = format!("`{}` has a type whose input shows no placeholder", field.declared);
         let problem = Diagnostic::new(Code::Contradiction, text.span, message, "does not fit");
         problems.push(problem.help("it applies to text and numbers: use `help`, which stands below any input"));
     }
-    let widget = field.described.get(DisplayOption::Widget);
+    let widget = field.described.get(FieldOption::Widget);
     let Some((word, widget)) = widget.and_then(|word| Some((word, Widget::read(word.as_str())?))) else { return };
     let those = match widget {
         Widget::Textarea => "a `string`; a `text` has it by default",

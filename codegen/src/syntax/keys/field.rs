@@ -1,6 +1,6 @@
 //! Keys of fields, parameters and outputs.
 
-use charter_model::{AccessWord, DisplayOption, Format, OptionFacts, OptionTakes, RuleFacts, RuleTakes, Widget};
+use charter_model::{AccessWord, FieldOption, Format, OptionFacts, OptionTakes, RuleFacts, RuleTakes, Widget};
 
 use super::{Key, Shape, Table, key};
 
@@ -61,13 +61,15 @@ const MATCHES_FIELD: Key = rule(RuleFacts::MATCHES_FIELD);
 const AFTER: Key = rule(RuleFacts::AFTER);
 const NOT_BEFORE: Key = rule(RuleFacts::NOT_BEFORE);
 
-const LABEL: Key = option("label", DisplayOption::Label);
-const HELP: Key = option("help", DisplayOption::Help);
-const PLACEHOLDER: Key = option("placeholder", DisplayOption::Placeholder);
-const GROUP: Key = option("group", DisplayOption::Group);
-const WIDGET: Key = option("widget", DisplayOption::Widget);
-const DESCRIPTION: Key = option("description", DisplayOption::Description);
-const EXAMPLE: Key = option("example", DisplayOption::Example);
+const LABEL: Key = option("label", FieldOption::Label);
+const HELP: Key = option("help", FieldOption::Help);
+const PLACEHOLDER: Key = option("placeholder", FieldOption::Placeholder);
+const GROUP: Key = option("group", FieldOption::Group);
+const WIDGET: Key = option("widget", FieldOption::Widget);
+const DESCRIPTION: Key = option("description", FieldOption::Description);
+const EXAMPLE: Key = option("example", FieldOption::Example);
+const READ: Key = option("read", FieldOption::Read);
+const WRITE: Key = option("write", FieldOption::Write);
 
 /// The key of a rule.
 const fn rule(facts: RuleFacts) -> Key {
@@ -84,11 +86,12 @@ const fn rule(facts: RuleFacts) -> Key {
 }
 
 /// The key of a display option.
-const fn option(name: &'static str, option: DisplayOption) -> Key {
+const fn option(name: &'static str, option: FieldOption) -> Key {
     let OptionFacts { takes, default, example, meaning, .. } = option.facts();
     let shape = match takes {
         OptionTakes::Text => Shape::Text,
         OptionTakes::Literal => Shape::Literal,
+        OptionTakes::Right => Shape::Right,
         OptionTakes::Widget => Shape::Word(Widget::WORDS),
     };
     key(name, shape, default, example, meaning)
@@ -191,6 +194,8 @@ pub static FIELD: Table = Table {
         WIDGET,
         DESCRIPTION,
         EXAMPLE,
+        READ,
+        WRITE,
     ],
 };
 

@@ -10,6 +10,7 @@ pub mod deprecation;
 pub mod endpoints;
 pub mod etag;
 mod extensions;
+pub mod field_access;
 mod hooks;
 pub mod idempotency;
 pub mod input;

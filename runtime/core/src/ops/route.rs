@@ -31,6 +31,8 @@ pub(super) type ScopeHook = for<'a> fn(&'a Context<'a>) -> Option<Condition>;
 /// Returns the JSON of a computed field for each row. The rows contain the columns that the field is computed from.
 pub type ComputeHook =
     for<'a> fn(&'a Context<'a>, &'static FieldMeta, &'a Shape, &'a [Row<'a>]) -> BoxFuture<'a, Result<Vec<Vec<u8>>>>;
+/// Narrows a projection to what the caller may read.
+pub(super) type NarrowHook = for<'a> fn(&'a Context<'a>, &mut Shape);
 /// Hooks of a resource.
 #[derive(Clone, Copy, Default)]
 pub struct Hooks {
@@ -46,6 +48,8 @@ pub struct Hooks {
     pub scope: Option<ScopeHook>,
     /// Limits lists further than `scope`.
     pub list_scope: Option<ScopeHook>,
+    /// Narrows the projection to what the caller may read of a record.
+    pub narrow: Option<NarrowHook>,
     /// Computes the computed fields.
     pub computed: Option<ComputeHook>,
 }

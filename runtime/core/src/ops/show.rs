@@ -6,7 +6,7 @@ use sea_orm::QueryResult;
 
 use super::list::include;
 use super::write::restore;
-use super::{etag, records, visibility};
+use super::{etag, field_access, records, visibility};
 use crate::catalog::Entry;
 use crate::db::{SharedRow, Sql};
 use crate::error::{Error, FieldErrors, Result};
@@ -54,7 +54,7 @@ pub async fn show(
     let condition = visibility_condition(context, entry, deleted).and(within);
     let representation = Representation { includes: &includes, fields: fields.as_deref(), deleted };
     let record = read(context, entry, id, &condition, representation).await?.ok_or(Error::NotFound)?;
-    Ok((wrap(entry.meta.name, record.json()), record.tag()))
+    Ok((wrap(entry.meta.name, record.readable()), record.tag()))
 }
 
 /// Checks that the requested record exists, whatever else is wrong with the request.
@@ -81,6 +81,8 @@ pub struct RenderedRecord {
     record: Vec<u8>,
     /// The requested representation, if it differs.
     representation: Option<Vec<u8>>,
+    /// The requested representation without the fields that the caller may not read, if there are such fields.
+    readable: Option<Vec<u8>>,
 }
 
 impl RenderedRecord {
@@ -95,17 +97,22 @@ impl RenderedRecord {
 
     /// A rendered record, as a plain `GET` returns it.
     pub fn whole(record: Vec<u8>) -> RenderedRecord {
-        RenderedRecord { record, representation: None }
+        RenderedRecord { record, representation: None, readable: None }
     }
 
-    /// The JSON of the requested representation, without the singular key.
+    /// The JSON of the requested representation, without the singular key, for the caller.
+    pub fn readable(&self) -> &[u8] {
+        self.readable.as_deref().unwrap_or_else(|| self.json())
+    }
+
+    /// The same JSON with every field, for events.
     pub fn json(&self) -> &[u8] {
         self.representation.as_ref().unwrap_or(&self.record)
     }
 
     /// The entity tag of the requested representation.
     pub fn tag(&self) -> String {
-        match &self.representation {
+        match self.readable.as_ref().or(self.representation.as_ref()) {
             Some(representation) => etag::tag_of_representation(&self.record, representation),
             None => etag::tag(&self.record),
         }
@@ -146,6 +153,7 @@ async fn read(
     Representation { includes, fields, deleted }: Representation<'_>,
 ) -> Result<Option<RenderedRecord>> {
     let mut shape = Cow::Borrowed(&entry.single);
+    field_access::narrow(context, entry, &mut shape);
     include::extend_projection(&mut shape, entry, includes);
     if deleted {
         shape.to_mut().hide(entry.meta, "deleted_at");
@@ -165,24 +173,29 @@ async fn read(
     record.push(b'{');
     write_record(&mut record, &shape, row)?;
     related.write_embedded(&mut record, 0, |_| true);
-    let representation = if fields.is_some() || deleted || related.has_computed_or_included() {
-        let is_requested = |name: &str| fields.is_none_or(|fields| fields.iter().any(|field| field.name == name));
-        let mut out = if fields.is_none() && !deleted {
-            record.clone()
-        } else {
-            let mut out = vec![b'{'];
-            let narrowed = shape.narrowed(is_requested);
-            let shape = if deleted && is_requested("deleted_at") { narrowed.with("deleted_at") } else { narrowed };
-            write_record(&mut out, &shape, row)?;
-            related.write_embedded(&mut out, 0, is_requested);
-            out
-        };
+    let is_requested = |name: &str| fields.is_none_or(|fields| fields.iter().any(|field| field.name == name));
+    let select = |is_requested: &dyn Fn(&str) -> bool| -> Result<Vec<u8>> {
+        let mut out = vec![b'{'];
+        let narrowed = shape.narrowed(is_requested);
+        let shape = if deleted && is_requested("deleted_at") { narrowed.with("deleted_at") } else { narrowed };
+        write_record(&mut out, &shape, row)?;
+        related.write_embedded(&mut out, 0, is_requested);
         related.write_computed_and_included(&mut out, 0, is_requested);
         out.push(b'}');
-        Some(out)
-    } else {
-        None
+        Ok(out)
+    };
+    let representation = match fields.is_some() || deleted || related.has_computed_or_included() {
+        true => Some(select(&is_requested)?),
+        false => None,
+    };
+    let readable = match field_access::hides_any(context, entry) {
+        true => {
+            let may_read =
+                |name: &str| entry.field(name).is_none_or(|field| entry.may_read_field(field, context.caller()));
+            Some(select(&|name| is_requested(name) && may_read(name))?)
+        }
+        false => None,
     };
     record.push(b'}');
-    Ok(Some(RenderedRecord { record, representation }))
+    Ok(Some(RenderedRecord { record, representation, readable }))
 }

@@ -13,7 +13,7 @@ use crate::catalog::{Catalog, Entry};
 use crate::custom_field::{CustomFieldType, CustomFieldTypes, json_operand};
 use crate::db::fold;
 use crate::error::{FieldErrors, Result};
-use crate::meta::{FieldMeta, IncludeMeta, Kind, Shown};
+use crate::meta::{FieldMeta, IncludeMeta, IncludeTarget, Kind, Shown};
 use crate::principal::Principal;
 use crate::record::Source;
 use crate::suggest::hint;
@@ -242,7 +242,7 @@ impl<'a> Planner<'a> {
     pub fn includes(self, names: &[String], errors: &mut FieldErrors) -> Vec<&'static IncludeMeta> {
         let mut includes: Vec<&'static IncludeMeta> = Vec::new();
         for name in names {
-            match self.entry.include(name) {
+            match self.entry.include(name).filter(|include| self.may_include(include)) {
                 Some(include) if includes.iter().any(|i| i.name == include.name) => {}
                 Some(include) => includes.push(include),
                 None if !self.embedded(std::slice::from_ref(name)).is_empty() => {}
@@ -260,11 +260,20 @@ impl<'a> Planner<'a> {
         includes
     }
 
+    /// Reports whether the caller may read the field that an include loads records by.
+    fn may_include(self, include: &IncludeMeta) -> bool {
+        match include.target {
+            IncludeTarget::One { via } => self.readable(via).is_some(),
+            IncludeTarget::CustomFieldValues => self.readable("custom_fields").is_some(),
+            IncludeTarget::Many { .. } => true,
+        }
+    }
+
     /// Resolves the names of `fields`.
     pub fn fields(self, names: &[String], errors: &mut FieldErrors) -> Vec<&'static FieldMeta> {
         let shown = |f: &FieldMeta| f.shown != Shown::Never || self.is_mark(f);
         for name in names {
-            if !self.entry.field(name).is_some_and(shown) {
+            if !self.readable(name).is_some_and(shown) {
                 let hint = match name.starts_with("cf.") && self.entry.meta.custom_fields {
                     true => "; all custom fields are in `custom_fields`".to_string(),
                     false => hint(name, self.field_names()),
@@ -272,7 +281,9 @@ impl<'a> Planner<'a> {
                 errors.add("fields", format!("refers to an unknown field `{name}`{hint}"));
             }
         }
-        let selected = |f: &&'static FieldMeta| shown(f) && names.iter().any(|name| name == f.name);
+        let selected = |f: &&'static FieldMeta| {
+            shown(f) && self.readable(f.name).is_some() && names.iter().any(|name| name == f.name)
+        };
         self.entry.meta.fields.iter().filter(selected).collect()
     }
 }

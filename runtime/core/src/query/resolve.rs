@@ -30,7 +30,7 @@ impl<'a> Planner<'a> {
     /// Resolves a name in `q` or `sort` to a field, a field of a related record, or a custom field.
     pub(super) fn resolve(self, name: &str) -> Result<Named, String> {
         if let Some(custom) = name.strip_prefix("cf.") {
-            if !self.entry.meta.custom_fields {
+            if !self.entry.meta.custom_fields || self.readable("custom_fields").is_none() {
                 return Err(format!("{} have no custom fields", self.entry.meta.plural));
             }
             if !self.entry.can_filter_custom_fields() {
@@ -45,10 +45,10 @@ impl<'a> Planner<'a> {
             };
         }
         let Some((relation, name)) = name.split_once('.') else {
-            let field = self.entry.field(name).filter(|f| is_filterable(f) || self.is_mark(f));
+            let field = self.readable(name).filter(|f| is_filterable(f) || self.is_mark(f));
             return match field {
                 Some(field) => Ok(Named::Field(field, self.entry.source(field))),
-                None if self.entry.field(name).is_some_and(|f| f.shown != Shown::Never) => {
+                None if self.readable(name).is_some_and(|f| f.shown != Shown::Never) => {
                     Err(format!("`{name}` cannot be filtered by"))
                 }
                 None => Err(format!("refers to an unknown field `{name}`{}", hint(name, self.field_names()))),
@@ -60,7 +60,12 @@ impl<'a> Planner<'a> {
         let via = self.entry.reference(relation).ok_or_else(unknown)?;
         let Kind::Ref { resource } = via.kind else { return Err(unknown()) };
         let other = self.catalog.linked(resource);
-        let is_filterable = |f: &FieldMeta| is_filterable(f) && f.is_column() && self.entry.exposes(via, other, f.name);
+        let is_filterable = |f: &FieldMeta| {
+            is_filterable(f)
+                && f.is_column()
+                && self.entry.exposes(via, other, f.name)
+                && other.may_read_field(f, self.caller)
+        };
         if !self.may_filter_by(via, other, name) {
             let ability = Ability::read(other.meta.ability);
             return Err(format!("is on {}, which requires the ability `{ability}`", other.meta.plural));
@@ -116,7 +121,9 @@ impl<'a> Planner<'a> {
     /// The embedded fields that a request names in `include`. They are always part of a full record; only a sparse
     /// response needs their names.
     pub fn embedded(self, names: &[String]) -> Vec<&'static FieldMeta> {
-        let named = |field: &&FieldMeta| names.iter().any(|name| snake(name) == field.name);
+        let named = |field: &&FieldMeta| {
+            self.readable(field.name).is_some() && names.iter().any(|name| snake(name) == field.name)
+        };
         embedded(self.entry.meta).filter(named).collect()
     }
 
@@ -125,8 +132,14 @@ impl<'a> Planner<'a> {
         self.deleted && field.name == "deleted_at"
     }
 
+    /// The field of this name, if the caller may read it.
+    pub(super) fn readable(self, name: &str) -> Option<&'static FieldMeta> {
+        self.entry.field(name).filter(|field| self.entry.may_read_field(field, self.caller))
+    }
+
     pub(super) fn field_names(self) -> impl Iterator<Item = &'static str> {
-        self.entry.meta.fields.iter().filter(|f| is_filterable(f)).map(|f| f.name)
+        let readable = move |field: &&FieldMeta| is_filterable(field) && self.readable(field.name).is_some();
+        self.entry.meta.fields.iter().filter(readable).map(|f| f.name)
     }
 
     pub(super) fn unknown_predicate(self, key: &str) -> String {

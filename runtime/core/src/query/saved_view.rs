@@ -200,7 +200,10 @@ impl SavedView {
         let is_included = |name: &str, kind: Kind| {
             name == "id" || self.columns.iter().any(|c| c == name) || (kind == Kind::CustomFields && !custom.is_empty())
         };
-        let fields = entry.meta.fields.iter().filter(|f| f.shown != Shown::Never && is_included(f.name, f.kind));
+        let fields =
+            entry.meta.fields.iter().filter(|f| {
+                f.shown != Shown::Never && is_included(f.name, f.kind) && planner.readable(f.name).is_some()
+            });
         let mut shape = entry.shape(fields);
         let has_all_custom_fields = self.columns.iter().any(|c| c == "custom_fields");
         for column in

@@ -24,13 +24,14 @@ pub fn write_record(out: &mut Vec<u8>, shape: &Shape, row: Row<'_>) -> Result<()
         }
         first = false;
         out.extend_from_slice(column.key.as_bytes());
-        write_value(out, column, Cell::new(row, position)?)?;
+        write_value(out, column, row, position)?;
     }
     Ok(())
 }
 
 /// Writes one value in the format of its kind, or null.
-pub fn write_value(out: &mut Vec<u8>, column: &Column, cell: Cell<'_>) -> Result<()> {
+pub fn write_value(out: &mut Vec<u8>, column: &Column, row: Row<'_>, position: usize) -> Result<()> {
+    let cell = Cell::new(row, position)?;
     let written = match column.source.field.kind {
         Kind::Code { values } if column.source.labels.is_some() => {
             cell.integer()?.map(|code| match values.iter().find(|(known, _)| i64::from(*known) == code) {
@@ -39,8 +40,19 @@ pub fn write_value(out: &mut Vec<u8>, column: &Column, cell: Cell<'_>) -> Result
             })
         }
         Kind::CustomFields if column.only.is_some() => match cell.json()? {
-            Some(text) => Some(write_members(out, text, column.only.as_deref().unwrap_or_default())?),
+            Some(text) => {
+                let only = column.only.as_deref().unwrap_or_default();
+                Some(write_members(out, text, |name| only.iter().any(|selected| selected == name))?)
+            }
             None => None,
+        },
+        Kind::Json if column.without.is_some() => match (cell.json()?, &column.without) {
+            (Some(text), Some(hidden)) => {
+                let of_type = Cell::new(row, hidden.column)?.text()?.and_then(|text| hidden.by_text.get(text));
+                let is_hidden = |name: &str| of_type.is_some_and(|names| names.contains(&name));
+                Some(write_members(out, text, |name| !is_hidden(name))?)
+            }
+            _ => None,
         },
         kind => match kind.storage() {
             Some(Storage::Id | Storage::SingletonId | Storage::Integer | Storage::BigInt) => {
@@ -82,10 +94,10 @@ pub fn write_text(out: &mut Vec<u8>, text: &str) {
     let _ = serde_json::to_writer(out, text);
 }
 
-/// Writes the named members of a JSON object.
-fn write_members(out: &mut Vec<u8>, object: &str, names: &[String]) -> Result<()> {
+/// Writes the selected members of a JSON object.
+fn write_members(out: &mut Vec<u8>, object: &str, is_selected: impl Fn(&str) -> bool) -> Result<()> {
     let mut map: serde_json::Map<String, serde_json::Value> = serde_json::from_str(object).map_err(Error::internal)?;
-    map.retain(|name, _| names.iter().any(|selected| selected == name));
+    map.retain(|name, _| is_selected(name));
     serde_json::to_writer(out, &map).map_err(Error::internal)
 }
 

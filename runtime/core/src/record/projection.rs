@@ -1,6 +1,6 @@
 //! Projection: the columns that a query reads, their tables, and their keys in the response.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use crate::db::Sql;
 use crate::meta::{FieldMeta, Kind, ResourceMeta};
@@ -37,6 +37,17 @@ pub struct Column {
     pub hidden: bool,
     /// The selected members of `custom_fields`. `None` selects all.
     pub only: Option<Vec<String>>,
+    /// The members that are left out of a JSON object.
+    pub without: Option<HiddenMembers>,
+}
+
+/// The members of a JSON object that are left out, depending on the text in another column of the row.
+#[derive(Debug, Clone)]
+pub struct HiddenMembers {
+    /// The other column.
+    pub column: usize,
+    /// The names of the members, by that text.
+    pub by_text: BTreeMap<&'static str, Vec<&'static str>>,
 }
 
 impl Shape {
@@ -80,7 +91,7 @@ impl Shape {
         }
         source.write(&mut self.select, RECORD);
         source.write_join(&mut self.from, RECORD, &mut self.joined);
-        self.columns.push(Column { key: format!("\"{name}\":"), name, source, hidden, only: None });
+        self.columns.push(Column { key: format!("\"{name}\":"), name, source, hidden, only: None, without: None });
     }
 
     /// Adds an embedded field, unless it is present.

@@ -31,7 +31,7 @@ pub struct Model {
     pub id: i64,
     #[field(string(255), required)]
     pub name: String,
-    #[field(string(255), required, unique, email)]
+    #[field(string(255), required, unique, email, read = "users:read")]
     pub email: String,
     #[field(default = "true", description = "True if the user's tokens are accepted.")]
     pub is_active: bool,

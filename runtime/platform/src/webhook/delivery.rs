@@ -10,7 +10,8 @@ use std::sync::Arc;
 use chrono::{DateTime, TimeDelta, Utc};
 use sea_orm::QueryResult;
 
-use super::subscriptions::{insert_deliveries, may_see_sql, receives_sql};
+use super::event_fields::readable_body;
+use super::subscriptions::{holds_right_sql, insert_deliveries, may_see_sql, receives_sql};
 use super::transport::Attempt;
 use charter_core::db::{Db, Dialect, Sql};
 use charter_core::error::{Error, Result};
@@ -229,7 +230,7 @@ pub(super) async fn claim(
     if ids.is_empty() {
         return Ok(Vec::new());
     }
-    lease(db, &ids, Some(kind), now).await
+    lease(state, &ids, Some(kind), now).await
 }
 
 /// Cancels those of the deliveries whose webhook may no longer receive the event's record, and removes them.
@@ -261,14 +262,15 @@ async fn cancel_unreadable(state: &State, ids: &mut Vec<i64>, now: DateTime<Utc>
 }
 
 /// Claims one delivery for a single attempt, in any status. Returns `None` while another attempt is running.
-pub(super) async fn claim_one(db: &Db, id: i64, now: DateTime<Utc>) -> Result<Option<Claim>> {
-    let claimed = lease(db, &[id], None, now).await?;
+pub(super) async fn claim_one(state: &State, id: i64, now: DateTime<Utc>) -> Result<Option<Claim>> {
+    let claimed = lease(state, &[id], None, now).await?;
     Ok(claimed.into_iter().next().map(|claim| Claim { manual: true, once: true, ..claim }))
 }
 
 /// Writes a new lease into the given rows that are not leased and, with a kind, still due. Rows that another
 /// transaction has locked are skipped.
-async fn lease(db: &Db, ids: &[i64], kind: Option<AttemptKind>, now: DateTime<Utc>) -> Result<Vec<Claim>> {
+async fn lease(state: &State, ids: &[i64], kind: Option<AttemptKind>, now: DateTime<Utc>) -> Result<Vec<Claim>> {
+    let db = &state.db;
     let token: Arc<str> = random_hex()?.into();
     let transaction = db.begin().await?;
     let mut sql = Sql::new(db.dialect(), "UPDATE \"webhook_deliveries\" SET \"lease_owner\" = ");
@@ -285,7 +287,7 @@ async fn lease(db: &Db, ids: &[i64], kind: Option<AttemptKind>, now: DateTime<Ut
     sql.push(") RETURNING \"id\", \"webhook_id\", \"event_id\", \"uid\", \"attempts\", \"retries\", \"manual\"");
     let rows = sql.all(&transaction).await?;
     transaction.commit().await?;
-    load_claims(db, &rows, &token, now).await
+    load_claims(state, &rows, &token, now).await
 }
 
 /// An event as it is sent.
@@ -297,7 +299,8 @@ struct Event {
 }
 
 /// Loads the events and webhooks of the claimed rows, each once.
-async fn load_claims(db: &Db, rows: &[QueryResult], token: &Arc<str>, now: DateTime<Utc>) -> Result<Vec<Claim>> {
+async fn load_claims(state: &State, rows: &[QueryResult], token: &Arc<str>, now: DateTime<Utc>) -> Result<Vec<Claim>> {
+    let (db, catalog) = (&state.db, &state.catalog);
     let (mut events, mut webhooks) = (HashMap::new(), HashMap::new());
     let columns = "\"id\", \"name\", \"body\", \"created_at\", \"trace\"";
     let mut sql = Sql::new(db.dialect(), format!("SELECT {columns} FROM \"events\" WHERE "));
@@ -310,8 +313,12 @@ async fn load_claims(db: &Db, rows: &[QueryResult], token: &Arc<str>, now: DateT
         events.insert(row.try_get::<i64>("", "id")?, event);
     }
     let columns = "\"id\", \"url\", \"secret\", \"previous_secret\", \"previous_secret_until\", \"failing_since\"";
-    let mut sql = Sql::new(db.dialect(), format!("SELECT {columns} FROM \"webhooks\" WHERE "));
-    sql.in_ids("\"id\"", &distinct(rows, "webhook_id")?);
+    let mut sql = Sql::new(db.dialect(), format!("SELECT {columns}"));
+    let rights: Vec<&str> = catalog.field_rights().into_iter().collect();
+    for (index, right) in rights.iter().enumerate() {
+        sql.push(&format!(", {} AS \"right_{index}\"", holds_right_sql(catalog, db.dialect(), right)));
+    }
+    sql.push(" FROM \"webhooks\" w WHERE ").in_ids("w.\"id\"", &distinct(rows, "webhook_id")?);
     for row in sql.all(db.reader()).await? {
         webhooks.insert(row.try_get::<i64>("", "id")?, row);
     }
@@ -322,13 +329,17 @@ async fn load_claims(db: &Db, rows: &[QueryResult], token: &Arc<str>, now: DateT
         let (Some(event), Some(webhook)) = (events.get(&event_id), webhooks.get(&webhook_id)) else { continue };
         let until: Option<DateTime<Utc>> = webhook.try_get("", "previous_secret_until")?;
         let previous: Option<String> = webhook.try_get("", "previous_secret")?;
+        let has_right = |right: &str| {
+            let index = rights.iter().position(|known| *known == right);
+            index.is_none_or(|index| webhook.try_get("", &format!("right_{index}")).unwrap_or(false))
+        };
         let attempt = Attempt {
             webhook_id,
             url: webhook.try_get("", "url")?,
             secret: webhook.try_get("", "secret")?,
             previous_secret: previous.filter(|_| until.is_some_and(|until| until > now)),
             event: event.name.clone(),
-            body: event.body.clone(),
+            body: readable_body(catalog, &event.name, &event.body, has_right),
             uid: row.try_get("", "uid")?,
             number: row.try_get::<i32>("", "attempts")?.unsigned_abs() + 1,
             at: now,

@@ -4,6 +4,7 @@
 use charter_macros::{Output, Resource};
 use sea_orm::entity::prelude::*;
 
+use super::event_fields::readable_body;
 use super::record::Delivery;
 use super::signature::TIMESTAMP;
 use super::subscriptions::{may_see_sql, resource_of};
@@ -105,6 +106,10 @@ impl Behaviour for Entity {
             None => (None, None),
         };
         let trace = trace.and_then(|trace| trace.parse().ok());
+        let body = body.map(|body: String| {
+            let has_right = |right: &str| context.caller().has_right(right);
+            readable_body(context.catalog(), &log.event, &body.into(), has_right).to_string()
+        });
         let (number, at) = (log.attempt.unsigned_abs(), log.sent_at.unwrap_or_default());
         let headers = headers(&log.event, &log.delivery_id, number, at, trace);
         let known = headers.into_iter().filter(|(name, _)| *name != TIMESTAMP || log.sent_at.is_some());

@@ -320,6 +320,7 @@ pub async fn run_once(state: &Arc<State>, transport: Arc<dyn Transport>, slots: 
         let (per_webhook, metrics) = (webhooks.max_attempts_per_webhook, webhooks.metrics.clone());
         DispatchLoop::new(state.clone(), transport, slots, per_webhook, metrics)
     };
+    suspend(&state.db, state.clock.now()).await?;
     while cancel_remaining(&state.db, state.clock.now()).await? {}
     while delivery::fan_out(state, state.clock.now()).await?.may_have_more {}
     let attempts =

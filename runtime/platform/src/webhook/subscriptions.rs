@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use chrono::{DateTime, Utc};
 
-use charter_core::ability::{ALL, ALL_READS, APPLICATION_READ, Ability};
+use charter_core::ability::{ALL, ALL_READS, APPLICATION_READ, Ability, READ};
 use charter_core::catalog::{Catalog, Entry};
 use charter_core::db::{Dialect, Sql};
 
@@ -71,6 +71,17 @@ pub(super) fn may_see_sql(catalog: &Catalog, dialect: Dialect) -> String {
         let _ = write!(condition, " AND (e.\"name\" NOT IN ({}) OR {})", events.join(", "), needed.join(" AND "));
     }
     condition
+}
+
+/// Condition that the webhook `w` has the right of a field: an ability if it has a colon, else a permission.
+pub(super) fn holds_right_sql(catalog: &Catalog, dialect: Dialect, right: &str) -> String {
+    let Some((resource, deed)) = right.split_once(':') else {
+        return role_grants_sql(dialect, &contains_any_sql(dialect, "r.\"permissions\"", &[right]));
+    };
+    let entry = catalog.entries().iter().find(|entry| entry.meta.ability == resource && deed == READ);
+    let words = entry.map_or_else(|| vec![ALL.to_string(), right.to_string()], granting_words);
+    let by_role = role_grants_sql(dialect, &contains_any_sql(dialect, "r.\"abilities\"", &words));
+    format!("({} AND {by_role})", contains_any_sql(dialect, "w.\"abilities\"", &words))
 }
 
 /// The abilities that grant reading a resource.

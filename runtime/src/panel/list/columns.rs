@@ -38,7 +38,7 @@ impl Column {
     }
 }
 
-/// All columns of a resource, cached.
+/// The columns of a resource that the user may read.
 ///
 /// # Errors
 /// When the database fails.
@@ -62,11 +62,16 @@ pub(crate) async fn load(request: &PanelRequest<'_>, entry: &Entry) -> Result<Ar
         disambiguate_labels(&mut columns);
         Ok(columns)
     };
-    request
-        .cache
-        .columns
-        .get(entry.meta.plural, request.state.custom_fields_changed.version(), &request.state.clock, read)
-        .await
+    let version = request.state.custom_fields_changed.version();
+    let all = request.cache.columns.get(entry.meta.plural, version, &request.state.clock, read).await?;
+    let may_read = |column: &Column| {
+        let field = column.field.or_else(|| entry.field("custom_fields"));
+        field.is_none_or(|field| request.may_read_field(entry, field))
+    };
+    match all.iter().all(may_read) {
+        true => Ok(all),
+        false => Ok(Arc::new(all.iter().filter(|column| may_read(column)).cloned().collect())),
+    }
 }
 
 /// A reference and the name derived from it have the same label. The reference gets a suffix.

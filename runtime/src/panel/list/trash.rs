@@ -68,7 +68,7 @@ pub(crate) async fn show(request: &PanelRequest<'_>, target: &Target<'_>) -> Res
     }
     let record = response.json()?[entry.meta.name].clone();
     let fields: Vec<&'static FieldMeta> =
-        entry.meta.fields.iter().filter(|field| field.shown != Shown::Never).collect();
+        entry.meta.fields.iter().filter(|f| f.shown != Shown::Never && request.may_read_field(entry, f)).collect();
     let display_names = DisplayNames::load_for_fields(request, entry, &fields, std::slice::from_ref(&record)).await?;
     let name = display_name::of(entry, &record);
     let version = response.etag().unwrap_or_default().to_string();

@@ -5,7 +5,7 @@ use crate::panel::format::{datetime, labels};
 use crate::panel::list::columns::Column;
 use crate::panel::list::filter_row::FilterRow;
 use crate::panel::request::PanelRequest;
-use charter_core::ability::{ALL, ALL_READS, APPLICATION_READ, APPLICATION_WRITE};
+use charter_core::ability::ALL;
 use charter_core::catalog::{Catalog, Entry};
 use charter_core::custom_field::{CustomFieldType, Definition};
 use charter_core::meta::{FieldMeta, Kind};
@@ -64,9 +64,10 @@ pub(crate) fn for_field(request: &PanelRequest<'_>, entry: &Entry, field: &Field
     match (entry.meta.name, field.name) {
         ("token" | "role", "abilities") => {
             // Nobody can grant more than they have.
-            let groups = [ALL, ALL_READS, APPLICATION_READ, APPLICATION_WRITE].map(String::from);
-            let all = groups.into_iter().chain(catalog.abilities());
-            Some(same(all.filter(|ability| request.user.principal.has_ability(ability)).collect()))
+            let held = |ability: &String| request.user.principal.has_ability(ability);
+            let mut all: Vec<String> = catalog.grantable_abilities().into_iter().filter(held).collect();
+            all.sort_by_key(|ability| ability_order(ability));
+            Some(same(all))
         }
         ("role", "permissions") => {
             let held = |permission: &&str| request.user.principal.has_permission(permission);
@@ -79,6 +80,23 @@ pub(crate) fn for_field(request: &PanelRequest<'_>, entry: &Entry, field: &Field
         ("custom_view", "entity_type") => Some(plurals(&|entry| entry.is_listed())),
         _ => for_kind(catalog, field.kind),
     }
+}
+
+/// The position of an ability in a form: those of everything, those of the application, then by resource; reading and
+/// writing before single deeds.
+fn ability_order(ability: &str) -> (u8, String, u8) {
+    let (resource, deed) = ability.split_once(':').unwrap_or((ability, ""));
+    let group = match resource {
+        ALL => 0,
+        "application" => 1,
+        _ => 2,
+    };
+    let deed = match deed {
+        "" | "read" => 0,
+        "write" => 1,
+        _ => 2,
+    };
+    (group, resource.to_string(), deed)
 }
 
 /// The value of a condition in words.

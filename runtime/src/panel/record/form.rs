@@ -19,7 +19,7 @@ use charter_core::catalog::Entry;
 use charter_core::custom_field::{self, Definition};
 use charter_core::error::Result;
 use charter_core::header;
-use charter_core::meta::{FieldMeta, Kind, Operation};
+use charter_core::meta::{DefaultValue, FieldMeta, Kind, Operation};
 use charter_core::query::Pair;
 use charter_platform::auth;
 
@@ -181,6 +181,13 @@ async fn decode(
     let (form, view) = saved_view_form::decode(request, target.entry, form).await?;
     let (catalog, fields) = (&request.state.catalog, target.entry.meta.fields);
     let mut record = form_decode::decode(catalog, fields, definitions, request.locale.zone, &form, target.is_list())?;
+    if target.is_list() {
+        // A hook sets the default of a field that is left empty.
+        let has_default = |name: &str| target.entry.field(name).is_some_and(|f| f.default == DefaultValue::Hook);
+        record.retain(|name, value| {
+            !(has_default(name) && (form_decode::is_empty(value) || value.as_array().is_some_and(Vec::is_empty)))
+        });
+    }
     let entity_type = view.map(|DecodedView { filters, plural }| {
         record.extend(filters.map(|filters| (saved_view_form::FILTERS.to_string(), filters)));
         ("entity_type".to_string(), Value::from(plural))

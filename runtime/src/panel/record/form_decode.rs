@@ -148,7 +148,7 @@ pub(crate) fn remove_stale_row_ids(sent: &mut Value, current: &Value, fields: &[
     }
 }
 
-fn is_empty(value: &Value) -> bool {
+pub(crate) fn is_empty(value: &Value) -> bool {
     value.as_str().is_some_and(str::is_empty)
 }
 

@@ -50,7 +50,8 @@ pub(super) async fn show(request: &PanelRequest<'_>, target: &Target<'_>) -> Res
         return Ok(redirect(&trash::url(&target.path())));
     }
     let record = response.json()?[entry.meta.name].clone();
-    let fields: Vec<&'static FieldMeta> = entry.meta.fields.iter().filter(|f| f.shown != Shown::Never).collect();
+    let fields: Vec<&'static FieldMeta> =
+        entry.meta.fields.iter().filter(|f| f.shown != Shown::Never && request.may_read_field(entry, f)).collect();
     let display_names = DisplayNames::load_for_fields(request, entry, &fields, std::slice::from_ref(&record)).await?;
     let name = display_name::of(entry, &record);
     let version = response.etag().unwrap_or_default().to_string();
@@ -85,6 +86,7 @@ pub(super) fn field_list(
 ) -> Markup {
     let is_shown = |field: &&'static FieldMeta| {
         field.shown != Shown::Never
+            && request.may_read_field(entry, field)
             && !matches!(field.kind, Kind::CustomFields | Kind::Embedded { .. })
             && !is_redundant(entry, field)
     };

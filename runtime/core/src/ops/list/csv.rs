@@ -100,7 +100,7 @@ impl Csv {
             match &column.from {
                 From::Row(position) => {
                     json.clear();
-                    write_value(&mut json, &shape.columns[*position], Cell::new(row, *position)?)?;
+                    write_value(&mut json, &shape.columns[*position], row, *position)?;
                     write_json(out, &json)?;
                 }
                 From::Related => write_json(out, related.value(&column.title, row_index).unwrap_or(b"null"))?,

@@ -14,8 +14,8 @@ use crate::error::{Error, Result};
 use crate::meta::{IncludeMeta, IncludeTarget, Kind};
 use crate::ops::input::custom_fields::readable_value;
 use crate::ops::input::embedded;
-use crate::ops::visibility;
 use crate::ops::{Access, Context};
+use crate::ops::{field_access, visibility};
 use crate::query::{Condition, write_condition};
 use crate::record::{Cell, Shape, write_record, write_text};
 
@@ -123,15 +123,23 @@ pub async fn load(
         let values = match (include.target, targets.as_slice()) {
             (IncludeTarget::Many { by, .. }, [target]) => {
                 let ids = ids_in_column(rows, shape, "id")?;
-                load_many(context, target, projection(target, include).into_owned(), by, &ids, Some(include.name))
-                    .await?
+                load_many(
+                    context,
+                    target,
+                    projection(context, target, include).into_owned(),
+                    by,
+                    &ids,
+                    Some(include.name),
+                )
+                .await?
             }
             (IncludeTarget::One { via }, targets) => match (entry.field(via).map(|field| field.kind), targets) {
                 (Some(Kind::PolymorphicRef { type_field }), _) => {
                     load_polymorphic(context, shape, rows, (via, type_field), targets, include).await?
                 }
                 (_, [target]) => {
-                    load_one(context, target, &projection(target, include), &ids_in_column(rows, shape, via)?).await?
+                    load_one(context, target, &projection(context, target, include), &ids_in_column(rows, shape, via)?)
+                        .await?
                 }
                 _ => return Err(no_reference(include)),
             },
@@ -166,7 +174,7 @@ pub fn add_to_cache_key(
             cache_key.depends_on_table(custom_field::TABLE);
         }
         for target in targets(context, entry, include)? {
-            depend_on(context, target, &projection(target, include), cache_key)?;
+            depend_on(context, target, &projection(context, target, include), cache_key)?;
         }
     }
     Ok(())
@@ -223,12 +231,13 @@ fn depend_on(context: &Context<'_>, target: &Entry, shape: &Shape, cache_key: &m
     Ok(())
 }
 
-/// The projection of an include: the fields that it names, or else those of a list item.
-fn projection<'t>(target: &'t Entry, include: &IncludeMeta) -> Cow<'t, Shape> {
+/// The projection of an include: the fields that it names, or else those of a list item, as far as the caller may read
+/// them.
+fn projection<'t>(context: &Context<'_>, target: &'t Entry, include: &IncludeMeta) -> Cow<'t, Shape> {
     if include.fields.is_empty() {
-        return Cow::Borrowed(&target.list);
+        return field_access::list_shape(context, target);
     }
-    Cow::Owned(target.shape(include.fields.iter().filter_map(|name| target.field(name))))
+    field_access::shape_of(context, target, include.fields.iter().filter_map(|name| target.field(name)))
 }
 
 /// The ids in a column of the rows.
@@ -323,7 +332,7 @@ async fn load_polymorphic(
         let of_type: Vec<Option<i64>> =
             ids.iter().zip(&types).map(|(id, t)| if *t == Some(name) { *id } else { None }).collect();
         for (index, value) in
-            load_one(context, target, &projection(target, include), &of_type).await?.into_iter().enumerate()
+            load_one(context, target, &projection(context, target, include), &of_type).await?.into_iter().enumerate()
         {
             if of_type[index].is_some() {
                 values[index] = value;

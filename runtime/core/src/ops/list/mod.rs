@@ -22,8 +22,8 @@ use self::response_cache::{CacheKey, CachedPage, Versioned};
 use self::select::ListQuery;
 use super::BoxFuture;
 use super::etag::Preconditions;
-use super::visibility;
 use super::write::restore;
+use super::{field_access, visibility};
 use crate::catalog::{EXPLAIN_ABILITY, Entry};
 use crate::custom_field::{self, CustomFieldTypes, Types};
 use crate::error::{Error, FieldErrors, Result};
@@ -206,9 +206,10 @@ impl PreparedList<'_> {
         let mut shape = match (&view, &plan.fields) {
             (_, Some(fields)) => Cow::Owned(entry.shape(fields.iter().copied())),
             (Some(view), None) => Cow::Owned(view.shape(planner)),
-            (None, None) if deleted => Cow::Owned(entry.shape(restore::shown_in_list(entry))),
-            (None, None) => Cow::Borrowed(&entry.list),
+            (None, None) if deleted => field_access::shape_of(context, entry, restore::shown_in_list(entry)),
+            (None, None) => field_access::list_shape(context, entry),
         };
+        field_access::narrow(context, entry, &mut shape);
         for field in &plan.embedded {
             shape.to_mut().embed(field);
         }

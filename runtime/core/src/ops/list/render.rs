@@ -72,6 +72,9 @@ pub fn render_key(query: ListQuery<'_>) -> Vec<u8> {
         if let Some(only) = &column.only {
             let _ = write!(key, "{only:?}");
         }
+        if let Some(hidden) = &column.without {
+            let _ = write!(key, "{:?}", hidden.by_text);
+        }
     }
     key
 }

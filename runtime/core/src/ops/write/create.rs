@@ -15,7 +15,7 @@ use crate::ops::input::changeset::Changes;
 use crate::ops::input::{embedded, references, rules};
 use crate::ops::outbox;
 use crate::ops::transaction::after_commit;
-use crate::ops::{input, records, show};
+use crate::ops::{field_access, input, records, show};
 
 /// Creates a record from a body, in the context's transaction, and returns it as `show` does.
 ///
@@ -42,6 +42,7 @@ pub fn read(
         changes.set(parent.field, Value::from(id));
     }
     input::read(context.catalog(), entry, body, definitions, &mut changes)?;
+    field_access::check_writes(context, &changes)?;
     if let (Some(parent), Some(id)) = (entry.meta.under, under) {
         // The parent in the path overrides the body.
         changes.set(parent.field, Value::from(id));

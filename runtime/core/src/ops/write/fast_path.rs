@@ -17,7 +17,7 @@ use crate::error::Result;
 use crate::ops::Context;
 use crate::ops::input::body::Body;
 use crate::ops::input::changeset::Changes;
-use crate::ops::{input, records, visibility};
+use crate::ops::{field_access, input, records, visibility};
 use crate::query::Condition;
 use sea_orm::QueryResult;
 
@@ -130,6 +130,7 @@ async fn update_found_record(
     let mut changes = Changes::new(entry.meta, Some(found));
     input::read(context.catalog(), entry, body, list(&definitions), &mut changes)?;
     update::drop_unchanged(&mut changes)?;
+    field_access::check_writes(context, &changes)?;
     update::reject_immutable_changes(&mut changes);
     create::check_without_database(context, &mut changes)?;
     if !changes.errors.is_empty() {
@@ -162,7 +163,10 @@ async fn is_plain(context: &Context<'_>, entry: &Entry) -> Result<bool> {
         && hooks.after_commit.is_none();
     let has_columns_only =
         entry.single.embedded.is_empty() && entry.single.computed.is_empty() && !entry.meta.singleton;
-    let is_plain = has_no_hooks && has_columns_only && context.state().db.dialect() == Dialect::Postgres;
+    let is_plain = has_no_hooks
+        && has_columns_only
+        && !field_access::hides_any(context, entry)
+        && context.state().db.dialect() == Dialect::Postgres;
     Ok(is_plain && !context.state().database_side_effects.has_triggers_or_rules(context, entry.meta.table).await?)
 }
 

@@ -50,7 +50,7 @@ impl WriteResult {
 
     /// The record as `show` returns it, with the secrets that the write reveals.
     pub fn of(entry: &Entry, rendered: &RenderedRecord, changes: &Changes) -> WriteResult {
-        let mut record = rendered.json().to_vec();
+        let mut record = rendered.readable().to_vec();
         changes.add_secrets_to(&mut record);
         WriteResult {
             body: wrap(entry.meta.name, &record),

@@ -20,7 +20,7 @@ use crate::ops::input::changeset::{Changes, stored};
 use crate::ops::input::embedded;
 use crate::ops::outbox;
 use crate::ops::transaction::after_commit;
-use crate::ops::{input, records, show, visibility};
+use crate::ops::{field_access, input, records, show, visibility};
 use crate::query::Condition;
 
 /// Updates the given fields of a record, in the context's transaction, and returns it as `show` does. `found` is the
@@ -46,6 +46,7 @@ pub async fn update(
     };
     input::read(context.catalog(), entry, body, &definitions, &mut changes)?;
     drop_unchanged(&mut changes)?;
+    field_access::check_writes(context, &changes)?;
     reject_immutable_changes(&mut changes);
     finish(context, entry, id, &mut changes, UPDATE).await
 }

@@ -1,0 +1,55 @@
+//! Rights of fields: the projection of a resource that a caller may read, and the check of the fields that a body sets.
+
+use std::borrow::Cow;
+
+use crate::catalog::Entry;
+use crate::error::{Error, FieldErrors, Result};
+use crate::meta::{FieldMeta, Shown};
+use crate::ops::{Changes, Context};
+use crate::record::Shape;
+
+/// The fields of a list item that the caller may read.
+pub fn list_shape<'e>(context: &Context<'_>, entry: &'e Entry) -> Cow<'e, Shape> {
+    match hides_any(context, entry) {
+        true => shape_of(context, entry, entry.meta.fields.iter().filter(|field| field.shown == Shown::Always)),
+        false => Cow::Borrowed(&entry.list),
+    }
+}
+
+/// A projection of those fields that the caller may read.
+pub fn shape_of<'e>(
+    context: &Context<'_>,
+    entry: &Entry,
+    fields: impl Iterator<Item = &'static FieldMeta>,
+) -> Cow<'e, Shape> {
+    Cow::Owned(entry.shape(fields.filter(|field| entry.may_read_field(field, context.caller()))))
+}
+
+/// True if the caller may not read some field of the resource.
+pub fn hides_any(context: &Context<'_>, entry: &Entry) -> bool {
+    entry.has_field_rights && entry.meta.fields.iter().any(|field| !entry.may_read_field(field, context.caller()))
+}
+
+/// Lets the resource's hook narrow a projection to what the caller may read.
+pub fn narrow(context: &Context<'_>, entry: &Entry, shape: &mut Cow<'_, Shape>) {
+    if let Some(hook) = context.route(entry).hooks.narrow {
+        hook(context, shape.to_mut());
+    }
+}
+
+/// Checks the fields that a body sets, after unchanged ones were dropped: what a client has read it can send back.
+///
+/// # Errors
+/// [`Error::FieldsForbidden`] with every field that the caller may not set.
+pub fn check_writes(context: &Context<'_>, changes: &Changes) -> Result<()> {
+    let mut errors = FieldErrors::default();
+    for (field, _) in changes.iter() {
+        let right = if field.write.is_empty() { field.read } else { field.write };
+        // The ability that reading needs says nothing about writing.
+        if right.contains(':') && field.write.is_empty() || context.caller().has_right(right) {
+            continue;
+        }
+        errors.add(field.name, format!("requires the permission `{right}`"));
+    }
+    if errors.is_empty() { Ok(()) } else { Err(Error::FieldsForbidden(errors)) }
+}
