@@ -1,6 +1,7 @@
 //! The panel: journeys in a real browser, and responses over plain HTTP.
 
 mod accessibility;
+mod account_log;
 mod admin_pages;
 mod bulk_all_matching;
 mod cookie_client;

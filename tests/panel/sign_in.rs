@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use charter_runtime::auth::{password, session};
 use charter_runtime::db::{Dialect, Sql};
+use charter_runtime::ops::Context;
+use charter_runtime::principal::Principal;
 use serde_json::json;
 
 use super::{CookieClient, PASSWORD, admin, invitation, signed_in};
@@ -176,6 +178,12 @@ async fn a_session_ends_with_sign_out_a_new_password_and_deactivation(server: Se
 
 const OTHER: &str = "another long password";
 
+async fn set_password(server: &Server, user_id: i64, text: &str) {
+    let operator = Principal::operator();
+    let context = Context::new(&server.state, &operator, server.state.db.reader());
+    password::set(&context, user_id, text).await.expect("the password is set");
+}
+
 async fn fitting(server: &Server, email: &str, text: &str) -> password::Password {
     password::find(&server.state, email, text).await.expect("the database answers").expect("it fits")
 }
@@ -183,33 +191,38 @@ async fn fitting(server: &Server, email: &str, text: &str) -> password::Password
 async fn a_verified_password_begins_no_session_after_it_was_changed(server: Server) {
     let (user, _) = server.user(&[], &["*"]).await;
     let (state, id) = (&server.state, user["id"].as_i64().expect("an id"));
+    let operator = Principal::operator();
+    let context = Context::new(state, &operator, state.db.reader());
     let email = user["email"].as_str().expect("an address");
-    password::set(state, id, PASSWORD).await.expect("a password");
+    set_password(&server, id, PASSWORD).await;
     let old = fitting(&server, email, PASSWORD).await;
-    password::set(state, id, OTHER).await.expect("another");
+    set_password(&server, id, OTHER).await;
     // The password may change between its verification and the operation that follows.
-    assert_eq!(session::begin(state, &old).await.expect("an answer"), None);
-    assert_eq!(password::change(state, &old, "a third long password").await.expect("an answer"), None);
+    assert_eq!(session::begin(&context, &old).await.expect("an answer"), None);
+    assert_eq!(password::change(&context, &old, "a third long password").await.expect("an answer"), None);
     let new = fitting(&server, email, OTHER).await;
-    assert!(session::begin(state, &new).await.expect("an answer").is_some());
+    assert!(session::begin(&context, &new).await.expect("an answer").is_some());
     server.admin().post(&format!("/users/{id}/deactivate"), json!({})).await.ok();
-    assert_eq!(session::begin(state, &new).await.expect("an answer"), None);
-    assert_eq!(password::change(state, &new, "a third long password").await.expect("an answer"), None);
+    assert_eq!(session::begin(&context, &new).await.expect("an answer"), None);
+    assert_eq!(password::change(&context, &new, "a third long password").await.expect("an answer"), None);
     server.admin().put(&format!("/users/{id}"), json!({ "is_active": true })).await.ok();
-    assert!(password::change(state, &new, "a third long password").await.expect("an answer").is_some());
+    assert!(password::change(&context, &new, "a third long password").await.expect("an answer").is_some());
     let sessions = format!("SELECT digest AS text FROM user_sessions WHERE user_id = {id}");
     assert_eq!(server.texts(&sessions).await.len(), 1, "the other sessions have ended");
 }
 
 async fn sign_in_waits_for_a_concurrent_password_change(server: Server) {
-    password::set(&server.state, 1, PASSWORD).await.expect("a password");
+    set_password(&server, 1, PASSWORD).await;
     let old = fitting(&server, "admin@example.com", PASSWORD).await;
     let setting = server.state.db.begin().await.expect("a transaction");
     let mut sql = Sql::new(server.state.db.dialect(), "UPDATE user_passwords SET hash = 'other' WHERE user_id = ");
     sql.bind(1);
     sql.run(&setting).await.expect("the password is set");
     let state = server.state.clone();
-    let begun = tokio::spawn(async move { session::begin(&state, &old).await });
+    let begun = tokio::spawn(async move {
+        let operator = Principal::operator();
+        session::begin(&Context::new(&state, &operator, state.db.reader()), &old).await
+    });
     tokio::time::sleep(Duration::from_millis(200)).await;
     assert!(!begun.is_finished(), "sign-in waits for the open transaction");
     setting.commit().await.expect("the commit succeeds");
@@ -336,14 +349,16 @@ charter_testing::needs_postgres! {
     fn a_session_ends_although_the_client_disconnects() {
         crate::support::run(Database::Postgres, async |server: Server| {
             let state = &server.state;
-            password::set(state, 1, PASSWORD).await.expect("a password");
+            set_password(&server, 1, PASSWORD).await;
             let password = fitting(&server, "admin@example.com", PASSWORD).await;
-            let secret = session::begin(state, &password).await.expect("an answer").expect("it begins");
+            let operator = Principal::operator();
+            let context = Context::new(state, &operator, state.db.reader());
+            let secret = session::begin(&context, &password).await.expect("an answer").expect("it begins");
             let found = session::find(state, &secret, false).await.expect("the database answers").expect("a session");
             server.sql("CREATE FUNCTION slow() RETURNS trigger AS 'BEGIN PERFORM pg_sleep(0.3); RETURN NULL; END' LANGUAGE plpgsql").await;
             let when = "AFTER DELETE ON user_sessions DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION slow()";
             server.sql(&format!("CREATE CONSTRAINT TRIGGER slow {when}")).await;
-            let left = tokio::time::timeout(Duration::from_millis(100), session::end(state, &found.user)).await;
+            let left = tokio::time::timeout(Duration::from_millis(100), session::end(&context, &found.user)).await;
             assert!(left.is_err(), "the commit outlasts the client");
             tokio::time::sleep(Duration::from_millis(600)).await;
             let sql = Sql::new(state.db.dialect(), "SELECT 1 FROM \"user_sessions\"");

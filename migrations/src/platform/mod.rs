@@ -17,6 +17,7 @@ mod m20261121_000010_platform_idempotency;
 mod m20261121_000011_platform_audit;
 mod m20261121_000012_platform_attachments;
 mod m20261121_000013_platform_counts;
+mod m20261127_000014_platform_audit_address;
 
 /// The runtime's migrations, oldest first.
 pub fn migrations() -> Vec<Box<dyn MigrationTrait>> {
@@ -34,5 +35,6 @@ pub fn migrations() -> Vec<Box<dyn MigrationTrait>> {
         Transactional::boxed(m20261121_000011_platform_audit::Migration),
         Transactional::boxed(m20261121_000012_platform_attachments::Migration),
         Transactional::boxed(m20261121_000013_platform_counts::Migration),
+        Transactional::boxed(m20261127_000014_platform_audit_address::Migration),
     ]
 }

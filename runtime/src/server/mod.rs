@@ -18,8 +18,10 @@ mod response_budget;
 mod state;
 mod urlencoded_body;
 
+pub(crate) use authenticate::Identified;
 pub use authenticate::{authenticate, authenticate_with};
-pub use client_ip::client_ip;
+pub(crate) use client_ip::ForwardedAddress;
+pub use client_ip::{client_address, client_ip};
 pub(crate) use compression::Compression;
 pub use concurrency_limit::{ConcurrencyLimiter, Permit};
 pub use endpoint::{Endpoint, Handler, InternalRequest, release_for_external_call, require_get};

@@ -21,9 +21,10 @@ use crate::server::ServerState;
 use crate::server::{Response, client_ip};
 use charter_core::error::{Error, Result};
 use charter_core::header;
+use charter_core::principal::Principal;
 use charter_core::query::{Pair, decode};
 use charter_platform::auth::session::CookieSession;
-use charter_platform::auth::{password, session};
+use charter_platform::auth::{password, record_failed_sign_in, session};
 
 const DRAFT_PRESERVED: &str = "You are signed out. Your input is preserved. Sign in to continue.";
 
@@ -186,12 +187,15 @@ async fn sign_in(
         true => password::find(state, &email, &sent("password").unwrap_or_default()).await?,
         false => None,
     };
+    let stranger = Principal::default();
+    let context = raw.context(state, &stranger);
     // Each sign-in gets a new secret, which prevents session fixation.
     let secret = match password {
-        Some(password) => session::begin(state, &password).await?,
+        Some(password) => session::begin(&context, &password).await?,
         None => None,
     };
     let Some(secret) = secret else {
+        record_failed_sign_in(&context, &email).await?;
         let problem = Some("The email or password is incorrect.".into());
         let form = SignInForm { to, email, draft, notice, problem };
         return Ok(sign_in_page(state, raw, StatusCode::UNPROCESSABLE_ENTITY, &form));
