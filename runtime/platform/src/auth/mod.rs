@@ -1,6 +1,7 @@
 //! Authentication and authorization: tokens, sessions, users, roles, abilities and permissions.
 
 mod account_log;
+mod erasure;
 pub mod invitation;
 pub mod password;
 pub mod role;
