@@ -146,6 +146,7 @@ impl App {
         let (database_side_effects, substring_indexes, detached_tasks) = Default::default();
         let concurrency_limiter = Arc::new(ConcurrencyLimiter::new(config.max_in_flight(), metrics.admission.clone()));
         let state = State {
+            name: self.name,
             db,
             catalog,
             routes: self.routes.clone(),
@@ -164,7 +165,6 @@ impl App {
         };
         Ok(Arc::new(ServerState {
             state: Arc::new(state),
-            name: self.name,
             mounts: self.mounts.clone(),
             concurrency_limiter,
             response_budget: ResponseBudget::default(),

@@ -25,8 +25,6 @@ pub struct SignIns {
 #[derive(Debug)]
 pub struct ServerState {
     pub state: Arc<State>,
-    /// Name of the application's command.
-    pub name: &'static str,
     /// The application's own routes, besides the resources.
     pub mounts: Vec<Mount>,
     pub config: Config,

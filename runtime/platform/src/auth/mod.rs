@@ -4,6 +4,7 @@ mod account_log;
 mod erasure;
 pub mod invitation;
 pub mod password;
+mod password_policy;
 pub mod role;
 mod secret;
 pub mod session;
