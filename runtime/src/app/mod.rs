@@ -204,6 +204,12 @@ impl App {
     pub(crate) async fn prepare_locked(&self, state: &Arc<ServerState>) -> Result<Vec<String>> {
         let applied = self.migrate_up(state).await?;
         seed::reference(state, self.seeds).await?;
+        if state.secret_key.get().is_some() {
+            let sealed = webhook::seal_stored_secrets(state).await?;
+            if sealed > 0 {
+                tracing::info!(webhooks = sealed, "encrypted the secrets of webhooks that were stored in plain text");
+            }
+        }
         Ok(applied)
     }
 

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use chrono::{DateTime, TimeDelta, Utc};
 use sea_orm::QueryResult;
 
+use super::sealed_secret;
 use super::subscriptions::{insert_deliveries, receives_sql};
 use super::transport::Attempt;
 use charter_core::db::{Db, Dialect, Sql};
@@ -218,27 +219,28 @@ fn as_i64(count: usize) -> i64 {
 
 /// Claims deliveries that are due, within the limits.
 pub(super) async fn claim(
-    db: &Db,
+    state: &State,
     kind: AttemptKind,
     limits: &ClaimLimits<'_>,
     now: DateTime<Utc>,
 ) -> Result<Vec<Claim>> {
-    let ids = if limits.slots == 0 { Vec::new() } else { due(db, kind, limits, now).await? };
+    let ids = if limits.slots == 0 { Vec::new() } else { due(&state.db, kind, limits, now).await? };
     if ids.is_empty() {
         return Ok(Vec::new());
     }
-    lease(db, &ids, Some(kind), now).await
+    lease(state, &ids, Some(kind), now).await
 }
 
 /// Claims one delivery for a single attempt, in any status. Returns `None` while another attempt is running.
-pub(super) async fn claim_one(db: &Db, id: i64, now: DateTime<Utc>) -> Result<Option<Claim>> {
-    let claimed = lease(db, &[id], None, now).await?;
+pub(super) async fn claim_one(state: &State, id: i64, now: DateTime<Utc>) -> Result<Option<Claim>> {
+    let claimed = lease(state, &[id], None, now).await?;
     Ok(claimed.into_iter().next().map(|claim| Claim { manual: true, once: true, ..claim }))
 }
 
 /// Writes a new lease into the given rows that are not leased and, with a kind, still due. Rows that another
 /// transaction has locked are skipped.
-async fn lease(db: &Db, ids: &[i64], kind: Option<AttemptKind>, now: DateTime<Utc>) -> Result<Vec<Claim>> {
+async fn lease(state: &State, ids: &[i64], kind: Option<AttemptKind>, now: DateTime<Utc>) -> Result<Vec<Claim>> {
+    let db = &state.db;
     let token: Arc<str> = random_hex()?.into();
     let transaction = db.begin().await?;
     let mut sql = Sql::new(db.dialect(), "UPDATE \"webhook_deliveries\" SET \"lease_owner\" = ");
@@ -255,7 +257,7 @@ async fn lease(db: &Db, ids: &[i64], kind: Option<AttemptKind>, now: DateTime<Ut
     sql.push(") RETURNING \"id\", \"webhook_id\", \"event_id\", \"uid\", \"attempts\", \"retries\", \"manual\"");
     let rows = sql.all(&transaction).await?;
     transaction.commit().await?;
-    load_claims(db, &rows, &token, now).await
+    load_claims(state, &rows, &token, now).await
 }
 
 /// An event as it is sent.
@@ -267,7 +269,8 @@ struct Event {
 }
 
 /// Loads the events and webhooks of the claimed rows, each once.
-async fn load_claims(db: &Db, rows: &[QueryResult], token: &Arc<str>, now: DateTime<Utc>) -> Result<Vec<Claim>> {
+async fn load_claims(state: &State, rows: &[QueryResult], token: &Arc<str>, now: DateTime<Utc>) -> Result<Vec<Claim>> {
+    let (db, key) = (&state.db, &state.secret_key);
     let (mut events, mut webhooks) = (HashMap::new(), HashMap::new());
     let columns = "\"id\", \"name\", \"body\", \"created_at\", \"trace\"";
     let mut sql = Sql::new(db.dialect(), format!("SELECT {columns} FROM \"events\" WHERE "));
@@ -292,11 +295,14 @@ async fn load_claims(db: &Db, rows: &[QueryResult], token: &Arc<str>, now: DateT
         let (Some(event), Some(webhook)) = (events.get(&event_id), webhooks.get(&webhook_id)) else { continue };
         let until: Option<DateTime<Utc>> = webhook.try_get("", "previous_secret_until")?;
         let previous: Option<String> = webhook.try_get("", "previous_secret")?;
+        let previous = previous.filter(|_| until.is_some_and(|until| until > now));
+        let stored: String = webhook.try_get("", "secret")?;
         let attempt = Attempt {
             webhook_id,
             url: webhook.try_get("", "url")?,
-            secret: webhook.try_get("", "secret")?,
-            previous_secret: previous.filter(|_| until.is_some_and(|until| until > now)),
+            // A secret that cannot be decrypted fails the attempt, with the reason in the delivery log.
+            secret: sealed_secret::open(key, &stored).unwrap_or(stored),
+            previous_secret: previous.and_then(|stored| sealed_secret::open(key, &stored)),
             event: event.name.clone(),
             body: event.body.clone(),
             uid: row.try_get("", "uid")?,

@@ -211,7 +211,7 @@ impl DispatchLoop {
             per_failing_webhook: FAILING_CONCURRENCY.min(self.per_webhook),
             running: &self.running,
         };
-        let claims = delivery::claim(&self.state.db, kind, &limits, self.state.clock.now()).await?;
+        let claims = delivery::claim(&self.state, kind, &limits, self.state.clock.now()).await?;
         let started = claims.len();
         for claim in claims {
             self.spawn_attempt(claim, kind);

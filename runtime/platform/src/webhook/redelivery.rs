@@ -83,7 +83,7 @@ async fn send(state: &Arc<State>, transport: Arc<dyn Transport>, delivery: i64) 
     // Runs to the end if the client disconnects: the lease is released and the attempt is logged.
     detached_tasks
         .run_to_completion(async move {
-            let claim = claim_one(&state.db, delivery, state.clock.now()).await?;
+            let claim = claim_one(&state, delivery, state.clock.now()).await?;
             let claim = claim.ok_or_else(|| Error::Conflict("An attempt at this delivery is in progress.".into()))?;
             let finished = dispatcher::make_attempt(&metrics, &state.clock, transport, claim).await;
             let until = Instant::now() + LEASE.to_std().unwrap_or_default();
