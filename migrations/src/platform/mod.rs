@@ -18,6 +18,7 @@ mod m20261121_000011_platform_audit;
 mod m20261121_000012_platform_attachments;
 mod m20261121_000013_platform_counts;
 mod m20261127_000014_platform_audit_address;
+mod m20261127_000015_platform_known_networks;
 
 /// The runtime's migrations, oldest first.
 pub fn migrations() -> Vec<Box<dyn MigrationTrait>> {
@@ -36,5 +37,6 @@ pub fn migrations() -> Vec<Box<dyn MigrationTrait>> {
         Transactional::boxed(m20261121_000012_platform_attachments::Migration),
         Transactional::boxed(m20261121_000013_platform_counts::Migration),
         Transactional::boxed(m20261127_000014_platform_audit_address::Migration),
+        Transactional::boxed(m20261127_000015_platform_known_networks::Migration),
     ]
 }

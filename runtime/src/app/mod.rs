@@ -14,7 +14,7 @@ use sea_orm_migration::MigratorTrait;
 
 use crate::config::Config;
 use crate::seed;
-use crate::server::{ConcurrencyLimiter, Mount, RateLimit, ResponseBudget, ServerState, SignIns};
+use crate::server::{ConcurrencyLimiter, Mount, RateLimit, ResponseBudget, ServerState, SignInGuard, SignIns};
 use charter_core::counts;
 use charter_core::crypto::SecretKey;
 use charter_core::db::{Db, DedicatedLock, Dialect, Lock};
@@ -43,10 +43,8 @@ pub struct Demo {
     pub fill: AddSamples,
 }
 
-/// Attempts to sign in per minute: from one address, from one address to one account, and to one account.
+/// Attempts to sign in per minute from one address.
 const SIGN_INS_PER_ADDRESS: u32 = 30;
-const SIGN_INS_PER_ADDRESS_AND_ACCOUNT: u32 = 10;
-const SIGN_INS_PER_ACCOUNT: u32 = 100;
 
 /// Direction of the migrations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -170,11 +168,7 @@ impl App {
             response_budget: ResponseBudget::default(),
             token_rate: RateLimit::new(config.rate_limit),
             anonymous_rate: RateLimit::new(config.rate_limit_anonymous),
-            sign_ins: SignIns {
-                addresses: RateLimit::new(SIGN_INS_PER_ADDRESS),
-                accounts_from_addresses: RateLimit::new(SIGN_INS_PER_ADDRESS_AND_ACCOUNT),
-                accounts: RateLimit::new(SIGN_INS_PER_ACCOUNT),
-            },
+            sign_ins: SignIns { addresses: RateLimit::new(SIGN_INS_PER_ADDRESS), accounts: SignInGuard::default() },
             config,
         }))
     }

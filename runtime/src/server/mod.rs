@@ -15,6 +15,7 @@ mod resource_handler;
 pub(crate) mod resource_router;
 mod response;
 mod response_budget;
+mod sign_in_guard;
 mod state;
 mod urlencoded_body;
 
@@ -35,5 +36,6 @@ pub use response::{JSON, Response, status_of};
 pub use response_budget::ResponseBudget;
 /// The version of salvo that the server uses, for mounted paths.
 pub use salvo;
+pub use sign_in_guard::SignInGuard;
 pub use state::{Mount, ServerState, SignIns};
 pub(crate) use urlencoded_body::pairs_to_json as form_to_json;

@@ -3,7 +3,7 @@
 use sea_orm::entity::prelude::*;
 use serde_json::json;
 
-use super::{invitation, session, token, user};
+use super::{invitation, known_network, session, token, user};
 use charter_core::db::Sql;
 use charter_core::error::Result;
 use charter_core::ops::audit::ERASED;
@@ -25,6 +25,7 @@ pub(super) async fn end_access(context: &Context<'_>, user_id: i64) -> Result<()
     let mut sql = Sql::new(state.db.dialect(), "DELETE FROM \"user_passwords\" WHERE \"user_id\" = ");
     sql.bind(user_id);
     sql.run(transaction).await?;
+    known_network::forget(context, user_id).await?;
     invitation::end(state.db.dialect(), transaction, user_id).await?;
     session::end_all(state, transaction, user_id).await
 }

@@ -8,6 +8,7 @@ use sea_orm::EntityTrait;
 
 use super::TokenCache;
 use super::account_log::{self, AccountEvent};
+use super::known_network;
 use super::password::Password;
 use super::secret::{digest, random_base62};
 use super::token_cache::load_principal;
@@ -136,6 +137,7 @@ pub(super) async fn insert(context: &Context<'_>, password: &Password) -> Result
     }
     let user = account_log::identified(password.user_id);
     account_log::record(&context.with_caller(&user), password.user_id, AccountEvent::SignIn).await?;
+    known_network::remember(context, password.user_id).await?;
     Ok(Some(secret))
 }
 

@@ -8,7 +8,7 @@ use salvo::http::StatusCode;
 
 use super::cookie;
 use super::flash::Flash;
-use super::sign_in::check_rate_limit;
+use super::sign_in::{admit_attempt, forget_attempts};
 use crate::panel::request::{PanelRequest, RawRequest, form_value, read_form};
 use crate::panel::{layout, redirect, url};
 use crate::server::Response;
@@ -38,8 +38,13 @@ pub(crate) async fn handle(http_request: &mut Request, request: &PanelRequest<'_
         }
         (false, ["password"]) => Ok(password_page(request, None)),
         (true, ["password"]) => {
-            check_rate_limit(request.state, http_request, Some(&request.user.email))?;
-            change_password(request, sent("old").unwrap_or_default(), sent("password").unwrap_or_default()).await
+            admit_attempt(request.state, http_request, &request.user.email).await?;
+            let (current, new) = (sent("old").unwrap_or_default(), sent("password").unwrap_or_default());
+            let answer = change_password(request, current, new).await?;
+            if answer.status().is_redirection() {
+                forget_attempts(request.state, http_request, &request.user.email);
+            }
+            Ok(answer)
         }
         _ => Err(Error::NotFound),
     }
