@@ -20,6 +20,7 @@ mod related_rows;
 mod saved_view_form;
 mod sessions;
 mod sign_in;
+mod sign_in_limits;
 mod trash;
 
 use serde_json::{Value, json};

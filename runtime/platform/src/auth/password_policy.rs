@@ -70,7 +70,7 @@ fn is_sequence(text: &str) -> bool {
 /// `abc` for `abcabcabc`; the text itself if it does not repeat.
 fn smallest_unit(text: &str) -> &str {
     let ends = text.char_indices().map(|(start, _)| start).skip(1);
-    let fitting = ends.filter(|end| text.len() % end == 0);
+    let fitting = ends.filter(|end| text.len().is_multiple_of(*end));
     let repeats = |end: &usize| text.as_bytes().chunks(*end).all(|chunk| chunk == &text.as_bytes()[..*end]);
     fitting.into_iter().find(repeats).map_or(text, |end| &text[..end])
 }
