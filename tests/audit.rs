@@ -36,12 +36,23 @@ async fn every_change_is_audited_with_old_and_new_values(server: Server) {
     admin.delete(&path).await.deleted();
     let entries = entries(&server, "members").await;
     assert_eq!(entries.len(), 3);
-    let expected =
-        ["action", "changes", "created_at", "entity_type", "id", "record_id", "request_id", "token_id", "user_id"];
+    let expected = [
+        "action",
+        "address",
+        "changes",
+        "created_at",
+        "entity_type",
+        "id",
+        "record_id",
+        "request_id",
+        "token_id",
+        "user_id",
+    ];
     for (entry, action) in entries.iter().zip(["create", "update", "delete"]) {
         assert_eq!(keys(entry), expected);
         assert_eq!([&entry["action"], &entry["record_id"]], [&json!(action), &member["id"]]);
         assert_eq!([&entry["user_id"], &entry["token_id"]], [&json!(1), &json!(1)], "the first administrator");
+        assert_eq!(entry["address"], "127.0.0.1");
     }
     assert_eq!(entries[0]["request_id"].as_str().map(str::to_string), request_id);
     assert!(request_id.is_some());
@@ -129,7 +140,7 @@ async fn operator_commands_are_audited_without_a_user(server: Server) {
     crate::support::create(&server.state, "user", &json!({ "name": "Ada", "email": "ada@example.com" })).await;
     let last = entries(&server, "users").await.pop().expect("an entry");
     assert_eq!([&last["action"], &last["changes"]["name"]["new"]], [&json!("create"), &json!("Ada")]);
-    assert_eq!([&last["user_id"], &last["token_id"], &last["request_id"]], [&Value::Null; 3]);
+    assert_eq!([&last["user_id"], &last["token_id"], &last["request_id"], &last["address"]], [&Value::Null; 4]);
 }
 
 async fn audit_log_follows_the_list_conventions(server: Server) {
@@ -138,14 +149,15 @@ async fn audit_log_follows_the_list_conventions(server: Server) {
     client.post("/members", json!({ "name": "Ada" })).await.created("member");
     admin.post("/members", json!({ "name": "Grace" })).await.created("member");
     let list = async |query: &str| admin.get(&format!("/audit_entries?{query}")).await.records("audit_entries");
-    let theirs = list(&format!("q[user_id_eq]={}", user["id"])).await;
+    let theirs = list(&format!("q[user_id_eq]={}&q[entity_type_eq]=members", user["id"])).await;
     assert_eq!(theirs.len(), 1);
-    assert_eq!(list(&format!("q[token_id_eq]={}", theirs[0]["token_id"])).await, theirs);
+    let by_token = format!("q[token_id_eq]={}&q[address_eq]=127.0.0.1&q[action_eq]=create", theirs[0]["token_id"]);
+    assert_eq!(list(&by_token).await, theirs);
     let of_one = list("q[entity_type_eq]=members&q[record_id_eq]=2").await;
     assert_eq!(of_one[0]["changes"]["name"]["new"], "Grace");
     let newest = list("q[s]=created_at desc,id desc&q[action_eq]=create&per_page=1").await;
     assert_eq!(newest, of_one);
-    assert_eq!(list("sort=-id&per_page=1").await, of_one);
+    assert_eq!(list("sort=-id&per_page=1&q[entity_type_eq]=members").await, of_one);
     assert!(list("q[created_at_gt]=2999-01-01T00:00:00Z").await.is_empty());
     let one = admin.get(&format!("/audit_entries/{}", of_one[0]["id"])).await.record("audit_entry");
     assert_eq!(one, of_one[0]);

@@ -107,6 +107,7 @@ pub const SCHEMAS: &[&str] = &[
 pub const OPERATIONS: &[&str] = &[
     "deactivate_user",
     "invite_user",
+    "erase_user",
     "bulk_users",
     "list_users",
     "create_user",

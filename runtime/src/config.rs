@@ -72,7 +72,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         flag: "secret-key",
         default: "",
-        about: "Key that signs links and encrypts secrets; by default generated at the first start and stored in the data folder",
+        about: "Key of at least 32 bytes that signs links and encrypts secrets; by default generated at the first start and stored in the data folder",
     },
     Setting {
         flag: "admin-email",
@@ -146,6 +146,9 @@ pub const SETTINGS: &[Setting] = &[
 
 /// Default of requests in flight for each connection of the pool: a request does more than wait for the database.
 const REQUESTS_PER_CONNECTION: u32 = 4;
+
+/// Minimum length of the secret key: as many bytes as the output of SHA-256 (RFC 2104, section 3).
+const MIN_SECRET_KEY_BYTES: usize = 32;
 
 /// Prefix of variables for the tests, which are not settings.
 const TEST_PREFIX: &str = "CHARTER_TEST_";
@@ -281,8 +284,14 @@ impl Config {
         if let Some(problem) = database::problem(&config.database_url) {
             problems.add("database-url", problem);
         }
-        if config.secret_key.as_ref().is_some_and(|key| key.trim().is_empty()) {
-            problems.add("secret-key", "must not be blank");
+        if let Some(key) = &config.secret_key
+            && key.trim().len() < MIN_SECRET_KEY_BYTES
+        {
+            let length = key.trim().len();
+            let problem = format!(
+                "must have at least {MIN_SECRET_KEY_BYTES} bytes, not {length}, such as the output of `openssl rand -hex 32`"
+            );
+            problems.add("secret-key", problem);
         }
         if !is_email(&config.admin_email) {
             problems.add("admin-email", "must be an e-mail address");

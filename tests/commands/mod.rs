@@ -2,6 +2,7 @@
 
 mod can;
 mod doctor;
+mod file_modes;
 mod from_db;
 mod manage;
 mod serve;

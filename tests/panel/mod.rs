@@ -1,6 +1,7 @@
 //! The panel: journeys in a real browser, and responses over plain HTTP.
 
 mod accessibility;
+mod account_log;
 mod admin_pages;
 mod bulk_all_matching;
 mod cookie_client;
@@ -19,6 +20,7 @@ mod related_rows;
 mod saved_view_form;
 mod sessions;
 mod sign_in;
+mod sign_in_limits;
 mod trash;
 
 use serde_json::{Value, json};

@@ -7,6 +7,7 @@ use super::signed_in;
 use crate::support::{Server, on_both};
 
 on_both!(
+    erasing_a_person_is_offered_to_other_administrators_with_a_question,
     every_api_route_checks_its_permission_in_the_panel,
     operations_without_permission_are_not_offered,
     every_page_has_a_content_security_policy_and_no_inline_code,
@@ -120,4 +121,19 @@ async fn records_of_others_are_not_offered_for_editing(server: Server) {
     // Events of resources that the user may not read are not offered.
     let page = plain.get("/webhooks/new").await;
     assert!(page.status(200).text.contains("product.created") && !page.text.contains("settings.updated"));
+}
+
+async fn erasing_a_person_is_offered_to_other_administrators_with_a_question(server: Server) {
+    let (user, _) = server.user(&["users.manage"], &["*"]).await;
+    let mut panel = signed_in(&server, &json!({ "id": 1 })).await;
+    let own = panel.get("/users/1").await;
+    assert!(!own.status(200).text.contains("/users/1/erase"), "nobody erases the own account");
+    let path = format!("/users/{}", user["id"]);
+    panel.get(&path).await.status(200).says(&format!("{path}/erase\" data-confirm=\"Erase this person?"));
+    panel.submit(&format!("{path}/erase"), &[]).await.status(303);
+    panel.get(&path).await.status(200).says(&format!("erased-{}@invalid", user["id"]));
+    let (manager, _) = server.user(&["users.manage"], &["*"]).await;
+    let mut panel = signed_in(&server, &manager).await;
+    let page = panel.get("/users/1").await;
+    assert!(!page.status(200).text.contains("/erase"), "only for administrators");
 }

@@ -64,15 +64,18 @@ async fn every_export_equals_the_pages_of_its_list(server: Server) {
     let mut records = 0;
     for List { entry, path } in lists(&mut maker).await {
         let plural = entry.meta.plural;
+        // An export of the audit log contains the entries of exports, its own among them.
+        let only = if plural == "audit_entries" { "&q[action_not_start]=export" } else { "" };
+        let path = format!("{path}?sort=-id{only}");
         let mut expected = Vec::new();
         for page in 1.. {
-            let path = format!("{path}?sort=-id&per_page=100&page={page}");
+            let path = format!("{path}&per_page=100&page={page}");
             match client.get(&path).await.records(plural) {
                 page if page.is_empty() => break,
                 page => expected.extend(page),
             }
         }
-        let exported = client.with("accept", LINES).get(&format!("{path}?sort=-id")).await;
+        let exported = client.with("accept", LINES).get(&path).await;
         assert_eq!(exported.header("vary"), Some("Accept"), "{path}");
         assert_eq!(exported.header("content-type"), Some(LINES), "{path}");
         let name = format!("attachment; filename=\"{plural}.ndjson\"");
@@ -85,7 +88,7 @@ async fn every_export_equals_the_pages_of_its_list(server: Server) {
         let given: Vec<Value> = objects(&exported).into_iter().map(without_links).collect();
         assert_eq!(given, expected.iter().cloned().map(without_links).collect::<Vec<_>>(), "{path}");
 
-        let csv = client.with("accept", CSV).get(&format!("{path}?sort=-id")).await;
+        let csv = client.with("accept", CSV).get(&path).await;
         assert_eq!(csv.header("content-type"), Some("text/csv; charset=utf-8; header=present"), "{path}");
         let lines = table(&csv.status(200).text);
         assert_eq!(lines.len(), expected.len() + 1, "{path}: {}", csv.text);

@@ -18,6 +18,8 @@ on_both!(
     a_deleted_users_tokens_are_refused,
     role_assignment_grants_permissions_immediately,
     concurrent_creates_of_one_email_address_create_one_user,
+    erasing_a_person_removes_name_email_and_access_and_keeps_the_audit_entries,
+    only_another_administrator_with_all_abilities_erases_a_person,
 );
 
 async fn created(client: &Client, email: &str) -> Value {
@@ -199,4 +201,68 @@ async fn concurrent_creates_of_one_email_address_create_one_user(server: Server)
         let refused = if one.status == 422 { one } else { two };
         assert_eq!(refused.invalid("email"), "is already taken");
     }
+}
+
+async fn erasing_a_person_removes_name_email_and_access_and_keeps_the_audit_entries(server: Server) {
+    let admin = server.admin();
+    let (user, client) = server.user(&["users.manage", "audit.read"], &["*"]).await;
+    let id = user["id"].as_i64().expect("an id");
+    admin.put(&path(&user), json!({ "name": "Ada Lovelace", "email": "ada@example.com" })).await.record("user");
+    admin.put(&path(&user), json!({ "name": "Countess", "is_admin": true })).await.record("user");
+    client.post("/members", json!({ "name": "Lamp" })).await.created("member");
+    admin.post(&format!("{}/invite", path(&user)), json!({})).await.record("user");
+    let entries = async || {
+        let path = format!("/audit_entries?q[entity_type_eq]=users&q[record_id_eq]={id}&sort=id&per_page=100");
+        admin.get(&path).await.records("audit_entries")
+    };
+    let before = entries().await;
+
+    let erased = admin.post(&format!("{}/erase", path(&user)), json!({})).await.record("user");
+    let (name, email) = (format!("Erased user {id}"), format!("erased-{id}@invalid"));
+    assert_eq!([&erased["name"], &erased["email"]], [&json!(name), &json!(email)]);
+    let rights = [&erased["is_active"], &erased["is_admin"], &erased["role_ids"]];
+    assert_eq!(rights, [&json!(false), &json!(false), &json!([])]);
+    client.get("/members").await.refused(401, "invalid_token");
+    for table in ["user_passwords", "user_sessions", "user_invitations", "tokens"] {
+        let rows = server.texts(&format!("SELECT 'row' AS text FROM {table} WHERE user_id = {id}")).await;
+        assert!(rows.is_empty(), "{table}");
+    }
+
+    let after = entries().await;
+    let text = json!(after).to_string();
+    for known in ["Ada", "ada@", "Countess", "User ", "user1@", "user2@"] {
+        assert!(!text.replace(&name, "").contains(known), "{known} in {text}");
+    }
+    assert_eq!(after.len(), before.len() + 1);
+    let last = after.last().expect("an entry");
+    assert_eq!((&last["action"], &last["user_id"]), (&json!("erase"), &json!(1)));
+    assert_eq!(last["changes"]["name"], json!({ "old": "[erased]", "new": name }));
+    assert_eq!(after[0]["changes"]["name"], json!({ "old": null, "new": "[erased]" }));
+    assert_eq!(after[1]["changes"]["email"], json!({ "old": "[erased]", "new": "[erased]" }));
+    assert_eq!(after[2]["changes"]["is_admin"], json!({ "old": false, "new": true }), "other values stay");
+    let revoked = "/audit_entries?q[entity_type_eq]=tokens&q[action_eq]=delete";
+    assert_eq!(admin.get(revoked).await.records("audit_entries").len(), 1, "the token was revoked");
+    // Again it changes nothing, and what the person did still names the id.
+    admin.post(&format!("{}/erase", path(&user)), json!({})).await.record("user");
+    assert_eq!(entries().await, after);
+    let written = format!("/audit_entries?q[entity_type_eq]=members&q[user_id_eq]={id}");
+    assert_eq!(admin.get(&written).await.records("audit_entries").len(), 1);
+}
+
+async fn only_another_administrator_with_all_abilities_erases_a_person(server: Server) {
+    let admin = server.admin();
+    let (user, manager) = server.user(&["users.manage"], &["*"]).await;
+    let other = created(&admin, "other@example.com").await;
+    let erase = |user: &Value| format!("{}/erase", path(user));
+    manager.post(&erase(&other), json!({})).await.refused(403, "permission_missing");
+    server.able(&["users:write"]).await.post(&erase(&other), json!({})).await.refused(403, "ability_missing");
+    admin.post("/users/1/erase", json!({})).await.refused(409, "conflict");
+    admin.post("/users/4711/erase", json!({})).await.refused(404, "not_found");
+    admin.put(&path(&user), json!({ "is_admin": true })).await.record("user");
+    manager.post(&erase(&user), json!({})).await.refused(409, "conflict");
+    // Two administrators are left, then one.
+    manager.post("/users/1/erase", json!({})).await.record("user");
+    admin.get("/users").await.refused(401, "invalid_token");
+    manager.post(&erase(&other), json!({})).await.record("user");
+    assert_eq!(manager.get("/users?q[is_active_true]=1").await.records("users").len(), 1);
 }

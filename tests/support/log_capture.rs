@@ -1,11 +1,11 @@
-//! Captures log lines of the servers in this process: causes of 500 responses, and slow statements with their
-//! request.
+//! Captures log lines of the servers in this process: requests, causes of 500 responses, and slow statements with
+//! their request.
 
 use std::io::{self, Write};
 use std::sync::{Mutex, OnceLock};
 
-/// Log filter, with the warnings of the modules that log slow statements.
-const LEVELS: &str = "error,charter_core::metrics=warn,charter_runtime::server::endpoint=warn";
+/// Log filter, with the warnings of the module that logs slow statements, and the request log.
+const LEVELS: &str = "error,charter_core::metrics=warn,charter_runtime::server::endpoint=info";
 
 static LINES: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
@@ -27,8 +27,12 @@ struct Lines;
 
 impl Write for Lines {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
-        io::stderr().write_all(line)?;
-        LINES.lock().expect("no test panicked here").push(String::from_utf8_lossy(line).into_owned());
+        let text = String::from_utf8_lossy(line);
+        // The request log would hide everything else.
+        if !text.contains(" INFO ") {
+            io::stderr().write_all(line)?;
+        }
+        LINES.lock().expect("no test panicked here").push(text.into_owned());
         Ok(line.len())
     }
 

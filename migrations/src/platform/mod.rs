@@ -19,6 +19,8 @@ mod m20261121_000012_platform_attachments;
 mod m20261121_000013_platform_counts;
 mod m20261127_000014_platform_role_abilities;
 mod m20261127_000015_platform_webhook_rights;
+mod m20261127_000016_platform_audit_address;
+mod m20261127_000017_platform_known_networks;
 
 /// The runtime's migrations, oldest first.
 pub fn migrations() -> Vec<Box<dyn MigrationTrait>> {
@@ -38,5 +40,7 @@ pub fn migrations() -> Vec<Box<dyn MigrationTrait>> {
         Transactional::boxed(m20261121_000013_platform_counts::Migration),
         Transactional::boxed(m20261127_000014_platform_role_abilities::Migration),
         Transactional::boxed(m20261127_000015_platform_webhook_rights::Migration),
+        Transactional::boxed(m20261127_000016_platform_audit_address::Migration),
+        Transactional::boxed(m20261127_000017_platform_known_networks::Migration),
     ]
 }

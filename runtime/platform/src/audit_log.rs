@@ -17,12 +17,13 @@ use charter_core::resource::Resource;
 #[resource(index("entity_type", "record_id"), index("user_id"), index("created_at"))]
 pub struct Model {
     pub id: i64,
-    /// `create`, `update`, `delete`, `restore`, or the name of the action.
+    /// `create`, `update`, `delete`, `restore`, the name of the action, or an event such as `sign_in`.
     #[field(string(64), read_only)]
     pub action: String,
     /// The plural name of the resource.
     #[field(string(64), read_only)]
     pub entity_type: String,
+    /// 0 if the entry is about no single record, such as an export.
     #[field(read_only)]
     pub record_id: i64,
     /// Null for commands of the operator.
@@ -33,6 +34,9 @@ pub struct Model {
     /// The header `X-Request-Id` of the response.
     #[field(string(255), read_only)]
     pub request_id: Option<String>,
+    /// The client's IP address. Null for commands of the operator.
+    #[field(string(45), read_only)]
+    pub address: Option<String>,
     /// `{"name": {"old": "Lamp", "new": "Light"}}`
     #[field(json, read_only, no_filter, no_sort)]
     pub changes: Json,

@@ -9,12 +9,13 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use sea_orm::EntityTrait;
 use sea_orm::{DatabaseConnection, DbErr};
 use sea_orm_migration::MigratorTrait;
 
 use crate::config::Config;
 use crate::seed;
-use crate::server::{ConcurrencyLimiter, Mount, RateLimit, ResponseBudget, ServerState, SignIns};
+use crate::server::{ConcurrencyLimiter, Mount, RateLimit, ResponseBudget, ServerState, SignInGuard, SignIns};
 use charter_core::counts;
 use charter_core::crypto::SecretKey;
 use charter_core::db::{Db, DedicatedLock, Dialect, Lock};
@@ -43,10 +44,8 @@ pub struct Demo {
     pub fill: AddSamples,
 }
 
-/// Attempts to sign in per minute: from one address, from one address to one account, and to one account.
+/// Attempts to sign in per minute from one address.
 const SIGN_INS_PER_ADDRESS: u32 = 30;
-const SIGN_INS_PER_ADDRESS_AND_ACCOUNT: u32 = 10;
-const SIGN_INS_PER_ACCOUNT: u32 = 100;
 
 /// Direction of the migrations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -147,6 +146,7 @@ impl App {
         let (database_side_effects, substring_indexes, detached_tasks) = Default::default();
         let concurrency_limiter = Arc::new(ConcurrencyLimiter::new(config.max_in_flight(), metrics.admission.clone()));
         let state = State {
+            name: self.name,
             db,
             catalog,
             routes: self.routes.clone(),
@@ -165,17 +165,12 @@ impl App {
         };
         Ok(Arc::new(ServerState {
             state: Arc::new(state),
-            name: self.name,
             mounts: self.mounts.clone(),
             concurrency_limiter,
             response_budget: ResponseBudget::default(),
             token_rate: RateLimit::new(config.rate_limit),
             anonymous_rate: RateLimit::new(config.rate_limit_anonymous),
-            sign_ins: SignIns {
-                addresses: RateLimit::new(SIGN_INS_PER_ADDRESS),
-                accounts_from_addresses: RateLimit::new(SIGN_INS_PER_ADDRESS_AND_ACCOUNT),
-                accounts: RateLimit::new(SIGN_INS_PER_ACCOUNT),
-            },
+            sign_ins: SignIns { addresses: RateLimit::new(SIGN_INS_PER_ADDRESS), accounts: SignInGuard::default() },
             config,
         }))
     }
@@ -205,6 +200,12 @@ impl App {
     pub(crate) async fn prepare_locked(&self, state: &Arc<ServerState>) -> Result<Vec<String>> {
         let applied = self.migrate_up(state).await?;
         seed::reference(state, self.seeds).await?;
+        if state.secret_key.get().is_some() {
+            let sealed = webhook::seal_stored_secrets(state).await?;
+            if sealed > 0 {
+                tracing::info!(webhooks = sealed, "encrypted the secrets of webhooks that were stored in plain text");
+            }
+        }
         Ok(applied)
     }
 

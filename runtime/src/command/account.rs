@@ -66,7 +66,9 @@ pub(super) async fn set_password(state: &Arc<ServerState>, matches: &ArgMatches)
     let user = user_by_email(state, matches, "email").await?;
     let mut line = String::new();
     std::io::stdin().read_line(&mut line).map_err(Error::internal)?;
-    password::set(state, user.id, line.trim_end_matches(['\r', '\n'])).await
+    let operator = Principal::operator();
+    let context = Context::new(state, &operator, state.db.reader());
+    password::set(&context, user.id, line.trim_end_matches(['\r', '\n'])).await
 }
 
 pub(super) async fn invite(state: &Arc<ServerState>, matches: &ArgMatches) -> Result<()> {

@@ -20,6 +20,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
+use rustix::fs::Mode;
+use rustix::process::umask;
 
 use crate::app::App;
 use crate::config::{Config, SETTINGS, Setting};
@@ -36,6 +38,8 @@ impl App {
     /// Runs the command line of the process.
     pub fn main(self) -> ExitCode {
         let matches = command(&self).get_matches();
+        // Files and folders are readable by their owner only, whatever the folder around them allows.
+        umask(Mode::RWXG | Mode::RWXO);
         // This command needs no settings, no database and no data folder.
         if let Some(("webhook", matches)) = matches.subcommand()
             && let Some(("listen", matches)) = matches.subcommand()

@@ -36,6 +36,10 @@ fn read(folder: &Path) -> Result<Option<String>> {
             "{FILE_NAME} is empty. Restore its content, or remove the file to generate a new key: links and stored responses \
              of the old key are then refused"
         ))),
+        Ok(key) if key.trim().len() < super::MIN_SECRET_KEY_BYTES => Err(Error::other(format!(
+            "{FILE_NAME} has fewer than {} bytes. Restore its content, or remove the file to generate a new key",
+            super::MIN_SECRET_KEY_BYTES
+        ))),
         Ok(key) => Ok(Some(key.trim().to_string())),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Err(error) => Err(Error::new(error.kind(), format!("{FILE_NAME}: {error}"))),
@@ -71,6 +75,9 @@ mod tests {
         std::fs::write(folder.join(FILE_NAME), " \n").unwrap();
         let problem = load_or_create(&folder).unwrap_err().to_string();
         assert!(problem.contains("secret_key is empty"), "{problem}");
+        std::fs::write(folder.join(FILE_NAME), "short\n").unwrap();
+        let problem = load_or_create(&folder).unwrap_err().to_string();
+        assert!(problem.contains("fewer than 32 bytes") && !problem.contains("short"), "{problem}");
         std::fs::remove_dir_all(&folder).unwrap();
     }
 

@@ -120,3 +120,15 @@ fn networks_of_webhooks_are_read_as_a_list() {
         assert!(problem.contains(part), "{problem}");
     }
 }
+
+#[test]
+fn short_secret_key_is_refused_without_its_value() {
+    let key = |key: &str| read(&[], &[("CHARTER_SECRET_KEY", key)]).map(|config| config.secret_key);
+    let problem = key("SEKRET-but-too-short").unwrap_err();
+    assert!(problem.starts_with("CHARTER_SECRET_KEY must have at least 32 bytes, not 20"), "{problem}");
+    assert!(!problem.contains("SEKRET"), "{problem}");
+    assert!(key(&format!("{}   ", "x".repeat(31))).is_err(), "blanks do not count");
+    assert!(read(&["--secret-key", "x"], &[]).unwrap_err().starts_with("--secret-key must have"));
+    assert_eq!(key(&"x".repeat(32)).unwrap(), Some("x".repeat(32)));
+    assert_eq!(key("").unwrap(), None, "a key is generated");
+}

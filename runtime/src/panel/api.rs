@@ -1,6 +1,7 @@
 //! In-process client of the API: requests go through the API's own router, as the signed-in user, without a socket.
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -15,7 +16,7 @@ use serde_json::Value;
 
 use super::list::response::ListBody;
 use crate::server::ServerState;
-use crate::server::{Endpoint, InternalRequest, NotFound};
+use crate::server::{Endpoint, ForwardedAddress, InternalRequest, NotFound};
 use charter_core::error::{Error, Result};
 use charter_core::header;
 use charter_core::ops::API;
@@ -24,6 +25,13 @@ use charter_core::principal::Principal;
 /// The router of `/api/v1`.
 pub(super) struct ApiClient {
     service: Service,
+}
+
+/// The signed-in user of a request, and the address of the browser.
+#[derive(Clone, Copy)]
+pub(super) struct ApiCaller<'a> {
+    pub principal: &'a Arc<Principal>,
+    pub client_address: Option<IpAddr>,
 }
 
 /// A response whose body was read to its end.
@@ -57,7 +65,7 @@ impl ApiClient {
     /// [`Error::Malformed`] if the path or a header value is invalid.
     pub(super) async fn send(
         &self,
-        caller: &Arc<Principal>,
+        caller: ApiCaller<'_>,
         method: &str,
         path: &str,
         headers: &[(&str, &str)],
@@ -78,7 +86,10 @@ impl ApiClient {
             );
         }
         let mut request = Request::from_hyper(request.body(body).map_err(invalid_url)?, Scheme::HTTP);
-        request.extensions_mut().insert(caller.clone());
+        request.extensions_mut().insert(caller.principal.clone());
+        if let Some(address) = caller.client_address {
+            request.extensions_mut().insert(ForwardedAddress(address));
+        }
         request.extensions_mut().insert(InternalRequest);
         let address = SocketAddr::Unknown;
         let control = salvo::conn::ConnCtrl::new();

@@ -30,7 +30,7 @@ use salvo::http::StatusCode;
 use salvo::{Request, Router, async_trait};
 
 use crate::server::ServerState;
-use crate::server::{Endpoint, Handler, NotFound, Response};
+use crate::server::{Endpoint, Handler, Identified, NotFound, Response};
 use api::ApiClient;
 use charter_core::error::{Error, Result};
 use charter_core::header;
@@ -130,6 +130,9 @@ impl Handler for Arc<Panel> {
                 return Ok(self.with_security_headers(layout::error_page(state, request, &error, is_page)));
             }
         };
+        if let Some(session) = &session {
+            Identified::note(request, &session.user.principal);
+        }
         let has_flash = raw.flash.is_some();
         let renewed = session.as_ref().and_then(|session| session.renewed.clone());
         let answer = match self.dispatch(state, request, raw, session).await {

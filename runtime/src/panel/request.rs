@@ -1,5 +1,6 @@
 //! A request to the panel: the parsed path, cookies and headers, the signed-in user, and that user's permissions.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use futures_util::StreamExt;
@@ -9,7 +10,7 @@ use salvo::http::header::CONTENT_TYPE;
 use salvo::http::{StatusCode, Version};
 use serde_json::Value;
 
-use super::api::{self, ApiClient, ApiResponse};
+use super::api::{self, ApiCaller, ApiClient, ApiResponse};
 use super::cache::PageCache;
 use super::format::locale::Locale;
 use super::session::cookie;
@@ -17,13 +18,14 @@ use super::session::csrf::CsrfToken;
 use super::session::flash::Flash;
 use super::{Panel, url};
 use crate::server::ServerState;
-use crate::server::{Response, headers, read_body};
+use crate::server::{Response, client_address, headers, read_body};
 use charter_core::ability::READ;
 use charter_core::catalog::Entry;
 use charter_core::error::{Error, Result};
 use charter_core::header;
 use charter_core::meta::{FieldMeta, Operation};
-use charter_core::ops::{Access, RouteOperation};
+use charter_core::ops::{Access, Context, RouteOperation};
+use charter_core::principal::Principal;
 use charter_core::query::{Pair, decode};
 use charter_core::trace::TRACEPARENT;
 use charter_platform::auth::SignedIn;
@@ -47,6 +49,7 @@ pub(super) struct RawRequest {
     /// See [`accepts_html`].
     pub wants_html: bool,
     pub request_id: Option<String>,
+    pub client_address: Option<IpAddr>,
     /// The `traceparent` header, passed on to the API.
     pub traceparent: Option<String>,
 }
@@ -90,9 +93,16 @@ impl RawRequest {
             flash: Flash::from_cookie(request.headers()),
             wants_html: accepts_html(request),
             request_id: headers::request_id(request),
+            client_address: Some(client_address(request, &state.config.trusted_proxies)),
             traceparent: headers::trace(request).and_then(|_| headers::text(request, TRACEPARENT)),
             path,
         })
+    }
+
+    /// The context of an operation outside of the API, such as a sign-in.
+    pub(super) fn context<'a>(&'a self, state: &'a Arc<ServerState>, caller: &'a Principal) -> Context<'a> {
+        let context = Context::new(state, caller, state.db.reader());
+        context.with_request_id(self.request_id.as_deref()).with_client_address(self.client_address)
     }
 
     /// The path with its query string.
@@ -165,6 +175,15 @@ impl<'r> PanelRequest<'r> {
         entry.may_read_field(field, &self.user.principal)
     }
 
+    /// The context of an operation of the user outside of the API, such as a change of password.
+    pub(super) fn context(&self) -> Context<'_> {
+        self.raw.context(self.state, &self.user.principal)
+    }
+
+    fn caller(&self) -> ApiCaller<'_> {
+        ApiCaller { principal: &self.user.principal, client_address: self.raw.client_address }
+    }
+
     /// Sends GET to the API.
     pub(super) async fn get(&self, path: &str) -> Result<ApiResponse> {
         self.send("GET", path, &[], None).await
@@ -194,7 +213,7 @@ impl<'r> PanelRequest<'r> {
         }
         let body = body.map(api::json).unwrap_or_default();
         // The response is buffered here, with any HTTP version of the browser.
-        let response = self.api.send(&self.user.principal, method, path, &headers, body, Version::HTTP_11).await?;
+        let response = self.api.send(self.caller(), method, path, &headers, body, Version::HTTP_11).await?;
         ApiResponse::read(response).await
     }
 
@@ -215,7 +234,7 @@ impl<'r> PanelRequest<'r> {
         sent.extend(self.raw.traceparent.clone().map(|parent| (TRACEPARENT, parent)));
         let sent: Vec<(&str, &str)> = sent.iter().map(|(name, value)| (*name, value.as_str())).collect();
         let (method, version, body) = (request.method().to_string(), request.version(), request.take_body());
-        let mut response = self.api.send(&self.user.principal, &method, &path, &sent, body, version).await?;
+        let mut response = self.api.send(self.caller(), &method, &path, &sent, body, version).await?;
         let status = response.status_code.unwrap_or(StatusCode::OK);
         let stream = response.take_body().filter_map(async |frame| match frame {
             Ok(frame) => frame.into_data().ok().map(Ok),

@@ -5,11 +5,25 @@ use std::sync::Arc;
 use salvo::Request;
 use salvo::http::HeaderMap;
 
-use super::{ServerState, Usage, client_ip};
+use super::{ServerState, Usage, client_address, client_ip, headers};
 use charter_core::error::{Error, Result};
 use charter_core::header;
 use charter_core::principal::Principal;
-use charter_platform::auth::{Rejection, Secret, caller_of_secret};
+use charter_platform::auth::{Rejection, Secret, Sender, caller_of_secret};
+
+/// The user and the token of a request, for its log line.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Identified {
+    pub user_id: Option<i64>,
+    pub token_id: Option<i64>,
+}
+
+impl Identified {
+    /// Stores the user and the token of a caller in the request.
+    pub(crate) fn note(request: &mut Request, caller: &Principal) {
+        request.extensions_mut().insert(Identified { user_id: caller.user_id, token_id: caller.token_id });
+    }
+}
 
 /// Authenticates a request by `Authorization: Bearer <token>` or `X-AUTH-TOKEN: <token>`.
 ///
@@ -27,8 +41,9 @@ pub async fn authenticate_with(
     bypass_cache: bool,
 ) -> Result<Arc<Principal>> {
     // Set by the panel for requests within this process. Clients cannot set it.
-    if let Some(caller) = request.extensions().get::<Arc<Principal>>() {
-        return Ok(caller.clone());
+    if let Some(caller) = request.extensions().get::<Arc<Principal>>().cloned() {
+        Identified::note(request, &caller);
+        return Ok(caller);
     }
     let secret = match secret(request.headers()) {
         Ok(secret) => secret,
@@ -38,7 +53,10 @@ pub async fn authenticate_with(
         }
     };
     let digest = secret.digest();
-    let caller = match caller_of_secret(state, &secret, bypass_cache).await {
+    let request_id = headers::request_id(request);
+    let client_address = Some(client_address(request, &state.config.trusted_proxies));
+    let sender = Sender { request_id: request_id.as_deref(), client_address };
+    let caller = match caller_of_secret(state, &secret, bypass_cache, sender).await {
         Ok(caller) => caller,
         Err(Rejection { error, was_known }) => {
             // An invalid token counts against the client address, and a valid one does not: other clients of that
@@ -49,6 +67,7 @@ pub async fn authenticate_with(
             return Err(error);
         }
     };
+    Identified::note(request, &caller);
     count(state.token_rate.count(digest), request)?;
     if caller.is_active { Ok(caller) } else { Err(Error::UserDeactivated) }
 }

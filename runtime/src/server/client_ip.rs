@@ -6,14 +6,26 @@ use salvo::Request;
 
 use charter_core::network::Network;
 
+/// Address of the client of a request that the server sends to itself, as the panel does. Clients cannot set it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ForwardedAddress(pub IpAddr);
+
 /// The address of the client for rate limits. An IPv6 address stands for its /64 network, which one client has whole.
+pub fn client_ip(request: &Request, proxies: &[Network]) -> IpAddr {
+    rate_limit_address(client_address(request, proxies))
+}
+
+/// The address of the client.
 ///
 /// Each trusted proxy appends the address of its own peer to `X-Forwarded-For`. Read from the end, the first address that is not
 /// a trusted proxy is the client; a client can forge everything before it.
-pub fn client_ip(request: &Request, proxies: &[Network]) -> IpAddr {
+pub fn client_address(request: &Request, proxies: &[Network]) -> IpAddr {
+    if let Some(ForwardedAddress(address)) = request.extensions().get() {
+        return *address;
+    }
     let peer = request.remote_addr().clone().into_std().map_or(IpAddr::from([0, 0, 0, 0]), |address| address.ip());
     let forwarded: Vec<&[u8]> = request.headers().get_all("x-forwarded-for").iter().map(|one| one.as_bytes()).collect();
-    rate_limit_address(resolve(peer, &forwarded, proxies))
+    resolve(peer, &forwarded, proxies).to_canonical()
 }
 
 fn resolve(peer: IpAddr, forwarded: &[&[u8]], proxies: &[Network]) -> IpAddr {

@@ -11,7 +11,7 @@ use tokio::time::timeout;
 use tracing::Instrument;
 
 use super::request_body::drain;
-use super::{Permit, Response, Usage, headers};
+use super::{Identified, Permit, Response, Usage, client_address, headers};
 use crate::server::ServerState;
 use charter_core::error::{Error, Result};
 use charter_core::header;
@@ -120,11 +120,15 @@ impl<H: Handler> salvo::Handler for Endpoint<H> {
             None => response,
         };
         drain(request, has_no_timeout).await;
+        let identified = request.extensions().get::<Identified>();
         // Without the query string: a filter can hold personal data.
         tracing::info!(
             %request_id,
             trace_id,
             method = %request.method(),
+            user_id = identified.and_then(|identified| identified.user_id),
+            token_id = identified.and_then(|identified| identified.token_id),
+            address = %client_address(request, &self.state.config.trusted_proxies),
             path = self.handler.redact_path(request.uri().path()),
             status = response.status().as_u16(),
             micros = u64::try_from(start.elapsed().as_micros()).unwrap_or(u64::MAX),

@@ -15,11 +15,14 @@ mod resource_handler;
 pub(crate) mod resource_router;
 mod response;
 mod response_budget;
+mod sign_in_guard;
 mod state;
 mod urlencoded_body;
 
+pub(crate) use authenticate::Identified;
 pub use authenticate::{authenticate, authenticate_with};
-pub use client_ip::client_ip;
+pub(crate) use client_ip::ForwardedAddress;
+pub use client_ip::{client_address, client_ip};
 pub(crate) use compression::Compression;
 pub use concurrency_limit::{ConcurrencyLimiter, Permit};
 pub use endpoint::{Endpoint, Handler, InternalRequest, release_for_external_call, require_get};
@@ -33,5 +36,6 @@ pub use response::{JSON, Response, status_of};
 pub use response_budget::ResponseBudget;
 /// The version of salvo that the server uses, for mounted paths.
 pub use salvo;
+pub use sign_in_guard::SignInGuard;
 pub use state::{Mount, ServerState, SignIns};
 pub(crate) use urlencoded_body::pairs_to_json as form_to_json;

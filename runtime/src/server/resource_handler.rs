@@ -7,7 +7,7 @@ use salvo::{Request, async_trait};
 use sea_orm::QueryResult;
 
 use super::authenticate_with;
-use super::{Handler, Response, begin_upload, headers, read_body, release_for_external_call};
+use super::{Handler, Response, begin_upload, client_address, headers, read_body, release_for_external_call};
 use crate::server::ServerState;
 use charter_core::catalog::Entry;
 use charter_core::error::{Error, Result};
@@ -92,8 +92,11 @@ impl ResourceEndpoint {
         };
         method.access.check(&caller)?;
         let (request_id, trace) = (headers::request_id(request), headers::trace(request));
-        let mut context =
-            Context::new(state, &caller, state.db.reader()).with_request_id(request_id.as_deref()).with_trace(trace);
+        let address = Some(client_address(request, &state.config.trusted_proxies));
+        let mut context = Context::new(state, &caller, state.db.reader())
+            .with_request_id(request_id.as_deref())
+            .with_client_address(address)
+            .with_trace(trace);
         let (parent, within) = match self.path_kind {
             PathKind::Attached(index) => (None, attached(&context, entry, index, request).await?),
             _ => parent(entry, request)?,
@@ -159,6 +162,7 @@ impl ResourceEndpoint {
             method.access.check(&revalidated)?;
             context = Context::new(state, &revalidated, state.db.reader())
                 .with_request_id(request_id.as_deref())
+                .with_client_address(address)
                 .with_trace(trace);
         }
         let conditions = match method.call.has_conditions() {

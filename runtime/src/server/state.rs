@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use salvo::Router;
 
-use super::{ConcurrencyLimiter, RateLimit, ResponseBudget};
+use super::{ConcurrencyLimiter, RateLimit, ResponseBudget, SignInGuard};
 use crate::config::Config;
 use charter_core::ops::State;
 
@@ -17,16 +17,13 @@ pub type Mount = fn(&Arc<ServerState>) -> Router;
 #[derive(Debug)]
 pub struct SignIns {
     pub addresses: RateLimit<IpAddr>,
-    pub accounts_from_addresses: RateLimit<(String, IpAddr)>,
-    pub accounts: RateLimit<String>,
+    pub accounts: SignInGuard,
 }
 
 /// State that all requests share. It dereferences to the [`State`] of the operations, which functions below HTTP take.
 #[derive(Debug)]
 pub struct ServerState {
     pub state: Arc<State>,
-    /// Name of the application's command.
-    pub name: &'static str,
     /// The application's own routes, besides the resources.
     pub mounts: Vec<Mount>,
     pub config: Config,

@@ -208,7 +208,8 @@ async fn file_links_begin_with_the_base_url(server: Server) {
 }
 
 async fn file_link_signed_with_another_key_is_refused(server: Server) {
-    let other = server.configured(|config| config.secret_key = Some("another".into())).await;
+    let other =
+        server.configured(|config| config.secret_key = Some("another secret key of at least 32 bytes".into())).await;
     let here = attach(&server, &member(&server).await, "a.txt", "a").await;
     let there = attach(&other, &member(&other).await, "a.txt", "a").await;
     let signature = |link: &str| link.split_once("&signature=").expect("a signature").1.to_string();

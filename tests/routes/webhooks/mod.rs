@@ -9,6 +9,7 @@ mod logs;
 mod recover;
 mod resend;
 mod rotate_secret;
+mod sealed_secret;
 mod show;
 mod test;
 mod update;

@@ -1,5 +1,6 @@
 //! Context of an operation: the caller, the time, the connection and the other resources.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
@@ -21,6 +22,8 @@ pub struct Context<'a> {
     transaction: Option<&'a Transaction>,
     /// Id of the HTTP request.
     request_id: Option<&'a str>,
+    /// Address of the client.
+    client_address: Option<IpAddr>,
     /// The trace of the HTTP request, if it has one.
     trace: Option<Trace>,
     /// The innermost hook that is running.
@@ -30,8 +33,9 @@ pub struct Context<'a> {
 
 impl<'a> Context<'a> {
     pub fn new(state: &'a Arc<State>, caller: &'a Principal, connection: &'a Connection) -> Context<'a> {
-        let (transaction, request_id, trace, running) = (None, None, None, None);
-        Context { state, caller, connection, transaction, request_id, trace, running, now: state.clock.now() }
+        let (transaction, request_id, client_address, trace, running) = (None, None, None, None, None);
+        let now = state.clock.now();
+        Context { state, caller, connection, transaction, request_id, client_address, trace, running, now }
     }
 
     /// The same context in a transaction.
@@ -44,9 +48,32 @@ impl<'a> Context<'a> {
         Context { request_id, ..self }
     }
 
+    /// The same context with the address of its client.
+    pub fn with_client_address(self, client_address: Option<IpAddr>) -> Context<'a> {
+        Context { client_address, ..self }
+    }
+
     /// The same context with the trace of its HTTP request.
     pub fn with_trace(self, trace: Option<Trace>) -> Context<'a> {
         Context { trace, ..self }
+    }
+
+    /// The same context for another caller, such as the user whom a sign-in has just authenticated.
+    pub fn with_caller<'b>(&self, caller: &'b Principal) -> Context<'b>
+    where
+        'a: 'b,
+    {
+        let context: &Context<'b> = self;
+        Context { caller, ..*context }
+    }
+
+    /// The same context on the connection of a transaction that has no hooks.
+    pub fn with_connection<'b>(&self, connection: &'b Connection) -> Context<'b>
+    where
+        'a: 'b,
+    {
+        let context: &Context<'b> = self;
+        Context { connection, transaction: None, ..*context }
     }
 
     /// The same context at another time.
@@ -118,6 +145,11 @@ impl<'a> Context<'a> {
     /// The id of the HTTP request, if there is one.
     pub fn request_id(&self) -> Option<&'a str> {
         self.request_id
+    }
+
+    /// The address of the client, if there is one.
+    pub fn client_address(&self) -> Option<IpAddr> {
+        self.client_address
     }
 
     /// The trace of the HTTP request, if it has one.

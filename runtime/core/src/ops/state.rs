@@ -20,6 +20,8 @@ use crate::trigram::ReadyIndexes;
 /// State that all operations of an application share.
 #[derive(Debug)]
 pub struct State {
+    /// Name of the application's command.
+    pub name: &'static str,
     pub db: Db,
     pub catalog: Catalog,
     /// Hooks and actions of the resources, by the index of their catalog entry.

@@ -1,9 +1,8 @@
 //! Invitations: single-use links, valid for seven days, by which a user sets a password.
 
-use std::sync::Arc;
-
 use chrono::TimeDelta;
 
+use super::account_log::{self, AccountEvent};
 use super::secret::{digest, random_base62};
 use super::{password, session};
 use charter_core::db::{Connection, Dialect, Sql};
@@ -24,6 +23,7 @@ pub async fn create(context: &Context<'_>, user_id: i64) -> Result<String> {
         Sql::new(dialect, "INSERT INTO \"user_invitations\" (\"user_id\", \"digest\", \"expires_at\") VALUES (");
     sql.bind(user_id).push(", ").bind(hex::encode(digest(&secret))).push(", ").bind(context.now() + LIFETIME).push(")");
     sql.run(context.db()).await?;
+    account_log::record(context, user_id, AccountEvent::Invite).await?;
     Ok(secret)
 }
 
@@ -62,18 +62,22 @@ pub async fn find(state: &State, secret: &str) -> Result<Option<(i64, String, St
 ///
 /// # Errors
 /// Those of [`password::prepare`], which leave the invitation valid.
-pub async fn accept(state: &Arc<State>, secret: &str, password: &str) -> Result<Option<String>> {
+pub async fn accept(context: &Context<'_>, secret: &str, password: &str) -> Result<Option<String>> {
+    let state = context.state_arc();
     let Some((user_id, ..)) = find(state, secret).await? else { return Ok(None) };
     let prepared = password::prepare(state, user_id, password).await?;
     let transaction = state.db.begin().await?;
+    let invited = account_log::identified(user_id);
+    let context = context.with_connection(&transaction).with_caller(&invited);
     let mut sql = Sql::new(state.db.dialect(), "DELETE FROM \"user_invitations\" WHERE \"digest\" = ");
     sql.bind(hex::encode(digest(secret)));
     // A concurrent request has used the invitation.
     if sql.run(&transaction).await? == 0 {
         return Ok(None);
     }
-    password::store(state, &transaction, &prepared, None).await?;
-    let Some(secret) = session::insert(state, &transaction, &prepared).await? else { return Ok(None) };
+    account_log::record(&context, user_id, AccountEvent::AcceptInvitation).await?;
+    password::store(&context, &prepared, None).await?;
+    let Some(secret) = session::insert(&context, &prepared).await? else { return Ok(None) };
     session::commit(state, transaction).await?;
     Ok(Some(secret))
 }

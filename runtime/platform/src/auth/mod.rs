@@ -1,7 +1,11 @@
 //! Authentication and authorization: tokens, sessions, users, roles, abilities and permissions.
 
+mod account_log;
+mod erasure;
 pub mod invitation;
+pub mod known_network;
 pub mod password;
+mod password_policy;
 pub mod role;
 mod secret;
 pub mod session;
@@ -20,7 +24,8 @@ pub async fn stale_references(context: &Context<'_>) -> Result<Vec<StaleReferenc
     Ok(found)
 }
 
+pub use account_log::record_failed_sign_in;
 pub use secret::Secret;
 pub use secret::random_base62;
 pub use session::SignedIn;
-pub use token_cache::{Rejection, TokenCache, caller_of, caller_of_secret, revalidate};
+pub use token_cache::{Rejection, Sender, TokenCache, caller_of, caller_of_secret, revalidate};

@@ -7,14 +7,15 @@ use argon2::{Argon2, PasswordHasher, PasswordVerifier};
 use sea_orm::EntityTrait;
 use tokio::sync::Semaphore;
 
+use super::account_log::{self, AccountEvent};
+use super::password_policy::{normalized, problem};
 use super::{invitation, session, user};
-use charter_core::db::{Connection, Sql};
+use charter_core::db::Sql;
 use charter_core::error::{Error, Result};
-use charter_core::ops::State;
+use charter_core::ops::{Context, State};
 use charter_core::tasks::spawn_blocking_limited;
 
-/// Minimum and maximum length in characters. There are no composition rules (NIST SP 800-63B, section 3.1.1.2).
-pub const LENGTH: std::ops::RangeInclusive<usize> = 12..=200;
+pub use super::password_policy::LENGTH;
 
 /// Limits concurrent hashes: each needs 19 MiB and about 20 ms of CPU time.
 static HASH_PERMITS: LazyLock<Arc<Semaphore>> = LazyLock::new(|| Arc::new(Semaphore::new(2)));
@@ -30,10 +31,11 @@ pub struct Password {
 ///
 /// # Errors
 /// Those of [`prepare`].
-pub async fn set(state: &Arc<State>, user_id: i64, password: &str) -> Result<()> {
+pub async fn set(context: &Context<'_>, user_id: i64, password: &str) -> Result<()> {
+    let state = context.state_arc();
     let prepared = prepare(state, user_id, password).await?;
     let transaction = state.db.begin().await?;
-    store(state, &transaction, &prepared, None).await?;
+    store(&context.with_connection(&transaction), &prepared, None).await?;
     session::commit(state, transaction).await
 }
 
@@ -42,13 +44,15 @@ pub async fn set(state: &Arc<State>, user_id: i64, password: &str) -> Result<()>
 ///
 /// # Errors
 /// Those of [`prepare`].
-pub async fn change(state: &Arc<State>, old: &Password, password: &str) -> Result<Option<String>> {
+pub async fn change(context: &Context<'_>, old: &Password, password: &str) -> Result<Option<String>> {
+    let state = context.state_arc();
     let prepared = prepare(state, old.user_id, password).await?;
     let transaction = state.db.begin().await?;
-    if !store(state, &transaction, &prepared, Some(old)).await? {
+    let context = context.with_connection(&transaction);
+    if !store(&context, &prepared, Some(old)).await? {
         return Ok(None);
     }
-    let Some(secret) = session::insert(state, &transaction, &prepared).await? else { return Ok(None) };
+    let Some(secret) = session::insert(&context, &prepared).await? else { return Ok(None) };
     session::commit(state, transaction).await?;
     Ok(Some(secret))
 }
@@ -56,25 +60,23 @@ pub async fn change(state: &Arc<State>, old: &Password, password: &str) -> Resul
 /// Validates and hashes a new password.
 ///
 /// # Errors
-/// 422 under `password` if it is too short or too long, or equals the user's name or email address; [`Error::NotFound`]
-/// if there is no such user.
+/// 422 under `password` if the policy refuses it; [`Error::NotFound`] if there is no such user.
 pub async fn prepare(state: &State, user_id: i64, password: &str) -> Result<Password> {
     let user = user::Entity::find_by_id(user_id).one(state.db.reader()).await?.ok_or(Error::NotFound)?;
-    check(password, &user)?;
-    Ok(Password { user_id, hash: hash(password.to_string()).await? })
+    let password = normalized(password);
+    if let Some(problem) = problem(&password, &[&user.name, &user.email, state.name]) {
+        return Err(Error::invalid("password", problem));
+    }
+    Ok(Password { user_id, hash: hash(password).await? })
 }
 
-/// Stores the password, with `old` only in its place, and ends all sessions and invitations of the user, in a
-/// transaction that [`session::commit`] must commit. Returns whether it was stored.
-pub(super) async fn store(
-    state: &State,
-    transaction: &Connection,
-    prepared: &Password,
-    old: Option<&Password>,
-) -> Result<bool> {
+/// Stores the password, with `old` only in its place, and ends all sessions and invitations of the user, in the context's
+/// transaction, which [`session::commit`] must commit. Returns whether it was stored.
+pub(super) async fn store(context: &Context<'_>, prepared: &Password, old: Option<&Password>) -> Result<bool> {
+    let (state, transaction) = (context.state(), context.db());
     let mut sql =
         Sql::new(state.db.dialect(), "INSERT INTO \"user_passwords\" (\"user_id\", \"hash\", \"changed_at\") VALUES (");
-    sql.bind(prepared.user_id).push(", ").bind(prepared.hash.as_str()).push(", ").bind(state.clock.now());
+    sql.bind(prepared.user_id).push(", ").bind(prepared.hash.as_str()).push(", ").bind(context.now());
     sql.push(
         ") ON CONFLICT (\"user_id\") DO UPDATE SET \"hash\" = excluded.\"hash\", \"changed_at\" = excluded.\"changed_at\"",
     );
@@ -86,6 +88,8 @@ pub(super) async fn store(
     }
     invitation::end(state.db.dialect(), transaction, prepared.user_id).await?;
     session::end_all(state, transaction, prepared.user_id).await?;
+    let event = if old.is_some() { AccountEvent::ChangePassword } else { AccountEvent::SetPassword };
+    account_log::record(context, prepared.user_id, event).await?;
     Ok(true)
 }
 
@@ -112,23 +116,13 @@ pub async fn find(state: &State, email: &str, password: &str) -> Result<Option<P
     if password.chars().count() > *LENGTH.end() {
         return Ok(None);
     }
-    let fits = verify(password.to_string(), hash).await?;
+    let sent = normalized(password);
+    let mut fits = verify(sent.clone(), hash.clone()).await?;
+    if !fits && sent != password {
+        // The hash may be from before passwords were normalized.
+        fits = verify(password.to_string(), hash).await?;
+    }
     Ok(known.filter(|_| fits))
-}
-
-fn check(password: &str, user: &user::Model) -> Result<()> {
-    let length = password.chars().count();
-    let (least, most) = (LENGTH.start(), LENGTH.end());
-    let problem = if length < *least {
-        format!("must have at least {least} characters")
-    } else if length > *most {
-        format!("must have at most {most} characters")
-    } else if [&user.email, &user.name].iter().any(|known| known.to_lowercase() == password.to_lowercase()) {
-        "must not be the user's own name or address".into()
-    } else {
-        return Ok(());
-    };
-    Err(Error::invalid("password", problem))
 }
 
 /// Hash of a random password, verified in place of a missing one.

@@ -7,13 +7,15 @@ use chrono::{DateTime, TimeDelta, Utc};
 use sea_orm::EntityTrait;
 
 use super::TokenCache;
+use super::account_log::{self, AccountEvent};
+use super::known_network;
 use super::password::Password;
 use super::secret::{digest, random_base62};
 use super::token_cache::load_principal;
 use super::user;
 use charter_core::db::{Connection, Dialect, Sql};
 use charter_core::error::{Error, Result};
-use charter_core::ops::State;
+use charter_core::ops::{Context, State};
 use charter_core::principal::Principal;
 use charter_core::ttl_cache::TtlCache;
 
@@ -99,19 +101,20 @@ impl SessionCache {
 ///
 /// # Errors
 /// If the database fails.
-pub async fn begin(state: &State, password: &Password) -> Result<Option<String>> {
-    let transaction = state.db.begin().await?;
-    let secret = insert(state, &transaction, password).await?;
+pub async fn begin(context: &Context<'_>, password: &Password) -> Result<Option<String>> {
+    let transaction = context.state().db.begin().await?;
+    let secret = insert(&context.with_connection(&transaction), password).await?;
     transaction.commit().await?;
     Ok(secret)
 }
 
-/// Starts a session in a transaction and deletes expired sessions of the user.
+/// Starts a session in the context's transaction and deletes expired sessions of the user.
 ///
 /// # Errors
 /// If the database fails.
-pub(super) async fn insert(state: &State, transaction: &Connection, password: &Password) -> Result<Option<String>> {
-    let (dialect, now, secret) = (state.db.dialect(), state.clock.now(), random_base62(SECRET_CHARACTERS)?);
+pub(super) async fn insert(context: &Context<'_>, password: &Password) -> Result<Option<String>> {
+    let (transaction, dialect, now) = (context.db(), context.state().db.dialect(), context.now());
+    let secret = random_base62(SECRET_CHARACTERS)?;
     let mut expired = Sql::new(dialect, "DELETE FROM \"user_sessions\" WHERE \"user_id\" = ");
     expired.bind(password.user_id).push(" AND (\"last_used_at\" < ").bind(now - IDLE_TIMEOUT);
     expired.push(" OR \"created_at\" < ").bind(now - MAX_LIFETIME).push(")");
@@ -129,7 +132,13 @@ pub(super) async fn insert(state: &State, transaction: &Connection, password: &P
     if dialect == Dialect::Postgres {
         sql.push(" FOR SHARE");
     }
-    Ok((sql.run(transaction).await? == 1).then_some(secret))
+    if sql.run(transaction).await? == 0 {
+        return Ok(None);
+    }
+    let user = account_log::identified(password.user_id);
+    account_log::record(&context.with_caller(&user), password.user_id, AccountEvent::SignIn).await?;
+    known_network::remember(context, password.user_id).await?;
+    Ok(Some(secret))
 }
 
 /// Finds the user of a secret; `None` if the session has ended or expired, or the user is deleted or deactivated.
@@ -179,11 +188,17 @@ pub async fn find(state: &Arc<State>, secret: &str, bypass_cache: bool) -> Resul
 ///
 /// # Errors
 /// If the database fails.
-pub async fn end(state: &Arc<State>, user: &SignedIn) -> Result<()> {
+pub async fn end(context: &Context<'_>, user: &SignedIn) -> Result<()> {
+    let state = context.state_arc();
     let mut sql = Sql::new(state.db.dialect(), "DELETE FROM \"user_sessions\" WHERE \"id\" = ");
     sql.bind(user.id);
     let transaction = state.db.begin().await?;
-    sql.run(&transaction).await?;
+    // A concurrent request may have ended it.
+    if sql.run(&transaction).await? == 1
+        && let Some(user_id) = user.principal.user_id
+    {
+        account_log::record(&context.with_connection(&transaction), user_id, AccountEvent::SignOut).await?;
+    }
     commit(state, transaction).await
 }
 

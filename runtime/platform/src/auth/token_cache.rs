@@ -1,6 +1,7 @@
 //! Callers by their tokens, with a cache of recently used tokens.
 
 use std::collections::{HashMap, HashSet};
+use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -8,10 +9,10 @@ use chrono::{DateTime, SubsecRound, Utc};
 use sea_orm::entity::prelude::*;
 
 use super::session::SessionCache;
-use super::{Secret, role, token, user};
+use super::{Secret, account_log, role, token, user};
 use charter_core::ability;
 use charter_core::error::{Error, Result};
-use charter_core::ops::State;
+use charter_core::ops::{Context, State};
 use charter_core::principal::Principal;
 use charter_core::ttl_cache::TtlCache;
 
@@ -105,6 +106,13 @@ pub struct Rejection {
     pub was_known: bool,
 }
 
+/// The request that a token was sent with, for the audit entry of its first use.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Sender<'a> {
+    pub request_id: Option<&'a str>,
+    pub client_address: Option<IpAddr>,
+}
+
 /// The caller of a token, active or not. `bypass_cache` looks the token up in the database.
 ///
 /// # Errors
@@ -113,6 +121,7 @@ pub async fn caller_of_secret(
     state: &Arc<State>,
     secret: &Secret,
     bypass_cache: bool,
+    sender: Sender<'_>,
 ) -> Result<Arc<Principal>, Rejection> {
     let rejection = |error| Rejection { error, was_known: true };
     let tokens = state.extension::<TokenCache>().map_err(rejection)?;
@@ -131,7 +140,7 @@ pub async fn caller_of_secret(
     if let Some(caller) = principal.filter(|_| !bypass_cache) {
         return Ok(caller);
     }
-    let found = look_up(state, secret).await;
+    let found = look_up(state, secret, sender).await;
     if matches!(found, Err(Error::InvalidToken)) {
         tokens.invalidate(&digest);
     }
@@ -141,18 +150,26 @@ pub async fn caller_of_secret(
 }
 
 /// Loads a token with its user and roles. Returns how long they may be cached.
-async fn look_up(state: &Arc<State>, secret: &Secret) -> Result<(Arc<Principal>, Instant)> {
+async fn look_up(state: &Arc<State>, secret: &Secret, sender: Sender<'_>) -> Result<(Arc<Principal>, Instant)> {
     let (db, started) = (state.db.reader(), state.clock.instant());
     let found = token::Entity::find().filter(token::Column::TokenHash.eq(secret.digest_hex())).one(db).await?;
     let token = found.ok_or(Error::InvalidToken)?;
     let now = state.clock.now();
     let remaining = remaining(&token, now)?;
     let (id, last_used_at) = (token.id, token.last_used_at);
-    let caller = caller_of(state, token).await?;
+    let caller = Arc::new(caller_of(state, token).await?);
     if last_used_at.is_none_or(|at| now - at > LAST_USED_INTERVAL) {
-        record_use(state.clone(), id);
+        let (request_id, address) = (sender.request_id.map(str::to_string), sender.client_address);
+        let (state, caller, is_first) = (state.clone(), caller.clone(), last_used_at.is_none());
+        tokio::spawn(async move {
+            let context = Context::new(&state, &caller, state.db.writer());
+            let context = context.with_request_id(request_id.as_deref()).with_client_address(address);
+            if let Err(error) = record_use(&context, id, is_first).await {
+                tracing::warn!(%error, "last_used_at of token {id} could not be written");
+            }
+        });
     }
-    Ok((Arc::new(caller), started + remaining.min(CACHE_TTL)))
+    Ok((caller, started + remaining.min(CACHE_TTL)))
 }
 
 /// Remaining lifetime of a token, or [`CACHE_TTL`] if it does not expire.
@@ -231,18 +248,20 @@ fn words(list: Json) -> Result<Vec<String>> {
     serde_json::from_value(list).map_err(Error::internal)
 }
 
-/// Writes `last_used_at` in the background. A failure is only logged.
-fn record_use(state: Arc<State>, id: i64) {
-    tokio::spawn(async move {
-        // In whole seconds, as the API shows it, which makes filters by a shown value match.
-        let now = state.clock.now().trunc_subsecs(0);
-        let noted = token::Entity::update_many()
-            .col_expr(token::Column::LastUsedAt, Expr::value(now))
-            .filter(token::Column::Id.eq(id))
-            .exec(state.db.writer())
-            .await;
-        if let Err(error) = noted {
-            tracing::warn!(%error, "last_used_at of token {id} could not be written");
-        }
-    });
+/// Writes `last_used_at`. Of concurrent first uses, one has an audit entry.
+async fn record_use(context: &Context<'_>, id: i64, is_first: bool) -> Result<()> {
+    // In whole seconds, as the API shows it, which makes filters by a shown value match.
+    let now = context.state().clock.now().trunc_subsecs(0);
+    let used = token::Entity::update_many().col_expr(token::Column::LastUsedAt, Expr::value(now));
+    let used = used.filter(token::Column::Id.eq(id));
+    if !is_first {
+        used.exec(context.db()).await?;
+        return Ok(());
+    }
+    let transaction = context.state().db.begin().await?;
+    let used = used.filter(token::Column::LastUsedAt.is_null()).exec(&transaction).await?;
+    if used.rows_affected == 1 {
+        account_log::record_first_use(&context.with_connection(&transaction), id).await?;
+    }
+    transaction.commit().await
 }

@@ -5,12 +5,12 @@ use sea_orm::ActiveValue::Set;
 use sea_orm::entity::prelude::*;
 
 use super::TokenCache;
-use super::{invitation, role, session};
+use super::{erasure, invitation, role, session};
 use charter_core::db::{Lock, Sql};
 use charter_core::error::{Error, Result};
 use charter_core::ops::{Context, Draft, Route};
 
-#[allow(clippy::duplicated_attributes, reason = "both actions are on a record")]
+#[allow(clippy::duplicated_attributes, reason = "all actions are on a record")]
 #[derive(Clone, Debug, PartialEq, Resource)]
 #[resource(name = "user", write_permission = "users.manage", events)]
 #[resource(description = "An account that tokens and panel sessions authenticate.")]
@@ -26,6 +26,11 @@ use charter_core::ops::{Context, Draft, Route};
     on = "record",
     reveal(name = "invitation_url", description = "The invitation link. It is shown only once."),
     description = "Returns the user with `invitation_url`, a single-use link that is valid for seven days, by which the user sets a password and signs in to the panel. Earlier links of the user become invalid. A token that expires cannot invite."
+))]
+#[resource(action(
+    name = "erase",
+    on = "record",
+    description = "Erases the person: name and email address are replaced by neutral ones, in the audit log too, and the account is deactivated for good, without its password, sessions, tokens, roles and invitations. Records and audit entries keep the user's id. For administrators with the ability `*`."
 ))]
 pub struct Model {
     pub id: i64,
@@ -50,7 +55,7 @@ pub struct Model {
 }
 
 pub fn route() -> Route {
-    charter_core::route!(Entity, Behaviour, hooks(guard, check, before_save, before_delete, after_commit), actions(record deactivate, record invite))
+    charter_core::route!(Entity, Behaviour, hooks(guard, check, before_save, before_delete, after_commit), actions(record deactivate, record invite, record erase))
         .granting_access()
 }
 
@@ -62,6 +67,7 @@ trait Behaviour {
     fn after_commit(context: &Context<'_>, user: &Model) -> impl Future<Output = Result<()>> + Send;
     fn deactivate(context: &Context<'_>, draft: &mut Draft<Entity>) -> impl Future<Output = Result<()>> + Send;
     fn invite(context: &Context<'_>, draft: &mut Draft<Entity>) -> impl Future<Output = Result<()>> + Send;
+    fn erase(context: &Context<'_>, draft: &mut Draft<Entity>) -> impl Future<Output = Result<()>> + Send;
 }
 
 impl Behaviour for Entity {
@@ -166,6 +172,33 @@ impl Behaviour for Entity {
         };
         let secret = invitation::create(context, user.id).await?;
         draft.reveal("invitation_url", &invitation::url(context.state(), &secret));
+        Ok(())
+    }
+
+    /// Erases the person. The account stays, because records and audit entries refer to it.
+    async fn erase(context: &Context<'_>, draft: &mut Draft<Entity>) -> Result<()> {
+        context.caller().need_ability("*")?;
+        if !context.caller().is_admin {
+            return Err(Error::AdministratorsOnly);
+        }
+        let Some(user) = draft.before.as_ref() else { return Err(Error::NotFound) };
+        if context.caller().user_id == Some(user.id) {
+            return Err(Error::Conflict("You cannot erase yourself. Ask another administrator.".into()));
+        }
+        let id = user.id;
+        if user.is_admin && user.is_active && is_last_admin(context, id).await? {
+            return Err(Error::Conflict("The last administrator cannot be erased.".into()));
+        }
+        erasure::end_access(context, id).await?;
+        let (name, email) = (format!("Erased user {id}"), format!("erased-{id}@invalid"));
+        erasure::redact_audit_entries(context, id, [&name, &email]).await?;
+        draft.model.name = Set(name);
+        draft.model.email = Set(email);
+        draft.model.is_active = Set(false);
+        draft.model.is_admin = Set(false);
+        draft.model.role_ids = Set(serde_json::json!([]));
+        draft.conceal("name");
+        draft.conceal("email");
         Ok(())
     }
 }

@@ -11,6 +11,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use sea_orm::QueryResult;
 
 use super::event_fields::readable_body;
+use super::sealed_secret;
 use super::subscriptions::{holds_right_sql, insert_deliveries, may_see_sql, receives_sql};
 use super::transport::Attempt;
 use charter_core::db::{Db, Dialect, Sql};
@@ -224,8 +225,7 @@ pub(super) async fn claim(
     limits: &ClaimLimits<'_>,
     now: DateTime<Utc>,
 ) -> Result<Vec<Claim>> {
-    let db = &state.db;
-    let mut ids = if limits.slots == 0 { Vec::new() } else { due(db, kind, limits, now).await? };
+    let mut ids = if limits.slots == 0 { Vec::new() } else { due(&state.db, kind, limits, now).await? };
     cancel_unreadable(state, &mut ids, now).await?;
     if ids.is_empty() {
         return Ok(Vec::new());
@@ -300,7 +300,7 @@ struct Event {
 
 /// Loads the events and webhooks of the claimed rows, each once.
 async fn load_claims(state: &State, rows: &[QueryResult], token: &Arc<str>, now: DateTime<Utc>) -> Result<Vec<Claim>> {
-    let (db, catalog) = (&state.db, &state.catalog);
+    let (db, catalog, key) = (&state.db, &state.catalog, &state.secret_key);
     let (mut events, mut webhooks) = (HashMap::new(), HashMap::new());
     let columns = "\"id\", \"name\", \"body\", \"created_at\", \"trace\"";
     let mut sql = Sql::new(db.dialect(), format!("SELECT {columns} FROM \"events\" WHERE "));
@@ -333,11 +333,14 @@ async fn load_claims(state: &State, rows: &[QueryResult], token: &Arc<str>, now:
             let index = rights.iter().position(|known| *known == right);
             index.is_none_or(|index| webhook.try_get("", &format!("right_{index}")).unwrap_or(false))
         };
+        let previous = previous.filter(|_| until.is_some_and(|until| until > now));
+        let stored: String = webhook.try_get("", "secret")?;
         let attempt = Attempt {
             webhook_id,
             url: webhook.try_get("", "url")?,
-            secret: webhook.try_get("", "secret")?,
-            previous_secret: previous.filter(|_| until.is_some_and(|until| until > now)),
+            // A secret that cannot be decrypted fails the attempt, with the reason in the delivery log.
+            secret: sealed_secret::open(key, &stored).unwrap_or(stored),
+            previous_secret: previous.and_then(|stored| sealed_secret::open(key, &stored)),
             event: event.name.clone(),
             body: readable_body(catalog, &event.name, &event.body, has_right),
             uid: row.try_get("", "uid")?,

@@ -10,6 +10,7 @@ use reqwest::{Client, Response};
 use rustls::RootCertStore;
 
 use super::dns::{Lookup, ResolveError, Resolver, system_lookup};
+use super::sealed_secret;
 use super::signature::Secrets;
 use super::transport::{Attempt, METHOD, Outcome, Transport, headers};
 use super::url_policy::{Denial, Destination, UrlPolicy};
@@ -103,7 +104,7 @@ impl HttpTransport {
             self.resolver.resolve_allowed(&name).await.map_err(|problem| self.resolve_error_text(problem))?;
         }
         let secrets = Secrets::parse(&attempt.secret, attempt.previous_secret.as_deref());
-        let secrets = secrets.ok_or("the signing secret is malformed: rotate it")?;
+        let secrets = secrets.ok_or_else(|| sealed_secret::problem(&attempt.secret))?;
         let signatures = secrets.signatures(&attempt.uid, attempt.at.timestamp(), attempt.body.as_bytes());
         let mut request = self.client.request(METHOD, url);
         let known = headers(&attempt.event, &attempt.uid, attempt.number, attempt.at, attempt.trace);

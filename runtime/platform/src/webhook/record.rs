@@ -6,6 +6,7 @@ use sea_orm::ActiveValue::Set;
 use sea_orm::PaginatorTrait;
 use sea_orm::entity::prelude::*;
 
+use super::sealed_secret::seal;
 use super::transport::Outcome;
 use super::{SigningSecret, Webhooks, cancel, redelivery, subscriptions};
 use charter_core::db::Lock;
@@ -47,6 +48,7 @@ pub struct Model {
     pub events: Json,
     #[field(default = "true")]
     pub is_active: bool,
+    /// Encrypted, like the previous one.
     #[field(string(255), internal)]
     pub secret: String,
     /// The secret before the last rotation, valid for 24 hours after it.
@@ -190,7 +192,7 @@ impl Behaviour for Entity {
         }
         if draft.before.is_none() {
             let secret = SigningSecret::generate()?;
-            draft.model.secret = Set(secret.reveal().to_string());
+            draft.model.secret = Set(seal(&context.state().secret_key, secret.reveal())?);
             draft.reveal("secret", secret.reveal());
         }
         Ok(())
@@ -228,7 +230,7 @@ impl Behaviour for Entity {
         let secret = SigningSecret::generate()?;
         draft.model.previous_secret = Set(draft.before.as_ref().map(|webhook| webhook.secret.clone()));
         draft.model.previous_secret_until = Set(Some(context.now() + SECRET_OVERLAP));
-        draft.model.secret = Set(secret.reveal().to_string());
+        draft.model.secret = Set(seal(&context.state().secret_key, secret.reveal())?);
         draft.reveal("secret", secret.reveal());
         end_streak(draft);
         Ok(())

@@ -43,8 +43,10 @@ pub(crate) async fn render_inline(request: &PanelRequest<'_>, target: &Target<'_
 
 /// Returns true if the user may run an action.
 pub(crate) fn may_run(request: &PanelRequest<'_>, target: &Target<'_>, action: &'static ActionMeta) -> bool {
-    // The only action that is limited to administrators.
-    if target.entry.meta.name == "user" && action.name == "invite" && !request.user.principal.is_admin {
+    let caller = &request.user.principal;
+    // The actions that are limited to administrators. Nobody erases the own account.
+    let is_limited = target.entry.meta.name == "user" && matches!(action.name, "invite" | "erase");
+    if is_limited && (!caller.is_admin || (action.name == "erase" && target.id == caller.user_id)) {
         return false;
     }
     let entry = target.entry;
@@ -66,6 +68,12 @@ pub(crate) fn is_done(action: &ActionMeta, record: &Value) -> bool {
     is_set == until.is
 }
 
+/// The question that a script asks before it runs an action that cannot be undone.
+fn confirmation(target: &Target<'_>, action: &ActionMeta) -> Option<&'static str> {
+    let is_final = target.entry.meta.name == "user" && action.name == "erase";
+    is_final.then_some("Erase this person? Name, email address and access cannot be restored.")
+}
+
 /// The button that runs an action, or the link to its form.
 pub(crate) fn button(
     request: &PanelRequest<'_>,
@@ -76,7 +84,7 @@ pub(crate) fn button(
     let label = labels::action(action);
     if action.input.is_empty() && action.method == ActionMethod::Post {
         return html! {
-            form .one method="post" action={ (target.path()) "/" (action.name) } {
+            form .one method="post" action={ (target.path()) "/" (action.name) } data-confirm=[confirmation(target, action)] {
                 (layout::csrf_input(request))
                 @if matches!(action.output, ActionOutput::Record) { input type="hidden" name="_version" value=(version); }
                 button title=[(!action.description.is_empty()).then_some(action.description)] { (label) }

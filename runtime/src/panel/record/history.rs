@@ -117,7 +117,8 @@ impl<'t> History<'t> {
                 id,
                 &self.display_names,
             ),
-            None => html! { "The operator" },
+            None if entry["request_id"].is_null() => html! { "The operator" },
+            None => html! { "Somebody who was not signed in" },
         };
         let changes = self.changes(entry);
         html! {

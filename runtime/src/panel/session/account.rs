@@ -8,12 +8,13 @@ use salvo::http::StatusCode;
 
 use super::cookie;
 use super::flash::Flash;
-use super::sign_in::check_rate_limit;
+use super::sign_in::{admit_attempt, forget_attempts};
 use crate::panel::request::{PanelRequest, RawRequest, form_value, read_form};
 use crate::panel::{layout, redirect, url};
 use crate::server::Response;
 use crate::server::ServerState;
 use charter_core::error::{Error, Result};
+use charter_core::principal::Principal;
 use charter_core::query::Pair;
 use charter_platform::auth::{SignedIn, invitation, password, session};
 
@@ -27,7 +28,7 @@ pub(crate) async fn handle(http_request: &mut Request, request: &PanelRequest<'_
     let sent = |name: &str| form_value(&form, name);
     match (post, rest) {
         (true, ["sign-out"]) => {
-            session::end(request.state, &request.user).await?;
+            session::end(&request.context(), &request.user).await?;
             Ok(redirect("/panel/sign-in").with_text(cookie::SET_COOKIE, &cookie::clear_session(request.state)))
         }
         (true, ["theme"]) => {
@@ -37,8 +38,13 @@ pub(crate) async fn handle(http_request: &mut Request, request: &PanelRequest<'_
         }
         (false, ["password"]) => Ok(password_page(request, None)),
         (true, ["password"]) => {
-            check_rate_limit(request.state, http_request, Some(&request.user.email))?;
-            change_password(request, sent("old").unwrap_or_default(), sent("password").unwrap_or_default()).await
+            admit_attempt(request.state, http_request, &request.user.email).await?;
+            let (current, new) = (sent("old").unwrap_or_default(), sent("password").unwrap_or_default());
+            let answer = change_password(request, current, new).await?;
+            if answer.status().is_redirection() {
+                forget_attempts(request.state, http_request, &request.user.email);
+            }
+            Ok(answer)
         }
         _ => Err(Error::NotFound),
     }
@@ -51,7 +57,7 @@ async fn change_password(request: &PanelRequest<'_>, current: &str, new: &str) -
     let Some(current) = current.filter(|current| Some(current.user_id) == user.principal.user_id) else {
         return Ok(incorrect());
     };
-    match password::change(state, &current, new).await {
+    match password::change(&request.context(), &current, new).await {
         Ok(Some(secret)) => {
             let home = redirect("/").with_text(cookie::SET_COOKIE, &cookie::set_session(state, &secret));
             Ok(Flash::Saved.add_to(home))
@@ -114,7 +120,9 @@ pub(crate) async fn accept_invitation(
     secret: &str,
     form: &[Pair],
 ) -> Result<Response> {
-    match invitation::accept(state, secret, form_value(form, "password").unwrap_or_default()).await {
+    let stranger = Principal::default();
+    let context = raw.context(state, &stranger);
+    match invitation::accept(&context, secret, form_value(form, "password").unwrap_or_default()).await {
         Ok(Some(session)) => Ok(redirect("/").with_text(cookie::SET_COOKIE, &cookie::set_session(state, &session))),
         Ok(None) => Ok(expired_link_page(state, raw)),
         Err(Error::Invalid(errors)) => invitation_page(state, raw, secret, Some(errors.messages("password"))).await,

@@ -18,12 +18,14 @@ use crate::panel::request::{
 use crate::panel::target::Target;
 use crate::panel::{Panel, ROOT, layout, redirect, url};
 use crate::server::ServerState;
-use crate::server::{Response, client_ip};
+use crate::server::{Response, client_address, client_ip};
 use charter_core::error::{Error, Result};
 use charter_core::header;
+use charter_core::principal::Principal;
 use charter_core::query::{Pair, decode};
+use charter_platform::auth::known_network::{self, network_of};
 use charter_platform::auth::session::CookieSession;
-use charter_platform::auth::{password, session};
+use charter_platform::auth::{password, record_failed_sign_in, session};
 
 const DRAFT_PRESERVED: &str = "You are signed out. Your input is preserved. Sign in to continue.";
 
@@ -56,7 +58,7 @@ pub(crate) async fn handle_signed_out(
         (true, ["sign-in"]) => sign_in(panel, state, http_request, raw).await?,
         (false, ["invitation", secret]) => account::invitation_page(state, raw, secret, None).await?,
         (true, ["invitation", secret]) => {
-            check_rate_limit(state, http_request, None)?;
+            state.sign_ins.addresses.admit(client_ip(http_request, &state.config.trusted_proxies))?;
             let form = read_form_limited(MAX_SIGN_IN_FORM_BYTES, http_request).await?;
             account::accept_invitation(state, raw, secret, &form).await?
         }
@@ -146,18 +148,21 @@ fn sign_in_page(state: &ServerState, raw: &RawRequest, status: StatusCode, form:
     layout::signed_out_page(state, raw.theme, status, "Sign in", &content)
 }
 
-/// Counts an attempt and rejects it beyond a rate limit: per client address, per account from one address, and per
-/// account from all addresses. A rejected attempt is not counted by the limits that follow, which is why one address
-/// alone cannot lock the owner of an account out.
-pub(crate) fn check_rate_limit(state: &ServerState, http_request: &Request, account: Option<&str>) -> Result<()> {
-    let address = client_ip(http_request, &state.config.trusted_proxies);
-    let limits = &state.sign_ins;
-    limits.addresses.admit(address)?;
-    if let Some(account) = account.map(str::to_lowercase) {
-        limits.accounts_from_addresses.admit((account.clone(), address))?;
-        limits.accounts.admit(account)?;
-    }
-    Ok(())
+/// Counts an attempt to sign in to an account and rejects it beyond a limit: of the client address, or of its network
+/// at this account. Networks from which the account's owner has signed in before are not delayed by the attempts of
+/// others.
+pub(crate) async fn admit_attempt(state: &ServerState, http_request: &Request, account: &str) -> Result<()> {
+    let proxies = &state.config.trusted_proxies;
+    state.sign_ins.addresses.admit(client_ip(http_request, proxies))?;
+    let network = network_of(client_address(http_request, proxies));
+    let is_known = known_network::is_known(state, account, network).await?;
+    state.sign_ins.accounts.admit(&account.to_lowercase(), network, is_known, state.clock.instant())
+}
+
+/// Forgets the attempts of the client's network after a correct password.
+pub(crate) fn forget_attempts(state: &ServerState, http_request: &Request, account: &str) {
+    let network = network_of(client_address(http_request, &state.config.trusted_proxies));
+    state.sign_ins.accounts.succeeded(&account.to_lowercase(), network);
 }
 
 async fn sign_in(
@@ -174,9 +179,16 @@ async fn sign_in(
     let to = sent("to").filter(|to| url::is_local_path(to)).unwrap_or_else(|| "/".into());
     let draft = sent("draft").filter(|draft| !draft.is_empty());
     let notice = (draft.is_some() && is_record_form(state, &to)).then(|| DRAFT_PRESERVED.to_string());
-    if let Err(error) = check_rate_limit(state, http_request, is_plausible.then(|| email.trim())) {
+    // Nobody has the address of an implausible account: all such attempts count as one.
+    let account = if is_plausible { email.trim() } else { "" };
+    if let Err(error) = admit_attempt(state, http_request, account).await {
         let problem = Some(error.message(""));
-        let page = sign_in_page(state, raw, status_of(&error), &SignInForm { to, email, draft, notice, problem });
+        let page = sign_in_page(
+            state,
+            raw,
+            status_of(&error),
+            &SignInForm { to, email: email.clone(), draft, notice, problem },
+        );
         return Ok(match error {
             Error::RateLimited(seconds) => page.with_text(header::RETRY_AFTER, &seconds.to_string()),
             _ => page,
@@ -186,16 +198,20 @@ async fn sign_in(
         true => password::find(state, &email, &sent("password").unwrap_or_default()).await?,
         false => None,
     };
+    let stranger = Principal::default();
+    let context = raw.context(state, &stranger);
     // Each sign-in gets a new secret, which prevents session fixation.
     let secret = match password {
-        Some(password) => session::begin(state, &password).await?,
+        Some(password) => session::begin(&context, &password).await?,
         None => None,
     };
     let Some(secret) = secret else {
+        record_failed_sign_in(&context, &email).await?;
         let problem = Some("The email or password is incorrect.".into());
-        let form = SignInForm { to, email, draft, notice, problem };
+        let form = SignInForm { to, email: email.clone(), draft, notice, problem };
         return Ok(sign_in_page(state, raw, StatusCode::UNPROCESSABLE_ENTITY, &form));
     };
+    forget_attempts(state, http_request, account);
     let set_session = cookie::set_session(state, &secret);
     if let Some(draft) = draft
         && let Some(answer) = restore_draft(panel, state, raw, &secret, &to, &draft).await?

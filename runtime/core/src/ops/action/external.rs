@@ -28,7 +28,8 @@ pub struct ExternalCall<'r> {
 /// The action's own errors, which release the key; [`Error::InProgress`] if a concurrent request takes too long.
 pub async fn run(context: &Context<'_>, entry: &Entry, call: ExternalCall<'_>, mut key: Key) -> Result<Execution> {
     let (state, caller) = (context.state_arc().clone(), context.caller().clone());
-    let (request_id, trace) = (context.request_id().map(str::to_string), context.trace());
+    let (request_id, address, trace) =
+        (context.request_id().map(str::to_string), context.client_address(), context.trace());
     let (name, ExternalCall { action, id, within, query, body }) = (entry.meta.name, call);
     let (query, body) = (query.to_string(), body.to_vec());
     // The detached task takes the lease as well: a client that disconnects during its commit would leave a lease
@@ -39,7 +40,7 @@ pub async fn run(context: &Context<'_>, entry: &Entry, call: ExternalCall<'_>, m
         .run_to_completion(async move {
             let new_context = || {
                 let context = Context::new(&state, &caller, state.db.reader());
-                context.with_request_id(request_id.as_deref()).with_trace(trace)
+                context.with_request_id(request_id.as_deref()).with_client_address(address).with_trace(trace)
             };
             if let Some(reply) = key.lease(&new_context()).await? {
                 return Ok(Execution::Replayed(reply));

@@ -11,6 +11,8 @@ use crate::record::{write_single_value, write_text};
 
 /// Placeholder for the values of secret fields.
 const REDACTED: &str = "[secret]";
+/// Placeholder for the values of a person who was erased.
+pub const ERASED: &str = "[erased]";
 
 /// Writes `{"base_currency":{"old":"GBP","new":"EUR"}}`. The old value of a new record is null. Values of secret fields
 /// are redacted, internal columns are omitted, and of custom fields only the changed ones are written.
@@ -33,7 +35,10 @@ pub fn write_diff(out: &mut Vec<u8>, changes: &Changes) -> Result<()> {
         };
         write_text(out, field.name);
         out.extend_from_slice(b":{\"old\":");
-        write_side(out, field, old.as_ref());
+        match changes.conceals(field.name) {
+            true => write_text(out, ERASED),
+            false => write_side(out, field, old.as_ref()),
+        }
         out.extend_from_slice(b",\"new\":");
         write_side(out, field, Some(&new));
         out.push(b'}');

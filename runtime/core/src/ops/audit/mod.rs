@@ -3,5 +3,7 @@
 mod diff;
 mod writer;
 
-pub use diff::write_diff;
-pub use writer::{entry_values, record_change, record_deletion, write_insert};
+pub use diff::{ERASED, write_diff};
+pub use writer::{
+    NO_RECORD, entry_values, record_change, record_deletion, record_event, record_event_alone, write_insert,
+};

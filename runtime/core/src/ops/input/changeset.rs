@@ -29,6 +29,8 @@ pub struct Changes {
     pub revealed: Vec<(&'static str, String)>,
     /// Events that a hook adds to the write's own.
     pub emitted: Vec<&'static str>,
+    /// Fields whose old values the audit log must not keep.
+    concealed: Vec<&'static str>,
     /// The embedded records of the body, by field.
     pub embedded: Vec<EmbeddedSet>,
 }
@@ -37,12 +39,17 @@ impl Changes {
     pub fn new(meta: &'static ResourceMeta, before: Option<Arc<QueryResult>>) -> Changes {
         let values = vec![None; meta.fields.len()];
         let errors = FieldErrors::default();
-        let (resent, revealed, emitted, embedded) = Default::default();
-        Changes { meta, before, values, errors, resent, revealed, emitted, embedded }
+        let (resent, revealed, emitted, concealed, embedded) = Default::default();
+        Changes { meta, before, values, errors, resent, revealed, emitted, concealed, embedded }
     }
 
     pub fn is_new(&self) -> bool {
         self.before.is_none()
+    }
+
+    /// True if the audit log must not keep the old value of a field.
+    pub fn conceals(&self, name: &str) -> bool {
+        self.concealed.contains(&name)
     }
 
     /// Sets the new value of a column.
@@ -155,7 +162,8 @@ impl Changes {
         for (field, value) in self.iter() {
             typed.set(column::<R>(field.name)?, value.clone());
         }
-        Ok(Draft { model: typed, before, errors: FieldErrors::default(), revealed: Vec::new(), emitted: Vec::new() })
+        let (errors, revealed, emitted, concealed) = Default::default();
+        Ok(Draft { model: typed, before, errors, revealed, emitted, concealed })
     }
 
     /// Takes over the changes that a hook made to the typed view.
@@ -171,6 +179,7 @@ impl Changes {
         self.errors.merge(draft.errors);
         self.revealed.extend(draft.revealed);
         self.emitted.extend(draft.emitted);
+        self.concealed.extend(draft.concealed);
         Ok(())
     }
 }
@@ -186,9 +195,15 @@ pub struct Draft<R: EntityTrait> {
     errors: FieldErrors,
     revealed: Vec<(&'static str, String)>,
     emitted: Vec<&'static str>,
+    concealed: Vec<&'static str>,
 }
 
 impl<R: EntityTrait> Draft<R> {
+    /// Keeps the old value of a field out of the audit entry of this write, because a person is erased.
+    pub fn conceal(&mut self, field: &'static str) {
+        self.concealed.push(field);
+    }
+
     /// Adds a secret to the response of this write. No event and no log contains it.
     pub fn reveal(&mut self, name: &'static str, secret: &str) {
         self.revealed.push((name, secret.to_string()));

@@ -1,5 +1,6 @@
 //! Export: a whole list as a streamed response, `GET /<path>` with `Accept: text/csv` or `application/x-ndjson`.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -8,6 +9,7 @@ use bytes::Bytes;
 use futures_util::StreamExt;
 use futures_util::stream::{self, BoxStream};
 use sea_orm::QueryResult;
+use serde_json::json;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
@@ -20,6 +22,7 @@ use crate::db::{Connection, Row, RowSink, Sql};
 use crate::error::{Error, FieldErrors, Result};
 use crate::header::weighted;
 use crate::meta::IncludeMeta;
+use crate::ops::audit::{NO_RECORD, record_event_alone};
 use crate::ops::{Context, State};
 use crate::principal::Principal;
 use crate::query::Request;
@@ -135,7 +138,7 @@ impl Format {
     }
 }
 
-/// Starts an export, or returns an empty body for `HEAD`. `columns` are those of a view, in its order.
+/// Starts an export, with an audit entry of its start and one of its end, or returns an empty body for `HEAD`. `columns` are those of a view, in its order.
 ///
 /// # Errors
 /// [`Error::Unavailable`] while the maximum number of exports runs; any error before the first block.
@@ -168,6 +171,8 @@ pub async fn export(
         }
     };
     let sql = select::all(context, query).await?;
+    let details = [("format", json!(format.extension()))];
+    record_event_alone(context, (entry.meta.plural, NO_RECORD), "export_start", &details).await?;
     // A capacity of 1: the writer prepares the next block while one is sent.
     let (sender, mut receiver) = mpsc::channel(1);
     let writer = Writer {
@@ -185,9 +190,9 @@ pub async fn export(
         access_checked_at: context.state().clock.instant(),
         sender,
     };
-    let request_id = context.request_id().unwrap_or("-").to_string();
+    let (request_id, address) = (context.request_id().map(str::to_string), context.client_address());
     tokio::spawn(async move {
-        writer.run(sql, &request_id).await;
+        writer.run(sql, request_id.as_deref(), address).await;
         drop(slot);
     });
     let wait = FIRST_BLOCK_WAIT.min(context.state().request_timeout / 2);
@@ -243,20 +248,28 @@ struct Writer {
 
 impl Writer {
     /// Writes and sends all records, then the result.
-    async fn run(mut self, sql: Sql, request_id: &str) {
+    async fn run(mut self, sql: Sql, request_id: Option<&str>, address: Option<IpAddr>) {
         let (sender, state) = (self.sender.clone(), self.state.clone());
         let mut result = state.db.export(sql, FIRST_BLOCK_ROWS, &mut self, sender.closed()).await;
         if result.is_ok() {
             result = self.send().await;
         }
         let Writer { resource, records, bytes, .. } = self;
+        let details = [("records", json!(records)), ("complete", json!(result.is_ok()))];
+        let context = Context::new(&state, &self.caller, state.db.reader());
+        let context = context.with_request_id(request_id).with_client_address(address);
+        let record = (state.catalog.linked(resource).meta.plural, NO_RECORD);
+        // Before the end of the response, so that a complete export has its entry. All records are sent by now.
+        if let Err(error) = record_event_alone(&context, record, "export_end", &details).await {
+            tracing::error!(request_id, resource, records, %error, "the end of an export could not be audited");
+        }
         let last = match result {
             Ok(()) => {
-                tracing::info!(%request_id, resource, records, bytes, "export finished");
+                tracing::info!(request_id, resource, records, bytes, "export finished");
                 Message::End
             }
             Err(error) => {
-                tracing::warn!(%request_id, resource, records, bytes, %error, "export failed");
+                tracing::warn!(request_id, resource, records, bytes, %error, "export failed");
                 Message::Failed(error)
             }
         };

@@ -97,7 +97,7 @@ pub async fn store(
         sql.push(" FROM \"charter_written\" AS k)");
     }
     sql.push(", \"charter_audit\" AS (");
-    audit::write_insert(sql, entry, cause.action, audit_values);
+    audit::write_insert(sql, entry.meta.plural, cause.action, audit_values);
     sql.push(" FROM \"charter_written\" AS k) SELECT 1 FROM \"charter_written\"");
     let stored = match context.state().db.query_input_row(context.db(), input).await {
         // A concurrent delete: the slow path checks each reference and names the field.

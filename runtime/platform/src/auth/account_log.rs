@@ -1,0 +1,80 @@
+//! Audit entries of accounts: sign-ins, sign-outs, passwords, invitations and the first use of a token.
+
+use sea_orm::entity::prelude::*;
+use serde_json::json;
+
+use super::{token, user};
+use charter_core::crypto::hmac::hmac_sha256;
+use charter_core::error::Result;
+use charter_core::ops::Context;
+use charter_core::ops::audit::{NO_RECORD, record_event, record_event_alone};
+use charter_core::principal::Principal;
+use charter_core::resource::Resource;
+
+/// Hexadecimal digits of the fingerprint of an unknown address.
+const FINGERPRINT_DIGITS: usize = 16;
+
+/// An event in the life of an account, as the action of its audit entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum AccountEvent {
+    SignIn,
+    SignOut,
+    Invite,
+    AcceptInvitation,
+    SetPassword,
+    ChangePassword,
+}
+
+impl AccountEvent {
+    fn action(self) -> &'static str {
+        match self {
+            AccountEvent::SignIn => "sign_in",
+            AccountEvent::SignOut => "sign_out",
+            AccountEvent::Invite => "invite",
+            AccountEvent::AcceptInvitation => "accept_invitation",
+            AccountEvent::SetPassword => "set_password",
+            AccountEvent::ChangePassword => "change_password",
+        }
+    }
+}
+
+/// Inserts the entry of an event of this user, in the context's transaction.
+pub(super) async fn record(context: &Context<'_>, user_id: i64, event: AccountEvent) -> Result<()> {
+    record_event(context, (user::Entity::meta().plural, user_id), event.action(), &[]).await
+}
+
+/// The user as the caller of the request that has just proved to be theirs, by a password or an invitation.
+pub(super) fn identified(user_id: i64) -> Principal {
+    Principal { user_id: Some(user_id), is_active: true, ..Principal::default() }
+}
+
+/// Inserts the entry of the first use of a token, in the context's transaction.
+pub(super) async fn record_first_use(context: &Context<'_>, token_id: i64) -> Result<()> {
+    record_event(context, (token::Entity::meta().plural, token_id), "first_use", &[]).await
+}
+
+/// Records a failed sign-in with this email address, in a transaction of its own.
+///
+/// The address of no account is not stored, because people also type their password there. Its fingerprint, which is
+/// keyed, shows which attempts were made with the same one.
+///
+/// # Errors
+/// If the database fails.
+pub async fn record_failed_sign_in(context: &Context<'_>, email: &str) -> Result<()> {
+    let state = context.state();
+    let email = email.trim().to_lowercase();
+    // PostgreSQL refuses NUL in a parameter, and no account has it in its address.
+    let known = match email.contains('\0') {
+        true => None,
+        false => user::Entity::find().filter(user::Column::Email.eq(&email)).one(state.db.reader()).await?,
+    };
+    let (id, details) = match known {
+        Some(user) => (user.id, Vec::new()),
+        None => {
+            let digest = hmac_sha256(state.secret_key.as_str().as_bytes(), format!("sign-in {email}").as_bytes());
+            let fingerprint = hex::encode(digest)[..FINGERPRINT_DIGITS].to_string();
+            (NO_RECORD, vec![("email_fingerprint", json!(fingerprint))])
+        }
+    };
+    record_event_alone(context, (user::Entity::meta().plural, id), "sign_in_failed", &details).await
+}
