@@ -53,6 +53,8 @@ const CORE_ORDER: &[&str] = &[
     "header",
     "stale_reference",
     "principal",
+    "client",
+    "fair_queue",
     "db",
     "field_type",
     "resource",
