@@ -54,6 +54,8 @@ const CORE_ORDER: &[&str] = &[
     "stale_reference",
     "ability",
     "principal",
+    "client",
+    "fair_queue",
     "db",
     "field_type",
     "resource",

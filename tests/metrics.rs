@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use charter_runtime::client::Caller;
 use charter_runtime::webhook::UrlPolicy;
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -154,7 +155,7 @@ async fn queue_wait_and_full_queue_are_counted(server: Server) {
     let limited = server.configured(|config| config.request_concurrency = Some(1)).await;
     let admin = limited.admin();
     admin.get("/tax_classes").await.ok();
-    let permit = charter_runtime::server::Permit::new(&limited.state.concurrency_limiter, false);
+    let permit = charter_runtime::server::Permit::new(&limited.state.concurrency_limiter, Caller::SERVER);
     permit.acquire().await.expect("a free permit");
     let requests: Vec<_> = (0..20)
         .map(|_| {

@@ -17,6 +17,9 @@ on_both!(
     http_1_1_request_needs_exactly_one_host,
     stopping_server_refuses_new_connections,
     stopping_server_finishes_open_requests,
+    path_with_an_empty_segment_is_404,
+    body_that_does_not_arrive_is_408,
+    responses_forbid_to_guess_their_type_and_require_https_where_it_is_the_base_url,
     two_nodes_share_a_database,
     revoked_token_is_rejected_immediately_on_the_same_node,
     token_revoked_on_another_node_is_rejected_within_30_seconds,
@@ -167,15 +170,48 @@ async fn stopping_server_finishes_open_requests(server: Server) {
             let mut line = String::new();
             let read = stream.read_line(&mut line).await.expect("the server answers");
             assert!(read > 0, "the connection ends without an answer");
-            if let Some(status) = line.strip_prefix("HTTP/1.1 ") {
-                return status.to_string();
+            if line.starts_with("HTTP/1.1 ") {
+                let mut rest = String::new();
+                stream.read_to_string(&mut rest).await.expect("the server closes the connection");
+                return line + &rest.to_ascii_lowercase();
             }
         }
     };
-    let ((), status) = tokio::join!(other.stop(), finish);
-    assert!(status.starts_with("201"), "{status}");
+    let ((), answer) = tokio::join!(other.stop(), finish);
+    assert!(answer.starts_with("HTTP/1.1 201") && answer.contains("\r\nconnection: close\r\n"), "{answer}");
     let answer = TcpStream::connect(address).await;
     assert!(answer.is_err(), "a stopped server refuses connections");
+}
+
+async fn path_with_an_empty_segment_is_404(server: Server) {
+    let admin = server.admin();
+    for path in ["//api/v1/products", "/api//v1/products", "/api/v1//products", "/api/v1/products//", "//health/live"] {
+        assert_eq!(admin.raw("GET", path.as_bytes()).await, 404, "{path}");
+    }
+    for path in ["/api/v1/products/", "/health/live/"] {
+        assert_eq!(admin.raw("GET", path.as_bytes()).await, 200, "{path}");
+    }
+}
+
+async fn body_that_does_not_arrive_is_408(server: Server) {
+    let hasty = server.configured(|config| config.request_timeout = Duration::from_secs(1)).await;
+    let client = hasty.admin().with("content-type", "application/json").with("content-length", "20");
+    let mut stream = client.begin_by("POST", "HTTP/1.1", "/products").await;
+    stream.write_all(b"{").await.expect("the server reads");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.expect("the server closes the connection");
+    assert!(answer.starts_with("HTTP/1.1 408") && answer.contains("request_timeout"), "{answer}");
+    assert!(answer.to_ascii_lowercase().contains("\r\nconnection: close\r\n"), "{answer}");
+}
+
+async fn responses_forbid_to_guess_their_type_and_require_https_where_it_is_the_base_url(server: Server) {
+    let secure = server.configured(|config| config.base_url = Some("https://records.example.com".into())).await;
+    for path in ["/products", "/products/999", "~/health/live", "~/sign_in"] {
+        let (plain, secure) = (server.admin().get(path).await, secure.admin().get(path).await);
+        assert_eq!(plain.header("x-content-type-options"), Some("nosniff"), "{path}");
+        let header = |answer: &crate::support::Answer| answer.header("strict-transport-security").map(String::from);
+        assert_eq!((header(&plain), header(&secure)), (None, Some("max-age=31536000".into())), "{path}");
+    }
 }
 
 pub async fn two_nodes_share_a_database(server: Server) {

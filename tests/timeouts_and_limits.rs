@@ -29,7 +29,7 @@ charter_testing::needs_postgres! {
 }
 
 /// Replaces the table of members by a view that takes a minute for its first row.
-async fn make_members_slow(server: &Server) {
+pub async fn make_members_slow(server: &Server) {
     server.admin().post("/members", json!({ "name": "Ada" })).await.created("member");
     let slow = match server.state.db.dialect() {
         Dialect::Postgres => "(SELECT pg_sleep(60)) IS NOT NULL",
@@ -206,7 +206,7 @@ async fn requests_beyond_the_queue_are_refused_immediately(server: Server) {
     let limited = server
         .configured(|config| {
             config.request_timeout = Duration::from_secs(6);
-            config.request_concurrency = Some(2);
+            (config.request_concurrency, config.client_concurrency) = (Some(2), Some(2));
         })
         .await;
     let client = limited.admin();

@@ -96,9 +96,14 @@ pub const SETTINGS: &[Setting] = &[
         about: "Maximum number of requests in flight; by default 4 × `database-pool`. Further requests queue for at most 500 ms. The queue holds 16 times this number of requests. If more requests than that started in the last 250 ms, it holds that many, but at most 4096. When it is full, the answer is 503",
     },
     Setting {
+        flag: "client-concurrency",
+        default: "",
+        about: "Maximum number of requests in flight of one token or signed-in user, so that it delays no other; by default half of `request-concurrency`. Further requests of it queue",
+    },
+    Setting {
         flag: "request-timeout",
         default: "30",
-        about: "Timeout of a request in seconds; then the answer is 503",
+        about: "Timeout of a request in seconds; then the answer is 503, or 408 if the body has not arrived",
     },
     Setting {
         flag: "slow-statement-ms",
@@ -110,6 +115,11 @@ pub const SETTINGS: &[Setting] = &[
         flag: "rate-limit-anonymous",
         default: "60",
         about: "Requests per minute and address without a valid token; 0 disables the limit",
+    },
+    Setting {
+        flag: "address-connections",
+        default: "1000",
+        about: "Open connections per address, except those of `trusted-proxies`; further ones are closed at once; 0 disables the limit",
     },
     Setting {
         flag: "trusted-proxies",
@@ -170,11 +180,14 @@ pub struct Config {
     pub body_limit: usize,
     /// Set by the operator; [`Config::max_in_flight`] has the default.
     pub request_concurrency: Option<u32>,
+    /// Set by the operator; [`Config::max_in_flight_per_client`] has the default.
+    pub client_concurrency: Option<u32>,
     pub request_timeout: Duration,
     /// Statements that take at least this long are logged.
     pub slow_statement: Option<Duration>,
     pub rate_limit: u32,
     pub rate_limit_anonymous: u32,
+    pub address_connections: u32,
     /// Proxies whose `X-Forwarded-For` is trusted.
     pub trusted_proxies: Vec<Network>,
     /// The URLs that webhooks may have.
@@ -250,12 +263,15 @@ impl Config {
             body_limit: number("body-limit", 1024, 1 << 30, &mut problems) as usize,
             request_concurrency: optional("request-concurrency")
                 .map(|_| number("request-concurrency", 1, 100_000, &mut problems) as u32),
+            client_concurrency: optional("client-concurrency")
+                .map(|_| number("client-concurrency", 1, 100_000, &mut problems) as u32),
             request_timeout: Duration::from_secs(number("request-timeout", 1, 3600, &mut problems)),
             slow_statement: Some(number("slow-statement-ms", 0, 3_600_000, &mut problems))
                 .filter(|millis| *millis > 0)
                 .map(Duration::from_millis),
             rate_limit: number("rate-limit", 0, 1_000_000_000, &mut problems) as u32,
             rate_limit_anonymous: number("rate-limit-anonymous", 0, 1_000_000_000, &mut problems) as u32,
+            address_connections: number("address-connections", 0, 1_000_000, &mut problems) as u32,
             trusted_proxies: networks("trusted-proxies", &mut problems),
             webhook_policy: UrlPolicy {
                 allow_http: value("webhook-allow-http") == "true",
@@ -302,6 +318,12 @@ impl Config {
     /// Maximum number of requests in flight.
     pub fn max_in_flight(&self) -> usize {
         self.request_concurrency.unwrap_or(self.database_pool.saturating_mul(REQUESTS_PER_CONNECTION)) as usize
+    }
+
+    /// Maximum number of requests in flight of one client.
+    pub fn max_in_flight_per_client(&self) -> usize {
+        let half = self.max_in_flight().div_ceil(2);
+        self.client_concurrency.map_or(half, |limit| (limit as usize).min(self.max_in_flight()))
     }
 
     /// Creates the data folder, and the secret key in it if none is set.

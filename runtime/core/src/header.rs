@@ -37,6 +37,10 @@ pub const CACHE_CONTROL: &str = "Cache-Control";
 pub const SECURITY_POLICY: &str = "Content-Security-Policy";
 pub const REFERRER_POLICY: &str = "Referrer-Policy";
 pub const TYPE_OPTIONS: &str = "X-Content-Type-Options";
+pub const TRANSPORT_SECURITY: &str = "Strict-Transport-Security";
+/// A year, for the host of the base URL alone.
+pub const TRANSPORT_SECURITY_VALUE: &str = "max-age=31536000";
+pub const CONNECTION: &str = "Connection";
 
 /// The header of a response with a code of `error::CODES`, if it has one.
 pub fn for_error_code(code: &str) -> Option<&'static str> {

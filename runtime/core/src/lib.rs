@@ -1,6 +1,6 @@
 //! Core of Charter: what a resource is, and its operations on SQLite and PostgreSQL, without HTTP.
 //!
-//! The modules stand in this order, and none names a later one: `error` to `principal` are the ground, then `db`,
+//! The modules stand in this order, and none names a later one: `error` to `fair_queue` are the ground, then `db`,
 //! `field_type`, `resource`, `record`, `catalog`, `counts`, `custom_field`, `query`, `trigram`, `online_indexes`, and `ops`. Algorithms take
 //! `&'static ResourceMeta`; only thin adapters are generic over a resource.
 
@@ -13,6 +13,7 @@ extern crate self as charter_runtime;
 
 pub mod ability;
 pub mod catalog;
+pub mod client;
 pub mod clock;
 pub mod counts;
 pub mod crypto;
@@ -20,6 +21,7 @@ pub mod custom_field;
 pub mod db;
 pub mod decimal;
 pub mod error;
+pub mod fair_queue;
 pub mod field_type;
 pub mod generated;
 pub mod hash;

@@ -7,6 +7,7 @@ use std::fs::File;
 use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use sea_orm::EntityTrait;
@@ -144,7 +145,8 @@ impl App {
             });
         let (clock, custom_fields, custom_fields_changed) = Default::default();
         let (database_side_effects, substring_indexes, detached_tasks) = Default::default();
-        let concurrency_limiter = Arc::new(ConcurrencyLimiter::new(config.max_in_flight(), metrics.admission.clone()));
+        let (max_in_flight, per_client) = (config.max_in_flight(), config.max_in_flight_per_client());
+        let limiter = ConcurrencyLimiter::new(max_in_flight, per_client, metrics.admission.clone());
         let state = State {
             name: self.name,
             db,
@@ -166,11 +168,12 @@ impl App {
         Ok(Arc::new(ServerState {
             state: Arc::new(state),
             mounts: self.mounts.clone(),
-            concurrency_limiter,
+            concurrency_limiter: Arc::new(limiter),
             response_budget: ResponseBudget::default(),
             token_rate: RateLimit::new(config.rate_limit),
             anonymous_rate: RateLimit::new(config.rate_limit_anonymous),
             sign_ins: SignIns { addresses: RateLimit::new(SIGN_INS_PER_ADDRESS), accounts: SignInGuard::default() },
+            is_stopping: AtomicBool::new(false),
             config,
         }))
     }

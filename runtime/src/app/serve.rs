@@ -3,8 +3,10 @@
 use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use salvo::Server;
 use salvo::fuse::FuseConfig;
 use salvo::server::ServerHandle;
@@ -14,7 +16,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use super::router::router;
 use crate::server::ServerState;
-use crate::server::{AcceptLoop, AcceptedConnections, Listener};
+use crate::server::{AcceptLoop, AcceptedConnections, ConnectionLimit, Listener};
 use charter_core::counts;
 use charter_core::error::{Error, Result};
 use charter_core::online_indexes;
@@ -59,11 +61,13 @@ pub struct Running {
 /// # Errors
 /// When the address cannot be bound.
 pub async fn serve(state: Arc<ServerState>) -> Result<Running> {
+    raise_file_limit();
     let listener = Listener::bind(&state.config.listen).await?;
     let address = listener.address;
     state.public_url.set_address(address);
     let router = router(&state);
-    let (incoming, accept_loop) = listener.accept();
+    let (max, proxies) = (state.config.address_connections as usize, &state.config.trusted_proxies);
+    let (incoming, accept_loop) = listener.accept(ConnectionLimit::new(max, proxies));
     let server = server(incoming);
     let handle = server.handle();
     let serving = tokio::spawn(server.serve(router));
@@ -86,6 +90,16 @@ pub async fn serve(state: Arc<ServerState>) -> Result<Running> {
         }),
     ];
     Ok(Running { address, handle, serving, engine, accept_loop, background_tasks, state })
+}
+
+/// Raises the limit of open files as far as the system allows: each connection is one.
+fn raise_file_limit() {
+    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+    if current != maximum
+        && let Err(error) = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum })
+    {
+        tracing::warn!(%error, "the limit of open files could not be raised");
+    }
 }
 
 /// The salvo server, with the limits of a connection.
@@ -117,6 +131,7 @@ impl Running {
     pub async fn stop(self) {
         // First, so that new clients are refused instead of waiting for the shutdown.
         self.accept_loop.close().await;
+        self.state.is_stopping.store(true, Ordering::Relaxed);
         self.handle.stop_graceful(SHUTDOWN_TIMEOUT);
         // At the same time, so that each has nearly all of the time.
         let deadline = Instant::now() + SHUTDOWN_TIMEOUT;
@@ -147,7 +162,8 @@ impl Running {
             }
             // The server is ready already, and clients expect the administrator to exist.
             () = &mut signal => match timeout(START_TIMEOUT, start).await {
-                Ok(started) => started?,
+                Ok(Ok(())) => {}
+                Ok(Err(error)) => tracing::warn!(%error, "stopping; the start has failed"),
                 Err(_) => tracing::warn!("stopping before the start has finished"),
             }
         }

@@ -86,7 +86,6 @@ impl Handler for DocsPage {
         Ok(Response::from_static_bytes(media_type, body)
             .with(header::CACHE_CONTROL, HeaderValue::from_static(age))
             .with(header::SECURITY_POLICY, HeaderValue::from_static(POLICY))
-            .with(header::TYPE_OPTIONS, HeaderValue::from_static("nosniff"))
             .with(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")))
     }
 }

@@ -12,13 +12,14 @@ use charter_core::ops::idempotency::MAX_KEY_CHARACTERS;
 use charter_core::trace::TRACEPARENT;
 use charter_platform::webhook::signature;
 
-/// Headers of all responses to rate-limited requests.
-const COUNTED: [&str; 5] = [REQUEST_ID, CACHE_CONTROL, RATE_LIMIT, RATE_LIMIT_REMAINING, RATE_LIMIT_RESET];
+/// Headers of all responses.
+pub(super) const COMMON_HEADERS: [&str; 3] = [REQUEST_ID, TYPE_OPTIONS, TRANSPORT_SECURITY];
+/// Further headers of all responses to rate-limited requests.
+const COUNTED: [&str; 4] = [CACHE_CONTROL, RATE_LIMIT, RATE_LIMIT_REMAINING, RATE_LIMIT_RESET];
 /// Headers of responses to requests that use a deprecated part.
 const DEPRECATION_HEADERS: [&str; 2] = [DEPRECATION, SUNSET];
-/// Headers of all responses with a file.
-pub(super) const FILE_HEADERS: [&str; 6] =
-    [ETAG, CACHE_CONTROL, SECURITY_POLICY, REFERRER_POLICY, TYPE_OPTIONS, REQUEST_ID];
+/// Further headers of all responses with a file.
+pub(super) const FILE_HEADERS: [&str; 4] = [ETAG, CACHE_CONTROL, SECURITY_POLICY, REFERRER_POLICY];
 
 /// Component for `If-None-Match` of writes, which has another meaning than that of reads.
 const IF_NONE_MATCH_OF_WRITE: &str = "If-None-Match-To-Write";
@@ -91,6 +92,12 @@ fn response_headers() -> Vec<(&'static str, &'static str, Value, Value)> {
         (CACHE_CONTROL, "Which caches may store the response.", text(), json!("private")),
         (SECURITY_POLICY, "Forbids scripts and other active content.", text(), json!("default-src 'none'; sandbox")),
         (REFERRER_POLICY, "The link is not sent to other servers.", only("no-referrer"), json!("no-referrer")),
+        (
+            TRANSPORT_SECURITY,
+            "Browsers must use HTTPS for a year. Absent if the server is not reached over HTTPS.",
+            only(TRANSPORT_SECURITY_VALUE),
+            json!(TRANSPORT_SECURITY_VALUE),
+        ),
         (TYPE_OPTIONS, "Browsers must not guess another media type.", only("nosniff"), json!("nosniff")),
     ]
 }
@@ -111,7 +118,7 @@ pub(super) fn of(names: &[&str]) -> Node {
 
 /// The headers of a response below `/api/v1`: these, and the common ones.
 pub(super) fn of_response(names: &[&str]) -> Node {
-    of(&[names, &[VARY], &COUNTED].concat())
+    of(&[names, &[VARY], &COUNTED, &COMMON_HEADERS].concat())
 }
 
 /// The headers of a successful response.

@@ -272,11 +272,11 @@ fn responses(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> Node {
             responses.set("304", reference("responses", error_responses::NOT_MODIFIED));
         }
         RouteOperation::Operation(Operation::Create) => {
-            errors.extend([400, 409, 413, 415, 422]);
+            errors.extend([400, 408, 409, 413, 415, 422]);
             responses.set("201", created());
         }
         RouteOperation::Operation(Operation::Update) => {
-            errors.extend([409, 413, 415, 422]);
+            errors.extend([408, 409, 413, 415, 422]);
             responses.set("200", updated());
         }
         RouteOperation::Operation(Operation::Delete) => {
@@ -290,7 +290,7 @@ fn responses(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> Node {
         RouteOperation::Action(action) => {
             errors.extend([400, 422]);
             if action.method == ActionMethod::Post {
-                errors.extend([409, 413, 415]);
+                errors.extend([408, 409, 413, 415]);
             }
             match action.output {
                 ActionOutput::Created => responses.set("201", created()),
@@ -311,11 +311,11 @@ fn responses(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> Node {
             }
         }
         RouteOperation::Restore => {
-            errors.extend([409, 413, 415, 422]);
+            errors.extend([408, 409, 413, 415, 422]);
             responses.set("200", updated());
         }
         RouteOperation::Bulk => {
-            errors.extend([400, 409, 413, 415, 422]);
+            errors.extend([400, 408, 409, 413, 415, 422]);
             responses.set("200", bulk::response(catalog, entry).with("headers", headers(false)));
         }
     }

@@ -43,13 +43,10 @@ fn described() -> Node {
     let schema = json!({ "type": "object", "description": "This OpenAPI document." });
     let example = json!({ "openapi": "3.1.0", "info": { "title": "API", "version": "1" }, "paths": {} });
     let content = json!({ "application/json": { "schema": schema, "example": example } });
-    let mut responses =
-        Node::object().with("200", response(summary, &[ETAG, VARY, CACHE_CONTROL, REQUEST_ID], content)).with(
-            "304",
-            Node::object()
-                .with("description", "Not modified.")
-                .with("headers", header::of(&[ETAG, VARY, CACHE_CONTROL, REQUEST_ID])),
-        );
+    let cached = [&[ETAG, VARY, CACHE_CONTROL], &header::COMMON_HEADERS[..]].concat();
+    let mut responses = Node::object()
+        .with("200", response(summary, &cached, content))
+        .with("304", Node::object().with("description", "Not modified.").with("headers", header::of(&cached)));
     error_responses::add(&mut responses, &[400, 405, 412, 500, 503]);
     open("describe_api", TAG, summary, "This OpenAPI document.")
         .with("parameters", header::references(&[IF_MATCH, IF_NONE_MATCH]))
@@ -59,7 +56,7 @@ fn described() -> Node {
 fn health(name: &str, summary: &str, description: &str) -> Node {
     let schema = json!({ "type": "object", "description": description });
     let content = json!({ "application/json": { "schema": schema, "example": { "status": name } } });
-    let mut responses = Node::object().with("200", response(summary, &[REQUEST_ID], content));
+    let mut responses = Node::object().with("200", response(summary, &header::COMMON_HEADERS, content));
     error_responses::add(&mut responses, &[405, 500, 503]);
     open(&format!("health_{name}"), TAG, summary, description).with("responses", responses)
 }
@@ -67,7 +64,7 @@ fn health(name: &str, summary: &str, description: &str) -> Node {
 fn metrics() -> Node {
     let text = json!({ "type": "string", "description": "One time series a line." });
     let content = json!({ "text/plain": { "schema": text, "example": "charter_webhook_due 0\n" } });
-    let mut responses = Node::object().with("200", response("The metrics.", &[REQUEST_ID], content));
+    let mut responses = Node::object().with("200", response("The metrics.", &header::COMMON_HEADERS, content));
     error_responses::add(&mut responses, &[405, 500, 503]);
     let description = "The metrics of this server in the Prometheus text format: requests, queue, statements, connection pools, caches, background tasks and webhooks.";
     open("health_metrics", TAG, "Metrics", description).with("responses", responses)
@@ -107,9 +104,10 @@ fn file(tag: &str) -> Node {
     parameters.extend(header::references(&[RANGE, IF_RANGE, IF_MATCH, IF_NONE_MATCH]));
     // Files of any type have no schema.
     let content = || json!({ "*/*": {} });
-    let whole = [&[ACCEPT_RANGES, DISPOSITION], &header::FILE_HEADERS[..]].concat();
+    let file = [&header::FILE_HEADERS[..], &header::COMMON_HEADERS].concat();
+    let whole = [&[ACCEPT_RANGES, DISPOSITION], &file[..]].concat();
     let part = [&[CONTENT_RANGE], &whole[..]].concat();
-    let same = Node::object().with("description", "Not modified.").with("headers", header::of(&header::FILE_HEADERS));
+    let same = Node::object().with("description", "Not modified.").with("headers", header::of(&file));
     let mut responses = Node::object()
         .with("200", response("The file.", &whole, content()))
         .with("206", response("The requested range of the file.", &part, content()))

@@ -62,10 +62,7 @@ pub(super) fn serve(request: &Request, name: &str) -> Result<Response> {
         true => Response::empty(StatusCode::NOT_MODIFIED),
         false => Response::bytes(file.kind, text.into_owned().into_bytes()),
     };
-    Ok(answer
-        .with_text(header::ETAG, &tag)
-        .with_text(header::CACHE_CONTROL, cache_control)
-        .with_text(header::TYPE_OPTIONS, "nosniff"))
+    Ok(answer.with_text(header::ETAG, &tag).with_text(header::CACHE_CONTROL, cache_control))
 }
 
 /// The text of a file. A debug build reads it from disk, so that an edit needs no rebuild.

@@ -162,7 +162,6 @@ impl Panel {
         }
         answer
             .with_text(header::SECURITY_POLICY, &self.content_security_policy)
-            .with_text(header::TYPE_OPTIONS, "nosniff")
             .with_text(header::REFERRER_POLICY, "same-origin")
             .with_text(header::CACHE_CONTROL, "no-store")
     }

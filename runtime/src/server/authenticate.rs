@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use salvo::Request;
-use salvo::http::HeaderMap;
+use salvo::http::{HeaderMap, Method};
 
 use super::{ServerState, Usage, client_address, client_ip, headers};
+use charter_core::client::Client;
 use charter_core::error::{Error, Result};
 use charter_core::header;
 use charter_core::principal::Principal;
-use charter_platform::auth::{Rejection, Secret, Sender, caller_of_secret};
+use charter_platform::auth::{Rejection, Secret, Sender, TokenCache, caller_of_secret};
 
 /// The user and the token of a request, for its log line.
 #[derive(Debug, Clone, Copy)]
@@ -72,10 +73,36 @@ pub async fn authenticate_with(
     if caller.is_active { Ok(caller) } else { Err(Error::UserDeactivated) }
 }
 
+/// The client to whose share a request counts, before it is authenticated. An unknown token counts to its address, so that guesses
+/// have no shares of their own.
+pub(super) fn client(state: &Arc<ServerState>, request: &Request) -> Client {
+    if let Some(caller) = request.extensions().get::<Arc<Principal>>() {
+        return caller.user_id.map_or(Client::Server, Client::User);
+    }
+    let digest = secret(request.headers()).ok().map(|secret| secret.digest());
+    match digest.filter(|digest| state.extension::<TokenCache>().is_ok_and(|tokens| tokens.is_known(digest))) {
+        Some(digest) => Client::Token(digest),
+        None => Client::Address(client_ip(request, &state.config.trusted_proxies)),
+    }
+}
+
 /// Counts a request without a valid token against its client address.
 fn count_anonymous(state: &ServerState, request: &mut Request) -> Result<()> {
+    // A browser sends preflight requests on its own and without credentials (Fetch, section 4.8).
+    if request.method() == Method::OPTIONS {
+        return Ok(());
+    }
     let address = client_ip(request, &state.config.trusted_proxies);
     count(state.anonymous_rate.count(address), request)
+}
+
+/// Counts further requests of a token, for a request with the work of several.
+pub(super) fn charge(state: &ServerState, request: &mut Request, requests: u32) {
+    // Requests of the panel have no token and no limit.
+    let Ok(secret) = secret(request.headers()) else { return };
+    if let Some(usage) = state.token_rate.charge(secret.digest(), requests) {
+        request.extensions_mut().insert(usage);
+    }
 }
 
 /// Stores the rate limit usage in the request, for the response headers.

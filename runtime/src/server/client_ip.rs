@@ -45,7 +45,7 @@ fn resolve(peer: IpAddr, forwarded: &[&[u8]], proxies: &[Network]) -> IpAddr {
     client
 }
 
-fn rate_limit_address(address: IpAddr) -> IpAddr {
+pub(super) fn rate_limit_address(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & !u128::from(u64::MAX))),
         v4 => v4,

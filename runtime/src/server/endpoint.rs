@@ -10,9 +10,11 @@ use salvo::{Depot, FlowCtrl, Request, async_trait};
 use tokio::time::timeout;
 use tracing::Instrument;
 
+use super::authenticate::client;
 use super::request_body::drain;
 use super::{Identified, Permit, Response, Usage, client_address, headers};
 use crate::server::ServerState;
+use charter_core::client::{Caller, Lane};
 use charter_core::error::{Error, Result};
 use charter_core::header;
 use charter_core::metrics::{self, Refused};
@@ -41,6 +43,11 @@ pub trait Handler: Send + Sync + 'static {
     /// `Cache-Control` of every response, if the handler does not set it itself (RFC 9111, section 5.2.2).
     fn cache_control(&self) -> Option<&'static str> {
         None
+    }
+
+    /// The lane of a request.
+    fn lane(&self, request: &Request) -> Lane {
+        if request.method().is_safe() { Lane::Read } else { Lane::Write }
     }
 
     /// True if its requests count against the limit of requests in flight. Those of health checks must not.
@@ -78,9 +85,15 @@ impl<H: Handler> salvo::Handler for Endpoint<H> {
         let counted = (!is_internal).then(|| self.state.metrics.http.begin(request.method().as_str()));
         let has_no_timeout = self.handler.has_no_timeout(&self.state, request);
         let limit = if has_no_timeout { Duration::MAX } else { self.state.config.request_timeout };
-        let permit = Permit::new(&self.state.concurrency_limiter, !request.method().is_safe());
+        let caller = match self.handler.limits_concurrency() {
+            true => Caller { client: client(&self.state, request), lane: self.handler.lane(request) },
+            // A health check is answered whatever its client does besides.
+            false => Caller { lane: Lane::Record, ..Caller::SERVER },
+        };
+        let permit = Permit::new(&self.state.concurrency_limiter, caller);
         let work = async {
             headers::require_host(request)?;
+            headers::require_plain_path(request)?;
             if self.handler.limits_concurrency() {
                 permit.acquire().await?;
                 request.extensions_mut().insert(permit.clone());
@@ -88,10 +101,11 @@ impl<H: Handler> salvo::Handler for Endpoint<H> {
             self.handler.handle(&self.state, request).await
         };
         // Log lines of the handler carry the id of the request.
-        let work = work.instrument(tracing::warn_span!("request", %request_id, route, trace_id));
+        let work = caller.scope(work).instrument(tracing::warn_span!("request", %request_id, route, trace_id));
         let result = match timeout(limit, AssertUnwindSafe(work).catch_unwind()).await {
             Ok(Ok(result)) => result,
             Ok(Err(panic)) => Err(Error::internal(format!("panic: {}", panic_message(&*panic)))),
+            Err(_) if permit.is_receiving() => Err(Error::RequestTimeout),
             Err(_) => Err(Error::too_long()),
         };
         let response = match result {
@@ -119,6 +133,7 @@ impl<H: Handler> salvo::Handler for Endpoint<H> {
             Some(value) => response.with(header::CACHE_CONTROL, HeaderValue::from_static(value)),
             None => response,
         };
+        let response = headers::add_to_all(&self.state, request, response);
         drain(request, has_no_timeout).await;
         let identified = request.extensions().get::<Identified>();
         // Without the query string: a filter can hold personal data.

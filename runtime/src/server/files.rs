@@ -61,13 +61,9 @@ impl Handler for Files {
 /// Adds the entity tag, and the headers that keep a browser from running anything in the file.
 fn with_file_headers(response: Response, file: &attachment::Download) -> Result<Response> {
     let add = |response: Response, (name, value)| response.with(name, HeaderValue::from_static(value));
-    let response = [
-        (header::SECURITY_POLICY, "default-src 'none'; sandbox"),
-        (header::REFERRER_POLICY, "no-referrer"),
-        (header::TYPE_OPTIONS, "nosniff"),
-    ]
-    .into_iter()
-    .fold(response, add);
+    let response = [(header::SECURITY_POLICY, "default-src 'none'; sandbox"), (header::REFERRER_POLICY, "no-referrer")]
+        .into_iter()
+        .fold(response, add);
     Ok(response.with(header::ETAG, text(&file.tag)?))
 }
 

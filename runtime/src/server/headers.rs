@@ -4,7 +4,7 @@ use salvo::Request;
 use salvo::http::header::HOST;
 use salvo::http::{HeaderValue, StatusCode, Version};
 
-use super::Response;
+use super::{Response, ServerState};
 use charter_core::error::{Error, Result};
 use charter_core::header;
 use charter_core::ops::idempotency::{Execution, Key};
@@ -36,6 +36,30 @@ pub(crate) fn require_host(request: &Request) -> Result<()> {
         return Err(Error::Malformed("An HTTP/1.1 request must have exactly one `Host` header.".into()));
     }
     Ok(())
+}
+
+/// Requires a path without empty segments but the last one. `//api/v1` would be another spelling of `/api/v1`, which rules of
+/// proxies do not know.
+///
+/// # Errors
+/// 404.
+pub(crate) fn require_plain_path(request: &Request) -> Result<()> {
+    if request.uri().path().contains("//") { Err(Error::NotFound) } else { Ok(()) }
+}
+
+/// Adds the headers of all responses.
+pub(super) fn add_to_all(state: &ServerState, request: &Request, response: Response) -> Response {
+    let mut response = response.with(header::TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    if state.base_url().starts_with("https://") {
+        response =
+            response.with(header::TRANSPORT_SECURITY, HeaderValue::from_static(header::TRANSPORT_SECURITY_VALUE));
+    }
+    // HTTP/2 has no such header (RFC 9113, section 8.2.2).
+    let closes = state.is_stopping() || response.status() == StatusCode::REQUEST_TIMEOUT;
+    match closes && request.version() <= Version::HTTP_11 {
+        true => response.with(header::CONNECTION, HeaderValue::from_static("close")),
+        false => response,
+    }
 }
 
 /// The export format in `Accept`, if any.

@@ -16,11 +16,12 @@ use salvo::conn::{Accepted, Acceptor, ConnCtrl, Holding, StraightStream};
 use salvo::fuse::{ArcFusePolicy, FuseAction, FuseInfo, TransProto};
 use salvo::http::Version;
 use salvo::http::uri::Scheme;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
+use super::connection_limit::{ConnectionLimit, CountedStream};
 use charter_core::error::{Error, Result};
 
 /// A connection is closed if its client sends nothing for this time, which is also the timeout of a request's head.
@@ -28,7 +29,7 @@ const FIRST_BYTE_TIMEOUT: Duration = Duration::from_secs(30);
 /// Pause after a failed accept, for example because of too many open files.
 const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(10);
 
-type Peer = (TcpStream, SocketAddr);
+type Peer = (CountedStream, SocketAddr);
 
 #[derive(Debug)]
 pub(crate) struct Listener {
@@ -60,8 +61,8 @@ impl Listener {
         Ok(Listener { socket, address })
     }
 
-    /// Starts to accept connections.
-    pub(crate) fn accept(self) -> (AcceptedConnections, AcceptLoop) {
+    /// Starts to accept connections. Those beyond the limit of their address are closed.
+    pub(crate) fn accept(self, limit: ConnectionLimit) -> (AcceptedConnections, AcceptLoop) {
         let (sender, accepted) = mpsc::unbounded_channel();
         let incoming = AcceptedConnections::new(accepted, self.address);
         let accept = async move {
@@ -72,8 +73,11 @@ impl Listener {
                     Err(error) => Err(error),
                 };
                 match peer {
-                    // Without a receiver the server has ended, and the connection closes.
-                    Ok(peer) => drop(sender.send(peer)),
+                    Ok((stream, from)) => match limit.admit(stream, from.ip()) {
+                        // Without a receiver the server has ended, and the connection closes.
+                        Some(stream) => drop(sender.send((stream, from))),
+                        None => tracing::warn!(address = %from.ip(), "too many connections of an address"),
+                    },
                     Err(error) => {
                         tracing::error!(%error, "could not accept a connection");
                         sleep(ACCEPT_RETRY_DELAY).await;
@@ -113,7 +117,7 @@ impl AcceptedConnections {
                     let limit = self.first_byte_timeout;
                     self.silent.push(Box::pin(async move {
                         // Peeking, because `readable` has false positives.
-                        let sent = timeout(limit, stream.peek(&mut [0])).await.ok()?.ok()?;
+                        let sent = timeout(limit, stream.stream.peek(&mut [0])).await.ok()?.ok()?;
                         (sent > 0).then_some((stream, remote))
                     }));
                 }
@@ -131,7 +135,7 @@ impl AcceptedConnections {
 
 impl Acceptor for AcceptedConnections {
     type Coupler = TcpCoupler<Self::Stream>;
-    type Stream = StraightStream<TcpStream>;
+    type Stream = StraightStream<CountedStream>;
 
     fn holdings(&self) -> &[Holding] {
         &self.holdings
@@ -163,6 +167,7 @@ impl Acceptor for AcceptedConnections {
 #[cfg(test)]
 mod tests {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::TcpStream;
 
     use super::*;
 
@@ -170,17 +175,40 @@ mod tests {
     async fn connection_is_served_after_its_first_byte_and_closed_without_one() {
         let listener = Listener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.address;
-        let (mut incoming, accept_loop) = listener.accept();
+        let (mut incoming, accept_loop) = listener.accept(ConnectionLimit::new(0, &[]));
         incoming.first_byte_timeout = Duration::from_millis(50);
         let mut silent = TcpStream::connect(address).await.unwrap();
         let mut client = TcpStream::connect(address).await.unwrap();
         client.write_all(b"G").await.unwrap();
         let (stream, remote) = incoming.next().await;
         assert_eq!(remote, client.local_addr().unwrap(), "the first client sends nothing");
-        assert!(stream.nodelay().unwrap());
+        assert!(stream.stream.nodelay().unwrap());
         assert!(timeout(4 * incoming.first_byte_timeout, incoming.next()).await.is_err());
         assert_eq!(silent.read(&mut [0]).await.unwrap(), 0, "the silent connection is closed");
         accept_loop.close().await;
         assert!(TcpStream::connect(address).await.is_err(), "the address refuses new connections");
+    }
+    #[tokio::test]
+    async fn connections_beyond_the_limit_of_their_address_are_closed() {
+        for (proxies, served) in [(Vec::new(), false), (vec!["127.0.0.0/8".parse().unwrap()], true)] {
+            let listener = Listener::bind("127.0.0.1:0").await.unwrap();
+            let address = listener.address;
+            let (mut incoming, accept_loop) = listener.accept(ConnectionLimit::new(1, &proxies));
+            let connect = async || {
+                let mut client = TcpStream::connect(address).await.unwrap();
+                client.write_all(b"G").await.unwrap();
+                client
+            };
+            let (_first, held) = (connect().await, incoming.next().await);
+            let mut second = connect().await;
+            assert_eq!(timeout(Duration::from_millis(200), incoming.next()).await.is_ok(), served);
+            if !served {
+                assert!(matches!(second.read(&mut [0]).await, Ok(0) | Err(_)), "it is closed");
+            }
+            drop(held);
+            let _third = connect().await;
+            assert!(timeout(Duration::from_secs(5), incoming.next()).await.is_ok(), "the first one has ended");
+            accept_loop.close().await;
+        }
     }
 }

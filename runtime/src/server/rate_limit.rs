@@ -47,7 +47,24 @@ impl<K: Eq + Hash> RateLimit<K> {
         self.count(key).map_or(Ok(()), |usage| usage.allowed())
     }
 
+    /// Counts further requests for one that was admitted, as far as the limit allows. `None` when there is no limit.
+    pub fn charge(&self, key: K, requests: u32) -> Option<Usage> {
+        self.usage_at(key, Instant::now(), |count| {
+            *count = count.saturating_add(requests).min(self.limit);
+            false
+        })
+    }
+
     fn count_at(&self, key: K, now: Instant) -> Option<Usage> {
+        self.usage_at(key, now, |count| {
+            let exceeded = *count >= self.limit;
+            *count += u32::from(!exceeded);
+            exceeded
+        })
+    }
+
+    /// Changes the count of a key. `change` returns true if the limit is exceeded.
+    fn usage_at(&self, key: K, now: Instant, change: impl FnOnce(&mut u32) -> bool) -> Option<Usage> {
         if self.limit == 0 {
             return None;
         }
@@ -60,10 +77,7 @@ impl<K: Eq + Hash> RateLimit<K> {
         if now - *start >= WINDOW {
             (*start, *count) = (now, 0);
         }
-        let exceeded = *count >= self.limit;
-        if !exceeded {
-            *count += 1;
-        }
+        let exceeded = change(count);
         // Rounded up, so that the window is over after these seconds.
         let left = WINDOW.saturating_sub(now - *start);
         let reset = left.as_secs() + u64::from(left.subsec_nanos() > 0);
@@ -124,6 +138,15 @@ mod tests {
         assert_eq!(parts(limit.count_at("a", start)), Some((2, 1, 60, false)));
         assert_eq!(parts(limit.count_at("a", start)), Some((2, 0, 60, false)));
         assert_eq!(parts(limit.count_at("a", start + Duration::from_secs(59))), Some((2, 0, 1, true)));
+    }
+
+    #[test]
+    fn charged_requests_use_up_the_window_and_are_not_refused() {
+        let limit = RateLimit::new(10);
+        limit.count("a");
+        assert!(limit.charge("a", 4).is_some_and(|usage| usage.remaining == 5 && usage.allowed().is_ok()));
+        assert!(limit.charge("a", 100).is_some_and(|usage| usage.remaining == 0 && usage.allowed().is_ok()));
+        assert!(limit.admit("a").is_err() && limit.admit("b").is_ok());
     }
 
     #[test]

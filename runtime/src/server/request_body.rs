@@ -103,7 +103,7 @@ pub async fn read_body(request: &mut Request, limit: usize) -> Result<Bytes> {
             // Most bodies arrive together with their head.
             (Some(bytes), _) => bytes?,
             (None, Some(permit)) => {
-                permit.release();
+                permit.release_while_receiving();
                 let bytes = body.await?;
                 permit.acquire().await?;
                 bytes

@@ -6,10 +6,11 @@ use salvo::http::StatusCode;
 use salvo::{Request, async_trait};
 use sea_orm::QueryResult;
 
-use super::authenticate_with;
+use super::authenticate::{authenticate_with, charge};
 use super::{Handler, Response, begin_upload, client_address, headers, read_body, release_for_external_call};
 use crate::server::ServerState;
 use charter_core::catalog::Entry;
+use charter_core::client::Lane;
 use charter_core::error::{Error, Result};
 use charter_core::header;
 use charter_core::meta::Operation;
@@ -50,6 +51,14 @@ impl Handler for ResourceEndpoint {
     fn has_no_timeout(&self, state: &ServerState, request: &Request) -> bool {
         let uploads = state.catalog.entries()[self.index].is_attached();
         uploads && matches!(self.path_kind, PathKind::Collection) && request.method().as_str() == "POST"
+    }
+
+    fn lane(&self, request: &Request) -> Lane {
+        match (request.method().is_safe(), self.path_kind) {
+            (true, PathKind::Member | PathKind::Singleton) => Lane::Record,
+            (true, _) => Lane::Read,
+            (false, _) => Lane::Write,
+        }
     }
 
     /// Only a private cache may store the response, and must revalidate it. Shared caches exclude requests with
@@ -155,6 +164,9 @@ impl ResourceEndpoint {
                 }
             }
         };
+        if matches!(method.call, RouteOperation::Bulk) {
+            charge(state, request, bulk::request_weight(&bytes) - 1);
+        }
         // A write that grants access checks the caller again after the body, which can take long to arrive.
         let revalidated;
         if bypass_cache {

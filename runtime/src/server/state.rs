@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 use std::ops::Deref;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use salvo::Router;
 
@@ -36,9 +37,15 @@ pub struct ServerState {
     /// Rate limit of requests without a valid token, by address.
     pub anonymous_rate: RateLimit<IpAddr>,
     pub sign_ins: SignIns,
+    /// The server closes its connections after their current responses.
+    pub is_stopping: AtomicBool,
 }
 
 impl ServerState {
+    pub fn is_stopping(&self) -> bool {
+        self.is_stopping.load(Ordering::Relaxed)
+    }
+
     /// The capitalized name: `Charter` for `charter`.
     pub fn name_for_people(&self) -> String {
         let mut letters = self.name.chars();

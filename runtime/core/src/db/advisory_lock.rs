@@ -66,7 +66,7 @@ impl Lock {
     /// When the database fails.
     pub async fn acquire_dedicated(self, db: &Db) -> Result<DedicatedLock> {
         let connections = db.migrating();
-        let pool = TransactionPool::new(Pool::new(connections.clone(), None, db.metrics()), 1);
+        let pool = TransactionPool { pool: Pool::without_timeout(connections.clone(), 1, db.metrics()) };
         let mut is_logged = false;
         loop {
             let open = pool.begin(TransactionOptions::default()).await?;

@@ -15,6 +15,7 @@ use tokio::sync::oneshot;
 use tokio::time::timeout;
 use tracing::Instrument;
 
+use crate::client::Caller;
 use crate::error::{Error, Result};
 use crate::metrics;
 
@@ -69,8 +70,8 @@ impl<I: Copy + Send + 'static, O: Send + 'static> Batcher<I, O> {
         if self.enqueue(&kind, Pending { item, reply }) {
             let run: Run<I, O> = Arc::new(move |items| Box::pin(run(items)));
             let leader = Leader { batcher: self.clone(), kind, has_left: false };
-            // A slow statement is logged with the request that started it.
-            tokio::spawn(leader.lead(run).in_current_span());
+            // The request that starts a statement pays for it: by its share, and by the line in the log if it is slow.
+            tokio::spawn(Caller::current().scope(leader.lead(run)).in_current_span());
         }
         Ok(receiver.await.map_err(Error::internal)??)
     }
@@ -146,7 +147,7 @@ impl<I: Copy + Send + 'static, O: Send + 'static> Leader<I, O> {
     fn hand_over(&mut self, run: &Run<I, O>) {
         self.has_left = true;
         let next = Leader { batcher: self.batcher.clone(), kind: self.kind.clone(), has_left: false };
-        tokio::spawn(next.lead(run.clone()).in_current_span());
+        tokio::spawn(Caller::current().scope(next.lead(run.clone())).in_current_span());
     }
 }
 

@@ -7,6 +7,7 @@ use sea_orm::DbErr;
 use super::batcher::Batcher;
 use super::rows::{Rows, SharedRow};
 use super::{Connection, Db, Sql};
+use crate::client::{Caller, Lane};
 use crate::error::Result;
 use crate::metrics;
 
@@ -77,6 +78,8 @@ impl Db {
                 Ok::<_, DbErr>(ids.iter().map(row).collect())
             }
         };
-        self.batchers.records.submit(kind, id, run).await
+        // The statement serves several clients, and is as cheap as the cheapest request.
+        let caller = Caller { lane: Lane::Record, ..Caller::SERVER };
+        caller.scope(self.batchers.records.submit(kind, id, run)).await
     }
 }

@@ -12,14 +12,16 @@ use sea_orm::{
     TransactionOptions, TransactionTrait, Value, Values,
 };
 use tokio::runtime::Handle;
-use tokio::sync::{Notify, OnceCell, OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{Notify, OnceCell};
 use tokio::time::timeout;
 use tracing::Instrument;
 
 use super::postgres_reader::PostgresReader;
 use super::statement_timeout::{ANSWER_GRACE, no_response};
 use super::{ACQUIRE_TIMEOUT, stale_plans};
+use crate::client::Caller;
 use crate::error::Result;
+use crate::fair_queue::{FairQueue, Limits, Permit};
 use crate::metrics::{self, DemandGuard};
 
 /// The pool or a transaction. Hooks get it from their context and can run any SeaORM query on it.
@@ -37,26 +39,30 @@ pub struct Pool {
     pub(super) limit: Option<Duration>,
     /// Metrics of its statements and of the callers that wait for a connection.
     pub(super) metrics: metrics::Database,
+    /// Shares the connections among the clients. `None` if the caller has a permit already.
+    queue: Option<FairQueue>,
     /// Separate connections for reading rows, if there are any.
     reads: Option<Arc<PostgresReader>>,
 }
 
 impl Pool {
     /// A pool without a statement timeout. SQLite's connections enforce their own.
-    pub(super) fn without_timeout(connections: DatabaseConnection, metrics: &metrics::Database) -> Pool {
-        Pool::new(connections, None, metrics)
+    pub(super) fn without_timeout(connections: DatabaseConnection, size: u32, metrics: &metrics::Database) -> Pool {
+        Pool::new(connections, size, None, metrics)
     }
 
     /// A pool whose statements are measured by the driver's callback, which excludes the wait for a connection.
     pub(super) fn new(
         mut connections: DatabaseConnection,
+        size: u32,
         limit: Option<Duration>,
         metrics: &metrics::Database,
     ) -> Pool {
         let metrics = metrics.of_pool();
         let measures = metrics.clone();
         connections.set_metric_callback(move |run| measures.statement(&run.statement.sql, run.elapsed));
-        Pool { connections, limit, metrics, reads: None }
+        let queue = Some(FairQueue::new(Limits::of_connections(size)));
+        Pool { connections, limit, metrics, queue, reads: None }
     }
 
     /// The same pool with a separate reader for rows.
@@ -64,9 +70,23 @@ impl Pool {
         Pool { reads: Some(Arc::new(reads)), ..self }
     }
 
+    /// The same pool for a caller that has a permit.
+    pub(super) fn with_permit(self) -> Pool {
+        Pool { queue: None, ..self }
+    }
+
+    /// Waits for the permit to use a connection, unless the caller has one.
+    async fn acquire_permit(&self) -> Result<Option<Permit>, DbErr> {
+        match &self.queue {
+            Some(queue) => acquire(queue).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
     /// Runs one statement on a connection of the pool.
     async fn run<T>(&self, sql: String, work: impl Future<Output = Result<T, DbErr>>) -> Result<T, DbErr> {
         let _guard = self.metrics.count_demand();
+        let _permit = self.acquire_permit().await?;
         self.track(sql, work).await
     }
 
@@ -121,37 +141,37 @@ fn sizes<D: Database>(pool: &pool::Pool<D>) -> (u32, u32, usize) {
     (pool.options().get_max_connections(), pool.size(), pool.num_idle())
 }
 
-/// Writing connections with a permit for each. A write that waits for another's lock keeps its connection. The permit
-/// of an abandoned transaction is released after its rollback.
+/// Waits for a connection's permit.
+///
+/// # Errors
+/// When none is free within [`ACQUIRE_TIMEOUT`].
+pub(super) async fn acquire(queue: &FairQueue) -> Result<Permit, DbErr> {
+    let permit = timeout(ACQUIRE_TIMEOUT, queue.acquire(Caller::current(), |_| true)).await;
+    permit.ok().flatten().ok_or(DbErr::ConnectionAcquire(ConnAcquireErr::Timeout))
+}
+
+/// A pool for transactions. A write that waits for another's lock keeps its connection. The permit of an abandoned
+/// transaction is released after its rollback.
 #[derive(Debug, Clone)]
 pub(super) struct TransactionPool {
     pub pool: Pool,
-    permits: Arc<Semaphore>,
 }
-
-/// Write permit (semaphore guard).
-pub(super) type WritePermit = OwnedSemaphorePermit;
 
 /// A begun transaction with its permit.
 #[derive(Debug)]
 pub(super) struct OpenTransaction {
     transaction: Option<DatabaseTransaction>,
     pool: Pool,
-    permit: Option<WritePermit>,
+    permit: Option<Permit>,
     /// Counts its connection as in use until the transaction has ended.
     demand: Option<DemandGuard>,
 }
 
 impl TransactionPool {
-    pub(super) fn new(pool: Pool, max: u32) -> TransactionPool {
-        TransactionPool { pool, permits: Arc::new(Semaphore::new(max as usize)) }
-    }
-
     /// # Errors
     /// When no permit is free within [`ACQUIRE_TIMEOUT`].
-    pub(super) async fn acquire_permit(&self) -> Result<WritePermit, DbErr> {
-        let permit = timeout(ACQUIRE_TIMEOUT, self.permits.clone().acquire_owned()).await;
-        permit.ok().and_then(Result::ok).ok_or(DbErr::ConnectionAcquire(ConnAcquireErr::Timeout))
+    pub(super) async fn acquire_permit(&self) -> Result<Option<Permit>, DbErr> {
+        self.pool.acquire_permit().await
     }
 
     /// Begins in a task that completes even if the caller is dropped; the transaction is then rolled back. sqlx knows
@@ -159,7 +179,7 @@ impl TransactionPool {
     /// connection would stay in an open transaction that nobody commits, with the next caller's writes in it.
     pub(super) async fn begin(&self, options: TransactionOptions) -> Result<OpenTransaction, DbErr> {
         let demand = Some(self.pool.metrics.count_demand());
-        let permit = Some(self.acquire_permit().await?);
+        let permit = self.acquire_permit().await?;
         let pool = self.pool.clone();
         let begin = async move {
             let transaction = Some(pool.answer(pool.connections.begin_with_options(options)).await?);
@@ -330,6 +350,7 @@ impl ConnectionTrait for Connection {
         match self {
             Connection::Pool(pool) => {
                 let _guard = pool.metrics.count_demand();
+                let _permit = pool.acquire_permit().await?;
                 pool.run_unprepared(sql, pool.connections.execute_unprepared(sql)).await
             }
             Connection::Transaction(transaction) => {

@@ -62,7 +62,7 @@ impl Db {
         let permit = pool.acquire_permit().await?;
         let run = async move {
             let _permit = permit;
-            sql.one(&Connection::Pool(pool.pool.clone())).await
+            sql.one(&Connection::Pool(pool.pool.with_permit())).await
         };
         let row = tokio::spawn(run.in_current_span()).await.map_err(Error::internal)??;
         transaction.end(row.is_some());

@@ -171,18 +171,16 @@ impl Db {
             }
         };
         let metrics = metrics::Database::default();
-        let writer = Pool::without_timeout(SqlxSqliteConnector::from_sqlx_sqlite_pool(writer), &metrics);
+        let writer = Pool::without_timeout(SqlxSqliteConnector::from_sqlx_sqlite_pool(writer), 1, &metrics);
         let file = std::fs::metadata(&path).ok().map(|known| (path.clone(), known.ino()));
         let options = options.pragma("query_only", "ON");
         let reader = pool_of(pool, limit).connect_with(options.clone()).await.map_err(open_error)?;
         let exports = pool_of(MAX_CONCURRENT_EXPORTS, None).idle_timeout(IDLE_TIMEOUT).connect_lazy_with(options);
+        let reader = SqlxSqliteConnector::from_sqlx_sqlite_pool(reader);
         Ok(Db {
-            reader: Connection::Pool(Pool::without_timeout(
-                SqlxSqliteConnector::from_sqlx_sqlite_pool(reader),
-                &metrics,
-            )),
+            reader: Connection::Pool(Pool::without_timeout(reader, pool, &metrics)),
             writer: Connection::Pool(writer.clone()),
-            writers: TransactionPool::new(writer, 1),
+            writers: TransactionPool { pool: writer },
             exports: ExportPool::new(SqlxSqliteConnector::from_sqlx_sqlite_pool(exports), &metrics),
             dialect: Dialect::Sqlite,
             reads: ReadPool::Sqlite(SqliteReader::new(sqlite_reader::location(&path, url), pool, limit, &metrics)?),
@@ -225,8 +223,8 @@ impl Db {
         let pool = match pool_of.clone().connect_with(limited.clone()).await {
             Err(error) if statement_timeout::is_timeout_refused(&error) => {
                 tracing::warn!(
-                    "the connection pooler rejects statement_timeout: set it on the database role, or statements of \
-                     abandoned requests keep running"
+                    "the connection pooler rejects statement_timeout and lock_timeout: set them on the database role, or \
+                     statements of abandoned requests keep running"
                 );
                 limited = options.clone();
                 pool_of.connect_with(options.clone()).await
@@ -239,7 +237,7 @@ impl Db {
             pool => pool.map_err(connect_error),
         }?;
         let metrics = metrics::Database::default();
-        let pool = Pool::new(SqlxPostgresConnector::from_sqlx_postgres_pool(pool), limit, &metrics);
+        let pool = Pool::new(SqlxPostgresConnector::from_sqlx_postgres_pool(pool), size, limit, &metrics);
         let reads = PostgresReader::new(limited, reading, limit, &metrics)?;
         let exports = PgPoolOptions::new()
             .max_connections(MAX_CONCURRENT_EXPORTS)
@@ -249,7 +247,7 @@ impl Db {
         Ok(Db {
             reader: Connection::Pool(pool.clone().reading(reads.clone())),
             writer: Connection::Pool(pool.clone()),
-            writers: TransactionPool::new(pool, size),
+            writers: TransactionPool { pool },
             exports: ExportPool::new(SqlxPostgresConnector::from_sqlx_postgres_pool(exports), &metrics),
             dialect: Dialect::Postgres,
             reads: ReadPool::Postgres(reads),

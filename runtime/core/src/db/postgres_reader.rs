@@ -5,7 +5,7 @@
 
 use std::time::{Duration, Instant};
 
-use deadpool::managed::{self, Metrics, Object, RecycleError, RecycleResult};
+use deadpool::managed::{self, Metrics, RecycleError, RecycleResult};
 use sea_orm::sqlx::postgres::PgConnectOptions;
 use sea_orm::sqlx::{AssertSqlSafe, Connection as _, IntoArguments, PgConnection, Postgres, query_with};
 use sea_orm::{DbErr, QueryResult, Values};
@@ -14,7 +14,7 @@ use tokio::time::timeout;
 use tracing::Instrument;
 
 use super::connection::answer;
-use super::read_pool::{self, acquire_error, query_error};
+use super::read_pool::{self, FairPool, Lent, acquire_error, query_error};
 use super::{ACQUIRE_TIMEOUT, PING_AFTER_IDLE, Sql, stale_plans};
 use crate::metrics::{self, DemandGuard};
 
@@ -28,12 +28,12 @@ const MAX_AGE: Duration = Duration::from_secs(30 * 60);
 
 #[derive(Debug, Clone)]
 pub(super) struct PostgresReader {
-    pool: managed::Pool<Connector>,
+    pool: FairPool<Connector>,
     limit: Option<Duration>,
     metrics: metrics::Database,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Connector(PgConnectOptions);
 
 impl managed::Manager for Connector {
@@ -70,7 +70,7 @@ impl PostgresReader {
         limit: Option<Duration>,
         metrics: &metrics::Database,
     ) -> Result<PostgresReader, DbErr> {
-        let pool = read_pool::pool(Connector(options), size)?;
+        let pool = FairPool::new(Connector(options), size)?;
         Ok(PostgresReader { pool, limit, metrics: metrics.of_pool() })
     }
 
@@ -78,32 +78,27 @@ impl PostgresReader {
     pub(super) async fn query(&self, sql: Sql) -> Result<Vec<QueryResult>, DbErr> {
         let demand = self.metrics.count_demand();
         let guard = self.metrics.time_statement(sql.text.clone());
-        let (reader, connection) = (self.clone(), read_pool::get(&self.pool).await?);
-        let run = async move { reader.run(connection, demand, sql).await };
+        let (reader, lent) = (self.clone(), self.pool.get().await?);
+        let run = async move { reader.run(lent, demand, sql).await };
         let result = tokio::spawn(run.in_current_span()).await;
         guard.end();
         result.map_err(|error| DbErr::Custom(error.to_string()))?
     }
 
-    async fn run(
-        &self,
-        mut connection: Object<Connector>,
-        demand: DemandGuard,
-        sql: Sql,
-    ) -> Result<Vec<QueryResult>, DbErr> {
+    async fn run(&self, mut lent: Lent<Connector>, demand: DemandGuard, sql: Sql) -> Result<Vec<QueryResult>, DbErr> {
         let started = Instant::now();
         let (text, has_custom_plan) = (sql.text.clone(), sql.needs_custom_plan);
-        let result = answer(self.limit, execute(&mut connection, sql)).await;
+        let result = answer(self.limit, execute(&mut lent.connection, sql)).await;
         self.metrics.statement(&text, started.elapsed());
         if result.is_err() {
             // The connection may be unresponsive or in an aborted transaction, so that it is closed.
-            drop(Object::take(connection));
+            lent.discard();
         } else if has_custom_plan {
             // The end of the transaction runs in the background.
             tokio::spawn(async move {
                 let _guard = demand;
-                if !matches!(timeout(ACQUIRE_TIMEOUT, connection.ping()).await, Ok(Ok(()))) {
-                    drop(Object::take(connection));
+                if !matches!(timeout(ACQUIRE_TIMEOUT, lent.connection.ping()).await, Ok(Ok(()))) {
+                    lent.discard();
                 }
             });
         }

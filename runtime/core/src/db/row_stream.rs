@@ -48,7 +48,7 @@ pub trait RowSink: Send {
 impl ExportPool {
     pub(super) fn new(connections: DatabaseConnection, metrics: &metrics::Database) -> ExportPool {
         ExportPool {
-            pool: TransactionPool::new(Pool::without_timeout(connections, metrics), MAX_CONCURRENT_EXPORTS),
+            pool: TransactionPool { pool: Pool::without_timeout(connections, MAX_CONCURRENT_EXPORTS, metrics) },
             slots: Arc::new(Semaphore::new(MAX_CONCURRENT_EXPORTS as usize)),
         }
     }

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use deadpool::managed::{self, Object};
+use deadpool::managed;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 use rusqlite::types::ToSqlOutput;
 use rusqlite::{Connection, Error, OpenFlags};
@@ -20,7 +20,7 @@ use sea_orm::sqlx::error::{DatabaseError, ErrorKind};
 use sea_orm::{DbErr, SqlxError};
 use tracing::Span;
 
-use super::read_pool::{self, query_error};
+use super::read_pool::{self, FairPool, query_error};
 use super::row_buffer::RowBufferBuilder;
 use super::sqlite_bind::to_sqlite;
 use super::statement_timeout::STEPS_BETWEEN_CHECKS;
@@ -38,12 +38,12 @@ const PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'_')
 
 #[derive(Debug, Clone)]
 pub(super) struct SqliteReader {
-    pool: managed::Pool<Opener>,
+    pool: FairPool<Opener>,
     limit: Option<Duration>,
     metrics: metrics::Database,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Opener {
     path: PathBuf,
     /// Interrupts the running statements, because a process waits for its blocking threads when it ends.
@@ -110,7 +110,7 @@ impl SqliteReader {
         limit: Option<Duration>,
         metrics: &metrics::Database,
     ) -> Result<SqliteReader, DbErr> {
-        let pool = read_pool::pool(Opener { path, closing: Arc::default() }, size)?;
+        let pool = FairPool::new(Opener { path, closing: Arc::default() }, size)?;
         Ok(SqliteReader { pool, limit, metrics: metrics.of_pool() })
     }
 
@@ -146,14 +146,14 @@ impl SqliteReader {
         work: impl FnOnce(&Reader) -> Result<T, DbErr> + Send + 'static,
     ) -> Result<T, DbErr> {
         let demand = self.metrics.count_demand();
-        let (reader, limit) = (read_pool::get(&self.pool).await?, self.limit);
+        let (lent, limit) = (self.pool.get().await?, self.limit);
         let work = move || {
             let _guard = demand;
-            reader.deadline.set(limit);
-            let result = work(&reader);
+            lent.connection.deadline.set(limit);
+            let result = work(&lent.connection);
             if result.is_err() {
                 // An interrupted statement can leave the connection with a partly loaded schema.
-                drop(Object::take(reader));
+                lent.discard();
             }
             result
         };

@@ -28,9 +28,14 @@ thread_local! {
     static STATEMENT_STARTED: Cell<Option<Instant>> = const { Cell::new(None) };
 }
 
-/// Sets the timeout as a startup option.
+/// Maximum wait of a request for a lock, such as that of a row that another program changes. A request that waits holds a
+/// connection, which others need.
+const LOCK_TIMEOUT: Duration = Duration::from_secs(3);
+
+/// Sets the timeouts of statements and locks as startup options.
 pub(super) fn with_timeout(options: PgConnectOptions, limit: Duration) -> PgConnectOptions {
-    options.options([("statement_timeout", limit.as_millis().to_string())])
+    let timeouts = [("statement_timeout", limit), ("lock_timeout", LOCK_TIMEOUT.min(limit))];
+    options.options(timeouts.map(|(name, limit)| (name, limit.as_millis().to_string())))
 }
 
 /// True if a pooler rejected the startup option (`protocol_violation`).
@@ -108,7 +113,8 @@ impl Db {
         if self.dialect == Dialect::Postgres {
             let (limit, idle) = (MAINTENANCE_TIMEOUT.as_millis(), MAINTENANCE_IDLE_TIMEOUT.as_millis());
             let limits = format!(
-                "SET LOCAL statement_timeout = {limit}; SET LOCAL idle_in_transaction_session_timeout = {idle}"
+                "SET LOCAL statement_timeout = {limit}; SET LOCAL lock_timeout = 0; \
+                 SET LOCAL idle_in_transaction_session_timeout = {idle}"
             );
             connection.execute_unprepared(&limits).await?;
             set_timeout(&mut connection, Some(MAINTENANCE_TIMEOUT));
@@ -128,9 +134,10 @@ fn set_timeout(connection: &mut Connection, limit: Option<Duration>) {
     }
 }
 
-/// Removes the timeouts of a transaction on PostgreSQL: of its statements, and between them, because a consumer or
-/// another connection can take long meanwhile.
-pub const WITHOUT_TIMEOUT: &str = "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0";
+/// Removes the timeouts of a transaction on PostgreSQL: of its statements and locks, and between statements, because a
+/// consumer or another connection can take long meanwhile.
+pub const WITHOUT_TIMEOUT: &str = "SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0; \
+                                   SET LOCAL idle_in_transaction_session_timeout = 0";
 
 /// Removes the timeouts from a transaction.
 pub(super) async fn disable_timeouts(dialect: Dialect, transaction: &mut Connection) -> Result<(), DbErr> {

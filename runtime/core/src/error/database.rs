@@ -32,6 +32,10 @@ impl From<DbErr> for Error {
         if is_canceled(&error) {
             return Error::too_long();
         }
+        if database_code(&error).is_some_and(|code| code == "55P03") {
+            tracing::warn!("timed out waiting for a lock");
+            return Error::Unavailable(LOCKED.into());
+        }
         if is_search_index_missing(&error) {
             return Error::Unavailable(INDEX_REBUILDING.into());
         }
@@ -61,6 +65,9 @@ impl From<DbErr> for Error {
         }
     }
 }
+
+/// Message of a request that waited for a lock of another transaction (`lock_not_available` of PostgreSQL).
+const LOCKED: &str = "Another request or program has locked the record. Try again in a moment.";
 
 /// True if the database canceled the statement after its timeout: `query_canceled` of PostgreSQL, `SQLITE_INTERRUPT`.
 fn is_canceled(error: &DbErr) -> bool {

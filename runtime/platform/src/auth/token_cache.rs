@@ -51,6 +51,11 @@ impl TokenCache {
         self.sessions.clear();
     }
 
+    /// True if the token was valid at its last lookup.
+    pub fn is_known(&self, digest: &[u8; 32]) -> bool {
+        self.lock().known.contains(digest)
+    }
+
     fn get(&self, digest: &[u8; 32], now: Instant) -> CachedToken {
         let inner = self.lock();
         let principal = inner.callers.get(digest, now);

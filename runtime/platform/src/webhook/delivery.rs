@@ -82,6 +82,8 @@ pub(super) struct ClaimLimits<'r> {
     pub per_failing_webhook: usize,
     /// Attempts in progress, by webhook.
     pub running: &'r HashMap<i64, usize>,
+    /// Attempts in progress that use these slots, by user.
+    pub running_of_users: HashMap<i64, usize>,
 }
 
 /// A delivery that this process may attempt until the lease ends.
@@ -89,6 +91,7 @@ pub(super) struct ClaimLimits<'r> {
 pub(super) struct Claim {
     pub id: i64,
     pub webhook_id: i64,
+    pub user_id: i64,
     /// The token in the row.
     pub lease: Arc<str>,
     /// Retries by the schedule; manual attempts do not count.
@@ -179,15 +182,22 @@ pub async fn fan_out(state: &State, now: DateTime<Utc>) -> Result<FannedOut> {
     Ok(FannedOut { events: ids.len(), may_have_more: ids.len() == limit })
 }
 
-/// Selects deliveries that are due, within the limits: webhooks with the fewest running attempts first, which keeps the
-/// backlog of one webhook from taking every slot, and the oldest delivery of each first. Other processes may select the
-/// same rows.
+/// Selects deliveries that are due, within the limits: users with the fewest running attempts first, of each the webhooks
+/// with the fewest, and of each the oldest delivery. Other processes may select the same rows.
+///
+/// A user gets at most half of the difference between the free slots and the user's running attempts. Alone, a user has
+/// half of the slots; further users have half of the rest each. Some slots therefore stay free for a user whose first
+/// event comes while the receivers of others hang ("dynamic thresholds", Choudhury and Hahne 1998).
 async fn due(db: &Db, kind: AttemptKind, limits: &ClaimLimits<'_>, now: DateTime<Utc>) -> Result<Vec<i64>> {
-    let running = limits.running.iter().map(|(webhook, count)| serde_json::json!([webhook, count])).collect();
+    let table = |running: &HashMap<i64, usize>| {
+        running.iter().map(|(id, count)| serde_json::json!([id, count])).collect::<Vec<_>>()
+    };
     let mut sql = Sql::new(db.dialect(), "WITH r AS ");
-    sql.values_table(running, &[("webhook_id", "bigint"), ("count", "bigint")]);
+    sql.values_table(table(limits.running), &[("webhook_id", "bigint"), ("count", "bigint")]);
+    sql.push(", u AS ");
+    sql.values_table(table(&limits.running_of_users), &[("user_id", "bigint"), ("count", "bigint")]);
     sql.push(
-        ", due AS (SELECT d.\"id\", d.\"due_at\", ROW_NUMBER() OVER (PARTITION BY w.\"id\" ORDER BY d.\"due_at\") \
+        ", due AS (SELECT d.\"id\", d.\"due_at\", w.\"user_id\", ROW_NUMBER() OVER (PARTITION BY w.\"id\" ORDER BY d.\"due_at\") \
               + COALESCE(r.\"count\", 0) AS \"rank\", ",
     );
     sql.push("CASE WHEN w.\"failing_since\" <= ")
@@ -208,8 +218,13 @@ async fn due(db: &Db, kind: AttemptKind, limits: &ClaimLimits<'_>, now: DateTime
     kind.write_due(&mut sql, now);
     sql.push(" ORDER BY d.\"due_at\" LIMIT ").bind(as_i64(limits.per_webhook));
     sql.push(if lateral { ") d" } else { ")" });
-    sql.push(" WHERE w.\"is_active\") SELECT \"id\" FROM due WHERE \"rank\" <= \"max_rank\" ORDER BY \"rank\", \"due_at\" LIMIT ");
-    sql.bind(as_i64(limits.slots));
+    sql.push(
+        " WHERE w.\"is_active\"), shares AS (SELECT due.\"id\", due.\"due_at\", COALESCE(u.\"count\", 0) AS \"used\", ",
+    );
+    sql.push("ROW_NUMBER() OVER (PARTITION BY due.\"user_id\" ORDER BY due.\"rank\", due.\"due_at\") AS \"position\" ");
+    sql.push("FROM due LEFT JOIN u ON u.\"user_id\" = due.\"user_id\" WHERE due.\"rank\" <= due.\"max_rank\") ");
+    sql.push("SELECT \"id\" FROM shares WHERE 2 * \"position\" <= ").bind(as_i64(limits.slots) + 1);
+    sql.push(" - \"used\" ORDER BY \"position\" + \"used\", \"due_at\" LIMIT ").bind(as_i64(limits.slots));
     let rows = sql.all(db.reader()).await?;
     Ok(rows.iter().map(|row| row.try_get("", "id")).collect::<Result<_, _>>()?)
 }
@@ -312,7 +327,8 @@ async fn load_claims(state: &State, rows: &[QueryResult], token: &Arc<str>, now:
         let event = Event { name: name.into(), body: body.into(), happened_at, trace };
         events.insert(row.try_get::<i64>("", "id")?, event);
     }
-    let columns = "\"id\", \"url\", \"secret\", \"previous_secret\", \"previous_secret_until\", \"failing_since\"";
+    let columns =
+        "\"id\", \"user_id\", \"url\", \"secret\", \"previous_secret\", \"previous_secret_until\", \"failing_since\"";
     let mut sql = Sql::new(db.dialect(), format!("SELECT {columns}"));
     let rights: Vec<&str> = catalog.field_rights().into_iter().collect();
     for (index, right) in rights.iter().enumerate() {
@@ -351,6 +367,7 @@ async fn load_claims(state: &State, rows: &[QueryResult], token: &Arc<str>, now:
         claims.push(Claim {
             id: row.try_get("", "id")?,
             webhook_id,
+            user_id: webhook.try_get("", "user_id")?,
             lease: token.clone(),
             retries: row.try_get("", "retries")?,
             manual: row.try_get("", "manual")?,

@@ -90,8 +90,9 @@ struct DispatchLoop {
     slots: usize,
     per_webhook: usize,
     metrics: Arc<Metrics>,
-    /// Attempts that are running or not recorded yet: by webhook, in total, and retries alone.
+    /// Attempts that are running or not recorded yet: by webhook, by user, in total, and retries alone.
     running: HashMap<i64, usize>,
+    of_users: HashMap<i64, RunningAttempts>,
     total: usize,
     retries: usize,
     /// Channel of attempts that have ended.
@@ -101,6 +102,13 @@ struct DispatchLoop {
     unrecorded: Vec<FinishedAttempt>,
     /// Disabled webhooks may have more pending deliveries to cancel.
     cancels_pending: bool,
+}
+
+/// Attempts of one user.
+#[derive(Debug, Clone, Copy, Default)]
+struct RunningAttempts {
+    all: usize,
+    retries: usize,
 }
 
 /// Why the loop woke up.
@@ -128,6 +136,7 @@ impl DispatchLoop {
             per_webhook,
             metrics,
             running: HashMap::new(),
+            of_users: HashMap::new(),
             total: 0,
             retries: 0,
             finished_sender,
@@ -202,14 +211,10 @@ impl DispatchLoop {
 
     /// Claims deliveries within the limits and starts their attempts.
     async fn start_attempts(&mut self, kind: AttemptKind) -> Result<usize> {
-        let free = self.slots.saturating_sub(self.total);
-        let slots = match kind {
-            AttemptKind::First => free,
-            // Half of the slots are reserved for first attempts.
-            AttemptKind::Retry => free.min(self.slots.div_ceil(2).saturating_sub(self.retries)),
-        };
+        let running_of_users = self.of_users.iter().map(|(user, running)| (*user, running.of(kind))).collect();
         let limits = ClaimLimits {
-            slots,
+            slots: self.free_slots(kind),
+            running_of_users,
             per_webhook: self.per_webhook,
             per_failing_webhook: FAILING_CONCURRENCY.min(self.per_webhook),
             running: &self.running,
@@ -222,8 +227,20 @@ impl DispatchLoop {
         Ok(started)
     }
 
+    fn free_slots(&self, kind: AttemptKind) -> usize {
+        let free = self.slots.saturating_sub(self.total);
+        match kind {
+            AttemptKind::First => free,
+            // Half of the slots are reserved for first attempts.
+            AttemptKind::Retry => free.min(self.slots.div_ceil(2).saturating_sub(self.retries)),
+        }
+    }
+
     fn spawn_attempt(&mut self, claim: Claim, kind: AttemptKind) {
         *self.running.entry(claim.webhook_id).or_default() += 1;
+        let of_user = self.of_users.entry(claim.user_id).or_default();
+        of_user.all += 1;
+        of_user.retries += usize::from(kind == AttemptKind::Retry);
         self.total += 1;
         self.retries += usize::from(kind == AttemptKind::Retry);
         let (state, metrics) = (self.state.clone(), self.metrics.clone());
@@ -268,6 +285,15 @@ impl DispatchLoop {
     fn release_slots(&mut self, written: Vec<FinishedAttempt>) -> bool {
         let mut freed = !written.is_empty() && self.total >= self.slots;
         for FinishedAttempt { claim, .. } in written {
+            let free = AttemptKind::ALL.map(|kind| (kind, self.free_slots(kind)));
+            if let Some(of_user) = self.of_users.get_mut(&claim.user_id) {
+                freed |= free.into_iter().any(|(kind, free)| of_user.of(kind) >= free);
+                of_user.all -= 1;
+                of_user.retries -= usize::from(claim.retries > 0);
+                if of_user.all == 0 {
+                    self.of_users.remove(&claim.user_id);
+                }
+            }
             self.total -= 1;
             self.retries -= usize::from(claim.retries > 0);
             if let Some(count) = self.running.get_mut(&claim.webhook_id) {
@@ -305,6 +331,16 @@ impl DispatchLoop {
                 left = self.total,
                 "webhook dispatcher: attempts did not finish before the shutdown timeout; they will be repeated"
             );
+        }
+    }
+}
+
+impl RunningAttempts {
+    /// Those that use the slots of a kind.
+    fn of(&self, kind: AttemptKind) -> usize {
+        match kind {
+            AttemptKind::First => self.all,
+            AttemptKind::Retry => self.retries,
         }
     }
 }

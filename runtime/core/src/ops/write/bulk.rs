@@ -26,6 +26,9 @@ use crate::query::{Condition, read_boolean, read_value};
 /// Maximum operations in one request.
 pub const MAX_OPERATIONS: usize = 1_000;
 
+/// Operations that count as one request of the rate limit: a bulk write is cheaper than its operations one by one.
+const OPERATIONS_PER_REQUEST: usize = 10;
+
 /// The name of a method, its operation and its status.
 pub type BulkMethod = (&'static str, RouteOperation, u16);
 
@@ -108,6 +111,12 @@ pub async fn run(context: &Context<'_>, entry: &Entry, site: &Site, bytes: &[u8]
     errors.into_result()?;
     body.extend_from_slice(END);
     Ok((StoredResponse { status: 200, location: None, etag: None, body }, reveals))
+}
+
+/// The requests as which a body counts, at least 1.
+pub fn request_weight(bytes: &[u8]) -> u32 {
+    let operations = Bulk::read(bytes).map_or(0, |bulk| bulk.operations.len());
+    u32::try_from(operations.div_ceil(OPERATIONS_PER_REQUEST)).unwrap_or(u32::MAX).max(1)
 }
 
 /// End of the response body.
