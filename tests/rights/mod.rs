@@ -3,6 +3,7 @@
 mod defaults;
 mod fields;
 mod grants;
+mod relations;
 mod roles;
 mod webhooks;
 

@@ -221,12 +221,14 @@ fn no_reference(include: &IncludeMeta) -> Error {
     Error::internal(format!("the include `{}` has no reference", include.name))
 }
 
-/// Adds the visibility of the target's records, and their columns.
+/// Adds the visibility of the target's records, and the columns that the caller may read.
 fn depend_on(context: &Context<'_>, target: &Entry, shape: &Shape, cache_key: &mut CacheKeyBuilder) -> Result<()> {
     let visible = visibility::visible(context, target);
     let mut sql = Sql::new(context.state().db.dialect(), "");
     write_condition(&mut sql, &visible);
     cache_key.add(sql.with_literals());
+    // The fields that callers may read differ.
+    shape.columns.iter().for_each(|column| cache_key.add(&column.key));
     cache_key.depends_on_records(target, shape, &visible);
     Ok(())
 }
