@@ -9,6 +9,7 @@ mod etags;
 pub(crate) mod every_list;
 mod explain;
 mod export;
+mod export_clients;
 mod filter;
 mod invalid_queries;
 mod limits;

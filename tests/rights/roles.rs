@@ -13,7 +13,7 @@ on_both!(
     every_endpoint_needs_the_ability_of_the_role,
     reader_changes_nothing_and_a_user_without_roles_sees_nothing,
     member_reads_and_writes_the_application_and_nothing_else,
-    single_deed_admits_its_operation_only,
+    single_verb_admits_its_operation_only,
     withdrawn_ability_ends_at_once,
     bulk_write_needs_the_ability_of_each_operation,
 );
@@ -97,7 +97,7 @@ async fn member_reads_and_writes_the_application_and_nothing_else(server: Server
     member.post("/tokens", narrow).await.created("token");
 }
 
-async fn single_deed_admits_its_operation_only(server: Server) {
+async fn single_verb_admits_its_operation_only(server: Server) {
     let lamp = server.admin().post("/products", json!({ "name": "Lamp" })).await.created("product");
     let path = format!("/products/{}", lamp["id"]);
     let maker = client_of(&server, &user_with(&server, &["products:create"], &[]).await).await;

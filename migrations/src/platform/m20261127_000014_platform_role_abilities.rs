@@ -50,7 +50,7 @@ impl MigrationTrait for Migration {
         Ok(())
     }
 
-    /// Removes the roles that it made. Who had one of them is left with what every user had: every ability.
+    /// Removes the roles that it made. Users who had one of them keep every ability, as every user had before.
     async fn down(&self, manager: &SchemaManager) -> Result<(), DbErr> {
         let roles = Table::on(manager, "roles");
         for (name, ..) in SEEDED.into_iter().chain([UNRESTRICTED]) {

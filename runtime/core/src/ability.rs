@@ -10,7 +10,7 @@ pub const ALL_READS: &str = "*:read";
 pub const APPLICATION_READ: &str = "application:read";
 /// Stands for the writes of all resources that the application declares, present and future.
 pub const APPLICATION_WRITE: &str = "application:write";
-/// The deed of every read.
+/// The verb of every read.
 pub const READ: &str = "read";
 
 /// The ability that an operation needs: what it does to which resource.
@@ -19,38 +19,38 @@ pub struct Ability {
     /// The prefix of the resource's abilities: `products`.
     pub resource: &'static str,
     /// `read`, `create`, `update`, `delete`, `restore`, or the name of an action.
-    pub deed: &'static str,
+    pub verb: &'static str,
 }
 
 impl Ability {
     pub fn read(resource: &'static str) -> Ability {
-        Ability { resource, deed: READ }
+        Ability { resource, verb: READ }
     }
 
     /// The narrowest ability that grants it: `products:create`.
     pub fn narrow(self) -> String {
-        format!("{}:{}", self.resource, self.deed)
+        format!("{}:{}", self.resource, self.verb)
     }
 }
 
 /// The ability as the API names it: `products:read` or `products:write`.
 impl fmt::Display for Ability {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.resource, if self.deed == READ { READ } else { "write" })
+        write!(f, "{}:{}", self.resource, if self.verb == READ { READ } else { "write" })
     }
 }
 
 /// Reports whether a list of abilities grants one.
 ///
 /// `*` grants all. `*:read` grants every read. `products:write` grants `products:create`, `products:update` and every
-/// other deed but `products:read`.
+/// other verb but `products:read`.
 pub fn grants(list: &[String], needed: &str) -> bool {
-    let (resource, deed) = needed.split_once(':').unwrap_or((needed, ""));
+    let (resource, verb) = needed.split_once(':').unwrap_or((needed, ""));
     list.iter().any(|one| {
         one == ALL
             || one == needed
-            || deed == READ && one == ALL_READS
-            || deed != READ && one.strip_suffix(":write") == Some(resource)
+            || verb == READ && one == ALL_READS
+            || verb != READ && one.strip_suffix(":write") == Some(resource)
     })
 }
 
@@ -70,13 +70,13 @@ mod tests {
     }
 
     #[test]
-    fn write_grants_every_deed_of_its_resource_but_read() {
+    fn write_grants_every_verb_of_its_resource_but_read() {
         assert!(granted(&["products:write"], "products:create") && granted(&["products:write"], "products:write"));
         assert!(!granted(&["products:write"], "products:read") && !granted(&["products:write"], "members:create"));
     }
 
     #[test]
-    fn a_single_deed_grants_nothing_else() {
+    fn a_single_verb_grants_nothing_else() {
         assert!(granted(&["products:create"], "products:create"));
         assert!(!granted(&["products:create"], "products:update") && !granted(&["products:create"], "products:write"));
     }

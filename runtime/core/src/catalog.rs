@@ -216,12 +216,12 @@ impl Catalog {
     }
 
     /// Every ability that a token or a role can have: `*`, `*:read`, those of the application, those of
-    /// [`Catalog::abilities`], and each deed alone, such as `products:create`.
+    /// [`Catalog::abilities`], and each verb alone, such as `products:create`.
     pub fn grantable_abilities(&self) -> BTreeSet<String> {
         let mut all = self.abilities();
         all.extend([ALL, ALL_READS, APPLICATION_READ, APPLICATION_WRITE].map(String::from));
         for entry in self.with_abilities() {
-            all.extend(entry.deeds().map(|deed| format!("{}:{deed}", entry.meta.ability)));
+            all.extend(entry.verbs().map(|verb| format!("{}:{verb}", entry.meta.ability)));
         }
         all
     }
@@ -284,7 +284,7 @@ impl Entry {
     }
 
     /// The names of the operations that write: `create`, `update`, `delete`, `restore`, and those of its actions.
-    pub fn deeds(&self) -> impl Iterator<Item = &'static str> {
+    pub fn verbs(&self) -> impl Iterator<Item = &'static str> {
         let serves = |operation| self.meta.operations.contains(&operation);
         let plain = [
             ("create", !self.meta.singleton && serves(Operation::Create)),

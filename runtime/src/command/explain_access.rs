@@ -167,7 +167,7 @@ fn granted_by(caller: &Principal, role: Option<&role::Model>) -> String {
 /// Checks that the caller can see the record.
 async fn check_record(context: &Context<'_>, entry: &Entry, method: &Method, id: i64) -> Result<String> {
     if entry.is_attached() {
-        attachment::check_access(context, id, method.call.deed()).await?;
+        attachment::check_access(context, id, method.call.verb()).await?;
     }
     if let RouteOperation::Restore = method.call {
         return ops::restorable(context, entry, id, Condition::always()).await.map(|()| "exists".into());

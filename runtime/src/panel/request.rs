@@ -140,13 +140,13 @@ impl<'r> PanelRequest<'r> {
     pub(super) fn may(&self, entry: &Entry, operation: Operation) -> bool {
         let served =
             entry.meta.operations.contains(&operation) && !(entry.meta.singleton && operation == Operation::Create);
-        let deed = RouteOperation::Operation(operation).deed();
-        served && self.may_read(entry) && self.may_do(entry, deed)
+        let verb = RouteOperation::Operation(operation).verb();
+        served && self.may_read(entry) && self.may_do(entry, verb)
     }
 
     /// Returns true if the user may do this: `read`, an operation such as `restore`, or the name of an action.
-    pub(super) fn may_do(&self, entry: &Entry, deed: &'static str) -> bool {
-        Access::of(&self.state.catalog, entry, deed).allows(&self.user.principal)
+    pub(super) fn may_do(&self, entry: &Entry, verb: &'static str) -> bool {
+        Access::of(&self.state.catalog, entry, verb).allows(&self.user.principal)
     }
 
     /// Returns true if the rules beyond permissions let the user change this record: a saved view is changed by its

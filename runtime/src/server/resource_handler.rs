@@ -121,7 +121,7 @@ impl ResourceEndpoint {
             },
         };
         if let (true, PathKind::Member, Some(id)) = (entry.is_attached(), self.path_kind, id) {
-            attachment::check_access(&context, id, method.call.deed()).await?;
+            attachment::check_access(&context, id, method.call.verb()).await?;
         }
         let mut key = match method.call.accepts_idempotency_key() {
             true => headers::key(request, &caller)?,

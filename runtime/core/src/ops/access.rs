@@ -22,15 +22,15 @@ impl Access {
 
     /// Access to change a resource. A write responds with the record, so it needs the permission to read where the
     /// resource has no permission to write.
-    pub fn write(entry: &Entry, deed: &'static str) -> Access {
-        let ability = Ability { resource: entry.meta.ability, deed };
+    pub fn write(entry: &Entry, verb: &'static str) -> Access {
+        let ability = Ability { resource: entry.meta.ability, verb };
         Access { abilities: vec![ability], permission: entry.meta.write_permission.or(entry.meta.read_permission) }
     }
 
-    /// Access for a deed: `read`, or the name of another operation. Attachments need the ability of one of the resources
+    /// Access for a verb: `read`, or the name of another operation. Attachments need the ability of one of the resources
     /// that can have them; the resource of an attachment is known only once it is loaded.
-    pub fn of(catalog: &Catalog, entry: &Entry, deed: &'static str) -> Access {
-        let access = |entry: &Entry| if deed == READ { Access::read(entry) } else { Access::write(entry, deed) };
+    pub fn of(catalog: &Catalog, entry: &Entry, verb: &'static str) -> Access {
+        let access = |entry: &Entry| if verb == READ { Access::read(entry) } else { Access::write(entry, verb) };
         if !entry.is_attached() {
             return access(entry);
         }

@@ -57,8 +57,8 @@ impl RouteOperation {
         }
     }
 
-    /// The deed of the ability that it needs: `read`, or the name of the operation.
-    pub fn deed(self) -> &'static str {
+    /// The verb of the ability that it needs: `read`, or the name of the operation.
+    pub fn verb(self) -> &'static str {
         let needs_write = matches!(self, RouteOperation::Action(action) if action.needs_write);
         if self.reads() && !needs_write { READ } else { self.name() }
     }
@@ -240,12 +240,12 @@ fn required_access(catalog: &Catalog, entry: &Entry, path_kind: PathKind, call: 
         PathKind::Attached(index) => &catalog.entries()[index],
         _ => entry,
     };
-    let access = Access::of(catalog, entry, call.deed());
+    let access = Access::of(catalog, entry, call.verb());
     match call {
         // Each operation of a bulk write is checked by itself.
         RouteOperation::Bulk => {
-            let deeds = bulk::methods(entry).map(|(deed, ..)| Ability { resource: entry.meta.ability, deed });
-            Access { abilities: deeds.collect(), ..access }
+            let verbs = bulk::methods(entry).map(|(verb, ..)| Ability { resource: entry.meta.ability, verb });
+            Access { abilities: verbs.collect(), ..access }
         }
         _ => access,
     }

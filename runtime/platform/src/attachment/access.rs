@@ -38,18 +38,18 @@ pub(super) fn scope(context: &Context<'_>) -> Option<Condition> {
 ///
 /// # Errors
 /// [`Error::NotFound`] if not, as for a record that the caller cannot see.
-pub async fn check_access(context: &Context<'_>, id: i64, deed: &'static str) -> Result<()> {
+pub async fn check_access(context: &Context<'_>, id: i64, verb: &'static str) -> Result<()> {
     let attachment = record::Entity::find_by_id(id).one(context.db()).await?.ok_or(Error::NotFound)?;
     let target = attachable(context.catalog(), &attachment.attachable_type).ok_or(Error::NotFound)?;
-    check_permission(context, target, deed).map_err(|_| Error::NotFound)
+    check_permission(context, target, verb).map_err(|_| Error::NotFound)
 }
 
 /// Checks the ability and permission to read or write attachments of a resource.
 ///
 /// # Errors
 /// 403 if an ability or a permission is missing.
-pub(super) fn check_permission(context: &Context<'_>, target: &Entry, deed: &'static str) -> Result<()> {
-    Access::of(context.catalog(), target, deed).check(context.caller())
+pub(super) fn check_permission(context: &Context<'_>, target: &Entry, verb: &'static str) -> Result<()> {
+    Access::of(context.catalog(), target, verb).check(context.caller())
 }
 
 /// Reports whether the record exists and the caller sees it. With `lock`, the row is locked until the transaction ends.

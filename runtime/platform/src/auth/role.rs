@@ -30,8 +30,8 @@ pub struct Model {
     pub permissions: Json,
     #[field(
         list(100),
-        description = "The operations that the role grants, such as `products:read`; `application:read` and `application:write` stand for all resources of the application, `*:read` for every read, and `*` for everything. A request may do what both its token and the roles of its user allow. You cannot grant abilities or permissions that you do not have.",
-        example = "products:read"
+        description = "The operations that the role grants, such as `users:read`; `application:read` and `application:write` stand for all resources of the application, `*:read` for every read, and `*` for everything. A request may do what both its token and the roles of its user allow. You cannot grant abilities or permissions that you do not have.",
+        example = "users:read"
     )]
     pub abilities: Json,
     #[field(read_only)]

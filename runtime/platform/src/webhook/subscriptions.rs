@@ -75,10 +75,10 @@ pub(super) fn may_see_sql(catalog: &Catalog, dialect: Dialect) -> String {
 
 /// Condition that the webhook `w` has the right of a field: an ability if it has a colon, else a permission.
 pub(super) fn holds_right_sql(catalog: &Catalog, dialect: Dialect, right: &str) -> String {
-    let Some((resource, deed)) = right.split_once(':') else {
+    let Some((resource, verb)) = right.split_once(':') else {
         return role_grants_sql(dialect, &contains_any_sql(dialect, "r.\"permissions\"", &[right]));
     };
-    let entry = catalog.entries().iter().find(|entry| entry.meta.ability == resource && deed == READ);
+    let entry = catalog.entries().iter().find(|entry| entry.meta.ability == resource && verb == READ);
     let words = entry.map_or_else(|| vec![ALL.to_string(), right.to_string()], granting_words);
     let by_role = role_grants_sql(dialect, &contains_any_sql(dialect, "r.\"abilities\"", &words));
     format!("({} AND {by_role})", contains_any_sql(dialect, "w.\"abilities\"", &words))

@@ -50,7 +50,7 @@ pub(crate) fn may_run(request: &PanelRequest<'_>, target: &Target<'_>, action: &
         return false;
     }
     let entry = target.entry;
-    request.may_read(entry) && request.may_do(entry, RouteOperation::Action(action).deed())
+    request.may_read(entry) && request.may_do(entry, RouteOperation::Action(action).verb())
 }
 
 /// Returns true if an action with `until` was already run, by the value of its field.

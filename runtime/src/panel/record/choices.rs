@@ -83,20 +83,20 @@ pub(crate) fn for_field(request: &PanelRequest<'_>, entry: &Entry, field: &Field
 }
 
 /// The position of an ability in a form: those of everything, those of the application, then by resource; reading and
-/// writing before single deeds.
+/// writing before single verbs.
 fn ability_order(ability: &str) -> (u8, String, u8) {
-    let (resource, deed) = ability.split_once(':').unwrap_or((ability, ""));
+    let (resource, verb) = ability.split_once(':').unwrap_or((ability, ""));
     let group = match resource {
         ALL => 0,
         "application" => 1,
         _ => 2,
     };
-    let deed = match deed {
+    let verb = match verb {
         "" | "read" => 0,
         "write" => 1,
         _ => 2,
     };
-    (group, resource.to_string(), deed)
+    (group, resource.to_string(), verb)
 }
 
 /// The value of a condition in words.

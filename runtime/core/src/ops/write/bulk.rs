@@ -87,8 +87,8 @@ pub async fn run(context: &Context<'_>, entry: &Entry, site: &Site, bytes: &[u8]
     let (mut errors, mut reveals) = (FieldErrors::default(), false);
     let mut body = b"{\"results\":[".to_vec();
     let operations: Vec<_> = operations.into_iter().map(|raw| Single::read(entry, raw)).collect();
-    for (deed, ..) in operations.iter().filter_map(|operation| operation.method) {
-        Access::write(entry, deed).check(context.caller())?;
+    for (verb, ..) in operations.iter().filter_map(|operation| operation.method) {
+        Access::write(entry, verb).check(context.caller())?;
     }
     lock(context, entry, &operations).await?;
     for (index, operation) in operations.into_iter().enumerate() {
