@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use charter_runtime::db::{Db, Unwritable};
 use charter_testing::postgres::Postgres;
 use serde_json::{Value, json};
 
@@ -24,9 +25,8 @@ charter_testing::needs_postgres! {
     }
 }
 
-/// A server over a new database of the primary, with the hosts of both in its URL.
-async fn serve(primary: &Postgres, standby: &Postgres) -> Server {
-    let url = primary.create_database(None);
+/// A server over this database of the primary, with the hosts of both in its URL.
+async fn serve(url: &str, primary: &Postgres, standby: &Postgres) -> Server {
     let hosts = format!("{},{}", primary.host(), standby.host());
     Server::over(&url.replace(&primary.host(), &hosts)).await
 }
@@ -44,7 +44,11 @@ async fn fail_over(mut primary: Postgres, standby: Postgres) -> (Postgres, Insta
 async fn fail_over_under_load(_: Server) {
     let primary = Postgres::start_primary();
     let standby = primary.start_standby(true);
-    let server = serve(&primary, &standby).await;
+    let url = primary.create_database(None);
+    let server = serve(&url, &primary, &standby).await;
+    let replica = Db::connect(&standby.url_of(&url), 2, None).await.expect("the standby takes reads");
+    assert_eq!(replica.ping().await.expect("it answers"), Some(Unwritable::ReadOnly));
+    replica.close().await;
     let (acknowledged, is_over) = (Arc::<Mutex<Vec<(String, Instant)>>>::default(), Arc::new(AtomicBool::new(false)));
     let writers: Vec<_> = (0..4)
         .map(|writer| {
@@ -119,13 +123,13 @@ const PATHS: [&str; 4] = [
     "/tax_classes",
     "/tax_classes?q[name_start]=Lost",
     "/tax_classes?q[name_not_start]=Lost&per_page=2",
-    "/products?q[custom_fields.grade_eq]=7",
+    "/products?q[cf.grade_eq]=7",
 ];
 
 async fn fail_over_to_an_earlier_state(_: Server) {
     let primary = Postgres::start_primary();
     let standby = primary.start_standby(false);
-    let server = serve(&primary, &standby).await;
+    let server = serve(&primary.create_database(None), &primary, &standby).await;
     let client = server.admin();
     let create = async |name: &str| client.post("/tax_classes", json!({ "name": name })).await.created("tax_class");
     create("Base").await;
@@ -157,7 +161,7 @@ async fn fail_over_to_an_earlier_state(_: Server) {
     assert_eq!(names(&client.get(PATHS[1]).await), (vec![], json!(0)));
     lost.get("/tax_classes").await.refused(401, "invalid_token");
     // As many changes as were lost, so that each table reaches the version that it had.
-    client.post("/custom_fields", field("string")).await.created("custom_field");
+    client.post("/custom_fields", field("text")).await.created("custom_field");
     create("Other one").await;
     create("Other two").await;
     client.post("/products", json!({ "name": "Other", "custom_fields": { "grade": "7" } })).await.created("product");

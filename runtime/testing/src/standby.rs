@@ -26,6 +26,14 @@ impl Postgres {
         standby
     }
 
+    /// The URL of the same database on this server.
+    ///
+    /// # Panics
+    /// If the URL names no database.
+    pub fn url_of(&self, url: &str) -> String {
+        self.url(url.rsplit('/').next().expect("a URL has a last segment"))
+    }
+
     /// Waits until the standby has all changes.
     ///
     /// # Panics
