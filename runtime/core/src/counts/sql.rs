@@ -78,3 +78,16 @@ pub fn write_block_offset(sql: &mut Sql, table: &str, offset: i64) {
     ));
     sql.bind(offset).push(" ORDER BY \"block\" LIMIT 1) ");
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn version_is_superseded_by_a_later_one_or_by_another_server() {
+        let of = |server: i64, changes: i64| (server << CHANGE_BITS) + changes;
+        assert!(supersedes(of(7, 3), of(7, 3)) && supersedes(of(7, 4), of(7, 3)) && !supersedes(of(7, 2), of(7, 3)));
+        assert!(supersedes(of(6, 2), of(7, 3)) && supersedes(of(8, 2), of(7, 3)));
+        assert!(supersedes(2, 2) && !supersedes(1, 2), "SQLite has one server");
+    }
+}

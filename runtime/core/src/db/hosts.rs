@@ -205,10 +205,14 @@ impl Hosts {
             loop {
                 health.connection_lost.notified().await;
                 let mut pause = RETRY_PAUSE.0;
-                while hosts.connect(Timeouts::Requests).await.is_err() {
-                    sleep(pause).await;
+                let connection = loop {
+                    match hosts.connect(Timeouts::Requests).await {
+                        Ok(connection) => break connection,
+                        Err(_) => sleep(pause).await,
+                    }
                     pause = (pause * 2).min(RETRY_PAUSE.1);
-                }
+                };
+                let _ = connection.close().await;
                 // Other statements fail for the same reason.
                 sleep(RETRY_PAUSE.0).await;
             }
