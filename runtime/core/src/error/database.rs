@@ -146,7 +146,7 @@ fn transaction_conflict(code: &str) -> Option<(&'static str, Option<&'static str
     }
 }
 
-/// What a failed statement or connection attempt reveals about the database.
+/// Failure of the database that a failed statement or connection attempt reveals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DatabaseFailure {
     ConnectionLost,
