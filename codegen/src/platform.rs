@@ -42,6 +42,7 @@ pub const TABLES: &[&str] = &[
     "seaql_migrations",
     "tokens",
     "user_invitations",
+    "user_networks",
     "user_passwords",
     "user_sessions",
     "users",
