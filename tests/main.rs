@@ -17,6 +17,7 @@ mod deprecation;
 mod errors;
 mod etags;
 mod events;
+mod failover;
 mod fairness;
 mod fuzzed_inputs;
 mod idempotency;

@@ -44,8 +44,11 @@ async fn check_unwritable_file(server: Server) {
     server.sql("PRAGMA query_only = ON").await;
     client.post("/products", product.clone()).await.refused(503, "unavailable");
     client.get("/products").await.ok();
+    let reason = client.get("~/health/ready").await.refused(503, "unavailable");
+    assert!(reason.to_string().contains("The database is read-only."), "{reason}");
     server.sql("PRAGMA query_only = OFF").await;
     client.post("/products", product).await.created("product");
+    client.get("~/health/ready").await.ok();
     // An export opens a new connection.
     let path = std::path::PathBuf::from(server.state.config.database_url.trim_start_matches("sqlite://"));
     let moved = path.with_extension("aside");
@@ -66,7 +69,10 @@ async fn check_full_disk(server: Server) {
     let pages: i64 = row.await.expect("the pragma runs").expect("a row").try_get_by_index(0).expect("a number");
     server.sql(&format!("PRAGMA max_page_count = {}", pages + 20)).await;
     client.post("/products", product(500_000)).await.refused(503, "unavailable");
+    let reason = client.get("~/health/ready").await.refused(503, "unavailable");
+    assert!(reason.to_string().contains("The disk of the database is full."), "{reason}");
     client.post("/products", product(1)).await.created("product");
+    client.get("~/health/ready").await.ok();
     assert_eq!(client.get("/products").await.json()["meta"]["total"], 2);
 }
 

@@ -42,6 +42,11 @@ pub const SETTINGS: &[Setting] = &[
         about: "`sqlite://<file>` or `postgres://...`; by default `charter.db` in the data folder",
     },
     Setting {
+        flag: "database-wait",
+        default: "30",
+        about: "Seconds that a start waits for a PostgreSQL that cannot be reached, is starting or is read-only; 0 fails at once",
+    },
+    Setting {
         flag: "listen",
         default: "127.0.0.1:8000",
         about: "Address and port to listen on; port 0 picks a free one",
@@ -175,6 +180,8 @@ pub struct Config {
     pub secret_key: Option<String>,
     pub admin_email: String,
     pub database_pool: u32,
+    /// Time that a start of the server waits for the database.
+    pub database_wait: Duration,
     /// Worker threads.
     pub threads: usize,
     pub body_limit: usize,
@@ -255,6 +262,7 @@ impl Config {
             secret_key: optional("secret-key"),
             admin_email: value("admin-email"),
             database_pool: number("database-pool", 2, 1000, &mut problems) as u32,
+            database_wait: Duration::from_secs(number("database-wait", 0, 86_400, &mut problems)),
             threads: match optional("threads") {
                 Some(_) => number("threads", 1, 1024, &mut problems) as usize,
                 None => processors(),

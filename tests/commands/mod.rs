@@ -9,6 +9,7 @@ mod serve;
 mod start;
 mod stop;
 mod usage;
+mod wait;
 mod webhook;
 
 use crate::support::program::{Program, Serving};

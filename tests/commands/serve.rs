@@ -271,7 +271,7 @@ charter_testing::needs_postgres! {
         assert_eq!(serving.end().code, 0);
         assert!(start.elapsed() < Duration::from_secs(60));
         // Without a database the server does not start.
-        let said = program.run(&["--database-url", "postgres://nobody:hush@127.0.0.1:1/nowhere"]);
+        let said = program.run(&["--database-wait", "0", "--database-url", "postgres://nobody:hush@127.0.0.1:1/nowhere"]);
         assert!(said.code == 1 && !said.err.contains("hush"), "{said:?}");
     }
 }

@@ -12,7 +12,8 @@ use std::fmt;
 pub use cause::Cause;
 pub use cause::chain;
 pub use database::{
-    FOREIGN_KEY_MESSAGE, INDEX_REBUILDING, SEARCH_TABLE_PREFIX, is_schema_changing, is_stale_statement,
+    DatabaseFailure, FOREIGN_KEY_MESSAGE, INDEX_REBUILDING, SEARCH_TABLE_PREFIX, database_failure, is_schema_changing,
+    is_stale_statement,
 };
 
 pub type Result<T, E = Error> = std::result::Result<T, E>;

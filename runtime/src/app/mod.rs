@@ -121,14 +121,19 @@ impl App {
     /// # Errors
     /// When the database cannot be reached, or the metadata has an unknown name.
     pub async fn open(&self, config: Config) -> Result<Arc<ServerState>> {
-        let limit = config.request_timeout;
-        self.open_with(config, Some(limit)).await
+        let (limit, wait) = (config.request_timeout, config.database_wait);
+        self.open_with(config, Some(limit), wait).await
     }
 
-    /// [`App::open`] with a timeout for each statement, or none.
-    pub(crate) async fn open_with(&self, config: Config, limit: Option<Duration>) -> Result<Arc<ServerState>> {
+    /// [`App::open`] with a timeout for each statement, or none, and the time to wait for the database.
+    pub(crate) async fn open_with(
+        &self,
+        config: Config,
+        limit: Option<Duration>,
+        wait: Duration,
+    ) -> Result<Arc<ServerState>> {
         let catalog = link_routes(&self.routes).map_err(Error::internal)?;
-        let db = Db::connect(&config.database_url, config.database_pool, limit).await;
+        let db = Db::connect_within(wait, &config.database_url, config.database_pool, limit).await;
         let db = db.map_err(|error| Error::internal(format!("could not open the database: {error}")))?;
         let webhooks = webhook::Metrics::default();
         let metrics = Metrics::new(db.metrics(), |registry| webhooks.register(registry));

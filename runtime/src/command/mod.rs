@@ -18,6 +18,7 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use rustix::fs::Mode;
@@ -33,6 +34,9 @@ use charter_core::error::{Error, Result};
 const FAILED: u8 = 1;
 /// Exit code of wrong usage, which is also clap's.
 const WRONG_USAGE: u8 = 2;
+
+/// Time that blocking work has to end after a command.
+const BLOCKING_TIMEOUT: Duration = Duration::from_secs(1);
 
 impl App {
     /// Runs the command line of the process.
@@ -81,7 +85,10 @@ fn block_on(
             return ExitCode::from(FAILED);
         }
     };
-    match runtime.block_on(command) {
+    let done = runtime.block_on(command);
+    // A thread may wait for the lock of another process that prepares the database.
+    runtime.shutdown_timeout(BLOCKING_TIMEOUT);
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             if logs_failure && tracing::enabled!(tracing::Level::ERROR) {
@@ -221,25 +228,25 @@ pub fn command(app: &App) -> Command {
 
 async fn run(app: App, mut config: Config, matches: &ArgMatches) -> Result<()> {
     config.prepare()?;
-    // Only the server has a statement timeout.
-    let state = match matches.subcommand() {
-        None | Some(("serve", _)) => app.open(config).await?,
-        _ => app.open_with(config, None).await?,
+    let command = match matches.subcommand() {
+        None | Some(("serve", _)) => return serve::serve(&app, config).await,
+        Some(command) => command,
     };
-    let done = dispatch(&app, &state, matches).await;
+    // Only the server has a statement timeout, and waits for the database.
+    let state = app.open_with(config, None, Duration::ZERO).await?;
+    let done = dispatch(&app, &state, command).await;
     state.db.close().await;
     done
 }
 
-async fn dispatch(app: &App, state: &Arc<ServerState>, matches: &ArgMatches) -> Result<()> {
-    match matches.subcommand() {
-        None | Some(("serve", _)) => serve::serve(app, state).await,
-        Some(("migrate", matches)) => migrate::run(app, state, matches).await,
-        Some(("routes", matches)) => serve::routes(state, matches),
-        Some(("openapi", _)) => openapi::run(state),
-        Some(("doctor", matches)) => doctor::run(app, state, matches).await,
-        Some(("from-db", matches)) => from_db::run(state, matches).await,
-        Some((name, matches)) => {
+async fn dispatch(app: &App, state: &Arc<ServerState>, command: (&str, &ArgMatches)) -> Result<()> {
+    match command {
+        ("migrate", matches) => migrate::run(app, state, matches).await,
+        ("routes", matches) => serve::routes(state, matches),
+        ("openapi", _) => openapi::run(state),
+        ("doctor", matches) => doctor::run(app, state, matches).await,
+        ("from-db", matches) => from_db::run(state, matches).await,
+        (name, matches) => {
             app.prepare(state).await?;
             match (name, matches.subcommand()) {
                 ("user", Some(("create", matches))) => account::create_user(state, matches).await,

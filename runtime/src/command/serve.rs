@@ -8,26 +8,53 @@ use serde_json::json;
 
 use super::{bootstrap, output};
 use crate::app::{self, App, Demo, Signals};
+use crate::config::Config;
 use crate::server::ServerState;
 use charter_core::counts;
 use charter_core::db::Sql;
-use charter_core::error::Result;
+use charter_core::error::{Error, Result};
 use charter_core::meta::Kind;
 use charter_core::ops;
 use charter_core::trigram;
 
+/// Opens the database, which it waits for, and serves until a signal.
+pub(super) async fn serve(app: &App, config: Config) -> Result<()> {
+    // The first process of a container ignores a signal that it does not handle.
+    let mut signals = Signals::listen()?;
+    let state = tokio::select! {
+        opened = app.open(config) => opened?,
+        () = signals.recv() => {
+            tracing::info!("stopped before the database could be opened");
+            return Ok(());
+        }
+    };
+    let done = serve_on(app, &state, signals).await;
+    state.db.close().await;
+    done
+}
+
 /// Migrates, inserts seed data, and serves until a signal.
-pub(super) async fn serve(app: &App, state: &Arc<ServerState>) -> Result<()> {
+async fn serve_on(app: &App, state: &Arc<ServerState>, mut signals: Signals) -> Result<()> {
     tracing::info!(version = env!("CARGO_PKG_VERSION"), database = ?state.db.dialect(), "starting");
-    let lock = app.lock(state).await?;
-    for migration in app.prepare_locked(state).await? {
-        tracing::info!(migration, "applied migration");
-    }
+    let prepare = async {
+        let lock = app.lock(state).await?;
+        for migration in app.prepare_locked(state).await? {
+            tracing::info!(migration, "applied migration");
+        }
+        Ok::<_, Error>(lock)
+    };
+    // An abandoned migration is rolled back, as when the process is killed.
+    let lock = tokio::select! {
+        lock = prepare => lock?,
+        () = signals.recv() => {
+            tracing::info!("stopped before the database was prepared");
+            return Ok(());
+        }
+    };
     if state.db.is_read_only().await? {
         tracing::warn!(file = ?state.db.file(), "database is read-only; writes will be answered 503");
     }
     // Listens before it creates the first token: a start that fails to listen must not lose the token.
-    let signals = Signals::listen()?;
     let running = app::serve(state.clone()).await?;
     tracing::info!(address = %running.address, "listening");
     let start = async {

@@ -7,6 +7,9 @@ use sea_orm::sqlx::postgres::PgConnectOptions;
 use sea_orm::sqlx::sqlite::SqliteConnectOptions;
 use url::Url;
 
+use charter_core::db::{HostList, SESSION_PARAMETER};
+use charter_core::suggest;
+
 /// The problem of a database URL. It never quotes the URL, which can hold a password.
 pub(super) fn problem(url: &str) -> Option<String> {
     let invalid = |error| format!("is invalid: {error}");
@@ -15,15 +18,18 @@ pub(super) fn problem(url: &str) -> Option<String> {
             SqliteConnectOptions::from_str(url).err().map(invalid)
         }
         Some(("sqlite", _)) => Some("must name a file after sqlite://".into()),
-        Some(("postgres" | "postgresql", _)) => match Url::parse(url) {
-            Ok(parsed) => unknown_parameter(&parsed).or_else(|| PgConnectOptions::from_str(url).err().map(invalid)),
-            Err(_) => Some("must be a URL such as postgres://user@host/database".into()),
+        Some(("postgres" | "postgresql", _)) => match HostList::parse(url) {
+            Ok(list) => list.urls.iter().find_map(|url| match Url::parse(url) {
+                Ok(parsed) => unknown_parameter(&parsed).or_else(|| PgConnectOptions::from_str(url).err().map(invalid)),
+                Err(_) => Some("must be a URL such as postgres://user@host/database".into()),
+            }),
+            Err(problem) => Some(problem),
         },
         _ => Some("must begin with sqlite:// or postgres://".into()),
     }
 }
 
-/// URL parameters that the PostgreSQL driver knows.
+/// URL parameters that the PostgreSQL driver knows, besides [`SESSION_PARAMETER`].
 pub(super) const POSTGRES_PARAMETERS: [&str; 18] = [
     "sslmode",
     "ssl-mode",
@@ -53,7 +59,7 @@ fn unknown_parameter(url: &Url) -> Option<String> {
         is_option || POSTGRES_PARAMETERS.contains(&name)
     };
     let unknown = url.query_pairs().map(|(name, _)| name).find(|name| !is_known(name))?;
-    let hint = charter_core::suggest::hint(&unknown, POSTGRES_PARAMETERS);
+    let hint = suggest::hint(&unknown, POSTGRES_PARAMETERS.into_iter().chain([SESSION_PARAMETER]));
     Some(format!("has the unknown parameter `{}`{hint}", unknown.escape_debug()))
 }
 

@@ -11,6 +11,7 @@ use super::endpoint::require_get;
 use super::{Handler, Response};
 use crate::log;
 use crate::server::ServerState;
+use charter_core::db::Unwritable;
 use charter_core::error::{Error, Result};
 use charter_core::metrics::{CONTENT_TYPE, UNMATCHED};
 use charter_core::ops;
@@ -32,7 +33,7 @@ impl Handler for Live {
     }
 }
 
-/// `/health/ready`: 200 while the database answers, else 503.
+/// `/health/ready`: 200 while the database answers and takes writes, else 503.
 #[derive(Debug)]
 pub(crate) struct Ready;
 
@@ -45,10 +46,12 @@ impl Handler for Ready {
     async fn handle(&self, state: &Arc<ServerState>, request: &mut Request) -> Result<Response> {
         require_get(request)?;
         let unavailable = || Error::Unavailable("The database does not answer.".into());
-        tokio::time::timeout(Duration::from_secs(2), state.db.ping())
-            .await
-            .map_err(|_| unavailable())?
-            .map_err(|_| unavailable())?;
+        let answered = tokio::time::timeout(Duration::from_secs(2), state.db.ping()).await;
+        match answered.map_err(|_| unavailable())?.map_err(|_| unavailable())? {
+            Some(Unwritable::ReadOnly) => return Err(Error::Unavailable("The database is read-only.".into())),
+            Some(Unwritable::DiskFull) => return Err(Error::Unavailable("The disk of the database is full.".into())),
+            None => {}
+        }
         Ok(Response::json(StatusCode::OK, br#"{"status":"ready"}"#.to_vec()))
     }
 }

@@ -8,6 +8,7 @@ mod folder;
 mod needs;
 pub mod postgres;
 pub mod search;
+mod standby;
 
 #[cfg(feature = "application")]
 mod client;

@@ -47,7 +47,7 @@ pub struct Postgres {
     programs: PathBuf,
     port: u16,
     databases: AtomicU32,
-    server: Child,
+    pub(crate) server: Child,
     watchdog: Child,
 }
 
@@ -66,17 +66,37 @@ impl Postgres {
     /// # Panics
     /// If PostgreSQL is not installed or does not start.
     pub fn start() -> Postgres {
+        Postgres::start_new(&[])
+    }
+
+    /// A separate server for standbys.
+    ///
+    /// # Panics
+    /// If PostgreSQL is not installed or does not start.
+    pub fn start_primary() -> Postgres {
+        Postgres::start_new(&["synchronous_commit=on"])
+    }
+
+    fn start_new(settings: &[&str]) -> Postgres {
+        Postgres::start_with(settings, |account, programs, data| {
+            let mut initdb = account.command(&programs.join("initdb"));
+            initdb.args(["--no-sync", "--auth=trust", "--username=postgres", "--locale=C.UTF-8", "--encoding=UTF8"]);
+            initdb.arg("--pgdata").arg(data);
+            initdb
+        })
+    }
+
+    /// Starts a server on the data that a command creates, with these settings.
+    pub(crate) fn start_with(settings: &[&str], create: impl FnOnce(Account, &Path, &Path) -> Command) -> Postgres {
         let programs = search::postgres();
         let programs = programs.unwrap_or_else(|| panic!("PostgreSQL is not in {}", search::POSTGRES_FOLDERS));
         let account = Account::for_server();
         let folder = temporary_folder(account);
         let watchdog = watch(&folder);
         let data = folder.join("data");
-        let mut initdb = account.command(&programs.join("initdb"));
-        initdb.args(["--no-sync", "--auth=trust", "--username=postgres", "--locale=C.UTF-8", "--encoding=UTF8"]);
-        let output = initdb.arg("--pgdata").arg(&data).output().expect("initdb runs");
-        assert!(output.status.success(), "initdb failed: {}", String::from_utf8_lossy(&output.stderr));
-        let (server, port) = serve(&programs, account, &folder, &data);
+        let output = create(account, &programs, &data).output().expect("the command runs");
+        assert!(output.status.success(), "no data: {}", String::from_utf8_lossy(&output.stderr));
+        let (server, port) = serve(&programs, account, &folder, &data, settings);
         Postgres { programs, port, databases: AtomicU32::new(0), server, watchdog }
     }
 
@@ -122,7 +142,7 @@ impl Postgres {
     }
 
     /// Sends a signal to the server and each of its sessions.
-    fn signal(&self, name: &str) {
+    pub(crate) fn signal(&self, name: &str) {
         let server = self.server.id();
         let sessions = fs::read_to_string(format!("/proc/{server}/task/{server}/children")).expect("Linux tells");
         let processes = std::iter::once(server.to_string()).chain(sessions.split_whitespace().map(String::from));
@@ -130,17 +150,22 @@ impl Postgres {
         Command::new("kill").arg(format!("-{name}")).args(processes).stderr(Stdio::null()).status().expect("kill runs");
     }
 
+    /// Host and port of the server.
+    pub fn host(&self) -> String {
+        format!("127.0.0.1:{}", self.port)
+    }
+
     /// Port of the server.
     pub fn port(&self) -> u16 {
         self.port
     }
 
-    fn url(&self, database: &str) -> String {
+    pub(crate) fn url(&self, database: &str) -> String {
         format!("postgres://postgres@127.0.0.1:{}/{database}", self.port)
     }
 
     /// Runs a statement in the maintenance database with psql, so that this file needs no driver.
-    fn psql(&self, statement: &str) -> Result<(), String> {
+    pub(crate) fn psql(&self, statement: &str) -> Result<(), String> {
         let output = Command::new(self.programs.join("psql"))
             .args(["--no-psqlrc", "--quiet", "--command", statement, &self.url("postgres")])
             .output()
@@ -152,7 +177,9 @@ impl Postgres {
 impl Drop for Postgres {
     fn drop(&mut self) {
         // A stopped server would never end.
-        self.resume();
+        if matches!(self.server.try_wait(), Ok(None)) {
+            self.resume();
+        }
         // Waiting closes the pipe first, which makes the watchdog stop the server.
         let _ = self.watchdog.wait();
         let _ = self.server.wait();
@@ -253,7 +280,7 @@ fn watch(folder: &Path) -> Child {
 }
 
 /// Starts the server and waits until it is ready on the returned port.
-fn serve(programs: &Path, account: Account, folder: &Path, data: &Path) -> (Child, u16) {
+fn serve(programs: &Path, account: Account, folder: &Path, data: &Path, changed: &[&str]) -> (Child, u16) {
     let log = folder.join("log");
     let deadline = Instant::now() + START_TIMEOUT;
     loop {
@@ -263,6 +290,7 @@ fn serve(programs: &Path, account: Account, folder: &Path, data: &Path) -> (Chil
             .arg("-D")
             .arg(data)
             .args(settings(port))
+            .args(changed.iter().map(|setting| format!("--{setting}")))
             .stdout(Stdio::null())
             .stderr(fs::File::create(&log).expect("the temporary folder takes a log"))
             .spawn()
@@ -288,6 +316,7 @@ fn settings(port: u16) -> impl Iterator<Item = String> {
         "unix_socket_directories=",
         "max_connections=200",
         "fsync=off",
+        "synchronous_commit=off",
         "synchronous_commit=off",
         "full_page_writes=off",
         "autovacuum=off",

@@ -118,6 +118,7 @@ pub fn config(url: &str, folder: &Folder) -> Config {
         slow_statement: None,
         rate_limit: 0,
         rate_limit_anonymous: 0,
+        database_wait: Duration::ZERO,
         address_connections: 0,
         trusted_proxies: Vec::new(),
         webhook_policy: Default::default(),

@@ -40,7 +40,9 @@ pub fn is_required(variable: &str) -> bool {
 
 /// The folder of PostgreSQL's programs, the newest if Debian has several.
 pub fn postgres() -> Option<PathBuf> {
-    let complete = |folder: &PathBuf| ["initdb", "postgres", "psql"].iter().all(|name| folder.join(name).is_file());
+    let complete = |folder: &PathBuf| {
+        ["initdb", "postgres", "psql", "pg_basebackup"].iter().all(|name| folder.join(name).is_file())
+    };
     if let Some(folder) = var_os("PG_BIN") {
         return Some(PathBuf::from(folder)).filter(complete);
     }

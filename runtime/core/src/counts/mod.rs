@@ -11,5 +11,5 @@ mod trigger;
 
 pub use compact::{compact, compact_in_background, vacuum};
 pub use install::{install, recount};
-pub use sql::{BLOCK_IDS, write_block_offset, write_live_count, write_versions};
+pub use sql::{BLOCK_IDS, supersedes, write_block_offset, write_live_count, write_versions};
 pub use trigger::triggers;

@@ -16,10 +16,27 @@ pub fn write_live_count(sql: &mut Sql, table: &str) {
     sql.push(")");
 }
 
-/// Writes the sum of these tables' versions, as a scalar subquery.
+/// Bits of a version that count changes.
+const CHANGE_BITS: u32 = 40;
+
+/// Start time of PostgreSQL, in the bits of a version above the changes. A standby that takes over may lack the last
+/// commits, so that its tables reach the same numbers of changes again with other contents.
+const SERVER: &str = "(((EXTRACT(EPOCH FROM pg_postmaster_start_time()) * 1000000)::bigint & 8388607) << 40)";
+
+/// True if a value of version `new` may replace a cached one of version `known`: it is not older, or is of another
+/// server.
+pub fn supersedes(new: i64, known: i64) -> bool {
+    new >= known || (new ^ known) >> CHANGE_BITS != 0
+}
+
+/// Writes the sum of these tables' versions, as a scalar subquery. On PostgreSQL it also identifies the server.
 pub fn write_versions(sql: &mut Sql, tables: &[&str]) {
     let is_postgres = sql.dialect == Dialect::Postgres;
-    sql.push(if is_postgres { "(SELECT SUM(\"changes\")::bigint FROM (" } else { "(" });
+    if is_postgres {
+        sql.push("(SELECT SUM(\"changes\")::bigint + ").push(SERVER).push(" FROM (");
+    } else {
+        sql.push("(");
+    }
     sql.push("SELECT SUM(\"changes\") AS \"changes\" FROM \"record_totals\" WHERE \"table\" IN (");
     write_names(sql, tables);
     sql.push(")");
@@ -60,4 +77,17 @@ pub fn write_block_offset(sql: &mut Sql, table: &str, offset: i64) {
          WHERE \"table\" = '{table}'{changes}) AS c GROUP BY 1) AS b) AS p WHERE \"before\" + \"live\" > "
     ));
     sql.bind(offset).push(" ORDER BY \"block\" LIMIT 1) ");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn version_is_superseded_by_a_later_one_or_by_another_server() {
+        let of = |server: i64, changes: i64| (server << CHANGE_BITS) + changes;
+        assert!(supersedes(of(7, 3), of(7, 3)) && supersedes(of(7, 4), of(7, 3)) && !supersedes(of(7, 2), of(7, 3)));
+        assert!(supersedes(of(6, 2), of(7, 3)) && supersedes(of(8, 2), of(7, 3)));
+        assert!(supersedes(2, 2) && !supersedes(1, 2), "SQLite has one server");
+    }
 }

@@ -61,7 +61,7 @@ impl DefinitionCache {
     /// Stores types unless newer ones are cached.
     pub fn store_types(&self, entity_type: &'static str, types: Arc<Types>) {
         let mut known = lock(&self.types);
-        if known.get(entity_type).is_none_or(|known| known.changes <= types.changes) {
+        if known.get(entity_type).is_none_or(|known| counts::supersedes(types.changes, known.changes)) {
             known.insert(entity_type, types);
         }
     }

@@ -16,6 +16,7 @@ use tokio::sync::{Notify, OnceCell};
 use tokio::time::timeout;
 use tracing::Instrument;
 
+use super::health::Health;
 use super::postgres_reader::PostgresReader;
 use super::statement_timeout::{ANSWER_GRACE, no_response};
 use super::{ACQUIRE_TIMEOUT, stale_plans};
@@ -43,6 +44,8 @@ pub struct Pool {
     queue: Option<FairQueue>,
     /// Separate connections for reading rows, if there are any.
     reads: Option<Arc<PostgresReader>>,
+    /// Gets the errors of statements.
+    health: Arc<Health>,
 }
 
 impl Pool {
@@ -62,12 +65,17 @@ impl Pool {
         let measures = metrics.clone();
         connections.set_metric_callback(move |run| measures.statement(&run.statement.sql, run.elapsed));
         let queue = Some(FairQueue::new(Limits::of_connections(size)));
-        Pool { connections, limit, metrics, queue, reads: None }
+        Pool { connections, limit, metrics, queue, reads: None, health: Arc::default() }
     }
 
     /// The same pool with a separate reader for rows.
     pub(super) fn reading(self, reads: PostgresReader) -> Pool {
         Pool { reads: Some(Arc::new(reads)), ..self }
+    }
+
+    /// The same pool, whose errors and writes are reported.
+    pub(super) fn reporting_to(self, health: &Arc<Health>) -> Pool {
+        Pool { health: health.clone(), ..self }
     }
 
     /// The same pool for a caller that has a permit.
@@ -117,7 +125,12 @@ impl Pool {
 
     /// See [`answer`].
     pub(super) async fn answer<T>(&self, work: impl Future<Output = Result<T, DbErr>>) -> Result<T, DbErr> {
-        answer(self.limit, work).await
+        answer(self.limit, work).await.inspect_err(|error| self.health.record(error))
+    }
+
+    /// Runs what writes and commits.
+    pub(super) async fn write<T, E>(&self, work: impl Future<Output = Result<T, E>>) -> Result<T, E> {
+        work.await.inspect(|_| self.health.record_write())
     }
 }
 
@@ -197,7 +210,7 @@ impl OpenTransaction {
 
     async fn commit(mut self) -> Result<(), DbErr> {
         match self.transaction.take() {
-            Some(transaction) => self.pool.answer(transaction.commit()).await,
+            Some(transaction) => self.pool.write(self.pool.answer(transaction.commit())).await,
             None => Ok(()),
         }
     }
@@ -339,7 +352,7 @@ impl ConnectionTrait for Connection {
         let statement = self.adapt(statement);
         let sql = statement.sql.clone();
         match self {
-            Connection::Pool(pool) => pool.run(sql, pool.connections.execute_raw(statement)).await,
+            Connection::Pool(pool) => pool.write(pool.run(sql, pool.connections.execute_raw(statement))).await,
             Connection::Transaction(transaction) => {
                 transaction.pool.pool.track(sql, transaction.begin().await?.execute_raw(statement)).await
             }

@@ -62,7 +62,8 @@ impl Db {
         let permit = pool.acquire_permit().await?;
         let run = async move {
             let _permit = permit;
-            sql.one(&Connection::Pool(pool.pool.with_permit())).await
+            let pool = pool.pool.with_permit();
+            pool.write(sql.one(&Connection::Pool(pool.clone()))).await
         };
         let row = tokio::spawn(run.in_current_span()).await.map_err(Error::internal)??;
         transaction.end(row.is_some());

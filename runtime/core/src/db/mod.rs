@@ -8,8 +8,12 @@ mod batcher;
 mod cell;
 mod coalesce;
 mod connection;
+mod health;
+mod host_list;
+mod hosts;
 mod input_row;
 mod pool_metrics;
+mod postgres;
 mod postgres_reader;
 mod read_pool;
 mod row_buffer;
@@ -31,7 +35,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use sea_orm::sqlx::Connection as _;
-use sea_orm::sqlx::postgres::{PgConnectOptions, PgConnection, PgPoolOptions};
+use sea_orm::sqlx::postgres::PgPoolOptions;
 use sea_orm::sqlx::sqlite::{
     SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous,
 };
@@ -46,8 +50,11 @@ pub use cell::Cell;
 use coalesce::Batchers;
 use connection::TransactionPool;
 pub use connection::{CommitNotifier, Connection, LazyTransaction, Pool};
+use health::Health;
+pub use health::Unwritable;
+pub use host_list::{HostList, SESSION_PARAMETER};
+use hosts::{Follower, Hosts};
 pub use input_row::{INPUT_CTE, InputRow};
-use postgres_reader::PostgresReader;
 use read_pool::ReadPool;
 pub use row_buffer::{BufferedRow, Stored};
 use row_stream::ExportPool;
@@ -85,8 +92,12 @@ pub struct Db {
     commits: Arc<Notify>,
     /// Metrics of statements, batches and pools.
     metrics: metrics::Database,
-    /// Connection options of PostgreSQL.
-    options: Option<PgConnectOptions>,
+    /// Lost connections and failed writes.
+    health: Arc<Health>,
+    /// Hosts of PostgreSQL.
+    hosts: Option<Arc<Hosts>>,
+    /// The task that follows a failover of PostgreSQL.
+    follower: Option<Follower>,
     /// Path of SQLite's file, and its inode when it was opened.
     file: Option<(PathBuf, u64)>,
 }
@@ -170,8 +181,9 @@ impl Db {
                 connected => break connected.map_err(open_error)?,
             }
         };
-        let metrics = metrics::Database::default();
+        let (metrics, health) = (metrics::Database::default(), Arc::<Health>::default());
         let writer = Pool::without_timeout(SqlxSqliteConnector::from_sqlx_sqlite_pool(writer), 1, &metrics);
+        let writer = writer.reporting_to(&health);
         let file = std::fs::metadata(&path).ok().map(|known| (path.clone(), known.ino()));
         let options = options.pragma("query_only", "ON");
         let reader = pool_of(pool, limit).connect_with(options.clone()).await.map_err(open_error)?;
@@ -187,75 +199,10 @@ impl Db {
             batchers: Batchers::new(&metrics),
             commits: Arc::default(),
             metrics,
-            options: None,
+            health,
+            hosts: None,
+            follower: None,
             file,
-        })
-    }
-
-    async fn postgres(url: &str, size: u32, limit: Option<Duration>) -> Result<Db, DbErr> {
-        // Poolers reject the driver's default startup parameter `extra_float_digits`. The schema has no
-        // floating-point columns.
-        let options = PgConnectOptions::from_str(url)
-            .map_err(connect_error)?
-            .application_name("charter")
-            .statement_cache_capacity(STATEMENT_CACHE_CAPACITY)
-            .extra_float_digits(None);
-        let pool_of = PgPoolOptions::new()
-            .max_connections(size)
-            .acquire_timeout(ACQUIRE_TIMEOUT)
-            .test_before_acquire(false)
-            // A connection that was cut off while idle is replaced here, and no request gets it.
-            .before_acquire(|connection, meta| {
-                Box::pin(async move {
-                    Ok(!stale_plans::predates_schema_change(meta.age) && is_alive(connection, meta.idle_for).await?)
-                })
-            });
-        let pool_of = match limit {
-            Some(limit) => pool_of
-                .after_release(move |connection, _| Box::pin(statement_timeout::is_responsive(connection, limit))),
-            None => pool_of,
-        };
-        // Half of the connections read, half write.
-        let (reading, size) = ((size / 2).max(1), (size - size / 2).max(1));
-        let pool_of = pool_of.max_connections(size);
-        let mut limited =
-            limit.map_or_else(|| options.clone(), |limit| statement_timeout::with_timeout(options.clone(), limit));
-        let pool = match pool_of.clone().connect_with(limited.clone()).await {
-            Err(error) if statement_timeout::is_timeout_refused(&error) => {
-                tracing::warn!(
-                    "the connection pooler rejects statement_timeout and lock_timeout: set them on the database role, or \
-                     statements of abandoned requests keep running"
-                );
-                limited = options.clone();
-                pool_of.connect_with(options.clone()).await
-            }
-            pool => pool,
-        };
-        let pool = match pool {
-            // The pool retries until it times out and hides the reason.
-            Err(SqlxError::PoolTimedOut) => Err(reason(&options).await),
-            pool => pool.map_err(connect_error),
-        }?;
-        let metrics = metrics::Database::default();
-        let pool = Pool::new(SqlxPostgresConnector::from_sqlx_postgres_pool(pool), size, limit, &metrics);
-        let reads = PostgresReader::new(limited, reading, limit, &metrics)?;
-        let exports = PgPoolOptions::new()
-            .max_connections(MAX_CONCURRENT_EXPORTS)
-            .acquire_timeout(ACQUIRE_TIMEOUT)
-            .idle_timeout(IDLE_TIMEOUT)
-            .connect_lazy_with(options.clone());
-        Ok(Db {
-            reader: Connection::Pool(pool.clone().reading(reads.clone())),
-            writer: Connection::Pool(pool.clone()),
-            writers: TransactionPool { pool },
-            exports: ExportPool::new(SqlxPostgresConnector::from_sqlx_postgres_pool(exports), &metrics),
-            dialect: Dialect::Postgres,
-            reads: ReadPool::Postgres(reads),
-            batchers: Batchers::new(&metrics),
-            commits: Arc::default(),
-            metrics,
-            options: Some(options),
-            file: None,
         })
     }
 
@@ -271,18 +218,13 @@ impl Db {
 
     /// Connections for migrations, without a statement timeout. On PostgreSQL, the caller closes them.
     pub fn migrating(&self) -> DatabaseConnection {
-        match &self.options {
+        match self.postgres_options() {
             None => self.writers.pool.connections.clone(),
             Some(options) => {
-                let pool = PgPoolOptions::new().acquire_timeout(ACQUIRE_TIMEOUT).connect_lazy_with(options.clone());
+                let pool = PgPoolOptions::new().acquire_timeout(ACQUIRE_TIMEOUT).connect_lazy_with(options);
                 SqlxPostgresConnector::from_sqlx_postgres_pool(pool)
             }
         }
-    }
-
-    /// Connection options for PostgreSQL outside the pool, for long-running work and sessions.
-    pub fn postgres_options(&self) -> Option<&PgConnectOptions> {
-        self.options.as_ref()
     }
 
     /// Path of SQLite's file.
@@ -290,8 +232,8 @@ impl Db {
         self.file.as_ref().map(|(path, _)| path.as_path())
     }
 
-    /// True if SQLite's file is read-only. For PostgreSQL the result is false; there the first write at start-up
-    /// fails.
+    /// True if SQLite's file was read-only when it was opened. For PostgreSQL the result is false; there the first
+    /// write at start-up fails.
     ///
     /// # Errors
     /// When no connection is available.
@@ -336,20 +278,37 @@ impl Db {
         self.commits.notified().await;
     }
 
-    /// Checks that the database answers. SQLite would continue on a file that was deleted or moved; this is an error.
-    pub async fn ping(&self) -> Result<()> {
+    /// Checks that the database answers, and returns why it takes no writes, if so. SQLite would continue on a file that
+    /// was deleted or moved; this is an error.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn ping(&self) -> Result<Option<Unwritable>> {
         if let Some((path, opened)) = &self.file
             && !std::fs::metadata(path).is_ok_and(|known| known.ino() == *opened)
         {
             tracing::error!(path = %path.display(), "the database file was deleted or replaced: stop the server");
             return Err(Error::Unavailable("The database file was deleted or replaced.".into()));
         }
-        Sql::new(self.dialect, "SELECT 1").all(&self.reader).await.map(drop)
+        let is_read_only = match self.dialect {
+            Dialect::Postgres => "current_setting('transaction_read_only') = 'on'",
+            // A file that was read-only at the start is so on purpose: the server is ready for reads.
+            Dialect::Sqlite => "FALSE",
+        };
+        let state = Sql::new(self.dialect, format!("SELECT {is_read_only} AS \"read_only\"")).one(&self.reader).await?;
+        if state.map_or(Ok(false), |row| row.try_get("", "read_only"))? {
+            return Ok(Some(Unwritable::ReadOnly));
+        }
+        let is_read_only = self.dialect == Dialect::Sqlite && self.is_read_only().await?;
+        Ok(self.health.unwritable().filter(|_| !is_read_only))
     }
 
     /// Closes every connection within a time limit. SQLite checkpoints its WAL first.
     pub async fn close(&self) {
         let within = async |closing| drop(tokio::time::timeout(CLOSE_TIMEOUT, closing).await);
+        if let Some(follower) = &self.follower {
+            follower.stop();
+        }
         self.reads.close();
         within(self.exports.pool.pool.connections.clone().close()).await;
         if let Connection::Pool(reader) = &self.reader {
@@ -370,22 +329,6 @@ async fn is_clean(connection: &mut SqliteConnection) -> Result<bool, SqlxError> 
     // Executes a pending rollback first.
     connection.ping().await?;
     Ok(!connection.is_in_transaction())
-}
-
-/// Checks that a connection that was idle still reaches PostgreSQL.
-async fn is_alive(connection: &mut PgConnection, idle: Duration) -> Result<bool, SqlxError> {
-    if idle < PING_AFTER_IDLE {
-        return Ok(true);
-    }
-    connection.ping().await.map(|()| true)
-}
-
-/// The reason that PostgreSQL cannot be reached.
-async fn reason(options: &PgConnectOptions) -> DbErr {
-    match tokio::time::timeout(ACQUIRE_TIMEOUT, PgConnection::connect_with(options)).await {
-        Ok(Err(error)) => connect_error(error),
-        _ => connect_error(SqlxError::PoolTimedOut),
-    }
 }
 
 fn is_busy(error: &SqlxError) -> bool {

@@ -3,10 +3,10 @@
 //! The pool is LIFO, so that it reuses the connection with cached plans. It pings connections only after an idle
 //! time; the driver's pool would ping each one that is returned.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use deadpool::managed::{self, Metrics, RecycleError, RecycleResult};
-use sea_orm::sqlx::postgres::PgConnectOptions;
 use sea_orm::sqlx::{AssertSqlSafe, Connection as _, IntoArguments, PgConnection, Postgres, query_with};
 use sea_orm::{DbErr, QueryResult, Values};
 use sea_query_sqlx::SqlxValues;
@@ -14,6 +14,8 @@ use tokio::time::timeout;
 use tracing::Instrument;
 
 use super::connection::answer;
+use super::health::Health;
+use super::hosts::{Hosts, Timeouts};
 use super::read_pool::{self, FairPool, Lent, acquire_error, query_error};
 use super::{ACQUIRE_TIMEOUT, PING_AFTER_IDLE, Sql, stale_plans};
 use crate::metrics::{self, DemandGuard};
@@ -29,19 +31,21 @@ const MAX_AGE: Duration = Duration::from_secs(30 * 60);
 #[derive(Debug, Clone)]
 pub(super) struct PostgresReader {
     pool: FairPool<Connector>,
+    /// Gets the errors of statements.
+    health: Arc<Health>,
     limit: Option<Duration>,
     metrics: metrics::Database,
 }
 
 #[derive(Debug, Clone)]
-struct Connector(PgConnectOptions);
+struct Connector(Arc<Hosts>);
 
 impl managed::Manager for Connector {
     type Type = PgConnection;
     type Error = DbErr;
 
     async fn create(&self) -> Result<PgConnection, DbErr> {
-        PgConnection::connect_with(&self.0).await.map_err(acquire_error)
+        self.0.connect(Timeouts::Requests).await.map_err(acquire_error)
     }
 
     async fn recycle(&self, connection: &mut PgConnection, used: &Metrics) -> RecycleResult<DbErr> {
@@ -50,6 +54,9 @@ impl managed::Manager for Connector {
         }
         if used.age() >= MAX_AGE {
             return Err(RecycleError::message("it is old"));
+        }
+        if self.0.is_outdated(used.age()) {
+            return Err(RecycleError::message("it is to an earlier server"));
         }
         if used.last_used() >= PING_AFTER_IDLE {
             connection.ping().await.map_err(query_error)?;
@@ -65,20 +72,22 @@ impl PostgresReader {
     /// # Errors
     /// When the pool cannot be built.
     pub(super) fn new(
-        options: PgConnectOptions,
+        hosts: Arc<Hosts>,
+        health: Arc<Health>,
         size: u32,
         limit: Option<Duration>,
         metrics: &metrics::Database,
     ) -> Result<PostgresReader, DbErr> {
-        let pool = FairPool::new(Connector(options), size)?;
-        Ok(PostgresReader { pool, limit, metrics: metrics.of_pool() })
+        let pool = FairPool::new(Connector(hosts), size)?;
+        Ok(PostgresReader { pool, health, limit, metrics: metrics.of_pool() })
     }
 
     /// All rows of a statement. Once it has a connection it runs to its end, even if the caller is dropped.
     pub(super) async fn query(&self, sql: Sql) -> Result<Vec<QueryResult>, DbErr> {
         let demand = self.metrics.count_demand();
         let guard = self.metrics.time_statement(sql.text.clone());
-        let (reader, lent) = (self.clone(), self.pool.get().await?);
+        let lent = self.pool.get().await.inspect_err(|error| self.health.record(error))?;
+        let reader = self.clone();
         let run = async move { reader.run(lent, demand, sql).await };
         let result = tokio::spawn(run.in_current_span()).await;
         guard.end();
@@ -90,7 +99,8 @@ impl PostgresReader {
         let (text, has_custom_plan) = (sql.text.clone(), sql.needs_custom_plan);
         let result = answer(self.limit, execute(&mut lent.connection, sql)).await;
         self.metrics.statement(&text, started.elapsed());
-        if result.is_err() {
+        if let Err(error) = &result {
+            self.health.record(error);
             // The connection may be unresponsive or in an aborted transaction, so that it is closed.
             lent.discard();
         } else if has_custom_plan {

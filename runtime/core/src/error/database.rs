@@ -146,6 +146,41 @@ fn transaction_conflict(code: &str) -> Option<(&'static str, Option<&'static str
     }
 }
 
+/// Failure of the database that a failed statement or connection attempt reveals.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DatabaseFailure {
+    ConnectionLost,
+    ReadOnly,
+    DiskFull,
+}
+
+/// The failure of the database that caused an error, if any.
+pub fn database_failure(error: &DbErr) -> Option<DatabaseFailure> {
+    match database_code(error).as_deref() {
+        Some("25006") => Some(DatabaseFailure::ReadOnly),
+        Some("53100") => Some(DatabaseFailure::DiskFull),
+        Some(code) if code.len() == 5 => {
+            (code.starts_with("08") || code.starts_with("57P")).then_some(DatabaseFailure::ConnectionLost)
+        }
+        // Result codes of SQLite, in the lowest byte of the extended code: SQLITE_READONLY and SQLITE_FULL.
+        Some(code) => match code.parse::<i32>().ok()? & 0xff {
+            8 => Some(DatabaseFailure::ReadOnly),
+            13 => Some(DatabaseFailure::DiskFull),
+            _ => None,
+        },
+        None => {
+            let is_lost = match error {
+                DbErr::ConnectionAcquire(_) | DbErr::Conn(_) => true,
+                DbErr::Exec(RuntimeErr::SqlxError(e)) | DbErr::Query(RuntimeErr::SqlxError(e)) => {
+                    is_connection_failure(e)
+                }
+                _ => false,
+            };
+            is_lost.then_some(DatabaseFailure::ConnectionLost)
+        }
+    }
+}
+
 /// True if the connection or the database failed, and not the statement.
 fn is_connection_failure(error: &sea_orm::SqlxError) -> bool {
     use sea_orm::SqlxError as E;

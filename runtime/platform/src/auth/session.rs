@@ -149,7 +149,7 @@ pub(super) async fn insert(context: &Context<'_>, password: &Password) -> Result
 pub async fn find(state: &Arc<State>, secret: &str, bypass_cache: bool) -> Result<Option<CookieSession>> {
     let key = digest(secret);
     let started = state.clock.instant();
-    let (known, cleared) = state.extension::<TokenCache>()?.sessions.get(&key, started);
+    let (known, cleared) = TokenCache::of(state)?.sessions.get(&key, started);
     if let Some(user) = known.filter(|_| !bypass_cache) {
         return Ok(Some(CookieSession { user, renewed: None }));
     }

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -29,6 +30,8 @@ const MAX_KNOWN_TOKENS: usize = 10_000;
 pub struct TokenCache {
     inner: Mutex<CacheState>,
     pub(super) sessions: SessionCache,
+    /// The database server that the entries are from, by `Db::server_changes`.
+    server: AtomicU64,
 }
 
 #[derive(Debug, Default)]
@@ -43,6 +46,19 @@ struct CacheState {
 }
 
 impl TokenCache {
+    /// The cache of this application. It is cleared when connections have reached another database server, which may
+    /// lack the last changes.
+    ///
+    /// # Errors
+    /// An internal error if the application has none.
+    pub(super) fn of(state: &State) -> Result<&TokenCache> {
+        let (tokens, server) = (state.extension::<TokenCache>()?, state.db.server_changes());
+        if tokens.server.swap(server, Ordering::AcqRel) != server {
+            tokens.clear();
+        }
+        Ok(tokens)
+    }
+
     /// Clears the cache, because a token, a user or a role has changed.
     pub fn clear(&self) {
         let mut inner = self.lock();
@@ -129,7 +145,7 @@ pub async fn caller_of_secret(
     sender: Sender<'_>,
 ) -> Result<Arc<Principal>, Rejection> {
     let rejection = |error| Rejection { error, was_known: true };
-    let tokens = state.extension::<TokenCache>().map_err(rejection)?;
+    let tokens = TokenCache::of(state).map_err(rejection)?;
     let digest = secret.digest();
     let mut cached = tokens.get(&digest, state.clock.instant());
     let lookup_lock = (cached.principal.is_none() && !cached.known).then(|| tokens.lookup_lock(digest));

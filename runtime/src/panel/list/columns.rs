@@ -62,7 +62,7 @@ pub(crate) async fn load(request: &PanelRequest<'_>, entry: &Entry) -> Result<Ar
         disambiguate_labels(&mut columns);
         Ok(columns)
     };
-    let version = request.state.custom_fields_changed.version();
+    let version = request.state.custom_fields_changed.version() + request.state.db.server_changes();
     let all = request.cache.columns.get(entry.meta.plural, version, &request.state.clock, read).await?;
     let may_read = |column: &Column| {
         let field = column.field.or_else(|| entry.field("custom_fields"));

@@ -174,13 +174,9 @@ async fn load_visible(request: &PanelRequest<'_>, plural: &'static str) -> Resul
             _ => Ok(response.json()?["custom_views"].as_array().cloned().unwrap_or_default()),
         }
     };
+    let version = request.state.extension::<ViewVersion>()?.current() + request.state.db.server_changes();
     // If the views cannot be read, the list is shown without them. Errors are not cached.
-    Ok(request
-        .cache
-        .views
-        .get(key, request.state.extension::<ViewVersion>()?.current(), &request.state.clock, read)
-        .await
-        .unwrap_or_default())
+    Ok(request.cache.views.get(key, version, &request.state.clock, read).await.unwrap_or_default())
 }
 
 /// The current list as hidden inputs.

@@ -282,7 +282,7 @@ impl ResponseCache {
 
     fn put(&self, key: Key, version: i64, value: Value) {
         // A slower request that began earlier may have an older version.
-        if self.entries.peek(&key).is_none_or(|entry| entry.version <= version) {
+        if self.entries.peek(&key).is_none_or(|entry| counts::supersedes(version, entry.version)) {
             self.entries.insert(key, Cached { version, value });
         }
     }
