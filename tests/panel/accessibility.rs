@@ -153,6 +153,9 @@ async fn pages(server: Server) {
     let mut browser = admin(&server).await;
     let mut paths: Vec<String> = [
         "/",
+        "/panel/account",
+        "/panel/account/sessions/end-others",
+        "/panel/account/tokens/1/revoke",
         "/panel/password",
         "/products?q[name_cont]=x",
         "/products?q[weight_gt]=x",

@@ -2,6 +2,7 @@
 
 mod accessibility;
 mod account_log;
+mod account_page;
 mod admin_pages;
 mod bulk_all_matching;
 mod cookie_client;

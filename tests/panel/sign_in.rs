@@ -205,15 +205,15 @@ async fn a_verified_password_begins_no_session_after_it_was_changed(server: Serv
     let old = fitting(&server, email, PASSWORD).await;
     set_password(&server, id, OTHER).await;
     // The password may change between its verification and the operation that follows.
-    assert_eq!(session::begin(&context, &old).await.expect("an answer"), None);
-    assert_eq!(password::change(&context, &old, "a third long password").await.expect("an answer"), None);
+    assert_eq!(session::begin(&context, &old, None).await.expect("an answer"), None);
+    assert_eq!(password::change(&context, &old, "a third long password", None).await.expect("an answer"), None);
     let new = fitting(&server, email, OTHER).await;
-    assert!(session::begin(&context, &new).await.expect("an answer").is_some());
+    assert!(session::begin(&context, &new, None).await.expect("an answer").is_some());
     server.admin().post(&format!("/users/{id}/deactivate"), json!({})).await.ok();
-    assert_eq!(session::begin(&context, &new).await.expect("an answer"), None);
-    assert_eq!(password::change(&context, &new, "a third long password").await.expect("an answer"), None);
+    assert_eq!(session::begin(&context, &new, None).await.expect("an answer"), None);
+    assert_eq!(password::change(&context, &new, "a third long password", None).await.expect("an answer"), None);
     server.admin().put(&format!("/users/{id}"), json!({ "is_active": true })).await.ok();
-    assert!(password::change(&context, &new, "a third long password").await.expect("an answer").is_some());
+    assert!(password::change(&context, &new, "a third long password", None).await.expect("an answer").is_some());
     let sessions = format!("SELECT digest AS text FROM user_sessions WHERE user_id = {id}");
     assert_eq!(server.texts(&sessions).await.len(), 1, "the other sessions have ended");
 }
@@ -228,7 +228,7 @@ async fn sign_in_waits_for_a_concurrent_password_change(server: Server) {
     let state = server.state.clone();
     let begun = tokio::spawn(async move {
         let operator = Principal::operator();
-        session::begin(&Context::new(&state, &operator, state.db.reader()), &old).await
+        session::begin(&Context::new(&state, &operator, state.db.reader()), &old, None).await
     });
     tokio::time::sleep(Duration::from_millis(200)).await;
     assert!(!begun.is_finished(), "sign-in waits for the open transaction");
@@ -374,7 +374,7 @@ charter_testing::needs_postgres! {
             let password = fitting(&server, "admin@example.com", PASSWORD).await;
             let operator = Principal::operator();
             let context = Context::new(state, &operator, state.db.reader());
-            let secret = session::begin(&context, &password).await.expect("an answer").expect("it begins");
+            let secret = session::begin(&context, &password, None).await.expect("an answer").expect("it begins");
             let found = session::find(state, &secret, false).await.expect("the database answers").expect("a session");
             server.sql("CREATE FUNCTION slow() RETURNS trigger AS 'BEGIN PERFORM pg_sleep(0.3); RETURN NULL; END' LANGUAGE plpgsql").await;
             let when = "AFTER DELETE ON user_sessions DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION slow()";

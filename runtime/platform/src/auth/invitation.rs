@@ -62,7 +62,12 @@ pub async fn find(state: &State, secret: &str) -> Result<Option<(i64, String, St
 ///
 /// # Errors
 /// Those of [`password::prepare`], which leave the invitation valid.
-pub async fn accept(context: &Context<'_>, secret: &str, password: &str) -> Result<Option<String>> {
+pub async fn accept(
+    context: &Context<'_>,
+    secret: &str,
+    password: &str,
+    user_agent: Option<&str>,
+) -> Result<Option<String>> {
     let state = context.state_arc();
     let Some((user_id, ..)) = find(state, secret).await? else { return Ok(None) };
     let prepared = password::prepare(state, user_id, password).await?;
@@ -77,7 +82,7 @@ pub async fn accept(context: &Context<'_>, secret: &str, password: &str) -> Resu
     }
     account_log::record(&context, user_id, AccountEvent::AcceptInvitation).await?;
     password::store(&context, &prepared, None).await?;
-    let Some(secret) = session::insert(&context, &prepared).await? else { return Ok(None) };
+    let Some(secret) = session::insert(&context, &prepared, user_agent).await? else { return Ok(None) };
     session::commit(state, transaction).await?;
     Ok(Some(secret))
 }

@@ -4,6 +4,7 @@ mod account_log;
 mod erasure;
 pub mod invitation;
 pub mod known_network;
+pub mod own_sessions;
 pub mod password;
 mod password_policy;
 pub mod role;

@@ -20,9 +20,11 @@ use charter_core::principal::Principal;
 use charter_core::ttl_cache::TtlCache;
 
 const SECRET_CHARACTERS: usize = 43;
+/// Stored characters of the `User-Agent` header.
+const USER_AGENT_CHARACTERS: usize = 255;
 /// A session ends after this time without use, and at the latest after [`MAX_LIFETIME`].
-const IDLE_TIMEOUT: TimeDelta = TimeDelta::hours(12);
-const MAX_LIFETIME: TimeDelta = TimeDelta::days(30);
+pub(super) const IDLE_TIMEOUT: TimeDelta = TimeDelta::hours(12);
+pub(super) const MAX_LIFETIME: TimeDelta = TimeDelta::days(30);
 /// Interval between rotations of the secret. The previous secret stays valid for the grace period, for requests in
 /// progress, and until the new one is used, because its response may be lost.
 const ROTATION_INTERVAL: TimeDelta = TimeDelta::hours(1);
@@ -42,7 +44,7 @@ pub struct SignedIn {
     pub principal: Arc<Principal>,
     pub name: String,
     pub email: String,
-    id: i64,
+    pub(super) id: i64,
     created_at: DateTime<Utc>,
 }
 
@@ -97,13 +99,13 @@ impl SessionCache {
 }
 
 /// Starts a session after a successful verification and returns its secret. Returns `None` if the password has been
-/// changed or the user deactivated in the meantime.
+/// changed or the user deactivated in the meantime. The start of `user_agent`, the request's header, is stored.
 ///
 /// # Errors
 /// If the database fails.
-pub async fn begin(context: &Context<'_>, password: &Password) -> Result<Option<String>> {
+pub async fn begin(context: &Context<'_>, password: &Password, user_agent: Option<&str>) -> Result<Option<String>> {
     let transaction = context.state().db.begin().await?;
-    let secret = insert(&context.with_connection(&transaction), password).await?;
+    let secret = insert(&context.with_connection(&transaction), password, user_agent).await?;
     transaction.commit().await?;
     Ok(secret)
 }
@@ -112,19 +114,26 @@ pub async fn begin(context: &Context<'_>, password: &Password) -> Result<Option<
 ///
 /// # Errors
 /// If the database fails.
-pub(super) async fn insert(context: &Context<'_>, password: &Password) -> Result<Option<String>> {
+pub(super) async fn insert(
+    context: &Context<'_>,
+    password: &Password,
+    user_agent: Option<&str>,
+) -> Result<Option<String>> {
     let (transaction, dialect, now) = (context.db(), context.state().db.dialect(), context.now());
     let secret = random_base62(SECRET_CHARACTERS)?;
     let mut expired = Sql::new(dialect, "DELETE FROM \"user_sessions\" WHERE \"user_id\" = ");
     expired.bind(password.user_id).push(" AND (\"last_used_at\" < ").bind(now - IDLE_TIMEOUT);
     expired.push(" OR \"created_at\" < ").bind(now - MAX_LIFETIME).push(")");
     expired.run(transaction).await?;
-    let columns = "\"user_id\", \"digest\", \"created_at\", \"rotated_at\", \"last_used_at\"";
+    let columns =
+        "\"user_id\", \"digest\", \"created_at\", \"rotated_at\", \"last_used_at\", \"address\", \"user_agent\"";
     let mut sql = Sql::new(dialect, format!("INSERT INTO \"user_sessions\" ({columns}) SELECT u.\"id\", "));
     sql.bind(hex::encode(digest(&secret)));
     for _ in 0..3 {
         sql.push(", ").bind(now);
     }
+    sql.push(", ").bind(context.client_address().map(|address| address.to_string()));
+    sql.push(", ").bind(user_agent.map(|text| text.chars().take(USER_AGENT_CHARACTERS).collect::<String>()));
     sql.push(" FROM \"users\" u JOIN \"user_passwords\" p ON p.\"user_id\" = u.\"id\" WHERE u.\"id\" = ");
     sql.bind(password.user_id).push(" AND p.\"hash\" = ").bind(password.hash.as_str());
     sql.push(" AND u.\"is_active\" = ").bind(true);

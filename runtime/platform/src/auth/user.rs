@@ -8,7 +8,10 @@ use super::TokenCache;
 use super::{erasure, invitation, role, session};
 use charter_core::db::{Lock, Sql};
 use charter_core::error::{Error, Result};
-use charter_core::ops::{Context, Draft, Route};
+use charter_core::ops::write::update::update;
+use charter_core::ops::{Body, Context, Draft, Preconditions, Route, Transaction};
+use charter_core::query::Condition;
+use charter_core::resource::Resource;
 
 #[allow(clippy::duplicated_attributes, reason = "all actions are on a record")]
 #[derive(Clone, Debug, PartialEq, Resource)]
@@ -57,6 +60,21 @@ pub struct Model {
 pub fn route() -> Route {
     charter_core::route!(Entity, Behaviour, hooks(guard, check, before_save, before_delete, after_commit), actions(record deactivate, record invite, record erase))
         .granting_access()
+}
+
+/// Changes the name of a user on behalf of this user, who needs no permission for it. The change is validated, and has
+/// its event and its audit entry.
+///
+/// # Errors
+/// 422 under `name`.
+pub async fn rename(context: &Context<'_>, user_id: i64, name: &str) -> Result<()> {
+    let json = serde_json::json!({ "name": name }).to_string();
+    let body = Body::read(json.as_bytes(), None)?;
+    let entry = context.catalog().linked(Entity::meta().name);
+    let transaction = Transaction::begin(context.state()).await?;
+    let (every, conditions) = (Condition::always(), Preconditions::default());
+    update(&context.in_transaction(&transaction), entry, user_id, every, &conditions, &body, None).await?;
+    transaction.commit(context).await
 }
 
 trait Behaviour {

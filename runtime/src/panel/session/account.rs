@@ -6,6 +6,7 @@ use maud::{Markup, html};
 use salvo::Request;
 use salvo::http::StatusCode;
 
+use super::account_page;
 use super::cookie;
 use super::flash::Flash;
 use super::sign_in::{admit_attempt, forget_attempts};
@@ -46,6 +47,7 @@ pub(crate) async fn handle(http_request: &mut Request, request: &PanelRequest<'_
             }
             Ok(answer)
         }
+        (_, ["account", rest @ ..]) => account_page::handle(request, post, rest, &form).await,
         _ => Err(Error::NotFound),
     }
 }
@@ -57,7 +59,7 @@ async fn change_password(request: &PanelRequest<'_>, current: &str, new: &str) -
     let Some(current) = current.filter(|current| Some(current.user_id) == user.principal.user_id) else {
         return Ok(incorrect());
     };
-    match password::change(&request.context(), &current, new).await {
+    match password::change(&request.context(), &current, new, request.raw.user_agent.as_deref()).await {
         Ok(Some(secret)) => {
             let home = redirect("/").with_text(cookie::SET_COOKIE, &cookie::set_session(state, &secret));
             Ok(Flash::Saved.add_to(home))
@@ -122,7 +124,8 @@ pub(crate) async fn accept_invitation(
 ) -> Result<Response> {
     let stranger = Principal::default();
     let context = raw.context(state, &stranger);
-    match invitation::accept(&context, secret, form_value(form, "password").unwrap_or_default()).await {
+    let password = form_value(form, "password").unwrap_or_default();
+    match invitation::accept(&context, secret, password, raw.user_agent.as_deref()).await {
         Ok(Some(session)) => Ok(redirect("/").with_text(cookie::SET_COOKIE, &cookie::set_session(state, &session))),
         Ok(None) => Ok(expired_link_page(state, raw)),
         Err(Error::Invalid(errors)) => invitation_page(state, raw, secret, Some(errors.messages("password"))).await,

@@ -202,7 +202,7 @@ async fn sign_in(
     let context = raw.context(state, &stranger);
     // Each sign-in gets a new secret, which prevents session fixation.
     let secret = match password {
-        Some(password) => session::begin(&context, &password).await?,
+        Some(password) => session::begin(&context, &password, raw.user_agent.as_deref()).await?,
         None => None,
     };
     let Some(secret) = secret else {
