@@ -148,7 +148,7 @@ async fn own_tokens_are_listed_and_revoked_after_a_question(server: Server) {
     admin.get(&path).await.status(404);
     admin.submit(&path, &[]).await.status(404);
     panel.submit(&path, &[]).await.status(303);
-    used.get("/products").await.refused(401, "unauthenticated");
+    used.get("/products").await.refused(401, "invalid_token");
     panel.get(&path).await.status(404);
 }
 
