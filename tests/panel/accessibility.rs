@@ -154,6 +154,7 @@ async fn pages(server: Server) {
     let mut paths: Vec<String> = [
         "/",
         "/panel/account",
+        "/panel/account/second-factor",
         "/panel/account/sessions/end-others",
         "/panel/account/tokens/1/revoke",
         "/panel/password",

@@ -19,6 +19,7 @@ mod records;
 mod references;
 mod related_rows;
 mod saved_view_form;
+mod second_factor;
 mod sessions;
 mod sign_in;
 mod sign_in_limits;

@@ -1,4 +1,4 @@
-//! Audit entries of accounts: sign-ins, sign-outs, passwords, invitations and the first use of a token.
+//! Audit entries of accounts: sign-ins, sign-outs, passwords, second factors, invitations and the first use of a token.
 
 use sea_orm::entity::prelude::*;
 use serde_json::json;
@@ -24,6 +24,9 @@ pub(super) enum AccountEvent {
     SetPassword,
     ChangePassword,
     EndSessions,
+    AddSecondFactor,
+    RemoveSecondFactor,
+    UseRecoveryCode,
 }
 
 impl AccountEvent {
@@ -36,6 +39,9 @@ impl AccountEvent {
             AccountEvent::SetPassword => "set_password",
             AccountEvent::ChangePassword => "change_password",
             AccountEvent::EndSessions => "end_sessions",
+            AccountEvent::AddSecondFactor => "second_factor_added",
+            AccountEvent::RemoveSecondFactor => "second_factor_removed",
+            AccountEvent::UseRecoveryCode => "recovery_code_used",
         }
     }
 }

@@ -12,7 +12,7 @@ use super::known_network;
 use super::password::Password;
 use super::secret::{digest, random_base62};
 use super::token_cache::load_principal;
-use super::user;
+use super::{second_factor, user};
 use charter_core::db::{Connection, Dialect, Sql};
 use charter_core::error::{Error, Result};
 use charter_core::ops::{Context, State};
@@ -98,19 +98,35 @@ impl SessionCache {
     }
 }
 
-/// Starts a session after a successful verification and returns its secret. Returns `None` if the password has been
-/// changed or the user deactivated in the meantime. The start of `user_agent`, the request's header, is stored.
+/// Result of [`begin`].
+pub enum Begun {
+    /// The secret of the new session.
+    Session(String),
+    /// The user has a second factor: no session was started.
+    NeedsCode,
+    /// The password has been changed or the user deactivated in the meantime.
+    Refused,
+}
+
+/// Starts a session after a password was verified, unless the user has a second factor. The start of `user_agent`, the
+/// request's header, is stored.
 ///
 /// # Errors
 /// If the database fails.
-pub async fn begin(context: &Context<'_>, password: &Password, user_agent: Option<&str>) -> Result<Option<String>> {
+pub async fn begin(context: &Context<'_>, password: &Password, user_agent: Option<&str>) -> Result<Begun> {
     let transaction = context.state().db.begin().await?;
-    let secret = insert(&context.with_connection(&transaction), password, user_agent).await?;
+    let context = context.with_connection(&transaction);
+    let Some(secret) = insert(&context, password, user_agent).await? else { return Ok(Begun::Refused) };
+    // Read after `insert`, which waits for a transaction that sets up a second factor. Nothing is committed.
+    if second_factor::is_on(&context, password.user_id).await? {
+        return Ok(Begun::NeedsCode);
+    }
     transaction.commit().await?;
-    Ok(secret)
+    Ok(Begun::Session(secret))
 }
 
-/// Starts a session in the context's transaction and deletes expired sessions of the user.
+/// Starts a session in the context's transaction and deletes expired sessions of the user. The caller has verified the
+/// second factor, if there is one.
 ///
 /// # Errors
 /// If the database fails.

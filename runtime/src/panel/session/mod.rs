@@ -8,4 +8,7 @@ pub(super) mod csrf;
 pub(super) mod flash;
 mod own_sessions;
 mod own_tokens;
+mod qr_code;
+mod second_factor;
 pub(super) mod sign_in;
+mod sign_in_code;
