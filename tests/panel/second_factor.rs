@@ -47,7 +47,7 @@ struct Factor {
 }
 
 /// The code of the server's time, moved by steps of 30 seconds.
-fn code(server: &Server, secret: &str, steps: i64) -> String {
+pub(super) fn code(server: &Server, secret: &str, steps: i64) -> String {
     let secret = BASE32_NOPAD.decode(secret.as_bytes()).expect("Base32");
     let mut mac = Hmac::<Sha1>::new_from_slice(&secret).expect("a key");
     mac.update(&(server.state.clock.now().timestamp() / 30 + steps).to_be_bytes());

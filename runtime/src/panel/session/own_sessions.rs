@@ -48,7 +48,7 @@ pub(super) async fn render(request: &PanelRequest<'_>) -> Result<Markup> {
         section .card {
             div .card-head { h2 { "Sessions " span .count { (sessions.len()) } }
                 @if sessions.len() > 1 { a .button.small href={ (PATH) "/sessions/end-others" } { "End all others…" } } }
-            div .scroll { table {
+            div .scroll tabindex="0" role="region" aria-label="Sessions" { table {
                 thead { tr { th scope="col" { "Browser" } th scope="col" { "Signed in from" } th scope="col" { "Signed in" } th scope="col" { "Last used" } th scope="col" { span .hidden { "Actions" } } } }
                 tbody { @for session in &sessions { tr {
                     td { (browser_name::describe(session.user_agent.as_deref())) }

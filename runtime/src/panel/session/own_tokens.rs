@@ -64,7 +64,7 @@ pub(super) async fn render(request: &PanelRequest<'_>) -> Result<Markup> {
             div .card-head { h2 { "Tokens " span .count { (request.locale.numbers.count(total)) } }
                 @if request.may(entry, Operation::Create) { a .button.small href={ "/" (path) "/new" } { "New token" } } }
             @if tokens.is_empty() { p .faint { "You have no tokens." } } @else {
-                div .scroll { table {
+                div .scroll tabindex="0" role="region" aria-label="Tokens" { table {
                     thead { tr { th scope="col" { "Name" } th scope="col" { "Last used" } th scope="col" { "Expires" } th scope="col" { span .hidden { "Actions" } } } }
                     tbody { @for token in &tokens { @let name = token["name"].as_str().unwrap_or_default(); tr {
                         td { a href={ "/" (path) "/" (token["id"].as_i64().unwrap_or_default()) } { (name) } }
