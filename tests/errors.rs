@@ -44,6 +44,7 @@ fn every_error_has_a_documented_code_and_every_code_an_error() {
         Error::InvalidToken,
         Error::AbilityMissing("a".into()),
         Error::RoleAbilityMissing("a".into()),
+        Error::RequestTimeout,
         Error::PermissionMissing("p".into()),
         Error::FieldsForbidden(Default::default()),
         Error::AdministratorsOnly,

@@ -82,7 +82,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         flag: "database-pool",
         default: "8",
-        about: "Number of PostgreSQL connections, or of SQLite readers. Exports open up to 2 more. On PostgreSQL, the server opens up to 2 more while it starts",
+        about: "Number of PostgreSQL connections, or of SQLite readers. Exports open up to 4 more. On PostgreSQL, the server opens up to 2 more while it starts",
     },
     Setting { flag: "threads", default: "", about: "Worker threads; by default one for each processor" },
     Setting {

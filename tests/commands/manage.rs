@@ -50,7 +50,7 @@ fn users_and_tokens_are_created_and_revoked(program: Program) {
     let serving = program.serve_first(&[]);
     let admin = token(&serving.banner);
     let role = blocking(async {
-        let role = json!({ "name": "Office", "permissions": ["settings.manage"] });
+        let role = json!({ "name": "Office", "permissions": ["settings.manage"], "abilities": ["*"] });
         Client::new(serving.address()).bearing(&admin).post("/roles", role).await.created("role")
     });
     let id = program.done(&["user", "create", "--email", "ada@example.com", "--name", "Ada", "--role", "Office"]);

@@ -37,7 +37,7 @@ async fn each_subscribed_webhook_gets_each_event_once(server: Server) {
     let sent = receiver.take();
     let told: Vec<(i64, Value)> =
         sent.iter().map(|s| (s.webhook_id, serde_json::from_str::<Value>(&s.body).expect("JSON"))).collect();
-    for name in ["Role 0", "Role 1"] {
+    for name in ["Role 2", "Role 3"] {
         let of: HashSet<i64> =
             told.iter().filter(|(_, body)| body["data"]["role"]["name"] == name).map(|(id, _)| *id).collect();
         assert_eq!(of, HashSet::from([all, some]), "{name}");
@@ -114,7 +114,7 @@ async fn event_of_a_rolled_back_change_is_not_delivered(server: Server) {
     drop(transaction);
     let receiver = Receiver::answering(200);
     role(&server).await;
-    server.admin().post("/roles", json!({ "name": "Role 0" })).await.invalid("name");
+    server.admin().post("/roles", json!({ "name": "Role 2" })).await.invalid("name");
     assert_eq!(deliver(&server, &receiver).await, 1);
     assert_eq!(count(&server, "events").await, before + 1);
 }
@@ -180,7 +180,7 @@ async fn fan_out_to_many_webhooks_uses_several_transactions(server: Server) {
     server.sql("DELETE FROM events").await;
     webhook(&server, &["*"]).await;
     role(&server).await;
-    let columns = "user_id, url, events, secret, created_at, updated_at";
+    let columns = "user_id, url, abilities, events, secret, created_at, updated_at";
     for _ in 0..7 {
         server.sql(&format!("INSERT INTO webhooks ({columns}) SELECT {columns} FROM webhooks")).await;
         server.sql("INSERT INTO events (name, body, created_at) SELECT name, body, created_at FROM events").await;

@@ -112,7 +112,7 @@ async fn backlog_of_one_webhook_does_not_delay_others(server: Server) {
     for _ in 0..40 {
         role(&server).await;
     }
-    server.admin().delete("/roles/1").await.deleted();
+    server.admin().delete("/roles/3").await.deleted();
     let receiver = Receiver::answering(200);
     deliver(&server, &receiver).await;
     let told = receiver.take();
@@ -132,7 +132,7 @@ async fn idle_webhook_is_served_before_older_backlogs(server: Server) {
     for _ in 0..20 {
         role(&server).await;
     }
-    server.admin().delete("/roles/1").await.deleted();
+    server.admin().delete("/roles/3").await.deleted();
     let receiver = Receiver::answering(200);
     assert_eq!(deliver(&server, &receiver).await, SLOTS / 2, "the rest is for other users");
     assert!(receiver.take().iter().any(|sent| sent.webhook_id == other), "its event is the last of all");
@@ -153,7 +153,7 @@ async fn new_events_are_fanned_out_during_a_backlog(server: Server) {
     let dispatcher =
         Dispatcher::start(server.state.state.clone(), receiver.clone(), SLOTS).expect("the dispatcher starts");
     eventually(|| receiver.count() > 50).await;
-    server.admin().delete("/roles/1").await.deleted();
+    server.admin().delete("/roles/3").await.deleted();
     eventually(|| receiver.seen.lock().expect("no test panicked").iter().any(|sent| sent.webhook_id == other)).await;
     let left = count(&server, "webhook_deliveries WHERE status = 'pending'").await;
     dispatcher.stop().await;

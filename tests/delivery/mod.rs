@@ -94,10 +94,15 @@ pub fn answer(status: u16) -> Outcome {
 /// Inserts a webhook without the API.
 pub async fn webhook(server: &Server, events: &[&str]) -> i64 {
     let state = &server.state;
-    let columns = "\"user_id\", \"url\", \"events\", \"secret\", \"created_at\", \"updated_at\"";
+    let columns = "\"user_id\", \"url\", \"abilities\", \"events\", \"secret\", \"created_at\", \"updated_at\"";
     let mut sql = Sql::new(state.db.dialect(), format!("INSERT INTO \"webhooks\" ({columns}) VALUES (1, "));
     let now = state.clock.now();
-    sql.bind("https://receiver.example/").push(", ").bind(json!(events)).push(", 'whsec_', ");
+    sql.bind("https://receiver.example/")
+        .push(", ")
+        .bind(json!(["*"]))
+        .push(", ")
+        .bind(json!(events))
+        .push(", 'whsec_', ");
     sql.bind(now).push(", ").bind(now).push(") RETURNING \"id\"");
     let transaction = state.db.begin().await.expect("a transaction begins");
     let row = sql.one(&transaction).await.expect("the webhook is made").expect("a row");

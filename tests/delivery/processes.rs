@@ -55,10 +55,17 @@ pub fn first(program: &Program) -> (Serving, String) {
 /// Inserts a webhook of the first administrator without the API.
 pub async fn webhook(db: &Db, url: &str, event: &str) {
     let secret = SigningSecret::generate().expect("a secret");
-    let columns = "\"user_id\", \"url\", \"events\", \"secret\", \"created_at\", \"updated_at\"";
+    let columns = "\"user_id\", \"url\", \"abilities\", \"events\", \"secret\", \"created_at\", \"updated_at\"";
     let mut sql = Sql::new(db.dialect(), format!("INSERT INTO \"webhooks\" ({columns}) SELECT MIN(\"id\"), "));
     let (now, events) = (Utc::now(), serde_json::json!([event]));
-    sql.bind(url).push(", ").bind(events).push(", ").bind(secret.reveal()).push(", ");
+    sql.bind(url)
+        .push(", ")
+        .bind(serde_json::json!(["*"]))
+        .push(", ")
+        .bind(events)
+        .push(", ")
+        .bind(secret.reveal())
+        .push(", ");
     sql.bind(now).push(", ").bind(now).push(" FROM \"users\"");
     let transaction = db.begin().await.expect("a transaction begins");
     sql.run(&transaction).await.expect("the webhook is made");

@@ -52,7 +52,7 @@ async fn attachment_event_reaches_users_who_see_the_record(server: Gatherings) {
 
 async fn former_administrator_cannot_read_old_deliveries(server: Gatherings) {
     let admin = server.admin();
-    let (user, client) = server.user(&[], &["webhooks:read", "webhooks:write"]).await;
+    let (user, client) = server.user(&[], &["webhooks:read", "webhooks:write", "gatherings:read"]).await;
     let hook = webhook(&server, &["gathering.created"]).await;
     server.sql(&format!("UPDATE webhooks SET user_id = {} WHERE id = {hook}", user["id"])).await;
     let administers = async |is_admin: bool| {

@@ -209,7 +209,7 @@ async fn recovery_queues_missed_events_and_keeps_delivery_ids(server: Server) {
     transaction.commit().await.expect("it commits");
     server.sql("UPDATE webhooks SET is_active = false").await;
     role(&server).await;
-    server.admin().delete("/roles/1").await.deleted();
+    server.admin().delete("/roles/3").await.deleted();
     assert_eq!(deliver(&server, &gone).await, 0);
     assert_eq!(statuses(&server).await, ["failed", "cancelled", "delivered"]);
     let uids: Vec<String> = values(&server, "SELECT uid AS v FROM webhook_deliveries ORDER BY id").await;

@@ -83,7 +83,7 @@ async fn retry_after_may_double_the_delay(server: Server) {
 async fn status_410_ends_only_its_delivery(server: Server) {
     webhook(&server, &["*"]).await;
     role(&server).await;
-    let receiver = Receiver::new(|attempt| answer(if attempt.body.contains("Role 0") { 410 } else { 200 }));
+    let receiver = Receiver::new(|attempt| answer(if attempt.body.contains("Role 2") { 410 } else { 200 }));
     deliver(&server, &receiver).await;
     role(&server).await;
     deliver(&server, &receiver).await;

@@ -19,7 +19,8 @@ on_both!(
     export_rejects_pagination_and_csv_rejects_includes,
     head_request_starts_no_export,
     export_rejects_the_same_queries_as_the_list,
-    export_reads_one_snapshot_and_only_two_run_at_once,
+    export_reads_one_snapshot_and_a_user_runs_two_at_once,
+    export_whose_client_has_stalled_ends_when_another_is_refused,
     aborted_export_does_not_look_complete,
     revoked_token_ends_a_running_export,
     slow_reader_is_disconnected_from_its_export,
@@ -264,7 +265,7 @@ async fn until_begun(client: &Client, path: &str) -> TcpStream {
     panic!("no export came to its end");
 }
 
-async fn export_reads_one_snapshot_and_only_two_run_at_once(server: Server) {
+async fn export_reads_one_snapshot_and_a_user_runs_two_at_once(server: Server) {
     fill(&server).await;
     let client = server.admin();
     let csv = client.with("accept", CSV);
@@ -277,6 +278,9 @@ async fn export_reads_one_snapshot_and_only_two_run_at_once(server: Server) {
     let busy = csv.get("/currencies").await;
     busy.refused(503, "unavailable");
     assert_eq!(busy.header("retry-after"), Some("5"));
+    // Another user's succeed.
+    let (_, other) = server.user(&[], &["*"]).await;
+    other.with("accept", CSV).get("/currencies").await.status(200);
     for _ in 0..20 {
         client.get("/products?count=none").await.records("products");
     }
@@ -329,6 +333,33 @@ async fn slow_reader_is_disconnected_from_its_export(server: Server) {
     let _ = stream.read_to_end(&mut bytes).await;
     assert!(!bytes.ends_with(b"\r\n0\r\n\r\n"));
     until_free(&csv, "/currencies?fields=id").await.status(200);
+}
+
+async fn export_whose_client_has_stalled_ends_when_another_is_refused(server: Server) {
+    fill(&server).await;
+    let (_, other) = server.user(&[], &["*"]).await;
+    let (_, third) = server.user(&[], &["*"]).await;
+    let mut stalled = Vec::new();
+    for client in [server.admin(), other] {
+        let csv = client.with("accept", CSV);
+        for path in ["/products", "/products?sort=name"] {
+            let mut stream = csv.begin(path).await;
+            head(&mut stream).await;
+            stalled.push(stream);
+        }
+    }
+    let csv = third.with("accept", CSV);
+    csv.get("/currencies").await.refused(503, "unavailable");
+    tokio::time::sleep(Duration::from_secs(6)).await;
+    csv.get("/currencies").await.refused(503, "unavailable");
+    until_free(&csv, "/currencies").await.status(200);
+    let mut interrupted = 0;
+    for stream in &mut stalled {
+        let mut bytes = Vec::new();
+        let _ = stream.read_to_end(&mut bytes).await;
+        interrupted += usize::from(!bytes.ends_with(b"\r\n0\r\n\r\n"));
+    }
+    assert!(interrupted > 0, "every stalled export is complete");
 }
 
 async fn statement_of_an_abandoned_export_is_cancelled(server: Server) {

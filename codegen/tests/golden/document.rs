@@ -47,7 +47,7 @@ pub struct Model {
         no_sort
     )]
     pub attachable_id: i64,
-    #[field(uuid, read_only, unique, no_filter, no_sort)]
+    #[field(uuid, read_only, default_hook, unique, no_filter, no_sort)]
     pub uuid: Uuid,
     #[field(string(255), required, min_length = 1, filter("cont"))]
     pub original_name: String,
@@ -75,7 +75,7 @@ pub struct Model {
     pub created_at: DateTimeUtc,
     #[field(timestamp(offset), read_only, no_filter, no_sort)]
     pub updated_at: DateTimeUtc,
-    #[field(string(255), secret, detail)]
+    #[field(string(255), secret, default_hook, detail)]
     pub storage_key: String,
     #[field(json, detail)]
     pub exif: Json,

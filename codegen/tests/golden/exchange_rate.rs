@@ -38,7 +38,7 @@ pub struct Model {
     pub target_currency_code: String,
     #[field(decimal(18, 8), required, above = "0")]
     pub rate: Decimal<8>,
-    #[field(decimal(18, 8), above = "0")]
+    #[field(decimal(18, 8), default_hook, above = "0")]
     pub inverse_rate: Decimal<8>,
     #[field(string(255), default = "manual")]
     pub source: String,

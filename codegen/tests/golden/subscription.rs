@@ -63,7 +63,7 @@ pub struct Model {
     pub user_id: i64,
     #[field(boolean, default = "true", no_filter, no_sort)]
     pub is_active: bool,
-    #[field(string(64), secret)]
+    #[field(string(64), secret, default_hook)]
     pub secret: String,
     #[field(timestamp(seconds), read_only, no_filter, no_sort)]
     pub failing_since: Option<DateTimeUtc>,

@@ -148,5 +148,6 @@ async fn status_lists_every_migration_in_order() {
     assert!(pending.iter().all(|migration| migration.status() == MigrationStatus::Pending));
     let names: Vec<&str> = status.iter().map(|migration| migration.name()).collect();
     assert_eq!(names[..2], ["m20261121_000001_platform_text_search", "m20261121_000002_platform_roles"]);
-    assert!(names.is_sorted() && names.len() == Migrator::migrations().len());
+    let listed = Migrator::migrations();
+    assert_eq!(names, listed.iter().map(|migration| migration.name()).collect::<Vec<_>>());
 }

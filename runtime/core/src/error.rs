@@ -212,7 +212,7 @@ pub const CODES: &[(&str, u16, &str)] = &[
     (
         "unavailable",
         503,
-        "The database or the file storage is unavailable, the request timed out, or two exports run already. Retry after \
+        "The database or the file storage is unavailable, the request timed out, or too many exports run. Retry after \
          `Retry-After`.",
     ),
 ];

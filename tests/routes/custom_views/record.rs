@@ -88,7 +88,8 @@ async fn shared_view_is_visible_while_the_user_has_the_role(server: Server) {
     let (user, client) = server.user(&[], &["*"]).await;
     let view = created(&admin, json!({ "visibility": "shared", "role_ids": user["role_ids"] })).await;
     client.get(&format!("/products?view_id={}", view["id"])).await.ok();
-    admin.put(&format!("/users/{}", user["id"]), json!({ "role_ids": [] })).await.ok();
+    let other = admin.post("/roles", json!({ "name": "Other", "abilities": ["*"] })).await.created("role");
+    admin.put(&format!("/users/{}", user["id"]), json!({ "role_ids": [other["id"]] })).await.ok();
     client.get(&path(&view)).await.refused(404, "not_found");
     client.get(&format!("/products?view_id={}", view["id"])).await.invalid("view_id");
 }

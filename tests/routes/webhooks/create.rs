@@ -41,8 +41,18 @@ async fn creating_a_webhook_returns_its_secret_once(server: Server) {
     let body = json!({ "url": "https://example.com/hooks", "events": ["user.created", "role.deleted"] });
     let answer = admin.post("/webhooks", json!({ "webhook": body })).await;
     let created = answer.created("webhook");
-    let shown =
-        ["created_at", "disabled_at", "events", "failing_since", "id", "is_active", "secret", "updated_at", "url"];
+    let shown = [
+        "created_at",
+        "disabled_at",
+        "disabled_reason",
+        "events",
+        "failing_since",
+        "id",
+        "is_active",
+        "secret",
+        "updated_at",
+        "url",
+    ];
     assert_eq!(keys(&created), shown);
     assert_eq!([&created["url"], &created["events"]], [&body["url"], &body["events"]]);
     assert_eq!([&created["is_active"], &created["failing_since"]], [&json!(true), &Value::Null]);

@@ -151,7 +151,8 @@ async fn event_that_the_user_can_no_longer_read_is_not_resent(server: Server) {
     let (request, resend) = (format!("{log}/request"), format!("{log}/resend"));
     writer.get(&request).await.record("request");
     writer.post(&resend, json!({})).await.record("delivery");
-    server.admin().put(&format!("/users/{}", user["id"]), json!({ "role_ids": [] })).await.ok();
+    let role = format!("/roles/{}", user["role_ids"][0]);
+    server.admin().put(&role, json!({ "permissions": [] })).await.ok();
     writer.get(&request).await.refused(403, "permission_missing");
     writer.post(&resend, json!({})).await.refused(403, "permission_missing");
     assert_eq!(receiver.received().len(), 2);

@@ -16,17 +16,21 @@ use sea_orm::{
     AccessMode, ConnectionTrait, DatabaseConnection, IsolationLevel, QueryResult, SqlxError, TransactionOptions, Values,
 };
 use sea_query_sqlx::SqlxValues;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::Notify;
 use tokio::time::timeout;
 
 use super::connection::{TransactionPool, adapt};
 use super::statement_timeout::STEPS_BETWEEN_CHECKS;
 use super::{Connection, Db, Dialect, LazyTransaction, Pool, Sql, statement_timeout};
+use crate::client::{Caller, Client, Lane};
 use crate::error::{Error, Result};
+use crate::fair_queue::{FairQueue, Limits, Permit};
 use crate::metrics;
 
 /// Limit on concurrent exports of a process. Each has a dedicated connection.
-pub const MAX_CONCURRENT_EXPORTS: u32 = 2;
+pub const MAX_CONCURRENT_EXPORTS: u32 = 4;
+/// Limit on concurrent exports of one user.
+const MAX_EXPORTS_PER_USER: usize = 2;
 
 /// Maximum wait for a cancelled statement to end.
 const END_TIMEOUT: Duration = Duration::from_secs(10);
@@ -35,7 +39,9 @@ const END_TIMEOUT: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub(super) struct ExportPool {
     pub(super) pool: TransactionPool,
-    slots: Arc<Semaphore>,
+    slots: FairQueue,
+    /// Notified when an export is refused because of those of other users.
+    wanted: Notify,
 }
 
 /// Consumer of the rows.
@@ -47,21 +53,37 @@ pub trait RowSink: Send {
 
 impl ExportPool {
     pub(super) fn new(connections: DatabaseConnection, metrics: &metrics::Database) -> ExportPool {
+        let all = MAX_CONCURRENT_EXPORTS as usize;
+        let per_client = MAX_EXPORTS_PER_USER;
+        let limits = Limits { all, ordinary: all, writes: all, per_client, writes_per_client: per_client };
         ExportPool {
             pool: TransactionPool { pool: Pool::without_timeout(connections, MAX_CONCURRENT_EXPORTS, metrics) },
-            slots: Arc::new(Semaphore::new(MAX_CONCURRENT_EXPORTS as usize)),
+            slots: FairQueue::new(limits),
+            wanted: Notify::new(),
         }
     }
 }
 
 impl Db {
-    /// Permit for one export, until it is dropped.
+    /// Permit for one export of a user, until it is dropped.
     ///
     /// # Errors
-    /// [`Error::Unavailable`] if [`MAX_CONCURRENT_EXPORTS`] run.
-    pub fn export_slot(&self) -> Result<OwnedSemaphorePermit> {
-        let slot = self.exports.slots.clone().try_acquire_owned();
-        slot.map_err(|_| Error::Unavailable("Two exports are running already. Try again later.".into()))
+    /// [`Error::Unavailable`] if [`MAX_CONCURRENT_EXPORTS`] run, or as many of the user as one may run.
+    pub fn export_slot(&self, user_id: Option<i64>) -> Result<Permit> {
+        let caller = Caller { client: user_id.map_or(Client::Server, Client::User), lane: Lane::Read };
+        let slots = &self.exports.slots;
+        slots.try_acquire(caller).ok_or_else(|| {
+            if slots.is_share_used(caller) {
+                return Error::Unavailable("Two of your exports are running already. Try again later.".into());
+            }
+            self.exports.wanted.notify_waiters();
+            Error::Unavailable("Too many exports are running. Try again later.".into())
+        })
+    }
+
+    /// Waits until an export is refused because of those of other users.
+    pub async fn export_wanted(&self) {
+        self.exports.wanted.notified().await;
     }
 
     /// Passes all rows of a statement to `sink`, at first `first_batch` of them. When `cancelled` completes, the

@@ -133,7 +133,7 @@ impl<'a> Planner<'a> {
     }
 
     /// The field of this name, if the caller may read it.
-    pub(super) fn readable(self, name: &str) -> Option<&'static FieldMeta> {
+    pub fn readable(self, name: &str) -> Option<&'static FieldMeta> {
         self.entry.field(name).filter(|field| self.entry.may_read_field(field, self.caller))
     }
 

@@ -8,7 +8,7 @@ use super::record::{Entity, Model};
 use charter_core::catalog::{Catalog, Entry};
 use charter_core::custom_field::{self, Types};
 use charter_core::error::{Error, Result};
-use charter_core::meta::Shown;
+use charter_core::meta::{FieldMeta, Shown};
 use charter_core::ops::Context;
 use charter_core::principal::Principal;
 use charter_core::query::{Filter, Planner};
@@ -52,12 +52,13 @@ impl<'c> ViewValidator<'c> {
     pub(super) fn column(&self, column: &str) -> Result<(), String> {
         let known = match column.strip_prefix("cf.") {
             Some(name) => self.entry.meta.custom_fields && self.custom.of.contains_key(name),
-            None => self.entry.field(column).is_some_and(|f| f.shown != Shown::Never),
+            None => self.planner().readable(column).is_some_and(|f| f.shown != Shown::Never),
         };
         if known {
             return Ok(());
         }
-        let names = self.entry.meta.fields.iter().filter(|f| f.shown != Shown::Never).map(|f| f.name);
+        let is_shown = |f: &&FieldMeta| f.shown != Shown::Never && self.planner().readable(f.name).is_some();
+        let names = self.entry.meta.fields.iter().filter(is_shown).map(|f| f.name);
         Err(format!("refers to an unknown column `{column}`{}", hint(column, names)))
     }
 

@@ -11,7 +11,7 @@ use futures_util::stream::{self, BoxStream};
 use sea_orm::QueryResult;
 use serde_json::json;
 use tokio::sync::mpsc;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 use super::Revalidate;
 use super::csv::Csv;
@@ -41,6 +41,9 @@ const MAX_BLOCK_ROWS: usize = 500;
 /// A client has this time to take a response, and more for one with many bytes.
 const MIN_SEND_TIME: Duration = Duration::from_secs(60);
 const MIN_BYTES_PER_SECOND: usize = 32 << 10;
+
+/// A client that takes nothing for this time loses its export when another one is refused.
+const STALL_TIME: Duration = Duration::from_secs(5);
 
 /// Time that a client has to read this many bytes.
 pub fn send_timeout(bytes: usize) -> Duration {
@@ -155,7 +158,7 @@ pub async fn export(
     if head {
         return Ok(Exported { file_name, body: Box::pin(stream::empty()) });
     }
-    let slot = context.state().db.export_slot()?;
+    let slot = context.state().db.export_slot(context.caller().user_id)?;
     let mut buffer = Vec::new();
     let csv = match format {
         Format::Lines => None,
@@ -263,18 +266,18 @@ impl Writer {
         if let Err(error) = record_event_alone(&context, record, "export_end", &details).await {
             tracing::error!(request_id, resource, records, %error, "the end of an export could not be audited");
         }
-        let last = match result {
+        match result {
             Ok(()) => {
                 tracing::info!(request_id, resource, records, bytes, "export finished");
-                Message::End
+                // The receiver may be closed.
+                let _ = timeout(send_timeout(0), self.sender.send(Message::End)).await;
             }
             Err(error) => {
                 tracing::warn!(request_id, resource, records, bytes, %error, "export failed");
-                Message::Failed(error)
+                // A stalled client must not hold the slot: without a message, the closed channel is the error.
+                let _ = self.sender.try_send(Message::Failed(error));
             }
-        };
-        // The receiver may be closed.
-        let _ = timeout(send_timeout(0), self.sender.send(last)).await;
+        }
     }
 
     async fn send(&mut self) -> Result<()> {
@@ -290,7 +293,14 @@ impl Writer {
             return Err(too_slow());
         }
         self.bytes += block.len();
-        let sent = timeout(remaining, self.sender.send(Message::Bytes(block))).await;
+        let is_wanted = async {
+            sleep(STALL_TIME).await;
+            self.state.db.export_wanted().await;
+        };
+        let sent = tokio::select! {
+            sent = timeout(remaining, self.sender.send(Message::Bytes(block))) => sent,
+            () = is_wanted => return Err(too_slow()),
+        };
         self.waited += self.state.clock.instant() - started_at;
         match sent {
             Ok(Ok(())) => Ok(()),
