@@ -244,7 +244,7 @@ impl Destination {
         }
     }
 
-    /// What becomes of the draft, if it is one of a record.
+    /// The message that a draft of a record is preserved.
     pub(super) fn notice(&self, state: &ServerState) -> Option<String> {
         (self.draft.is_some() && is_record_form(state, &self.to)).then(|| DRAFT_PRESERVED.to_string())
     }
