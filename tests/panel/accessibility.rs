@@ -4,6 +4,7 @@
 use charter_runtime::webhook::UrlPolicy;
 use serde_json::{Value, json};
 
+use super::second_factor::code;
 use super::{PASSWORD, admin, invitation};
 use crate::support::{Browser, Client, Database, Receiver, Server, run};
 
@@ -153,6 +154,10 @@ async fn pages(server: Server) {
     let mut browser = admin(&server).await;
     let mut paths: Vec<String> = [
         "/",
+        "/panel/account",
+        "/panel/account/second-factor",
+        "/panel/account/sessions/end-others",
+        "/panel/account/tokens/1/revoke",
         "/panel/password",
         "/products?q[name_cont]=x",
         "/products?q[weight_gt]=x",
@@ -269,5 +274,23 @@ async fn forms(server: Server) {
     browser.press("[data-all]");
     checker.follow(&mut browser, "[data-bulk] [value=restore]", "3 products will be restored");
     checker.follow(&mut browser, "main form .primary", "3 products were restored");
+
+    browser.open("/panel/account/second-factor");
+    let secret = browser.text("code.code").replace(' ', "");
+    browser.fill("#code", "no code");
+    browser.fill("#password", PASSWORD);
+    checker.follow(&mut browser, "main form .primary", "check the clock");
+    browser.fill("#code", &code(&server, &secret, 0));
+    browser.fill("#password", PASSWORD);
+    checker.follow(&mut browser, "main form .primary", "not shown again");
+    checker.open(&mut browser, "/panel/account");
+    checker.open(&mut browser, "/panel/account/second-factor/turn-off");
+    browser.press(".me summary");
+    browser.follow("form[action='/panel/sign-out'] button");
+    browser.fill("#email", "admin@example.com");
+    browser.fill("#password", PASSWORD);
+    checker.follow(&mut browser, "form button", "Enter your code");
+    browser.fill("#code", "no code");
+    checker.follow(&mut browser, "form button", "was used before");
     checker.is_content(20);
 }

@@ -2,6 +2,7 @@
 
 mod accessibility;
 mod account_log;
+mod account_page;
 mod admin_pages;
 mod bulk_all_matching;
 mod cookie_client;
@@ -18,6 +19,7 @@ mod records;
 mod references;
 mod related_rows;
 mod saved_view_form;
+mod second_factor;
 mod sessions;
 mod sign_in;
 mod sign_in_limits;

@@ -223,7 +223,9 @@ async fn erasing_a_person_removes_name_email_and_access_and_keeps_the_audit_entr
     let rights = [&erased["is_active"], &erased["is_admin"], &erased["role_ids"]];
     assert_eq!(rights, [&json!(false), &json!(false), &json!([])]);
     client.get("/members").await.refused(401, "invalid_token");
-    for table in ["user_passwords", "user_sessions", "user_invitations", "tokens"] {
+    for table in
+        ["user_passwords", "user_sessions", "user_invitations", "user_second_factors", "user_recovery_codes", "tokens"]
+    {
         let rows = server.texts(&format!("SELECT 'row' AS text FROM {table} WHERE user_id = {id}")).await;
         assert!(rows.is_empty(), "{table}");
     }

@@ -21,6 +21,8 @@ mod m20261127_000014_platform_role_abilities;
 mod m20261127_000015_platform_webhook_rights;
 mod m20261127_000016_platform_audit_address;
 mod m20261127_000017_platform_known_networks;
+mod m20261127_000018_platform_session_details;
+mod m20261127_000019_platform_second_factors;
 
 /// The runtime's migrations, oldest first.
 pub fn migrations() -> Vec<Box<dyn MigrationTrait>> {
@@ -42,5 +44,7 @@ pub fn migrations() -> Vec<Box<dyn MigrationTrait>> {
         Transactional::boxed(m20261127_000015_platform_webhook_rights::Migration),
         Transactional::boxed(m20261127_000016_platform_audit_address::Migration),
         Transactional::boxed(m20261127_000017_platform_known_networks::Migration),
+        Transactional::boxed(m20261127_000018_platform_session_details::Migration),
+        Transactional::boxed(m20261127_000019_platform_second_factors::Migration),
     ]
 }

@@ -134,6 +134,7 @@ fn navigation(request: &PanelRequest<'_>) -> Markup {
                     summary { span .who { (request.user.name) } }
                     p .faint { (request.user.email) }
                     ul {
+                        li { a href="/panel/account" { "Your account" } }
                         li { a href="/panel/password" { "Change password" } }
                         li { a href="/docs" { "API reference" } }
                         li { button type="button" .plain data-keys { "Keyboard shortcuts" } }

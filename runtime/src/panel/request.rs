@@ -50,6 +50,7 @@ pub(super) struct RawRequest {
     pub wants_html: bool,
     pub request_id: Option<String>,
     pub client_address: Option<IpAddr>,
+    pub user_agent: Option<String>,
     /// The `traceparent` header, passed on to the API.
     pub traceparent: Option<String>,
 }
@@ -94,6 +95,7 @@ impl RawRequest {
             wants_html: accepts_html(request),
             request_id: headers::request_id(request),
             client_address: Some(client_address(request, &state.config.trusted_proxies)),
+            user_agent: headers::text(request, "user-agent"),
             traceparent: headers::trace(request).and_then(|_| headers::text(request, TRACEPARENT)),
             path,
         })

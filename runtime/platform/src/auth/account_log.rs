@@ -1,4 +1,4 @@
-//! Audit entries of accounts: sign-ins, sign-outs, passwords, invitations and the first use of a token.
+//! Audit entries of accounts: sign-ins, sign-outs, passwords, second factors, invitations and the first use of a token.
 
 use sea_orm::entity::prelude::*;
 use serde_json::json;
@@ -23,6 +23,10 @@ pub(super) enum AccountEvent {
     AcceptInvitation,
     SetPassword,
     ChangePassword,
+    EndSessions,
+    AddSecondFactor,
+    RemoveSecondFactor,
+    UseRecoveryCode,
 }
 
 impl AccountEvent {
@@ -34,13 +38,27 @@ impl AccountEvent {
             AccountEvent::AcceptInvitation => "accept_invitation",
             AccountEvent::SetPassword => "set_password",
             AccountEvent::ChangePassword => "change_password",
+            AccountEvent::EndSessions => "end_sessions",
+            AccountEvent::AddSecondFactor => "second_factor_added",
+            AccountEvent::RemoveSecondFactor => "second_factor_removed",
+            AccountEvent::UseRecoveryCode => "recovery_code_used",
         }
     }
 }
 
 /// Inserts the entry of an event of this user, in the context's transaction.
 pub(super) async fn record(context: &Context<'_>, user_id: i64, event: AccountEvent) -> Result<()> {
-    record_event(context, (user::Entity::meta().plural, user_id), event.action(), &[]).await
+    record_with(context, user_id, event, &[]).await
+}
+
+/// [`record`] with details.
+pub(super) async fn record_with(
+    context: &Context<'_>,
+    user_id: i64,
+    event: AccountEvent,
+    details: &[(&str, Json)],
+) -> Result<()> {
+    record_event(context, (user::Entity::meta().plural, user_id), event.action(), details).await
 }
 
 /// The user as the caller of the request that has just proved to be theirs, by a password or an invitation.

@@ -3,7 +3,7 @@
 use sea_orm::entity::prelude::*;
 use serde_json::json;
 
-use super::{invitation, known_network, session, token, user};
+use super::{invitation, known_network, second_factor, session, token, user};
 use charter_core::db::Sql;
 use charter_core::error::Result;
 use charter_core::ops::audit::ERASED;
@@ -14,8 +14,8 @@ use charter_core::resource::Resource;
 /// Fields of a user that identify the person.
 const PERSONAL_FIELDS: [&str; 2] = ["name", "email"];
 
-/// Deletes the tokens of a user, each with its audit entry, and the password, the sessions and the invitations, in the
-/// context's transaction.
+/// Deletes the tokens of a user, each with its audit entry, and the password, the second factor, the sessions and the
+/// invitations, in the context's transaction.
 pub(super) async fn end_access(context: &Context<'_>, user_id: i64) -> Result<()> {
     let (state, transaction) = (context.state(), context.db());
     let tokens = context.catalog().linked(token::Entity::meta().name);
@@ -25,6 +25,7 @@ pub(super) async fn end_access(context: &Context<'_>, user_id: i64) -> Result<()
     let mut sql = Sql::new(state.db.dialect(), "DELETE FROM \"user_passwords\" WHERE \"user_id\" = ");
     sql.bind(user_id);
     sql.run(transaction).await?;
+    second_factor::remove(context, user_id).await?;
     known_network::forget(context, user_id).await?;
     invitation::end(state.db.dialect(), transaction, user_id).await?;
     session::end_all(state, transaction, user_id).await

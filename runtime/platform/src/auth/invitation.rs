@@ -3,8 +3,9 @@
 use chrono::TimeDelta;
 
 use super::account_log::{self, AccountEvent};
+use super::password::Password;
 use super::secret::{digest, random_base62};
-use super::{password, session};
+use super::{password, second_factor, session};
 use charter_core::db::{Connection, Dialect, Sql};
 use charter_core::error::Result;
 use charter_core::ops::{Context, State};
@@ -58,11 +59,25 @@ pub async fn find(state: &State, secret: &str) -> Result<Option<(i64, String, St
     row.map(|row| Ok((row.try_get("", "id")?, row.try_get("", "name")?, row.try_get("", "email")?))).transpose()
 }
 
-/// Sets the password of the invited user, ends the invitation, and starts a session; returns its secret.
+/// Result of [`accept`].
+pub enum Accepted {
+    /// The secret of the new session.
+    Session(String),
+    /// The password is set. The user has a second factor: no session was started.
+    NeedsCode(Password),
+}
+
+/// Sets the password of the invited user, ends the invitation, and starts a session, unless the user has a second
+/// factor. Returns `None` if the invitation has ended.
 ///
 /// # Errors
 /// Those of [`password::prepare`], which leave the invitation valid.
-pub async fn accept(context: &Context<'_>, secret: &str, password: &str) -> Result<Option<String>> {
+pub async fn accept(
+    context: &Context<'_>,
+    secret: &str,
+    password: &str,
+    user_agent: Option<&str>,
+) -> Result<Option<Accepted>> {
     let state = context.state_arc();
     let Some((user_id, ..)) = find(state, secret).await? else { return Ok(None) };
     let prepared = password::prepare(state, user_id, password).await?;
@@ -77,7 +92,12 @@ pub async fn accept(context: &Context<'_>, secret: &str, password: &str) -> Resu
     }
     account_log::record(&context, user_id, AccountEvent::AcceptInvitation).await?;
     password::store(&context, &prepared, None).await?;
-    let Some(secret) = session::insert(&context, &prepared).await? else { return Ok(None) };
+    // A concurrent set-up of a second factor updates the row of the password, too.
+    if second_factor::is_on(&context, user_id).await? {
+        session::commit(state, transaction).await?;
+        return Ok(Some(Accepted::NeedsCode(prepared)));
+    }
+    let Some(secret) = session::insert(&context, &prepared, user_agent).await? else { return Ok(None) };
     session::commit(state, transaction).await?;
-    Ok(Some(secret))
+    Ok(Some(Accepted::Session(secret)))
 }

@@ -4,13 +4,18 @@ mod account_log;
 mod erasure;
 pub mod invitation;
 pub mod known_network;
+pub mod own_sessions;
 pub mod password;
 mod password_policy;
+pub mod pending_sign_in;
+mod recovery_code;
 pub mod role;
+pub mod second_factor;
 mod secret;
 pub mod session;
 pub mod token;
 mod token_cache;
+mod totp;
 pub mod user;
 
 use charter_core::error::Result;

@@ -44,7 +44,12 @@ pub async fn set(context: &Context<'_>, user_id: i64, password: &str) -> Result<
 ///
 /// # Errors
 /// Those of [`prepare`].
-pub async fn change(context: &Context<'_>, old: &Password, password: &str) -> Result<Option<String>> {
+pub async fn change(
+    context: &Context<'_>,
+    old: &Password,
+    password: &str,
+    user_agent: Option<&str>,
+) -> Result<Option<String>> {
     let state = context.state_arc();
     let prepared = prepare(state, old.user_id, password).await?;
     let transaction = state.db.begin().await?;
@@ -52,7 +57,7 @@ pub async fn change(context: &Context<'_>, old: &Password, password: &str) -> Re
     if !store(&context, &prepared, Some(old)).await? {
         return Ok(None);
     }
-    let Some(secret) = session::insert(&context, &prepared).await? else { return Ok(None) };
+    let Some(secret) = session::insert(&context, &prepared, user_agent).await? else { return Ok(None) };
     session::commit(state, transaction).await?;
     Ok(Some(secret))
 }

@@ -12,7 +12,7 @@ use super::known_network;
 use super::password::Password;
 use super::secret::{digest, random_base62};
 use super::token_cache::load_principal;
-use super::user;
+use super::{second_factor, user};
 use charter_core::db::{Connection, Dialect, Sql};
 use charter_core::error::{Error, Result};
 use charter_core::ops::{Context, State};
@@ -20,9 +20,11 @@ use charter_core::principal::Principal;
 use charter_core::ttl_cache::TtlCache;
 
 const SECRET_CHARACTERS: usize = 43;
+/// Stored characters of the `User-Agent` header.
+const USER_AGENT_CHARACTERS: usize = 255;
 /// A session ends after this time without use, and at the latest after [`MAX_LIFETIME`].
-const IDLE_TIMEOUT: TimeDelta = TimeDelta::hours(12);
-const MAX_LIFETIME: TimeDelta = TimeDelta::days(30);
+pub(super) const IDLE_TIMEOUT: TimeDelta = TimeDelta::hours(12);
+pub(super) const MAX_LIFETIME: TimeDelta = TimeDelta::days(30);
 /// Interval between rotations of the secret. The previous secret stays valid for the grace period, for requests in
 /// progress, and until the new one is used, because its response may be lost.
 const ROTATION_INTERVAL: TimeDelta = TimeDelta::hours(1);
@@ -42,7 +44,7 @@ pub struct SignedIn {
     pub principal: Arc<Principal>,
     pub name: String,
     pub email: String,
-    id: i64,
+    pub(super) id: i64,
     created_at: DateTime<Utc>,
 }
 
@@ -96,35 +98,58 @@ impl SessionCache {
     }
 }
 
-/// Starts a session after a successful verification and returns its secret. Returns `None` if the password has been
-/// changed or the user deactivated in the meantime.
-///
-/// # Errors
-/// If the database fails.
-pub async fn begin(context: &Context<'_>, password: &Password) -> Result<Option<String>> {
-    let transaction = context.state().db.begin().await?;
-    let secret = insert(&context.with_connection(&transaction), password).await?;
-    transaction.commit().await?;
-    Ok(secret)
+/// Result of [`begin`].
+pub enum Begun {
+    /// The secret of the new session.
+    Session(String),
+    /// The user has a second factor: no session was started.
+    NeedsCode,
+    /// The password has been changed or the user deactivated in the meantime.
+    Refused,
 }
 
-/// Starts a session in the context's transaction and deletes expired sessions of the user.
+/// Starts a session after a password was verified, unless the user has a second factor. The start of `user_agent`, the
+/// request's header, is stored.
 ///
 /// # Errors
 /// If the database fails.
-pub(super) async fn insert(context: &Context<'_>, password: &Password) -> Result<Option<String>> {
+pub async fn begin(context: &Context<'_>, password: &Password, user_agent: Option<&str>) -> Result<Begun> {
+    let transaction = context.state().db.begin().await?;
+    let context = context.with_connection(&transaction);
+    let Some(secret) = insert(&context, password, user_agent).await? else { return Ok(Begun::Refused) };
+    // Read after `insert`, which waits for a transaction that sets up a second factor. Nothing is committed.
+    if second_factor::is_on(&context, password.user_id).await? {
+        return Ok(Begun::NeedsCode);
+    }
+    transaction.commit().await?;
+    Ok(Begun::Session(secret))
+}
+
+/// Starts a session in the context's transaction and deletes expired sessions of the user. The caller has verified the
+/// second factor, if there is one.
+///
+/// # Errors
+/// If the database fails.
+pub(super) async fn insert(
+    context: &Context<'_>,
+    password: &Password,
+    user_agent: Option<&str>,
+) -> Result<Option<String>> {
     let (transaction, dialect, now) = (context.db(), context.state().db.dialect(), context.now());
     let secret = random_base62(SECRET_CHARACTERS)?;
     let mut expired = Sql::new(dialect, "DELETE FROM \"user_sessions\" WHERE \"user_id\" = ");
     expired.bind(password.user_id).push(" AND (\"last_used_at\" < ").bind(now - IDLE_TIMEOUT);
     expired.push(" OR \"created_at\" < ").bind(now - MAX_LIFETIME).push(")");
     expired.run(transaction).await?;
-    let columns = "\"user_id\", \"digest\", \"created_at\", \"rotated_at\", \"last_used_at\"";
+    let columns =
+        "\"user_id\", \"digest\", \"created_at\", \"rotated_at\", \"last_used_at\", \"address\", \"user_agent\"";
     let mut sql = Sql::new(dialect, format!("INSERT INTO \"user_sessions\" ({columns}) SELECT u.\"id\", "));
     sql.bind(hex::encode(digest(&secret)));
     for _ in 0..3 {
         sql.push(", ").bind(now);
     }
+    sql.push(", ").bind(context.client_address().map(|address| address.to_string()));
+    sql.push(", ").bind(user_agent.map(|text| text.chars().take(USER_AGENT_CHARACTERS).collect::<String>()));
     sql.push(" FROM \"users\" u JOIN \"user_passwords\" p ON p.\"user_id\" = u.\"id\" WHERE u.\"id\" = ");
     sql.bind(password.user_id).push(" AND p.\"hash\" = ").bind(password.hash.as_str());
     sql.push(" AND u.\"is_active\" = ").bind(true);

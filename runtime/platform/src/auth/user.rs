@@ -5,10 +5,13 @@ use sea_orm::ActiveValue::Set;
 use sea_orm::entity::prelude::*;
 
 use super::TokenCache;
-use super::{erasure, invitation, role, session};
+use super::{erasure, invitation, role, second_factor, session};
 use charter_core::db::{Lock, Sql};
 use charter_core::error::{Error, Result};
-use charter_core::ops::{Context, Draft, Route};
+use charter_core::ops::write::update::update;
+use charter_core::ops::{Body, Context, Draft, Preconditions, Route, Transaction, after_commit};
+use charter_core::query::Condition;
+use charter_core::resource::Resource;
 
 #[allow(clippy::duplicated_attributes, reason = "all actions are on a record")]
 #[derive(Clone, Debug, PartialEq, Resource)]
@@ -31,6 +34,11 @@ use charter_core::ops::{Context, Draft, Route};
     name = "erase",
     on = "record",
     description = "Erases the person: name and email address are replaced by neutral ones, in the audit log too, and the account is deactivated for good, without its password, sessions, tokens, roles and invitations. Records and audit entries keep the user's id. For administrators with the ability `*`."
+))]
+#[resource(action(
+    name = "remove_second_factor",
+    on = "record",
+    description = "Removes the second factor of the user with its recovery codes, and ends the user's panel sessions. The user then signs in with the password alone. For administrators with the ability `*`."
 ))]
 pub struct Model {
     pub id: i64,
@@ -55,8 +63,23 @@ pub struct Model {
 }
 
 pub fn route() -> Route {
-    charter_core::route!(Entity, Behaviour, hooks(guard, check, before_save, before_delete, after_commit), actions(record deactivate, record invite, record erase))
+    charter_core::route!(Entity, Behaviour, hooks(guard, check, before_save, before_delete, after_commit), actions(record deactivate, record invite, record remove_second_factor, record erase))
         .granting_access()
+}
+
+/// Changes the name of a user on behalf of this user, who needs no permission for it. The change is validated, and has
+/// its event and its audit entry.
+///
+/// # Errors
+/// 422 under `name`.
+pub async fn rename(context: &Context<'_>, user_id: i64, name: &str) -> Result<()> {
+    let json = serde_json::json!({ "name": name }).to_string();
+    let body = Body::read(json.as_bytes(), None)?;
+    let entry = context.catalog().linked(Entity::meta().name);
+    let transaction = Transaction::begin(context.state()).await?;
+    let (every, conditions) = (Condition::always(), Preconditions::default());
+    update(&context.in_transaction(&transaction), entry, user_id, every, &conditions, &body, None).await?;
+    transaction.commit(context).await
 }
 
 trait Behaviour {
@@ -67,6 +90,10 @@ trait Behaviour {
     fn after_commit(context: &Context<'_>, user: &Model) -> impl Future<Output = Result<()>> + Send;
     fn deactivate(context: &Context<'_>, draft: &mut Draft<Entity>) -> impl Future<Output = Result<()>> + Send;
     fn invite(context: &Context<'_>, draft: &mut Draft<Entity>) -> impl Future<Output = Result<()>> + Send;
+    fn remove_second_factor(
+        context: &Context<'_>,
+        draft: &mut Draft<Entity>,
+    ) -> impl Future<Output = Result<()>> + Send;
     fn erase(context: &Context<'_>, draft: &mut Draft<Entity>) -> impl Future<Output = Result<()>> + Send;
 }
 
@@ -173,6 +200,25 @@ impl Behaviour for Entity {
         let secret = invitation::create(context, user.id).await?;
         draft.reveal("invitation_url", &invitation::url(context.state(), &secret));
         Ok(())
+    }
+
+    /// Removes the second factor of a user who has lost it.
+    async fn remove_second_factor(context: &Context<'_>, draft: &mut Draft<Entity>) -> Result<()> {
+        let caller = context.caller();
+        caller.need_ability("*")?;
+        if !caller.is_admin {
+            return Err(Error::AdministratorsOnly);
+        }
+        let Some(user) = draft.before.as_ref() else { return Err(Error::NotFound) };
+        // A token of one's own has no password to ask for, and rescues the last administrator.
+        if caller.user_id == Some(user.id) && caller.token_id.is_none() {
+            return Err(Error::Conflict("Turn off your own second factor on the page of your account.".into()));
+        }
+        if !second_factor::remove(context, user.id).await? {
+            return Err(Error::Conflict("The user has no second factor.".into()));
+        }
+        session::end_all(context.state(), context.db(), user.id).await?;
+        after_commit(context, context.catalog().linked(Entity::meta().name), user.id).await
     }
 
     /// Erases the person. The account stays, because records and audit entries refer to it.

@@ -44,9 +44,11 @@ pub(crate) async fn render_inline(request: &PanelRequest<'_>, target: &Target<'_
 /// Returns true if the user may run an action.
 pub(crate) fn may_run(request: &PanelRequest<'_>, target: &Target<'_>, action: &'static ActionMeta) -> bool {
     let caller = &request.user.principal;
-    // The actions that are limited to administrators. Nobody erases the own account.
-    let is_limited = target.entry.meta.name == "user" && matches!(action.name, "invite" | "erase");
-    if is_limited && (!caller.is_admin || (action.name == "erase" && target.id == caller.user_id)) {
+    // The actions that are limited to administrators. Nobody erases the own account, or removes the own second factor
+    // without the password.
+    let is_limited =
+        target.entry.meta.name == "user" && matches!(action.name, "invite" | "erase" | "remove_second_factor");
+    if is_limited && (!caller.is_admin || (action.name != "invite" && target.id == caller.user_id)) {
         return false;
     }
     let entry = target.entry;
@@ -70,8 +72,11 @@ pub(crate) fn is_done(action: &ActionMeta, record: &Value) -> bool {
 
 /// The question that a script asks before it runs an action that cannot be undone.
 fn confirmation(target: &Target<'_>, action: &ActionMeta) -> Option<&'static str> {
-    let is_final = target.entry.meta.name == "user" && action.name == "erase";
-    is_final.then_some("Erase this person? Name, email address and access cannot be restored.")
+    match (target.entry.meta.name, action.name) {
+        ("user", "erase") => Some("Erase this person? Name, email address and access cannot be restored."),
+        ("user", "remove_second_factor") => Some("Remove the second factor? The password alone then signs in."),
+        _ => None,
+    }
 }
 
 /// The button that runs an action, or the link to its form.

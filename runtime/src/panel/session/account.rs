@@ -8,7 +8,8 @@ use salvo::http::StatusCode;
 
 use super::cookie;
 use super::flash::Flash;
-use super::sign_in::{admit_attempt, forget_attempts};
+use super::sign_in::{Destination, admit_attempt, forget_attempts};
+use super::{account_page, second_factor, sign_in_code};
 use crate::panel::request::{PanelRequest, RawRequest, form_value, read_form};
 use crate::panel::{layout, redirect, url};
 use crate::server::Response;
@@ -16,6 +17,7 @@ use crate::server::ServerState;
 use charter_core::error::{Error, Result};
 use charter_core::principal::Principal;
 use charter_core::query::Pair;
+use charter_platform::auth::invitation::Accepted;
 use charter_platform::auth::{SignedIn, invitation, password, session};
 
 /// Handles the paths below `/panel` of a signed-in user.
@@ -46,6 +48,10 @@ pub(crate) async fn handle(http_request: &mut Request, request: &PanelRequest<'_
             }
             Ok(answer)
         }
+        (_, ["account", "second-factor", rest @ ..]) => {
+            second_factor::handle(http_request, request, post, rest, &form).await
+        }
+        (_, ["account", rest @ ..]) => account_page::handle(request, post, rest, &form).await,
         _ => Err(Error::NotFound),
     }
 }
@@ -57,7 +63,7 @@ async fn change_password(request: &PanelRequest<'_>, current: &str, new: &str) -
     let Some(current) = current.filter(|current| Some(current.user_id) == user.principal.user_id) else {
         return Ok(incorrect());
     };
-    match password::change(&request.context(), &current, new).await {
+    match password::change(&request.context(), &current, new, request.raw.user_agent.as_deref()).await {
         Ok(Some(secret)) => {
             let home = redirect("/").with_text(cookie::SET_COOKIE, &cookie::set_session(state, &secret));
             Ok(Flash::Saved.add_to(home))
@@ -122,8 +128,14 @@ pub(crate) async fn accept_invitation(
 ) -> Result<Response> {
     let stranger = Principal::default();
     let context = raw.context(state, &stranger);
-    match invitation::accept(&context, secret, form_value(form, "password").unwrap_or_default()).await {
-        Ok(Some(session)) => Ok(redirect("/").with_text(cookie::SET_COOKIE, &cookie::set_session(state, &session))),
+    let password = form_value(form, "password").unwrap_or_default();
+    match invitation::accept(&context, secret, password, raw.user_agent.as_deref()).await {
+        Ok(Some(Accepted::Session(session))) => {
+            Ok(redirect("/").with_text(cookie::SET_COOKIE, &cookie::set_session(state, &session)))
+        }
+        Ok(Some(Accepted::NeedsCode(password))) => {
+            sign_in_code::ask(&context, state, raw, &password, &Destination::of(&[]))
+        }
         Ok(None) => Ok(expired_link_page(state, raw)),
         Err(Error::Invalid(errors)) => invitation_page(state, raw, secret, Some(errors.messages("password"))).await,
         Err(error) => Err(error),

@@ -1,7 +1,14 @@
 //! Sign-in, passwords, cookies and CSRF protection of the panel.
 
 pub(super) mod account;
+mod account_page;
+mod browser_name;
 pub(super) mod cookie;
 pub(super) mod csrf;
 pub(super) mod flash;
+mod own_sessions;
+mod own_tokens;
+mod qr_code;
+mod second_factor;
 pub(super) mod sign_in;
+mod sign_in_code;

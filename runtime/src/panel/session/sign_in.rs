@@ -10,7 +10,7 @@ use salvo::http::StatusCode;
 
 use super::csrf::CsrfToken;
 use super::flash::Flash;
-use super::{account, cookie};
+use super::{account, cookie, sign_in_code};
 use crate::panel::record::form as record_form;
 use crate::panel::request::{
     PanelRequest, RawRequest, form_value, path_segments, read_form_limited, require_same_site, return_path,
@@ -24,7 +24,7 @@ use charter_core::header;
 use charter_core::principal::Principal;
 use charter_core::query::{Pair, decode};
 use charter_platform::auth::known_network::{self, network_of};
-use charter_platform::auth::session::CookieSession;
+use charter_platform::auth::session::{Begun, CookieSession};
 use charter_platform::auth::{password, record_failed_sign_in, session};
 
 const DRAFT_PRESERVED: &str = "You are signed out. Your input is preserved. Sign in to continue.";
@@ -35,7 +35,7 @@ const DRAFT_TOO_LONG: &str = "You are signed out, and your input is too long to 
 /// Limit of a form that is kept as a draft, in bytes. Anybody may send it.
 const MAX_DRAFT_BYTES: usize = 64 << 10;
 /// Limit of the sign-in form, in bytes. It contains the draft, percent-encoded.
-const MAX_SIGN_IN_FORM_BYTES: usize = 1 << 20;
+pub(super) const MAX_SIGN_IN_FORM_BYTES: usize = 1 << 20;
 
 const MAX_EMAIL_CHARS: usize = 255;
 
@@ -49,13 +49,14 @@ pub(crate) async fn handle_signed_out(
     session: Option<&CookieSession>,
 ) -> Result<Option<Response>> {
     let post = http_request.method().as_str() == "POST";
-    if post && matches!(rest, ["sign-in"] | ["invitation", _]) {
+    if post && matches!(rest, ["sign-in"] | ["sign-in", "code"] | ["invitation", _]) {
         require_same_site(state, http_request)?;
     }
     Ok(Some(match (post, rest) {
         (false, ["sign-in"]) if session.is_some() => redirect(&redirect_target(raw)),
         (false, ["sign-in"]) => sign_in_page(state, raw, StatusCode::OK, &SignInForm::leading_to(redirect_target(raw))),
         (true, ["sign-in"]) => sign_in(panel, state, http_request, raw).await?,
+        (true, ["sign-in", "code"]) => sign_in_code::handle(panel, state, http_request, raw).await?,
         (false, ["invitation", secret]) => account::invitation_page(state, raw, secret, None).await?,
         (true, ["invitation", secret]) => {
             state.sign_ins.addresses.admit(client_ip(http_request, &state.config.trusted_proxies))?;
@@ -92,9 +93,9 @@ pub(crate) async fn require_sign_in(
     };
     let notice = if draft.is_some() { DRAFT_PRESERVED } else { DRAFT_TOO_LONG };
     let form = SignInForm {
-        draft,
+        destination: Destination { to: raw.path.clone(), draft },
         notice: is_record_form(state, &raw.path).then(|| notice.into()),
-        ..SignInForm::leading_to(raw.path.clone())
+        ..SignInForm::default()
     };
     Ok(sign_in_page(state, raw, StatusCode::UNAUTHORIZED, &form))
 }
@@ -114,29 +115,33 @@ fn redirect_target(raw: &RawRequest) -> String {
 }
 
 #[derive(Default)]
-struct SignInForm {
-    to: String,
-    email: String,
-    draft: Option<String>,
-    notice: Option<String>,
-    problem: Option<String>,
+pub(super) struct SignInForm {
+    pub destination: Destination,
+    pub email: String,
+    pub notice: Option<String>,
+    pub problem: Option<String>,
 }
 
 impl SignInForm {
     fn leading_to(to: String) -> SignInForm {
-        SignInForm { to, ..SignInForm::default() }
+        SignInForm { destination: Destination { to, draft: None }, ..SignInForm::default() }
+    }
+
+    /// The form after a refusal, without an address.
+    pub(super) fn refused(state: &ServerState, destination: Destination, problem: String) -> SignInForm {
+        let notice = destination.notice(state);
+        SignInForm { destination, notice, problem: Some(problem), ..SignInForm::default() }
     }
 }
 
-fn sign_in_page(state: &ServerState, raw: &RawRequest, status: StatusCode, form: &SignInForm) -> Response {
+pub(super) fn sign_in_page(state: &ServerState, raw: &RawRequest, status: StatusCode, form: &SignInForm) -> Response {
     let content = html! {
         (layout::logo())
         h1 { "Sign in to " (state.name_for_people()) }
         @if let Some(notice) = &form.notice { div .notice role="status" { p { (notice) } } }
         @if let Some(problem) = &form.problem { div .problem role="alert" { p { (problem) } } }
         form method="post" action="/panel/sign-in" {
-            input type="hidden" name="to" value=(form.to);
-            @if let Some(draft) = &form.draft { input type="hidden" name="draft" value=(draft); }
+            (form.destination.inputs())
             div .field { label for="email" { "Email" }
                 input #email type="email" name="email" value=(form.email) required autocomplete="username" autofocus[form.email.is_empty()]; }
             div .field { label for="password" { "Password" }
@@ -165,6 +170,14 @@ pub(crate) fn forget_attempts(state: &ServerState, http_request: &Request, accou
     state.sign_ins.accounts.succeeded(&account.to_lowercase(), network);
 }
 
+/// Adds to a page the time after which a refused client may try again.
+pub(super) fn refuse(page: Response, error: &Error) -> Response {
+    match error {
+        Error::RateLimited(seconds) => page.with_text(header::RETRY_AFTER, &seconds.to_string()),
+        _ => page,
+    }
+}
+
 async fn sign_in(
     panel: &Panel,
     state: &Arc<ServerState>,
@@ -173,26 +186,15 @@ async fn sign_in(
 ) -> Result<Response> {
     let form = read_form_limited(MAX_SIGN_IN_FORM_BYTES, http_request).await?;
     let sent = |name: &str| form_value(&form, name).map(String::from);
+    let destination = Destination::of(&form);
     let email = sent("email").unwrap_or_default();
     // No account has such an email address, and PostgreSQL rejects NUL in a parameter.
     let is_plausible = email.trim().chars().count() <= MAX_EMAIL_CHARS && !email.contains('\0');
-    let to = sent("to").filter(|to| url::is_local_path(to)).unwrap_or_else(|| "/".into());
-    let draft = sent("draft").filter(|draft| !draft.is_empty());
-    let notice = (draft.is_some() && is_record_form(state, &to)).then(|| DRAFT_PRESERVED.to_string());
     // Nobody has the address of an implausible account: all such attempts count as one.
     let account = if is_plausible { email.trim() } else { "" };
     if let Err(error) = admit_attempt(state, http_request, account).await {
-        let problem = Some(error.message(""));
-        let page = sign_in_page(
-            state,
-            raw,
-            status_of(&error),
-            &SignInForm { to, email: email.clone(), draft, notice, problem },
-        );
-        return Ok(match error {
-            Error::RateLimited(seconds) => page.with_text(header::RETRY_AFTER, &seconds.to_string()),
-            _ => page,
-        });
+        let form = SignInForm { email, ..SignInForm::refused(state, destination, error.message("")) };
+        return Ok(refuse(sign_in_page(state, raw, status_of(&error), &form), &error));
     }
     let password = match is_plausible {
         true => password::find(state, &email, &sent("password").unwrap_or_default()).await?,
@@ -201,24 +203,68 @@ async fn sign_in(
     let stranger = Principal::default();
     let context = raw.context(state, &stranger);
     // Each sign-in gets a new secret, which prevents session fixation.
-    let secret = match password {
-        Some(password) => session::begin(&context, &password).await?,
-        None => None,
+    let begun = match &password {
+        Some(password) => session::begin(&context, password, raw.user_agent.as_deref()).await?,
+        None => Begun::Refused,
     };
-    let Some(secret) = secret else {
+    if let (Begun::NeedsCode, Some(password)) = (&begun, &password) {
+        // The attempts are forgotten only after the code.
+        return sign_in_code::ask(&context, state, raw, password, &destination);
+    }
+    let Begun::Session(secret) = begun else {
         record_failed_sign_in(&context, &email).await?;
-        let problem = Some("The email or password is incorrect.".into());
-        let form = SignInForm { to, email: email.clone(), draft, notice, problem };
+        let problem = "The email or password is incorrect.".to_string();
+        let form = SignInForm { email, ..SignInForm::refused(state, destination, problem) };
         return Ok(sign_in_page(state, raw, StatusCode::UNPROCESSABLE_ENTITY, &form));
     };
     forget_attempts(state, http_request, account);
-    let set_session = cookie::set_session(state, &secret);
-    if let Some(draft) = draft
-        && let Some(answer) = restore_draft(panel, state, raw, &secret, &to, &draft).await?
+    enter(panel, state, raw, &secret, &destination).await
+}
+
+/// The page to open after a sign-in, and the form to fill in again on it.
+#[derive(Default)]
+pub(super) struct Destination {
+    pub to: String,
+    pub draft: Option<String>,
+}
+
+impl Destination {
+    /// The destination in the hidden fields of a form.
+    pub(super) fn of(form: &[Pair]) -> Destination {
+        let sent = |name: &str| form_value(form, name).map(String::from);
+        let to = sent("to").filter(|to| url::is_local_path(to)).unwrap_or_else(|| "/".into());
+        Destination { to, draft: sent("draft").filter(|draft| !draft.is_empty()) }
+    }
+
+    /// The hidden fields.
+    pub(super) fn inputs(&self) -> Markup {
+        html! {
+            input type="hidden" name="to" value=(self.to);
+            @if let Some(draft) = &self.draft { input type="hidden" name="draft" value=(draft); }
+        }
+    }
+
+    /// The message that a draft of a record is preserved.
+    pub(super) fn notice(&self, state: &ServerState) -> Option<String> {
+        (self.draft.is_some() && is_record_form(state, &self.to)).then(|| DRAFT_PRESERVED.to_string())
+    }
+}
+
+/// Answers a successful sign-in: sets the session's cookie and leads to the destination.
+pub(super) async fn enter(
+    panel: &Panel,
+    state: &Arc<ServerState>,
+    raw: &RawRequest,
+    secret: &str,
+    destination: &Destination,
+) -> Result<Response> {
+    let set_session = cookie::set_session(state, secret);
+    if let Some(draft) = &destination.draft
+        && let Some(answer) = restore_draft(panel, state, raw, secret, &destination.to, draft).await?
     {
         return Ok(answer.with_text(cookie::SET_COOKIE, &set_session));
     }
-    Ok(redirect(&to).with_text(cookie::SET_COOKIE, &set_session))
+    Ok(redirect(&destination.to).with_text(cookie::SET_COOKIE, &set_session))
 }
 
 /// The form of a draft, filled in again. A button that was pressed without a session is not pressed again: its page

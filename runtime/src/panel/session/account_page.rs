@@ -1,0 +1,97 @@
+//! The page of one's own account: name, password, sessions and tokens.
+
+use maud::{Markup, html};
+use salvo::http::StatusCode;
+
+use super::flash::Flash;
+use super::{own_sessions, own_tokens, second_factor};
+use crate::panel::format::datetime::format_timestamp;
+use crate::panel::layout;
+use crate::panel::request::{PanelRequest, form_value};
+use crate::server::Response;
+use charter_core::error::{Error, Result};
+use charter_core::query::Pair;
+use charter_platform::auth::user;
+
+/// Path of the page.
+pub(super) const PATH: &str = "/panel/account";
+
+const TITLE: &str = "Your account";
+
+/// Handles the paths below [`PATH`]. The CSRF token of a form is already checked.
+pub(super) async fn handle(request: &PanelRequest<'_>, post: bool, rest: &[&str], form: &[Pair]) -> Result<Response> {
+    match (post, rest) {
+        (false, []) => page(request, None).await,
+        (true, []) => rename(request, form_value(form, "name").unwrap_or_default()).await,
+        (_, ["sessions", rest @ ..]) => own_sessions::handle(request, post, rest).await,
+        (_, ["tokens", rest @ ..]) => own_tokens::handle(request, post, rest).await,
+        _ => Err(Error::NotFound),
+    }
+}
+
+async fn rename(request: &PanelRequest<'_>, name: &str) -> Result<Response> {
+    let Some(user_id) = request.user.principal.user_id else { return Err(Error::NotFound) };
+    match user::rename(&request.context(), user_id, name).await {
+        Ok(()) => Ok(Flash::Saved.redirect(PATH)),
+        Err(Error::Invalid(errors)) => page(request, Some((name, errors.messages("name")))).await,
+        Err(error) => Err(error),
+    }
+}
+
+/// `refused` is a name with its message.
+async fn page(request: &PanelRequest<'_>, refused: Option<(&str, String)>) -> Result<Response> {
+    let (sessions, tokens) = (own_sessions::render(request).await?, own_tokens::render(request).await?);
+    let factor = second_factor::render(request).await?;
+    let content = html! {
+        (layout::header(&[], &html! { (TITLE) }, &html! {}))
+        div .stack {
+            (profile(request, refused.as_ref()))
+            section .card {
+                h2 { "Password" }
+                p { "A new password signs out your other sessions." }
+                div .buttons { a .button href="/panel/password" { "Change password" } }
+            }
+            (factor)
+            (sessions)
+            (tokens)
+        }
+    };
+    let status = if refused.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
+    Ok(layout::page_with_status(request, status, TITLE, &content))
+}
+
+fn profile(request: &PanelRequest<'_>, refused: Option<&(&str, String)>) -> Markup {
+    let user = &request.user;
+    let name = refused.map_or(user.name.as_str(), |(name, _)| name);
+    html! {
+        form .record method="post" action=(PATH) {
+            (layout::csrf_input(request))
+            div .field .invalid[refused.is_some()] { label for="name" { "Name" }
+                input #name type="text" name="name" value=(name) required maxlength="255" autocomplete="name" aria-invalid=[refused.map(|_| "true")];
+                @if let Some((_, problem)) = refused { p .error { "Name " (problem) } } }
+            div .field { label for="address" { "Email" }
+                input #address type="email" value=(user.email) readonly aria-describedby="address-help";
+                p .help #address-help { "Only an administrator can change it." } }
+            div .buttons { button .primary { "Save" } }
+        }
+    }
+}
+
+/// A page that asks before access is ended.
+pub(super) fn question(request: &PanelRequest<'_>, title: &str, button: &str, consequences: &Markup) -> Response {
+    let content = html! {
+        (layout::header(&[(PATH.into(), TITLE.into())], &html! { (title) }, &html! {}))
+        div .notice { (consequences) }
+        form method="post" action=(request.raw.path) {
+            (layout::csrf_input(request))
+            div .buttons { button .danger { (button) } a .button href=(PATH) { "Cancel" } }
+        }
+    };
+    layout::page(request, title, &content)
+}
+
+/// A time in the company's time zone.
+pub(super) fn time(request: &PanelRequest<'_>, rfc3339: &str) -> Markup {
+    let text = format_timestamp(request.locale.zone, rfc3339).unwrap_or_else(|| rfc3339.to_string());
+    html! { time datetime=(rfc3339) { (text) } }
+}

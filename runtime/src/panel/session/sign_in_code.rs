@@ -1,0 +1,92 @@
+//! The second step of a sign-in: the code of the second factor. The form carries the sealed first step.
+
+use std::sync::Arc;
+
+use maud::html;
+use salvo::Request;
+use salvo::http::StatusCode;
+
+use super::sign_in::{
+    Destination, MAX_SIGN_IN_FORM_BYTES, SignInForm, admit_attempt, enter, forget_attempts, refuse, sign_in_page,
+};
+use crate::panel::request::{RawRequest, form_value, read_form_limited};
+use crate::panel::{Panel, layout};
+use crate::server::{Response, ServerState, status_of};
+use charter_core::error::Result;
+use charter_core::ops::Context;
+use charter_core::principal::Principal;
+use charter_platform::auth::password::Password;
+use charter_platform::auth::{pending_sign_in, record_failed_sign_in};
+
+const EXPIRED: &str = "The sign-in took too long, or your password has been changed. Sign in again.";
+
+/// Asks for the code after a correct password.
+///
+/// # Errors
+/// When the operating system has no randomness.
+pub(super) fn ask(
+    context: &Context<'_>,
+    state: &ServerState,
+    raw: &RawRequest,
+    password: &Password,
+    destination: &Destination,
+) -> Result<Response> {
+    let sealed = pending_sign_in::seal(context, password)?;
+    Ok(page(state, raw, StatusCode::OK, &sealed, destination, None))
+}
+
+fn page(
+    state: &ServerState,
+    raw: &RawRequest,
+    status: StatusCode,
+    sealed: &str,
+    destination: &Destination,
+    problem: Option<&str>,
+) -> Response {
+    let content = html! {
+        (layout::logo())
+        h1 { "Enter your code" }
+        @if let Some(notice) = destination.notice(state) { div .notice role="status" { p { (notice) } } }
+        @if let Some(problem) = problem { div .problem role="alert" { p { (problem) } } }
+        form method="post" action="/panel/sign-in/code" {
+            (destination.inputs())
+            input type="hidden" name="pending" value=(sealed);
+            div .field { label for="code" { "Code" }
+                input #code type="text" name="code" required autofocus maxlength="40" autocomplete="one-time-code" autocapitalize="characters" spellcheck="false" aria-describedby="code-help";
+                p .help #code-help { "The six digits of your authenticator app, or one of your recovery codes." } }
+            button .primary.wide { "Sign in" }
+        }
+        p .faint { "Device and recovery codes lost? Ask an administrator to remove your second factor. " a href="/panel/sign-in" { "Start again" } }
+    };
+    layout::signed_out_page(state, raw.theme, status, "Enter your code", &content)
+}
+
+/// Verifies the code and signs in. Each attempt counts like one with a password.
+pub(super) async fn handle(
+    panel: &Panel,
+    state: &Arc<ServerState>,
+    http_request: &mut Request,
+    raw: &RawRequest,
+) -> Result<Response> {
+    let form = read_form_limited(MAX_SIGN_IN_FORM_BYTES, http_request).await?;
+    let destination = Destination::of(&form);
+    let sealed = form_value(&form, "pending").unwrap_or_default();
+    let Some(pending) = pending_sign_in::open(state, sealed).await? else {
+        let form = SignInForm::refused(state, destination, EXPIRED.into());
+        return Ok(sign_in_page(state, raw, StatusCode::UNPROCESSABLE_ENTITY, &form));
+    };
+    if let Err(error) = admit_attempt(state, http_request, &pending.email).await {
+        let message = error.message("");
+        return Ok(refuse(page(state, raw, status_of(&error), sealed, &destination, Some(&message)), &error));
+    }
+    let stranger = Principal::default();
+    let context = raw.context(state, &stranger);
+    let code = form_value(&form, "code").unwrap_or_default();
+    let Some(secret) = pending_sign_in::finish(&context, &pending, code, raw.user_agent.as_deref()).await? else {
+        record_failed_sign_in(&context, &pending.email).await?;
+        let problem = Some("The code is incorrect, or was used before.");
+        return Ok(page(state, raw, StatusCode::UNPROCESSABLE_ENTITY, sealed, &destination, problem));
+    };
+    forget_attempts(state, http_request, &pending.email);
+    enter(panel, state, raw, &secret, &destination).await
+}
