@@ -53,7 +53,7 @@ impl HostList {
             HOST_PARAMETERS.contains(&name_of(p).as_str())
                 && (p.contains(',') || p.to_ascii_lowercase().contains("%2c"))
         };
-        if parameters.iter().any(|parameter| lists(parameter)) {
+        if parameters.iter().any(lists) {
             return Err("must name several hosts before the database, as postgres://user@host1,host2/database".into());
         }
         let (session, others): (Vec<&str>, Vec<&str>) =
