@@ -1,4 +1,4 @@
-//! The second factor of a user: set up, verified at a sign-in, and removed. See [`super::totp`] for its codes.
+//! The second factor of a user: set up, verified at a sign-in, and removed. See `totp` for its codes.
 
 use charter_core::crypto::aead;
 use charter_core::db::Sql;
