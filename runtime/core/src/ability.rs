@@ -54,9 +54,20 @@ pub fn grants(list: &[String], needed: &str) -> bool {
     })
 }
 
+/// The words of which [`grants`] accepts each for an ability, for conditions in SQL. `is_application` adds the word that
+/// stands for all resources of the application.
+pub fn granting_words(needed: &str, is_application: bool) -> Vec<String> {
+    let (resource, verb) = needed.split_once(':').unwrap_or((needed, ""));
+    let group = if verb == READ { APPLICATION_READ } else { APPLICATION_WRITE };
+    let mut words = vec![ALL.to_string(), needed.to_string()];
+    words.push(if verb == READ { ALL_READS.into() } else { format!("{resource}:write") });
+    words.extend(is_application.then(|| group.to_string()));
+    words
+}
+
 #[cfg(test)]
 mod tests {
-    use super::grants;
+    use super::{granting_words, grants};
 
     fn granted(list: &[&str], needed: &str) -> bool {
         grants(&list.iter().map(ToString::to_string).collect::<Vec<_>>(), needed)
@@ -73,6 +84,16 @@ mod tests {
     fn write_grants_every_verb_of_its_resource_but_read() {
         assert!(granted(&["products:write"], "products:create") && granted(&["products:write"], "products:write"));
         assert!(!granted(&["products:write"], "products:read") && !granted(&["products:write"], "members:create"));
+    }
+
+    #[test]
+    fn each_granting_word_grants_the_ability() {
+        for needed in ["products:read", "products:write", "products:create"] {
+            let words = granting_words(needed, false);
+            assert!(words.iter().all(|word| grants(std::slice::from_ref(word), needed)), "{needed}: {words:?}");
+        }
+        assert!(granting_words("products:read", true).contains(&"application:read".to_string()));
+        assert!(granting_words("products:create", true).contains(&"application:write".to_string()));
     }
 
     #[test]

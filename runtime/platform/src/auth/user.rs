@@ -185,10 +185,7 @@ impl Behaviour for Entity {
     /// Creates an invitation. Its holder gets all rights of the user, which is why it needs an administrator and the
     /// ability `*`.
     async fn invite(context: &Context<'_>, draft: &mut Draft<Entity>) -> Result<()> {
-        context.caller().need_ability("*")?;
-        if !context.caller().is_admin {
-            return Err(Error::AdministratorsOnly);
-        }
+        need_full_administrator(context)?;
         if context.caller().expires_at.is_some() {
             return Err(Error::Forbidden(
                 "A token that expires cannot create invitations, because a password would outlive it.".into(),
@@ -204,11 +201,8 @@ impl Behaviour for Entity {
 
     /// Removes the second factor of a user who has lost it.
     async fn remove_second_factor(context: &Context<'_>, draft: &mut Draft<Entity>) -> Result<()> {
+        need_full_administrator(context)?;
         let caller = context.caller();
-        caller.need_ability("*")?;
-        if !caller.is_admin {
-            return Err(Error::AdministratorsOnly);
-        }
         let Some(user) = draft.before.as_ref() else { return Err(Error::NotFound) };
         // A token of one's own has no password to ask for, and rescues the last administrator.
         if caller.user_id == Some(user.id) && caller.token_id.is_none() {
@@ -223,10 +217,7 @@ impl Behaviour for Entity {
 
     /// Erases the person. The account stays, because records and audit entries refer to it.
     async fn erase(context: &Context<'_>, draft: &mut Draft<Entity>) -> Result<()> {
-        context.caller().need_ability("*")?;
-        if !context.caller().is_admin {
-            return Err(Error::AdministratorsOnly);
-        }
+        need_full_administrator(context)?;
         let Some(user) = draft.before.as_ref() else { return Err(Error::NotFound) };
         if context.caller().user_id == Some(user.id) {
             return Err(Error::Conflict("You cannot erase yourself. Ask another administrator.".into()));
@@ -249,22 +240,22 @@ impl Behaviour for Entity {
     }
 }
 
+/// Rejects callers who are no administrator, or whose token does not allow everything.
+fn need_full_administrator(context: &Context<'_>) -> Result<()> {
+    context.caller().need_ability("*")?;
+    if context.caller().is_admin { Ok(()) } else { Err(Error::AdministratorsOnly) }
+}
+
 /// The role of users who are created without one: that of the setting `default_role_id`, or else the seeded role Member
 /// in an application without this setting.
 async fn default_role(context: &Context<'_>) -> Result<Option<i64>> {
     let dialect = context.state().db.dialect();
     let setting = context.catalog().get("settings").ok().filter(|entry| entry.field(DEFAULT_ROLE).is_some());
-    let mut sql = match setting {
-        Some(entry) => {
-            let mut sql = Sql::new(dialect, "SELECT ");
-            sql.name(DEFAULT_ROLE).push(" AS \"id\" FROM ").name(entry.meta.table);
-            sql
-        }
-        None => Sql::new(dialect, "SELECT \"id\" FROM \"roles\" WHERE \"name\" = "),
+    let mut sql = Sql::new(dialect, "SELECT ");
+    match setting {
+        Some(entry) => sql.name(DEFAULT_ROLE).push(" AS \"id\" FROM ").name(entry.meta.table),
+        None => sql.push("\"id\" FROM \"roles\" WHERE \"name\" = ").bind(role::MEMBER),
     };
-    if setting.is_none() {
-        sql.bind(role::MEMBER);
-    }
     let row = sql.one(context.db()).await?;
     Ok(row.map(|row| row.try_get("", "id")).transpose()?.flatten())
 }

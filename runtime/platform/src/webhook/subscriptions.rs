@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use chrono::{DateTime, Utc};
 
-use charter_core::ability::{ALL, ALL_READS, APPLICATION_READ, Ability, READ};
+use charter_core::ability::{Ability, granting_words};
 use charter_core::catalog::{Catalog, Entry};
 use charter_core::db::{Dialect, Sql};
 
@@ -62,7 +62,8 @@ pub(super) fn may_see_sql(catalog: &Catalog, dialect: Dialect) -> String {
             role_grants_sql(dialect, &granted)
         });
         let abilities = read.iter().flat_map(|entry| {
-            let words = granting_words(entry);
+            let ability = Ability::read(entry.meta.ability).narrow();
+            let words = granting_words(&ability, !entry.behavior.is_platform);
             let by_role = contains_any_sql(dialect, "r.\"abilities\"", &words);
             [contains_any_sql(dialect, "w.\"abilities\"", &words), role_grants_sql(dialect, &by_role)]
         });
@@ -75,20 +76,13 @@ pub(super) fn may_see_sql(catalog: &Catalog, dialect: Dialect) -> String {
 
 /// Condition that the webhook `w` has the right of a field: an ability if it has a colon, else a permission.
 pub(super) fn holds_right_sql(catalog: &Catalog, dialect: Dialect, right: &str) -> String {
-    let Some((resource, verb)) = right.split_once(':') else {
+    let Some((resource, _)) = right.split_once(':') else {
         return role_grants_sql(dialect, &contains_any_sql(dialect, "r.\"permissions\"", &[right]));
     };
-    let entry = catalog.entries().iter().find(|entry| entry.meta.ability == resource && verb == READ);
-    let words = entry.map_or_else(|| vec![ALL.to_string(), right.to_string()], granting_words);
+    let is_application = |entry: &Entry| entry.meta.ability == resource && !entry.behavior.is_platform;
+    let words = granting_words(right, catalog.entries().iter().any(is_application));
     let by_role = role_grants_sql(dialect, &contains_any_sql(dialect, "r.\"abilities\"", &words));
     format!("({} AND {by_role})", contains_any_sql(dialect, "w.\"abilities\"", &words))
-}
-
-/// The abilities that grant reading a resource.
-fn granting_words(entry: &Entry) -> Vec<String> {
-    let own = Ability::read(entry.meta.ability).narrow();
-    let of_application = (!entry.behavior.is_platform).then(|| APPLICATION_READ.to_string());
-    [ALL.to_string(), ALL_READS.to_string(), own].into_iter().chain(of_application).collect()
 }
 
 /// Condition that the owner of the webhook `w` owns the record of the event `e`, that the record has no owner (0), or
