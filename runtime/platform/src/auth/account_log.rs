@@ -27,6 +27,10 @@ pub(super) enum AccountEvent {
     AddSecondFactor,
     RemoveSecondFactor,
     UseRecoveryCode,
+    LinkIdentity,
+    UnlinkIdentity,
+    AddPasskey,
+    RemovePasskey,
 }
 
 impl AccountEvent {
@@ -42,6 +46,10 @@ impl AccountEvent {
             AccountEvent::AddSecondFactor => "second_factor_added",
             AccountEvent::RemoveSecondFactor => "second_factor_removed",
             AccountEvent::UseRecoveryCode => "recovery_code_used",
+            AccountEvent::LinkIdentity => "identity_linked",
+            AccountEvent::UnlinkIdentity => "identity_unlinked",
+            AccountEvent::AddPasskey => "passkey_added",
+            AccountEvent::RemovePasskey => "passkey_removed",
         }
     }
 }
