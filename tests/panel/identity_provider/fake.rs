@@ -79,7 +79,7 @@ impl FakeProvider {
         OidcConfig {
             issuer: self.issuer.clone(),
             client_id: "charter".into(),
-            client_secret: Some(ClientSecret("the secret of charter".into())),
+            client_secret: Some(ClientSecret("secret-of-charter".into())),
             name: "Example".into(),
             scopes: vec!["email".into(), "profile".into()],
             trusts_emails: false,

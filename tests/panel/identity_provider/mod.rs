@@ -334,7 +334,7 @@ fn canaille_config(provider: &Canaille) -> OidcConfig {
     OidcConfig {
         issuer: provider.issuer.clone(),
         client_id: "charter".into(),
-        client_secret: Some(ClientSecret("the secret of charter".into())),
+        client_secret: Some(ClientSecret("secret-of-charter".into())),
         name: "Canaille".into(),
         scopes: ["email", "profile", "groups"].map(String::from).into(),
         // Canaille has no `email_verified`.

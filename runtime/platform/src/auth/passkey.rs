@@ -45,7 +45,7 @@ pub struct Passkey {
 pub struct Ceremony {
     /// The options for the browser, as JSON.
     pub options: String,
-    /// What the second half needs, for a hidden field.
+    /// The sealed state for the second half, in a hidden field.
     pub sealed: String,
 }
 

@@ -23,9 +23,9 @@ pub struct OidcConfig {
     pub name: String,
     /// Scopes besides `openid`.
     pub scopes: Vec<String>,
-    /// Whether addresses count that the provider does not mark as verified.
+    /// True if addresses count that the provider does not mark as verified.
     pub trusts_emails: bool,
-    /// Whether a user without an account gets one.
+    /// True if a user without an account gets one.
     pub creates_users: bool,
     /// The claim with the groups of a user, if they decide on roles.
     pub role_claim: Option<String>,
