@@ -112,6 +112,8 @@ pub struct Action {
     pub event: Option<Word>,
     /// The field that is true once the action is done; after `not `, false.
     pub until: Option<Word>,
+    /// The consequences that the panel shows before it runs the action.
+    pub confirm: Option<Word>,
     pub description: Option<Word>,
     /// It runs without an open transaction.
     pub external: Option<Span>,

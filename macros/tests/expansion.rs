@@ -38,6 +38,7 @@ mod everything {
         on = "record",
         event = "closed",
         until = "not notes",
+        confirm = "It cannot be opened again.",
         reveal(name = "code", description = "Closes it."),
         description = "Ends it."
     ))]
@@ -214,6 +215,7 @@ fn every_key_of_the_resource_is_expanded() {
             output: ActionOutput::Record,
             event: Some("closed"),
             until: Some(Until { field: "notes", is: false }),
+            confirm: "It cannot be opened again.",
             description: "Ends it.",
             external: false,
             needs_write: false,
@@ -227,6 +229,7 @@ fn every_key_of_the_resource_is_expanded() {
             output: ActionOutput::Created,
             event: None,
             until: None,
+            confirm: "",
             description: "",
             external: false,
             needs_write: false,
@@ -240,6 +243,7 @@ fn every_key_of_the_resource_is_expanded() {
             output: ActionOutput::Fields { key: "quote", fields: everything::QuoteOutput::FIELDS },
             event: None,
             until: None,
+            confirm: "",
             description: "",
             external: true,
             needs_write: true,

@@ -70,6 +70,8 @@ async fn a_webhook_is_created_and_its_deliveries_are_shown(server: Server) {
     browser.follow("p .primary");
     browser.sees("Deliveries");
     assert!(browser.text("main").contains("Logs"), "{}", browser.text("main"));
+    browser.follow("a[href$='/rotate_secret']");
+    browser.sees("stays valid for 24 hours");
     browser.follow("form[action$='/rotate_secret'] button");
     browser.sees("It is shown only once");
     browser.open("/webhooks/1/recover");

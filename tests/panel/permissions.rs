@@ -129,7 +129,13 @@ async fn erasing_a_person_is_offered_to_other_administrators_with_a_question(ser
     let own = panel.get("/users/1").await;
     assert!(!own.status(200).text.contains("/users/1/erase"), "nobody erases the own account");
     let path = format!("/users/{}", user["id"]);
-    panel.get(&path).await.status(200).says(&format!("{path}/erase\" data-confirm=\"Erase this person?"));
+    panel.get(&path).await.status(200).says(&format!("href=\"{path}/erase\""));
+    panel
+        .get(&format!("{path}/erase"))
+        .await
+        .status(200)
+        .says("This cannot be undone.")
+        .says("button class=\"danger\"");
     panel.submit(&format!("{path}/erase"), &[]).await.status(303);
     panel.get(&path).await.status(200).says(&format!("erased-{}@invalid", user["id"]));
     let (manager, _) = server.user(&["users.manage"], &["*"]).await;

@@ -240,8 +240,8 @@ async fn an_action_that_is_done_is_not_offered(server: Server) {
     let (user, _) = server.user(&[], &["*"]).await;
     let mut admin = signed_in(&server, &json!({ "id": 1 })).await;
     let (activity, person) = ("/activities/1".to_string(), format!("/users/{}", user["id"]));
-    for (path, action) in [(&activity, "complete"), (&person, "deactivate")] {
-        let button = format!("action=\"{path}/{action}\"");
+    for (path, action, offer) in [(&activity, "complete", "action"), (&person, "deactivate", "href")] {
+        let button = format!("{offer}=\"{path}/{action}\"");
         admin.get(path).await.status(200).says(&button);
         admin.submit(&format!("{path}/{action}"), &[]).await.status(303);
         let page = admin.get(path).await;

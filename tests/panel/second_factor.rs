@@ -294,7 +294,7 @@ async fn administrator_removes_the_second_factor_of_a_user(server: Server) {
     let page = panel.get("/users/1").await;
     assert!(!page.status(200).text.contains("remove_second_factor"), "{}", page.text);
     let mut admin = signed_in(&server, &json!({ "id": 1 })).await;
-    admin.get(&format!("/users/{}", user["id"])).await.status(200).says(&format!("action=\"{remove}\""));
+    admin.get(&format!("/users/{}", user["id"])).await.status(200).says(&format!("href=\"{remove}\""));
     admin.submit(&remove, &[]).await.status(303);
     panel.get("/panel/account").await.status(303);
     let entry = server.admin().get("/audit_entries?q[action_eq]=second_factor_removed").await.records("audit_entries");

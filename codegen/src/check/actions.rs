@@ -37,6 +37,7 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
         event(resource, action, problems);
         until(resource, action, problems);
         query_input(action, problems);
+        confirm(action, problems);
         if action.method == ActionMethod::Get && matches!(action.output, ActionOutput::Record | ActionOutput::Created) {
             let what =
                 if matches!(action.output, ActionOutput::Record) { "changes the record" } else { "creates a record" };
@@ -46,6 +47,14 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
             problems.push(problem);
         }
     }
+}
+
+/// The panel runs a `get` without a question.
+fn confirm(action: &Action, problems: &mut Problems) {
+    let Some(confirm) = action.confirm.as_ref().filter(|_| action.method == ActionMethod::Get) else { return };
+    let message = format!("`{}` is a `get`, which changes nothing that `confirm` could ask about", action.name.value);
+    let problem = Diagnostic::new(Code::Contradiction, confirm.span, message, "not asked before a `get`");
+    problems.push(problem.help("remove `method: get` or `confirm`"));
 }
 
 /// A `get` takes its input from the query string, which cannot hold JSON.

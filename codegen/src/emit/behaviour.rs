@@ -38,8 +38,12 @@ pub fn attributes(resource: &Resource) -> Vec<TokenStream> {
             let until = until.as_str();
             quote!(, until = #until)
         });
+        let confirm = action.confirm.as_ref().map(|confirm| {
+            let confirm = confirm.as_str();
+            quote!(, confirm = #confirm)
+        });
         let words = action.description.iter().map(|text| text.as_str()).map(|text| quote!(, description = #text));
-        quote!(action(name = #name, on = #on, method = #method #input #output #creates #event #until #(#words)*))
+        quote!(action(name = #name, on = #on, method = #method #input #output #creates #event #until #confirm #(#words)*))
     };
     resource.actions.iter().map(attribute).collect()
 }

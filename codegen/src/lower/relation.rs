@@ -48,6 +48,7 @@ pub fn actions(
             output: output(action, on, resource_context, problems),
             event: action.event.clone(),
             until: action.until.clone(),
+            confirm: action.confirm.clone(),
             description: action.description.clone(),
             place: place(sources, action.name.span),
         }

@@ -267,6 +267,8 @@ pub struct Action {
     pub event: Option<Name>,
     /// The field that is true once the action is done, or false with `not`: `completed`, `not is_active`.
     pub until: Option<Name>,
+    /// The consequences that the panel shows before it runs the action.
+    pub confirm: Option<Name>,
     pub description: Option<Name>,
     /// `resources/exchange_rate.yaml:21`
     pub place: String,

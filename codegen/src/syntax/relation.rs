@@ -48,6 +48,7 @@ pub struct ActionSyntax {
     pub unreadable: bool,
     pub event: Option<Name>,
     pub until: Option<Name>,
+    pub confirm: Option<Name>,
     pub deprecated: Option<DeprecatedSyntax>,
     pub description: Option<Name>,
 }
@@ -135,6 +136,7 @@ fn action(entry: &Entry, outer: &mut Mapping<'_, '_>) -> ActionSyntax {
         unreadable: word.is_some() && !creates,
         event: mapping.text("event"),
         until: mapping.text("until"),
+        confirm: mapping.text("confirm"),
         deprecated: DeprecatedSyntax::of(&mut mapping),
         description: mapping.text("description"),
     };

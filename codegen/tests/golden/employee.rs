@@ -15,7 +15,13 @@ use charter_runtime::generated::*;
 #[resource(write_permission = "users.manage")]
 #[resource(search("name", "email"))]
 #[resource(
-    action(name = "deactivate", on = "record", method = "post", until = "not is_active")
+    action(
+        name = "deactivate",
+        on = "record",
+        method = "post",
+        until = "not is_active",
+        confirm = "The employee can no longer sign in."
+    )
 )]
 #[resource(
     action(

@@ -133,6 +133,7 @@ const ACTION_KEYS: &[&str] = &[
     "creates",
     "event",
     "until",
+    "confirm",
     "external",
     "needs_write",
     "reveal",
@@ -142,7 +143,7 @@ const ACTION_KEYS: &[&str] = &[
 fn action(entry: &Entry, problems: &mut Problems) -> Option<Action> {
     let (mut name, mut on, mut method, mut input) = (None, None, None, None);
     let (mut output, mut key, mut creates, mut event, mut until) = (None, None, None, None, None);
-    let (mut external, mut needs_write, mut description) = (None, None, None);
+    let (mut external, mut needs_write, mut confirm, mut description) = (None, None, None, None);
     let mut reveals = Vec::new();
     for part in inside(entry, "name = \"…\", on = \"…\"", problems)? {
         match part.key().as_str() {
@@ -155,6 +156,7 @@ fn action(entry: &Entry, problems: &mut Problems) -> Option<Action> {
             "creates" => once(&mut creates, flag(part, problems), part, problems),
             "event" => once(&mut event, text(part, problems), part, problems),
             "until" => once(&mut until, text(part, problems), part, problems),
+            "confirm" => once(&mut confirm, text(part, problems), part, problems),
             "external" => once(&mut external, flag(part, problems), part, problems),
             "needs_write" => once(&mut needs_write, flag(part, problems), part, problems),
             "reveal" => reveals.extend(reveal(part, problems)),
@@ -177,6 +179,7 @@ fn action(entry: &Entry, problems: &mut Problems) -> Option<Action> {
         creates,
         event,
         until,
+        confirm,
         external,
         needs_write,
         reveals,

@@ -141,6 +141,11 @@ fn actions(resource: &Resource, problems: &mut Problems) {
         {
             problems.report(span, "`needs_write` applies to `get` only: other methods need the write ability anyway");
         }
+        if let Some(confirm) = &action.confirm
+            && action.method.as_ref().is_some_and(|method| method.text == "get")
+        {
+            problems.report(confirm.span, "`confirm` does not apply to `get`, which changes nothing");
+        }
         if let Some((name, _)) = action.reveals.first()
             && (action.output.is_some() || action.creates.is_some())
         {

@@ -55,6 +55,7 @@ pub fn action(action: &Action) -> TokenStream {
     };
     let event = optional(&action.event);
     let until = until(action.until.as_ref());
+    let confirm = action.confirm.as_ref().map_or("", |word| &word.text);
     let description = action.description.as_ref().map_or("", |word| &word.text);
     let (external, needs_write) = (action.external.is_some(), action.needs_write.is_some());
     let reveals = reveals(&action.reveals);
@@ -68,6 +69,7 @@ pub fn action(action: &Action) -> TokenStream {
             output: ::charter_runtime::generated::ActionOutput::#output,
             event: #event,
             until: #until,
+            confirm: #confirm,
             external: #external,
             needs_write: #needs_write,
             reveals: #reveals,

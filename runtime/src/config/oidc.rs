@@ -120,14 +120,14 @@ mod tests {
     #[test]
     fn each_problem_names_its_setting() {
         for (settings, problem) in [
-            (&[("oidc-client-id", "a")][..], "oidc-client-id is set, but --oidc-issuer is not"),
-            (&[("oidc-issuer", "https://a.example")], "oidc-client-id must be set"),
-            (&[("oidc-issuer", "http://a.example"), ("oidc-client-id", "a")], "oidc-issuer must be a URL"),
-            (&[("oidc-issuer", "https://a.example?x"), ("oidc-client-id", "a")], "oidc-issuer must be a URL"),
-            (&[("oidc-create-users", "yes")], "oidc-create-users must be `true` or `false`, not `yes`"),
+            (&[("oidc-client-id", "a")][..], "CHARTER_OIDC_CLIENT_ID is set, but CHARTER_OIDC_ISSUER is not"),
+            (&[("oidc-issuer", "https://a.example")], "CHARTER_OIDC_CLIENT_ID must be set"),
+            (&[("oidc-issuer", "http://a.example"), ("oidc-client-id", "a")], "CHARTER_OIDC_ISSUER must be a URL"),
+            (&[("oidc-issuer", "https://a.example?x"), ("oidc-client-id", "a")], "CHARTER_OIDC_ISSUER must be a URL"),
+            (&[("oidc-create-users", "yes")], "CHARTER_OIDC_CREATE_USERS must be `true` or `false`, not `yes`"),
             (
                 &[("oidc-issuer", "http://127.0.0.1:1"), ("oidc-client-id", "a"), ("oidc-roles", "a=b")],
-                "oidc-roles is set, but --oidc-role-claim is not",
+                "CHARTER_OIDC_ROLES is set, but CHARTER_OIDC_ROLE_CLAIM is not",
             ),
             (
                 &[
@@ -136,7 +136,7 @@ mod tests {
                     ("oidc-role-claim", "g"),
                     ("oidc-roles", "a"),
                 ],
-                "oidc-roles must be like `sales=Member,audit=Reader`, not `a`",
+                "CHARTER_OIDC_ROLES must be like `sales=Member,audit=Reader`, not `a`",
             ),
         ] {
             let (_, problems) = read(settings);

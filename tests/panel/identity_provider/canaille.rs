@@ -3,7 +3,6 @@
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
-use charter_testing::postgres::free_port;
 use reqwest::Url;
 use reqwest::header::{COOKIE, LOCATION, SET_COOKIE};
 use reqwest::redirect::Policy;
@@ -24,14 +23,13 @@ impl Canaille {
     pub fn start(redirect_uri: &str) -> Canaille {
         let python = std::env::var_os("CHARTER_TEST_IDENTITY_PROVIDER").expect("a Python with Canaille");
         let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/identity_provider.py");
-        let port = free_port();
         let mut command = Command::new(python);
-        command.args([script, &port.to_string(), redirect_uri]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        command.args([script, redirect_uri]).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut process = command.stderr(Stdio::null()).spawn().expect("Python runs");
         let mut out = BufReader::new(process.stdout.take().expect("its output"));
         let mut line = String::new();
         out.read_line(&mut line).expect("it writes");
-        assert_eq!(line, "ready\n", "Canaille starts");
+        let port: u16 = line.trim().parse().unwrap_or_else(|_| panic!("Canaille does not start: {line}"));
         Canaille { process, issuer: format!("http://127.0.0.1:{port}") }
     }
 

@@ -329,6 +329,7 @@ async fn users_roles_tokens_and_webhooks_are_managed_by_keyboard(server: Server)
     browser.key(" ", 0);
     go(&mut browser, "Enter", CTRL);
     follow(&mut browser, "p .primary");
+    follow(&mut browser, "a[href$='/rotate_secret']");
     follow(&mut browser, "form[action$='/rotate_secret'] button");
     browser.sees("It is shown only once");
     follow(&mut browser, "p .primary");

@@ -87,6 +87,13 @@ pub static ACTION: Table = Table {
             "until: completed",
             "For an action on a record: the panel offers the action until this field is true or has a value; with `not` before the field, until it is false or null.",
         ),
+        key(
+            "confirm",
+            Shape::Text,
+            "runs at once",
+            "confirm: The books can no longer be lent.",
+            "The consequences of the action. The panel shows them on a page that asks before it runs the action.",
+        ),
         DEPRECATION,
         key(
             "description",

@@ -16,6 +16,8 @@ pub struct ActionMeta {
     pub event: Option<&'static str>,
     /// Field that shows that the action is done, so that the panel does not offer it again.
     pub until: Option<Until>,
+    /// The consequences that the panel shows before it runs the action; if empty, it runs at once.
+    pub confirm: &'static str,
     /// Description in the OpenAPI document; if empty, it is derived from the name.
     pub description: &'static str,
     /// It runs outside of a transaction, because it waits for another server, and begins one when it writes.

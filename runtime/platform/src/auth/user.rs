@@ -22,6 +22,7 @@ use charter_core::resource::Resource;
     on = "record",
     event = "deactivated",
     until = "not is_active",
+    confirm = "The user's sessions end, and requests with the user's tokens are rejected.",
     description = "Deactivates the user: requests with their tokens are rejected from then on."
 ))]
 #[resource(action(
@@ -33,16 +34,19 @@ use charter_core::resource::Resource;
 #[resource(action(
     name = "erase",
     on = "record",
+    confirm = "Name, email address, password, sessions, tokens and roles of the person are removed. This cannot be undone.",
     description = "Erases the person: name and email address are replaced by neutral ones, in the audit log too, and the account is deactivated for good, without its password, sessions, tokens, roles and invitations. Records and audit entries keep the user's id. For administrators with the ability `*`."
 ))]
 #[resource(action(
     name = "remove_second_factor",
     on = "record",
+    confirm = "From then on, the password alone signs the user in. The user's sessions end.",
     description = "Removes the second factor of the user with its recovery codes, and the user's passkeys, and ends the user's panel sessions. The user then signs in with the password alone. For administrators with the ability `*`."
 ))]
 #[resource(action(
     name = "unlink_identity",
     on = "record",
+    confirm = "The next sign-in by the identity provider links the identity with this email address. The user's sessions end.",
     description = "Removes the link between the user and the identity provider, and ends the user's panel sessions. The next sign-in by the provider links the identity with the user's email address. For administrators with the ability `*`."
 ))]
 pub struct Model {

@@ -30,6 +30,7 @@ const ALL_EVENTS: &str = "*";
 #[resource(action(
     name = "rotate_secret",
     on = "record",
+    confirm = "A new secret signs deliveries. The old one stays valid for 24 hours: give the receiver the new one until then.",
     reveal(name = "secret", description = "The new secret that signs deliveries. It is shown only once.")
 ))]
 pub struct Model {

@@ -70,17 +70,7 @@ pub(crate) fn is_done(action: &ActionMeta, record: &Value) -> bool {
     is_set == until.is
 }
 
-/// The question that a script asks before it runs an action that cannot be undone.
-fn confirmation(target: &Target<'_>, action: &ActionMeta) -> Option<&'static str> {
-    match (target.entry.meta.name, action.name) {
-        ("user", "erase") => Some("Erase this person? Name, email address and access cannot be restored."),
-        ("user", "remove_second_factor") => Some("Remove the second factor and the passkeys? The password alone then signs in."),
-        ("user", "unlink_identity") => Some("Unlink the identity? The next sign-in by the provider links the one with this email address."),
-        _ => None,
-    }
-}
-
-/// The button that runs an action, or the link to its form.
+/// The button that runs an action, or the link to its form or its question.
 pub(crate) fn button(
     request: &PanelRequest<'_>,
     target: &Target<'_>,
@@ -88,9 +78,9 @@ pub(crate) fn button(
     version: &str,
 ) -> Markup {
     let label = labels::action(action);
-    if action.input.is_empty() && action.method == ActionMethod::Post {
+    if action.input.is_empty() && action.confirm.is_empty() && action.method == ActionMethod::Post {
         return html! {
-            form .one method="post" action={ (target.path()) "/" (action.name) } data-confirm=[confirmation(target, action)] {
+            form .one method="post" action={ (target.path()) "/" (action.name) } {
                 (layout::csrf_input(request))
                 @if matches!(action.output, ActionOutput::Record) { input type="hidden" name="_version" value=(version); }
                 button title=[(!action.description.is_empty()).then_some(action.description)] { (label) }
@@ -178,6 +168,7 @@ async fn action_page(
     let content = html! {
         (layout::header(&breadcrumbs, &html! { (label) }, &html! {}))
         @if !action.description.is_empty() { p .lead-text { (labels::render_code(action.description)) } }
+        @if !action.confirm.is_empty() { div .notice { p { strong { (labels::render_code(action.confirm)) } } } }
         (result)
         form .record method=(if action.method == ActionMethod::Get { "get" } else { "post" }) action={ (target.path()) "/" (action.name) } novalidate {
             @if action.method == ActionMethod::Post { (layout::csrf_input(request)) }
@@ -197,7 +188,10 @@ async fn action_page(
                     @if !labels::help(field).is_empty() { p .help { (labels::render_code(labels::help(field))) } }
                 }
             }
-            div .buttons { button .primary { (label) } a .button href=(target.path()) { "Back" } }
+            div .buttons {
+                @if action.confirm.is_empty() { button .primary { (label) } } @else { button .danger { (label) } }
+                a .button href=(target.path()) { @if action.confirm.is_empty() { "Back" } @else { "Cancel" } }
+            }
         }
     };
     Ok(layout::page_with_status(request, status, &label, &content))
