@@ -1,12 +1,14 @@
 //! Authentication and authorization: tokens, sessions, users, roles, abilities and permissions.
 
 mod account_log;
+pub mod account_mail;
 mod erasure;
 pub mod invitation;
 pub mod known_network;
 pub mod own_sessions;
 pub mod password;
 mod password_policy;
+pub mod password_reset;
 pub mod pending_sign_in;
 mod recovery_code;
 pub mod role;
