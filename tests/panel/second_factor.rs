@@ -41,9 +41,9 @@ const PATH: &str = "/panel/account/second-factor";
 const TURN_OFF: &str = "/panel/account/second-factor/turn-off";
 
 /// A second factor that was set up.
-struct Factor {
+pub(super) struct Factor {
     secret: String,
-    recovery_codes: Vec<String>,
+    pub recovery_codes: Vec<String>,
 }
 
 /// The code of the server's time, moved by steps of 30 seconds.
@@ -58,7 +58,7 @@ pub(super) fn code(server: &Server, secret: &str, steps: i64) -> String {
 }
 
 /// The value of a hidden field.
-fn hidden(page: &Page, name: &str) -> String {
+pub(super) fn hidden(page: &Page, name: &str) -> String {
     let rest = page.text.split(&format!("name=\"{name}\" value=\"")).nth(1).unwrap_or_default();
     rest.split('"').next().unwrap_or_default().to_string()
 }
@@ -69,7 +69,7 @@ fn codes(page: &Page) -> Vec<String> {
     parts.map(|rest| rest.split('<').next().unwrap_or_default().to_string()).collect()
 }
 
-async fn set_up(server: &Server, panel: &mut CookieClient) -> Factor {
+pub(super) async fn set_up(server: &Server, panel: &mut CookieClient) -> Factor {
     let page = panel.get(PATH).await;
     let (offer, secret) = (hidden(page.status(200), "offer"), codes(&page)[0].replace(' ', ""));
     let form = [("offer", offer.as_str()), ("code", &code(server, &secret, 0)), ("password", PASSWORD)];
@@ -87,7 +87,7 @@ async fn password_step(panel: &mut CookieClient, email: &str) -> String {
     hidden(page.status(200).says("Enter your code"), "pending")
 }
 
-async fn send(panel: &mut CookieClient, pending: &str, code: &str) -> Page {
+pub(super) async fn send(panel: &mut CookieClient, pending: &str, code: &str) -> Page {
     panel.post("/panel/sign-in/code", &[("pending", pending), ("code", code)]).await
 }
 

@@ -1,5 +1,7 @@
 //! The time at which a user asked for a link to reset the password; null for an invitation.
 
+use sea_orm_migration::sea_orm::ConnectionTrait;
+
 use crate::prelude::*;
 
 #[derive(DeriveMigrationName)]

@@ -11,9 +11,10 @@ use charter_platform::mail::{Kind, Mail, Mailer};
 
 pub(super) fn command() -> Command {
     let address = Arg::new("address").required(true).help("Address of the recipient");
-    Command::new("mail").about("Test the settings of mail").subcommand_required(true).subcommand(
-        Command::new("test").about("Send a test mail and print the answer of the mail server").arg(address),
-    )
+    Command::new("mail")
+        .about("Test the settings of mail")
+        .subcommand_required(true)
+        .subcommand(Command::new("test").about("Send a test mail and print the answer of the mail server").arg(address))
 }
 
 pub(super) async fn test(state: &Arc<ServerState>, matches: &ArgMatches) -> Result<()> {

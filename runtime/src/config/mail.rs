@@ -33,7 +33,10 @@ pub(super) fn smtp_config(value: &dyn Fn(&str) -> Option<String>, problems: &mut
         Some(from) => {
             let sender = Sender::parse(&from);
             if sender.is_none() {
-                problems.add("mail-from", "must be an address such as charter@example.com or Charter <charter@example.com>");
+                problems.add(
+                    "mail-from",
+                    "must be an address such as charter@example.com or Charter <charter@example.com>",
+                );
             }
             sender
         }

@@ -76,12 +76,7 @@ pub(super) async fn record_with(
 }
 
 /// Inserts the entry of a mail to this user, in a transaction of its own. `sent` has the reason of a failure.
-pub(super) async fn record_mail(
-    context: &Context<'_>,
-    user_id: i64,
-    kind: &str,
-    sent: Result<(), &str>,
-) -> Result<()> {
+pub(super) async fn record_mail(context: &Context<'_>, user_id: i64, kind: &str, sent: Result<(), &str>) -> Result<()> {
     let event = if sent.is_ok() { AccountEvent::MailSent } else { AccountEvent::MailFailed };
     let reason = sent.err().map(|reason| ("reason", json!(reason)));
     let details: Vec<(&str, Json)> = [("kind", json!(kind))].into_iter().chain(reason).collect();
@@ -100,7 +95,11 @@ pub(super) async fn mail_result(
     );
     sql.bind(user::Entity::meta().plural).push(" AND \"record_id\" = ").bind(user_id);
     sql.push(" AND \"request_id\" = ").bind(request_id);
-    sql.push(" AND \"action\" IN (").bind(MAIL_SENT).push(", ").bind(MAIL_FAILED).push(") ORDER BY \"id\" DESC LIMIT 1");
+    sql.push(" AND \"action\" IN (")
+        .bind(MAIL_SENT)
+        .push(", ")
+        .bind(MAIL_FAILED)
+        .push(") ORDER BY \"id\" DESC LIMIT 1");
     let Some(row) = sql.one(context.db()).await? else { return Ok(None) };
     if row.try_get::<String>("", "action")? == MAIL_SENT {
         return Ok(Some(Ok(())));

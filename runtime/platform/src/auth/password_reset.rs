@@ -32,7 +32,8 @@ pub fn request(context: &Context<'_>, email: &str) -> Result<()> {
 /// The secret of a new link and its user; `None` for an address of no active user, and soon after the last link.
 async fn create_link(context: &Context<'_>, email: &str) -> Result<Option<(user::Model, String)>> {
     let state = context.state();
-    let by_email = || user::Entity::find().filter(user::Column::Email.eq(email)).filter(user::Column::IsActive.eq(true));
+    let by_email =
+        || user::Entity::find().filter(user::Column::Email.eq(email)).filter(user::Column::IsActive.eq(true));
     let Some(user) = by_email().one(state.db.reader()).await? else { return Ok(None) };
     let transaction = state.db.begin().await?;
     let context = &context.with_connection(&transaction);

@@ -1,7 +1,7 @@
 //! Messages: plain text from one sender to one recipient.
 
 use lettre::Message;
-use lettre::message::header::{ContentType, HeaderName, HeaderValue};
+use lettre::message::header::{ContentType, HeaderName, HeaderValue, MIME_VERSION_1_0};
 use lettre::message::{Mailbox, MessageBuilder};
 
 use super::Kind;
@@ -41,6 +41,7 @@ impl Mail {
             .to(recipient)
             .subject(one_line(&self.subject))
             .message_id(Some(id))
+            .header(MIME_VERSION_1_0)
             .header(ContentType::TEXT_PLAIN);
         // Out-of-office programs do not answer such mail (RFC 3834, section 5).
         automatic(message).body(self.text.clone()).map_err(|error| format!("the mail could not be written: {error}"))
@@ -83,7 +84,12 @@ mod tests {
 
     #[test]
     fn names_and_subjects_cannot_add_headers() {
-        for name in ["Ada\r\nBcc: eve@example.com", "Ada\nBcc: eve@example.com", "Ada\rBcc: eve@example.com", "\"<a>\" é\r\n\r\nHi"] {
+        for name in [
+            "Ada\r\nBcc: eve@example.com",
+            "Ada\nBcc: eve@example.com",
+            "Ada\rBcc: eve@example.com",
+            "\"<a>\" é\r\n\r\nHi",
+        ] {
             let text = written(name, name);
             let (head, body) = text.split_once("\r\n\r\n").expect("a head and a body");
             let names: Vec<&str> = head
@@ -93,8 +99,17 @@ mod tests {
                 .collect();
             let mut sorted = names.clone();
             sorted.sort_unstable();
-            let expected =
-                ["Auto-Submitted", "Content-Transfer-Encoding", "Content-Type", "Date", "From", "MIME-Version", "Message-ID", "Subject", "To"];
+            let expected = [
+                "Auto-Submitted",
+                "Content-Transfer-Encoding",
+                "Content-Type",
+                "Date",
+                "From",
+                "MIME-Version",
+                "Message-ID",
+                "Subject",
+                "To",
+            ];
             assert_eq!(sorted, expected, "{text}");
             assert!(body.starts_with("Hello,") && !head.contains(['\u{e9}']), "{text}");
         }

@@ -112,7 +112,14 @@ fn answer(response: &Response) -> String {
 
 /// The reason of a failure, as the end of a sentence.
 fn reason(error: &SmtpError) -> String {
-    let cause = error.source().map(chain).unwrap_or_else(|| error.to_string());
+    let mut innermost: &(dyn StdError + 'static) = error;
+    let mut next = error.source();
+    while let Some(source) = next {
+        // Lettre wraps its own errors, with the name of their kind each time.
+        innermost = if source.is::<SmtpError>() { source } else { innermost };
+        next = source.source();
+    }
+    let cause = innermost.source().map(chain).unwrap_or_else(|| innermost.to_string());
     match error.status() {
         Some(code) => format!("the mail server answered {code} {cause}"),
         None if error.is_client() => cause,
@@ -138,18 +145,20 @@ mod tests {
     fn answers_show_no_secret_and_are_short() {
         let text = "550 <ada@example.com> denied:\r\nhttp://x/panel/invitation/s3cret\0";
         let hidden = ["s3cret", "", "ada@example.com"];
-        assert_eq!(
-            shown(text, hidden.into_iter()),
-            "550 <[hidden]> denied: http://x/panel/invitation/[hidden]"
-        );
+        assert_eq!(shown(text, hidden.into_iter()), "550 <[hidden]> denied: http://x/panel/invitation/[hidden]");
         assert_eq!(shown(&"é".repeat(1000), std::iter::empty()).chars().count(), MAX_ANSWER_CHARS);
     }
 
     #[test]
     fn loopback_hosts_are_known() {
-        for (host, expected) in
-            [("localhost", true), ("LOCALHOST", true), ("127.0.0.9", true), ("::1", true), ("10.0.0.1", false), ("mail.example.com", false)]
-        {
+        for (host, expected) in [
+            ("localhost", true),
+            ("LOCALHOST", true),
+            ("127.0.0.9", true),
+            ("::1", true),
+            ("10.0.0.1", false),
+            ("mail.example.com", false),
+        ] {
             assert_eq!(SmtpConfig::is_loopback(host), expected, "{host}");
         }
     }

@@ -265,12 +265,7 @@ fn secrets<'r>(entry: &'r Entry, record: &'r Value) -> impl Iterator<Item = (&'r
 }
 
 /// The page that shows secrets once, below a note.
-pub(super) fn secrets_page(
-    request: &PanelRequest<'_>,
-    target: &Target<'_>,
-    record: &Value,
-    note: &Markup,
-) -> Response {
+pub(super) fn secrets_page(request: &PanelRequest<'_>, target: &Target<'_>, record: &Value, note: &Markup) -> Response {
     let entry = target.entry;
     let content = html! {
         (layout::header(&[(target.collection(), labels::plural(entry.meta))], &html! { (display_name::of(entry, record)) }, &html! {}))

@@ -43,11 +43,7 @@ pub(super) fn page(state: &ServerState, raw: &RawRequest, status: StatusCode, pr
 }
 
 /// Requests a link. Each request counts for the client's address, and for its network at this account.
-pub(super) async fn handle(
-    state: &Arc<ServerState>,
-    http_request: &mut Request,
-    raw: &RawRequest,
-) -> Result<Response> {
+pub(super) async fn handle(state: &Arc<ServerState>, http_request: &mut Request, raw: &RawRequest) -> Result<Response> {
     let form = read_form_limited(MAX_SIGN_IN_FORM_BYTES, http_request).await?;
     let email = form_value(&form, "email").unwrap_or_default().trim().to_lowercase();
     // No account has such an email address, and PostgreSQL rejects NUL in a parameter.
