@@ -134,6 +134,19 @@ needs_smtp! {
     }
 }
 
+needs_smtp! {
+    #[test]
+    fn invite_command_prints_the_link_and_sends_nothing() {
+        let program = Program::new(Database::Sqlite);
+        program.done(&["user", "create", "--email", "ada@example.com", "--name", "Ada"]);
+        let smtp = Smtp::start();
+        let url = format!("smtp://localhost:{}", smtp.port);
+        let said = program.run(&["user", "invite", "ada@example.com", "--smtp-url", &url, "--mail-from", "a@example.com"]);
+        assert!(said.code == 0 && said.out.contains("/panel/invitation/"), "{said:?}");
+        assert_eq!(smtp.received().len(), 0);
+    }
+}
+
 #[test]
 fn mail_that_cannot_be_sent_is_an_error_in_plain_words() {
     let program = Program::new(Database::Sqlite);

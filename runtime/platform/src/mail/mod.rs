@@ -87,3 +87,30 @@ impl Mailer {
         sent
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn mails_in_the_background_are_limited_and_nothing_is_sent_without_a_server() {
+        let mailer = Mailer::open(None, TIMEOUT, Metrics::default()).expect("a mailer");
+        let places: Vec<_> = (0..MAX_BACKGROUND_MAILS).map(|_| mailer.reserve(Kind::Reset)).collect();
+        assert!(places.iter().all(Option::is_some) && mailer.reserve(Kind::Reset).is_none());
+        drop(places);
+        assert!(mailer.reserve(Kind::Reset).is_some());
+        let (name, email, subject, text) = ("Ada".into(), "ada@example.com".into(), "A".into(), "B".into());
+        let mail = Mail { kind: Kind::Test, name, email, subject, text, secret: None };
+        assert_eq!(mailer.send(&mail).await, Err("no mail server is set".into()));
+        let (mut registry, mut text) = (prometheus_client::registry::Registry::default(), String::new());
+        mailer.metrics.register(&mut registry);
+        prometheus_client::encoding::prometheus_text::encode(&mut text, &registry).expect("text");
+        for line in [
+            "charter_mails_total{kind=\"reset\",result=\"dropped\"} 1",
+            "charter_mails_total{kind=\"test\",result=\"failed\"} 1",
+            "charter_mails_total{kind=\"invitation\",result=\"sent\"} 0",
+        ] {
+            assert!(text.lines().any(|one| one == line), "{line}: {text}");
+        }
+    }
+}

@@ -149,7 +149,7 @@ pub(crate) async fn run(
             let target = record["id"].as_i64().map_or(*target, |id| target.record(id));
             let back = return_path(form).map_or_else(|| target.path(), String::from);
             if record::has_secrets(target.entry, record) {
-                let note = mail_note(request, &target, action, record).await?;
+                let note = mail_note(request, &target, action, record).await;
                 Ok(record::secrets_page(request, &target, record, &note))
             } else {
                 Ok(Flash::Done.redirect(&back))
@@ -164,9 +164,14 @@ async fn mail_note(
     target: &Target<'_>,
     action: &ActionMeta,
     record: &Value,
-) -> Result<Markup> {
-    let ("user", "invite", Some(id)) = (target.entry.meta.name, action.name, target.id) else { return Ok(html! {}) };
-    Ok(match account_mail::invitation_result(&request.context(), id).await? {
+) -> Markup {
+    let ("user", "invite", Some(id)) = (target.entry.meta.name, action.name, target.id) else { return html! {} };
+    // The link is shown without the note rather than not at all.
+    let result = account_mail::invitation_result(&request.context(), id).await.unwrap_or_else(|error| {
+        tracing::warn!(%error, "the result of a mail could not be read");
+        None
+    });
+    match result {
         Some(Ok(())) => {
             html! { div .notice role="status" { p { "Sent to " strong { (record["email"].as_str().unwrap_or("the user")) } "." } } }
         }
@@ -174,7 +179,7 @@ async fn mail_note(
             html! { div .problem role="alert" { p { "The mail could not be sent: " (reason) ". Give the link to the user yourself." } } }
         }
         None => html! {},
-    })
+    }
 }
 
 /// The page of an action: its result, and its form.

@@ -110,7 +110,7 @@ pub(crate) async fn invitation_page(
         (layout::logo())
         h1 { "Welcome, " (name) }
         p { "Choose a " @if is_reset { "new " } "password for " strong { (email) } "." }
-        @if is_reset { p { "It signs out all your sessions." } }
+        @if is_reset { p { "The new password signs out all your sessions." } }
         form method="post" action={ "/panel/invitation/" (secret) } {
             (new_password_field(&email, problem.as_deref()))
             button .primary.wide { "Set password and sign in" }
