@@ -3,6 +3,7 @@
 mod database;
 mod log_filter;
 mod mail;
+mod oidc;
 mod problems;
 mod s3;
 mod secret;
@@ -18,6 +19,7 @@ use url::Url;
 use database::sqlite_url;
 pub use log_filter::log_filter;
 use mail::smtp_config;
+use oidc::oidc_config;
 pub use problems::Problems;
 use s3::s3_config;
 pub use settings::{SETTINGS, Setting};
@@ -26,6 +28,7 @@ use charter_core::error::{Error, Result};
 use charter_core::network::Network;
 use charter_core::ops::is_email;
 use charter_platform::attachment::S3Config;
+use charter_platform::auth::oidc::OidcConfig;
 use charter_platform::mail::SmtpConfig;
 use charter_platform::webhook::UrlPolicy;
 
@@ -48,6 +51,8 @@ pub struct Config {
     /// The bucket of attached files; without one they are stored in the data folder.
     pub storage: Option<S3Config>,
     pub secret_key: Option<String>,
+    /// The identity provider of the panel.
+    pub oidc: Option<OidcConfig>,
     pub admin_email: String,
     pub database_pool: u32,
     /// Time that a start of the server waits for the database.
@@ -118,6 +123,7 @@ impl Config {
             base_url: optional("base-url").map(|url| base_url(&url, &mut problems)),
             storage: s3_config(&optional, &mut problems),
             secret_key: optional("secret-key"),
+            oidc: oidc_config(&optional, &mut problems),
             admin_email: value("admin-email"),
             database_pool: number("database-pool", 2, 1000, &mut problems) as u32,
             database_wait: Duration::from_secs(number("database-wait", 0, 86_400, &mut problems)),

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use charter_runtime::auth::password;
 use charter_runtime::auth::session::{self, Begun};
+use charter_runtime::auth::{Proof, password};
 use charter_runtime::ops::Context;
 use charter_runtime::principal::Principal;
 use data_encoding::BASE32_NOPAD;
@@ -42,7 +42,7 @@ const TURN_OFF: &str = "/panel/account/second-factor/turn-off";
 
 /// A second factor that was set up.
 pub(super) struct Factor {
-    secret: String,
+    pub secret: String,
     pub recovery_codes: Vec<String>,
 }
 
@@ -133,7 +133,7 @@ async fn second_factor_is_set_up_with_a_first_code_and_ends_other_sessions(serve
     let operator = Principal::operator();
     let context = Context::new(&server.state, &operator, server.state.db.reader());
     let found = password::find(&server.state, email, PASSWORD).await.expect("an answer").expect("it fits");
-    assert!(matches!(session::begin(&context, &found, None).await, Ok(Begun::NeedsCode)));
+    assert!(matches!(session::begin(&context, &Proof::Password(found), None).await, Ok(Begun::NeedsCode)));
 }
 
 async fn code_is_asked_for_after_the_password_and_works_once(server: Server) {

@@ -46,13 +46,17 @@ pub use smtp::Smtp;
 pub use tcp_proxy::TcpProxy;
 
 /// Defines two tests for each of these functions, one on SQLite and one on PostgreSQL. The functions take a fixture.
-/// `browser:` before the names is for functions that need Chromium, `smtp:` for those that need an SMTP server.
+/// `browser:` before the names is for functions that need Chromium, `smtp:` for those that need an SMTP server, and
+/// `identity_provider:` for those that need Canaille.
 macro_rules! on_both {
     (smtp: $($name:ident),* $(,)?) => {
         crate::support::on_both!(@ needs_smtp needs_smtp_and_postgres $($name)*);
     };
     (browser: $($name:ident),* $(,)?) => {
         crate::support::on_both!(@ needs_browser needs_browser_and_postgres $($name)*);
+    };
+    (identity_provider: $($name:ident),* $(,)?) => {
+        crate::support::on_both!(@ needs_identity_provider needs_identity_provider_and_postgres $($name)*);
     };
     ($($name:ident),* $(,)?) => {
         crate::support::on_both!(@ needs_nothing needs_postgres $($name)*);

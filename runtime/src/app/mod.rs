@@ -186,6 +186,7 @@ impl App {
                 accounts: SignInGuard::default(),
                 resets: SignInGuard::default(),
             },
+            oidc: config.oidc.clone().map(auth::oidc::Provider::new).transpose()?,
             is_stopping: AtomicBool::new(false),
             config,
         }))

@@ -37,6 +37,10 @@ pub(super) enum AccountEvent {
     UseRecoveryCode,
     MailSent,
     MailFailed,
+    LinkIdentity,
+    UnlinkIdentity,
+    AddPasskey,
+    RemovePasskey,
 }
 
 impl AccountEvent {
@@ -56,6 +60,10 @@ impl AccountEvent {
             AccountEvent::UseRecoveryCode => "recovery_code_used",
             AccountEvent::MailSent => MAIL_SENT,
             AccountEvent::MailFailed => MAIL_FAILED,
+            AccountEvent::LinkIdentity => "identity_linked",
+            AccountEvent::UnlinkIdentity => "identity_unlinked",
+            AccountEvent::AddPasskey => "passkey_added",
+            AccountEvent::RemovePasskey => "passkey_removed",
         }
     }
 }

@@ -3,7 +3,7 @@
 use chrono::{DateTime, TimeDelta, Utc};
 
 use super::account_log::{self, AccountEvent};
-use super::password::Password;
+use super::proof::Proof;
 use super::secret::{digest, random_base62};
 use super::{account_mail, password, second_factor, session};
 use charter_core::db::{Connection, Dialect, Sql};
@@ -113,7 +113,7 @@ pub enum Accepted {
     /// The secret of the new session.
     Session(String),
     /// The password is set. The user has a second factor: no session was started.
-    NeedsCode(Password),
+    NeedsCode(Proof),
 }
 
 /// Sets the password of the user, ends the link, and starts a session, unless the user has a second
@@ -143,11 +143,12 @@ pub async fn accept(
     let event = if is_reset { AccountEvent::AcceptReset } else { AccountEvent::AcceptInvitation };
     account_log::record(&context, user_id, event).await?;
     password::store(&context, &prepared, None).await?;
+    let proof = Proof::Password(prepared);
     // A concurrent set-up of a second factor updates the row of the password, too.
     let accepted = if second_factor::is_on(&context, user_id).await? {
-        Accepted::NeedsCode(prepared)
+        Accepted::NeedsCode(proof)
     } else {
-        let Some(secret) = session::insert(&context, &prepared, user_agent).await? else { return Ok(None) };
+        let Some(secret) = session::insert(&context, &proof, user_agent).await? else { return Ok(None) };
         Accepted::Session(secret)
     };
     session::commit(state, transaction).await?;

@@ -75,7 +75,12 @@ pub(crate) fn is_done(action: &ActionMeta, record: &Value) -> bool {
 fn confirmation(target: &Target<'_>, action: &ActionMeta) -> Option<&'static str> {
     match (target.entry.meta.name, action.name) {
         ("user", "erase") => Some("Erase this person? Name, email address and access cannot be restored."),
-        ("user", "remove_second_factor") => Some("Remove the second factor? The password alone then signs in."),
+        ("user", "remove_second_factor") => {
+            Some("Remove the second factor and the passkeys? The password alone then signs in.")
+        }
+        ("user", "unlink_identity") => {
+            Some("Unlink the identity? The next sign-in by the provider links the one with this email address.")
+        }
         _ => None,
     }
 }
@@ -159,12 +164,7 @@ pub(crate) async fn run(
 }
 
 /// The note about the mail of an invitation, if mail is set.
-async fn mail_note(
-    request: &PanelRequest<'_>,
-    target: &Target<'_>,
-    action: &ActionMeta,
-    record: &Value,
-) -> Markup {
+async fn mail_note(request: &PanelRequest<'_>, target: &Target<'_>, action: &ActionMeta, record: &Value) -> Markup {
     let ("user", "invite", Some(id)) = (target.entry.meta.name, action.name, target.id) else { return html! {} };
     // The link is shown without the note rather than not at all.
     let result = account_mail::invitation_result(&request.context(), id).await.unwrap_or_else(|error| {

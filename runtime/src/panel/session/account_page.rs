@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use salvo::http::StatusCode;
 
 use super::flash::Flash;
-use super::{own_sessions, own_tokens, second_factor};
+use super::{own_sessions, own_tokens, passkeys, second_factor};
 use crate::panel::format::datetime::format_timestamp;
 use crate::panel::layout;
 use crate::panel::request::{PanelRequest, form_value};
@@ -41,7 +41,7 @@ async fn rename(request: &PanelRequest<'_>, name: &str) -> Result<Response> {
 /// `refused` is a name with its message.
 async fn page(request: &PanelRequest<'_>, refused: Option<(&str, String)>) -> Result<Response> {
     let (sessions, tokens) = (own_sessions::render(request).await?, own_tokens::render(request).await?);
-    let factor = second_factor::render(request).await?;
+    let (factor, passkeys) = (second_factor::render(request).await?, passkeys::render(request).await?);
     let content = html! {
         (layout::header(&[], &html! { (TITLE) }, &html! {}))
         div .stack {
@@ -52,6 +52,7 @@ async fn page(request: &PanelRequest<'_>, refused: Option<(&str, String)>) -> Re
                 div .buttons { a .button href="/panel/password" { "Change password" } }
             }
             (factor)
+            (passkeys)
             (sessions)
             (tokens)
         }
