@@ -2,6 +2,7 @@
 
 mod database;
 mod log_filter;
+mod mail;
 mod oidc;
 mod problems;
 mod s3;
@@ -17,6 +18,7 @@ use url::Url;
 
 use database::sqlite_url;
 pub use log_filter::log_filter;
+use mail::smtp_config;
 use oidc::oidc_config;
 pub use problems::Problems;
 use s3::s3_config;
@@ -27,6 +29,7 @@ use charter_core::network::Network;
 use charter_core::ops::is_email;
 use charter_platform::attachment::S3Config;
 use charter_platform::auth::oidc::OidcConfig;
+use charter_platform::mail::SmtpConfig;
 use charter_platform::webhook::UrlPolicy;
 
 /// Default of requests in flight for each connection of the pool: a request does more than wait for the database.
@@ -73,6 +76,8 @@ pub struct Config {
     pub webhook_policy: UrlPolicy,
     pub webhook_concurrency: u32,
     pub webhook_endpoint_concurrency: u32,
+    /// The mail server; without one no mail is sent.
+    pub smtp: Option<SmtpConfig>,
     pub log: String,
     pub log_json: bool,
 }
@@ -146,6 +151,7 @@ impl Config {
             },
             webhook_concurrency: number("webhook-concurrency", 0, 10_000, &mut problems) as u32,
             webhook_endpoint_concurrency: number("webhook-endpoint-concurrency", 1, 10_000, &mut problems) as u32,
+            smtp: smtp_config(&optional, &mut problems),
             log: value("log"),
             log_json: value("log-format") == "json",
             data_dir,

@@ -23,4 +23,4 @@ pub use charter_core::{
     metrics, network, number, online_indexes, ops, principal, query, record, resource, route, stale_reference, suggest,
     trace, trigram,
 };
-pub use charter_platform::{attachment, audit_log, auth, custom_fields, view, webhook};
+pub use charter_platform::{attachment, audit_log, auth, custom_fields, mail, view, webhook};

@@ -10,16 +10,18 @@ use std::env::var_os;
 use std::path::Path;
 
 /// Environment variables that the search reads.
-const VARIABLES: [&str; 9] = [
+const VARIABLES: [&str; 11] = [
     "PATH",
     "PG_BIN",
     "CHROMIUM",
     "PGBOUNCER",
     "CHARTER_TEST_AXE",
+    "CHARTER_TEST_SMTP",
     "CHARTER_TEST_IDENTITY_PROVIDER",
     search::REQUIRE_POSTGRES,
     search::REQUIRE_BROWSER,
     search::REQUIRE_PGBOUNCER,
+    search::REQUIRE_SMTP,
 ];
 
 fn main() {
@@ -31,6 +33,7 @@ fn main() {
     set("has_postgres", search::is_required(search::REQUIRE_POSTGRES) || search::postgres().is_some());
     set("has_browser", search::is_required(search::REQUIRE_BROWSER) || search::browser().is_some());
     set("has_pgbouncer", search::is_required(search::REQUIRE_PGBOUNCER) || search::pgbouncer().is_ok());
+    set("has_smtp", search::is_required(search::REQUIRE_SMTP) || search::smtp().is_some());
     set("has_axe", var_os("CHARTER_TEST_AXE").is_some());
     set("has_identity_provider", var_os("CHARTER_TEST_IDENTITY_PROVIDER").is_some());
     let specifications = ["../../../shared/spec/service.md", "../../../../shared/spec/service.md"];

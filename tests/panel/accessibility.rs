@@ -1,12 +1,13 @@
 //! Accessibility: axe-core checks every page, and every page after a form, in both themes and on a phone.
 //! `CHARTER_TEST_AXE` names the axe-core file, which `.ci/run` installs.
 
+use charter_runtime::config::Config;
 use charter_runtime::webhook::UrlPolicy;
 use serde_json::{Value, json};
 
 use super::second_factor::code;
 use super::{PASSWORD, admin, invitation};
-use crate::support::{Browser, Client, Database, Receiver, Server, run};
+use crate::support::{Browser, Client, Database, Receiver, Server, Smtp, run};
 
 charter_testing::needs_axe! {
     /// SQLite only: pages are the same on both databases.
@@ -114,7 +115,12 @@ impl Checker {
 /// A server that may send webhooks to this machine, with records of each resource.
 async fn filled(server: &Server) -> Server {
     let policy = UrlPolicy { allow_http: true, networks: vec!["127.0.0.0/8".parse().expect("a network")] };
-    let server = server.configured(|config| config.webhook_policy = policy).await;
+    let configure = |config: &mut Config| {
+        config.webhook_policy = policy;
+        // For the page of a forgotten password. Nothing is sent.
+        config.smtp = Some(Smtp::config_at(1));
+    };
+    let server = server.configured(configure).await;
     let client = server.admin();
     let product = client.post("/products", json!({ "name": "Lamp", "tag_list": ["a"] })).await.created("product");
     let gone = client.post("/products", json!({ "name": "Gone" })).await.created("product");
@@ -227,6 +233,7 @@ async fn forms(server: Server) {
     browser.fill("#email", "admin@example.com");
     browser.fill("#password", "not the one");
     checker.follow(&mut browser, "form button", "Sign in");
+    checker.open(&mut browser, "/panel/forgot-password");
     checker.open(&mut browser, &link);
     browser.fill("#password", "short");
     checker.follow(&mut browser, "form button", "characters");

@@ -43,7 +43,7 @@ const TURN_OFF: &str = "/panel/account/second-factor/turn-off";
 /// A second factor that was set up.
 pub(super) struct Factor {
     pub secret: String,
-    recovery_codes: Vec<String>,
+    pub recovery_codes: Vec<String>,
 }
 
 /// The code of the server's time, moved by steps of 30 seconds.
@@ -87,7 +87,7 @@ async fn password_step(panel: &mut CookieClient, email: &str) -> String {
     hidden(page.status(200).says("Enter your code"), "pending")
 }
 
-async fn send(panel: &mut CookieClient, pending: &str, code: &str) -> Page {
+pub(super) async fn send(panel: &mut CookieClient, pending: &str, code: &str) -> Page {
     panel.post("/panel/sign-in/code", &[("pending", pending), ("code", code)]).await
 }
 

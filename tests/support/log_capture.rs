@@ -1,11 +1,12 @@
-//! Captures log lines of the servers in this process: requests, causes of 500 responses, and slow statements with
-//! their request.
+//! Captures log lines of the servers in this process: requests, causes of 500 responses, slow statements and failed
+//! mails with their request.
 
 use std::io::{self, Write};
 use std::sync::{Mutex, OnceLock};
 
-/// Log filter, with the warnings of the module that logs slow statements, and the request log.
-const LEVELS: &str = "error,charter_core::metrics=warn,charter_runtime::server::endpoint=info";
+/// Log filter, with the warnings of slow statements and of mails, and the request log.
+const LEVELS: &str =
+    "error,charter_core::metrics=warn,charter_platform::auth::account_mail=warn,charter_runtime::server::endpoint=info";
 
 static LINES: Mutex<Vec<String>> = Mutex::new(Vec::new());
 

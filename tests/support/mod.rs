@@ -20,6 +20,7 @@ mod receiver;
 pub mod schema;
 mod server;
 mod sigv4;
+mod smtp;
 mod tcp_proxy;
 
 pub use charter_testing::{Database, Prepared, create, http, postgres};
@@ -41,11 +42,16 @@ pub use polymorphic_fixture::Gatherings;
 pub use pooler::Pooler;
 pub use receiver::{Receiver, Reply};
 pub use server::{Fixture, Server, build_trigram_indexes, nothing, run};
+pub use smtp::Smtp;
 pub use tcp_proxy::TcpProxy;
 
 /// Defines two tests for each of these functions, one on SQLite and one on PostgreSQL. The functions take a fixture.
-/// `browser:` before the names is for functions that need Chromium, `identity_provider:` for those that need Canaille.
+/// `browser:` before the names is for functions that need Chromium, `smtp:` for those that need an SMTP server, and
+/// `identity_provider:` for those that need Canaille.
 macro_rules! on_both {
+    (smtp: $($name:ident),* $(,)?) => {
+        crate::support::on_both!(@ needs_smtp needs_smtp_and_postgres $($name)*);
+    };
     (browser: $($name:ident),* $(,)?) => {
         crate::support::on_both!(@ needs_browser needs_browser_and_postgres $($name)*);
     };

@@ -28,6 +28,11 @@ impl DetachedTasks {
         self.0.spawn(work).await.map_err(Error::internal)?
     }
 
+    /// Starts a task that nobody waits for but the end of the server.
+    pub fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
+        self.0.spawn(work);
+    }
+
     /// Waits until all tasks have finished.
     pub async fn wait(&self) {
         // A closed tracker still accepts tasks. `wait` returns only after it was closed.

@@ -1,5 +1,5 @@
 //! Resources that every Charter application has: users, roles, tokens, saved views, custom fields, webhooks, attachments and
-//! the audit log. Each module knows the core, and none of the others.
+//! the audit log. Each module knows the core, and none of the others but the clients of other servers, `http_client` and `mail`.
 
 // No request may panic: code that can fail returns an error.
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
@@ -13,5 +13,6 @@ pub mod audit_log;
 pub mod auth;
 pub mod custom_fields;
 mod http_client;
+pub mod mail;
 pub mod view;
 pub mod webhook;

@@ -27,7 +27,7 @@ use charter_platform::auth;
 use charter_platform::auth::TokenCache;
 use charter_platform::view::ViewVersion;
 use charter_platform::webhook::Webhooks;
-use charter_platform::{attachment, audit_log, custom_fields, view, webhook};
+use charter_platform::{attachment, audit_log, custom_fields, mail, view, webhook};
 
 pub use self::router::router;
 pub use self::serve::{Running, Signals, serve};
@@ -135,12 +135,16 @@ impl App {
         let catalog = link_routes(&self.routes).map_err(Error::internal)?;
         let db = Db::connect_within(wait, &config.database_url, config.database_pool, limit).await;
         let db = db.map_err(|error| Error::internal(format!("could not open the database: {error}")))?;
-        let webhooks = webhook::Metrics::default();
-        let metrics = Metrics::new(db.metrics(), |registry| webhooks.register(registry));
+        let (webhooks, mails) = (webhook::Metrics::default(), mail::Metrics::default());
+        let metrics = Metrics::new(db.metrics(), |registry| {
+            webhooks.register(registry);
+            mails.register(registry);
+        });
         db.metrics().log_slower_than(config.slow_statement);
         let extensions = Extensions::default()
             .with(TokenCache::default())
             .with(ViewVersion::default())
+            .with(mail::Mailer::open(config.smtp.as_ref(), config.request_timeout, mails)?)
             .with(attachment::Storage::open(&config.data_dir, config.storage.as_ref(), config.secret_key.as_deref())?)
             .with(Webhooks {
                 transport: Arc::new(webhook::HttpTransport::new(config.webhook_policy.clone())?),
@@ -177,7 +181,11 @@ impl App {
             response_budget: ResponseBudget::default(),
             token_rate: RateLimit::new(config.rate_limit),
             anonymous_rate: RateLimit::new(config.rate_limit_anonymous),
-            sign_ins: SignIns { addresses: RateLimit::new(SIGN_INS_PER_ADDRESS), accounts: SignInGuard::default() },
+            sign_ins: SignIns {
+                addresses: RateLimit::new(SIGN_INS_PER_ADDRESS),
+                accounts: SignInGuard::default(),
+                resets: SignInGuard::default(),
+            },
             oidc: config.oidc.clone().map(auth::oidc::Provider::new).transpose()?,
             is_stopping: AtomicBool::new(false),
             config,

@@ -6,6 +6,7 @@ mod doctor;
 mod explain_access;
 mod from_db;
 mod indexes;
+mod mail;
 mod migrate;
 mod missing_columns;
 mod openapi;
@@ -199,6 +200,7 @@ pub fn command(app: &App) -> Command {
         .subcommand(Command::new("serve").about("Apply pending migrations, insert missing seed data, and serve"))
         .subcommands([migrate, user, token, webhook_listen::command()])
         .subcommands([explain_access::command(format.clone()), doctor::command(format.clone()), from_db::command()])
+        .subcommand(mail::command())
         .subcommand(
             Command::new("recount")
                 .about("Rebuild record counts and search indexes, after rows were loaded with triggers disabled")
@@ -246,6 +248,10 @@ async fn dispatch(app: &App, state: &Arc<ServerState>, command: (&str, &ArgMatch
         ("openapi", _) => openapi::run(state),
         ("doctor", matches) => doctor::run(app, state, matches).await,
         ("from-db", matches) => from_db::run(state, matches).await,
+        ("mail", matches) => match matches.subcommand() {
+            Some((_, matches)) => mail::test(state, matches).await,
+            None => Err(Error::internal("no such command")),
+        },
         (name, matches) => {
             app.prepare(state).await?;
             match (name, matches.subcommand()) {

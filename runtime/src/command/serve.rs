@@ -54,6 +54,12 @@ async fn serve_on(app: &App, state: &Arc<ServerState>, mut signals: Signals) -> 
     if state.db.is_read_only().await? {
         tracing::warn!(file = ?state.db.file(), "database is read-only; writes will be answered 503");
     }
+    if let Some(smtp) = &state.config.smtp {
+        tracing::info!(host = smtp.host, port = smtp.port, "mail is sent by SMTP");
+        if state.config.base_url.is_none() {
+            tracing::warn!("mails link to the address of `listen`: set `base-url` to the URL that users open");
+        }
+    }
     // Listens before it creates the first token: a start that fails to listen must not lose the token.
     let running = app::serve(state.clone()).await?;
     tracing::info!(address = %running.address, "listening");

@@ -170,6 +170,16 @@ pub const SETTINGS: &[Setting] = &[
         default: "32",
         about: "Concurrent deliveries of this process to one webhook",
     },
+    Setting {
+        flag: "smtp-url",
+        default: "",
+        about: "Mail server: `smtp://host:25`, `smtp://user:password@host:587` (with STARTTLS) or `smtps://user:password@host:465`; by default no mail is sent",
+    },
+    Setting {
+        flag: "mail-from",
+        default: "",
+        about: "Sender of mails: an address, also with a name, such as `Charter <charter@example.com>`; required with `smtp-url`",
+    },
     Setting { flag: "log", default: "info", about: "Log level, or directives such as `charter_runtime=debug`" },
     Setting {
         flag: "log-format",

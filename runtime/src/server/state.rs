@@ -20,6 +20,8 @@ pub type Mount = fn(&Arc<ServerState>) -> Router;
 pub struct SignIns {
     pub addresses: RateLimit<IpAddr>,
     pub accounts: SignInGuard,
+    /// Requests for a new password.
+    pub resets: SignInGuard,
 }
 
 /// State that all requests share. It dereferences to the [`State`] of the operations, which functions below HTTP take.
@@ -47,12 +49,6 @@ pub struct ServerState {
 impl ServerState {
     pub fn is_stopping(&self) -> bool {
         self.is_stopping.load(Ordering::Relaxed)
-    }
-
-    /// The capitalized name: `Charter` for `charter`.
-    pub fn name_for_people(&self) -> String {
-        let mut letters = self.name.chars();
-        letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
     }
 }
 

@@ -79,6 +79,48 @@ macro_rules! needs_axe {
     ($($test:item)*) => { $(#[ignore = "Chromium is not installed, or CHARTER_TEST_AXE is not set"] $test)* };
 }
 
+/// Tests that need an SMTP server.
+#[cfg(has_smtp)]
+#[macro_export]
+macro_rules! needs_smtp {
+    ($($test:item)*) => { $($test)* };
+}
+
+/// Tests that need an SMTP server.
+#[cfg(not(has_smtp))]
+#[macro_export]
+macro_rules! needs_smtp {
+    ($($test:item)*) => { $(#[ignore = "CHARTER_TEST_SMTP is not set"] $test)* };
+}
+
+/// Tests that need an SMTP server and PostgreSQL.
+#[cfg(all(has_smtp, has_postgres))]
+#[macro_export]
+macro_rules! needs_smtp_and_postgres {
+    ($($test:item)*) => { $($test)* };
+}
+
+/// Tests that need an SMTP server and PostgreSQL.
+#[cfg(not(all(has_smtp, has_postgres)))]
+#[macro_export]
+macro_rules! needs_smtp_and_postgres {
+    ($($test:item)*) => { $(#[ignore = "CHARTER_TEST_SMTP is not set, or PostgreSQL is not installed"] $test)* };
+}
+
+/// Tests that need an SMTP server and Chromium.
+#[cfg(all(has_smtp, has_browser))]
+#[macro_export]
+macro_rules! needs_smtp_and_browser {
+    ($($test:item)*) => { $($test)* };
+}
+
+/// Tests that need an SMTP server and Chromium.
+#[cfg(not(all(has_smtp, has_browser)))]
+#[macro_export]
+macro_rules! needs_smtp_and_browser {
+    ($($test:item)*) => { $(#[ignore = "CHARTER_TEST_SMTP is not set, or Chromium is not installed"] $test)* };
+}
+
 /// Tests that need Canaille, an identity provider.
 #[cfg(has_identity_provider)]
 #[macro_export]

@@ -125,6 +125,7 @@ pub fn config(url: &str, folder: &Folder) -> Config {
         webhook_policy: Default::default(),
         webhook_concurrency: 0,
         webhook_endpoint_concurrency: 16,
+        smtp: None,
         log: "error".into(),
         log_json: false,
     }

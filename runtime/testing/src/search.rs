@@ -1,4 +1,4 @@
-//! Search for the programs that tests start: PostgreSQL, Chromium and PgBouncer.
+//! Search for the programs that tests start: PostgreSQL, Chromium, PgBouncer and Python for an SMTP server.
 
 // The build script includes this file, and does not use all of it.
 #![allow(dead_code)]
@@ -15,6 +15,8 @@ pub const REQUIRE_POSTGRES: &str = "CHARTER_TEST_REQUIRE_POSTGRES";
 pub const REQUIRE_BROWSER: &str = "CHARTER_TEST_REQUIRE_BROWSER";
 /// With the value 1, tests fail without PgBouncer instead of being ignored.
 pub const REQUIRE_PGBOUNCER: &str = "CHARTER_TEST_REQUIRE_PGBOUNCER";
+/// With the value 1, tests fail without an SMTP server instead of being ignored.
+pub const REQUIRE_SMTP: &str = "CHARTER_TEST_REQUIRE_SMTP";
 
 /// Folders that [`postgres`] searches, for error messages.
 pub const POSTGRES_FOLDERS: &str = "PG_BIN, the PATH or /usr/lib/postgresql/*/bin (Debian: apt-get install postgresql)";
@@ -81,6 +83,11 @@ pub fn pgbouncer() -> Result<PathBuf, Option<(u32, u32)>> {
         Some(version) if version >= (1, MIN_PGBOUNCER_MINOR) => Ok(program),
         version => Err(version),
     }
+}
+
+/// Python with aiosmtpd, which `.ci/run` installs: `CHARTER_TEST_SMTP`.
+pub fn smtp() -> Option<PathBuf> {
+    var_os("CHARTER_TEST_SMTP").map(PathBuf::from)
 }
 
 fn version(program: &Path) -> Option<(u32, u32)> {

@@ -51,6 +51,6 @@ pub use route::{BoxFuture, ComputeHook, Hooks, Route};
 pub use show::wrap;
 pub use startup_validation::link_routes;
 pub use state::{PublicUrl, State};
-pub use transaction::{Transaction, after_commit};
+pub use transaction::{Transaction, Work, after_commit, work_after_commit};
 pub use visibility::{Audience, visible};
 pub use visibility::{audience, permitted};

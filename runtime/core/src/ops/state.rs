@@ -62,6 +62,12 @@ impl State {
     pub fn base_url(&self) -> String {
         self.public_url.text()
     }
+
+    /// The capitalized name: `Charter` for `charter`.
+    pub fn name_for_people(&self) -> String {
+        let mut letters = self.name.chars();
+        letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+    }
 }
 
 /// The URL by which clients reach the server: the configured one, or else that of the listener.

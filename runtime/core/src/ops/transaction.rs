@@ -1,4 +1,4 @@
-//! Write transactions, their savepoints and the `after_commit` hooks that run after they commit.
+//! Write transactions, their savepoints, and the `after_commit` hooks and other work that run after they commit.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,7 +8,7 @@ use sea_orm::{ConnectionTrait, QueryResult};
 
 use super::hooks::RunningHook;
 use super::records;
-use super::route::RecordHook;
+use super::route::BoxFuture;
 use crate::catalog::Entry;
 use crate::db::Connection;
 use crate::error::{Error, Result};
@@ -22,12 +22,13 @@ pub struct Transaction {
     pending_hooks: Mutex<Vec<PendingHook>>,
 }
 
-/// An `after_commit` hook that runs after the commit, with the record as it was stored or, if it was deleted, as it was
-/// before.
+/// Work with a context of its own.
+pub type Work = Box<dyn for<'a> FnOnce(&'a Context<'a>) -> BoxFuture<'a, Result<()>> + Send>;
+
+/// A hook or other work that runs after the commit.
 struct PendingHook {
-    hook: RecordHook,
+    work: Work,
     resource: &'static str,
-    row: Arc<QueryResult>,
     /// Nesting depth of the hook that made the change.
     depth: usize,
 }
@@ -78,16 +79,20 @@ impl Transaction {
             return context.state().detached_tasks.run_to_completion(self.connection.commit()).await;
         }
         let (state, caller, now) = (context.state_arc().clone(), context.caller().clone(), context.now());
+        let (request_id, address) = (context.request_id().map(str::to_string), context.client_address());
         context
             .state()
             .detached_tasks
             .run_to_completion(async move {
                 self.connection.commit().await?;
-                let context = Context::new(&state, &caller, state.db.reader()).with_now(now);
-                for PendingHook { hook, resource, row, depth } in pending_hooks {
+                let context = Context::new(&state, &caller, state.db.reader())
+                    .with_now(now)
+                    .with_request_id(request_id.as_deref())
+                    .with_client_address(address);
+                for PendingHook { work, resource, depth } in pending_hooks {
                     let run = async {
                         let running = RunningHook::enter_after_commit(resource, "after_commit", depth)?;
-                        hook(&context.within_hook(&running), &row).await
+                        work(&context.within_hook(&running)).await
                     };
                     let run = AssertUnwindSafe(run).catch_unwind().await;
                     // The change is committed: a failure is logged, and the client gets its response.
@@ -120,11 +125,19 @@ pub async fn after_commit(context: &Context<'_>, entry: &Entry, id: i64) -> Resu
     Ok(())
 }
 
-/// The same for a deleted record.
+/// The same for a deleted record, with the record as it was before.
 pub(super) fn after_commit_of(context: &Context<'_>, entry: &Entry, row: Arc<QueryResult>) {
-    if let (Some(hook), Some(transaction)) = (context.route(entry).hooks.after_commit, context.transaction()) {
+    if let Some(hook) = context.route(entry).hooks.after_commit {
+        work_after_commit(context, entry, Box::new(move |context| Box::pin(async move { hook(context, &row).await })));
+    }
+}
+
+/// Queues work of an action for after the commit, such as a mail, which must not hold the transaction open. The response
+/// waits for it, and does not depend on its result.
+pub fn work_after_commit(context: &Context<'_>, entry: &Entry, work: Work) {
+    if let Some(transaction) = context.transaction() {
         let mut pending_hooks = transaction.pending_hooks.lock().unwrap_or_else(PoisonError::into_inner);
         let depth = context.running().map_or(0, RunningHook::depth);
-        pending_hooks.push(PendingHook { hook, resource: entry.meta.name, row, depth });
+        pending_hooks.push(PendingHook { work, resource: entry.meta.name, depth });
     }
 }

@@ -1,6 +1,7 @@
 //! Authentication and authorization: tokens, sessions, users, roles, abilities and permissions.
 
 mod account_log;
+pub mod account_mail;
 mod erasure;
 pub mod invitation;
 pub mod known_network;
@@ -9,6 +10,7 @@ pub mod own_sessions;
 pub mod passkey;
 pub mod password;
 mod password_policy;
+pub mod password_reset;
 pub mod pending_sign_in;
 mod proof;
 mod recovery_code;

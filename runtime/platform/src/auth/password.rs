@@ -10,7 +10,7 @@ use tokio::sync::Semaphore;
 use super::account_log::{self, AccountEvent};
 use super::password_policy::{normalized, problem};
 use super::proof::Proof;
-use super::{invitation, session, user};
+use super::{account_mail, invitation, session, user};
 use charter_core::db::Sql;
 use charter_core::error::{Error, Result};
 use charter_core::ops::{Context, State};
@@ -55,14 +55,15 @@ pub async fn change(
     let state = context.state_arc();
     let prepared = prepare(state, old.user_id, password).await?;
     let transaction = state.db.begin().await?;
-    let context = context.with_connection(&transaction);
-    if !store(&context, &prepared, Some(old)).await? {
+    let writing = context.with_connection(&transaction);
+    if !store(&writing, &prepared, Some(old)).await? {
         return Ok(None);
     }
-    let Some(secret) = session::insert(&context, &Proof::Password(prepared), user_agent).await? else {
+    let Some(secret) = session::insert(&writing, &Proof::Password(prepared), user_agent).await? else {
         return Ok(None);
     };
     session::commit(state, transaction).await?;
+    account_mail::notify_of_new_password(context, old.user_id)?;
     Ok(Some(secret))
 }
 

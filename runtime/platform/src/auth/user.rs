@@ -5,7 +5,7 @@ use sea_orm::ActiveValue::Set;
 use sea_orm::entity::prelude::*;
 
 use super::TokenCache;
-use super::{erasure, invitation, oidc, passkey, role, second_factor, session};
+use super::{account_mail, erasure, invitation, oidc, passkey, role, second_factor, session};
 use charter_core::db::{Lock, Sql};
 use charter_core::error::{Error, Result};
 use charter_core::ops::write::update::update;
@@ -29,7 +29,7 @@ use charter_core::resource::Resource;
     name = "invite",
     on = "record",
     reveal(name = "invitation_url", description = "The invitation link. It is shown only once."),
-    description = "Returns the user with `invitation_url`, a single-use link that is valid for seven days, by which the user sets a password and signs in to the panel. Earlier links of the user become invalid. A token that expires cannot invite."
+    description = "Returns the user with `invitation_url`, a single-use link that is valid for seven days, by which the user sets a password and signs in to the panel. Earlier links of the user become invalid. If the server can send mail, the user also gets the link by mail. A token that expires cannot invite."
 ))]
 #[resource(action(
     name = "erase",
@@ -205,7 +205,9 @@ impl Behaviour for Entity {
             return Err(Error::Conflict("The user is deactivated: set `is_active` to true first.".into()));
         };
         let secret = invitation::create(context, user.id).await?;
-        draft.reveal("invitation_url", &invitation::url(context.state(), &secret));
+        let url = invitation::url(context.state(), &secret);
+        account_mail::send_invitation_after_commit(context, user, secret)?;
+        draft.reveal("invitation_url", &url);
         Ok(())
     }
 

@@ -18,6 +18,7 @@ use charter_core::error::{Error, Result};
 use charter_core::meta::{ActionMeta, ActionMethod, ActionOn, ActionOutput, FieldMeta};
 use charter_core::ops::RouteOperation;
 use charter_core::query::Pair;
+use charter_platform::auth::account_mail;
 
 /// Returns true if the result of an action is shown on the page of its record: a GET without input.
 pub(crate) fn is_shown_inline(action: &ActionMeta) -> bool {
@@ -139,11 +140,31 @@ pub(crate) async fn run(
             let target = record["id"].as_i64().map_or(*target, |id| target.record(id));
             let back = return_path(form).map_or_else(|| target.path(), String::from);
             if record::has_secrets(target.entry, record) {
-                Ok(record::secrets_page(request, &target, record))
+                let note = mail_note(request, &target, action, record).await;
+                Ok(record::secrets_page(request, &target, record, &note))
             } else {
                 Ok(Flash::Done.redirect(&back))
             }
         }
+    }
+}
+
+/// The note about the mail of an invitation, if mail is set.
+async fn mail_note(request: &PanelRequest<'_>, target: &Target<'_>, action: &ActionMeta, record: &Value) -> Markup {
+    let ("user", "invite", Some(id)) = (target.entry.meta.name, action.name, target.id) else { return html! {} };
+    // The link is shown without the note rather than not at all.
+    let result = account_mail::invitation_result(&request.context(), id).await.unwrap_or_else(|error| {
+        tracing::warn!(%error, "the result of a mail could not be read");
+        None
+    });
+    match result {
+        Some(Ok(())) => {
+            html! { div .notice role="status" { p { "Sent to " strong { (record["email"].as_str().unwrap_or("the user")) } "." } } }
+        }
+        Some(Err(reason)) => {
+            html! { div .problem role="alert" { p { "The mail could not be sent: " (reason) ". Give the link to the user yourself." } } }
+        }
+        None => html! {},
     }
 }
 

@@ -109,7 +109,7 @@ async fn save(
             _ => *target,
         };
         if super::has_secrets(entry, &saved) {
-            return Ok(super::secrets_page(request, &target, &saved));
+            return Ok(super::secrets_page(request, &target, &saved, &html! {}));
         }
         let flash = if is_new { Flash::Created } else { Flash::Saved };
         let saved_page =

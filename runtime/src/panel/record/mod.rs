@@ -264,11 +264,12 @@ fn secrets<'r>(entry: &'r Entry, record: &'r Value) -> impl Iterator<Item = (&'r
     others.filter_map(move |(name, secret)| Some((name.as_str(), label(name).unwrap_or_default(), secret.as_str()?)))
 }
 
-/// The page that shows secrets once.
-pub(super) fn secrets_page(request: &PanelRequest<'_>, target: &Target<'_>, record: &Value) -> Response {
+/// The page that shows secrets once, below a note.
+pub(super) fn secrets_page(request: &PanelRequest<'_>, target: &Target<'_>, record: &Value, note: &Markup) -> Response {
     let entry = target.entry;
     let content = html! {
         (layout::header(&[(target.collection(), labels::plural(entry.meta))], &html! { (display_name::of(entry, record)) }, &html! {}))
+        (note)
         @for (name, label, secret) in secrets(entry, record) {
             div .notice role="status" {
                 p { strong { "Copy it now. It is shown only once." } }

@@ -9,7 +9,7 @@ use salvo::http::StatusCode;
 use super::cookie;
 use super::flash::Flash;
 use super::sign_in::{Destination, admit_attempt, forget_attempts};
-use super::{account_page, passkeys, second_factor, sign_in_code};
+use super::{account_page, forgotten_password, passkeys, second_factor, sign_in_code};
 use crate::panel::request::{PanelRequest, RawRequest, form_value, read_form};
 use crate::panel::{layout, redirect, url};
 use crate::server::Response;
@@ -17,7 +17,7 @@ use crate::server::ServerState;
 use charter_core::error::{Error, Result};
 use charter_core::principal::Principal;
 use charter_core::query::Pair;
-use charter_platform::auth::invitation::Accepted;
+use charter_platform::auth::invitation::{Accepted, Invited};
 use charter_platform::auth::{SignedIn, invitation, password, session};
 
 /// Handles the paths below `/panel` of a signed-in user.
@@ -97,20 +97,21 @@ fn password_page(request: &PanelRequest<'_>, problem: Option<(&str, String)>) ->
     layout::page_with_status(request, status, "Change your password", &content)
 }
 
-/// The page of an invitation link.
+/// The page of an invitation link, or of a link for a new password.
 pub(crate) async fn invitation_page(
     state: &ServerState,
     raw: &RawRequest,
     secret: &str,
     problem: Option<String>,
 ) -> Result<Response> {
-    let Some((_, name, email)) = invitation::find(state, secret).await? else {
+    let Some(Invited { name, email, is_reset, .. }) = invitation::find(state, secret).await? else {
         return Ok(expired_link_page(state, raw));
     };
     let content = html! {
         (layout::logo())
         h1 { "Welcome, " (name) }
-        p { "Choose a password for " strong { (email) } "." }
+        p { "Choose a " @if is_reset { "new " } "password for " strong { (email) } "." }
+        @if is_reset { p { "The new password signs out all your sessions." } }
         form method="post" action={ "/panel/invitation/" (secret) } {
             (new_password_field(&email, problem.as_deref()))
             button .primary.wide { "Set password and sign in" }
@@ -120,7 +121,7 @@ pub(crate) async fn invitation_page(
     Ok(layout::signed_out_page(state, raw.theme, status, "Choose a password", &content))
 }
 
-/// Sets the password of an invited user and signs the user in.
+/// Sets the password of the link's user and signs the user in.
 pub(crate) async fn accept_invitation(
     state: &Arc<ServerState>,
     raw: &RawRequest,
@@ -145,7 +146,7 @@ fn expired_link_page(state: &ServerState, raw: &RawRequest) -> Response {
     let content = html! {
         (layout::logo())
         h1 { "This link has expired" }
-        p { "A link works once and expires after a week. Ask an administrator for a new one." }
+        p { "A link works once, and for a limited time. " @if forgotten_password::is_offered(state) { a href=(forgotten_password::PATH) { "Send a new one" } ", or ask an administrator." } @else { "Ask an administrator for a new one." } }
         p { a .button href="/panel/sign-in" { "Sign in" } }
     };
     layout::signed_out_page(state, raw.theme, StatusCode::GONE, "This link has expired", &content)

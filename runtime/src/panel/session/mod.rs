@@ -6,6 +6,7 @@ mod browser_name;
 pub(super) mod cookie;
 pub(super) mod csrf;
 pub(super) mod flash;
+mod forgotten_password;
 mod oidc;
 mod own_sessions;
 mod own_tokens;

@@ -10,7 +10,7 @@ use salvo::http::StatusCode;
 
 use super::csrf::CsrfToken;
 use super::flash::Flash;
-use super::{account, cookie, oidc, passkeys, sign_in_code};
+use super::{account, cookie, forgotten_password, oidc, passkeys, sign_in_code};
 use crate::panel::record::form as record_form;
 use crate::panel::request::{
     PanelRequest, RawRequest, form_value, path_segments, read_form_limited, require_same_site, return_path,
@@ -37,7 +37,8 @@ const MAX_DRAFT_BYTES: usize = 64 << 10;
 /// Limit of the sign-in form, in bytes. It contains the draft, percent-encoded.
 pub(super) const MAX_SIGN_IN_FORM_BYTES: usize = 1 << 20;
 
-const MAX_EMAIL_CHARS: usize = 255;
+/// Longest email address of an account.
+pub(super) const MAX_EMAIL_CHARS: usize = 255;
 
 /// Handles the paths below `/panel` that need no session; `None` for other paths.
 pub(crate) async fn handle_signed_out(
@@ -49,7 +50,7 @@ pub(crate) async fn handle_signed_out(
     session: Option<&CookieSession>,
 ) -> Result<Option<Response>> {
     let post = http_request.method().as_str() == "POST";
-    if post && matches!(rest, ["sign-in"] | ["sign-in", "code" | "passkey"] | ["invitation", _]) {
+    if post && matches!(rest, ["sign-in" | "forgot-password"] | ["sign-in", "code" | "passkey"] | ["invitation", _]) {
         require_same_site(state, http_request)?;
     }
     Ok(Some(match (post, rest) {
@@ -65,6 +66,12 @@ pub(crate) async fn handle_signed_out(
             state.sign_ins.addresses.admit(client_ip(http_request, &state.config.trusted_proxies))?;
             let form = read_form_limited(MAX_SIGN_IN_FORM_BYTES, http_request).await?;
             account::accept_invitation(state, raw, secret, &form).await?
+        }
+        (false, ["forgot-password"]) if forgotten_password::is_offered(state) => {
+            forgotten_password::page(state, raw, StatusCode::OK, None)
+        }
+        (true, ["forgot-password"]) if forgotten_password::is_offered(state) => {
+            forgotten_password::handle(state, http_request, raw).await?
         }
         _ => return Ok(None),
     }))
@@ -153,7 +160,9 @@ pub(super) fn sign_in_page(state: &ServerState, raw: &RawRequest, status: Status
         }
         (passkeys::sign_in_form(state, &form.destination))
         (oidc::link(state, &form.destination))
-        p .faint { "No password yet, or forgotten? Ask an administrator for a link: “Invite” on your user’s page, or " code { (state.name) " user invite" } "." }
+        @if forgotten_password::is_offered(state) { p { a href=(forgotten_password::PATH) { "Forgot your password?" } } } @else {
+            p .faint { "No password yet, or forgotten? Ask an administrator for a link: “Invite” on your user’s page, or " code { (state.name) " user invite" } "." }
+        }
     };
     layout::signed_out_page(state, raw.theme, status, "Sign in", &content)
 }
