@@ -233,8 +233,12 @@ impl App {
             return Ok(());
         }
         let roles = auth::role::Entity::find().all(state.db.reader()).await?;
-        let kept = roles.iter().filter(|role| auth::role::words(&role.abilities) == ["*"]).map(|role| &role.name);
-        let kept: Vec<&String> = kept.collect();
+        let mut kept = Vec::new();
+        for role in &roles {
+            if auth::role::words(&role.abilities)? == ["*"] {
+                kept.push(&role.name);
+            }
+        }
         if !kept.is_empty() {
             tracing::warn!(
                 roles = ?kept,

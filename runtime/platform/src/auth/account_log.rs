@@ -27,6 +27,7 @@ pub(super) enum AccountEvent {
     AddSecondFactor,
     RemoveSecondFactor,
     UseRecoveryCode,
+    RenewRecoveryCodes,
 }
 
 impl AccountEvent {
@@ -42,6 +43,7 @@ impl AccountEvent {
             AccountEvent::AddSecondFactor => "second_factor_added",
             AccountEvent::RemoveSecondFactor => "second_factor_removed",
             AccountEvent::UseRecoveryCode => "recovery_code_used",
+            AccountEvent::RenewRecoveryCodes => "recovery_codes_renewed",
         }
     }
 }
