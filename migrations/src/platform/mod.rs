@@ -23,6 +23,7 @@ mod m20261127_000016_platform_audit_address;
 mod m20261127_000017_platform_known_networks;
 mod m20261127_000018_platform_session_details;
 mod m20261127_000019_platform_second_factors;
+mod m20261128_000021_platform_storage_use;
 
 /// The runtime's migrations, oldest first.
 pub fn migrations() -> Vec<Box<dyn MigrationTrait>> {
@@ -46,5 +47,6 @@ pub fn migrations() -> Vec<Box<dyn MigrationTrait>> {
         Transactional::boxed(m20261127_000017_platform_known_networks::Migration),
         Transactional::boxed(m20261127_000018_platform_session_details::Migration),
         Transactional::boxed(m20261127_000019_platform_second_factors::Migration),
+        Transactional::boxed(m20261128_000021_platform_storage_use::Migration),
     ]
 }

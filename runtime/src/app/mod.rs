@@ -138,14 +138,17 @@ impl App {
         let webhooks = webhook::Metrics::default();
         let metrics = Metrics::new(db.metrics(), |registry| webhooks.register(registry));
         db.metrics().log_slower_than(config.slow_statement);
+        let storage =
+            attachment::Storage::open(&config.data_dir, config.storage.as_ref(), config.secret_key.as_deref())?;
         let extensions = Extensions::default()
             .with(TokenCache::default())
             .with(ViewVersion::default())
-            .with(attachment::Storage::open(&config.data_dir, config.storage.as_ref(), config.secret_key.as_deref())?)
+            .with(storage.with_user_limit(config.user_storage_limit))
             .with(Webhooks {
                 transport: Arc::new(webhook::HttpTransport::new(config.webhook_policy.clone())?),
                 policy: config.webhook_policy.clone(),
                 max_attempts_per_webhook: config.webhook_endpoint_concurrency as usize,
+                max_pending_per_user: config.user_delivery_limit,
                 metrics: Arc::new(webhooks),
             });
         let (clock, custom_fields, custom_fields_changed) = Default::default();

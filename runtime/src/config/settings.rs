@@ -86,7 +86,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         flag: "request-timeout",
         default: "30",
-        about: "Timeout of a request in seconds; then the answer is 503, or 408 if the body has not arrived",
+        about: "Timeout of a request in seconds; then the answer is 503, or 408 if the head (after at most 30 seconds) or the body has not arrived",
     },
     Setting {
         flag: "slow-statement-ms",
@@ -128,6 +128,16 @@ pub const SETTINGS: &[Setting] = &[
         flag: "webhook-endpoint-concurrency",
         default: "32",
         about: "Concurrent deliveries of this process to one webhook",
+    },
+    Setting {
+        flag: "user-storage-limit",
+        default: "10000000000",
+        about: "Bytes that the attached files of one user may have together; a further upload is 422; 0 disables the limit",
+    },
+    Setting {
+        flag: "user-delivery-limit",
+        default: "250000",
+        about: "Pending deliveries that the webhooks of one user may have together; beyond it, the webhook with the most is disabled; 0 disables the limit",
     },
     Setting { flag: "log", default: "info", about: "Log level, or directives such as `charter_runtime=debug`" },
     Setting {
