@@ -2,6 +2,7 @@
 
 mod database;
 mod log_filter;
+mod oidc;
 mod problems;
 mod s3;
 mod secret;
@@ -16,6 +17,7 @@ use url::Url;
 
 use database::sqlite_url;
 pub use log_filter::log_filter;
+use oidc::oidc_config;
 pub use problems::Problems;
 use s3::s3_config;
 pub use settings::{SETTINGS, Setting};
@@ -24,6 +26,7 @@ use charter_core::error::{Error, Result};
 use charter_core::network::Network;
 use charter_core::ops::is_email;
 use charter_platform::attachment::S3Config;
+use charter_platform::auth::oidc::OidcConfig;
 use charter_platform::webhook::UrlPolicy;
 
 /// Default of requests in flight for each connection of the pool: a request does more than wait for the database.
@@ -45,6 +48,8 @@ pub struct Config {
     /// The bucket of attached files; without one they are stored in the data folder.
     pub storage: Option<S3Config>,
     pub secret_key: Option<String>,
+    /// The identity provider of the panel.
+    pub oidc: Option<OidcConfig>,
     pub admin_email: String,
     pub database_pool: u32,
     /// Time that a start of the server waits for the database.
@@ -117,6 +122,7 @@ impl Config {
             base_url: optional("base-url").map(|url| base_url(&url, &mut problems)),
             storage: s3_config(&optional, &mut problems),
             secret_key: optional("secret-key"),
+            oidc: oidc_config(&optional, &mut problems),
             admin_email: value("admin-email"),
             database_pool: number("database-pool", 2, 1000, &mut problems) as u32,
             database_wait: Duration::from_secs(number("database-wait", 0, 86_400, &mut problems)),

@@ -10,12 +10,13 @@ use std::env::var_os;
 use std::path::Path;
 
 /// Environment variables that the search reads.
-const VARIABLES: [&str; 8] = [
+const VARIABLES: [&str; 9] = [
     "PATH",
     "PG_BIN",
     "CHROMIUM",
     "PGBOUNCER",
     "CHARTER_TEST_AXE",
+    "CHARTER_TEST_IDENTITY_PROVIDER",
     search::REQUIRE_POSTGRES,
     search::REQUIRE_BROWSER,
     search::REQUIRE_PGBOUNCER,
@@ -31,6 +32,7 @@ fn main() {
     set("has_browser", search::is_required(search::REQUIRE_BROWSER) || search::browser().is_some());
     set("has_pgbouncer", search::is_required(search::REQUIRE_PGBOUNCER) || search::pgbouncer().is_ok());
     set("has_axe", var_os("CHARTER_TEST_AXE").is_some());
+    set("has_identity_provider", var_os("CHARTER_TEST_IDENTITY_PROVIDER").is_some());
     let specifications = ["../../../shared/spec/service.md", "../../../../shared/spec/service.md"];
     set("has_specification", specifications.iter().any(|file| Path::new(file).is_file()));
 }

@@ -18,7 +18,10 @@ pub struct Page {
 pub struct CookieClient {
     http: reqwest::Client,
     base: String,
+    /// The session.
     pub cookie: Option<String>,
+    /// The sign-in that was begun at the identity provider.
+    pending: Option<String>,
     headers: HeaderMap,
 }
 
@@ -33,7 +36,7 @@ impl CookieClient {
         let mut headers = HeaderMap::new();
         headers.insert("accept", HeaderValue::from_static("text/html"));
         headers.insert("sec-fetch-site", HeaderValue::from_static("same-origin"));
-        CookieClient { http, base: base.to_string(), cookie: None, headers }
+        CookieClient { http, base: base.to_string(), cookie: None, pending: None, headers }
     }
 
     /// A copy with another value of a header, or without the header.
@@ -44,7 +47,13 @@ impl CookieClient {
             Some(value) => drop(headers.insert(name, HeaderValue::from_str(value).expect("a value"))),
             None => drop(headers.remove(name)),
         }
-        CookieClient { http: self.http.clone(), base: self.base.clone(), cookie: self.cookie.clone(), headers }
+        CookieClient {
+            http: self.http.clone(),
+            base: self.base.clone(),
+            cookie: self.cookie.clone(),
+            pending: self.pending.clone(),
+            headers,
+        }
     }
 
     pub async fn get(&mut self, path: &str) -> Page {
@@ -89,14 +98,15 @@ impl CookieClient {
 
     async fn send(&mut self, request: reqwest::RequestBuilder, what: &str) -> Page {
         let mut request = request.headers(self.headers.clone());
-        if let Some(cookie) = &self.cookie {
+        for cookie in self.cookie.iter().chain(&self.pending) {
             request = request.header("cookie", cookie);
         }
         let response = request.send().await.expect("the server answers");
         for set in response.headers().get_all("set-cookie") {
             let pair = set.to_str().expect("text").split(';').next().expect("a pair").to_string();
-            if pair.contains("session=") {
-                self.cookie = (!pair.ends_with('=')).then_some(pair);
+            let kept = if pair.contains("session=") { &mut self.cookie } else { &mut self.pending };
+            if pair.contains("session=") || pair.starts_with("charter_sign_in=") {
+                *kept = (!pair.ends_with('=')).then_some(pair);
             }
         }
         let (status, headers) = (response.status().as_u16(), response.headers().clone());

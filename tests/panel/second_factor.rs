@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use charter_runtime::auth::password;
 use charter_runtime::auth::session::{self, Begun};
+use charter_runtime::auth::{Proof, password};
 use charter_runtime::ops::Context;
 use charter_runtime::principal::Principal;
 use data_encoding::BASE32_NOPAD;
@@ -42,8 +42,8 @@ const PATH: &str = "/panel/account/second-factor";
 const TURN_OFF: &str = "/panel/account/second-factor/turn-off";
 
 /// A second factor that was set up.
-struct Factor {
-    secret: String,
+pub(super) struct Factor {
+    pub secret: String,
     recovery_codes: Vec<String>,
 }
 
@@ -59,7 +59,7 @@ pub(super) fn code(server: &Server, secret: &str, steps: i64) -> String {
 }
 
 /// The value of a hidden field.
-fn hidden(page: &Page, name: &str) -> String {
+pub(super) fn hidden(page: &Page, name: &str) -> String {
     let rest = page.text.split(&format!("name=\"{name}\" value=\"")).nth(1).unwrap_or_default();
     rest.split('"').next().unwrap_or_default().to_string()
 }
@@ -70,7 +70,7 @@ fn codes(page: &Page) -> Vec<String> {
     parts.map(|rest| rest.split('<').next().unwrap_or_default().to_string()).collect()
 }
 
-async fn set_up(server: &Server, panel: &mut CookieClient) -> Factor {
+pub(super) async fn set_up(server: &Server, panel: &mut CookieClient) -> Factor {
     let page = panel.get(PATH).await;
     let (offer, secret) = (hidden(page.status(200), "offer"), codes(&page)[0].replace(' ', ""));
     let form = [("offer", offer.as_str()), ("code", &code(server, &secret, 0)), ("password", PASSWORD)];
@@ -134,7 +134,7 @@ async fn second_factor_is_set_up_with_a_first_code_and_ends_other_sessions(serve
     let operator = Principal::operator();
     let context = Context::new(&server.state, &operator, server.state.db.reader());
     let found = password::find(&server.state, email, PASSWORD).await.expect("an answer").expect("it fits");
-    assert!(matches!(session::begin(&context, &found, None).await, Ok(Begun::NeedsCode)));
+    assert!(matches!(session::begin(&context, &Proof::Password(found), None).await, Ok(Begun::NeedsCode)));
 }
 
 async fn code_is_asked_for_after_the_password_and_works_once(server: Server) {

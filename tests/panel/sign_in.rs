@@ -5,7 +5,7 @@ use charter_runtime::auth::TokenCache;
 use std::time::Duration;
 
 use charter_runtime::auth::session::Begun;
-use charter_runtime::auth::{password, session};
+use charter_runtime::auth::{Proof, password, session};
 use charter_runtime::db::{Dialect, Sql};
 use charter_runtime::ops::Context;
 use charter_runtime::principal::Principal;
@@ -206,12 +206,12 @@ async fn a_verified_password_begins_no_session_after_it_was_changed(server: Serv
     let old = fitting(&server, email, PASSWORD).await;
     set_password(&server, id, OTHER).await;
     // The password may change between its verification and the operation that follows.
-    assert!(matches!(session::begin(&context, &old, None).await, Ok(Begun::Refused)));
+    assert!(matches!(session::begin(&context, &Proof::Password(old.clone()), None).await, Ok(Begun::Refused)));
     assert_eq!(password::change(&context, &old, "a third long password", None).await.expect("an answer"), None);
     let new = fitting(&server, email, OTHER).await;
-    assert!(matches!(session::begin(&context, &new, None).await, Ok(Begun::Session(_))));
+    assert!(matches!(session::begin(&context, &Proof::Password(new.clone()), None).await, Ok(Begun::Session(_))));
     server.admin().post(&format!("/users/{id}/deactivate"), json!({})).await.ok();
-    assert!(matches!(session::begin(&context, &new, None).await, Ok(Begun::Refused)));
+    assert!(matches!(session::begin(&context, &Proof::Password(new.clone()), None).await, Ok(Begun::Refused)));
     assert_eq!(password::change(&context, &new, "a third long password", None).await.expect("an answer"), None);
     server.admin().put(&format!("/users/{id}"), json!({ "is_active": true })).await.ok();
     assert!(password::change(&context, &new, "a third long password", None).await.expect("an answer").is_some());
@@ -229,7 +229,7 @@ async fn sign_in_waits_for_a_concurrent_password_change(server: Server) {
     let state = server.state.clone();
     let begun = tokio::spawn(async move {
         let operator = Principal::operator();
-        session::begin(&Context::new(&state, &operator, state.db.reader()), &old, None).await
+        session::begin(&Context::new(&state, &operator, state.db.reader()), &Proof::Password(old), None).await
     });
     tokio::time::sleep(Duration::from_millis(200)).await;
     assert!(!begun.is_finished(), "sign-in waits for the open transaction");
@@ -375,7 +375,7 @@ charter_testing::needs_postgres! {
             let password = fitting(&server, "admin@example.com", PASSWORD).await;
             let operator = Principal::operator();
             let context = Context::new(state, &operator, state.db.reader());
-            let Ok(Begun::Session(secret)) = session::begin(&context, &password, None).await else { panic!("it begins") };
+            let Ok(Begun::Session(secret)) = session::begin(&context, &Proof::Password(password), None).await else { panic!("it begins") };
             let found = session::find(state, &secret, false).await.expect("the database answers").expect("a session");
             server.sql("CREATE FUNCTION slow() RETURNS trigger AS 'BEGIN PERFORM pg_sleep(0.3); RETURN NULL; END' LANGUAGE plpgsql").await;
             let when = "AFTER DELETE ON user_sessions DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION slow()";

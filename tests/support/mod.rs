@@ -46,10 +46,13 @@ pub use server::{Fixture, Server, build_trigram_indexes, nothing, run};
 pub use tcp_proxy::TcpProxy;
 
 /// Defines two tests for each of these functions, one on SQLite and one on PostgreSQL. The functions take a fixture.
-/// `browser:` before the names is for functions that need Chromium.
+/// `browser:` before the names is for functions that need Chromium, `identity_provider:` for those that need Canaille.
 macro_rules! on_both {
     (browser: $($name:ident),* $(,)?) => {
         crate::support::on_both!(@ needs_browser needs_browser_and_postgres $($name)*);
+    };
+    (identity_provider: $($name:ident),* $(,)?) => {
+        crate::support::on_both!(@ needs_identity_provider needs_identity_provider_and_postgres $($name)*);
     };
     ($($name:ident),* $(,)?) => {
         crate::support::on_both!(@ needs_nothing needs_postgres $($name)*);

@@ -181,6 +181,7 @@ impl App {
             token_rate: RateLimit::new(config.rate_limit),
             anonymous_rate: RateLimit::new(config.rate_limit_anonymous),
             sign_ins: SignIns { addresses: RateLimit::new(SIGN_INS_PER_ADDRESS), accounts: SignInGuard::default() },
+            oidc: config.oidc.clone().map(auth::oidc::Provider::new).transpose()?,
             is_stopping: AtomicBool::new(false),
             config,
         }))

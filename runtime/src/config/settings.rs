@@ -63,6 +63,47 @@ pub const SETTINGS: &[Setting] = &[
         about: "E-mail address of the administrator that the first start creates",
     },
     Setting {
+        flag: "oidc-issuer",
+        default: "",
+        about: "URL of the identity provider with which users [sign in to the panel](panel.md#sign-in-with-an-identity-provider) by OpenID Connect",
+    },
+    Setting { flag: "oidc-client-id", default: "", about: "Id of this service at the identity provider" },
+    Setting {
+        flag: "oidc-client-secret",
+        default: "",
+        about: "Client secret at the identity provider; a public client has none",
+    },
+    Setting {
+        flag: "oidc-name",
+        default: "",
+        about: "Name of the identity provider on the sign-in page; by default the host of `oidc-issuer`",
+    },
+    Setting {
+        flag: "oidc-scopes",
+        default: "email profile",
+        about: "Scopes that are requested besides `openid`, separated by spaces",
+    },
+    Setting {
+        flag: "oidc-trust-emails",
+        default: "false",
+        about: "Accept email addresses that the identity provider does not mark as verified; only if its users cannot choose them",
+    },
+    Setting {
+        flag: "oidc-create-users",
+        default: "false",
+        about: "Create an account for each user of the identity provider who signs in without one",
+    },
+    Setting {
+        flag: "oidc-role-claim",
+        default: "",
+        about: "Claim with the groups of a user, such as `groups`, for `oidc-roles`",
+    },
+    Setting {
+        flag: "oidc-roles",
+        default: "",
+        about: "Roles of the groups: `sales=Member,audit=Reader`. Each sign-in by the identity provider assigns and removes these roles",
+    },
+    Setting {
         flag: "database-pool",
         default: "8",
         about: "Number of PostgreSQL connections, or of SQLite readers. Exports open up to 4 more. On PostgreSQL, the server opens up to 2 more while it starts",

@@ -10,6 +10,7 @@ use salvo::Router;
 use super::{ConcurrencyLimiter, RateLimit, ResponseBudget, SignInGuard};
 use crate::config::Config;
 use charter_core::ops::State;
+use charter_platform::auth::oidc;
 
 /// Builds the routes that an application adds.
 pub type Mount = fn(&Arc<ServerState>) -> Router;
@@ -37,6 +38,8 @@ pub struct ServerState {
     /// Rate limit of requests without a valid token, by address.
     pub anonymous_rate: RateLimit<IpAddr>,
     pub sign_ins: SignIns,
+    /// The identity provider of the panel.
+    pub oidc: Option<oidc::Provider>,
     /// The server closes its connections after their current responses.
     pub is_stopping: AtomicBool,
 }

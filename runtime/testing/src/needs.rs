@@ -79,6 +79,34 @@ macro_rules! needs_axe {
     ($($test:item)*) => { $(#[ignore = "Chromium is not installed, or CHARTER_TEST_AXE is not set"] $test)* };
 }
 
+/// Tests that need Canaille, an identity provider.
+#[cfg(has_identity_provider)]
+#[macro_export]
+macro_rules! needs_identity_provider {
+    ($($test:item)*) => { $($test)* };
+}
+
+/// Tests that need Canaille, an identity provider.
+#[cfg(not(has_identity_provider))]
+#[macro_export]
+macro_rules! needs_identity_provider {
+    ($($test:item)*) => { $(#[ignore = "CHARTER_TEST_IDENTITY_PROVIDER is not set"] $test)* };
+}
+
+/// Tests that need Canaille and PostgreSQL.
+#[cfg(all(has_identity_provider, has_postgres))]
+#[macro_export]
+macro_rules! needs_identity_provider_and_postgres {
+    ($($test:item)*) => { $($test)* };
+}
+
+/// Tests that need Canaille and PostgreSQL.
+#[cfg(not(all(has_identity_provider, has_postgres)))]
+#[macro_export]
+macro_rules! needs_identity_provider_and_postgres {
+    ($($test:item)*) => { $(#[ignore = "CHARTER_TEST_IDENTITY_PROVIDER is not set, or PostgreSQL is not installed"] $test)* };
+}
+
 /// Tests that need the specification, which is not a part of this repository.
 #[cfg(has_specification)]
 #[macro_export]

@@ -28,6 +28,10 @@ pub(super) enum AccountEvent {
     RemoveSecondFactor,
     UseRecoveryCode,
     RenewRecoveryCodes,
+    LinkIdentity,
+    UnlinkIdentity,
+    AddPasskey,
+    RemovePasskey,
 }
 
 impl AccountEvent {
@@ -44,6 +48,10 @@ impl AccountEvent {
             AccountEvent::RemoveSecondFactor => "second_factor_removed",
             AccountEvent::UseRecoveryCode => "recovery_code_used",
             AccountEvent::RenewRecoveryCodes => "recovery_codes_renewed",
+            AccountEvent::LinkIdentity => "identity_linked",
+            AccountEvent::UnlinkIdentity => "identity_unlinked",
+            AccountEvent::AddPasskey => "passkey_added",
+            AccountEvent::RemovePasskey => "passkey_removed",
         }
     }
 }

@@ -3,7 +3,7 @@
 use chrono::TimeDelta;
 
 use super::account_log::{self, AccountEvent};
-use super::password::Password;
+use super::proof::Proof;
 use super::secret::{digest, random_base62};
 use super::{password, second_factor, session};
 use charter_core::db::{Connection, Dialect, Sql};
@@ -64,7 +64,7 @@ pub enum Accepted {
     /// The secret of the new session.
     Session(String),
     /// The password is set. The user has a second factor: no session was started.
-    NeedsCode(Password),
+    NeedsCode(Proof),
 }
 
 /// Sets the password of the invited user, ends the invitation, and starts a session, unless the user has a second
@@ -92,12 +92,13 @@ pub async fn accept(
     }
     account_log::record(&context, user_id, AccountEvent::AcceptInvitation).await?;
     password::store(&context, &prepared, None).await?;
+    let proof = Proof::Password(prepared);
     // A concurrent set-up of a second factor updates the row of the password, too.
     if second_factor::is_on(&context, user_id).await? {
         session::commit(state, transaction).await?;
-        return Ok(Some(Accepted::NeedsCode(prepared)));
+        return Ok(Some(Accepted::NeedsCode(proof)));
     }
-    let Some(secret) = session::insert(&context, &prepared, user_agent).await? else { return Ok(None) };
+    let Some(secret) = session::insert(&context, &proof, user_agent).await? else { return Ok(None) };
     session::commit(state, transaction).await?;
     Ok(Some(Accepted::Session(secret)))
 }

@@ -4,10 +4,13 @@ mod account_log;
 mod erasure;
 pub mod invitation;
 pub mod known_network;
+pub mod oidc;
 pub mod own_sessions;
+pub mod passkey;
 pub mod password;
 mod password_policy;
 pub mod pending_sign_in;
+mod proof;
 mod recovery_code;
 pub mod role;
 pub mod second_factor;
@@ -30,6 +33,7 @@ pub async fn stale_references(context: &Context<'_>) -> Result<Vec<StaleReferenc
 }
 
 pub use account_log::record_failed_sign_in;
+pub use proof::Proof;
 pub use secret::Secret;
 pub use secret::random_base62;
 pub use session::SignedIn;

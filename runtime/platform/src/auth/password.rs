@@ -9,6 +9,7 @@ use tokio::sync::Semaphore;
 
 use super::account_log::{self, AccountEvent};
 use super::password_policy::{normalized, problem};
+use super::proof::Proof;
 use super::{invitation, session, user};
 use charter_core::db::Sql;
 use charter_core::error::{Error, Result};
@@ -22,6 +23,7 @@ static HASH_PERMITS: LazyLock<Arc<Semaphore>> = LazyLock::new(|| Arc::new(Semaph
 
 /// Hash of a user's password. The password may change while it is verified: actions after a successful verification
 /// check that this hash is still stored. It has no `Debug`, which keeps it out of logs.
+#[derive(Clone)]
 pub struct Password {
     pub user_id: i64,
     pub(super) hash: String,
@@ -57,7 +59,9 @@ pub async fn change(
     if !store(&context, &prepared, Some(old)).await? {
         return Ok(None);
     }
-    let Some(secret) = session::insert(&context, &prepared, user_agent).await? else { return Ok(None) };
+    let Some(secret) = session::insert(&context, &Proof::Password(prepared), user_agent).await? else {
+        return Ok(None);
+    };
     session::commit(state, transaction).await?;
     Ok(Some(secret))
 }

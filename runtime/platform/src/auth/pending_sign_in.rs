@@ -1,9 +1,10 @@
-//! A sign-in between the password and the code of the second factor: sealed in the form that asks for the code.
+//! A sign-in between the proof and the code of the second factor: sealed in the form that asks for the code.
 
 use chrono::TimeDelta;
 use serde_json::{Value, json};
 
 use super::password::Password;
+use super::proof::Proof;
 use super::secret::digest;
 use super::{second_factor, session};
 use charter_core::crypto::aead;
@@ -16,19 +17,23 @@ const PURPOSE: &str = "second factor sign-in";
 /// How long the code may take.
 const LIFETIME: TimeDelta = TimeDelta::minutes(5);
 
-/// A user whose password was verified.
+/// A user who has proved to own the account, and needs a code as well.
 pub struct PendingSignIn {
     pub email: String,
-    password: Password,
+    proof: Proof,
 }
 
-/// Seals a verified password for the next form. Its hash is not in the text.
+/// Seals a proof for the next form. The hash of a password is not in the text.
 ///
 /// # Errors
 /// When the operating system has no randomness.
-pub fn seal(context: &Context<'_>, password: &Password) -> Result<String> {
+pub fn seal(context: &Context<'_>, proof: &Proof) -> Result<String> {
     let until = (context.now() + LIFETIME).timestamp();
-    let text = json!({ "user": password.user_id, "hash": hex::encode(digest(&password.hash)), "until": until });
+    let hash = match proof {
+        Proof::Password(password) => Some(hex::encode(digest(&password.hash))),
+        Proof::Provider { .. } | Proof::Passkey { .. } => None,
+    };
+    let text = json!({ "user": proof.user_id(), "hash": hash, "until": until });
     aead::encrypt(context.state().secret_key.as_str(), PURPOSE, &text.to_string())
 }
 
@@ -45,14 +50,19 @@ pub async fn open(state: &State, sealed: &str) -> Result<Option<PendingSignIn>> 
     let mut sql = Sql::new(
         state.db.dialect(),
         "SELECT u.\"id\" AS \"id\", u.\"email\" AS \"email\", p.\"hash\" AS \"hash\" FROM \"users\" u \
-         JOIN \"user_passwords\" p ON p.\"user_id\" = u.\"id\" WHERE u.\"id\" = ",
+         LEFT JOIN \"user_passwords\" p ON p.\"user_id\" = u.\"id\" WHERE u.\"id\" = ",
     );
     sql.bind(pending["user"].as_i64()).push(" AND u.\"is_active\" = ").bind(true);
     let Some(row) = sql.one(state.db.reader()).await? else { return Ok(None) };
-    let password = Password { user_id: row.try_get("", "id")?, hash: row.try_get("", "hash")? };
-    let is_same = pending["hash"] == hex::encode(digest(&password.hash));
-    let email = row.try_get("", "email")?;
-    Ok(is_same.then_some(PendingSignIn { email, password }))
+    let (user_id, hash): (i64, Option<String>) = (row.try_get("", "id")?, row.try_get("", "hash")?);
+    let proof = match (pending["hash"].as_str(), hash) {
+        (None, _) => Proof::Provider { user_id },
+        (Some(sealed), Some(hash)) if sealed == hex::encode(digest(&hash)) => {
+            Proof::Password(Password { user_id, hash })
+        }
+        (Some(_), _) => return Ok(None),
+    };
+    Ok(Some(PendingSignIn { email: row.try_get("", "email")?, proof }))
 }
 
 /// Starts the session after a valid code, and returns its secret; `None` if the code is wrong or was used before, or
@@ -68,10 +78,10 @@ pub async fn finish(
 ) -> Result<Option<String>> {
     let transaction = context.state().db.begin().await?;
     let context = &context.with_connection(&transaction);
-    if !second_factor::consume(context, pending.password.user_id, code).await? {
+    if !second_factor::consume(context, pending.proof.user_id(), code).await? {
         return Ok(None);
     }
-    let Some(secret) = session::insert(context, &pending.password, user_agent).await? else { return Ok(None) };
+    let Some(secret) = session::insert(context, &pending.proof, user_agent).await? else { return Ok(None) };
     transaction.commit().await?;
     Ok(Some(secret))
 }

@@ -5,11 +5,12 @@ use std::time::{Duration, Instant};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use sea_orm::EntityTrait;
+use serde_json::json;
 
 use super::TokenCache;
 use super::account_log::{self, AccountEvent};
 use super::known_network;
-use super::password::Password;
+use super::proof::Proof;
 use super::secret::{digest, random_base62};
 use super::token_cache::load_principal;
 use super::{second_factor, user};
@@ -104,21 +105,21 @@ pub enum Begun {
     Session(String),
     /// The user has a second factor: no session was started.
     NeedsCode,
-    /// The password has been changed or the user deactivated in the meantime.
+    /// The user was deactivated, or the password changed, after the proof.
     Refused,
 }
 
-/// Starts a session after a password was verified, unless the user has a second factor. The start of `user_agent`, the
-/// request's header, is stored.
+/// Starts a session after a proof, unless the user has a second factor. The start of `user_agent`, the request's
+/// header, is stored.
 ///
 /// # Errors
 /// If the database fails.
-pub async fn begin(context: &Context<'_>, password: &Password, user_agent: Option<&str>) -> Result<Begun> {
+pub async fn begin(context: &Context<'_>, proof: &Proof, user_agent: Option<&str>) -> Result<Begun> {
     let transaction = context.state().db.begin().await?;
     let context = context.with_connection(&transaction);
-    let Some(secret) = insert(&context, password, user_agent).await? else { return Ok(Begun::Refused) };
+    let Some(secret) = insert(&context, proof, user_agent).await? else { return Ok(Begun::Refused) };
     // Read after `insert`, which waits for a transaction that sets up a second factor. Nothing is committed.
-    if second_factor::is_on(&context, password.user_id).await? {
+    if second_factor::is_on(&context, proof.user_id()).await? {
         return Ok(Begun::NeedsCode);
     }
     transaction.commit().await?;
@@ -130,15 +131,12 @@ pub async fn begin(context: &Context<'_>, password: &Password, user_agent: Optio
 ///
 /// # Errors
 /// If the database fails.
-pub(super) async fn insert(
-    context: &Context<'_>,
-    password: &Password,
-    user_agent: Option<&str>,
-) -> Result<Option<String>> {
+pub(super) async fn insert(context: &Context<'_>, proof: &Proof, user_agent: Option<&str>) -> Result<Option<String>> {
+    let user_id = proof.user_id();
     let (transaction, dialect, now) = (context.db(), context.state().db.dialect(), context.now());
     let secret = random_base62(SECRET_CHARACTERS)?;
     let mut expired = Sql::new(dialect, "DELETE FROM \"user_sessions\" WHERE \"user_id\" = ");
-    expired.bind(password.user_id).push(" AND (\"last_used_at\" < ").bind(now - IDLE_TIMEOUT);
+    expired.bind(user_id).push(" AND (\"last_used_at\" < ").bind(now - IDLE_TIMEOUT);
     expired.push(" OR \"created_at\" < ").bind(now - MAX_LIFETIME).push(")");
     expired.run(transaction).await?;
     let columns =
@@ -150,9 +148,12 @@ pub(super) async fn insert(
     }
     sql.push(", ").bind(context.client_address().map(|address| address.to_string()));
     sql.push(", ").bind(user_agent.map(|text| text.chars().take(USER_AGENT_CHARACTERS).collect::<String>()));
-    sql.push(" FROM \"users\" u JOIN \"user_passwords\" p ON p.\"user_id\" = u.\"id\" WHERE u.\"id\" = ");
-    sql.bind(password.user_id).push(" AND p.\"hash\" = ").bind(password.hash.as_str());
-    sql.push(" AND u.\"is_active\" = ").bind(true);
+    sql.push(" FROM \"users\" u");
+    if let Proof::Password(password) = proof {
+        sql.push(" JOIN \"user_passwords\" p ON p.\"user_id\" = u.\"id\" AND p.\"hash\" = ")
+            .bind(password.hash.as_str());
+    }
+    sql.push(" WHERE u.\"id\" = ").bind(user_id).push(" AND u.\"is_active\" = ").bind(true);
     // Waits for a transaction that changes the password or deactivates the user, or is seen by it and ended.
     if dialect == Dialect::Postgres {
         sql.push(" FOR SHARE");
@@ -160,9 +161,9 @@ pub(super) async fn insert(
     if sql.run(transaction).await? == 0 {
         return Ok(None);
     }
-    let user = account_log::identified(password.user_id);
-    account_log::record(&context.with_caller(&user), password.user_id, AccountEvent::SignIn).await?;
-    known_network::remember(context, password.user_id).await?;
+    let (user, details) = (account_log::identified(user_id), [("method", json!(proof.method()))]);
+    account_log::record_with(&context.with_caller(&user), user_id, AccountEvent::SignIn, &details).await?;
+    known_network::remember(context, user_id).await?;
     Ok(Some(secret))
 }
 

@@ -5,7 +5,7 @@ use sea_orm::ActiveValue::Set;
 use sea_orm::entity::prelude::*;
 
 use super::TokenCache;
-use super::{erasure, invitation, role, second_factor, session};
+use super::{erasure, invitation, oidc, passkey, role, second_factor, session};
 use charter_core::db::{Lock, Sql};
 use charter_core::error::{Error, Result};
 use charter_core::ops::write::update::update;
@@ -38,7 +38,12 @@ use charter_core::resource::Resource;
 #[resource(action(
     name = "remove_second_factor",
     on = "record",
-    description = "Removes the second factor of the user with its recovery codes, and ends the user's panel sessions. The user then signs in with the password alone. For administrators with the ability `*`."
+    description = "Removes the second factor of the user with its recovery codes, and the user's passkeys, and ends the user's panel sessions. The user then signs in with the password alone. For administrators with the ability `*`."
+))]
+#[resource(action(
+    name = "unlink_identity",
+    on = "record",
+    description = "Removes the link between the user and the identity provider, and ends the user's panel sessions. The next sign-in by the provider links the identity with the user's email address. For administrators with the ability `*`."
 ))]
 pub struct Model {
     pub id: i64,
@@ -63,7 +68,7 @@ pub struct Model {
 }
 
 pub fn route() -> Route {
-    charter_core::route!(Entity, Behaviour, hooks(guard, check, before_save, before_delete, after_commit), actions(record deactivate, record invite, record remove_second_factor, record erase))
+    charter_core::route!(Entity, Behaviour, hooks(guard, check, before_save, before_delete, after_commit), actions(record deactivate, record invite, record remove_second_factor, record unlink_identity, record erase))
         .granting_access()
 }
 
@@ -94,6 +99,7 @@ trait Behaviour {
         context: &Context<'_>,
         draft: &mut Draft<Entity>,
     ) -> impl Future<Output = Result<()>> + Send;
+    fn unlink_identity(context: &Context<'_>, draft: &mut Draft<Entity>) -> impl Future<Output = Result<()>> + Send;
     fn erase(context: &Context<'_>, draft: &mut Draft<Entity>) -> impl Future<Output = Result<()>> + Send;
 }
 
@@ -208,8 +214,20 @@ impl Behaviour for Entity {
         if caller.user_id == Some(user.id) && caller.token_id.is_none() {
             return Err(Error::Conflict("Turn off your own second factor on the page of your account.".into()));
         }
-        if !second_factor::remove(context, user.id).await? {
-            return Err(Error::Conflict("The user has no second factor.".into()));
+        let had_factor = second_factor::remove(context, user.id).await?;
+        if !passkey::remove_all(context, user.id).await? && !had_factor {
+            return Err(Error::Conflict("The user has no second factor and no passkey.".into()));
+        }
+        session::end_all(context.state(), context.db(), user.id).await?;
+        after_commit(context, context.catalog().linked(Entity::meta().name), user.id).await
+    }
+
+    /// Unlinks a user whose identity at the provider has changed, or whose address has a new owner there.
+    async fn unlink_identity(context: &Context<'_>, draft: &mut Draft<Entity>) -> Result<()> {
+        need_full_administrator(context)?;
+        let Some(user) = draft.before.as_ref() else { return Err(Error::NotFound) };
+        if !oidc::unlink(context, user.id).await? {
+            return Err(Error::Conflict("The user is not linked to an identity provider.".into()));
         }
         session::end_all(context.state(), context.db(), user.id).await?;
         after_commit(context, context.catalog().linked(Entity::meta().name), user.id).await

@@ -2,6 +2,7 @@
 
 import { $, $$, apiFetch, csrfToken, showStatus } from './page.js';
 import { addCondition, fitField, fitValue, removeCondition } from './conditions.js';
+import { offerPasskey } from './passkey.js';
 import { offerSuggestions, resolveReferences } from './reference.js';
 import { offerRows } from './rows.js';
 
@@ -197,6 +198,7 @@ for (const form of $$('[data-form]')) form.addEventListener('input', () => { uns
 window.addEventListener('beforeunload', (event) => { if (unsaved) event.preventDefault(); });
 $$('[data-rows]').forEach(offerRows);
 $$('input[data-titles]').forEach(offerSuggestions);
+$$('form[data-passkey]').forEach(offerPasskey);
 // Focus the error summary, else the first input of a new record, unless the page has an `autofocus` element.
 $(`[data-focus]${$('[autofocus]') ? '' : ', form[data-begin] :is(input:not([type="hidden"]), select, textarea)'}`)?.focus();
 // Screen readers announce a flash message only when it changes.

@@ -74,7 +74,12 @@ pub(crate) fn is_done(action: &ActionMeta, record: &Value) -> bool {
 fn confirmation(target: &Target<'_>, action: &ActionMeta) -> Option<&'static str> {
     match (target.entry.meta.name, action.name) {
         ("user", "erase") => Some("Erase this person? Name, email address and access cannot be restored."),
-        ("user", "remove_second_factor") => Some("Remove the second factor? The password alone then signs in."),
+        ("user", "remove_second_factor") => {
+            Some("Remove the second factor and the passkeys? The password alone then signs in.")
+        }
+        ("user", "unlink_identity") => {
+            Some("Unlink the identity? The next sign-in by the provider links the one with this email address.")
+        }
         _ => None,
     }
 }

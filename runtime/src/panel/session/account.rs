@@ -9,7 +9,7 @@ use salvo::http::StatusCode;
 use super::cookie;
 use super::flash::Flash;
 use super::sign_in::{Destination, admit_attempt, forget_attempts};
-use super::{account_page, second_factor, sign_in_code};
+use super::{account_page, passkeys, second_factor, sign_in_code};
 use crate::panel::request::{PanelRequest, RawRequest, form_value, read_form};
 use crate::panel::{layout, redirect, url};
 use crate::server::Response;
@@ -51,6 +51,7 @@ pub(crate) async fn handle(http_request: &mut Request, request: &PanelRequest<'_
         (_, ["account", "second-factor", rest @ ..]) => {
             second_factor::handle(http_request, request, post, rest, &form).await
         }
+        (_, ["account", "passkeys", rest @ ..]) => passkeys::handle(http_request, request, post, rest, &form).await,
         (_, ["account", rest @ ..]) => account_page::handle(request, post, rest, &form).await,
         _ => Err(Error::NotFound),
     }
@@ -133,9 +134,7 @@ pub(crate) async fn accept_invitation(
         Ok(Some(Accepted::Session(session))) => {
             Ok(redirect("/").with_text(cookie::SET_COOKIE, &cookie::set_session(state, &session)))
         }
-        Ok(Some(Accepted::NeedsCode(password))) => {
-            sign_in_code::ask(&context, state, raw, &password, &Destination::of(&[]))
-        }
+        Ok(Some(Accepted::NeedsCode(proof))) => sign_in_code::ask(&context, state, raw, &proof, &Destination::of(&[])),
         Ok(None) => Ok(expired_link_page(state, raw)),
         Err(Error::Invalid(errors)) => invitation_page(state, raw, secret, Some(errors.messages("password"))).await,
         Err(error) => Err(error),

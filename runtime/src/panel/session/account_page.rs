@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use salvo::http::StatusCode;
 
 use super::flash::Flash;
-use super::{own_sessions, own_tokens, second_factor};
+use super::{own_sessions, own_tokens, passkeys, second_factor};
 use crate::panel::format::datetime::format_timestamp;
 use crate::panel::format::size::format_size;
 use crate::panel::layout;
@@ -43,7 +43,8 @@ async fn rename(request: &PanelRequest<'_>, name: &str) -> Result<Response> {
 /// `refused` is a name with its message.
 async fn page(request: &PanelRequest<'_>, refused: Option<(&str, String)>) -> Result<Response> {
     let (sessions, tokens) = (own_sessions::render(request).await?, own_tokens::render(request).await?);
-    let (factor, storage) = (second_factor::render(request).await?, storage_card(request).await?);
+    let (factor, passkeys) = (second_factor::render(request).await?, passkeys::render(request).await?);
+    let storage = storage_card(request).await?;
     let content = html! {
         (layout::header(&[], &html! { (TITLE) }, &html! {}))
         div .stack {
@@ -54,6 +55,7 @@ async fn page(request: &PanelRequest<'_>, refused: Option<(&str, String)>) -> Re
                 div .buttons { a .button href="/panel/password" { "Change password" } }
             }
             (factor)
+            (passkeys)
             (sessions)
             (tokens)
             (storage)

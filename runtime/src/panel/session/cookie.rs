@@ -9,6 +9,8 @@ const THEME: &str = "charter_theme";
 const FLASH: &str = "charter_said";
 /// `Max-Age` of a flash message, in seconds.
 const FLASH_MAX_AGE: u32 = 20;
+/// `Max-Age` of a sign-in at the identity provider, in seconds.
+const PENDING_MAX_AGE: u32 = 15 * 60;
 /// `Max-Age` of a session, in seconds: its longest lifetime.
 const SESSION_MAX_AGE: u32 = 30 * 24 * 60 * 60;
 
@@ -65,6 +67,23 @@ pub(crate) fn sets_session(set_cookie: &str) -> bool {
 pub(crate) fn clear_session(state: &ServerState) -> String {
     let secure = if is_secure(state) { "; Secure" } else { "" };
     format!("{}=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0{secure}", session_name(state))
+}
+
+fn pending_name(state: &ServerState) -> &'static str {
+    if is_secure(state) { "__Host-charter_sign_in" } else { "charter_sign_in" }
+}
+
+/// The sign-in that the browser began at the identity provider.
+pub(crate) fn read_pending(state: &ServerState, headers: &HeaderMap) -> Option<String> {
+    read(headers, pending_name(state))
+}
+
+/// Sets the sign-in that begins at the identity provider; an empty one removes it. The provider leads back from another
+/// site, which `SameSite=Lax` allows.
+pub(crate) fn set_pending(state: &ServerState, sealed: &str) -> String {
+    let secure = if is_secure(state) { "; Secure" } else { "" };
+    let max_age = if sealed.is_empty() { 0 } else { PENDING_MAX_AGE };
+    format!("{}={sealed}; Path=/; HttpOnly; SameSite=Lax; Max-Age={max_age}{secure}", pending_name(state))
 }
 
 /// Sets the theme; any other value than `light` and `dark` removes the cookie.

@@ -21,10 +21,10 @@ const PATH: &str = "/panel/account/second-factor";
 const SET_UP: &str = "Set up a second factor";
 const RENEW: &str = "New recovery codes";
 const TURN_OFF: &str = "Turn off the second factor";
-const WRONG_PASSWORD: &str = "is incorrect";
+pub(super) const WRONG_PASSWORD: &str = "is incorrect";
 
 /// A field of a form and its message.
-type Problem = (&'static str, &'static str);
+pub(super) type Problem = (&'static str, &'static str);
 
 /// Handles the paths below [`PATH`]. The CSRF token of a form is already checked.
 pub(super) async fn handle(
@@ -107,7 +107,7 @@ fn set_up_page(request: &PanelRequest<'_>, offer: &Offer, problem: Option<Proble
     Ok(layout::page_with_status(request, status, SET_UP, &content))
 }
 
-fn field(name: &str, label: &str, kind: &str, autocomplete: &str, problem: Option<Problem>) -> Markup {
+pub(super) fn field(name: &str, label: &str, kind: &str, autocomplete: &str, problem: Option<Problem>) -> Markup {
     let message = problem.filter(|(field, _)| *field == name).map(|(_, message)| message);
     html! {
         div .field .invalid[message.is_some()] { label for=(name) { (label) }
@@ -204,7 +204,7 @@ async fn turn_off(http_request: &Request, request: &PanelRequest<'_>, codes: i64
 }
 
 /// Verifies the user's password, counted like an attempt to sign in.
-async fn verify_password(
+pub(super) async fn verify_password(
     http_request: &Request,
     request: &PanelRequest<'_>,
     password: &str,

@@ -10,7 +10,7 @@ use salvo::http::StatusCode;
 
 use super::csrf::CsrfToken;
 use super::flash::Flash;
-use super::{account, cookie, sign_in_code};
+use super::{account, cookie, oidc, passkeys, sign_in_code};
 use crate::panel::record::form as record_form;
 use crate::panel::request::{
     PanelRequest, RawRequest, form_value, path_segments, read_form_limited, require_same_site, return_path,
@@ -25,7 +25,7 @@ use charter_core::principal::Principal;
 use charter_core::query::{Pair, decode};
 use charter_platform::auth::known_network::{self, network_of};
 use charter_platform::auth::session::{Begun, CookieSession};
-use charter_platform::auth::{password, record_failed_sign_in, session};
+use charter_platform::auth::{Proof, password, record_failed_sign_in, session};
 
 const DRAFT_PRESERVED: &str = "You are signed out. Your input is preserved. Sign in to continue.";
 
@@ -49,7 +49,7 @@ pub(crate) async fn handle_signed_out(
     session: Option<&CookieSession>,
 ) -> Result<Option<Response>> {
     let post = http_request.method().as_str() == "POST";
-    if post && matches!(rest, ["sign-in"] | ["sign-in", "code"] | ["invitation", _]) {
+    if post && matches!(rest, ["sign-in"] | ["sign-in", "code" | "passkey"] | ["invitation", _]) {
         require_same_site(state, http_request)?;
     }
     Ok(Some(match (post, rest) {
@@ -57,6 +57,9 @@ pub(crate) async fn handle_signed_out(
         (false, ["sign-in"]) => sign_in_page(state, raw, StatusCode::OK, &SignInForm::leading_to(redirect_target(raw))),
         (true, ["sign-in"]) => sign_in(panel, state, http_request, raw).await?,
         (true, ["sign-in", "code"]) => sign_in_code::handle(panel, state, http_request, raw).await?,
+        (false, ["sign-in", "passkey", "options"]) => passkeys::options(state, http_request, raw)?,
+        (true, ["sign-in", "passkey"]) => passkeys::sign_in(panel, state, http_request, raw).await?,
+        (false, ["sign-in", "oidc", rest @ ..]) => oidc::handle(panel, state, http_request, raw, rest).await?,
         (false, ["invitation", secret]) => account::invitation_page(state, raw, secret, None).await?,
         (true, ["invitation", secret]) => {
             state.sign_ins.addresses.admit(client_ip(http_request, &state.config.trusted_proxies))?;
@@ -108,7 +111,7 @@ fn is_record_form(state: &ServerState, path: &str) -> bool {
 }
 
 /// The local page to open after signing in.
-fn redirect_target(raw: &RawRequest) -> String {
+pub(super) fn redirect_target(raw: &RawRequest) -> String {
     let pairs = decode(&raw.query).unwrap_or_default();
     let to = pairs.into_iter().find(|pair| pair.name == "to").map(|pair| pair.value);
     to.filter(|to| url::is_local_path(to)).unwrap_or_else(|| "/".into())
@@ -148,6 +151,8 @@ pub(super) fn sign_in_page(state: &ServerState, raw: &RawRequest, status: Status
                 input #password type="password" name="password" required autocomplete="current-password" autofocus[!form.email.is_empty()]; }
             button .primary.wide { "Sign in" }
         }
+        (passkeys::sign_in_form(state, &form.destination))
+        (oidc::link(state, &form.destination))
         p .faint { "No password yet, or forgotten? Ask an administrator for a link: “Invite” on your user’s page, or " code { (state.name) " user invite" } "." }
     };
     layout::signed_out_page(state, raw.theme, status, "Sign in", &content)
@@ -200,16 +205,17 @@ async fn sign_in(
         true => password::find(state, &email, &sent("password").unwrap_or_default()).await?,
         false => None,
     };
+    let proof = password.map(Proof::Password);
     let stranger = Principal::default();
     let context = raw.context(state, &stranger);
     // Each sign-in gets a new secret, which prevents session fixation.
-    let begun = match &password {
-        Some(password) => session::begin(&context, password, raw.user_agent.as_deref()).await?,
+    let begun = match &proof {
+        Some(proof) => session::begin(&context, proof, raw.user_agent.as_deref()).await?,
         None => Begun::Refused,
     };
-    if let (Begun::NeedsCode, Some(password)) = (&begun, &password) {
+    if let (Begun::NeedsCode, Some(proof)) = (&begun, &proof) {
         // The attempts are forgotten only after the code.
-        return sign_in_code::ask(&context, state, raw, password, &destination);
+        return sign_in_code::ask(&context, state, raw, proof, &destination);
     }
     let Begun::Session(secret) = begun else {
         record_failed_sign_in(&context, &email).await?;

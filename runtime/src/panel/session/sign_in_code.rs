@@ -15,12 +15,11 @@ use crate::server::{Response, ServerState, status_of};
 use charter_core::error::Result;
 use charter_core::ops::Context;
 use charter_core::principal::Principal;
-use charter_platform::auth::password::Password;
-use charter_platform::auth::{pending_sign_in, record_failed_sign_in};
+use charter_platform::auth::{Proof, pending_sign_in, record_failed_sign_in};
 
 const EXPIRED: &str = "The sign-in took too long, or your password has been changed. Sign in again.";
 
-/// Asks for the code after a correct password.
+/// Asks for the code after a proof.
 ///
 /// # Errors
 /// When the operating system has no randomness.
@@ -28,10 +27,10 @@ pub(super) fn ask(
     context: &Context<'_>,
     state: &ServerState,
     raw: &RawRequest,
-    password: &Password,
+    proof: &Proof,
     destination: &Destination,
 ) -> Result<Response> {
-    let sealed = pending_sign_in::seal(context, password)?;
+    let sealed = pending_sign_in::seal(context, proof)?;
     Ok(page(state, raw, StatusCode::OK, &sealed, destination, None))
 }
 
