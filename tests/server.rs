@@ -17,8 +17,10 @@ on_both!(
     http_1_1_request_needs_exactly_one_host,
     stopping_server_refuses_new_connections,
     stopping_server_finishes_open_requests,
-    path_with_an_empty_segment_is_404,
+    path_in_another_spelling_is_404,
     body_that_does_not_arrive_is_408,
+    form_that_does_not_arrive_is_408,
+    head_that_does_not_arrive_is_408,
     responses_forbid_to_guess_their_type_and_require_https_where_it_is_the_base_url,
     two_nodes_share_a_database,
     revoked_token_is_rejected_immediately_on_the_same_node,
@@ -183,9 +185,14 @@ async fn stopping_server_finishes_open_requests(server: Server) {
     assert!(answer.is_err(), "a stopped server refuses connections");
 }
 
-async fn path_with_an_empty_segment_is_404(server: Server) {
+async fn path_in_another_spelling_is_404(server: Server) {
     let admin = server.admin();
     for path in ["//api/v1/products", "/api//v1/products", "/api/v1//products", "/api/v1/products//", "//health/live"] {
+        assert_eq!(admin.raw("GET", path.as_bytes()).await, 404, "{path}");
+    }
+    for path in
+        ["/api/v1/%70roducts", "/%61pi/v1/products", "/api/v1/products/%31", "/health%2Dlive", "/%6", "/%68ealth/live"]
+    {
         assert_eq!(admin.raw("GET", path.as_bytes()).await, 404, "{path}");
     }
     for path in ["/api/v1/products/", "/health/live/"] {
@@ -202,6 +209,58 @@ async fn body_that_does_not_arrive_is_408(server: Server) {
     stream.read_to_string(&mut answer).await.expect("the server closes the connection");
     assert!(answer.starts_with("HTTP/1.1 408") && answer.contains("request_timeout"), "{answer}");
     assert!(answer.to_ascii_lowercase().contains("\r\nconnection: close\r\n"), "{answer}");
+}
+
+async fn head_that_does_not_arrive_is_408(server: Server) {
+    let hasty = server.configured(|config| config.request_timeout = Duration::from_secs(1)).await;
+    for sent in ["G", "GET /health/live HTTP/1.1\r\nhost: test\r\n", "POST /api/v1/products HTTP/1.1\r\n"] {
+        let mut stream = TcpStream::connect(hasty.address).await.expect("the server listens");
+        // A byte now and then does not prolong the time.
+        for byte in sent.as_bytes() {
+            stream.write_all(&[*byte]).await.expect("the server reads");
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.expect("the server closes the connection");
+        let answer = answer.to_ascii_lowercase();
+        assert!(answer.starts_with("http/1.1 408") && answer.contains("\r\nconnection: close\r\n"), "{answer}");
+        assert!(answer.contains(r#""code":"request_timeout""#), "{answer}");
+    }
+    // An idle connection after a request gets no answer that nobody asked for.
+    let mut stream = TcpStream::connect(hasty.address).await.expect("the server listens");
+    stream.write_all(b"GET /health/live HTTP/1.1\r\nhost: test\r\n\r\n").await.expect("the server reads");
+    let mut answer = String::new();
+    let closed = tokio::time::timeout(Duration::from_secs(2), stream.read_to_string(&mut answer)).await;
+    assert!(closed.is_err(), "the connection stays open: {answer}");
+    stream.write_all(b"GET /nope HTTP/1.1\r\nhost: test\r\nconnection: close\r\n\r\n").await.expect("the server reads");
+    stream.read_to_string(&mut answer).await.expect("the server closes the connection");
+    let statuses: Vec<&str> = answer.split("HTTP/1.1 ").skip(1).map(|rest| &rest[..3]).collect();
+    assert_eq!(statuses.last(), Some(&"404"), "{answer}");
+    assert!(!statuses.contains(&"408"), "{answer}");
+}
+
+async fn form_that_does_not_arrive_is_408(server: Server) {
+    let hasty = server.configured(|config| config.request_timeout = Duration::from_secs(1)).await;
+    let mut panel = crate::panel::signed_in(&hasty, &json!({ "id": 1 })).await;
+    let (token, cookie) = (panel.token().await, panel.cookie.clone().expect("a session"));
+    let form = "content-type: application/x-www-form-urlencoded";
+    for (path, headers) in [
+        ("/panel/sign-in", format!("accept: text/html\r\n{form}")),
+        ("/products", format!("cookie: {cookie}\r\naccept: text/html\r\n{form}")),
+        ("/panel/account", format!("cookie: {cookie}\r\naccept: text/html\r\n{form}")),
+        (
+            "/panel/api/products",
+            format!("cookie: {cookie}\r\nx-panel-token: {token}\r\ncontent-type: application/json"),
+        ),
+    ] {
+        let mut stream = TcpStream::connect(hasty.address).await.expect("the server listens");
+        let head = format!("POST {path} HTTP/1.1\r\nhost: test\r\n{headers}\r\ncontent-length: 20\r\n\r\n{{");
+        stream.write_all(head.as_bytes()).await.expect("the server reads");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.expect("the server closes the connection");
+        let answer = answer.to_ascii_lowercase();
+        assert!(answer.starts_with("http/1.1 408") && answer.contains("\r\nconnection: close\r\n"), "{path}: {answer}");
+    }
 }
 
 async fn responses_forbid_to_guess_their_type_and_require_https_where_it_is_the_base_url(server: Server) {

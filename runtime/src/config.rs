@@ -78,6 +78,10 @@ pub struct Config {
     pub webhook_endpoint_concurrency: u32,
     /// The mail server; without one no mail is sent.
     pub smtp: Option<SmtpConfig>,
+    /// Bytes of the files of one user.
+    pub user_storage_limit: Option<u64>,
+    /// Pending deliveries of the webhooks of one user.
+    pub user_delivery_limit: Option<u64>,
     pub log: String,
     pub log_json: bool,
 }
@@ -152,6 +156,10 @@ impl Config {
             webhook_concurrency: number("webhook-concurrency", 0, 10_000, &mut problems) as u32,
             webhook_endpoint_concurrency: number("webhook-endpoint-concurrency", 1, 10_000, &mut problems) as u32,
             smtp: smtp_config(&optional, &mut problems),
+            user_storage_limit: Some(number("user-storage-limit", 0, 1 << 50, &mut problems))
+                .filter(|bytes| *bytes > 0),
+            user_delivery_limit: Some(number("user-delivery-limit", 0, 1 << 30, &mut problems))
+                .filter(|count| *count > 0),
             log: value("log"),
             log_json: value("log-format") == "json",
             data_dir,

@@ -133,8 +133,8 @@ fn findings(program: &Program, code: i32) -> (Vec<String>, String) {
     let rows: Vec<Value> = serde_json::from_str(&said.out).expect("JSON");
     let text = |row: &Value, key: &str| row[key].as_str().expect("a text").to_owned();
     let line = |row: &Value| {
-        let [gravity, kind, name, problem] = ["gravity", "kind", "name", "problem"].map(|key| text(row, key));
-        format!("{gravity} {kind} {name}: {problem}")
+        let [severity, kind, name, problem] = ["severity", "kind", "name", "problem"].map(|key| text(row, key));
+        format!("{severity} {kind} {name}: {problem}")
     };
     (rows.iter().map(line).collect(), said.err.trim().to_owned())
 }

@@ -5,6 +5,7 @@ mod failure_streak;
 mod fan_out;
 mod isolation;
 mod kill;
+mod limit;
 pub mod processes;
 mod record_visibility;
 mod redelivery;

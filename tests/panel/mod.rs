@@ -30,7 +30,7 @@ mod trash;
 use serde_json::{Value, json};
 
 use crate::support::{Browser, Server};
-use cookie_client::CookieClient;
+pub use cookie_client::CookieClient;
 
 const PASSWORD: &str = "correct horse battery staple";
 

@@ -21,6 +21,7 @@ on_both!(
     code_is_asked_for_after_the_password_and_works_once,
     concurrent_sign_ins_with_one_code_start_one_session,
     recovery_code_signs_in_once_and_is_stored_as_a_digest,
+    new_recovery_codes_need_the_password_and_a_code_and_replace_the_old_ones,
     wrong_codes_are_limited_like_passwords,
     pending_sign_in_expires_and_ends_with_a_new_password,
     input_is_preserved_through_the_code,
@@ -191,6 +192,36 @@ async fn recovery_code_signs_in_once_and_is_stored_as_a_digest(server: Server) {
     assert_eq!(entries[entries.len() - 3..], ["recovery_code_used", "sign_in", "sign_in_failed"]);
     let text = json!(server.admin().get("/audit_entries?per_page=100").await.records("audit_entries")).to_string();
     assert!(!text.contains(&factor.recovery_codes[3]) && !text.contains(&factor.secret), "{text}");
+}
+
+async fn new_recovery_codes_need_the_password_and_a_code_and_replace_the_old_ones(server: Server) {
+    const RENEW: &str = "/panel/account/second-factor/recovery-codes";
+    let mut owner = signed_in(&server, &json!({ "id": 1 })).await;
+    owner.get(RENEW).await.status(303);
+    let factor = set_up(&server, &mut owner).await;
+    owner.get("/panel/account").await.status(200).says(RENEW);
+    owner.get(RENEW).await.status(200).says("10 recovery codes are left").says("Old codes become invalid");
+    let right = code(&server, &factor.secret, 0);
+    for (code, password, said) in
+        [("no code", PASSWORD, "recovery code is incorrect"), (&right, "wrong", "Password is incorrect")]
+    {
+        owner.submit(RENEW, &[("code", code), ("password", password)]).await.status(422).says(said);
+    }
+    let page = owner.submit(RENEW, &[("code", &right), ("password", PASSWORD)]).await;
+    let renewed = codes(page.status(200).says("not shown again"));
+    assert!(renewed.len() == 10 && renewed.iter().all(|code| !factor.recovery_codes.contains(code)), "{renewed:?}");
+    // The code of the app was used, and the old recovery codes have ended.
+    for code in [&right, &factor.recovery_codes[0]] {
+        owner.submit(RENEW, &[("code", code), ("password", PASSWORD)]).await.status(422);
+    }
+    let page = owner.submit(RENEW, &[("code", &renewed[0]), ("password", PASSWORD)]).await;
+    let again = codes(page.status(200));
+    let mut panel = CookieClient::new(&server.url());
+    let pending = password_step(&mut panel, ADMIN).await;
+    send(&mut panel, &pending, &renewed[1]).await.status(422);
+    send(&mut panel, &pending, &again[1]).await.status(303);
+    let entries = actions(&server, &json!(1)).await;
+    assert_eq!(entries.iter().filter(|action| *action == "recovery_codes_renewed").count(), 2, "{entries:?}");
 }
 
 async fn wrong_codes_are_limited_like_passwords(server: Server) {

@@ -1,8 +1,12 @@
 //! Rights: abilities of roles and tokens, rights of fields, and the doors through which a right could leak.
 
+mod crawl;
 mod defaults;
+mod every_field;
 mod fields;
 mod grants;
+mod panel_posts;
+mod panel_reader;
 mod relations;
 mod roles;
 mod webhooks;

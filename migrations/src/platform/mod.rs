@@ -24,6 +24,7 @@ mod m20261127_000017_platform_known_networks;
 mod m20261127_000018_platform_session_details;
 mod m20261127_000019_platform_second_factors;
 mod m20261128_000020_platform_password_resets;
+mod m20261128_000021_platform_storage_use;
 mod m20261128_000022_platform_identities;
 mod m20261128_000023_platform_passkeys;
 
@@ -50,6 +51,7 @@ pub fn migrations() -> Vec<Box<dyn MigrationTrait>> {
         Transactional::boxed(m20261127_000018_platform_session_details::Migration),
         Transactional::boxed(m20261127_000019_platform_second_factors::Migration),
         Transactional::boxed(m20261128_000020_platform_password_resets::Migration),
+        Transactional::boxed(m20261128_000021_platform_storage_use::Migration),
         Transactional::boxed(m20261128_000022_platform_identities::Migration),
         Transactional::boxed(m20261128_000023_platform_passkeys::Migration),
     ]

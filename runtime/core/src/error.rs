@@ -129,7 +129,7 @@ pub enum Error {
     NotFound,
     /// 405, with the allowed methods.
     MethodNotAllowed(Vec<&'static str>),
-    /// 408: the body did not arrive within the timeout of a request.
+    /// 408: the head or the body did not arrive within the timeout of a request.
     RequestTimeout,
     /// 409: the state of this or another record does not allow it.
     Conflict(String),
@@ -184,7 +184,7 @@ pub const CODES: &[(&str, u16, &str)] = &[
     ("link_invalid", 403, "The signature of the link is wrong. Fetch the record again to get a valid link."),
     ("not_found", 404, "The path or record does not exist, or the caller may not see it."),
     ("method_not_allowed", 405, "The path does not support the method; `Allow` lists the supported ones."),
-    ("request_timeout", 408, "The body did not arrive in time. The connection is closed."),
+    ("request_timeout", 408, "The request did not arrive in time. The connection is closed."),
     (
         "conflict",
         409,
@@ -299,7 +299,7 @@ impl Error {
             Error::UserDeactivated => "The user of this token is deactivated.".into(),
             Error::LinkInvalid => "This link is not valid.".into(),
             Error::LinkExpired => "This link has expired. Fetch the record again to get a new link.".into(),
-            Error::RequestTimeout => "The body of the request did not arrive in time.".into(),
+            Error::RequestTimeout => "The request did not arrive in time.".into(),
             Error::RangeNotSatisfiable(size) => format!("The file has {size} bytes."),
             Error::NotFound => "Not found.".into(),
             Error::MethodNotAllowed(allowed) => format!("This path supports {}.", allowed.join(", ")),

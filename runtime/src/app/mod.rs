@@ -141,15 +141,18 @@ impl App {
             mails.register(registry);
         });
         db.metrics().log_slower_than(config.slow_statement);
+        let storage =
+            attachment::Storage::open(&config.data_dir, config.storage.as_ref(), config.secret_key.as_deref())?;
         let extensions = Extensions::default()
             .with(TokenCache::default())
             .with(ViewVersion::default())
             .with(mail::Mailer::open(config.smtp.as_ref(), config.request_timeout, mails)?)
-            .with(attachment::Storage::open(&config.data_dir, config.storage.as_ref(), config.secret_key.as_deref())?)
+            .with(storage.with_user_limit(config.user_storage_limit))
             .with(Webhooks {
                 transport: Arc::new(webhook::HttpTransport::new(config.webhook_policy.clone())?),
                 policy: config.webhook_policy.clone(),
                 max_attempts_per_webhook: config.webhook_endpoint_concurrency as usize,
+                max_pending_per_user: config.user_delivery_limit,
                 metrics: Arc::new(webhooks),
             });
         let (clock, custom_fields, custom_fields_changed) = Default::default();
@@ -242,8 +245,12 @@ impl App {
             return Ok(());
         }
         let roles = auth::role::Entity::find().all(state.db.reader()).await?;
-        let kept = roles.iter().filter(|role| auth::role::words(&role.abilities) == ["*"]).map(|role| &role.name);
-        let kept: Vec<&String> = kept.collect();
+        let mut kept = Vec::new();
+        for role in &roles {
+            if auth::role::words(&role.abilities)? == ["*"] {
+                kept.push(&role.name);
+            }
+        }
         if !kept.is_empty() {
             tracing::warn!(
                 roles = ?kept,

@@ -41,6 +41,12 @@ const MAX_CONCURRENT_STREAMS: u32 = 64;
 /// An idle connection is closed after this time, which is longer than a database takes to find the first record of an export.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(600);
 
+/// The head of a request arrives within this time, or within the timeout of a request if that is shorter.
+const MAX_HEAD_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// The time after which hyper closes a connection without an answer is longer by this.
+const HEAD_TIMEOUT_MARGIN: Duration = Duration::from_secs(2);
+
 /// A connection is closed when its client takes none of the sent bytes for this time.
 const WRITE_STALL_TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -67,7 +73,8 @@ pub async fn serve(state: Arc<ServerState>) -> Result<Running> {
     state.public_url.set_address(address);
     let router = router(&state);
     let (max, proxies) = (state.config.address_connections as usize, &state.config.trusted_proxies);
-    let (incoming, accept_loop) = listener.accept(ConnectionLimit::new(max, proxies));
+    let head_timeout = state.config.request_timeout.min(MAX_HEAD_TIMEOUT);
+    let (incoming, accept_loop) = listener.accept(ConnectionLimit::new(max, proxies), head_timeout);
     let server = server(incoming);
     let handle = server.handle();
     let serving = tokio::spawn(server.serve(router));
@@ -104,8 +111,10 @@ fn raise_file_limit() {
 
 /// The salvo server, with the limits of a connection.
 fn server(incoming: AcceptedConnections) -> Server<AcceptedConnections> {
-    let timeouts =
-        FuseConfig::default().with_connection_idle_timeout(IDLE_TIMEOUT).with_write_stall_timeout(WRITE_STALL_TIMEOUT);
+    let timeouts = FuseConfig::default()
+        .with_http1_header_timeout(MAX_HEAD_TIMEOUT + HEAD_TIMEOUT_MARGIN)
+        .with_connection_idle_timeout(IDLE_TIMEOUT)
+        .with_write_stall_timeout(WRITE_STALL_TIMEOUT);
     let mut server = Server::new(incoming).fuse_config(timeouts);
     // The memory that a request needs depends on these buffers.
     server.http1_mut().max_buf_size(READ_BUFFER);

@@ -33,10 +33,10 @@ pub(super) async fn run(app: &App, state: &Arc<ServerState>, matches: &ArgMatche
     let operator = Principal::operator();
     let context = Context::new(state, &operator, state.db.reader());
     let row = |advice: bool, kind: &str, id: Option<i64>, name: &str, problem: &str| {
-        let gravity = if advice { "advice" } else { "problem" };
-        json!({ "gravity": gravity, "kind": kind, "id": id, "name": name, "problem": problem })
+        let severity = if advice { "advice" } else { "problem" };
+        json!({ "severity": severity, "kind": kind, "id": id, "name": name, "problem": problem })
     };
-    let shown = ["gravity", "kind", "id", "name", "problem"];
+    let shown = ["severity", "kind", "id", "name", "problem"];
     let migrated = applied.iter().all(|(_, applied)| *applied);
     let missing = if migrated { missing_columns::find(&context).await? } else { Vec::new() };
     if !missing.is_empty() {

@@ -142,19 +142,25 @@ async fn find(state: &ServerState, token: &str) -> Result<Option<token::Model>> 
 /// Names the role that grants one of the abilities.
 fn check_roles(state: &ServerState, caller: &Principal, roles: &[role::Model], method: &Method) -> Result<String> {
     caller.need_any_ability(&method.access.abilities)?;
-    let grants = |role: &role::Model| {
-        let words = state.catalog.expand_abilities(role::words(&role.abilities));
-        method.access.abilities.iter().any(|needed| ability::grants(&words, &needed.narrow()))
-    };
-    Ok(granted_by(caller, roles.iter().find(|role| grants(role))))
+    for role in roles {
+        let words = state.catalog.expand_abilities(role::words(&role.abilities)?);
+        if method.access.abilities.iter().any(|needed| ability::grants(&words, &needed.narrow())) {
+            return Ok(granted_by(caller, Some(role)));
+        }
+    }
+    Ok(granted_by(caller, None))
 }
 
 /// Names the role that grants the permission.
 fn check_permission(caller: &Principal, roles: &[role::Model], permission: Option<&'static str>) -> Result<String> {
     let Some(permission) = permission else { return Ok("none is required".into()) };
     caller.need_permission(permission)?;
-    let grants = |role: &role::Model| role::words(&role.permissions).iter().any(|word| word == permission);
-    Ok(format!("{permission}, {}", granted_by(caller, roles.iter().find(|role| grants(role)))))
+    for role in roles {
+        if role::words(&role.permissions)?.iter().any(|word| word == permission) {
+            return Ok(format!("{permission}, {}", granted_by(caller, Some(role))));
+        }
+    }
+    Ok(format!("{permission}, {}", granted_by(caller, None)))
 }
 
 fn granted_by(caller: &Principal, role: Option<&role::Model>) -> String {

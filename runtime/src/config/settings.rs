@@ -127,7 +127,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         flag: "request-timeout",
         default: "30",
-        about: "Timeout of a request in seconds; then the answer is 503, or 408 if the body has not arrived",
+        about: "Timeout of a request in seconds; then the answer is 503, or 408 if the head (after at most 30 seconds) or the body has not arrived",
     },
     Setting {
         flag: "slow-statement-ms",
@@ -179,6 +179,16 @@ pub const SETTINGS: &[Setting] = &[
         flag: "mail-from",
         default: "",
         about: "Sender of mails: an address, also with a name, such as `Charter <charter@example.com>`; required with `smtp-url`",
+    },
+    Setting {
+        flag: "user-storage-limit",
+        default: "10000000000",
+        about: "Bytes that the attached files of one user may have together; a further upload is 422; 0 disables the limit",
+    },
+    Setting {
+        flag: "user-delivery-limit",
+        default: "250000",
+        about: "Pending deliveries that the webhooks of one user may have together; beyond it, the webhook with the most is disabled; 0 disables the limit",
     },
     Setting { flag: "log", default: "info", about: "Log level, or directives such as `charter_runtime=debug`" },
     Setting {

@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use super::list::response::ListBody;
 use crate::server::ServerState;
-use crate::server::{Endpoint, ForwardedAddress, InternalRequest, NotFound};
+use crate::server::{Endpoint, ForwardedAddress, InternalRequest, NotFound, Receiving};
 use charter_core::error::{Error, Result};
 use charter_core::header;
 use charter_core::ops::API;
@@ -28,10 +28,12 @@ pub(super) struct ApiClient {
 }
 
 /// The signed-in user of a request, and the address of the browser.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(super) struct ApiCaller<'a> {
     pub principal: &'a Arc<Principal>,
     pub client_address: Option<IpAddr>,
+    /// Shared with the request whose body is forwarded.
+    pub receiving: Option<Receiving>,
 }
 
 /// A response whose body was read to its end.
@@ -89,6 +91,9 @@ impl ApiClient {
         request.extensions_mut().insert(caller.principal.clone());
         if let Some(address) = caller.client_address {
             request.extensions_mut().insert(ForwardedAddress(address));
+        }
+        if let Some(receiving) = caller.receiving {
+            request.extensions_mut().insert(receiving);
         }
         request.extensions_mut().insert(InternalRequest);
         let address = SocketAddr::Unknown;

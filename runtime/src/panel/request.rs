@@ -183,7 +183,7 @@ impl<'r> PanelRequest<'r> {
     }
 
     fn caller(&self) -> ApiCaller<'_> {
-        ApiCaller { principal: &self.user.principal, client_address: self.raw.client_address }
+        ApiCaller { principal: &self.user.principal, client_address: self.raw.client_address, receiving: None }
     }
 
     /// Sends GET to the API.
@@ -236,7 +236,8 @@ impl<'r> PanelRequest<'r> {
         sent.extend(self.raw.traceparent.clone().map(|parent| (TRACEPARENT, parent)));
         let sent: Vec<(&str, &str)> = sent.iter().map(|(name, value)| (*name, value.as_str())).collect();
         let (method, version, body) = (request.method().to_string(), request.version(), request.take_body());
-        let mut response = self.api.send(self.caller(), &method, &path, &sent, body, version).await?;
+        let caller = ApiCaller { receiving: request.extensions().get().cloned(), ..self.caller() };
+        let mut response = self.api.send(caller, &method, &path, &sent, body, version).await?;
         let status = response.status_code.unwrap_or(StatusCode::OK);
         let stream = response.take_body().filter_map(async |frame| match frame {
             Ok(frame) => frame.into_data().ok().map(Ok),

@@ -1,7 +1,6 @@
 //! Admission control: limits of the requests in flight, of all clients and of each, a bounded queue, and load shedding beyond it.
 
 use std::pin::pin;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -54,7 +53,6 @@ pub struct Permit(Arc<PermitState>);
 struct PermitState {
     limiter: Arc<ConcurrencyLimiter>,
     caller: Caller,
-    is_receiving: AtomicBool,
     permit: Mutex<Option<fair_queue::Permit>>,
 }
 
@@ -160,12 +158,7 @@ impl ThroughputWindow {
 impl Permit {
     /// A permit that is not acquired yet.
     pub fn new(limiter: &Arc<ConcurrencyLimiter>, caller: Caller) -> Permit {
-        Permit(Arc::new(PermitState {
-            limiter: limiter.clone(),
-            caller,
-            is_receiving: AtomicBool::new(false),
-            permit: Mutex::default(),
-        }))
+        Permit(Arc::new(PermitState { limiter: limiter.clone(), caller, permit: Mutex::default() }))
     }
 
     /// Waits in the queue until the request may run.
@@ -173,7 +166,6 @@ impl Permit {
     /// # Errors
     /// [`Error::Overloaded`] when the queue is full, and after `QUEUE_WAIT` or `OWN_QUEUE_WAIT`.
     pub async fn acquire(&self) -> Result<()> {
-        self.0.is_receiving.store(false, Ordering::Relaxed);
         let permit = self.0.limiter.acquire(self.0.caller).await?;
         *self.permit() = Some(permit);
         Ok(())
@@ -195,17 +187,6 @@ impl Permit {
     /// Releases the permit, for good or until it is acquired again.
     pub fn release(&self) {
         self.permit().take();
-    }
-
-    /// Releases the permit until it is acquired again after the body has arrived.
-    pub fn release_while_receiving(&self) {
-        self.0.is_receiving.store(true, Ordering::Relaxed);
-        self.release();
-    }
-
-    /// True while the body arrives.
-    pub fn is_receiving(&self) -> bool {
-        self.0.is_receiving.load(Ordering::Relaxed)
     }
 
     fn permit(&self) -> MutexGuard<'_, Option<fair_queue::Permit>> {

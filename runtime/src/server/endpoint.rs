@@ -11,7 +11,7 @@ use tokio::time::timeout;
 use tracing::Instrument;
 
 use super::authenticate::client;
-use super::request_body::drain;
+use super::request_body::{Receiving, drain};
 use super::{Identified, Permit, Response, Usage, client_address, headers};
 use crate::server::ServerState;
 use charter_core::client::{Caller, Lane};
@@ -91,6 +91,9 @@ impl<H: Handler> salvo::Handler for Endpoint<H> {
             false => Caller { lane: Lane::Record, ..Caller::SERVER },
         };
         let permit = Permit::new(&self.state.concurrency_limiter, caller);
+        // The panel forwards requests of its scripts together with their body.
+        let receiving = request.extensions().get::<Receiving>().cloned().unwrap_or_default();
+        request.extensions_mut().insert(receiving.clone());
         let work = async {
             headers::require_host(request)?;
             headers::require_plain_path(request)?;
@@ -105,7 +108,7 @@ impl<H: Handler> salvo::Handler for Endpoint<H> {
         let result = match timeout(limit, AssertUnwindSafe(work).catch_unwind()).await {
             Ok(Ok(result)) => result,
             Ok(Err(panic)) => Err(Error::internal(format!("panic: {}", panic_message(&*panic)))),
-            Err(_) if permit.is_receiving() => Err(Error::RequestTimeout),
+            Err(_) if receiving.is_waiting() => Err(Error::RequestTimeout),
             Err(_) => Err(Error::too_long()),
         };
         let response = match result {

@@ -38,13 +38,19 @@ pub(crate) fn require_host(request: &Request) -> Result<()> {
     Ok(())
 }
 
-/// Requires a path without empty segments but the last one. `//api/v1` would be another spelling of `/api/v1`, which rules of
-/// proxies do not know.
+/// Requires the only spelling of a path: without empty segments but the last one, and without percent-encoded characters that
+/// need no encoding (RFC 3986, sections 2.3 and 6.2.2.2). `//api/v1` and `/%61pi/v1` would be other spellings of `/api/v1`,
+/// which rules of proxies do not know.
 ///
 /// # Errors
 /// 404.
 pub(crate) fn require_plain_path(request: &Request) -> Result<()> {
-    if request.uri().path().contains("//") { Err(Error::NotFound) } else { Ok(()) }
+    let path = request.uri().path();
+    let is_unreserved = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+    let decoded = |part: &str| u8::from_str_radix(part.get(..2)?, 16).ok();
+    let is_plain =
+        !path.contains("//") && !path.split('%').skip(1).any(|part| decoded(part).is_some_and(is_unreserved));
+    if is_plain { Ok(()) } else { Err(Error::NotFound) }
 }
 
 /// Adds the headers of all responses.

@@ -22,9 +22,10 @@ use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
 use super::connection_limit::{ConnectionLimit, CountedStream};
+use super::head_timeout::HeadTimeout;
 use charter_core::error::{Error, Result};
 
-/// A connection is closed if its client sends nothing for this time, which is also the timeout of a request's head.
+/// A connection is closed if its client sends nothing for this time.
 const FIRST_BYTE_TIMEOUT: Duration = Duration::from_secs(30);
 /// Pause after a failed accept, for example because of too many open files.
 const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(10);
@@ -48,6 +49,7 @@ pub(crate) struct AcceptedConnections {
     /// Connections without a first byte.
     silent: FuturesUnordered<BoxFuture<'static, Option<Peer>>>,
     first_byte_timeout: Duration,
+    head_timeout: Duration,
     holdings: [Holding; 1],
 }
 
@@ -61,10 +63,11 @@ impl Listener {
         Ok(Listener { socket, address })
     }
 
-    /// Starts to accept connections. Those beyond the limit of their address are closed.
-    pub(crate) fn accept(self, limit: ConnectionLimit) -> (AcceptedConnections, AcceptLoop) {
+    /// Starts to accept connections. Those beyond the limit of their address are closed, and those whose first request has
+    /// no complete head within `head_timeout` are answered 408.
+    pub(crate) fn accept(self, limit: ConnectionLimit, head_timeout: Duration) -> (AcceptedConnections, AcceptLoop) {
         let (sender, accepted) = mpsc::unbounded_channel();
-        let incoming = AcceptedConnections::new(accepted, self.address);
+        let incoming = AcceptedConnections::new(accepted, self.address, head_timeout);
         let accept = async move {
             loop {
                 // With Nagle's algorithm (RFC 896), a response in several writes waits for delayed acknowledgements.
@@ -99,14 +102,19 @@ impl AcceptLoop {
 }
 
 impl AcceptedConnections {
-    fn new(accepted: mpsc::UnboundedReceiver<Peer>, address: SocketAddr) -> AcceptedConnections {
+    fn new(
+        accepted: mpsc::UnboundedReceiver<Peer>,
+        address: SocketAddr,
+        head_timeout: Duration,
+    ) -> AcceptedConnections {
         let holding = Holding {
             local_addr: address.into(),
             http_versions: vec![Version::HTTP_11, Version::HTTP_2],
             http_scheme: Scheme::HTTP,
         };
         let silent = FuturesUnordered::new();
-        AcceptedConnections { accepted, silent, first_byte_timeout: FIRST_BYTE_TIMEOUT, holdings: [holding] }
+        let first_byte_timeout = FIRST_BYTE_TIMEOUT;
+        AcceptedConnections { accepted, silent, first_byte_timeout, head_timeout, holdings: [holding] }
     }
 
     /// The next connection with a first byte.
@@ -135,7 +143,7 @@ impl AcceptedConnections {
 
 impl Acceptor for AcceptedConnections {
     type Coupler = TcpCoupler<Self::Stream>;
-    type Stream = StraightStream<CountedStream>;
+    type Stream = StraightStream<HeadTimeout<CountedStream>>;
 
     fn holdings(&self) -> &[Holding] {
         &self.holdings
@@ -143,6 +151,7 @@ impl Acceptor for AcceptedConnections {
 
     async fn accept(&mut self, fuse: Option<ArcFusePolicy>) -> io::Result<Accepted<Self::Coupler, Self::Stream>> {
         let (stream, remote) = self.next().await;
+        let stream = HeadTimeout::new(stream, self.head_timeout);
         let (conn_ctrl, local_addr) = (ConnCtrl::new(), self.holdings[0].local_addr.clone());
         let info = FuseInfo { trans_proto: TransProto::Tcp, remote_addr: remote.into(), local_addr };
         let (fuse_config, observer) = match &fuse {
@@ -175,7 +184,7 @@ mod tests {
     async fn connection_is_served_after_its_first_byte_and_closed_without_one() {
         let listener = Listener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.address;
-        let (mut incoming, accept_loop) = listener.accept(ConnectionLimit::new(0, &[]));
+        let (mut incoming, accept_loop) = listener.accept(ConnectionLimit::new(0, &[]), FIRST_BYTE_TIMEOUT);
         incoming.first_byte_timeout = Duration::from_millis(50);
         let mut silent = TcpStream::connect(address).await.unwrap();
         let mut client = TcpStream::connect(address).await.unwrap();
@@ -193,7 +202,7 @@ mod tests {
         for (proxies, served) in [(Vec::new(), false), (vec!["127.0.0.0/8".parse().unwrap()], true)] {
             let listener = Listener::bind("127.0.0.1:0").await.unwrap();
             let address = listener.address;
-            let (mut incoming, accept_loop) = listener.accept(ConnectionLimit::new(1, &proxies));
+            let (mut incoming, accept_loop) = listener.accept(ConnectionLimit::new(1, &proxies), FIRST_BYTE_TIMEOUT);
             let connect = async || {
                 let mut client = TcpStream::connect(address).await.unwrap();
                 client.write_all(b"G").await.unwrap();

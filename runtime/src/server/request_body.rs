@@ -1,6 +1,8 @@
 //! Request bodies: JSON, forms and uploads, with their limits and media types.
 
 use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use futures_util::{FutureExt, StreamExt};
@@ -19,6 +21,21 @@ const DRAIN_LIMIT: (usize, Duration) = (16 << 20, Duration::from_secs(5));
 const DRAIN_LIMIT_OF_UPLOAD: (usize, Duration) = (64 << 20, Duration::from_secs(30));
 /// Draining ends when the client sends nothing for this time: it reads the response, if anything.
 const DRAIN_IDLE: Duration = Duration::from_secs(2);
+
+/// True while a request waits for its body. A request that runs out of time then is 408 instead of 503. The panel shares
+/// it with the request that it forwards to the API.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Receiving(Arc<AtomicBool>);
+
+impl Receiving {
+    pub(super) fn is_waiting(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    fn set_waiting(&self, is_waiting: bool) {
+        self.0.store(is_waiting, Ordering::Relaxed);
+    }
+}
 
 const UNSUPPORTED: &str = "Send the body as `application/json` or `application/x-www-form-urlencoded`.";
 const NOT_A_FORM: &str =
@@ -97,18 +114,22 @@ pub async fn read_body(request: &mut Request, limit: usize) -> Result<Bytes> {
         return Err(Error::PayloadTooLarge(limit));
     }
     let permit = request.extensions().get::<Permit>().cloned();
+    let receiving = request.extensions().get::<Receiving>().cloned().unwrap_or_default();
     let bytes = {
         let mut body = pin!(collect(request.body_mut(), limit));
-        match (body.as_mut().now_or_never(), permit) {
+        match body.as_mut().now_or_never() {
             // Most bodies arrive together with their head.
-            (Some(bytes), _) => bytes?,
-            (None, Some(permit)) => {
-                permit.release_while_receiving();
+            Some(bytes) => bytes?,
+            None => {
+                permit.iter().for_each(Permit::release);
+                receiving.set_waiting(true);
                 let bytes = body.await?;
-                permit.acquire().await?;
+                receiving.set_waiting(false);
+                if let Some(permit) = permit {
+                    permit.acquire().await?;
+                }
                 bytes
             }
-            (None, None) => body.await?,
         }
     };
     match media_type {

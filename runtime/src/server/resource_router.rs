@@ -42,8 +42,7 @@ pub(crate) fn router(state: &Arc<ServerState>) -> Router {
         }
         let is_in_group = move |request: &mut Request, _: &mut PathState<'_>| {
             let name = path_segments(request.uri().path()).nth(path_segments(API).count()).unwrap_or_default();
-            // A percent-encoded segment can be any of the group.
-            name.contains('%') || (first.as_str()..=last.as_str()).contains(&name)
+            (first.as_str()..=last.as_str()).contains(&name)
         };
         api = api.push(group.into_iter().fold(Router::with_filter_fn(is_in_group), Router::push));
     }

@@ -126,6 +126,8 @@ pub fn config(url: &str, folder: &Folder) -> Config {
         webhook_concurrency: 0,
         webhook_endpoint_concurrency: 16,
         smtp: None,
+        user_storage_limit: None,
+        user_delivery_limit: None,
         log: "error".into(),
         log_json: false,
     }

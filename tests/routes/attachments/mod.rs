@@ -6,6 +6,7 @@ mod idempotency;
 mod limits;
 mod links;
 mod list;
+mod quota;
 mod record;
 mod record_access;
 mod s3;

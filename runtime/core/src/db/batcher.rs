@@ -41,6 +41,7 @@ type Run<I, O> = Arc<dyn Fn(Vec<I>) -> BoxFuture<'static, Result<Vec<O>, DbErr>>
 
 struct Pending<I, O> {
     item: I,
+    caller: Caller,
     reply: oneshot::Sender<Result<O, DbErr>>,
 }
 
@@ -67,11 +68,11 @@ impl<I: Copy + Send + 'static, O: Send + 'static> Batcher<I, O> {
         F: Future<Output = Result<Vec<O>, DbErr>> + Send + 'static,
     {
         let (reply, receiver) = oneshot::channel();
-        if self.enqueue(&kind, Pending { item, reply }) {
+        if self.enqueue(&kind, Pending { item, caller: Caller::current(), reply }) {
             let run: Run<I, O> = Arc::new(move |items| Box::pin(run(items)));
             let leader = Leader { batcher: self.clone(), kind, has_left: false };
-            // The request that starts a statement pays for it: by its share, and by the line in the log if it is slow.
-            tokio::spawn(Caller::current().scope(leader.lead(run)).in_current_span());
+            // The line in the log, if the statement is slow, belongs to the request that starts it.
+            tokio::spawn(leader.lead(run).in_current_span());
         }
         Ok(receiver.await.map_err(Error::internal)??)
     }
@@ -117,7 +118,9 @@ impl<I: Copy + Send + 'static, O: Send + 'static> Leader<I, O> {
                     break;
                 }
                 self.batcher.metrics.batch(self.batcher.name, batch.len());
-                let mut work = run(batch.iter().map(|pending| pending.item).collect());
+                let caller = payer(&batch);
+                let items = batch.iter().map(|pending| pending.item).collect();
+                let mut work = Box::pin(caller.scope(run(items)));
                 let results = match timeout(self.batcher.max_wait, &mut work).await {
                     Ok(results) => results,
                     Err(_) => {
@@ -147,8 +150,16 @@ impl<I: Copy + Send + 'static, O: Send + 'static> Leader<I, O> {
     fn hand_over(&mut self, run: &Run<I, O>) {
         self.has_left = true;
         let next = Leader { batcher: self.batcher.clone(), kind: self.kind.clone(), has_left: false };
-        tokio::spawn(Caller::current().scope(next.lead(run.clone())).in_current_span());
+        tokio::spawn(next.lead(run.clone()).in_current_span());
     }
+}
+
+/// The caller whose share a batch counts against: that of its items. A statement for several clients runs for the server,
+/// because none of them may wait for the share of another.
+fn payer<I, O>(batch: &[Pending<I, O>]) -> Caller {
+    let Some(first) = batch.first().map(|pending| pending.caller) else { return Caller::SERVER };
+    let is_shared = batch.iter().any(|pending| pending.caller.client != first.client);
+    if is_shared { Caller { lane: first.lane, ..Caller::SERVER } } else { first }
 }
 
 /// Removes the queue after a panic. Its items get an error from their closed channels.
@@ -178,6 +189,7 @@ mod tests {
     use tokio::sync::Semaphore;
 
     use super::*;
+    use crate::client::{Client, Lane};
 
     /// Sizes of the batches that ran. Each waits for a permit of `gate`.
     #[derive(Default)]
@@ -255,6 +267,39 @@ mod tests {
         }
         never.add_permits(2);
         assert_eq!((slow.await.unwrap().unwrap(), waits.await.unwrap().unwrap()), (2, 4));
+    }
+
+    #[tokio::test]
+    async fn statement_counts_against_the_share_of_its_own_items() {
+        let batcher = batcher(Duration::from_millis(1));
+        let (gate, callers) = (Arc::new(Semaphore::new(0)), Arc::<Mutex<Vec<Caller>>>::default());
+        let submit = |client: i64, item: i64| {
+            let (batcher, gate, callers) = (batcher.clone(), gate.clone(), callers.clone());
+            let run = move |items: Vec<i64>| {
+                let (gate, callers) = (gate.clone(), callers.clone());
+                async move {
+                    callers.lock().unwrap().push(Caller::current());
+                    // The first client has used up its share.
+                    if Caller::current().client == Client::User(1) {
+                        let _permit = gate.acquire().await;
+                    }
+                    Ok(items)
+                }
+            };
+            let caller = Caller { client: Client::User(client), lane: Lane::Read };
+            tokio::spawn(caller.scope(async move { batcher.submit("kind".into(), item, run).await }))
+        };
+        let slow = submit(1, 10);
+        while callers.lock().unwrap().is_empty() {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(submit(2, 20).await.unwrap().unwrap(), 20, "it does not wait for the other client");
+        let both = join_all([submit(2, 30), submit(3, 40)]).await;
+        assert!(both.into_iter().all(|reply| reply.is_ok_and(|reply| reply.is_ok())));
+        gate.add_permits(9);
+        assert_eq!(slow.await.unwrap().unwrap(), 10);
+        let clients: Vec<Client> = callers.lock().unwrap().iter().map(|caller| caller.client).collect();
+        assert_eq!(clients[..2], [Client::User(1), Client::User(2)]);
     }
 
     #[tokio::test]

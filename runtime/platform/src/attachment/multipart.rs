@@ -54,7 +54,7 @@ pub(super) struct ReceivedFile {
 ///
 /// # Errors
 /// [`Error::UnsupportedMediaType`] for another media type; [`Error::PayloadTooLarge`] as soon as the file exceeds its
-/// limit; [`Error::Malformed`] if the body ends early, or if no bytes arrive for `idle_timeout`.
+/// limit; [`Error::RequestTimeout`] if no bytes arrive for `idle_timeout`; [`Error::Malformed`] if the body ends early.
 pub(super) async fn read(
     storage: &Storage,
     upload: Upload<'_>,
@@ -126,13 +126,13 @@ impl<'u> Parts<'u> {
     async fn next(&mut self) -> Result<Option<Field<'u>>> {
         self.budget.store(MAX_HEADER_BYTES, Ordering::Relaxed);
         let deadline = self.deadline.min(Instant::now() + self.idle_timeout);
-        timeout_at(deadline, self.multipart.next_field()).await.map_err(|_| stopped())?.map_err(malformed)
+        timeout_at(deadline, self.multipart.next_field()).await.map_err(|_| Error::RequestTimeout)?.map_err(malformed)
     }
 
     async fn chunk(&mut self, part: &mut Field<'u>) -> Result<Option<Bytes>> {
         self.budget.store(MAX_HEADER_BYTES, Ordering::Relaxed);
         let deadline = self.deadline.min(Instant::now() + self.idle_timeout);
-        timeout_at(deadline, part.chunk()).await.map_err(|_| stopped())?.map_err(malformed)
+        timeout_at(deadline, part.chunk()).await.map_err(|_| Error::RequestTimeout)?.map_err(malformed)
     }
 
     /// Receives the file; `None` if the browser sent an empty part because no file was selected.
@@ -245,8 +245,4 @@ impl Stream for PacedBody<'_> {
 
 fn malformed(error: multer::Error) -> Error {
     Error::Malformed(format!("The form is malformed: {error}."))
-}
-
-fn stopped() -> Error {
-    Error::Malformed("Timed out while reading the request body.".into())
 }

@@ -14,7 +14,7 @@ use charter_core::record::{Cell, Shape, write_text};
 
 #[derive(Clone, Debug, PartialEq, Resource)]
 #[resource(name = "attachment", operations("show", "create", "delete"), events)]
-#[resource(index("uuid"), index("attachable_type", "attachable_id"))]
+#[resource(index("uuid"), index("attachable_type", "attachable_id"), index("uploaded_by", "file_size"))]
 pub struct Model {
     pub id: i64,
     /// Key of the file in storage and in its links.

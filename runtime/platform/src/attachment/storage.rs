@@ -67,6 +67,8 @@ pub struct Storage {
     /// Allows one image to be decoded at a time, because decoding may need much memory.
     images: Arc<Semaphore>,
     signer: Signer,
+    /// Bytes that the files of one user may have; `None` for no limit.
+    user_limit: Option<u64>,
     collector_wake: Notify,
 }
 
@@ -98,7 +100,19 @@ impl Storage {
         let (disk, buffer_permits) =
             (Arc::new(Semaphore::new(MAX_DISK_WRITERS)), Arc::new(Semaphore::new(MAX_BUFFERED_UPLOADS)));
         let images = Arc::new(Semaphore::new(1));
-        Ok(Storage { backend, prefix, spool, disk, buffer_permits, images, signer, collector_wake: Notify::new() })
+        let (user_limit, collector_wake) = (None, Notify::new());
+        Ok(Storage { backend, prefix, spool, disk, buffer_permits, images, signer, user_limit, collector_wake })
+    }
+
+    /// The storage with a limit of bytes of the files of one user.
+    #[must_use]
+    pub fn with_user_limit(self, user_limit: Option<u64>) -> Storage {
+        Storage { user_limit, ..self }
+    }
+
+    /// Bytes that the files of one user may have; `None` for no limit.
+    pub fn user_limit(&self) -> Option<u64> {
+        self.user_limit
     }
 
     fn objects(&self) -> &dyn ObjectStore {

@@ -14,7 +14,7 @@ use super::multipart::{self, ReceivedFile, UploadForm};
 use super::spool::new_uuid;
 use super::storage::{ObjectKind, Storage};
 use super::thumbnail::{ImageInspection, MAX_PIXELS, Thumb};
-use super::{access, media_type, pending_deletion, record};
+use super::{access, media_type, pending_deletion, quota, record};
 use charter_core::catalog::Entry;
 use charter_core::error::{Error, FieldErrors, Result};
 use charter_core::ops::Context;
@@ -106,6 +106,10 @@ async fn validate<'c>(context: &Context<'c>, entry: &Entry, form: UploadForm) ->
         }
     }
     std::mem::take(&mut changes.errors).into_result()?;
+    if let Some(ReceivedFile { spool, .. }) = &form.file {
+        // Before the file is stored, which may cost money.
+        quota::check(context, spool.size()).await?;
+    }
     match (target, form.file) {
         (Some((target, target_id)), Some(file)) => Ok(ValidUpload { changes, target, target_id, uuid, file, thumb }),
         _ => Err(Error::internal("a validated upload lacks its record or its file")),
@@ -155,7 +159,7 @@ async fn store(
     mut key: Option<Key>,
 ) -> Result<Execution> {
     let ValidUpload { mut changes, target, target_id, uuid, file, thumb } = valid;
-    let state = context.state();
+    let (state, size) = (context.state(), file.spool.size());
     let dialect = state.db.dialect();
     let transaction = state.db.begin().await?;
     pending_deletion::schedule(&transaction, dialect, uuid, state.clock.now() + pending_deletion::DELETE_AFTER).await?;
@@ -173,6 +177,7 @@ async fn store(
             // A concurrent request with the same key was faster. Its file stays and this one is deleted.
             return Ok((None, reply));
         }
+        quota::check_exactly(&context_in, size).await?;
         if !access::target_exists(&context_in, target, target_id, true).await? {
             return Err(Error::invalid(
                 "attachable_id",

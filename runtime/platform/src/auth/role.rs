@@ -54,8 +54,8 @@ impl Behaviour for Entity {
     async fn check(context: &Context<'_>, draft: &mut Draft<Entity>) -> Result<()> {
         let (catalog, caller) = (context.catalog(), context.caller());
         let known = catalog.permissions();
-        let before = draft.before.as_ref().map(|role| words(&role.permissions)).unwrap_or_default();
-        for permission in draft.model.permissions.try_as_ref().map(words).unwrap_or_default() {
+        let before = draft.before.as_ref().map(|role| words(&role.permissions)).transpose()?.unwrap_or_default();
+        for permission in draft.model.permissions.try_as_ref().map(words).transpose()?.unwrap_or_default() {
             if !known.contains(permission.as_str()) {
                 let hint = hint(&permission, known.iter().copied());
                 draft.error("permissions", format!("refers to an unknown permission `{permission}`{hint}"));
@@ -63,8 +63,8 @@ impl Behaviour for Entity {
                 draft.error("permissions", format!("cannot grant `{permission}`, which you do not have"));
             }
         }
-        let before = draft.before.as_ref().map(|role| words(&role.abilities)).unwrap_or_default();
-        for ability in draft.model.abilities.try_as_ref().map(words).unwrap_or_default() {
+        let before = draft.before.as_ref().map(|role| words(&role.abilities)).transpose()?.unwrap_or_default();
+        for ability in draft.model.abilities.try_as_ref().map(words).transpose()?.unwrap_or_default() {
             if before.contains(&ability) {
                 continue;
             }
@@ -113,9 +113,12 @@ pub(super) fn unknown_ability(catalog: &Catalog, ability: &str) -> Option<String
 /// The seeded role that reads and writes the resources of the application.
 pub const MEMBER: &str = "Member";
 
-/// The elements of a list of words.
-pub fn words(list: &Json) -> Vec<String> {
-    serde_json::from_value(list.clone()).unwrap_or_default()
+/// The words of a stored list of abilities or permissions.
+///
+/// # Errors
+/// An internal error if another program stored something else.
+pub fn words(list: &Json) -> Result<Vec<String>> {
+    serde_json::from_value(list.clone()).map_err(Error::internal)
 }
 
 /// Roles with abilities or permissions that no endpoint needs.
@@ -123,8 +126,8 @@ pub async fn stale_references(context: &Context<'_>) -> Result<Vec<StaleReferenc
     let (permissions, abilities) = (context.catalog().permissions(), context.catalog().grantable_abilities());
     let mut found = Vec::new();
     for role in Entity::find().all(context.db()).await? {
-        let stale_permissions = words(&role.permissions).into_iter().filter(|one| !permissions.contains(one.as_str()));
-        let stale_abilities = words(&role.abilities).into_iter().filter(|one| !abilities.contains(one));
+        let stale_permissions = words(&role.permissions)?.into_iter().filter(|one| !permissions.contains(one.as_str()));
+        let stale_abilities = words(&role.abilities)?.into_iter().filter(|one| !abilities.contains(one));
         for word in stale_permissions.chain(stale_abilities) {
             let problem = format!("grants `{word}`, which no endpoint needs");
             found.push(StaleReference { kind: "roles", id: role.id, name: role.name.clone(), problem });

@@ -39,12 +39,12 @@ pub fn offered(state: &State, user: &SignedIn, issuer: &str, sealed: &str) -> Re
     Ok(secret.map(|secret| Offer { uri: totp::uri(&secret, issuer, &user.email), secret, sealed: sealed.into() }))
 }
 
-/// Result of [`confirm`].
+/// Result of [`confirm`] and [`renew_recovery_codes`].
 pub enum Confirmed {
     /// The recovery codes, which cannot be shown again.
     Added(Vec<String>),
     WrongCode,
-    /// Another request has set one up, or changed the password.
+    /// Another request has set one up, removed it, or changed the password.
     Outdated,
 }
 
@@ -83,6 +83,33 @@ pub async fn confirm(
     Ok(Confirmed::Added(codes))
 }
 
+/// Replaces the recovery codes of the user after a code of the second factor or one of the old ones. The password was
+/// verified.
+///
+/// # Errors
+/// If the database fails.
+pub async fn renew_recovery_codes(context: &Context<'_>, user: &SignedIn, code: &str) -> Result<Confirmed> {
+    let (state, user_id) = (context.state_arc(), user_id(user)?);
+    let transaction = state.db.begin().await?;
+    let context = &context.with_connection(&transaction);
+    // Locks the second factor first, as `remove` does.
+    let mut lock = Sql::new(
+        state.db.dialect(),
+        "UPDATE \"user_second_factors\" SET \"last_step\" = \"last_step\" WHERE \"user_id\" = ",
+    );
+    lock.bind(user_id);
+    if lock.run(&transaction).await? == 0 {
+        return Ok(Confirmed::Outdated);
+    }
+    if !consume(context, user_id, code).await? {
+        return Ok(Confirmed::WrongCode);
+    }
+    let codes = recovery_code::create(context, user_id).await?;
+    account_log::record(context, user_id, AccountEvent::RenewRecoveryCodes).await?;
+    session::commit(state, transaction).await?;
+    Ok(Confirmed::Added(codes))
+}
+
 /// Removes the second factor of the user, and ends the user's other sessions. The password was verified.
 ///
 /// # Errors
@@ -102,12 +129,12 @@ pub async fn turn_off(context: &Context<'_>, user: &SignedIn) -> Result<()> {
 /// one.
 pub(super) async fn remove(context: &Context<'_>, user_id: i64) -> Result<bool> {
     let dialect = context.state().db.dialect();
-    recovery_code::delete_all(context, user_id).await?;
     let mut sql = Sql::new(dialect, "DELETE FROM \"user_second_factors\" WHERE \"user_id\" = ");
     sql.bind(user_id);
     if sql.run(context.db()).await? == 0 {
         return Ok(false);
     }
+    recovery_code::delete_all(context, user_id).await?;
     account_log::record(context, user_id, AccountEvent::RemoveSecondFactor).await?;
     Ok(true)
 }

@@ -67,14 +67,14 @@ impl Behaviour for Entity {
         let caller = context.caller();
         if let Some(before) = &draft.before {
             // A caller who changes a token may also use it: it must not have more abilities than the caller's own.
-            for ability in abilities(Some(&before.abilities)) {
+            for ability in words(&before.abilities)? {
                 caller.need_ability(&ability)?;
             }
         }
-        check_abilities(context, draft);
+        check_abilities(context, draft)?;
         if let Some(limit) = caller.expires_at
             && draft.model.expires_at.try_as_ref().copied().flatten().is_none_or(|at| at > limit)
-            && grants(draft)
+            && grants(draft)?
         {
             draft.error("expires_at", "must not be later than the expiry of your own token");
         }
@@ -103,20 +103,21 @@ impl Behaviour for Entity {
 }
 
 /// Reports whether a token is new, or gets more abilities or another expiry.
-fn grants(draft: &Draft<Entity>) -> bool {
-    let Some(before) = &draft.before else { return true };
-    let current = abilities(Some(&before.abilities));
-    let given = abilities(draft.model.abilities.try_as_ref());
+fn grants(draft: &Draft<Entity>) -> Result<bool> {
+    let Some(before) = &draft.before else { return Ok(true) };
+    let current = words(&before.abilities)?;
+    let given = draft.model.abilities.try_as_ref().map(words).transpose()?.unwrap_or_default();
     let does_more = given.iter().any(|one| !ability::grants(&current, one));
-    does_more || Some(&before.expires_at) != draft.model.expires_at.try_as_ref()
+    Ok(does_more || Some(&before.expires_at) != draft.model.expires_at.try_as_ref())
 }
 
 /// Checks that the abilities exist and that the caller's own token has them.
-fn check_abilities(context: &Context<'_>, draft: &mut Draft<Entity>) {
-    let Some(given) = draft.model.abilities.try_as_ref() else { return };
-    let given = abilities(Some(given));
-    if draft.before.as_ref().is_some_and(|token| abilities(Some(&token.abilities)) == given) {
-        return;
+fn check_abilities(context: &Context<'_>, draft: &mut Draft<Entity>) -> Result<()> {
+    let Some(given) = draft.model.abilities.try_as_ref() else { return Ok(()) };
+    let given = words(given)?;
+    let before = draft.before.as_ref().map(|token| words(&token.abilities)).transpose()?;
+    if before.is_some_and(|before| before == given) {
+        return Ok(());
     }
     if given.is_empty() {
         draft.error("abilities", "must contain at least one ability");
@@ -130,10 +131,7 @@ fn check_abilities(context: &Context<'_>, draft: &mut Draft<Entity>) {
             draft.error("abilities", format!("cannot grant `{ability}`, which your roles do not grant"));
         }
     }
-}
-
-fn abilities(list: Option<&Json>) -> Vec<String> {
-    list.map(words).unwrap_or_default()
+    Ok(())
 }
 
 /// Tokens with abilities that no endpoint needs.
@@ -141,7 +139,7 @@ pub async fn stale_references(context: &Context<'_>) -> Result<Vec<StaleReferenc
     let known = context.catalog().grantable_abilities();
     let mut found = Vec::new();
     for token in Entity::find().all(context.db()).await? {
-        for ability in abilities(Some(&token.abilities)).iter().filter(|one| !known.contains(*one)) {
+        for ability in words(&token.abilities)?.iter().filter(|one| !known.contains(*one)) {
             let problem = format!("grants `{ability}`, which no endpoint needs");
             found.push(StaleReference { kind: "tokens", id: token.id, name: token.name.clone(), problem });
         }

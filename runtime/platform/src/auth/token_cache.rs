@@ -9,8 +9,9 @@ use std::time::{Duration, Instant};
 use chrono::{DateTime, SubsecRound, Utc};
 use sea_orm::entity::prelude::*;
 
+use super::role::{self, words};
 use super::session::SessionCache;
-use super::{Secret, account_log, role, token, user};
+use super::{Secret, account_log, token, user};
 use charter_core::ability;
 use charter_core::error::{Error, Result};
 use charter_core::ops::{Context, State};
@@ -233,7 +234,7 @@ pub async fn caller_of(state: &State, token: token::Model) -> Result<Principal> 
     let user = user::Entity::find_by_id(token.user_id).one(state.db.reader()).await?.ok_or(Error::InvalidToken)?;
     Ok(Principal {
         token_id: Some(token.id),
-        abilities: state.catalog.expand_abilities(words(token.abilities)?),
+        abilities: state.catalog.expand_abilities(words(&token.abilities)?),
         expires_at: token.expires_at,
         ..load_principal(state, user).await?
     })
@@ -248,8 +249,8 @@ pub(super) async fn load_principal(state: &State, user: user::Model) -> Result<P
     };
     let (mut permissions, mut role_abilities) = (HashSet::new(), Vec::new());
     for role in roles {
-        permissions.extend(words(role.permissions)?);
-        role_abilities.extend(words(role.abilities)?);
+        permissions.extend(words(&role.permissions)?);
+        role_abilities.extend(words(&role.abilities)?);
     }
     if user.is_admin {
         role_abilities = vec![ability::ALL.into()];
@@ -263,10 +264,6 @@ pub(super) async fn load_principal(state: &State, user: user::Model) -> Result<P
         role_ids,
         ..Principal::default()
     })
-}
-
-fn words(list: Json) -> Result<Vec<String>> {
-    serde_json::from_value(list).map_err(Error::internal)
 }
 
 /// Writes `last_used_at`. Of concurrent first uses, one has an audit entry.

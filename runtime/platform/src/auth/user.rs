@@ -296,11 +296,11 @@ async fn exceeding_role(context: &Context<'_>, draft: &Draft<Entity>) -> Result<
     let added: Vec<i64> = ids(given).into_iter().filter(|id| !before.contains(id)).collect();
     for role in role::Entity::find().filter(role::Column::Id.is_in(added)).all(context.db()).await? {
         let lacks = |word: &String| !caller.has_ability(word);
-        if let Some(word) = role::words(&role.abilities).into_iter().find(lacks) {
+        if let Some(word) = role::words(&role.abilities)?.into_iter().find(lacks) {
             return Ok(Some(format!("cannot assign the role {}: you do not have its ability `{word}`", role.name)));
         }
         let lacks = |word: &String| !caller.has_permission(word);
-        if let Some(word) = role::words(&role.permissions).into_iter().find(lacks) {
+        if let Some(word) = role::words(&role.permissions)?.into_iter().find(lacks) {
             return Ok(Some(format!("cannot assign the role {}: you do not have its permission `{word}`", role.name)));
         }
     }

@@ -15,7 +15,7 @@ use super::cancellation::cancel_remaining;
 use super::delivery::{self, AttemptKind, Claim, ClaimLimits};
 use super::results::{FinishedAttempt, record_results};
 use super::retention;
-use super::suspension::suspend;
+use super::suspension::{enforce_delivery_limit, suspend};
 use super::transport::{Outcome, Transport};
 use super::{Metrics, Webhooks};
 use charter_core::clock::Clock;
@@ -32,6 +32,8 @@ pub(super) const ERROR_BACKOFF: Duration = Duration::from_millis(500);
 /// Time for running attempts to end when the dispatcher stops. After that, another worker repeats them when the lease
 /// has expired.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(18);
+/// Interval of the comparison of pending deliveries with the limit of a user, besides that after each full batch of events.
+const LIMIT_INTERVAL: Duration = Duration::from_secs(2);
 /// Maximum number of concurrent attempts at a webhook that is failing: a receiver that never responds holds few slots.
 const FAILING_CONCURRENCY: usize = 2;
 
@@ -102,6 +104,8 @@ struct DispatchLoop {
     unrecorded: Vec<FinishedAttempt>,
     /// Disabled webhooks may have more pending deliveries to cancel.
     cancels_pending: bool,
+    /// When pending deliveries are compared with the limit again.
+    next_limit_check: Instant,
 }
 
 /// Attempts of one user.
@@ -143,6 +147,7 @@ impl DispatchLoop {
             finished_receiver,
             unrecorded: Vec::new(),
             cancels_pending: false,
+            next_limit_check: Instant::now(),
         }
     }
 
@@ -190,6 +195,12 @@ impl DispatchLoop {
         let now = self.state.clock.now();
         let suspended = if wake == Wake::Tick { suspend(&self.state.db, now).await } else { Ok(()) };
         let fanned_out = delivery::fan_out(&self.state, now).await;
+        let is_full = fanned_out.as_ref().is_ok_and(|fanned_out| fanned_out.may_have_more);
+        let mut limited = Ok(());
+        if is_full || (wake == Wake::Tick && Instant::now() >= self.next_limit_check) {
+            self.next_limit_check = Instant::now() + LIMIT_INTERVAL;
+            limited = enforce_delivery_limit(&self.state, now).await;
+        }
         let cancelled = match wake == Wake::Tick || self.cancels_pending {
             true => cancel_remaining(&self.state.db, now).await,
             false => Ok(false),
@@ -205,6 +216,7 @@ impl DispatchLoop {
         }
         ends?;
         suspended?;
+        limited?;
         cancelled?;
         Ok(fanned_out?.may_have_more || self.cancels_pending)
     }
@@ -359,6 +371,7 @@ pub async fn run_once(state: &Arc<State>, transport: Arc<dyn Transport>, slots: 
     suspend(&state.db, state.clock.now()).await?;
     while cancel_remaining(&state.db, state.clock.now()).await? {}
     while delivery::fan_out(state, state.clock.now()).await?.may_have_more {}
+    enforce_delivery_limit(state, state.clock.now()).await?;
     let attempts =
         dispatcher.start_attempts(AttemptKind::First).await? + dispatcher.start_attempts(AttemptKind::Retry).await?;
     while dispatcher.total > 0 {

@@ -67,7 +67,7 @@ pub struct Model {
     #[field(
         string(32),
         read_only,
-        description = "Why the server disabled the webhook: `failing`, `token_revoked` or `token_expired` (of the token that made it), or `user_deactivated`. Null if it is active, or if a request disabled it.",
+        description = "Why the server disabled the webhook: `failing`, `token_revoked` or `token_expired` (of the token that made it), `user_deactivated`, or `delivery_limit` if its user had too many pending deliveries. Null if it is active, or if a request disabled it.",
         example = "failing"
     )]
     pub disabled_reason: Option<String>,

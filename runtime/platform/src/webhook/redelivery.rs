@@ -12,6 +12,7 @@ use super::dispatcher::{self, ERROR_BACKOFF};
 use super::record;
 use super::results::record_results;
 use super::subscriptions::{insert_deliveries, receives_sql};
+use super::suspension::room;
 use super::transport::{Outcome, Transport};
 use charter_core::db::{Connection, Sql};
 use charter_core::error::{Error, Result};
@@ -106,7 +107,8 @@ async fn send(state: &Arc<State>, transport: Arc<dyn Transport>, delivery: i64) 
 /// client disconnects.
 ///
 /// # Errors
-/// [`Error::NotFound`] if the webhook is deleted, [`Error::Conflict`] while it is disabled.
+/// [`Error::NotFound`] if the webhook is deleted, [`Error::Conflict`] while it is disabled, or if its user may have no more
+/// pending deliveries.
 pub async fn recover(state: &Arc<State>, webhook_id: i64, since: DateTime<Utc>) -> Result<u64> {
     let (state, detached_tasks) = (state.clone(), state.detached_tasks.clone());
     detached_tasks
@@ -114,7 +116,17 @@ pub async fn recover(state: &Arc<State>, webhook_id: i64, since: DateTime<Utc>) 
             let mut all = 0;
             let mut after = Some(0);
             while let Some(id) = after {
-                let some = EventRange { webhook_id, since, after: id, last: range_end(&state, since, id).await? };
+                let room = room(&state, webhook_id).await?.map_or(MAX_BATCH_DELIVERIES, |room| {
+                    usize::try_from(room).unwrap_or(usize::MAX).min(MAX_BATCH_DELIVERIES)
+                });
+                if room == 0 {
+                    return Err(Error::Conflict(format!(
+                        "The webhooks of this user have as many pending deliveries as they may have: {all} were queued. Recover \
+                         the rest when some of them have been sent."
+                    )));
+                }
+                let last = range_end(&state, since, id, room).await?;
+                let some = EventRange { webhook_id, since, after: id, last };
                 all += some.queue(&state).await?;
                 after = some.last;
             }
@@ -123,11 +135,11 @@ pub async fn recover(state: &Arc<State>, webhook_id: i64, since: DateTime<Utc>) 
         .await
 }
 
-/// The last event id of the next batch; `None` if the batch is the last one.
-async fn range_end(state: &State, since: DateTime<Utc>, after: i64) -> Result<Option<i64>> {
+/// The last event id of the next batch, of at most `most` events; `None` if the batch is the last one.
+async fn range_end(state: &State, since: DateTime<Utc>, after: i64, most: usize) -> Result<Option<i64>> {
     let mut sql = Sql::new(state.db.dialect(), "SELECT \"id\" FROM \"events\" WHERE \"id\" > ");
     sql.bind(after).push(" AND \"created_at\" >= ").bind(since);
-    sql.push(&format!(" ORDER BY \"id\" LIMIT 1 OFFSET {}", MAX_BATCH_DELIVERIES - 1));
+    sql.push(&format!(" ORDER BY \"id\" LIMIT 1 OFFSET {}", most - 1));
     Ok(sql.one(state.db.reader()).await?.map(|row| row.try_get("", "id")).transpose()?)
 }
 

@@ -13,5 +13,7 @@ pub struct Webhooks {
     pub policy: UrlPolicy,
     /// Maximum of concurrent attempts of one webhook.
     pub max_attempts_per_webhook: usize,
+    /// Maximum of pending deliveries of the webhooks of one user; `None` for no limit.
+    pub max_pending_per_user: Option<u64>,
     pub metrics: Arc<Metrics>,
 }

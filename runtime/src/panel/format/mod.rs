@@ -1,7 +1,8 @@
-//! Values as people read them: labels, numbers and money, dates and times, and any value by the kind of its field.
+//! Values as people read them: labels, numbers and money, dates and times, sizes, and any value by the kind of its field.
 
 pub(super) mod datetime;
 pub(super) mod labels;
 pub(super) mod locale;
 pub(super) mod money;
+pub(super) mod size;
 pub(super) mod value;

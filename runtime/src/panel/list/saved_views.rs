@@ -17,8 +17,12 @@ use crate::panel::target::Target;
 use crate::panel::{layout, url};
 use crate::server::Response;
 use charter_core::error::{Error, Result};
+use charter_core::meta::Operation;
 use charter_core::query::{Pair, decode};
 use charter_platform::view::ViewVersion;
+
+/// The action that copies a view, and the form field with the id of the view.
+const CLONE: &str = "clone";
 
 /// Limit of a query string, in bytes. The server accepts no longer URL.
 const MAX_QUERY_BYTES: usize = 64 << 10;
@@ -103,6 +107,10 @@ impl SavedViews {
         shown: &[&Column],
     ) -> Markup {
         let selected = self.selected.as_ref().and_then(|view| view["id"].as_i64());
+        let entry = request.state.catalog.linked("custom_view");
+        let may_save = request.may(entry, Operation::Create);
+        let view_menu =
+            self.selected.as_ref().and_then(|view| self.render_view_menu(request, target, params, shown, view));
         html! {
             div .views {
                 nav aria-label="Saved views" {
@@ -117,18 +125,20 @@ impl SavedViews {
                         }
                     }
                 }
-                details .menu {
-                    summary { @if self.selected.is_some() { "View" } @else { "Save view" } }
-                    div {
-                        @if let Some(view) = &self.selected { (self.render_view_menu(request, target, params, shown, view)) }
-                        (render_save_form(request, target, params, shown))
+                @if may_save || view_menu.is_some() {
+                    details .menu {
+                        summary { @if view_menu.is_some() { "View" } @else { "Save view" } }
+                        div {
+                            (view_menu.unwrap_or_default())
+                            @if may_save { (render_save_form(request, target, params, shown)) }
+                        }
                     }
                 }
             }
         }
     }
 
-    /// Operations on the selected view.
+    /// Operations on the selected view; `None` if the user may use none.
     fn render_view_menu(
         &self,
         request: &PanelRequest<'_>,
@@ -136,29 +146,34 @@ impl SavedViews {
         params: &ListParams,
         shown: &[&Column],
         view: &Value,
-    ) -> Markup {
-        let caller = &request.user.principal;
-        let is_own = view["user_id"].as_i64() == caller.user_id;
+    ) -> Option<Markup> {
+        let entry = request.state.catalog.linked("custom_view");
+        let may_update = request.may(entry, Operation::Update) && request.may_change_record(entry, view);
+        let may_copy = request.may_do(entry, CLONE);
         let id = input::to_text(&view["id"]);
-        html! {
-            div .menu-part {
-                @if is_own || caller.is_admin {
-                    form method="post" action={ (target.collection()) "/views" } {
-                        (list_state_inputs(request, params, shown))
-                        input type="hidden" name="into" value=(id);
-                        input type="hidden" name="_version" value=[&self.version];
-                        button { "Update this view" }
+        (may_update || may_copy).then(|| {
+            html! {
+                div .menu-part {
+                    @if may_update {
+                        form method="post" action={ (target.collection()) "/views" } {
+                            (list_state_inputs(request, params, shown))
+                            input type="hidden" name="into" value=(id);
+                            input type="hidden" name="_version" value=[&self.version];
+                            button { "Update this view" }
+                        }
+                        a .button href={ "/custom_views/" (id) "/edit" } { "Edit view" }
                     }
-                    a .button href={ "/custom_views/" (id) "/edit" } { "Edit view" }
-                }
-                form method="post" action={ (target.collection()) "/views" } {
-                    (layout::csrf_input(request))
-                    input type="hidden" name="_query" value=(query_string(params));
-                    input type="hidden" name="clone" value=(id);
-                    button { "Copy this view" }
+                    @if may_copy {
+                        form method="post" action={ (target.collection()) "/views" } {
+                            (layout::csrf_input(request))
+                            input type="hidden" name="_query" value=(query_string(params));
+                            input type="hidden" name=(CLONE) value=(id);
+                            button { "Copy this view" }
+                        }
+                    }
                 }
             }
-        }
+        })
     }
 }
 
@@ -216,9 +231,9 @@ pub(crate) fn query_string(params: &ListParams) -> String {
 pub(crate) async fn save_or_clone(request: &PanelRequest<'_>, target: &Target<'_>, form: &[Pair]) -> Result<Response> {
     let sent = |name: &str| form_value(form, name);
     let entry = target.entry;
-    let response = if let Some(id) = sent("clone") {
+    let response = if let Some(id) = sent(CLONE) {
         let id: i64 = id.parse().map_err(|_| Error::NotFound)?;
-        request.send("POST", &format!("/custom_views/{id}/clone"), &[], None).await?
+        request.send("POST", &format!("/custom_views/{id}/{CLONE}"), &[], None).await?
     } else {
         let columns = columns::load(request, entry).await?;
         let query = sent("_query").unwrap_or_default();

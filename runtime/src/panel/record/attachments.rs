@@ -4,6 +4,7 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 use super::input;
+use crate::panel::format::size::format_size;
 use crate::panel::layout;
 use crate::panel::request::PanelRequest;
 use crate::panel::session::flash::Flash;
@@ -67,7 +68,7 @@ fn render_file(request: &PanelRequest<'_>, path: &str, file: &Value, may_delete:
             }
             div {
                 a href=(local_url(request, &input::to_text(&file["url"]))) rel="noopener" { (name) }
-                p .faint { (format_size(file["file_size"].as_i64().unwrap_or_default())) @if let Some(description) = file["description"].as_str() { " · " (description) } }
+                p .faint { (format_size(file["file_size"].as_u64().unwrap_or_default())) @if let Some(description) = file["description"].as_str() { " · " (description) } }
             }
             @if may_delete {
                 form .one method="post" action={ (target.path()) "/" (path) "/" (id) "/delete" } data-confirm={ "Delete " (name) "?" } {
@@ -82,14 +83,6 @@ fn render_file(request: &PanelRequest<'_>, path: &str, file: &Value, may_delete:
 /// A link to this server without its origin: the browser may know the server by another one.
 fn local_url(request: &PanelRequest<'_>, link: &str) -> String {
     link.strip_prefix(&request.state.base_url()).unwrap_or(link).to_string()
-}
-
-fn format_size(bytes: i64) -> String {
-    match bytes {
-        0..1_000 => format!("{bytes} bytes"),
-        1_000..1_000_000 => format!("{} KB", bytes / 1_000),
-        _ => format!("{}.{} MB", bytes / 1_000_000, bytes % 1_000_000 / 100_000),
-    }
 }
 
 /// Deletes an attachment.

@@ -6,11 +6,13 @@ use salvo::http::StatusCode;
 use super::flash::Flash;
 use super::{own_sessions, own_tokens, passkeys, second_factor};
 use crate::panel::format::datetime::format_timestamp;
+use crate::panel::format::size::format_size;
 use crate::panel::layout;
 use crate::panel::request::{PanelRequest, form_value};
 use crate::server::Response;
 use charter_core::error::{Error, Result};
 use charter_core::query::Pair;
+use charter_platform::attachment::{StorageUse, storage_use};
 use charter_platform::auth::user;
 
 /// Path of the page.
@@ -42,6 +44,7 @@ async fn rename(request: &PanelRequest<'_>, name: &str) -> Result<Response> {
 async fn page(request: &PanelRequest<'_>, refused: Option<(&str, String)>) -> Result<Response> {
     let (sessions, tokens) = (own_sessions::render(request).await?, own_tokens::render(request).await?);
     let (factor, passkeys) = (second_factor::render(request).await?, passkeys::render(request).await?);
+    let storage = storage_card(request).await?;
     let content = html! {
         (layout::header(&[], &html! { (TITLE) }, &html! {}))
         div .stack {
@@ -55,10 +58,23 @@ async fn page(request: &PanelRequest<'_>, refused: Option<(&str, String)>) -> Re
             (passkeys)
             (sessions)
             (tokens)
+            (storage)
         }
     };
     let status = if refused.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
     Ok(layout::page_with_status(request, status, TITLE, &content))
+}
+
+/// The card of the files that the user has uploaded, if there is a limit.
+async fn storage_card(request: &PanelRequest<'_>) -> Result<Markup> {
+    let Some(user_id) = request.user.principal.user_id else { return Ok(html! {}) };
+    let Some(StorageUse { used, limit }) = storage_use(request.state, user_id).await? else { return Ok(html! {}) };
+    Ok(html! {
+        section .card {
+            h2 { "Files" }
+            p { "The files that you uploaded use " (format_size(used)) " of at most " (format_size(limit)) "." }
+        }
+    })
 }
 
 fn profile(request: &PanelRequest<'_>, refused: Option<&(&str, String)>) -> Markup {

@@ -1,4 +1,5 @@
-//! Pages of one's own second factor: set up with a first code, its recovery codes, and turned off with the password.
+//! Pages of one's own second factor: set up with a first code, its recovery codes and new ones, and turned off with the
+//! password.
 
 use maud::{Markup, html};
 use salvo::Request;
@@ -18,6 +19,7 @@ use charter_platform::auth::second_factor::{self, Confirmed, Offer};
 
 const PATH: &str = "/panel/account/second-factor";
 const SET_UP: &str = "Set up a second factor";
+const RENEW: &str = "New recovery codes";
 const TURN_OFF: &str = "Turn off the second factor";
 pub(super) const WRONG_PASSWORD: &str = "is incorrect";
 
@@ -36,10 +38,12 @@ pub(super) async fn handle(
     match (post, rest, codes) {
         (false, [], None) => set_up_page(request, &new_offer(request)?, None),
         (true, [], None) => set_up(http_request, request, form).await,
+        (false, ["recovery-codes"], Some(codes)) => Ok(renew_page(request, codes, None)),
+        (true, ["recovery-codes"], Some(codes)) => renew(http_request, request, codes, form).await,
         (false, ["turn-off"], Some(codes)) => Ok(turn_off_page(request, codes, None)),
         (true, ["turn-off"], Some(codes)) => turn_off(http_request, request, codes, form).await,
         // It was set up or turned off meanwhile.
-        (_, [] | ["turn-off"], _) => Ok(redirect(ACCOUNT)),
+        (_, [] | ["turn-off" | "recovery-codes"], _) => Ok(redirect(ACCOUNT)),
         _ => Err(Error::NotFound),
     }
 }
@@ -52,8 +56,8 @@ pub(super) async fn render(request: &PanelRequest<'_>) -> Result<Markup> {
             div .card-head { h2 { "Second factor" } @if codes.is_some() { span .tag.good { "On" } } }
             @match codes {
                 Some(codes) => {
-                    p { "To sign in, you need a code of your authenticator app. " (unused(codes)) " If you need more, turn it off and set it up again." }
-                    div .buttons { a .button href={ (PATH) "/turn-off" } { "Turn off…" } }
+                    p { "To sign in, you need a code of your authenticator app. " (unused(codes)) }
+                    div .buttons { a .button href={ (PATH) "/recovery-codes" } { (RENEW) "…" } a .button href={ (PATH) "/turn-off" } { "Turn off…" } }
                 }
                 None => {
                     p { "With a second factor, your password alone does not sign in: an authenticator app on your phone shows a code as well." }
@@ -125,7 +129,7 @@ async fn set_up(http_request: &Request, request: &PanelRequest<'_>, form: &[Pair
     match second_factor::confirm(&request.context(), &request.user, &password, &offer, sent("code")).await? {
         Confirmed::Added(codes) => {
             forget_attempts(request.state, http_request, &request.user.email);
-            Ok(recovery_codes_page(request, &codes))
+            Ok(recovery_codes_page(request, "The second factor is on.", &codes))
         }
         Confirmed::WrongCode => {
             set_up_page(request, &offer, Some(("code", "is incorrect: check the clock of the device")))
@@ -134,15 +138,45 @@ async fn set_up(http_request: &Request, request: &PanelRequest<'_>, form: &[Pair
     }
 }
 
-fn recovery_codes_page(request: &PanelRequest<'_>, codes: &[String]) -> Response {
+fn recovery_codes_page(request: &PanelRequest<'_>, outcome: &str, codes: &[String]) -> Response {
     let content = html! {
         (layout::header(&[(ACCOUNT.into(), "Your account".into())], &html! { "Your recovery codes" }, &html! {}))
-        div .notice { p { strong { "The second factor is on. Store these " (codes.len()) " codes now: they are not shown again." }
+        div .notice { p { strong { (outcome) " Store these " (codes.len()) " codes now: they are not shown again." }
             " Each signs you in once instead of a code of the app, for example if you lose your phone." } }
         section .card { ul .codes { @for code in codes { li { code .code { (code) } } } } }
         div .buttons { a .button.primary href=(ACCOUNT) { "I have stored them" } }
     };
     layout::page(request, "Your recovery codes", &content)
+}
+
+fn renew_page(request: &PanelRequest<'_>, codes: i64, problem: Option<Problem>) -> Response {
+    let content = html! {
+        (layout::header(&[(ACCOUNT.into(), "Your account".into())], &html! { (RENEW) }, &html! {}))
+        div .notice { p { (unused(codes)) " " strong { "Old codes become invalid." } " The next page shows the new ones." } }
+        form .record method="post" action={ (PATH) "/recovery-codes" } {
+            (layout::csrf_input(request))
+            (field("code", "Code of the app, or a recovery code", "text", "one-time-code", problem))
+            (field("password", "Password", "password", "current-password", problem))
+            div .buttons { button .primary { "Create new codes" } a .button href=(ACCOUNT) { "Cancel" } }
+        }
+    };
+    let status = if problem.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
+    layout::page_with_status(request, status, RENEW, &content)
+}
+
+async fn renew(http_request: &Request, request: &PanelRequest<'_>, codes: i64, form: &[Pair]) -> Result<Response> {
+    let sent = |name: &str| form_value(form, name).unwrap_or_default();
+    if verify_password(http_request, request, sent("password")).await?.is_none() {
+        return Ok(renew_page(request, codes, Some(("password", WRONG_PASSWORD))));
+    }
+    match second_factor::renew_recovery_codes(&request.context(), &request.user, sent("code")).await? {
+        Confirmed::Added(codes) => {
+            forget_attempts(request.state, http_request, &request.user.email);
+            Ok(recovery_codes_page(request, "Your old codes are invalid.", &codes))
+        }
+        Confirmed::WrongCode => Ok(renew_page(request, codes, Some(("code", "is incorrect")))),
+        Confirmed::Outdated => Ok(redirect(ACCOUNT)),
+    }
 }
 
 fn turn_off_page(request: &PanelRequest<'_>, codes: i64, problem: Option<Problem>) -> Response {
