@@ -152,7 +152,7 @@ async fn health_checks_are_not_rate_limited(server: Server) {
 
 async fn stopping_server_finishes_open_requests(server: Server) {
     let other = server.configured(|_| {}).await;
-    let (address, token) = (other.address, other.token(&["*"]).await);
+    let (address, token, state) = (other.address, other.token(&["*"]).await, other.state.clone());
     let stream = TcpStream::connect(address).await.expect("the server listens");
     let mut stream = BufReader::new(stream);
     let body = json!({ "name": "in time" }).to_string();
@@ -167,6 +167,9 @@ async fn stopping_server_finishes_open_requests(server: Server) {
     assert!(line.starts_with("HTTP/1.1 100"), "{line}");
     // The request is open. The shutdown starts first, and waits for it.
     let finish = async {
+        while !state.is_stopping() {
+            tokio::task::yield_now().await;
+        }
         stream.write_all(body.as_bytes()).await.expect("the server still reads");
         loop {
             let mut line = String::new();

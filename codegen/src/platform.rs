@@ -114,6 +114,7 @@ pub const OPERATIONS: &[&str] = &[
     "invite_user",
     "erase_user",
     "remove_second_factor_user",
+    "unlink_identity_user",
     "bulk_users",
     "list_users",
     "create_user",

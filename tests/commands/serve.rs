@@ -157,8 +157,8 @@ fn log_contains_no_secrets(program: Program) {
         client.get("/nope").await.refused(404, "not_found");
         let page = client.with("accept", "text/html").get(&format!("~/panel/invitation/{link}")).await;
         assert!(page.status(200).text.contains("Choose a password"));
-        for (spelled, status) in [("/panel//invitation/", 404), ("/panel/%69nvitation/", 200)] {
-            client.with("accept", "text/html").get(&format!("~{spelled}{link}")).await.status(status);
+        for spelled in ["/panel//invitation/", "/panel/%69nvitation/"] {
+            client.with("accept", "text/html").get(&format!("~{spelled}{link}")).await.status(404);
         }
         made["value"].as_str().expect("a value").to_string()
     });
