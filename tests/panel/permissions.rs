@@ -142,4 +142,5 @@ async fn erasing_a_person_is_offered_to_other_administrators_with_a_question(ser
     let mut panel = signed_in(&server, &manager).await;
     let page = panel.get("/users/1").await;
     assert!(!page.status(200).text.contains("/erase"), "only for administrators");
+    assert!(!page.text.contains("/unlink_identity"), "only for administrators");
 }

@@ -47,9 +47,10 @@ pub(crate) fn may_run(request: &PanelRequest<'_>, target: &Target<'_>, action: &
     let caller = &request.user.principal;
     // The actions that are limited to administrators. Nobody erases the own account, or removes the own second factor
     // without the password.
-    let is_limited =
-        target.entry.meta.name == "user" && matches!(action.name, "invite" | "erase" | "remove_second_factor");
-    if is_limited && (!caller.is_admin || (action.name != "invite" && target.id == caller.user_id)) {
+    let is_limited = target.entry.meta.name == "user"
+        && matches!(action.name, "invite" | "erase" | "remove_second_factor" | "unlink_identity");
+    let is_for_others = matches!(action.name, "erase" | "remove_second_factor");
+    if is_limited && (!caller.is_admin || (is_for_others && target.id == caller.user_id)) {
         return false;
     }
     let entry = target.entry;
