@@ -15,6 +15,7 @@ mod node;
 mod number_pattern;
 mod operation;
 mod parameter;
+mod pattern;
 mod request_schema;
 mod response_schema;
 mod sample_text;

@@ -11,6 +11,8 @@ mod garbage_collection;
 mod link;
 mod media_type;
 mod multipart;
+mod office;
+mod part_header;
 mod pending_deletion;
 mod quota;
 pub mod record;
