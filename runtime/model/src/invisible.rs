@@ -27,6 +27,20 @@ pub fn escape_lines(text: &str) -> Cow<'_, str> {
     escape(text, |c| c != '\n' && is_obeyed(c))
 }
 
+/// JSON for a terminal: as [`escape_lines`], in the escapes of JSON. Its serializer escapes no other than C0 controls,
+/// and such characters are in its strings alone.
+pub fn escape_json(json: &str) -> Cow<'_, str> {
+    let is_escaped = |c: char| c != '\n' && is_obeyed(c);
+    if !json.contains(is_escaped) {
+        return Cow::Borrowed(json);
+    }
+    let mut out = String::with_capacity(json.len() + 16);
+    for c in json.chars() {
+        if is_escaped(c) { out.push_str(&format!("\\u{:04x}", u32::from(c))) } else { out.push(c) }
+    }
+    Cow::Owned(out)
+}
+
 fn escape(text: &str, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
     if !text.contains(&is_escaped) {
         return Cow::Borrowed(text);
@@ -61,5 +75,6 @@ mod tests {
             assert_eq!(escape_line(text), expected);
         }
         assert_eq!(escape_lines("a\nb\r\u{1b}"), "a\nb\\r\\u{1b}");
+        assert_eq!(escape_json("[\n\"a\u{202e}\u{9b}ö\"]"), "[\n\"a\\u202e\\u009bö\"]");
     }
 }

@@ -30,6 +30,7 @@ use crate::config::{Config, SETTINGS, Setting};
 use crate::log::{self, Log};
 use crate::server::ServerState;
 use charter_core::error::{Error, Result};
+use charter_model::invisible::escape_lines;
 
 /// Exit code of a failed command.
 const FAILED: u8 = 1;
@@ -54,14 +55,14 @@ impl App {
         let config = match Config::read(&matches, environment()) {
             Ok(config) => config,
             Err(problems) => {
-                eprintln!("{problems}");
+                eprintln!("{}", escape_lines(&problems.to_string()));
                 return ExitCode::from(WRONG_USAGE);
             }
         };
         let log = match log::init(&config) {
             Ok(log) => log,
             Err(error) => {
-                eprintln!("{}", message(&error));
+                eprintln!("{}", escape_lines(&message(&error)));
                 return ExitCode::from(FAILED);
             }
         };
@@ -98,7 +99,7 @@ fn block_on(
                 log.print(&message(&error));
             } else {
                 // If standard error is closed, only the exit code remains.
-                let _ = writeln!(std::io::stderr(), "{}", message(&error));
+                let _ = writeln!(std::io::stderr(), "{}", escape_lines(&message(&error)));
             }
             ExitCode::from(FAILED)
         }

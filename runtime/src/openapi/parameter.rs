@@ -10,6 +10,7 @@ use super::response_schema::formatted;
 use charter_core::catalog::EXPLAIN_ABILITY;
 use charter_core::catalog::{Catalog, Entry};
 use charter_core::meta::{Deprecated, FieldMeta, Kind, Shown};
+use charter_core::ops::list::csv::CsvForm;
 use charter_core::ops::list::explain::MEDIA_TYPE;
 use charter_core::ops::{Access, RESTORE};
 use charter_core::query::{
@@ -61,6 +62,16 @@ pub(super) fn shared() -> Node {
                 json!({ "type": "string", "enum": ["1"] }).into(),
                 json!("1"),
             ),
+        )
+        .with(
+            "csv",
+            separated(query(
+                "csv",
+                "The form of an export as `text/csv`, by default exact values without a byte order mark. `neutral` writes an \
+                 apostrophe before a text that a spreadsheet would take for a formula, and `bom` a byte order mark.",
+                named(&CsvForm::WORDS),
+                json!(["neutral", "bom"]),
+            )),
         )
         .with(
             "view_id",
@@ -127,7 +138,7 @@ fn deleted(entry: &Entry) -> Option<Node> {
 
 /// The parameters of a list: pagination, order, selected fields, and all filters.
 pub(super) fn of_list(catalog: &Catalog, entry: &Entry) -> Vec<Node> {
-    let mut parameters: Vec<Node> = ["page", "per_page", "cursor", "count", "view_id", "filters", "explain"]
+    let mut parameters: Vec<Node> = ["page", "per_page", "cursor", "count", "view_id", "filters", "explain", "csv"]
         .into_iter()
         .map(|name| reference("parameters", name))
         .collect();

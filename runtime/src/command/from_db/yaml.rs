@@ -2,6 +2,7 @@
 
 use charter_model::TypeFacts;
 use charter_model::field_type::{decimal, string};
+use charter_model::invisible::escape_json;
 use charter_model::naming::{MAX_NAME_LENGTH, is_snake_case};
 use charter_model::reserved::{SERVER_FIELDS, is_never_a_name};
 
@@ -64,7 +65,7 @@ pub(super) fn write(
                 fields.push((column.name.as_str(), kind));
             }
             ColumnYaml::Omitted(reason) => {
-                omitted.push(format!("`{}` ({}): {reason}", on_a_line(&column.name), column.kind))
+                omitted.push(format!("`{}` ({}): {reason}", on_a_line(&column.name), on_a_line(&column.kind)))
             }
             ColumnYaml::Platform => {}
         }
@@ -293,7 +294,7 @@ fn literal(kind: &str, written: &str) -> Option<String> {
 
 /// Quotes a text for YAML, by JSON, which is a subset.
 fn quoted(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
+    escape_json(&serde_json::Value::from(text).to_string()).into_owned()
 }
 
 /// True if a type can be indexed.
