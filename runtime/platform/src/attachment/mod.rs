@@ -14,6 +14,7 @@ mod multipart;
 mod office;
 mod part_header;
 mod pending_deletion;
+mod pixels;
 mod quota;
 pub mod record;
 mod s3;
