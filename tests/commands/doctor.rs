@@ -12,6 +12,7 @@ on_both!(
     doctor_fails_on_a_database_without_tables,
     missing_column_is_reported,
     missing_declared_index_is_reported,
+    values_in_another_form_than_the_servers_are_reported,
     unused_indexes_and_sequential_scans_are_advice,
 );
 
@@ -165,6 +166,29 @@ fn missing_declared_index_is_reported(program: Program) {
     assert!(findings(&program, 1).0.iter().any(|line| line.starts_with("problem products sku")));
     run(&program, &["CREATE INDEX third ON products (sku, barcode) WHERE deleted_at IS NULL"]);
     assert!(!findings(&program, 1).0.iter().any(|line| line.starts_with("problem products sku")));
+}
+
+/// PostgreSQL has types for them.
+fn values_in_another_form_than_the_servers_are_reported(program: Program) {
+    drop(program.serve_first(&[]));
+    let now = if is_postgres(&program) { "now()" } else { "CURRENT_TIMESTAMP" };
+    let offset = "'2026-03-21T12:05:00.500+02:00'";
+    let own = "'2026-03-21T10:05:00.070+00:00'";
+    let insert = |name: &str, time: &str| {
+        format!("INSERT INTO product_groups (name, created_at, updated_at) VALUES ('{name}', {time}, {own})")
+    };
+    run(&program, &[&insert("own", own)]);
+    assert_eq!(findings(&program, 0).0, Vec::<String>::new());
+    run(&program, &[&insert("now", now), &insert("offset", offset), &insert("zeros", "'2026-03-21T10:05:00.000+00:00'")]);
+    if is_postgres(&program) {
+        assert_eq!(findings(&program, 0).0, Vec::<String>::new());
+        return;
+    }
+    let (found, said) = findings(&program, 1);
+    assert_eq!((found.len(), said.as_str()), (1, "1 field with values in another form"), "{found:?}");
+    let line = "problem product_groups created_at: is stored as `2026-03-21T10:05:00.000+00:00` and the like in 3 records, \
+                by another program: filters and sorts are wrong; store it as `2026-03-21T10:05:09.070+00:00`";
+    assert_eq!(found[0], line);
 }
 
 fn unused_indexes_and_sequential_scans_are_advice(program: Program) {

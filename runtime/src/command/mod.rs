@@ -12,6 +12,7 @@ mod missing_columns;
 mod openapi;
 mod output;
 mod serve;
+mod stored_forms;
 mod unknown_enum_values;
 mod webhook_listen;
 
