@@ -2,6 +2,7 @@
 
 mod router;
 mod serve;
+mod unique_ids;
 
 use std::fs::File;
 use std::io::ErrorKind;
@@ -220,6 +221,7 @@ impl App {
 
     pub(crate) async fn prepare_locked(&self, state: &Arc<ServerState>) -> Result<Vec<String>> {
         let applied = self.migrate_up(state).await?;
+        unique_ids::check(&state.db, &state.catalog).await?;
         seed::reference(state, self.seeds).await?;
         if state.secret_key.get().is_some() {
             let sealed = webhook::seal_stored_secrets(state).await?;

@@ -13,6 +13,7 @@ mod openapi;
 mod output;
 mod serve;
 mod stored_forms;
+mod table_faults;
 mod unknown_enum_values;
 mod webhook_listen;
 
