@@ -215,9 +215,7 @@ pub fn command(app: &App) -> Command {
                 .about("List all routes with the abilities and permissions that they require")
                 .arg(format.clone()),
         )
-        .subcommand(
-            Command::new("openapi").about("Print the OpenAPI document of the API").arg(format.default_value("json")),
-        );
+        .subcommand(openapi::command(format.default_value("json")));
     if let Some(sample) = app.demo {
         let mut demo = Command::new("demo").about("Add realistic sample data; a second run adds only missing records");
         for (resource, default) in sample.counts {
@@ -248,7 +246,7 @@ async fn dispatch(app: &App, state: &Arc<ServerState>, command: (&str, &ArgMatch
     match command {
         ("migrate", matches) => migrate::run(app, state, matches).await,
         ("routes", matches) => serve::routes(state, matches),
-        ("openapi", _) => openapi::run(state),
+        ("openapi", matches) => openapi::run(state, matches),
         ("doctor", matches) => doctor::run(app, state, matches).await,
         ("from-db", matches) => from_db::run(state, matches).await,
         ("mail", matches) => match matches.subcommand() {

@@ -27,7 +27,7 @@ pub struct CsvForm {
 
 impl CsvForm {
     /// The words of the parameter.
-    pub const WORDS: [&str; 2] = ["neutral", "bom"];
+    pub const WORDS: [&'static str; 2] = ["neutral", "bom"];
 
     /// Reads the parameter of a request: words separated by commas.
     ///
@@ -140,7 +140,9 @@ impl Csv {
                     write_value(&mut json, &shape.columns[*position], row, *position)?;
                     self.form.write_json(out, &json)?;
                 }
-                From::Related => self.form.write_json(out, related.value(&column.title, row_index).unwrap_or(b"null"))?,
+                From::Related => {
+                    self.form.write_json(out, related.value(&column.title, row_index).unwrap_or(b"null"))?
+                }
                 From::Custom(position, name) => {
                     if custom.is_none() {
                         let text = Cell::new(row, *position)?.json()?.unwrap_or("{}");
