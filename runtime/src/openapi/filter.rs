@@ -8,7 +8,7 @@ use super::node::{Node, reference};
 use super::parameter::{query, separated, text, value};
 use super::request_schema::BOOLEAN_WORD;
 use charter_core::catalog::{Catalog, Entry};
-use charter_core::meta::{Deprecated, FieldMeta, Kind, Operation};
+use charter_core::meta::{Deprecated, FieldMeta, Kind};
 use charter_core::query::{self, Predicate, Reads};
 
 /// How the document describes the filters of a list.
@@ -50,7 +50,8 @@ pub(super) fn filters_of(catalog: &Catalog, entry: &Entry) -> Vec<(String, Node)
 
 /// The parameter `q` of each resource that has a list, as components.
 pub(super) fn components(catalog: &Catalog) -> Vec<(String, Node)> {
-    let has_list = |entry: &&Entry| entry.is_served() && entry.meta.operations.contains(&Operation::List);
+    // Attachments have lists below other records only, so their operations say nothing.
+    let has_list = |entry: &&Entry| entry.is_served() && !entry.meta.singleton;
     catalog
         .entries()
         .iter()
