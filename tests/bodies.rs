@@ -10,6 +10,7 @@ use crate::support::{Answer, Server, on_both};
 on_both!(
     body_with_another_content_type_is_415,
     body_is_json_with_a_json_content_type_or_none,
+    body_may_begin_with_a_byte_order_mark,
     body_over_the_limit_is_413,
     request_with_invalid_headers_is_refused_before_its_body,
 );
@@ -41,6 +42,29 @@ async fn body_with_another_content_type_is_415(server: Server) {
     let answer = admin.with("content-encoding", "gzip").post("/products", json!({ "name": "x" })).await;
     assert!(told(&answer).contains("Content-Encoding"), "{}", answer.text);
     assert_eq!(admin.get("/products").await.ok()["meta"]["total"], 0);
+}
+
+async fn body_may_begin_with_a_byte_order_mark(server: Server) {
+    let admin = server.admin();
+    let form = Some("application/x-www-form-urlencoded");
+    let send = async |path: &str, kind, body: &[u8]| admin.send_bytes(Method::POST, path, kind, body.to_vec()).await;
+    for (kind, body) in [
+        (None, "\u{feff}{\"name\":\"x\"}"),
+        (Some("application/json"), "\u{feff} {\"name\":\"x\"}"),
+        (form, "\u{feff}name=x"),
+    ] {
+        assert_eq!(send("/products", kind, body.as_bytes()).await.created("product")["name"], "x", "{body:?}");
+    }
+    let bulk = "\u{feff}{\"operations\":[{\"method\":\"create\",\"product\":{\"name\":\"x\"}}]}";
+    send("/products/bulk", None, bulk.as_bytes()).await.status(200);
+    // A form that is JSON is still refused, and one mark is read, not two.
+    send("/products", form, "\u{feff}{}".as_bytes()).await.refused(415, "unsupported_media_type");
+    send("/products", None, "\u{feff}\u{feff}{}".as_bytes()).await.refused(400, "malformed_request");
+    for utf_16 in [&b"\xff\xfe{\0}\0"[..], b"\xfe\xff\0{\0}"] {
+        let answer = send("/products", Some("application/json"), utf_16).await;
+        let problem = answer.refused(415, "unsupported_media_type")["message"].to_string();
+        assert!(problem.contains("UTF-8"), "{problem}");
+    }
 }
 
 async fn body_is_json_with_a_json_content_type_or_none(server: Server) {

@@ -95,13 +95,11 @@ async fn openapi_document_marks_deprecated_elements(specimens: Specimens) {
     }
     let paths = &description["paths"];
     let list = &paths["/api/v1/specimens"]["get"];
-    let parameter = |name: &str| {
-        let parameters = list["parameters"].as_array().expect("parameters");
-        deprecated(parameters.iter().find(|one| one["name"] == name).unwrap_or_else(|| panic!("no {name}")))
-    };
-    let (is, text) = parameter("q[rate_gt]");
+    let filters = &description["components"]["parameters"]["q_specimens"]["schema"]["properties"];
+    let filter = |name: &str| deprecated(&filters[name]);
+    let (is, text) = filter("rate_gt");
     assert!(is && text.ends_with(" Deprecated since 2026-01-01. Use `rate_gteq` instead."), "{text}");
-    assert!(parameter("q[sku_eq]").0 && !parameter("q[rate_lt]").0);
+    assert!(filter("sku_eq").0 && filters["rate_lt"].is_object() && !filter("rate_lt").0);
     let action = |name: &str| &paths[format!("/api/v1/specimens/{{id}}/{name}")]["post"];
     assert!(deprecated(action("weigh")).0 && !deprecated(action("count")).0);
     for (operation, status, tells) in [

@@ -4,6 +4,7 @@
 //! nor the shutdown. `tracing-appender` does the same, but its shutdown writes to standard output, which is often the same
 //! pipe.
 
+use std::fmt::{self, Debug};
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
 use std::os::fd::AsFd;
@@ -13,8 +14,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use charter_core::error::{Error, Result};
+use charter_model::invisible::{escape_line, escape_lines};
+use tracing::field::Field;
+use tracing_subscriber::field::MakeExt;
 use tracing_subscriber::fmt::MakeWriter;
-use tracing_subscriber::fmt::format::FmtSpan;
+use tracing_subscriber::fmt::format::{FmtSpan, Writer, debug_fn};
 
 use crate::config::{Config, log_filter};
 
@@ -84,7 +88,7 @@ pub(crate) struct Log(LineQueue);
 impl Log {
     /// Writes a line that is no event, such as the error that ends a command.
     pub(crate) fn print(&self, text: &str) {
-        self.0.push(format!("{text}\n").as_bytes());
+        self.0.push(format!("{}\n", escape_lines(text)).as_bytes());
     }
 }
 
@@ -112,10 +116,26 @@ pub(crate) fn init(config: &Config) -> Result<Log> {
         .with_writer(queue.clone())
         .with_span_events(FmtSpan::NONE);
     // Only the first call has an effect, in tests.
-    let _ = if config.log_json { builder.json().try_init() } else { builder.with_target(false).try_init() };
+    let _ = match config.log_json {
+        true => builder.json().try_init(),
+        false => builder.with_target(false).fmt_fields(debug_fn(write_field).delimited(" ")).try_init(),
+    };
     // The default hook writes to standard error itself, and would wait for it.
     std::panic::set_hook(Box::new(|panic| tracing::error!(%panic, "panic")));
     Ok(Log(queue))
+}
+
+/// Writes a field of a line, without the characters that a terminal obeys: an error message can contain text of users,
+/// whose line breaks would forge lines.
+fn write_field(writer: &mut Writer<'_>, field: &Field, value: &dyn Debug) -> fmt::Result {
+    let text = format!("{value:?}");
+    let text = escape_line(&text);
+    match (field.name(), writer.has_ansi_escapes()) {
+        ("message", _) => writer.write_str(&text),
+        // Italic names and dimmed equals signs, as the default format has them.
+        (name, true) => write!(writer, "\u{1b}[3m{name}\u{1b}[0m\u{1b}[2m=\u{1b}[0m{text}"),
+        (name, false) => write!(writer, "{name}={text}"),
+    }
 }
 
 /// Number of lines that were dropped because the queue was full.

@@ -12,6 +12,8 @@ on_both!(
     doctor_fails_on_a_database_without_tables,
     missing_column_is_reported,
     missing_declared_index_is_reported,
+    values_in_another_form_than_the_servers_are_reported,
+    table_whose_records_cannot_be_told_apart_or_created_is_reported_and_refused,
     unused_indexes_and_sequential_scans_are_advice,
 );
 
@@ -165,6 +167,76 @@ fn missing_declared_index_is_reported(program: Program) {
     assert!(findings(&program, 1).0.iter().any(|line| line.starts_with("problem products sku")));
     run(&program, &["CREATE INDEX third ON products (sku, barcode) WHERE deleted_at IS NULL"]);
     assert!(!findings(&program, 1).0.iter().any(|line| line.starts_with("problem products sku")));
+}
+
+/// PostgreSQL has types for them.
+fn values_in_another_form_than_the_servers_are_reported(program: Program) {
+    drop(program.serve_first(&[]));
+    let now = if is_postgres(&program) { "now()" } else { "CURRENT_TIMESTAMP" };
+    let offset = "'2026-03-21T12:05:00.500+02:00'";
+    let own = "'2026-03-21T10:05:00.070+00:00'";
+    let insert = |name: &str, time: &str| {
+        format!("INSERT INTO product_groups (name, created_at, updated_at) VALUES ('{name}', {time}, {own})")
+    };
+    run(&program, &[&insert("own", own)]);
+    assert_eq!(findings(&program, 0).0, Vec::<String>::new());
+    run(
+        &program,
+        &[&insert("now", now), &insert("offset", offset), &insert("zeros", "'2026-03-21T10:05:00.000+00:00'")],
+    );
+    if is_postgres(&program) {
+        assert_eq!(findings(&program, 0).0, Vec::<String>::new());
+        return;
+    }
+    let (found, said) = findings(&program, 1);
+    assert_eq!((found.len(), said.as_str()), (1, "1 field with values in another form"), "{found:?}");
+    let line = "problem product_groups created_at: is stored as `2026-03-21T10:05:00.000+00:00` and the like in 3 records, \
+                by another program: filters and sorts are wrong; store it as `2026-03-21T10:05:09.070+00:00`";
+    assert_eq!(found[0], line);
+}
+
+fn table_whose_records_cannot_be_told_apart_or_created_is_reported_and_refused(program: Program) {
+    program.done(&["migrate"]);
+    let id_less = [
+        "CREATE TABLE copies AS SELECT * FROM product_groups",
+        "DROP TABLE product_groups",
+        "ALTER TABLE copies RENAME TO product_groups",
+    ];
+    let required = "ALTER TABLE tax_classes ADD COLUMN region text NOT NULL DEFAULT 'x'";
+    if is_postgres(&program) {
+        run(
+            &program,
+            &[
+                "ALTER TABLE product_groups DROP CONSTRAINT product_groups_pkey CASCADE",
+                required,
+                "ALTER TABLE tax_classes ALTER COLUMN region DROP DEFAULT",
+            ],
+        );
+    } else {
+        run(&program, &id_less);
+    }
+    let (found, said) = findings(&program, 1);
+    let holds = |beginning: &str| found.iter().any(|line| line.starts_with(beginning));
+    assert!(
+        holds(
+            "problem product_groups id: is not the primary key (the table has none), so that several records can have"
+        ),
+        "{found:?}"
+    );
+    if is_postgres(&program) {
+        assert!(holds("problem tax_classes region: is NOT NULL, has no default and is no field"), "{found:?}");
+        assert!(said.contains("2 faults of tables"), "{said}");
+    } else {
+        assert!(holds("problem product_groups id: is not made by the database"), "{found:?}");
+    }
+    let refused = program.run(&["serve"]);
+    assert!(
+        refused.code == 1 && refused.err.contains("`id` is not unique in the table `product_groups`"),
+        "{refused:?}"
+    );
+    // A unique index is enough for a start.
+    run(&program, &["CREATE UNIQUE INDEX again ON product_groups (id)"]);
+    drop(program.serve_first(&[]));
 }
 
 fn unused_indexes_and_sequential_scans_are_advice(program: Program) {

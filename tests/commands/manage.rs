@@ -17,6 +17,7 @@ on_both!(
     deactivated_user_cannot_be_invited,
     demo_data_is_added_only_once,
     lists_are_printed_as_json_or_table,
+    terminal_shows_the_text_of_users_and_does_not_obey_it,
     concurrent_migrations_apply_each_migration_once,
     migrate_status_writes_nothing,
     database_of_a_newer_version_is_refused,
@@ -164,6 +165,23 @@ fn lists_are_printed_as_json_or_table(program: Program) {
     assert!(!program.list(&["migrate", "status"]).is_empty());
     let said = program.run(&["routes", "--format", "xml"]);
     assert_eq!(said.code, 2, "{said:?}");
+}
+
+fn terminal_shows_the_text_of_users_and_does_not_obey_it(program: Program) {
+    program.done(&["user", "create", "--email", "a@example.com", "--name", "Ada", "--admin"]);
+    let name = "x\u{1b}[2J\n9  forged\u{202e}\u{9b}31m\u{2028}\tmy\u{200d}";
+    program.done(&["token", "create", "--user", "a@example.com", "--name", name, "--ability", "*"]);
+    let table = program.done(&["token", "list"]);
+    assert!(table.contains("x\\u{1b}[2J\\n9  forged\\u{202e}\\u{9b}31m\\u{2028}\\tmy\u{200d}"), "{table:?}");
+    assert_eq!(table.lines().count(), 2, "a header and one row: {table:?}");
+    // JSON has its own escapes, and is the same text.
+    let json = program.done(&["token", "list", "--format", "json"]);
+    assert!(!json.contains(['\u{1b}', '\u{202e}', '\u{9b}', '\u{2028}']), "{json:?}");
+    assert_eq!(program.list(&["token", "list"])[0]["name"], name);
+    // Errors quote what was given.
+    let said = program.run(&["user", "invite", "a\u{1b}]0;title\u{7}\u{202e}@example.com"]);
+    assert!(said.code == 1 && said.err.contains("\\u{202e}"), "{said:?}");
+    assert!(!said.err.contains(['\u{1b}', '\u{7}', '\u{202e}']), "{said:?}");
 }
 
 fn concurrent_migrations_apply_each_migration_once(program: Program) {

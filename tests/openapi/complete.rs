@@ -7,7 +7,7 @@ use charter_runtime::meta::{Access, Kind, Operation, Shown};
 use charter_runtime::ops::routes;
 use charter_runtime::query::{Predicate, allows};
 use charter_runtime::webhook::redelivery;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{document, operations, visit};
 use crate::support::schema::resolve;
@@ -96,6 +96,8 @@ fn all_parts_have_descriptions_and_all_references_resolve() {
 fn document_describes_all_fields_and_filters() {
     run(Database::Sqlite, |server: Server| async move {
         let document = document(&server).await;
+        let long = server.anonymous().get("/openapi.json?filters=each").await.ok();
+        server.anonymous().get("/openapi.json?filters=all").await.invalid("filters");
         let schema = |name: &str| &document["components"]["schemas"][name];
         for entry in server.state.catalog.entries().iter().filter(|entry| entry.is_served()) {
             let name: String = entry.meta.type_name.into();
@@ -131,15 +133,42 @@ fn document_describes_all_fields_and_filters() {
                 .find(|route| route.resource == entry.meta.name && route.method == "GET" && route.path.ends_with(&end));
             let path = list.expect("a list").path;
             let parameters = document["paths"][&path]["get"]["parameters"].as_array().expect("parameters");
-            let named = |name: &str| parameters.iter().any(|parameter| parameter["name"] == name);
+            let once = parameters.iter().map(|one| resolve(&document, one)).find(|one| one["name"] == "q");
+            let once = once.expect("the parameter of all filters");
+            assert_eq!([&once["style"], &once["explode"]], [&json!("deepObject"), &json!(true)]);
+            let filters = once["schema"]["properties"].as_object().expect("filters");
+            // The long form has a parameter for each of the same filters.
+            let parameters = long["paths"][&path]["get"]["parameters"].as_array().expect("parameters");
+            let each = parameters.iter().filter_map(|one| one["name"].as_str()?.strip_prefix("q[")?.strip_suffix(']'));
+            assert_eq!(each.collect::<BTreeSet<_>>(), filters.keys().map(String::as_str).collect(), "{path}");
             for field in entry.meta.fields.iter().filter(|field| field.shown == Shown::Always) {
                 let source = entry.source(field);
                 let kind = if source.labels.is_some() { Kind::Text } else { source.field.kind };
                 for predicate in Predicate::ALL.iter().copied() {
-                    let filter = format!("q[{}_{}]", field.name, predicate.name());
-                    assert_eq!(named(&filter), allows(field, predicate, kind), "{path}: {filter}");
+                    let filter = format!("{}_{}", field.name, predicate.name());
+                    assert_eq!(filters.contains_key(&filter), allows(field, predicate, kind), "{path}: {filter}");
                 }
             }
+        }
+    });
+}
+
+/// Client generators make a type of each pattern, and validators compile it.
+#[test]
+fn all_patterns_are_anchored_at_both_ends() {
+    run(Database::Sqlite, |server: Server| async move {
+        for path in ["/openapi.json", "/openapi.json?filters=each"] {
+            let document = server.anonymous().get(path).await.ok();
+            let (mut count, mut loose) = (0, BTreeSet::new());
+            visit(&document, "", &mut |_, object| {
+                if let Some(pattern) = object.get("pattern").and_then(Value::as_str) {
+                    count += 1;
+                    if !(pattern.starts_with('^') && pattern.ends_with('$')) {
+                        loose.insert(pattern.to_string());
+                    }
+                }
+            });
+            assert!(count > 100 && loose.is_empty(), "{count} {loose:?}");
         }
     });
 }

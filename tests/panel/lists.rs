@@ -357,6 +357,8 @@ async fn a_list_shows_the_records_of_its_api_request(server: Server) {
     let export = admin.with("accept", Some("text/csv")).call("GET", "/products?q[weight_lt]=10", None).await;
     assert!(export.status(200).text.starts_with("id,name,"), "{}", export.text);
     assert!(export.header("content-disposition").contains("products.csv"));
+    // The button of the page exports for spreadsheets.
+    assert!(text.contains("csv=neutral%2Cbom") || text.contains("csv=neutral,bom"), "{text}");
 }
 
 async fn an_invalid_list_url_shows_the_error(server: Server) {

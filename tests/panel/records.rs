@@ -11,6 +11,7 @@ on_both!(
     attachments_are_counted_and_paged,
     the_content_security_policy_allows_images_of_the_file_store,
     an_action_that_is_done_is_not_offered,
+    changed_settings_take_effect_at_once,
     every_field_of_every_resource_is_in_its_form,
 );
 
@@ -26,6 +27,25 @@ on_both!(
     saving_an_untouched_form_changes_nothing,
     related_records_are_listed_on_the_page_of_a_record,
 );
+
+async fn changed_settings_take_effect_at_once(server: Server) {
+    let client = server.admin();
+    let activity = json!({ "subject": "Call", "starts_at": "2026-07-01T14:30:00Z" });
+    client.post("/activities", activity).await.created("activity");
+    client.post("/products", json!({ "name": "Lamp", "weight": "1234.5" })).await.created("product");
+    let mut panel = signed_in(&server, &json!({ "id": 1 })).await;
+    for (zone, shown) in [("Europe/London", "15:30"), ("Asia/Tokyo", "23:30"), ("UTC", "14:30")] {
+        client.put("/settings", json!({ "timezone": zone })).await.ok();
+        panel.get("/activities/1").await.status(200).says(&format!("1 Jul 2026, {shown}"));
+        // The form of the panel as well as the API.
+        panel.submit("/settings", &[("timezone", "America/New_York")]).await.status(303);
+        panel.get("/activities/1").await.status(200).says("1 Jul 2026, 10:30");
+    }
+    for (currency, shown) in [("EUR", "1.234,5"), ("GBP", "1,234.5")] {
+        client.put("/settings", json!({ "base_currency": currency })).await.ok();
+        panel.get("/products/1").await.status(200).says(shown);
+    }
+}
 
 async fn a_form_shows_errors_next_to_fields_and_keeps_the_input(server: Server) {
     let mut browser = admin(&server).await;

@@ -12,6 +12,7 @@ on_both!(
     json_lines_contain_the_requested_fields_and_includes,
     export_has_the_columns_of_a_view_in_its_order,
     export_rejects_pagination_and_csv_rejects_includes,
+    csv_is_exact_unless_a_form_for_people_is_requested,
     head_request_starts_no_export,
     export_rejects_the_same_queries_as_the_list,
 );
@@ -182,6 +183,26 @@ async fn export_rejects_pagination_and_csv_rejects_includes(server: Server) {
     }
     let single = client.post("/products", json!({ "name": "Lamp" })).await.created("product");
     client.with("accept", CSV).get(&format!("/products/{}", single["id"])).await.record("product");
+}
+
+async fn csv_is_exact_unless_a_form_for_people_is_requested(server: Server) {
+    let client = server.admin();
+    for name in ["=1+1", "@x", "-2+3", "+1 234", "\t=1", "-5", "Lamp"] {
+        client.post("/members", json!({ "name": name })).await.created("member");
+    }
+    let csv = client.with("accept", CSV);
+    let list = "/members?fields=name&sort=id";
+    let exact = "name\r\n=1+1\r\n@x\r\n-2+3\r\n+1 234\r\n\t=1\r\n-5\r\nLamp\r\n";
+    assert_eq!(csv.get(list).await.status(200).text, exact);
+    assert_eq!(csv.get(&format!("{list}&csv=")).await.status(200).text, exact);
+    let neutral = "name\r\n'=1+1\r\n'@x\r\n'-2+3\r\n'+1 234\r\n'\t=1\r\n-5\r\nLamp\r\n";
+    assert_eq!(csv.get(&format!("{list}&csv=neutral")).await.status(200).text, neutral);
+    assert_eq!(csv.get(&format!("{list}&csv=bom,neutral")).await.status(200).text, format!("\u{feff}{neutral}"));
+    assert_eq!(csv.get(&format!("{list}&csv=safe")).await.invalid("csv"), "must be a list of neutral, bom");
+    for accept in [LINES, "application/json"] {
+        let answer = client.with("accept", accept).get("/members?csv=neutral").await;
+        assert_eq!(answer.invalid("csv"), "can only be used with `Accept: text/csv`");
+    }
 }
 
 async fn head_request_starts_no_export(server: Server) {

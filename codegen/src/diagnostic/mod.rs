@@ -11,6 +11,8 @@ use serde_json::{Value, json};
 pub use catalog::{Entry, entry};
 pub use code::Code;
 
+use charter_model::invisible::escape_line;
+
 use crate::source::{Sources, Span};
 
 /// One problem.
@@ -157,7 +159,8 @@ impl Report {
 
     /// One line for each problem: `resources/product.yaml:14:7: <message> (C0508)`.
     pub fn lines(&self) -> impl Iterator<Item = String> {
-        self.problems.iter().map(|problem| format!("{}: {} ({})", self.locate(problem), problem.message, problem.code))
+        let line = |problem: &Diagnostic| format!("{}: {} ({})", self.locate(problem), problem.message, problem.code);
+        self.problems.iter().map(move |problem| escape_line(&line(problem)).into_owned())
     }
 
     /// The problems for programs.

@@ -2,6 +2,8 @@
 
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 
+use charter_model::invisible::escape_lines;
+
 use super::Diagnostic;
 use crate::source::{Sources, Span};
 
@@ -13,7 +15,8 @@ pub fn render(sources: &Sources, problems: &[Diagnostic]) -> String {
         text.push_str(&renderer.render(&[group(sources, problem)]));
         text.push_str("\n\n");
     }
-    text
+    // Characters of the YAML that a terminal would obey.
+    escape_lines(&text).into_owned()
 }
 
 fn group<'a>(sources: &'a Sources, problem: &'a Diagnostic) -> Group<'a> {

@@ -8,6 +8,7 @@
 pub mod date;
 pub mod field_type;
 pub mod format;
+pub mod invisible;
 mod keyword;
 pub mod literal;
 pub mod naming;

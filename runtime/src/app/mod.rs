@@ -2,6 +2,7 @@
 
 mod router;
 mod serve;
+mod unique_ids;
 
 use std::fs::File;
 use std::io::ErrorKind;
@@ -155,7 +156,7 @@ impl App {
                 max_pending_per_user: config.user_delivery_limit,
                 metrics: Arc::new(webhooks),
             });
-        let (clock, custom_fields, custom_fields_changed) = Default::default();
+        let (clock, custom_fields, custom_fields_changed, singletons_changed) = Default::default();
         let (database_side_effects, substring_indexes, detached_tasks) = Default::default();
         let (max_in_flight, per_client) = (config.max_in_flight(), config.max_in_flight_per_client());
         let limiter = ConcurrencyLimiter::new(max_in_flight, per_client, metrics.admission.clone());
@@ -172,6 +173,7 @@ impl App {
             public_url: PublicUrl::new(config.base_url.clone(), config.listen.clone()),
             custom_fields,
             custom_fields_changed,
+            singletons_changed,
             database_side_effects,
             substring_indexes,
             detached_tasks,
@@ -219,6 +221,7 @@ impl App {
 
     pub(crate) async fn prepare_locked(&self, state: &Arc<ServerState>) -> Result<Vec<String>> {
         let applied = self.migrate_up(state).await?;
+        unique_ids::check(&state.db, &state.catalog).await?;
         seed::reference(state, self.seeds).await?;
         if state.secret_key.get().is_some() {
             let sealed = webhook::seal_stored_secrets(state).await?;

@@ -1,11 +1,11 @@
-//! Command `doctor`: stale references in the data, and missing or unused indexes.
+//! Command `doctor`: stale references and values in another form in the data, and missing or unused indexes.
 
 use std::sync::Arc;
 
 use clap::{Arg, ArgMatches, Command};
 use serde_json::json;
 
-use super::{indexes, missing_columns, output, unknown_enum_values};
+use super::{indexes, missing_columns, output, stored_forms, table_faults, unknown_enum_values};
 use crate::app::{App, Direction};
 use crate::server::ServerState;
 use charter_core::error::{Error, Result};
@@ -51,10 +51,13 @@ pub(super) async fn run(app: &App, state: &Arc<ServerState>, matches: &ArgMatche
     found.extend(custom_fields::stale_references(&context).await?);
     found.extend(auth::stale_references(&context).await?);
     found.extend(unknown_enum_values::find(&context).await?);
+    let forms = stored_forms::find(&context).await?;
     let mut rows: Vec<_> =
-        found.iter().map(|one| row(false, one.kind, Some(one.id), &one.name, &one.problem)).collect();
+        found.iter().chain(&forms).map(|one| row(false, one.kind, Some(one.id), &one.name, &one.problem)).collect();
     let findings = indexes::findings(&context, migrated).await?;
     rows.extend(findings.iter().map(|one| row(one.advice, one.kind, None, &one.name, &one.problem)));
+    let faults = table_faults::find(&context).await?;
+    rows.extend(faults.iter().map(|(kind, one)| row(false, kind, None, &one.column, &one.problem)));
     output::print(matches, &shown, &rows)?;
     let count = |count: usize, one: &str, many: &str| match count {
         0 => None,
@@ -65,7 +68,9 @@ pub(super) async fn run(app: &App, state: &Arc<ServerState>, matches: &ArgMatche
     let wrong = findings.iter().filter(|one| !one.advice).count();
     let summary = [
         count(found.len(), &format!("value {stale}"), &format!("values {stale}")),
+        count(forms.len(), "field with values in another form", "fields with values in another form"),
         count(wrong, "declared index is missing", "declared indexes are missing"),
+        count(faults.len(), "fault of a table", "faults of tables"),
     ];
     let summary: Vec<String> = summary.into_iter().flatten().collect();
     if summary.is_empty() { Ok(()) } else { Err(Error::internal(summary.join(", and "))) }

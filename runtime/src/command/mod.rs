@@ -12,6 +12,8 @@ mod missing_columns;
 mod openapi;
 mod output;
 mod serve;
+mod stored_forms;
+mod table_faults;
 mod unknown_enum_values;
 mod webhook_listen;
 
@@ -30,6 +32,7 @@ use crate::config::{Config, SETTINGS, Setting};
 use crate::log::{self, Log};
 use crate::server::ServerState;
 use charter_core::error::{Error, Result};
+use charter_model::invisible::escape_lines;
 
 /// Exit code of a failed command.
 const FAILED: u8 = 1;
@@ -54,14 +57,14 @@ impl App {
         let config = match Config::read(&matches, environment()) {
             Ok(config) => config,
             Err(problems) => {
-                eprintln!("{problems}");
+                eprintln!("{}", escape_lines(&problems.to_string()));
                 return ExitCode::from(WRONG_USAGE);
             }
         };
         let log = match log::init(&config) {
             Ok(log) => log,
             Err(error) => {
-                eprintln!("{}", message(&error));
+                eprintln!("{}", escape_lines(&message(&error)));
                 return ExitCode::from(FAILED);
             }
         };
@@ -98,7 +101,7 @@ fn block_on(
                 log.print(&message(&error));
             } else {
                 // If standard error is closed, only the exit code remains.
-                let _ = writeln!(std::io::stderr(), "{}", message(&error));
+                let _ = writeln!(std::io::stderr(), "{}", escape_lines(&message(&error)));
             }
             ExitCode::from(FAILED)
         }
@@ -212,9 +215,7 @@ pub fn command(app: &App) -> Command {
                 .about("List all routes with the abilities and permissions that they require")
                 .arg(format.clone()),
         )
-        .subcommand(
-            Command::new("openapi").about("Print the OpenAPI document of the API").arg(format.default_value("json")),
-        );
+        .subcommand(openapi::command(format.default_value("json")));
     if let Some(sample) = app.demo {
         let mut demo = Command::new("demo").about("Add realistic sample data; a second run adds only missing records");
         for (resource, default) in sample.counts {
@@ -245,7 +246,7 @@ async fn dispatch(app: &App, state: &Arc<ServerState>, command: (&str, &ArgMatch
     match command {
         ("migrate", matches) => migrate::run(app, state, matches).await,
         ("routes", matches) => serve::routes(state, matches),
-        ("openapi", _) => openapi::run(state),
+        ("openapi", matches) => openapi::run(state, matches),
         ("doctor", matches) => doctor::run(app, state, matches).await,
         ("from-db", matches) => from_db::run(state, matches).await,
         ("mail", matches) => match matches.subcommand() {

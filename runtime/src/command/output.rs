@@ -3,17 +3,20 @@
 use std::io::{ErrorKind, Write, stdout};
 
 use clap::ArgMatches;
+use serde::Serialize;
 use serde_json::Value;
 
 use charter_core::error::{Error, Result};
+use charter_model::invisible::{escape_json, escape_line, escape_lines};
 
-/// Prints a line. A closed pipe is not an error, as with `head`.
+/// Prints lines. Text of users in them must not move the cursor or reorder what the terminal shows. A closed pipe is not
+/// an error, as with `head`.
 ///
 /// # Errors
 /// When writing fails, for example on a full disk.
 pub(super) fn line(text: &str) -> Result<()> {
     let mut out = stdout().lock();
-    match writeln!(out, "{text}").and_then(|()| out.flush()) {
+    match writeln!(out, "{}", escape_lines(text)).and_then(|()| out.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
             Err(Error::internal(format!("could not write to standard output: {error}")))
         }
@@ -21,10 +24,15 @@ pub(super) fn line(text: &str) -> Result<()> {
     }
 }
 
+/// Prints JSON with one value a line.
+pub(super) fn json(value: &(impl Serialize + ?Sized)) -> Result<()> {
+    line(&escape_json(&serde_json::to_string_pretty(value).map_err(Error::internal)?))
+}
+
 /// Prints rows in the format of `--format`.
 pub(super) fn print(matches: &ArgMatches, columns: &[&str], rows: &[Value]) -> Result<()> {
     if matches.get_one::<String>("format").is_some_and(|format| format == "json") {
-        return line(&serde_json::to_string_pretty(rows).map_err(Error::internal)?);
+        return json(rows);
     }
     let text = |value: &Value| match value {
         Value::Null => "-".to_string(),
@@ -34,6 +42,8 @@ pub(super) fn print(matches: &ArgMatches, columns: &[&str], rows: &[Value]) -> R
         }
         other => other.to_string(),
     };
+    // A line break in a cell would forge a row.
+    let text = |value: &Value| escape_line(&text(value)).into_owned();
     let cells: Vec<Vec<String>> = std::iter::once(columns.iter().map(ToString::to_string).collect())
         .chain(rows.iter().map(|row| columns.iter().map(|column| text(&row[*column])).collect()))
         .collect();

@@ -13,6 +13,7 @@ use tokio::net::{TcpListener, TcpStream};
 
 use crate::app::Signals;
 use charter_core::error::{Error, Result};
+use charter_model::invisible::{escape_json, escape_line};
 use charter_platform::webhook::SigningSecret;
 use charter_platform::webhook::signature::{
     ATTEMPT, EVENT, ID, SIGNATURE, SIGNATURE_PREVIOUS, STANDARD_SIGNATURE, TIMESTAMP,
@@ -137,8 +138,8 @@ impl Received {
 
     /// The printed report: event, delivery, results of the signatures, body.
     fn report(&self, secret: Option<&SigningSecret>, now: DateTime<Utc>) -> String {
-        let header = |name: &str| self.header(name).unwrap_or("-").to_string();
-        let mut text = format!("\n{}  {}\n", now.format("%H:%M:%S"), self.line);
+        let header = |name: &str| escape_line(self.header(name).unwrap_or("-")).into_owned();
+        let mut text = format!("\n{}  {}\n", now.format("%H:%M:%S"), escape_line(&self.line));
         let _ = writeln!(text, "  event {}, attempt {}, id {}", header(EVENT), header(ATTEMPT), header(ID));
         match secret {
             None => text.push_str("  not verified: pass the secret with --secret\n"),
@@ -151,7 +152,7 @@ impl Received {
         match serde_json::from_slice::<Value>(&self.body) {
             Ok(json) => {
                 let pretty = serde_json::to_string_pretty(&json).unwrap_or_default();
-                pretty.lines().for_each(|line| text.push_str(&format!("  {line}\n")));
+                escape_json(&pretty).lines().for_each(|line| text.push_str(&format!("  {line}\n")));
             }
             Err(_) => {
                 let _ = writeln!(text, "  {} bytes that are not JSON", self.body.len());

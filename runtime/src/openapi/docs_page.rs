@@ -6,12 +6,13 @@ use bytes::Bytes;
 use salvo::http::{HeaderValue, StatusCode};
 use salvo::{Request, async_trait};
 
-use super::OpenApiDocument;
+use super::{FilterForm, OpenApiDocument};
 use crate::server::ServerState;
 use crate::server::{Handler, JSON, Response, headers, require_get};
 use charter_core::error::{Error, Result};
 use charter_core::header;
 use charter_core::ops::with_gzip_suffix;
+use charter_core::query::decode;
 
 /// The page loads and connects to nothing but this server. The viewer inserts its own style sheets.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \
@@ -28,17 +29,38 @@ fn viewer() -> Option<Bytes> {
     SCRIPT.clone()
 }
 
-/// `/api/v1/openapi.json`, generated at the first request.
+/// `/api/v1/openapi.json`, in each form generated at its first request.
 #[derive(Debug, Default)]
-pub struct OpenApiJson(OnceLock<OpenApiDocument>);
+pub struct OpenApiJson {
+    compact: OnceLock<OpenApiDocument>,
+    /// With a parameter for each filter.
+    long: OnceLock<OpenApiDocument>,
+}
 
 impl OpenApiJson {
-    fn document(&self, state: &ServerState) -> Result<&OpenApiDocument> {
-        if let Some(document) = self.0.get() {
+    fn document(&self, state: &ServerState, form: FilterForm) -> Result<&OpenApiDocument> {
+        let generated = match form {
+            FilterForm::Once => &self.compact,
+            FilterForm::Each => &self.long,
+        };
+        if let Some(document) = generated.get() {
             return Ok(document);
         }
-        let document = OpenApiDocument::of(state)?;
-        Ok(self.0.get_or_init(|| document))
+        let document = OpenApiDocument::of(state, form)?;
+        Ok(generated.get_or_init(|| document))
+    }
+}
+
+/// The form that the query string requests.
+///
+/// # Errors
+/// 422 for another value of `filters`.
+fn requested_form(request: &Request) -> Result<FilterForm> {
+    let pairs = decode(request.uri().query().unwrap_or_default())?;
+    match pairs.iter().rev().find(|pair| pair.name == "filters").map(|pair| pair.value.trim()) {
+        None | Some("") => Ok(FilterForm::Once),
+        Some(FilterForm::EACH) => Ok(FilterForm::Each),
+        Some(_) => Err(Error::invalid("filters", format!("must be `{}`", FilterForm::EACH))),
     }
 }
 
@@ -46,7 +68,7 @@ impl OpenApiJson {
 impl Handler for OpenApiJson {
     async fn handle(&self, state: &Arc<ServerState>, request: &mut Request) -> Result<Response> {
         require_get(request)?;
-        let document = self.document(state)?;
+        let document = self.document(state, requested_form(request)?)?;
         let is_unchanged = headers::conditions(request)?.not_modified(&document.etag)?;
         let (response, etag) = match (is_unchanged, headers::accepts_gzip(request)) {
             (true, false) => (Response::empty(StatusCode::NOT_MODIFIED), document.etag.clone()),

@@ -10,11 +10,13 @@ pub(crate) mod english;
 mod error_responses;
 mod event;
 mod example;
+mod filter;
 mod header;
 mod node;
 mod number_pattern;
 mod operation;
 mod parameter;
+mod pattern;
 mod request_schema;
 mod response_schema;
 mod sample_text;
@@ -28,6 +30,7 @@ use flate2::write::GzEncoder;
 use serde_json::json;
 
 pub use self::docs_page::{DocsPage, OpenApiJson};
+pub use self::filter::FilterForm;
 use self::node::Node;
 use self::operation::SCHEMES;
 use crate::server::ServerState;
@@ -56,8 +59,8 @@ impl OpenApiDocument {
     ///
     /// # Errors
     /// When serialization fails.
-    pub fn of(state: &ServerState) -> Result<OpenApiDocument> {
-        let json = serde_json::to_vec(&document(state)).map_err(Error::internal)?;
+    pub fn of(state: &ServerState, form: FilterForm) -> Result<OpenApiDocument> {
+        let json = serde_json::to_vec(&document_with(state, form)).map_err(Error::internal)?;
         let etag = ops::tag(&json);
         let mut gzip = GzEncoder::new(Vec::new(), Compression::default());
         gzip.write_all(&json).map_err(Error::internal)?;
@@ -66,8 +69,13 @@ impl OpenApiDocument {
     }
 }
 
-/// The document, in an order for readers.
+/// The document with the filters of each resource once, in an order for readers.
 pub fn document(state: &ServerState) -> Node {
+    document_with(state, FilterForm::Once)
+}
+
+/// The document with its filters in this form.
+pub fn document_with(state: &ServerState, form: FilterForm) -> Node {
     let catalog = &state.catalog;
     let server = state.config.base_url.clone().unwrap_or_else(|| "/".into());
     Node::object()
@@ -76,9 +84,9 @@ pub fn document(state: &ServerState) -> Node {
         .with("servers", [json!({ "url": server, "description": "This server." })])
         .with("security", SCHEMES.map(|scheme| json!({ scheme: [] })).to_vec())
         .with("tags", tags(catalog))
-        .with("paths", paths(state))
+        .with("paths", paths(state, form))
         .with("webhooks", event::webhooks(catalog))
-        .with("components", components(catalog))
+        .with("components", components(catalog, form))
 }
 
 fn info(state: &ServerState) -> Node {
@@ -109,11 +117,11 @@ fn tags(catalog: &Catalog) -> Node {
     Node::List(tags)
 }
 
-fn paths(state: &ServerState) -> Node {
+fn paths(state: &ServerState, form: FilterForm) -> Node {
     let mut paths = Node::object();
     for route in ops::routes(state) {
         let entry = state.catalog.linked(route.resource);
-        let operation = operation::describe(&state.catalog, entry, &route);
+        let operation = operation::describe(&state.catalog, entry, &route, form);
         let path = paths.get(&route.path).cloned().unwrap_or_else(Node::object);
         paths.set(route.path.clone(), path.with(route.method.to_ascii_lowercase(), operation));
     }
@@ -123,18 +131,20 @@ fn paths(state: &ServerState) -> Node {
     paths
 }
 
-fn components(catalog: &Catalog) -> Node {
+fn components(catalog: &Catalog, form: FilterForm) -> Node {
     Node::object()
         .with("schemas", component::schemas(catalog))
-        .with("parameters", parameters())
+        .with("parameters", parameters(catalog, form))
         .with("headers", header::components(catalog))
         .with("responses", error_responses::responses())
         .with("securitySchemes", schemes())
 }
 
 /// Shared parameters of lists, and headers.
-fn parameters() -> Node {
+fn parameters(catalog: &Catalog, form: FilterForm) -> Node {
     let mut parameters = parameter::shared();
+    let filters = if form == FilterForm::Once { filter::components(catalog) } else { Vec::new() };
+    filters.into_iter().for_each(|(name, parameter)| parameters.set(name, parameter));
     if let Node::Object(headers) = header::parameters() {
         headers.into_iter().for_each(|(name, parameter)| parameters.set(name, parameter));
     }

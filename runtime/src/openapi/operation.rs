@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::example::Examples;
 use super::node::{Node, reference};
 use super::request_schema::{self, Write};
-use super::{bulk, english, error_responses, header, parameter, response_schema};
+use super::{bulk, english, error_responses, filter, header, parameter, response_schema};
 use charter_core::catalog::{Catalog, Entry};
 use charter_core::meta::{ActionMeta, ActionMethod, ActionOn, ActionOutput, Deprecated, Operation, Shown};
 use charter_core::ops::list::explain;
@@ -15,13 +15,13 @@ use charter_core::ops::{Format, RouteInfo, RouteOperation, deprecation};
 pub(super) const SCHEMES: [&str; 2] = ["bearer", "token"];
 
 /// Describes the operation of a route.
-pub(super) fn describe(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> Node {
+pub(super) fn describe(catalog: &Catalog, entry: &Entry, route: &RouteInfo, form: filter::FilterForm) -> Node {
     let (id, summary, details) = texts(catalog, entry, route);
     let description =
         [details, requirements(route)].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n\n");
     let mut parameters = parameter::of_path(catalog, entry, &route.path);
     parameters.extend(match route.call {
-        RouteOperation::Operation(Operation::List) => parameter::of_list(catalog, entry),
+        RouteOperation::Operation(Operation::List) => parameter::of_list(catalog, entry, form),
         RouteOperation::Operation(Operation::Show) => parameter::of_record(entry),
         RouteOperation::Action(action) if action.method == ActionMethod::Get => {
             parameter::of_action(catalog, action.input)

@@ -2,19 +2,19 @@
 
 use serde_json::{Value, json};
 
-use super::english;
 use super::example::Examples;
+use super::filter::{self, FilterForm};
 use super::node::{Node, reference};
 use super::request_schema::BOOLEAN_WORD;
 use super::response_schema::formatted;
+use super::{english, number_pattern};
 use charter_core::catalog::EXPLAIN_ABILITY;
 use charter_core::catalog::{Catalog, Entry};
-use charter_core::meta::{Deprecated, FieldMeta, Kind, Shown};
+use charter_core::meta::{FieldMeta, Kind, Shown};
+use charter_core::ops::list::csv::CsvForm;
 use charter_core::ops::list::explain::MEDIA_TYPE;
 use charter_core::ops::{Access, RESTORE};
-use charter_core::query::{
-    self, DEFAULT_PER_PAGE, MAX_PER_PAGE, MAX_VALUE_CHARACTERS, Predicate, Reads, include_names,
-};
+use charter_core::query::{DEFAULT_PER_PAGE, MAX_PER_PAGE, MAX_VALUE_CHARACTERS, include_names};
 use charter_platform::view;
 
 /// Shared parameters of all lists.
@@ -61,6 +61,16 @@ pub(super) fn shared() -> Node {
                 json!({ "type": "string", "enum": ["1"] }).into(),
                 json!("1"),
             ),
+        )
+        .with(
+            "csv",
+            separated(query(
+                "csv",
+                "The form of an export as `text/csv`, by default exact values without a byte order mark. `neutral` writes an \
+                 apostrophe before a text that a spreadsheet would take for a formula, and `bom` a byte order mark.",
+                named(&CsvForm::WORDS),
+                json!(["neutral", "bom"]),
+            )),
         )
         .with(
             "view_id",
@@ -126,22 +136,17 @@ fn deleted(entry: &Entry) -> Option<Node> {
 }
 
 /// The parameters of a list: pagination, order, selected fields, and all filters.
-pub(super) fn of_list(catalog: &Catalog, entry: &Entry) -> Vec<Node> {
-    let mut parameters: Vec<Node> = ["page", "per_page", "cursor", "count", "view_id", "filters", "explain"]
+pub(super) fn of_list(catalog: &Catalog, entry: &Entry, form: FilterForm) -> Vec<Node> {
+    let mut parameters: Vec<Node> = ["page", "per_page", "cursor", "count", "view_id", "filters", "explain", "csv"]
         .into_iter()
         .map(|name| reference("parameters", name))
         .collect();
     parameters.extend(sort(entry));
     parameters.extend(of_record(entry));
-    for field in entry.meta.fields.iter().filter(|field| query::is_filterable(field)) {
-        let source = entry.source(field);
-        let kind = source.kind();
-        let example = Examples { catalog }.of_field(entry, field);
-        for predicate in Predicate::ALL.iter().filter(|asked| query::allows(field, **asked, kind)) {
-            let key = format!("{}_{}", field.name, predicate.name());
-            let deprecation = entry.meta.deprecation(Deprecated::Filter, &key);
-            let deprecation = deprecation.or_else(|| entry.meta.deprecation(Deprecated::Field, field.name));
-            parameters.push(english::deprecated(filter(field, kind, *predicate, &example), deprecation));
+    match form {
+        FilterForm::Once => parameters.push(reference("parameters", &filter::component_name(entry))),
+        FilterForm::Each => {
+            parameters.extend(filter::filters_of(catalog, entry).into_iter().map(|(_, parameter)| parameter))
         }
     }
     parameters
@@ -164,7 +169,7 @@ pub(super) fn of_action(catalog: &Catalog, fields: &'static [FieldMeta]) -> Vec<
 fn limited(schema: Node, field: &FieldMeta) -> Node {
     match field.kind {
         Kind::String { max } => schema.with("maxLength", i64::from(max)),
-        Kind::Decimal { .. } => match super::number_pattern::pattern(field) {
+        Kind::Decimal { .. } => match number_pattern::pattern(field) {
             Some(pattern) => Node::object().with("type", "string").with("format", "decimal").with("pattern", pattern),
             None => schema,
         },
@@ -173,7 +178,7 @@ fn limited(schema: Node, field: &FieldMeta) -> Node {
     }
 }
 
-fn query(name: &str, description: &str, schema: Node, example: Value) -> Node {
+pub(super) fn query(name: &str, description: &str, schema: Node, example: Value) -> Node {
     Node::object()
         .with("name", name)
         .with("in", "query")
@@ -183,7 +188,7 @@ fn query(name: &str, description: &str, schema: Node, example: Value) -> Node {
 }
 
 /// A comma-separated list.
-fn separated(parameter: Node) -> Node {
+pub(super) fn separated(parameter: Node) -> Node {
     parameter.with("style", "form").with("explode", false)
 }
 
@@ -227,51 +232,13 @@ fn array(items: Value) -> Node {
     json!({ "type": "array", "items": items }).into()
 }
 
-/// `q[name_cont]`
-fn filter(field: &FieldMeta, kind: Kind, predicate: Predicate, example: &Value) -> Node {
-    let name = format!("q[{}_{}]", field.name, predicate.name());
-    let description = format!("Only records whose `{}` {}.", field.name, predicate.meaning());
-    let example = &query_value(kind, example);
-    match predicate.reads() {
-        Reads::Value => query(&name, &description, value(kind), example.clone()),
-        Reads::Text => query(&name, &description, text(None), prefix(example)),
-        Reads::Switch => query(&name, &description, reference("schemas", BOOLEAN_WORD), json!("true")),
-        Reads::List => {
-            let items = match kind {
-                Kind::String { .. } | Kind::Text => text(Some("^[^,]+$")),
-                kind => value(kind),
-            };
-            let most = i64::try_from(query::max_elements(predicate)).unwrap_or(i64::MAX);
-            let list =
-                Node::object().with("type", "array").with("items", items).with("minItems", 1).with("maxItems", most);
-            separated(query(&name, &description, list, json!([example])))
-        }
-    }
-}
-
-/// An example as a query parameter.
-fn query_value(kind: Kind, example: &Value) -> Value {
-    match (kind, example) {
-        (Kind::Boolean, Value::Bool(value)) => json!(value.to_string()),
-        (Kind::Decimal { .. }, Value::String(text)) => text.parse::<f64>().map_or(Value::Null, |number| json!(number)),
-        // A comma would separate list elements.
-        (_, Value::String(text)) if text.contains(',') => json!("text"),
-        (_, example) => example.clone(),
-    }
-}
-
-/// The first characters of an example text.
-fn prefix(example: &Value) -> Value {
-    json!(example.as_str().unwrap_or("text").chars().take(3).collect::<String>().trim())
-}
-
-fn text(pattern: Option<&str>) -> Node {
+pub(super) fn text(pattern: Option<&str>) -> Node {
     let most = i64::try_from(MAX_VALUE_CHARACTERS).unwrap_or(i64::MAX);
     Node::object().with("type", "string").with("minLength", 1).with("maxLength", most).with_some("pattern", pattern)
 }
 
 /// The schema of a value that a column is compared with. Numbers can have any precision.
-fn value(kind: Kind) -> Node {
+pub(super) fn value(kind: Kind) -> Node {
     match kind {
         Kind::Integer | Kind::BigInt | Kind::Ref { .. } | Kind::PolymorphicRef { .. } | Kind::Code { .. } => {
             Node::object().with("type", ["integer", "number"])

@@ -7,8 +7,7 @@ use serde_json::{Value, json};
 
 use super::example::Examples;
 use super::node::{Node, reference};
-use super::number_pattern;
-use super::{english, response_schema};
+use super::{english, number_pattern, pattern, response_schema};
 use charter_core::catalog::{Catalog, Entry};
 use charter_core::meta::{Access, DefaultValue, FieldMeta, Kind, Rule, Shown};
 use charter_core::ops::input::embedded;
@@ -201,7 +200,8 @@ fn forms(catalog: &Catalog, field: &FieldMeta, write: Write) -> Vec<Node> {
         }
         Kind::Timestamp { .. } => vec![Node::object().with("type", "string").with("format", "date-time")],
         Kind::StringList { max } => {
-            let element = Node::object().with("type", "string").with("minLength", 1).with("pattern", NOT_BLANK);
+            let element =
+                Node::object().with("type", "string").with("minLength", 1).with("pattern", pattern::NOT_BLANK);
             vec![list(field, element.with("maxLength", i64::from(max)))]
         }
         Kind::RefList { .. } => vec![list(field, id())],
@@ -247,9 +247,6 @@ fn embedded(catalog: &Catalog, target: &Entry, by: &str, write: Write) -> Node {
     object(properties, &[]).with("anyOf", vec![known.into(), Node::object().with("required", required)])
 }
 
-/// A character that is not white space. Spelled out, because regex engines define `\s` differently.
-const NOT_BLANK: &str = "[^\\t-\\r \\u0085\\u00A0\\u1680\\u2000-\\u200A\\u2028\\u2029\\u202F\\u205F\\u3000]";
-
 fn text(field: &FieldMeta) -> Node {
     let mut schema = Node::object().with("type", "string");
     if !field.nullable {
@@ -257,19 +254,23 @@ fn text(field: &FieldMeta) -> Node {
     }
     // A required text must not be blank.
     if field.required {
-        schema.set("pattern", NOT_BLANK);
+        schema.set("pattern", pattern::NOT_BLANK);
     }
     for rule in field.rules {
         match rule {
             Rule::MinLength(least) => schema.set("minLength", i64::from((*least).max(1))),
-            Rule::Pattern(pattern) => schema.set("pattern", format!("^(?:{pattern})$")),
+            Rule::Pattern(rule) => {
+                if let Some(translated) = pattern::of_rule(rule) {
+                    schema.set("pattern", translated);
+                }
+            }
             Rule::Url => {
                 schema.set("format", "uri");
-                schema.set("pattern", "^https?://[A-Za-z0-9]");
+                schema.set("pattern", pattern::URL);
             }
             Rule::Email => {
                 schema.set("format", "email");
-                schema.set("pattern", "^[^\\s@]+@[^\\s@]+$");
+                schema.set("pattern", pattern::EMAIL);
             }
             _ => {}
         }

@@ -3,11 +3,11 @@
 use charter_model::TextPattern;
 use serde_json::json;
 
-use super::english;
 use super::example::Examples;
 use super::node::{Node, reference};
+use super::{english, pattern};
 use charter_core::catalog::{Catalog, Entry};
-use charter_core::meta::{FieldMeta, IncludeMeta, IncludeTarget, Kind, Shown, TimestampForm};
+use charter_core::meta::{FieldMeta, IncludeMeta, IncludeTarget, Kind, Shown};
 use charter_core::ops::input::embedded;
 
 /// The schema of a field of a record, with its description and an example.
@@ -96,14 +96,7 @@ pub(super) fn value(catalog: &Catalog, field: &FieldMeta) -> Node {
         Kind::Decimal { places, .. } => {
             text().with("format", "decimal").with("pattern", format!("^-?[0-9]+\\.[0-9]{{{places}}}$"))
         }
-        Kind::Timestamp { form } => {
-            let end = match form {
-                TimestampForm::Seconds => "Z$",
-                TimestampForm::Millis => "\\.[0-9]{3}Z$",
-                TimestampForm::Offset => "\\+00:00$",
-            };
-            text().with("format", "date-time").with("pattern", end)
-        }
+        Kind::Timestamp { form } => text().with("format", "date-time").with("pattern", pattern::timestamp(form)),
         Kind::Enum { values } => text().with("enum", json!(values)),
         Kind::PolymorphicType { type_names } => text().with("enum", json!(type_names)),
         Kind::Code { values } => {

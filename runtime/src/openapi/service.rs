@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::filter::FilterForm;
 use super::node::Node;
 use super::{english, error_responses, header, path};
 use charter_core::catalog::Catalog;
@@ -47,9 +48,15 @@ fn described() -> Node {
     let mut responses = Node::object()
         .with("200", response(summary, &cached, content))
         .with("304", Node::object().with("description", "Not modified.").with("headers", header::of(&cached)));
-    error_responses::add(&mut responses, &[400, 405, 412, 500, 503]);
+    error_responses::add(&mut responses, &[400, 405, 412, 422, 500, 503]);
+    let form = json!({
+        "name": "filters", "in": "query", "schema": { "type": "string", "enum": [FilterForm::EACH] }, "example": FilterForm::EACH,
+        "description": "`each` describes each filter of a list as a parameter, instead of all in one object `q`.",
+    });
+    let mut parameters = vec![Node::from(form)];
+    parameters.extend(header::references(&[IF_MATCH, IF_NONE_MATCH]));
     open("describe_api", TAG, summary, "This OpenAPI document.")
-        .with("parameters", header::references(&[IF_MATCH, IF_NONE_MATCH]))
+        .with("parameters", parameters)
         .with("responses", responses)
 }
 

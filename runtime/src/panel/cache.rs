@@ -1,4 +1,4 @@
-//! TTL cache for what every list page needs: saved views and columns. A change in this process invalidates it at once.
+//! TTL cache for what every page needs: saved views, columns and the locale. A change in this process invalidates it at once.
 
 use std::hash::Hash;
 use std::sync::Arc;

@@ -37,6 +37,11 @@ impl Receiving {
     }
 }
 
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+/// The byte order marks of UTF-16, no bytes of UTF-8. That of UTF-32 begins with one of them, or with zeros.
+const UTF_16_MARKS: [&[u8]; 2] = [b"\xff\xfe", b"\xfe\xff"];
+
+const NOT_UTF_8: &str = "Send the body in UTF-8.";
 const UNSUPPORTED: &str = "Send the body as `application/json` or `application/x-www-form-urlencoded`.";
 const NOT_A_FORM: &str =
     "The body is JSON, but its `Content-Type` says that it is a form. Send it as `application/json`.";
@@ -132,8 +137,11 @@ pub async fn read_body(request: &mut Request, limit: usize) -> Result<Bytes> {
             }
         }
     };
+    // Windows programs write a byte order mark, which a parser may ignore (RFC 8259, section 8.1).
+    let bytes = if bytes.starts_with(BYTE_ORDER_MARK) { bytes.slice(BYTE_ORDER_MARK.len()..) } else { bytes };
     match media_type {
         _ if bytes.is_empty() => Ok(bytes),
+        _ if UTF_16_MARKS.iter().any(|mark| bytes.starts_with(mark)) => Err(Error::UnsupportedMediaType(NOT_UTF_8)),
         Err(problem) => Err(Error::UnsupportedMediaType(problem)),
         // Some tools send JSON with the type of a form by default. No form of this API begins with a brace.
         Ok(Some(mime)) if is_form(&mime) && bytes.starts_with(b"{") => Err(Error::UnsupportedMediaType(NOT_A_FORM)),
@@ -172,5 +180,5 @@ fn media_type(request: &Request) -> Result<Option<Mime>, &'static str> {
         // `utf8` is not registered, but common.
         ["utf-8", "utf8", "us-ascii"].iter().any(|known| charset.as_str().eq_ignore_ascii_case(known))
     });
-    if is_utf8 { Ok(Some(mime)) } else { Err("Send the body in UTF-8.") }
+    if is_utf8 { Ok(Some(mime)) } else { Err(NOT_UTF_8) }
 }

@@ -11,6 +11,7 @@ on_both!(
     upload_fields_can_be_under_the_singular_key,
     content_type_of_an_upload_is_detected_from_its_bytes,
     file_name_of_an_upload_is_sanitized,
+    file_name_keeps_joiners_and_loses_direction_marks,
     optional_upload_fields_can_be_empty,
     empty_file_can_be_uploaded,
     attachable_type_is_case_insensitive,
@@ -108,6 +109,25 @@ async fn file_name_of_an_upload_is_sanitized(server: Server) {
     assert!(name.ends_with("é.pdf"), "{name}");
     let nameless = Form::default().on(&member).part("name=\"file\"", "", b"x").send(&server.admin()).await;
     assert_eq!(nameless.created("attachment")["original_name"], "file");
+}
+
+async fn file_name_keeps_joiners_and_loses_direction_marks(server: Server) {
+    let member = member(&server).await;
+    for (given, kept, encoded) in [
+        ("می\u{200c}خواهم\u{200f}.txt", "می\u{200c}خواهم.txt", "%E2%80%8C"),
+        ("\u{202b}👩\u{200d}🚀\u{61c}.txt", "👩\u{200d}🚀.txt", "%E2%80%8D"),
+    ] {
+        let attachment = super::attach(&server, &member, given, "x").await;
+        assert_eq!(attachment["original_name"], kept, "{given:?}");
+        let answer = server.anonymous().get(&path(&attachment["url"])).await;
+        let saved = answer.header("content-disposition").expect("a header").to_string();
+        assert!(saved.contains(encoded) && !saved.contains("%D8%9C") && !saved.contains("%E2%80%AB"), "{saved}");
+    }
+    // macOS sends decomposed letters.
+    let attachment = super::attach(&server, &member, "Cafe\u{301}.txt", "x").await;
+    assert_eq!(attachment["original_name"], "Café.txt");
+    let found = format!("/members/{}/attachments?q[original_name_cont]=Caf%C3%A9", member["id"]);
+    assert_eq!(server.admin().get(&found).await.records("attachments").len(), 1);
 }
 
 async fn optional_upload_fields_can_be_empty(server: Server) {

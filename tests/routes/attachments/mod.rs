@@ -1,5 +1,6 @@
 //! `/attachments`, `/members/{id}/attachments` and the links to files.
 
+mod clients;
 mod create;
 mod failure;
 mod idempotency;

@@ -8,6 +8,8 @@ use crate::support::{Server, http, on_both};
 on_both!(
     image_gets_a_thumbnail,
     thumbnail_applies_the_exif_orientation,
+    transparent_edges_of_a_thumbnail_keep_their_color,
+    colors_of_a_thumbnail_are_those_of_the_color_profile,
     file_that_is_not_an_image_has_no_thumbnail,
     deleting_an_attachment_deletes_its_thumbnail,
 );
@@ -106,6 +108,47 @@ async fn thumbnail_applies_the_exif_orientation(server: Server) {
     let attachment = form.send(&server.admin()).await.created("attachment");
     let (_, thumb) = thumbnail(&attachment).await;
     assert!(thumb.height() > thumb.width(), "{} × {}", thumb.width(), thumb.height());
+}
+
+async fn transparent_edges_of_a_thumbnail_keep_their_color(server: Server) {
+    let member = member(&server).await;
+    let disc = |x: u32, y: u32| {
+        let is_inside = x.abs_diff(350).pow(2) + y.abs_diff(350).pow(2) < 300 * 300;
+        image::Rgba(if is_inside { [255, 240, 200, 255] } else { [0; 4] })
+    };
+    for format in [image::ImageFormat::Png, image::ImageFormat::WebP] {
+        let mut bytes = std::io::Cursor::new(Vec::new());
+        image::RgbaImage::from_fn(701, 701, disc).write_to(&mut bytes, format).expect("it is written");
+        let form = Form::default().on(&member).file("a", &bytes.into_inner());
+        let attachment = form.send(&server.admin()).await.created("attachment");
+        let (served, thumb) = thumbnail(&attachment).await;
+        assert_eq!(served, "image/png");
+        let shown: Vec<_> = thumb.into_rgba8().pixels().copied().filter(|pixel| pixel[3] > 0).collect();
+        assert!(shown.iter().any(|pixel| pixel[3] < 255), "the edge is soft");
+        assert!(shown.iter().all(|pixel| pixel.0[..3] == [255, 240, 200]), "{format:?}");
+    }
+}
+
+async fn colors_of_a_thumbnail_are_those_of_the_color_profile(server: Server) {
+    use image::ImageEncoder;
+
+    let member = member(&server).await;
+    let pixels = image::RgbImage::from_pixel(300, 300, image::Rgb([200, 100, 50]));
+    for profile in [None, Some(moxcms::ColorProfile::new_display_p3().encode().expect("a profile"))] {
+        let mut bytes = Vec::new();
+        let mut encoder = image::codecs::png::PngEncoder::new(&mut bytes);
+        let has_profile = profile.is_some();
+        if let Some(profile) = profile {
+            encoder.set_icc_profile(profile).expect("PNG has profiles");
+        }
+        encoder.write_image(&pixels, 300, 300, image::ExtendedColorType::Rgb8).expect("it is written");
+        let form = Form::default().on(&member).file("a.png", &bytes);
+        let attachment = form.send(&server.admin()).await.created("attachment");
+        let (_, thumb) = thumbnail(&attachment).await;
+        let [red, ..] = thumb.into_rgb8().get_pixel(100, 100).0;
+        // The red of Display P3 is stronger than that of sRGB. JPEG is off by a few.
+        assert_eq!(red > 207, has_profile, "{red}");
+    }
 }
 
 async fn file_that_is_not_an_image_has_no_thumbnail(server: Server) {

@@ -37,6 +37,8 @@ pub struct State {
     pub responses: ResponseCache,
     /// Signals that a custom-field definition was created, changed or deleted.
     pub custom_fields_changed: ChangeSignal,
+    /// Signals that the record of a singleton was created or changed.
+    pub singletons_changed: ChangeSignal,
     /// Cache of custom-field definitions.
     pub custom_fields: DefinitionCache,
     /// Tables with triggers, rules or policies that change what is stored.

@@ -112,12 +112,21 @@ impl std::fmt::Debug for PendingHook {
     }
 }
 
-/// Queues the resource's `after_commit` hook for after the commit, with the record as it is stored now. A change queues
-/// it; an action that changes no field of its record does so itself.
+/// Queues the resource's `after_commit` hook for after the commit, with the record as it is stored now, and for a singleton
+/// the signal of its change. A change queues it; an action that changes no field of its record does so itself.
 ///
 /// # Errors
 /// If the database fails.
 pub async fn after_commit(context: &Context<'_>, entry: &Entry, id: i64) -> Result<()> {
+    if entry.meta.singleton {
+        let signal: Work = Box::new(|context| {
+            Box::pin(async move {
+                context.state().singletons_changed.notify();
+                Ok(())
+            })
+        });
+        work_after_commit(context, entry, signal);
+    }
     if context.route(entry).hooks.after_commit.is_some() {
         let row = records::load(context, entry, id, &Condition::always(), false).await?;
         after_commit_of(context, entry, row.ok_or(Error::NotFound)?);

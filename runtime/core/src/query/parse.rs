@@ -6,7 +6,7 @@ use super::request::{Pair, Request, Term, Values, decode};
 use crate::error::{Error, Result};
 
 /// Reads `q[...]`, `sort`, `page`, `per_page`, `cursor`, `count`, `include`, `fields`, `view_id`, `filters`,
-/// `explain` and `deleted`. Other parameters are ignored. If a single-valued parameter is repeated, the last value
+/// `explain`, `csv` and `deleted`. Other parameters are ignored. If a single-valued parameter is repeated, the last value
 /// applies.
 ///
 /// `q[s]=name desc, id asc` and `q[s][]=name desc` also set the order. `sort` takes precedence.
@@ -30,6 +30,8 @@ pub fn parse(query: &str) -> Result<Request> {
             "cursor" => request.cursor = Some(value),
             "count" => request.count = Some(value),
             "explain" => request.explain = Some(value),
+            "csv" if value.trim().is_empty() => {}
+            "csv" => request.csv = Some(value),
             "deleted" => request.deleted = Some(value),
             "view_id" => request.view_id = Some(value),
             "filters" => request.filters = Some(value),

@@ -17,6 +17,8 @@ pub struct Request {
     pub cursor: Option<String>,
     pub count: Option<String>,
     pub explain: Option<String>,
+    /// Form of a CSV export.
+    pub csv: Option<String>,
     /// `only` selects deleted records.
     pub deleted: Option<String>,
     pub include: Vec<String>,

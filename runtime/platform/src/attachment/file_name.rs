@@ -2,16 +2,20 @@
 
 use std::fmt::Write;
 
+use charter_model::invisible::{is_bidi_control, is_separator};
+use unicode_normalization::UnicodeNormalization;
+
 /// Maximum length of a name.
 const MAX_CHARACTERS: usize = 255;
 
 /// The last path segment of the client's file name, without control characters and bidirectional marks, truncated such
-/// that its extension stays.
+/// that its extension stays. Its form is NFC, because macOS sends decomposed letters, which no search for the composed
+/// ones would find.
 pub(super) fn clean(given: &str) -> String {
     let last = given.rsplit(['/', '\\']).next().unwrap_or_default();
-    let kept: String = last.chars().filter(|c| !is_harmful(*c)).collect();
+    let kept: String = last.chars().filter(|c| !is_harmful(*c)).nfc().collect();
     let name = kept.trim();
-    if name.chars().all(|c| c == '.') {
+    if name.chars().all(|c| c == '.' || is_zero_width(c) || c.is_whitespace()) {
         return "file".into();
     }
     let length = name.chars().count();
@@ -44,10 +48,17 @@ pub(super) fn of_image(original: &str, media_type: &str) -> String {
     own.first().map_or_else(|| stem.into(), |ending| format!("{stem}.{ending}"))
 }
 
-/// Reports characters that are invisible or change how a name is displayed.
+/// Reports characters that do nothing in a name or change the order in which it is displayed. Joiners stay: a Persian
+/// or Hindi word and an emoji are others without them.
 fn is_harmful(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
+    // Deprecated format characters and the byte order mark.
+    let is_useless = matches!(c, '\u{206a}'..='\u{206f}' | '\u{feff}');
+    c.is_control() || is_bidi_control(c) || is_separator(c) || is_useless
+}
+
+/// Reports characters without a width. A name of them alone is no name.
+fn is_zero_width(c: char) -> bool {
+    matches!(c, '\u{ad}' | '\u{200b}'..='\u{200d}' | '\u{2060}'..='\u{2064}')
 }
 
 /// `inline; filename="a.png"; filename*=UTF-8''a.png` (RFC 6266, RFC 8187). `filename` is for old clients, with `_` for
@@ -86,6 +97,12 @@ mod tests {
             ("../../x", "x"),
             ("a\r\nb\0c\u{7f}.txt", "abc.txt"),
             ("photo\u{202e}gpj.exe", "photogpj.exe"),
+            ("a\u{61c}\u{200e}\u{200f}\u{2066}\u{2069}\u{feff}\u{2028}b.txt", "ab.txt"),
+            ("می\u{200c}خواهم.pdf", "می\u{200c}خواهم.pdf"),
+            ("क्\u{200d}ष.pdf", "क्\u{200d}ष.pdf"),
+            ("👩\u{200d}🚀 ❤\u{fe0f}.png", "👩\u{200d}🚀 ❤\u{fe0f}.png"),
+            ("Cafe\u{301}.txt", "Café.txt"),
+            ("\u{200d}.\u{200b}", "file"),
             (" Überblick 1.pdf ", "Überblick 1.pdf"),
             ("", "file"),
             ("..", "file"),

@@ -3,6 +3,8 @@
 /// Type of unrecognized content.
 const UNKNOWN: &str = "application/octet-stream";
 const TEXT: &str = "text/plain";
+/// Type of a ZIP archive, as which libraries write Office documents.
+pub(super) const ARCHIVE: &str = "application/zip";
 
 /// Image types with thumbnails.
 pub(super) const IMAGES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];

@@ -15,6 +15,7 @@ use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout_at};
 
 use super::Upload;
+use super::part_header::Disposition;
 use super::spool::Spool;
 use super::{MAX_FILE_BYTES, Storage, file_name};
 use charter_core::error::{Error, FieldErrors, Result};
@@ -91,10 +92,14 @@ pub(super) async fn read(
         if count > MAX_PARTS {
             return Err(Error::Malformed(format!("The form has more than {MAX_PARTS} parts.")));
         }
-        let name = part.name().unwrap_or_default();
-        let name = name.strip_prefix("attachment[").and_then(|name| name.strip_suffix(']')).unwrap_or(name).to_string();
+        let header = part.headers().get("content-disposition").map_or(&[][..], |value| value.as_bytes());
+        let Disposition { name, file_name } = Disposition::read(header);
+        let name = name.unwrap_or_default();
+        let name =
+            name.strip_prefix("attachment[").and_then(|name| name.strip_suffix(']')).unwrap_or(&name).to_string();
         if name == "file" {
-            let file = parts.file(storage, &mut part, digest).await?;
+            let given = file_name.unwrap_or_default();
+            let file = parts.file(storage, &mut part, &given, digest).await?;
             match (&form.file, file) {
                 (Some(_), _) => form.errors.add("file", "is given more than once"),
                 (None, file) => form.file = file,
@@ -136,8 +141,13 @@ impl<'u> Parts<'u> {
     }
 
     /// Receives the file; `None` if the browser sent an empty part because no file was selected.
-    async fn file(&mut self, storage: &Storage, part: &mut Field<'u>, digest: bool) -> Result<Option<ReceivedFile>> {
-        let given = part.file_name().map(str::to_string);
+    async fn file(
+        &mut self,
+        storage: &Storage,
+        part: &mut Field<'u>,
+        given: &str,
+        digest: bool,
+    ) -> Result<Option<ReceivedFile>> {
         let mut digest = digest.then(Sha256::new);
         let mut spool = storage.receive().await?;
         while let Some(bytes) = self.chunk(part).await? {
@@ -149,8 +159,8 @@ impl<'u> Parts<'u> {
             }
             spool.write(bytes).await?;
         }
-        let unchosen = given.as_deref().unwrap_or_default().is_empty() && spool.size() == 0;
-        let name = file_name::clean(given.as_deref().unwrap_or_default());
+        let unchosen = given.is_empty() && spool.size() == 0;
+        let name = file_name::clean(given);
         let digest = digest.map(|digest| digest.finalize().to_vec());
         Ok((!unchosen).then_some(ReceivedFile { name, spool, digest }))
     }

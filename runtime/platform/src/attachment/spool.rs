@@ -52,6 +52,14 @@ impl Spool {
         spawn_blocking_io(&self.disk, move || file.sync_all()).await
     }
 
+    /// Runs blocking I/O on the file, which has its path.
+    pub async fn spawn_blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> std::io::Result<T> + Send + 'static,
+    ) -> Result<T> {
+        spawn_blocking_io(&self.disk, work).await
+    }
+
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -17,7 +17,8 @@ use uuid::Uuid;
 use super::S3Config;
 use super::content_headers::ContentHeaders;
 use super::link::Signer;
-use super::media_type::IMAGES;
+use super::media_type::{self, IMAGES};
+use super::office;
 use super::s3::{Bucket, storage_unavailable};
 use super::spool::{Spool, new_uuid, spawn_blocking_io};
 use super::thumbnail::{self, ImageInspection};
@@ -212,6 +213,16 @@ impl Storage {
     /// Verifies a link to this server, given by its path and query string.
     pub fn check_link(&self, target: &str, now: DateTime<Utc>) -> Result<()> {
         self.signer.check(target, now)
+    }
+
+    /// The media type of an uploaded file, by its bytes.
+    pub async fn media_type(&self, spool: &Spool) -> Result<&'static str> {
+        let found = media_type::detect(spool.head(), spool.head().len() as u64 == spool.size());
+        if found != media_type::ARCHIVE {
+            return Ok(found);
+        }
+        let path = spool.path().to_path_buf();
+        Ok(spool.spawn_blocking(move || office::detect(&path)).await?.unwrap_or(found))
     }
 
     /// Inspects an uploaded image, one at a time.

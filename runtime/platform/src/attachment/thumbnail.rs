@@ -9,6 +9,7 @@ use image::codecs::jpeg::JpegEncoder;
 use image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader, Limits};
 
 use super::media_type::IMAGES;
+use super::pixels;
 
 /// Maximum width and height of a thumbnail.
 const MAX_SIDE_PIXELS: u32 = 256;
@@ -51,7 +52,7 @@ pub(super) fn inspect(path: &Path, media_type: &str) -> ImageInspection {
     if u64::from(width) * u64::from(height) > MAX_PIXELS {
         return ImageInspection::TooLarge(width, height);
     }
-    match open().and_then(|reader| shrink(reader).ok()) {
+    match open().and_then(|reader| thumb(reader).ok()) {
         Some(thumb) => ImageInspection::Thumbnail(thumb),
         None => ImageInspection::NotAnImage,
     }
@@ -68,7 +69,7 @@ fn limits() -> Limits {
     limits
 }
 
-fn shrink(mut reader: ImageReader<BufReader<File>>) -> image::ImageResult<Thumb> {
+fn thumb(mut reader: ImageReader<BufReader<File>>) -> image::ImageResult<Thumb> {
     reader.limits(limits());
     let mut decoder = reader.into_decoder()?;
     if decoder.total_bytes() > MAX_DECODE_BYTES {
@@ -76,12 +77,12 @@ fn shrink(mut reader: ImageReader<BufReader<File>>) -> image::ImageResult<Thumb>
         return Err(image::ImageError::Limits(image::error::LimitError::from_kind(limit)));
     }
     let orientation = decoder.orientation()?;
-    let image = DynamicImage::from_decoder(decoder)?;
-    // Small images are not enlarged.
-    let mut small = match image.width() <= MAX_SIDE_PIXELS && image.height() <= MAX_SIDE_PIXELS {
-        true => image,
-        false => image.thumbnail(MAX_SIDE_PIXELS, MAX_SIDE_PIXELS),
-    };
+    // An unreadable profile is none.
+    let profile = decoder.icc_profile().ok().flatten();
+    let mut small = pixels::shrink(DynamicImage::from_decoder(decoder)?, MAX_SIDE_PIXELS);
+    if let Some(profile) = profile {
+        small = pixels::to_srgb(small, &profile);
+    }
     small.apply_orientation(orientation);
     let mut bytes = Vec::new();
     let media_type = if small.color().has_alpha() {

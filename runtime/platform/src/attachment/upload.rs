@@ -14,7 +14,7 @@ use super::multipart::{self, ReceivedFile, UploadForm};
 use super::spool::new_uuid;
 use super::storage::{ObjectKind, Storage};
 use super::thumbnail::{ImageInspection, MAX_PIXELS, Thumb};
-use super::{access, media_type, pending_deletion, quota, record};
+use super::{access, pending_deletion, quota, record};
 use charter_core::catalog::Entry;
 use charter_core::error::{Error, FieldErrors, Result};
 use charter_core::ops::Context;
@@ -89,7 +89,7 @@ async fn validate<'c>(context: &Context<'c>, entry: &Entry, form: UploadForm) ->
     let uuid = new_uuid()?;
     let mut thumb = None;
     if let Some(ReceivedFile { name, spool, .. }) = &form.file {
-        let found = media_type::detect(spool.head(), spool.head().len() as u64 == spool.size());
+        let found = context.state().extension::<Storage>()?.media_type(spool).await?;
         changes.set("uuid", uuid.into());
         changes.set("original_name", name.clone().into());
         changes.set("mime_type", found.into());

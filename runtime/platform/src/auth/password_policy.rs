@@ -23,9 +23,9 @@ static COMMON: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
 });
 
 /// The form in which a password is hashed: two keyboards may send the same character as different code points. ASCII
-/// stays the same.
+/// stays the same. A byte order mark is of the file or the program that the password comes from.
 pub(super) fn normalized(password: &str) -> String {
-    password.nfkc().collect()
+    password.strip_prefix('\u{feff}').unwrap_or(password).nfkc().collect()
 }
 
 /// The reason to refuse a normalized password, if there is one. `own` are texts of the account and the application.
@@ -128,6 +128,7 @@ mod tests {
         assert_eq!(normalized("Pa\u{308}sswo\u{301}rd \u{ff11}\u{fb01}"), "P\u{e4}ssw\u{f3}rd 1fi");
         let ascii: String = (' '..='~').collect();
         assert_eq!(normalized(&ascii), ascii);
+        assert_eq!(normalized(&format!("\u{feff}{ascii}")), ascii);
     }
 
     #[test]

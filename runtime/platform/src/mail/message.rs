@@ -6,6 +6,7 @@ use lettre::message::{Mailbox, MessageBuilder};
 
 use super::Kind;
 use charter_core::error::{Error, Result};
+use charter_model::invisible::{is_bidi_control, is_separator};
 
 /// A mail to a user. It has no `Debug`, which keeps its link out of logs.
 pub struct Mail {
@@ -59,9 +60,10 @@ fn message_id(sender: &Sender) -> Result<String> {
     Ok(format!("<{}@{}>", hex::encode(bytes), sender.0.email.domain()))
 }
 
-/// A text without line breaks and other control characters.
+/// A text without line breaks and other control characters, and without those that reorder the text around it.
 pub(crate) fn one_line(text: &str) -> String {
-    let plain: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let kept = text.chars().filter(|c| !is_bidi_control(*c));
+    let plain: String = kept.map(|c| if c.is_control() || is_separator(c) { ' ' } else { c }).collect();
     plain.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
@@ -113,6 +115,11 @@ mod tests {
             assert_eq!(sorted, expected, "{text}");
             assert!(body.starts_with("Hello,") && !head.contains(['\u{e9}']), "{text}");
         }
+    }
+
+    #[test]
+    fn line_has_no_breaks_and_no_direction_marks() {
+        assert_eq!(one_line("Ada\u{202e}evil\u{2028}\r\n x می\u{200c}خواهم"), "Adaevil x می\u{200c}خواهم");
     }
 
     #[test]

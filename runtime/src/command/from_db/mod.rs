@@ -1,5 +1,8 @@
 //! Command `from-db`: YAML of a resource from an existing table.
 
+mod default;
+pub(super) mod faults;
+mod name;
 pub(super) mod table;
 mod yaml;
 
@@ -31,51 +34,26 @@ pub(super) async fn run(state: &Arc<ServerState>, matches: &ArgMatches) -> Resul
         let hint = hint(table, names.iter().map(String::as_str));
         return Err(Error::internal(format!("the database has no table `{table}`{hint}")));
     }
-    if !yaml::is_name(table) {
+    if !name::is_name(table) {
         return Err(Error::internal(format!("`{table}` is not in snake_case, as the table of a resource must be")));
     }
     let found = table::read(dialect, connection, table).await?;
-    let name = argument("name").map_or_else(|| singular(table), String::from);
-    if !yaml::is_name(&name) {
+    let entries = state.catalog.entries();
+    let (name, better) = argument("name").map_or_else(|| name::of_table(table, entries), |name| (name.into(), None));
+    if !name::is_name(&name) {
         let problem =
             format!("`{name}` is not in snake_case, or not a valid name in Rust; choose another with `--name`");
         return Err(Error::internal(problem));
     }
+    if !name::is_free(&name, entries) {
+        let problem = format!(
+            "`{name}` is a word of Rust, or the name, plural or path of another resource; choose another with `--name`"
+        );
+        return Err(Error::internal(problem));
+    }
     let resources: Vec<(&str, &str)> =
         state.catalog.entries().iter().map(|entry| (entry.meta.table, entry.meta.name)).collect();
-    let text = yaml::write(dialect, &name, table, &found, &resources);
+    let text = yaml::write(dialect, (&name, better.as_deref()), table, &found, &resources);
     let text = text.ok_or_else(|| Error::internal(format!("no column of `{table}` can be a field of a resource")))?;
     output::line(text.trim_end())
-}
-
-/// The singular of an English plural: `currencies` is `currency`, `boxes` is `box`, `rates` is `rate`.
-fn singular(plural: &str) -> String {
-    if let Some(stem) = plural.strip_suffix("ies") {
-        return format!("{stem}y");
-    }
-    let es = ["sses", "xes", "ches", "shes"].iter().any(|end| plural.ends_with(end));
-    let stem =
-        if es { plural.strip_suffix("es") } else { plural.strip_suffix('s').filter(|stem| !stem.ends_with('s')) };
-    stem.unwrap_or(plural).to_owned()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::singular;
-
-    #[test]
-    fn plural_of_a_table_becomes_singular() {
-        let pairs = [
-            ("currencies", "currency"),
-            ("boxes", "box"),
-            ("addresses", "address"),
-            ("exchange_rates", "exchange_rate"),
-            ("houses", "house"),
-            ("glass", "glass"),
-            ("stock", "stock"),
-        ];
-        for (plural, expected) in pairs {
-            assert_eq!(singular(plural), expected);
-        }
-    }
 }

@@ -25,6 +25,19 @@ pub(crate) struct Column {
     pub enum_values: Vec<String>,
     /// A generated column.
     pub computed: bool,
+    /// Position in the primary key, from 1; 0 for a column outside of it.
+    pub key: i64,
+    /// The database makes its values: an identity column, or on SQLite the row id.
+    pub identity: bool,
+}
+
+impl Table {
+    /// The columns of the primary key, in its order.
+    pub(crate) fn key(&self) -> impl Iterator<Item = &str> {
+        let mut key: Vec<&Column> = self.columns.iter().filter(|column| column.key > 0).collect();
+        key.sort_by_key(|column| column.key);
+        key.into_iter().map(|column| column.name.as_str())
+    }
 }
 
 /// A foreign key.
@@ -83,6 +96,8 @@ pub(crate) async fn read(dialect: Dialect, connection: &Connection, table: &str)
             default: row.try_get("", "fallback")?,
             enum_values: list(&row, "words")?,
             computed: row.try_get::<i64>("", "computed")? == 1,
+            key: row.try_get("", "key")?,
+            identity: row.try_get::<i64>("", "identity")? == 1,
         });
     }
     for row in query(references).await? {
@@ -113,10 +128,15 @@ fn list(row: &QueryResult, column: &str) -> Result<Vec<String>> {
     Ok(names.into_iter().flatten().collect())
 }
 
+// `INTEGER PRIMARY KEY` is the row id, which SQLite makes; `BIGINT PRIMARY KEY` is not.
 const SQLITE_COLUMNS: &str = "
-    SELECT name, type AS kind, CAST(\"notnull\" = 0 AS integer) AS nullable, dflt_value AS fallback,
-           NULL AS words, CAST(hidden IN (2, 3) AS integer) AS computed
-    FROM pragma_table_xinfo({table}) WHERE hidden <> 1 ORDER BY cid";
+    WITH t(name) AS (SELECT {table})
+    SELECT x.name, x.type AS kind, CAST(x.\"notnull\" = 0 AS integer) AS nullable, x.dflt_value AS fallback,
+           NULL AS words, CAST(x.hidden IN (2, 3) AS integer) AS computed, CAST(x.pk AS integer) AS \"key\",
+           CAST(x.pk = 1 AND lower(x.type) = 'integer'
+                AND (SELECT l.wr FROM pragma_table_list AS l WHERE l.schema = 'main' AND l.name = t.name) = 0
+                AND (SELECT count(*) FROM pragma_table_xinfo(t.name) AS k WHERE k.pk > 0) = 1 AS integer) AS \"identity\"
+    FROM t, pragma_table_xinfo(t.name) AS x WHERE x.hidden <> 1 ORDER BY x.cid";
 
 const SQLITE_REFERENCES: &str = "
     SELECT \"table\" AS target, json_group_array(\"from\") AS columns, json_group_array(\"to\") AS targets
@@ -137,7 +157,9 @@ const POSTGRES_COLUMNS: &str = "
            CASE WHEN a.attgenerated = '' THEN pg_get_expr(d.adbin, d.adrelid) END AS fallback,
            (SELECT json_agg(e.enumlabel ORDER BY e.enumsortorder) FROM pg_enum e WHERE e.enumtypid = a.atttypid)::text
                AS words,
-           (a.attgenerated <> '')::int::bigint AS computed
+           (a.attgenerated <> '')::int::bigint AS computed, (a.attidentity <> '')::int::bigint AS \"identity\",
+           coalesce((SELECT n.at FROM pg_index i, unnest(i.indkey::int[]) WITH ORDINALITY AS n(number, at)
+                     WHERE i.indrelid = c.oid AND i.indisprimary AND n.number = a.attnum), 0)::bigint AS \"key\"
     FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
          LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
     WHERE c.relnamespace = current_schema()::regnamespace AND c.relname = {table} AND c.relkind IN ('r', 'p')

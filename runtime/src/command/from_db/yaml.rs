@@ -2,16 +2,13 @@
 
 use charter_model::TypeFacts;
 use charter_model::field_type::{decimal, string};
-use charter_model::naming::{MAX_NAME_LENGTH, is_snake_case};
-use charter_model::reserved::{SERVER_FIELDS, is_never_a_name};
+use charter_model::reserved::{CUSTOM_FIELD_RELATION, SERVER_FIELDS, STATEMENT_PREFIX};
 
+use super::default::{literal, quoted};
+use super::faults;
+use super::name::is_name;
 use super::table::{Column, Index, Table};
 use charter_core::db::Dialect;
-
-/// True if a name is valid in the grammar: snake_case, and an identifier of Rust.
-pub(super) fn is_name(name: &str) -> bool {
-    is_snake_case(name) && name.len() <= MAX_NAME_LENGTH && !is_never_a_name(name)
-}
 
 /// The most digits of a decimal.
 const MAX_DIGITS: u32 = decimal::MAX_DIGITS as u32;
@@ -27,18 +24,46 @@ enum ColumnYaml {
 }
 
 /// Writes the file of a resource; `None` if no column can be a field. `resources` has the table and name of each resource.
+/// `better` is the name that the resource would have if it were not reserved.
 pub(super) fn write(
     dialect: Dialect,
-    name: &str,
+    (name, better): (&str, Option<&str>),
     table: &str,
     found: &Table,
     resources: &[(&str, &str)],
 ) -> Option<String> {
     let database = if dialect == Dialect::Sqlite { "SQLite" } else { "PostgreSQL" };
     let has = |column: &str| found.columns.iter().any(|found| found.name == column);
+    let mut body = String::new();
+    let (mut fields, mut omitted) = (Vec::new(), Vec::new());
+    for column in &found.columns {
+        match column_yaml(dialect, column, found, resources, (name, table)) {
+            ColumnYaml::Field { kind, keys, notes } => {
+                let keys: String = keys.iter().map(|key| format!(", {key}")).collect();
+                notes.iter().for_each(|note| body.push_str(&format!("  # {}: {note}.\n", column.name)));
+                body.push_str(&format!("  {}: {{ type: {kind}{keys} }}\n", column.name));
+                fields.push((column.name.as_str(), kind));
+            }
+            ColumnYaml::Omitted(reason) => {
+                omitted.push(format!("`{}` ({}): {reason}", on_a_line(&column.name), on_a_line(&column.kind)))
+            }
+            ColumnYaml::Platform => {}
+        }
+    }
+    if fields.is_empty() {
+        return None;
+    }
+    let is_field = |column: &str| SERVER_FIELDS.contains(&column) || fields.iter().any(|(field, _)| *field == column);
+    let faults = faults::find(dialect, found, is_field, false);
     let mut text = format!("# Generated from the table `{table}` of {database}.\n#\n");
+    if let Some(better) = better {
+        text.push_str(&format!("# To do: choose a name with `--name`; `{better}` is reserved.\n"));
+    }
     for line in required_changes(dialect, found) {
         text.push_str(&format!("# To do: {line}.\n"));
+    }
+    for fault in faults {
+        text.push_str(&format!("# To do: `{}` {}.\n", on_a_line(&fault.column), fault.problem));
     }
     text.push_str(
         "# The table exists. When a migration has brought it to the state of this file, run `cargo charter migration snapshot`;\n\
@@ -54,24 +79,7 @@ pub(super) fn write(
     text.push_str(&format!(
         "# Writes emit `{name}.created`, `{name}.updated` and `{name}.deleted`:\n#: events: true\n\nfields:\n"
     ));
-    let (mut fields, mut omitted) = (Vec::new(), Vec::new());
-    for column in &found.columns {
-        match column_yaml(dialect, column, found, resources, (name, table)) {
-            ColumnYaml::Field { kind, keys, notes } => {
-                let keys: String = keys.iter().map(|key| format!(", {key}")).collect();
-                notes.iter().for_each(|note| text.push_str(&format!("  # {}: {note}.\n", column.name)));
-                text.push_str(&format!("  {}: {{ type: {kind}{keys} }}\n", column.name));
-                fields.push((column.name.as_str(), kind));
-            }
-            ColumnYaml::Omitted(reason) => {
-                omitted.push(format!("`{}` ({}): {reason}", on_a_line(&column.name), column.kind))
-            }
-            ColumnYaml::Platform => {}
-        }
-    }
-    if fields.is_empty() {
-        return None;
-    }
+    text.push_str(&body);
     omitted.iter().for_each(|line| text.push_str(&format!("  # Omitted: {line}.\n")));
     text.push_str(&sets(found, &fields));
     Some(text)
@@ -115,6 +123,9 @@ fn column_yaml(
     if !is_name(&column.name) {
         return ColumnYaml::Omitted("its name is not in snake_case, or not a valid name in Rust; rename it".to_owned());
     }
+    if column.name == name || column.name.starts_with(STATEMENT_PREFIX) {
+        return ColumnYaml::Omitted("its name is reserved; rename it".to_owned());
+    }
     if column.computed {
         return ColumnYaml::Omitted("it is a generated column".to_owned());
     }
@@ -127,6 +138,9 @@ fn column_yaml(
         let target = resources.iter().find(|(other, _)| *other == reference.table).map(|(_, resource)| *resource);
         let target = if reference.table == table { Some(name) } else { target };
         match target {
+            Some(_) if column.name.trim_end_matches("_id") == CUSTOM_FIELD_RELATION => {
+                notes.push("its name is that of custom fields in `q`, so that it cannot be a reference".to_owned());
+            }
             Some(target) if reference.columns.len() == 1 && reference.targets == ["id"] && is_whole => {
                 kind = format!("ref({target})");
             }
@@ -137,17 +151,26 @@ fn column_yaml(
         }
     }
     let mut keys: Vec<String> = values.into_iter().collect();
-    keys.extend(presence(&kind, column, &mut notes));
-    if !is_ordered(&kind) && has_unique(found, &column.name) {
-        notes.push("it has a unique index, which is not supported for this type".to_owned());
-    } else if has_unique(found, &column.name) {
+    let is_unique = is_ordered(&kind) && has_unique(found, &column.name);
+    keys.extend(presence(&kind, column, is_unique, &mut notes));
+    if is_unique {
         keys.push("unique: true".to_owned());
+    } else if has_unique(found, &column.name) {
+        notes.push("it has a unique index, which is not supported for this type".to_owned());
     }
     ColumnYaml::Field { kind, keys, notes }
 }
 
 /// Maps a database type to a type of the grammar. For an enum, the second value is the key `values`.
 fn kind(dialect: Dialect, column: &Column, notes: &mut Vec<String>) -> Option<(String, Option<String>)> {
+    // `varchar(20)[]` and `time(3) with time zone` begin like other types.
+    if column.kind.contains('[')
+        || column.kind.starts_with("time")
+            && column.kind.contains(" with time zone")
+            && !column.kind.starts_with("timestamp")
+    {
+        return None;
+    }
     let (word, arguments) = word(&column.kind);
     let plain = |kind: &str| Some((kind.to_owned(), None));
     if !column.enum_values.is_empty() {
@@ -198,19 +221,26 @@ fn kind(dialect: Dialect, column: &Column, notes: &mut Vec<String>) -> Option<(S
             }
             plain("json")
         }
-        _ if word.starts_with("timestamp") || word == "datetime" => {
+        _ if is_time(dialect, word) => {
             if column.kind.contains("without time zone") {
                 notes.push("it has no time zone; it becomes a time in UTC".to_owned());
             }
             plain("timestamp")
         }
-        _ if word.starts_with("json") => plain("json"),
+        // SQLite has types of any name: `jsonb_text`.
+        _ if word.starts_with("json") && dialect == Dialect::Sqlite => plain("json"),
         _ => formatted(|facts| is_stored_as(facts, word)).and_then(|facts| plain(facts.word)),
     }
 }
 
+/// True for a type of times. SQLite has types of any name: `timestamp_text`.
+fn is_time(dialect: Dialect, word: &str) -> bool {
+    let known = ["timestamp", "timestamptz", "timestamp with time zone", "timestamp without time zone", "datetime"];
+    known.contains(&word) || word.starts_with("timestamp") && dialect == Dialect::Sqlite
+}
+
 /// The type whose values are text of one form in JSON and that fits.
-fn formatted(fits: impl Fn(&TypeFacts) -> bool) -> Option<&'static TypeFacts> {
+pub(super) fn formatted(fits: impl Fn(&TypeFacts) -> bool) -> Option<&'static TypeFacts> {
     TypeFacts::COLUMNS.iter().copied().find(|facts| facts.format.is_some() && fits(facts))
 }
 
@@ -221,7 +251,7 @@ fn is_stored_as(facts: &TypeFacts, word: &str) -> bool {
 }
 
 /// Splits a type into its name and arguments: `character varying(20)`. Text after the parentheses is ignored.
-fn word(kind: &str) -> (&str, Vec<u32>) {
+pub(super) fn word(kind: &str) -> (&str, Vec<u32>) {
     let (word, rest) = kind.split_once('(').unwrap_or((kind, ""));
     let (word, _) = word.split_once(" collate").unwrap_or((word, ""));
     let arguments = rest.split(')').next().unwrap_or_default();
@@ -229,9 +259,11 @@ fn word(kind: &str) -> (&str, Vec<u32>) {
 }
 
 /// The keys `nullable`, `default` and `required`.
-fn presence(kind: &str, column: &Column, notes: &mut Vec<String>) -> Vec<String> {
+fn presence(kind: &str, column: &Column, is_unique: bool, notes: &mut Vec<String>) -> Vec<String> {
     let written = column.default.as_deref().filter(|default| !default.eq_ignore_ascii_case("null"));
     let default = written.and_then(|written| literal(kind, written));
+    // Each record would have the same value.
+    let default = default.filter(|default| !is_unique || default == "now");
     if let (Some(written), None) = (written, &default) {
         notes.push(format!("the default {} of the database has no equivalent", on_a_line(written)));
     }
@@ -251,49 +283,6 @@ fn on_a_line(text: &str) -> String {
         _ => c.escape_debug().to_string(),
     };
     text.chars().map(seen).collect()
-}
-
-/// A default of the database in YAML, if the grammar supports it.
-fn literal(kind: &str, written: &str) -> Option<String> {
-    // PostgreSQL appends the type after `::`, which can also be part of the text.
-    let behind = written.rfind('\'').unwrap_or_default();
-    let end = written[behind..].find("::").map_or(written.len(), |at| behind + at);
-    let bare = written[..end].trim().trim_matches(['(', ')']).to_owned();
-    let within = bare.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\''));
-    // A quote that is not doubled ends the text: the expression has further parts.
-    let text = within.filter(|text| !text.replace("''", "").contains('\'')).map(|text| text.replace("''", "'"));
-    let value = text.clone().unwrap_or_else(|| bare.clone());
-    let is_now = ["now", "current_timestamp", "current_date"].contains(&value.to_lowercase().as_str());
-    let number = value.parse::<rust_decimal::Decimal>().ok();
-    let arguments = word(kind).1;
-    match kind {
-        "timestamp" | "date" => is_now.then(|| "now".to_owned()),
-        "boolean" => match value.to_lowercase().as_str() {
-            "true" | "1" | "t" => Some("true".to_owned()),
-            "false" | "0" | "f" => Some("false".to_owned()),
-            _ => None,
-        },
-        "integer" | "bigint" => number.filter(|number| number.scale() == 0).map(|_| value),
-        _ if kind.starts_with("decimal") => {
-            number.filter(|number| arguments.last().is_some_and(|places| number.scale() <= *places)).map(|_| value)
-        }
-        "text" | "enum" => text.map(|text| quoted(&text)),
-        _ if kind.starts_with("string") => {
-            let fits = |text: &String| arguments.first().is_some_and(|most| text.chars().count() <= *most as usize);
-            text.filter(fits).map(|text| quoted(&text))
-        }
-        _ => {
-            let fits = |text: &String| {
-                formatted(|facts| facts.word == kind).is_some_and(|facts| (facts.literal)("default", text).is_ok())
-            };
-            text.filter(fits).map(|text| quoted(&text))
-        }
-    }
-}
-
-/// Quotes a text for YAML, by JSON, which is a subset.
-fn quoted(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
 }
 
 /// True if a type can be indexed.

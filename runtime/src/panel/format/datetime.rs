@@ -1,7 +1,13 @@
 //! Timestamps and dates, shown and entered in the company's time zone.
 
-use chrono::{DateTime, Datelike, LocalResult, NaiveDate, NaiveDateTime, TimeDelta, TimeZone, Utc};
+use chrono::{
+    DateTime, Datelike, FixedOffset, LocalResult, NaiveDate, NaiveDateTime, Offset, TimeDelta, TimeZone, Utc,
+};
 use chrono_tz::Tz;
+
+/// Step at which the beginning of a gap is searched, and the number of steps to one that is longer than a day.
+const GAP_STEP: TimeDelta = TimeDelta::minutes(30);
+const MAX_GAP_STEPS: i32 = 50;
 
 /// `21 Mar 2026, 10:00`
 pub(crate) fn format_timestamp(zone: Tz, time: &str) -> Option<String> {
@@ -34,7 +40,7 @@ pub(crate) fn is_unchanged(zone: Tz, original: &str, entered: &str) -> bool {
 
 /// The RFC 3339 timestamp of a `datetime-local` value. Any other text is returned unchanged, and the API rejects it.
 /// When the clocks are set back, an ambiguous time is the first of the two; when they are set forward, a skipped time
-/// moves one hour ahead.
+/// moves ahead by the length of the gap (RFC 5545, section 3.3.5): an hour, half an hour or a day.
 pub(crate) fn from_input(zone: Tz, entered: &str) -> String {
     let forms = ["%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%dT%H:%M"];
     let Some(naive) = forms.iter().find_map(|form| NaiveDateTime::parse_from_str(entered, form).ok()) else {
@@ -42,20 +48,43 @@ pub(crate) fn from_input(zone: Tz, entered: &str) -> String {
     };
     let time = match zone.from_local_datetime(&naive) {
         LocalResult::Single(time) | LocalResult::Ambiguous(time, _) => time.with_timezone(&Utc),
-        LocalResult::None => {
-            let moved = naive.checked_add_signed(TimeDelta::hours(1));
-            match moved.and_then(|moved| zone.from_local_datetime(&moved).earliest()) {
-                Some(time) => time.with_timezone(&Utc),
-                None => return entered.to_string(),
-            }
-        }
+        LocalResult::None => match offset_before_gap(zone, naive).and_then(|offset| naive.checked_sub_offset(offset)) {
+            Some(time) => time.and_utc(),
+            None => return entered.to_string(),
+        },
     };
     time.format("%Y-%m-%dT%H:%M:%S%.fZ").to_string()
+}
+
+/// The offset of a zone before the gap that a skipped local time is in. The longest gap is a day: Samoa had no 30
+/// December 2011.
+fn offset_before_gap(zone: Tz, skipped: NaiveDateTime) -> Option<FixedOffset> {
+    (1..=MAX_GAP_STEPS).find_map(|steps| {
+        let before = skipped.checked_sub_signed(GAP_STEP * steps)?;
+        zone.from_local_datetime(&before).latest().map(|time| time.offset().fix())
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn skipped_time_moves_by_the_length_of_the_gap() {
+        for (zone, entered, expected, shown) in [
+            (Tz::Europe__Berlin, "2026-03-29T02:30", "2026-03-29T01:30:00Z", "2026-03-29T03:30:00"),
+            // Half an hour.
+            (Tz::Australia__Lord_Howe, "2026-10-04T02:10", "2026-10-03T15:40:00Z", "2026-10-04T02:40:00"),
+            // Two hours.
+            (Tz::Antarctica__Troll, "2026-03-29T01:30", "2026-03-29T01:30:00Z", "2026-03-29T03:30:00"),
+            // A day.
+            (Tz::Pacific__Apia, "2011-12-30T10:00", "2011-12-30T20:00:00Z", "2011-12-31T10:00:00"),
+            (Tz::Pacific__Kwajalein, "1993-08-21T10:00", "1993-08-21T22:00:00Z", "1993-08-22T10:00:00"),
+        ] {
+            assert_eq!(from_input(zone, entered), expected, "{zone}");
+            assert_eq!(to_input(zone, expected).as_deref(), Some(shown), "{zone}");
+        }
+    }
 
     #[test]
     fn timestamps_are_shown_and_entered_in_the_time_zone() {

@@ -1,21 +1,18 @@
 //! Locale of the pages: the company's time zone and number format, read from the settings.
 
 use std::str::FromStr;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
 
 use chrono_tz::Tz;
 use sea_orm::QueryResult;
 
 use super::money::NumberFormat;
+use crate::panel::cache::VersionedCache;
 use crate::server::ServerState;
 use charter_core::catalog::Entry;
 use charter_core::db::Sql;
 use charter_core::error::Result;
 use charter_core::meta::{FieldMeta, Rule};
-
-/// A change of the settings takes effect within this time.
-const TTL: Duration = Duration::from_secs(5);
 
 /// The setting with the time zone.
 const TIME_ZONE_FIELD: &str = "timezone";
@@ -31,21 +28,14 @@ pub(crate) struct Locale {
     pub numbers: NumberFormat,
 }
 
-/// The locale that was read last, and when.
+/// Cache of the locale. A change of the settings in this process takes effect at once.
 #[derive(Debug, Default)]
-pub(crate) struct LocaleCache(Mutex<Option<(Arc<Locale>, Instant)>>);
+pub(crate) struct LocaleCache(VersionedCache<(), Locale>);
 
 impl LocaleCache {
     pub(crate) async fn get(&self, state: &ServerState) -> Result<Arc<Locale>> {
-        let cached = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        if let Some((locale, read_at)) = cached
-            && read_at.elapsed() < TTL
-        {
-            return Ok(locale);
-        }
-        let locale = Arc::new(read(state).await?);
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((locale.clone(), Instant::now()));
-        Ok(locale)
+        let version = state.singletons_changed.version() + state.db.server_changes();
+        self.0.get((), version, &state.clock, read(state)).await
     }
 }
 

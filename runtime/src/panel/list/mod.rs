@@ -27,6 +27,7 @@ use crate::panel::{layout, redirect, url};
 use crate::server::Response;
 use charter_core::error::Result;
 use charter_core::meta::{FieldMeta, Operation};
+use charter_core::ops::list::csv::CsvForm;
 use charter_core::ops::{API, Format};
 use charter_core::query::{Pair, Predicate};
 use columns::Column;
@@ -206,7 +207,7 @@ impl ListPage<'_> {
                     ul {
                         @for format in Format::ALL {
                             @let name = match format { Format::Csv => "CSV", Format::Lines => "JSON lines" };
-                            li { button type="button" data-export=(format.media_type()) data-address={ "/panel/api" (export_path(&all)) } data-name=(entry.meta.plural) { (name) } }
+                            li { button type="button" data-export=(format.media_type()) data-address={ "/panel/api" (export_path(&all, format)) } data-name=(entry.meta.plural) { (name) } }
                         }
                         li { button type="button" data-copy=(curl_command(request, api_path)) { "Copy as curl" } }
                     }
@@ -341,11 +342,14 @@ impl ListPage<'_> {
     }
 }
 
-/// The path without paging: an export contains all records.
-fn export_path(path: &str) -> String {
+/// The path without paging: an export contains all records. CSV is for spreadsheets here, which obey formulas.
+fn export_path(path: &str, format: Format) -> String {
     let (path, query) = path.split_once('?').unwrap_or((path, ""));
     let mut pairs = charter_core::query::decode(query).unwrap_or_default();
     pairs.retain(|Pair { name, .. }| !["page", "per_page"].contains(&name.as_str()));
+    if format == Format::Csv {
+        pairs.push(Pair { name: "csv".into(), value: CsvForm::WORDS.join(",") });
+    }
     url::with_query(path, &pairs)
 }
 

@@ -11,12 +11,46 @@ use crate::db::Row;
 use crate::error::{Error, Result};
 use crate::json_scan::{Piece, pieces};
 use crate::meta::Kind;
+use crate::query::Request;
 use crate::record::{Cell, Shape, write_value};
+
+/// The byte order mark, by which spreadsheets recognize UTF-8.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// The form of a file, by the query parameter `csv`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CsvForm {
+    /// Cells that a spreadsheet would take for formulas begin with an apostrophe.
+    pub neutral: bool,
+    pub byte_order_mark: bool,
+}
+
+impl CsvForm {
+    /// The words of the parameter.
+    pub const WORDS: [&'static str; 2] = ["neutral", "bom"];
+
+    /// Reads the parameter of a request: words separated by commas.
+    ///
+    /// # Errors
+    /// 422 for another word.
+    pub fn of(request: &Request) -> Result<CsvForm> {
+        let mut form = CsvForm::default();
+        for word in request.csv.iter().flat_map(|text| text.split(',')).map(str::trim).filter(|word| !word.is_empty()) {
+            match word {
+                "neutral" => form.neutral = true,
+                "bom" => form.byte_order_mark = true,
+                _ => return Err(Error::invalid("csv", format!("must be a list of {}", CsvForm::WORDS.join(", ")))),
+            }
+        }
+        Ok(form)
+    }
+}
 
 /// The columns of an export.
 #[derive(Debug)]
 pub struct Csv {
     columns: Vec<Column>,
+    form: CsvForm,
 }
 
 #[derive(Debug)]
@@ -38,7 +72,7 @@ enum From {
 impl Csv {
     /// The columns of a projection: with a view in its order, the id first; else in the order of the resource's fields.
     /// Each custom field in `custom` has its own column.
-    pub fn of(entry: &Entry, shape: &Shape, custom: &[String], view: Option<&[String]>) -> Csv {
+    pub fn of(entry: &Entry, shape: &Shape, custom: &[String], view: Option<&[String]>, form: CsvForm) -> Csv {
         let mut columns: Vec<Column> = Vec::new();
         for field in entry.meta.fields {
             let title = field.name.to_string();
@@ -67,11 +101,14 @@ impl Csv {
                 (None, _) => 0,
             });
         }
-        Csv { columns }
+        Csv { columns, form }
     }
 
     /// Writes the header line.
     pub fn write_titles(&self, out: &mut Vec<u8>) {
+        if self.form.byte_order_mark {
+            out.extend_from_slice(BYTE_ORDER_MARK);
+        }
         for (index, column) in self.columns.iter().enumerate() {
             if index > 0 {
                 out.push(b',');
@@ -101,16 +138,18 @@ impl Csv {
                 From::Row(position) => {
                     json.clear();
                     write_value(&mut json, &shape.columns[*position], row, *position)?;
-                    write_json(out, &json)?;
+                    self.form.write_json(out, &json)?;
                 }
-                From::Related => write_json(out, related.value(&column.title, row_index).unwrap_or(b"null"))?,
+                From::Related => {
+                    self.form.write_json(out, related.value(&column.title, row_index).unwrap_or(b"null"))?
+                }
                 From::Custom(position, name) => {
                     if custom.is_none() {
                         let text = Cell::new(row, *position)?.json()?.unwrap_or("{}");
                         custom = Some(serde_json::from_str(text).map_err(Error::internal)?);
                     }
                     let value = custom.as_ref().and_then(|values| values.get(name.as_str()));
-                    write_json(out, value.map_or(b"null", |value| value.get().as_bytes()))?;
+                    self.form.write_json(out, value.map_or(b"null", |value| value.get().as_bytes()))?;
                 }
             }
         }
@@ -123,18 +162,36 @@ impl Csv {
     }
 }
 
-/// Writes a JSON value: null as an empty field, a string as its text, everything else as JSON.
-fn write_json(out: &mut Vec<u8>, json: &[u8]) -> Result<()> {
-    match json.first() {
-        Some(b'"') => {
-            let text: String = serde_json::from_slice(json).map_err(Error::internal)?;
-            write_text(out, &text);
+impl CsvForm {
+    /// Writes a JSON value: null as an empty field, a string as its text, everything else as JSON.
+    fn write_json(self, out: &mut Vec<u8>, json: &[u8]) -> Result<()> {
+        match json.first() {
+            Some(b'"') => {
+                let text: String = serde_json::from_slice(json).map_err(Error::internal)?;
+                match self.neutral && is_formula(&text) {
+                    true => write_text(out, &format!("'{text}")),
+                    false => write_text(out, &text),
+                }
+            }
+            Some(b'[' | b'{') => write_text(out, &without_spaces(&String::from_utf8_lossy(json))),
+            _ if json == b"null" => {}
+            _ => out.extend_from_slice(json),
         }
-        Some(b'[' | b'{') => write_text(out, &without_spaces(&String::from_utf8_lossy(json))),
-        _ if json == b"null" => {}
-        _ => out.extend_from_slice(json),
+        Ok(())
     }
-    Ok(())
+}
+
+/// True for a text that a spreadsheet may take for a formula (OWASP, "CSV Injection"). The full-width signs are those of
+/// East Asian versions. A decimal number is text in JSON and stays a number.
+fn is_formula(text: &str) -> bool {
+    let text = text.trim_start_matches(' ');
+    let is_number = || {
+        let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
+        let (whole, fraction) = digits.split_once('.').unwrap_or((digits, "0"));
+        [whole, fraction].iter().all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    let starts = ['=', '+', '-', '@', '\t', '\r', '\n', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}'];
+    text.starts_with(starts) && !is_number()
 }
 
 /// JSON without the white space that PostgreSQL adds between tokens and SQLite does not.
@@ -168,7 +225,13 @@ fn write_text(out: &mut Vec<u8>, text: &str) {
 
 #[cfg(test)]
 mod tests {
-    use super::write_json;
+    use super::*;
+
+    fn written(form: CsvForm, json: &str) -> String {
+        let mut out = Vec::new();
+        form.write_json(&mut out, json.as_bytes()).unwrap();
+        String::from_utf8(out).unwrap()
+    }
 
     #[test]
     fn csv_value_is_quoted_only_where_necessary() {
@@ -188,9 +251,42 @@ mod tests {
             ("{}", "{}"),
             ("[\"a b\", \"c\\\" , d\", 1]", "\"[\"\"a b\"\",\"\"c\\\"\" , d\"\",1]\""),
         ] {
-            let mut out = Vec::new();
-            write_json(&mut out, json.as_bytes()).unwrap();
-            assert_eq!(String::from_utf8(out).unwrap(), expected, "{json}");
+            assert_eq!(written(CsvForm::default(), json), expected, "{json}");
         }
+    }
+
+    #[test]
+    fn neutral_cell_is_no_formula_and_a_number_stays_one() {
+        let form = CsvForm { neutral: true, byte_order_mark: false };
+        for (json, expected) in [
+            ("\"=1+1\"", "'=1+1"),
+            ("\"@SUM(A1)\"", "'@SUM(A1)"),
+            ("\"+44 20 7946\"", "'+44 20 7946"),
+            ("\"-2+3\"", "'-2+3"),
+            ("\"\\t=1\"", "'\t=1"),
+            ("\"\\r=1\"", "\"'\r=1\""),
+            ("\" =1\"", "' =1"),
+            ("\"=HYPERLINK(\\\"x\\\",1)\"", "\"'=HYPERLINK(\"\"x\"\",1)\""),
+            ("\"\u{ff1d}1\"", "'\u{ff1d}1"),
+            ("\"-12.50\"", "-12.50"),
+            ("\"+7\"", "+7"),
+            ("-3", "-3"),
+            ("\"-\"", "'-"),
+            ("\"a=1\"", "a=1"),
+            ("\"\"", "\"\""),
+            ("null", ""),
+            ("[\"=1\"]", "\"[\"\"=1\"\"]\""),
+        ] {
+            assert_eq!(written(form, json), expected, "{json}");
+        }
+    }
+
+    #[test]
+    fn form_is_a_list_of_words() {
+        let read = |text: &str| CsvForm::of(&Request { csv: Some(text.into()), ..Request::default() });
+        let both = CsvForm { neutral: true, byte_order_mark: true };
+        assert_eq!(read("neutral, bom").unwrap(), both);
+        assert_eq!(read(",").unwrap(), CsvForm::default());
+        assert!(read("safe").is_err());
     }
 }

@@ -14,7 +14,7 @@ use tokio::sync::mpsc;
 use tokio::time::{sleep, timeout};
 
 use super::Revalidate;
-use super::csv::Csv;
+use super::csv::{Csv, CsvForm};
 use super::include;
 use super::select::{self, ListQuery};
 use crate::custom_field;
@@ -49,6 +49,9 @@ const STALL_TIME: Duration = Duration::from_secs(5);
 pub fn send_timeout(bytes: usize) -> Duration {
     MIN_SEND_TIME + Duration::from_secs((bytes / MIN_BYTES_PER_SECOND) as u64)
 }
+
+/// Error for the parameter `csv` of another request.
+pub const NOT_CSV: &str = "can only be used with `Accept: text/csv`";
 
 /// Format of an export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -137,6 +140,13 @@ impl Format {
         if self == Format::Csv && !request.include.is_empty() {
             errors.add("include", "is not supported in CSV; use `application/x-ndjson`");
         }
+        match self {
+            Format::Csv => {
+                errors.collect(CsvForm::of(request))?;
+            }
+            Format::Lines if request.csv.is_some() => errors.add("csv", NOT_CSV),
+            Format::Lines => {}
+        }
         errors.into_result()
     }
 }
@@ -148,7 +158,7 @@ impl Format {
 pub async fn export(
     context: &Context<'_>,
     query: ListQuery<'_>,
-    format: Format,
+    (format, form): (Format, CsvForm),
     columns: Option<&[String]>,
     head: bool,
     revalidate: Revalidate,
@@ -168,7 +178,7 @@ pub async fn export(
                 false => Vec::new(),
             };
             let custom: Vec<String> = definitions.into_iter().map(|definition| definition.name).collect();
-            let csv = Csv::of(entry, shape, &custom, columns);
+            let csv = Csv::of(entry, shape, &custom, columns, form);
             csv.write_titles(&mut buffer);
             Some(csv)
         }

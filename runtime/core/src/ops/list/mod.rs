@@ -17,6 +17,7 @@ use bytes::Bytes;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use tokio::sync::OnceCell;
 
+use self::csv::CsvForm;
 use self::export::{Exported, Format};
 use self::response_cache::{CacheKey, CachedPage, Versioned};
 use self::select::ListQuery;
@@ -94,6 +95,8 @@ pub async fn list(
         context.caller().need_ability(EXPLAIN_ABILITY)?;
     } else if let Some(format) = list_request.format {
         format.check(&request)?;
+    } else if request.csv.is_some() {
+        return Err(Error::invalid("csv", export::NOT_CSV));
     }
     let mut errors = FieldErrors::default();
     let deleted = errors.collect(restore::asks_for_deleted(context, entry, &request))?.unwrap_or(false);
@@ -232,8 +235,9 @@ impl PreparedList<'_> {
         }
         if let Some(format) = list_request.format {
             let columns = view.as_ref().filter(|_| plan.fields.is_none()).map(|view| view.columns.as_slice());
-            let exported =
-                export::export(context, query, format, columns, list_request.head, list_request.revalidate).await?;
+            let form = CsvForm::of(&request)?;
+            let ListRequest { head, revalidate, .. } = list_request;
+            let exported = export::export(context, query, (format, form), columns, head, revalidate).await?;
             return Ok(Attempt::Done(ListResponse::All(format, exported)));
         }
         let mut versioned = match CacheKey::of(context, query, view.as_ref())? {
