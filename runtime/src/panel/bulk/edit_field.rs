@@ -7,7 +7,7 @@ use crate::panel::display_name::DisplayNames;
 use crate::panel::format::labels;
 use crate::panel::format::number_input;
 use crate::panel::format::value::{self, Placement};
-use crate::panel::record::field_error::FieldError;
+use crate::panel::record::field_error::{FieldError, RefusedValue};
 use crate::panel::record::form_snapshot::{self, FormSnapshot};
 use crate::panel::record::input::{self, InputOptions};
 use crate::panel::record::{choices, form_decode};
@@ -160,9 +160,18 @@ impl EditableField {
     ///
     /// # Errors
     /// The message, if no record can have the value.
-    pub(crate) fn validate(&self, request: &PanelRequest<'_>, value: &Value) -> std::result::Result<Value, String> {
+    pub(crate) fn validate(
+        &self,
+        request: &PanelRequest<'_>,
+        target: &Target<'_>,
+        value: &Value,
+    ) -> std::result::Result<Value, String> {
         let text = value.as_str().unwrap_or_default();
-        let error = |message: String| FieldError::of(request, self.kind(), value, &[message]).at_input(&self.label());
+        let refused =
+            RefusedValue { fields: target.entry.meta.fields, field: self.declared(), kind: self.kind(), value };
+        let error = |message: String| {
+            FieldError::of(request, &refused, &DisplayNames::default(), &[message]).at_input(&self.label())
+        };
         if number_input::unreadable_text(self.kind(), value).is_some() {
             return Err(error(String::new()));
         }

@@ -44,7 +44,10 @@ impl Separators {
 
     /// `1221,50` from `1221.50`. A text that is no number stays as it is.
     pub(crate) fn show(&self, number: &str) -> String {
-        number.replacen('.', &self.decimal.to_string(), 1)
+        match number.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'-')) {
+            true => number.replacen('.', &self.decimal.to_string(), 1),
+            false => number.to_string(),
+        }
     }
 
     /// `1234,50`: a number as inputs take it.
@@ -152,6 +155,7 @@ mod tests {
             }
         }
         assert_eq!(separators(",", ".").show("1.2210"), "1,2210");
+        assert_eq!(separators(",", ".").show("x.y"), "x.y");
     }
 
     #[test]

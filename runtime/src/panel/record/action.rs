@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use salvo::http::StatusCode;
 use serde_json::{Map, Value};
 
-use super::field_error::FieldError;
+use super::field_error::{FieldError, RefusedValue};
 use super::form_snapshot::FormSnapshot;
 use super::{choices, form_decode, input};
 use crate::panel::api::ApiResponse;
@@ -209,7 +209,7 @@ async fn action_page(
                 div .field .invalid[errors.is_some()] {
                     label for=(id) { (labels::field(field)) @if field.required { " " span .required { "*" } } }
                     (input::render(request, field.kind, field.rules, &options))
-                    @if let Some(messages) = errors { p .error id={ (id) "-error" } { (FieldError::of(request, field.kind, &value, messages).at_input(&labels::field(field))) } }
+                    @if let Some(messages) = errors { p .error id={ (id) "-error" } { @let refused = RefusedValue { fields: action.input, field: Some(field), kind: field.kind, value: &value }; (FieldError::of(request, &refused, &display_names, messages).at_input(&labels::field(field))) } }
                     @if !labels::help(field).is_empty() { p .help { (labels::render_code(labels::help(field))) } }
                 }
             }

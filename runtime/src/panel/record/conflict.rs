@@ -43,13 +43,12 @@ pub(super) fn choice_name<'n>(fields: &'n [FieldMeta], name: &'n str) -> &'n str
 
 /// The notice above the form: the fields that only they changed, and those to choose.
 pub(super) fn notice(form: &RecordForm<'_>, theirs: &[String]) -> Markup {
-    let labels =
-        |names: &mut dyn Iterator<Item = &String>| names.map(|name| form.label_of(name)).collect::<Vec<_>>().join(", ");
+    let their_labels: Vec<String> = theirs.iter().map(|name| form.label_of(name)).collect();
     let fields = form.target.entry.meta.fields;
     let to_choose = form.snapshot.conflicts.keys().filter(|name| choice_name(fields, name) == *name);
     html! {
         p { strong { "Somebody else changed this record after you opened it. Your changes are not saved yet." } }
-        @if !theirs.is_empty() { p { "They changed, and the form now has their values: " (labels(&mut theirs.iter())) "." } }
+        @if !theirs.is_empty() { p { "Only they changed these fields, which have their values now: " (their_labels.join(", ")) "." } }
         p { "You both changed these fields. Choose a value for each, then save:" }
         ul { @for name in to_choose { li { a href={ "#" (choice_id(name)) } { (form.label_of(name)) } } } }
     }

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::conflict::Choice;
 use super::form_snapshot::FormSnapshot;
-use super::{form_decode, form_fields};
+use super::{form_decode, form_fields, input};
 use crate::panel::api::Problem;
 use crate::panel::display_name::{self, DisplayNames};
 use crate::panel::format::labels;
@@ -125,6 +125,11 @@ async fn load_names(
     }
     let mut names = DisplayNames::load_for_fields(request, target.entry, &fields, &records).await?;
     for field in &fields {
+        if let (Kind::Ref { resource } | Kind::RefList { resource }, Some(title)) =
+            (field.kind, input::unmatched_name(field.kind, &record[field.name]))
+        {
+            names.look_up_shared(request, resource, title).await;
+        }
         let Kind::Embedded { resource, .. } = field.kind else { continue };
         let referenced = request.state.catalog.linked(resource);
         let inner: Vec<&'static FieldMeta> = referenced.meta.fields.iter().collect();

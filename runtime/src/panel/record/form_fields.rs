@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use serde_json::Value;
 
-use super::field_error::FieldError;
+use super::field_error::{FieldError, RefusedValue};
 use super::form::RecordForm;
 use super::input::{self, InputOptions};
 use super::{choices, form_decode};
@@ -61,26 +61,31 @@ impl RecordForm<'_> {
     }
 
     fn error_of(&self, name: &str, messages: &[String]) -> FieldError {
-        match self.kind_and_value(name) {
-            Some((kind, value)) => FieldError::of(self.request, kind, value, messages),
+        match self.refused_value(name) {
+            Some(refused) => FieldError::of(self.request, &refused, &self.display_names, messages),
             None => FieldError::Predicate(messages.join("; ")),
         }
     }
 
-    /// The kind and the value of a field, or of a field of an embedded record.
-    fn kind_and_value(&self, name: &str) -> Option<(Kind, &Value)> {
+    /// The value of a field, of a custom field, or of a field of an embedded record.
+    fn refused_value(&self, name: &str) -> Option<RefusedValue<'_>> {
         let (first, rest) = name.split_once('.').unwrap_or((name, ""));
-        let kind = match (self.target.entry.field(first)?.kind, rest.split_once('.')) {
+        let field = self.target.entry.field(first)?;
+        let value = self.record.pointer(&format!("/{}", name.replace('.', "/")))?;
+        let fields = self.target.entry.meta.fields;
+        match (field.kind, rest.split_once('.')) {
             (Kind::CustomFields, _) => {
                 let definition = self.definitions.iter().find(|definition| definition.name == rest)?;
-                CustomFieldType::from_name(&definition.field_type)?.kind()
+                let kind = CustomFieldType::from_name(&definition.field_type)?.kind();
+                Some(RefusedValue { fields, field: None, kind, value })
             }
             (Kind::Embedded { resource, .. }, Some((_, inner))) => {
-                self.request.state.catalog.linked(resource).field(inner)?.kind
+                let referenced = self.request.state.catalog.linked(resource);
+                let field = referenced.field(inner)?;
+                Some(RefusedValue { fields: referenced.meta.fields, field: Some(field), kind: field.kind, value })
             }
-            (kind, _) => kind,
-        };
-        Some((kind, self.record.pointer(&format!("/{}", name.replace('.', "/")))?))
+            (kind, _) => Some(RefusedValue { fields, field: Some(field), kind, value }),
+        }
     }
 
     fn errors(&self, name: &str) -> Option<&Vec<String>> {
