@@ -18,7 +18,7 @@ const CHOICE_PREFIX: &str = "_take.";
 
 /// The value that the user takes for a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Choice {
+pub(crate) enum Choice {
     Before,
     Theirs,
     Mine,

@@ -39,14 +39,14 @@ pub(crate) struct RecordForm<'f> {
     /// True if the form contains unsaved input: the browser warns before leaving it.
     pub is_unsaved: bool,
     /// `Idempotency-Key` of a new record.
-    idempotency_key: String,
+    pub idempotency_key: String,
     pub saved_view: Option<SavedViewInputs>,
     /// The values that the form sends back as those that it was rendered with.
     pub snapshot: FormSnapshot,
     /// The chosen values of the fields with a conflict.
     pub choices: HashMap<String, Choice>,
     /// Breadcrumbs of the parent record.
-    parents: Vec<(String, String)>,
+    pub parents: Vec<(String, String)>,
     /// The page to return to.
     pub return_path: Option<String>,
 }
