@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::{CookieClient, admin, signed_in};
+use super::{CookieClient, admin, browser_of, signed_in};
 use crate::support::{Server, on_both};
 
 on_both!(a_bulk_edit_reads_a_number_in_the_form_of_the_currency, a_form_of_no_page_has_numbers_in_the_form_of_the_api,);
@@ -31,7 +31,10 @@ async fn settings(server: &Server, panel: &mut CookieClient, settings: Value, pa
 /// The second of two ambiguous hours, milliseconds, trailing zeros.
 async fn untouched_fields_stay_the_same_after_zone_and_currency_changed(server: Server) {
     let client = server.admin();
-    let mut panel = signed_in(&server, &json!({ "id": 1 })).await;
+    // A second session of a user would end the first one, because each sets the password.
+    let (reader, _) = server.user(&[], &["*"]).await;
+    let (editor, _) = server.user(&[], &["*"]).await;
+    let mut panel = signed_in(&server, &reader).await;
     let call = json!({
         "subject": "Call", "description": "One\r\ntwo\n", "starts_at": "2026-10-25T01:30:00.250Z",
         "ends_at": "2026-10-25T02:30:00Z",
@@ -43,7 +46,8 @@ async fn untouched_fields_stay_the_same_after_zone_and_currency_changed(server: 
         .created("product");
     let berlin = json!({ "timezone": "Europe/Berlin", "base_currency": "EUR" });
     settings(&server, &mut panel, berlin, "/products/1/edit", "value=\"1,2210\"").await;
-    let (mut activity, mut product) = (admin(&server).await, admin(&server).await);
+    let mut activity = admin(&server).await;
+    let mut product = browser_of(&server, editor["id"].as_i64().expect("an id")).await;
     activity.open("/activities/1/edit");
     product.open("/products/1/edit");
     assert_eq!(activity.run("document.querySelector('[name=starts_at]').value"), "2026-10-25T02:30:00.250");
