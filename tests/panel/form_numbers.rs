@@ -50,7 +50,8 @@ async fn untouched_fields_stay_the_same_after_zone_and_currency_changed(server: 
     let mut product = browser_of(&server, editor["id"].as_i64().expect("an id")).await;
     activity.open("/activities/1/edit");
     product.open("/products/1/edit");
-    assert_eq!(activity.run("document.querySelector('[name=starts_at]').value"), "2026-10-25T02:30:00.250");
+    let starts_at = activity.run("document.querySelector('[name=starts_at]').value");
+    assert!(starts_at.as_str().is_some_and(|text| text.starts_with("2026-10-25T02:30:00.25")), "{starts_at}");
     assert_eq!(product.run("document.querySelector('[name=weight]').value"), "1,2210");
     let tokyo = json!({ "timezone": "Asia/Tokyo", "base_currency": "GBP" });
     settings(&server, &mut panel, tokyo, "/products/1/edit", "value=\"1.2210\"").await;

@@ -139,7 +139,7 @@ mod tests {
         FieldMeta::new("rate", Kind::Decimal { precision: 12, places: 2 }),
     ];
 
-    fn refused<'v>(index: usize, value: &'v Value) -> RefusedValue<'v> {
+    fn refused(index: usize, value: &Value) -> RefusedValue<'_> {
         RefusedValue { fields: FIELDS, field: Some(&FIELDS[index]), kind: FIELDS[index].kind, value }
     }
 
