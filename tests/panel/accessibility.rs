@@ -245,7 +245,7 @@ async fn forms(server: Server) {
     checker.follow(&mut browser, ".record .primary", "is required");
     browser.open("/products/1/edit");
     client.put("/products/1", json!({ "sku": "THEIRS" })).await.ok();
-    browser.fill("[name=weight]", "3");
+    browser.fill("[name=sku]", "MINE");
     checker.follow(&mut browser, ".record .primary", "Somebody else changed this record");
     browser.open("/products/1");
     client.put("/products/1", json!({ "sku": "AGAIN" })).await.ok();

@@ -326,7 +326,7 @@ async fn bulk_edit_changes_custom_fields(server: Server) {
     }
     // An invalid value is reported next to the input, which keeps it.
     for (name, given, said) in [
-        ("custom_fields.power", "much", "Power must be an integer"),
+        ("custom_fields.power", "much", "Power must be a whole number"),
         ("custom_fields.power", "", "Power is required"),
         ("weight", "much", "Weight must be"),
     ] {

@@ -6,6 +6,8 @@ mod account_page;
 mod admin_pages;
 mod bulk_all_matching;
 mod cookie_client;
+mod edit_conflicts;
+mod form_numbers;
 mod form_recovery;
 mod identity_provider;
 mod invitation_mail;
@@ -42,7 +44,12 @@ async fn invitation(server: &Server, user_id: i64) -> String {
 
 /// A browser with a signed-in administrator.
 async fn admin(server: &Server) -> Browser {
-    let link = invitation(server, 1).await;
+    browser_of(server, 1).await
+}
+
+/// A browser with a session of the user.
+async fn browser_of(server: &Server, user_id: i64) -> Browser {
+    let link = invitation(server, user_id).await;
     let mut browser = Browser::start(&server.url());
     browser.open(&link);
     browser.fill("#password", PASSWORD);

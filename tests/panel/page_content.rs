@@ -79,7 +79,7 @@ async fn errors_use_the_label_of_their_field(server: Server) {
     client.post("/custom_fields", field).await.created("custom_field");
     let mut panel = signed_in(&server, &json!({ "id": 1 })).await;
     let refused = panel.submit("/products", &[("name", "Lamp"), ("custom_fields[power]", "much")]).await;
-    refused.status(422).says("<a href=\"#field-custom_fields-power\">Power in watts</a> must be an integer");
+    refused.status(422).says("<a href=\"#field-custom_fields-power\">Power in watts</a> must be a whole number");
     let row = [("subject", "Call"), ("participants[0][member_id]", "77")];
     let refused = panel.submit("/activities", &row).await;
     refused.status(422).says("<a href=\"#field-participants-0-member_id\">Participants 1: Member</a>");

@@ -1,7 +1,7 @@
 //! Display names of records: the text that stands for a record in links, titles and references.
 
 use std::borrow::Cow;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use salvo::http::StatusCode;
 use serde_json::{Value, json};
@@ -52,9 +52,14 @@ pub(super) fn from_field<'r>(
     }
 }
 
-/// The display names of referenced records, by resource and id.
+/// The display names of referenced records.
 #[derive(Debug, Default)]
-pub(super) struct DisplayNames(HashMap<(&'static str, i64), String>);
+pub(super) struct DisplayNames {
+    /// By resource and id.
+    names: HashMap<(&'static str, i64), String>,
+    /// Names that several records have, by resource.
+    shared: HashSet<(&'static str, String)>,
+}
 
 impl DisplayNames {
     /// Reads the names of the records that these fields refer to, with one API request for each resource. Records that
@@ -133,7 +138,7 @@ impl DisplayNames {
             }
             for record in fetch_many::records(entry, &response)? {
                 if let Some(id) = record["id"].as_i64() {
-                    self.0.insert((entry.meta.name, id), of(entry, &record));
+                    self.names.insert((entry.meta.name, id), of(entry, &record));
                 }
             }
         }
@@ -141,11 +146,30 @@ impl DisplayNames {
     }
 
     pub(super) fn extend(&mut self, other: DisplayNames) {
-        self.0.extend(other.0);
+        self.names.extend(other.names);
+        self.shared.extend(other.shared);
+    }
+
+    /// Looks up if several records have this name. A name that the API refuses, such as a very long one, has none.
+    pub(super) async fn look_up_shared(&mut self, request: &PanelRequest<'_>, resource: &'static str, name: &str) {
+        let entry = request.state.catalog.linked(resource);
+        if !is_listable(request, entry) {
+            return;
+        }
+        let found = find(request, entry, name).await.unwrap_or_default();
+        let folded = name.trim().to_lowercase();
+        if found.iter().filter(|(_, found)| found.trim().to_lowercase() == folded).count() > 1 {
+            self.shared.insert((resource, name.to_string()));
+        }
+    }
+
+    /// Returns true if several records were found with this name.
+    pub(super) fn is_shared(&self, resource: &'static str, name: &str) -> bool {
+        self.shared.contains(&(resource, name.to_string()))
     }
 
     pub(super) fn get(&self, resource: &'static str, id: i64) -> Option<&str> {
-        self.0.get(&(resource, id)).map(String::as_str)
+        self.names.get(&(resource, id)).map(String::as_str)
     }
 }
 
@@ -184,18 +208,22 @@ pub(super) async fn search(request: &PanelRequest<'_>, plural: &str) -> Result<R
     let entry =
         request.state.catalog.by_plural(plural).filter(|entry| is_listable(request, entry)).ok_or(Error::NotFound)?;
     let typed = request.raw.query_pairs()?.into_iter().find(|pair| pair.name == "q").map(|pair| pair.value);
-    let typed = typed.unwrap_or_default();
-    let typed = typed.trim();
+    let found = find(request, entry, &typed.unwrap_or_default()).await?;
+    let suggestions: Vec<Value> = found.into_iter().map(|(id, title)| json!({ "id": id, "title": title })).collect();
+    Ok(Response::json(StatusCode::OK, json!(suggestions).to_string().into_bytes()))
+}
+
+/// The first records whose name contains a text: id and name.
+async fn find(request: &PanelRequest<'_>, entry: &Entry, text: &str) -> Result<Vec<(Value, String)>> {
+    let text = text.trim();
     let mut query = format!("per_page={MAX_SUGGESTIONS}&count=none");
     if let Some(field) = name_field(entry) {
         query.push_str(&format!("&fields=id,{0}&sort={0}", field.name));
-        if !typed.is_empty() && allows(field, Predicate::Cont, field.kind) {
-            query.push_str(&format!("&q[{}_cont]={}", field.name, url::encode(typed)));
+        if !text.is_empty() && allows(field, Predicate::Cont, field.kind) {
+            query.push_str(&format!("&q[{}_cont]={}", field.name, url::encode(text)));
         }
     }
     let body = request.get_json(&format!("/{}?{query}", entry.meta.path)).await?;
     let found = body[entry.meta.plural].as_array().into_iter().flatten();
-    let suggestions: Vec<Value> =
-        found.map(|record| json!({ "id": record["id"], "title": of(entry, record) })).collect();
-    Ok(Response::json(StatusCode::OK, json!(suggestions).to_string().into_bytes()))
+    Ok(found.map(|record| (record["id"].clone(), of(entry, record))).collect())
 }

@@ -40,7 +40,7 @@ use charter_platform::attachment::S3Config;
 use charter_platform::auth::session::{self as auth_session, CookieSession};
 use format::locale::LocaleCache;
 use list::{saved_views, trash};
-use record::{action, attachments, form, history};
+use record::{action, attachments, form, form_save, history};
 use request::{PanelRequest, RawRequest};
 use session::{account, cookie, sign_in};
 use target::Target;
@@ -219,8 +219,8 @@ impl Panel {
                     (false, [NEW]) if target.is_list() => form::new(request, &target).await,
                     (false, [EDIT]) if !target.is_list() => form::edit(request, &target).await,
                     (false, [HISTORY]) if !target.is_list() => history::show(request, &target).await,
-                    (true, []) if target.is_list() => form::create(request, &target, &form).await,
-                    (true, []) => form::update(request, &target, &form).await,
+                    (true, []) if target.is_list() => form_save::create(request, &target, &form).await,
+                    (true, []) => form_save::update(request, &target, &form).await,
                     (true, [DELETE]) if !target.is_list() => record::delete(request, &target, &form).await,
                     (true, [RESTORE]) if !target.is_list() && target.entry.meta.keeps_deleted() => {
                         trash::restore(request, &target, &form).await

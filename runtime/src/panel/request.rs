@@ -30,8 +30,8 @@ use charter_core::query::{Pair, decode};
 use charter_core::trace::TRACEPARENT;
 use charter_platform::auth::SignedIn;
 
-/// Limit of a form of a signed-in user, in bytes.
-const MAX_FORM_BYTES: usize = 4 << 20;
+/// Limit of a form of a signed-in user, in bytes. A form has old and new texts, each of up to three bytes per byte.
+const MAX_FORM_BYTES: usize = 8 << 20;
 
 const MAX_FORM_FIELDS: usize = 10_000;
 

@@ -5,7 +5,10 @@ use serde_json::{Map, Value, json};
 
 use crate::panel::display_name::DisplayNames;
 use crate::panel::format::labels;
+use crate::panel::format::number_input;
 use crate::panel::format::value::{self, Placement};
+use crate::panel::record::field_error::{FieldError, RefusedValue};
+use crate::panel::record::form_snapshot::{self, FormSnapshot};
 use crate::panel::record::input::{self, InputOptions};
 use crate::panel::record::{choices, form_decode};
 use crate::panel::request::PanelRequest;
@@ -105,7 +108,7 @@ impl EditableField {
             referenced_name: None,
             display: None,
         };
-        input::render(request, kind, rules, &options)
+        html! { (FormSnapshot::of_locale(&request.locale).render()) (input::render(request, kind, rules, &options)) }
     }
 
     /// Returns true if an input with this name belongs to the field.
@@ -125,7 +128,8 @@ impl EditableField {
             EditableField::Field(_) => &[],
             EditableField::Custom(definition) => std::slice::from_ref(definition),
         };
-        let mut record = form_decode::decode(catalog, fields, definitions, request.locale.zone, &pairs, false)?;
+        let snapshot = FormSnapshot::parse(form, &request.locale)?;
+        let mut record = form_decode::decode(catalog, fields, definitions, &snapshot, &pairs, false)?;
         let value = match self {
             EditableField::Field(field) => record.get_mut(field.name),
             EditableField::Custom(definition) => {
@@ -143,17 +147,38 @@ impl EditableField {
         }
     }
 
+    fn kind(&self) -> Kind {
+        match self {
+            EditableField::Field(field) => field.kind,
+            EditableField::Custom(definition) => {
+                CustomFieldType::from_name(&definition.field_type).map_or(Kind::Text, CustomFieldType::kind)
+            }
+        }
+    }
+
     /// The value as the API will return it.
     ///
     /// # Errors
     /// The message, if no record can have the value.
-    pub(crate) fn validate(&self, value: &Value) -> std::result::Result<Value, String> {
+    pub(crate) fn validate(
+        &self,
+        request: &PanelRequest<'_>,
+        target: &Target<'_>,
+        value: &Value,
+    ) -> std::result::Result<Value, String> {
         let text = value.as_str().unwrap_or_default();
+        let refused =
+            RefusedValue { fields: target.entry.meta.fields, field: self.declared(), kind: self.kind(), value };
+        let error = |message: String| {
+            FieldError::of(request, &refused, &DisplayNames::default(), &[message]).at_input(&self.label())
+        };
+        if number_input::unreadable_text(self.kind(), value).is_some() {
+            return Err(error(String::new()));
+        }
         match self {
             EditableField::Field(field) => {
                 if !text.is_empty() {
-                    read_value(field.kind, text)
-                        .map_err(|message| input::describe_errors(field.kind, value, &[message]))?;
+                    read_value(field.kind, text).map_err(error)?;
                 }
                 Ok(form_decode::to_api_value(field.kind, value))
             }
@@ -163,7 +188,7 @@ impl EditableField {
                 let mut merged = merge(Map::new(), &entered, one, false, &mut errors);
                 match errors.is_empty() {
                     true => Ok(merged.remove(&definition.name).unwrap_or_default()),
-                    false => Err(errors.messages(&self.name())),
+                    false => Err(error(errors.messages(&self.name()))),
                 }
             }
         }
@@ -190,9 +215,10 @@ impl EditableField {
 
     /// The field and its new value as hidden inputs.
     pub(crate) fn value_inputs(&self, form: &[Pair]) -> Markup {
+        let is_sent = |pair: &&Pair| self.has_input(&pair.name) || pair.name == form_snapshot::INPUT;
         html! {
             input type="hidden" name="_field" value=(self.name());
-            @for pair in form.iter().filter(|pair| self.has_input(&pair.name)) { input type="hidden" name=(pair.name) value=(pair.value); }
+            @for pair in form.iter().filter(is_sent) { input type="hidden" name=(pair.name) value=(pair.value); }
         }
     }
 }

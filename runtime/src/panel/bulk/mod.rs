@@ -148,7 +148,7 @@ impl BulkRequest<'_> {
                 input type="hidden" name="_field" value=(field.name());
                 div .field .invalid[problem.is_some()] { label for="value" { (label) }
                     (field.render_input(self.request, self.target, value, problem.is_some()))
-                    @if let Some(message) = problem { p .error #value-error { (label) " " (message) } }
+                    @if let Some(message) = problem { p .error #value-error { (message) } }
                     p .help { "The new value for " (self.count_label()) "." @if field.is_clearable() { " Leave the field empty to clear it." } } }
                 div .buttons { button .primary { "Preview" } (self.cancel_link()) }
             }

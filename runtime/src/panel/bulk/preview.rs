@@ -77,7 +77,7 @@ impl BulkRequest<'_> {
             return Err(layout::not_permitted());
         }
         let value = field.decode(self.request, self.target, form)?;
-        let new = match field.validate(&value) {
+        let new = match field.validate(self.request, self.target, &value) {
             Ok(new) => field.patch(new),
             Err(problem) => return Ok(self.value_form(field, &value, Some(&problem))),
         };

@@ -4,5 +4,7 @@ pub(super) mod datetime;
 pub(super) mod labels;
 pub(super) mod locale;
 pub(super) mod money;
+pub(super) mod number_input;
+pub(super) mod pattern_words;
 pub(super) mod size;
 pub(super) mod value;

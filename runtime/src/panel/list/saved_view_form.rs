@@ -29,7 +29,7 @@ const ORIGINAL_FILTERS_INPUT: &str = "_filters";
 const RELOAD_BUTTON: &str = "_again";
 
 /// Fields of a saved view with special inputs.
-const COLUMNS: &str = "columns";
+pub(crate) const COLUMNS: &str = "columns";
 const SORT_COLUMN: &str = "sort_column";
 pub(crate) const FILTERS: &str = "filters";
 
@@ -156,6 +156,8 @@ async fn condition_inputs(request: &PanelRequest<'_>, columns: &[Column], filter
 
 /// The special fields of a saved view form.
 pub(crate) struct DecodedView {
+    /// The columns in their order, if they have inputs.
+    pub columns: Option<Value>,
     /// The conditions, if they have inputs.
     pub filters: Option<Value>,
     /// The plural of the listed resource.
@@ -185,7 +187,7 @@ pub(crate) async fn decode(
     let value = |name: &str| form_value(form, name);
     let (filter_pairs, rest): (Vec<Pair>, Vec<Pair>) =
         form.iter().cloned().partition(|pair| is_filter_input(&pair.name));
-    let (columns, mut rest): (Vec<Pair>, Vec<Pair>) = rest.into_iter().partition(|pair| pair.name == COLUMNS_INPUT);
+    let (columns, rest): (Vec<Pair>, Vec<Pair>) = rest.into_iter().partition(|pair| pair.name == COLUMNS_INPUT);
     // Columns and conditions of another list than the chosen one are discarded.
     let chosen = value("entity_type");
     let list = value(LIST_INPUT).filter(|plural| chosen.is_none_or(|chosen| chosen == *plural));
@@ -193,9 +195,7 @@ pub(crate) async fn decode(
     let has_columns = !columns.is_empty();
     let mut names: Vec<String> = columns.into_iter().map(|pair| pair.value).filter(|name| !name.is_empty()).collect();
     form.iter().filter_map(ColumnMove::from_pair).for_each(|column_move| column_move.apply(&mut names));
-    // An empty element means that no column is chosen.
-    let names = std::iter::once(String::new()).chain(names).filter(|_| has_columns);
-    rest.extend(names.map(|value| Pair { name: COLUMNS_INPUT.into(), value }));
+    let columns = has_columns.then(|| names.into());
     let filters = match value(ORIGINAL_FILTERS_INPUT) {
         None => None,
         Some(original) => {
@@ -205,5 +205,5 @@ pub(crate) async fn decode(
             Some(unchanged.unwrap_or_else(|| params.filters_json()))
         }
     };
-    Ok((rest, Some(DecodedView { filters, plural: list.meta.plural.to_string() })))
+    Ok((rest, Some(DecodedView { columns, filters, plural: list.meta.plural.to_string() })))
 }

@@ -4,6 +4,8 @@ use maud::{Markup, html};
 use salvo::http::StatusCode;
 use serde_json::{Map, Value};
 
+use super::field_error::{FieldError, RefusedValue};
+use super::form_snapshot::FormSnapshot;
 use super::{choices, form_decode, input};
 use crate::panel::api::ApiResponse;
 use crate::panel::display_name::{self, DisplayNames};
@@ -112,7 +114,8 @@ pub(crate) async fn run(
     let is_get = action.method == ActionMethod::Get;
     let sent = if is_get { request.raw.query_pairs()? } else { form.to_vec() };
     let catalog = &request.state.catalog;
-    let values = form_decode::decode(catalog, action.input, &[], request.locale.zone, &sent, true)?;
+    let snapshot = FormSnapshot::parse(&sent, &request.locale)?;
+    let values = form_decode::decode(catalog, action.input, &[], &snapshot, &sent, true)?;
     if form.is_empty() && values.is_empty() {
         return action_page(request, target, action, &values, None, &html! {}, StatusCode::OK).await;
     }
@@ -194,6 +197,7 @@ async fn action_page(
         (result)
         form .record method=(if action.method == ActionMethod::Get { "get" } else { "post" }) action={ (target.path()) "/" (action.name) } novalidate {
             @if action.method == ActionMethod::Post { (layout::csrf_input(request)) }
+            @if !action.input.is_empty() { (FormSnapshot::of_locale(&request.locale).render()) }
             @for field in action.input {
                 @let errors = problem.errors.get(field.name);
                 @let id = format!("field-{}", field.name);
@@ -206,7 +210,7 @@ async fn action_page(
                 div .field .invalid[errors.is_some()] {
                     label for=(id) { (labels::field(field)) @if field.required { " " span .required { "*" } } }
                     (input::render(request, field.kind, field.rules, &options))
-                    @if let Some(messages) = errors { p .error id={ (id) "-error" } { (labels::field(field)) " " (input::describe_errors(field.kind, &value, messages)) } }
+                    @if let Some(messages) = errors { p .error id={ (id) "-error" } { @let refused = RefusedValue { fields: action.input, field: Some(field), kind: field.kind, value: &value }; (FieldError::of(request, &refused, &display_names, messages).at_input(&labels::field(field))) } }
                     @if !labels::help(field).is_empty() { p .help { (labels::render_code(labels::help(field))) } }
                 }
             }

@@ -4,7 +4,6 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 use super::choices::Choice;
-use super::form_roundtrip::{self, InputKind};
 use super::input::InputOptions;
 use crate::panel::format::labels;
 
@@ -47,7 +46,6 @@ pub(super) fn checkbox_matrix(options: &InputOptions<'_>, choices: &[Choice]) ->
     let label_in_group =
         |word: &str| word.split_once([':', '.']).map_or_else(|| word.to_string(), |(_, rest)| labels::from_name(rest));
     html! {
-        (form_roundtrip::original_input(InputKind::Checkboxes, &format!("{}[]", options.name), options.value))
         input type="hidden" name={ (options.name) "[]" } value="";
         table .matrix id=(options.id) tabindex="-1" aria-describedby=[&options.described_by] {
             tbody {

@@ -1,80 +1,165 @@
-//! Edit conflict: the notice that lists where the saved record and the form differ.
+//! Edit conflict: the notice above the form, and the choice between three values of a field that both users changed.
 
 use maud::{Markup, html};
 use serde_json::Value;
 
-use super::{form_decode, input};
-use crate::panel::display_name::DisplayNames;
-use crate::panel::format::labels;
+use super::form::RecordForm;
+use super::{form_decode, form_fields, input};
 use crate::panel::format::value::{self, Placement};
-use crate::panel::request::PanelRequest;
+use crate::panel::format::{labels, number_input};
+use crate::panel::request::form_value;
 use charter_core::catalog::Entry;
-use charter_core::custom_field::{CustomFieldType, Definition};
-use charter_core::error::Result;
+use charter_core::custom_field::CustomFieldType;
 use charter_core::meta::{FieldMeta, Kind};
+use charter_core::query::Pair;
 
-/// The notice above the form.
-///
-/// # Errors
-/// When the database fails.
-pub(super) async fn render(
-    request: &PanelRequest<'_>,
-    entry: &Entry,
-    definitions: &[Definition],
-    saved: &Value,
-    sent: &Value,
-) -> Result<Markup> {
-    let fields: Vec<&'static FieldMeta> = entry.meta.fields.iter().collect();
-    let mut ours = form_decode::with_numeric_ids(&fields, sent);
-    for field in &fields {
-        if let Some(value) = ours.get_mut(field.name) {
-            *value = form_decode::to_api_value(field.kind, value);
+/// Name prefix of the radio buttons.
+const CHOICE_PREFIX: &str = "_take.";
+
+/// The value that the user takes for a field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Choice {
+    Before,
+    Theirs,
+    Mine,
+}
+
+impl Choice {
+    const ALL: [(Choice, &str, &str); 3] =
+        [(Choice::Before, "before", "Before"), (Choice::Theirs, "theirs", "Theirs"), (Choice::Mine, "mine", "Mine")];
+
+    /// The choice for a field in a form. An id has the choice of its polymorphic type, and the reverse.
+    pub(super) fn from_form(form: &[Pair], fields: &[FieldMeta], name: &str) -> Option<Choice> {
+        let sent = form_value(form, &format!("{CHOICE_PREFIX}{}", choice_name(fields, name)))?;
+        Choice::ALL.into_iter().find(|(_, known, _)| *known == sent).map(|(choice, ..)| choice)
+    }
+}
+
+/// The field that has the radio buttons for a field: the id of a polymorphic reference also has those of its type.
+pub(super) fn choice_name<'n>(fields: &'n [FieldMeta], name: &'n str) -> &'n str {
+    let is_id = |field: &&FieldMeta| matches!(field.kind, Kind::PolymorphicRef { type_field } if type_field == name);
+    fields.iter().find(is_id).map_or(name, |field| field.name)
+}
+
+/// The notice above the form: the fields that only they changed, and those to choose.
+pub(super) fn notice(form: &RecordForm<'_>, theirs: &[String]) -> Markup {
+    let their_labels: Vec<String> = theirs.iter().map(|name| form.label_of(name)).collect();
+    let fields = form.target.entry.meta.fields;
+    let to_choose = form.snapshot.conflicts.keys().filter(|name| choice_name(fields, name) == *name);
+    html! {
+        p { strong { "Somebody else changed this record after you opened it. Your changes are not saved yet." } }
+        @if !theirs.is_empty() { p { "Only they changed these fields, which have their values now: " (their_labels.join(", ")) "." } }
+        p { "You both changed these fields. Choose a value for each, then save:" }
+        ul { @for name in to_choose { li { a href={ "#" (choice_id(name)) } { (form.label_of(name)) } } } }
+    }
+}
+
+fn choice_id(name: &str) -> String {
+    format!("choice-{}", form_fields::input_id(name))
+}
+
+impl RecordForm<'_> {
+    /// The input of a field, below the choice between its values if it has a conflict.
+    pub(super) fn with_choice(&self, name: &str, input: Markup) -> Markup {
+        let Some(before) = self.snapshot.conflicts.get(name) else { return input };
+        if choice_name(self.target.entry.meta.fields, name) != name {
+            return input;
+        }
+        let theirs = self.snapshot.value(name).cloned().unwrap_or_default();
+        let mine = self.record.pointer(&format!("/{}", name.replace('.', "/"))).cloned().unwrap_or_default();
+        let type_field = match self.target.entry.field(name).map(|field| field.kind) {
+            Some(Kind::PolymorphicRef { type_field }) => Some(type_field),
+            _ => None,
+        };
+        let before_type = type_field.and_then(|name| self.snapshot.conflicts.get(name)?.first()?.as_str());
+        let theirs_type = type_field.and_then(|name| self.snapshot.value(name)?.as_str());
+        let mine_type = type_field.and_then(|name| self.record[name].as_str());
+        let shown = |choice: Choice| match choice {
+            Choice::Before => before.first().map(|before| self.show_value(name, before, before_type)),
+            Choice::Theirs => Some(self.show_value(name, &theirs, theirs_type)),
+            Choice::Mine => Some(self.show_value(name, &mine, mine_type)),
+        };
+        let chosen = self.choices.get(name);
+        html! {
+            div .conflict {
+                fieldset .field.radio #(choice_id(name)) tabindex="-1" {
+                    legend { (self.label_of(name)) ": you and somebody else changed it" }
+                    div .choices {
+                        @for (choice, word, label) in Choice::ALL {
+                            @if let Some(value) = shown(choice) {
+                                label .box {
+                                    input type="radio" name={ (CHOICE_PREFIX) (name) } value=(word) checked[chosen == Some(&choice)];
+                                    " " strong { (label) ":" } " " (value)
+                                }
+                            }
+                        }
+                    }
+                }
+                // Hidden while another value is chosen, so that an edit of it is not lost.
+                div .mine { (input) }
+            }
         }
     }
-    // Fields that the API never returns are not compared.
-    let differing: Vec<&'static FieldMeta> = fields
-        .iter()
-        .copied()
-        .filter(|field| field.kind != Kind::CustomFields)
-        .filter(|field| {
-            ours.get(field.name).zip(saved.get(field.name)).is_some_and(|(ours, saved)| !is_same(ours, saved))
-        })
-        .collect();
-    let display_names =
-        DisplayNames::load_for_fields(request, entry, &differing, &[saved.clone(), ours.clone()]).await?;
-    // Values are not truncated, because they may differ at the end.
-    let shown =
-        |record: &Value, field| value::render_field(request, entry, field, record, &display_names, Placement::Page);
-    let custom = definitions.iter().filter_map(|definition| {
-        let kind = CustomFieldType::from_name(&definition.field_type)?.kind();
-        let name = definition.name.as_str();
-        let (saved, ours) =
-            (&saved["custom_fields"][name], form_decode::to_api_value(kind, ours["custom_fields"].get(name)?));
-        let shown = |value: &Value| value::render_custom_field(request, Some(definition), value, Placement::Page);
-        (!is_same(&ours, saved)).then(|| (&definition.label, shown(saved), shown(&ours)))
-    });
-    Ok(html! {
-        p { strong { "Somebody else changed this record after you opened it." } " Saving again overwrites their changes." }
-        ul {
-            @for field in differing { (difference(&labels::field(field), &shown(saved, field), &shown(&ours, field))) }
-            @for (label, saved, ours) in custom { (difference(label, &saved, &ours)) }
-        }
-    })
-}
 
-fn difference(label: &str, saved: &Markup, ours: &Markup) -> Markup {
-    html! { li { (label) ": now " strong { (saved) } ", yours " strong { (ours) } } }
-}
+    /// A value of the API or of a form, without links: a link in a label would leave the form.
+    fn show_value(&self, name: &str, value: &Value, type_name: Option<&str>) -> Markup {
+        if let Some(definition) = self.definitions.iter().find(|known| format!("custom_fields.{}", known.name) == name)
+        {
+            let kind = CustomFieldType::from_name(&definition.field_type).map_or(Kind::Text, CustomFieldType::kind);
+            return match number_input::unreadable_text(kind, value) {
+                Some(text) => html! { (text) },
+                None => {
+                    let value = form_decode::to_api_value(kind, value);
+                    value::render_custom_field(self.request, Some(definition), &value, Placement::Page)
+                }
+            };
+        }
+        match self.target.entry.field(name) {
+            Some(field) => self.show_field(field, value, type_name),
+            None => html! { (input::to_text(value)) },
+        }
+    }
 
-/// Returns true if two values are the same in a form. Of embedded records only the fields in the form are compared.
-fn is_same(ours: &Value, saved: &Value) -> bool {
-    match (ours, saved) {
-        (Value::Array(ours), Value::Array(saved)) => {
-            ours.len() == saved.len() && ours.iter().zip(saved).all(|(ours, saved)| is_same(ours, saved))
+    fn show_field(&self, field: &'static FieldMeta, value: &Value, type_name: Option<&str>) -> Markup {
+        let catalog = &self.request.state.catalog;
+        let name_of = |referenced: &Entry, id: &Value| {
+            let number = id.as_i64().or_else(|| id.as_str()?.trim().parse().ok());
+            let known = number.and_then(|id| self.display_names.get(referenced.meta.name, id));
+            known.map_or_else(|| format!("{} {}", referenced.meta.label, input::to_text(id)), String::from)
+        };
+        if let Some(text) = number_input::unreadable_text(field.kind, value) {
+            return html! { (text) };
         }
-        (Value::Object(ours), Value::Object(saved)) => {
-            ours.iter().all(|(name, ours)| is_same(ours, saved.get(name).unwrap_or(&Value::Null)))
+        if form_decode::is_empty(value) || value.as_array().is_some_and(Vec::is_empty) {
+            return value::render_empty();
         }
-        _ => input::to_text(ours) == input::to_text(saved),
+        match field.kind {
+            Kind::Ref { resource } => html! { (name_of(catalog.linked(resource), value)) },
+            Kind::PolymorphicRef { .. } => match type_name.and_then(|name| catalog.by_type(name)) {
+                Some(referenced) => html! { (name_of(referenced, value)) },
+                None => html! { (input::to_text(value)) },
+            },
+            Kind::RefList { resource } => {
+                let names = value.as_array().into_iter().flatten().map(|id| name_of(catalog.linked(resource), id));
+                html! { (names.collect::<Vec<_>>().join(", ")) }
+            }
+            Kind::Embedded { resource, by } => {
+                let referenced = catalog.linked(resource);
+                let rows = value.as_array().into_iter().flatten();
+                html! {
+                    @for (number, row) in rows.enumerate() {
+                        @if number > 0 { "; " }
+                        @for (index, inner) in form_fields::row_fields(referenced, by).enumerate() {
+                            @if index > 0 { ", " }
+                            (labels::field(inner)) " " (self.show_field(inner, row.get(inner.name).unwrap_or(&Value::Null), None))
+                        }
+                    }
+                }
+            }
+            kind => {
+                let value = form_decode::to_api_value(kind, value);
+                value::render_unlinked(self.request, field, kind, &value, Placement::Page)
+            }
+        }
     }
 }

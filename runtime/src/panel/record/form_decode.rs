@@ -5,8 +5,10 @@ use std::collections::HashSet;
 use chrono::SecondsFormat;
 use serde_json::{Map, Value};
 
-use super::{form_roundtrip, input};
-use crate::panel::format::datetime;
+use super::form_roundtrip::{self, InputSpec};
+use super::form_snapshot::FormSnapshot;
+use super::input;
+use crate::panel::format::{datetime, number_input};
 use crate::panel::request::PanelRequest;
 use crate::panel::target::Target;
 use crate::server::form_to_json;
@@ -16,7 +18,8 @@ use charter_core::error::{Error, Result};
 use charter_core::meta::{Access, DefaultValue, FieldMeta, Kind};
 use charter_core::query::Pair;
 
-/// Decodes a form. A new record omits empty fields, which then get their defaults.
+/// Decodes a form. An input that was not edited has the value of the snapshot. A new record omits empty fields, which then
+/// get their defaults.
 ///
 /// # Errors
 /// [`Error::Malformed`] if the names of the form contradict each other.
@@ -24,23 +27,21 @@ pub(crate) fn decode(
     catalog: &Catalog,
     fields: &[FieldMeta],
     definitions: &[Definition],
-    zone: chrono_tz::Tz,
+    snapshot: &FormSnapshot,
     form: &[Pair],
     is_new: bool,
 ) -> Result<Map<String, Value>> {
-    let originals = form_roundtrip::originals(form);
-    let fields_sent = form.iter().filter(|pair| !pair.name.starts_with('_'));
-    let pairs: Vec<Pair> = fields_sent
-        .map(|pair| form_roundtrip::restore_untouched(originals.get(pair.name.as_str()), pair, zone))
-        .collect();
-    let bytes = form_to_json(pairs)?;
+    let pairs = form.iter().filter(|pair| !pair.name.starts_with('_'));
+    let pairs =
+        pairs.map(|pair| Pair { name: pair.name.clone(), value: form_roundtrip::normalize_newlines(&pair.value) });
+    let bytes = form_to_json(pairs.collect())?;
     let Value::Object(mut record) = serde_json::from_slice(&bytes).map_err(Error::internal)? else {
         return Ok(Map::new());
     };
+    let decoder = Decoder { catalog, snapshot };
     for field in fields {
         if let Some(value) = record.get_mut(field.name) {
-            let decoded = decode_value(catalog, field.kind, value.take(), zone);
-            *value = form_roundtrip::restore_order(originals.get(format!("{}[]", field.name).as_str()), decoded);
+            *value = decoder.decode(InputSpec::of(field), value.take(), snapshot.value(field.name));
         }
     }
     // A field that is never shown keeps its value, unless a new one is entered.
@@ -54,7 +55,8 @@ pub(crate) fn decode(
             let definition = definitions.iter().find(|definition| definition.name == *name);
             let kind = definition.and_then(|definition| CustomFieldType::from_name(&definition.field_type));
             if let Some(kind) = kind {
-                *value = decode_value(catalog, kind.kind(), value.take(), zone);
+                let original = snapshot.value(&format!("custom_fields.{name}"));
+                *value = decoder.decode(InputSpec::of_kind(kind.kind()), value.take(), original);
             }
         }
         if is_new {
@@ -79,58 +81,79 @@ pub(crate) fn to_api_value(kind: Kind, value: &Value) -> Value {
     }
 }
 
-fn decode_value(catalog: &Catalog, kind: Kind, value: Value, zone: chrono_tz::Tz) -> Value {
-    match (kind, value) {
-        (Kind::Timestamp { .. }, Value::String(text)) if !text.is_empty() => {
-            Value::String(datetime::from_input(zone, &text))
+/// Decodes the values of a form, in the form in which its page showed them.
+struct Decoder<'d> {
+    catalog: &'d Catalog,
+    snapshot: &'d FormSnapshot,
+}
+
+impl Decoder<'_> {
+    fn decode(&self, input: InputSpec, sent: Value, original: Option<&Value>) -> Value {
+        if let Some(original) =
+            original.filter(|original| form_roundtrip::is_untouched(input, original, &sent, self.snapshot))
+        {
+            return original.clone();
         }
-        (Kind::StringList { .. } | Kind::RefList { .. }, Value::Object(map)) => {
-            let text = |name: &str| map.get(name).and_then(Value::as_str);
-            // An untouched list is sent as JSON by `form_roundtrip`.
-            let original = text("json").and_then(|json| serde_json::from_str(json).ok());
-            original.unwrap_or_else(|| form_roundtrip::parse_lines(text("lines").unwrap_or_default()).into())
-        }
-        (Kind::StringList { .. } | Kind::RefList { .. }, Value::Array(list)) => {
-            list.into_iter().filter(|value| !is_empty(value)).collect()
-        }
-        (Kind::Json, Value::Object(map)) => {
-            let text = map.get("json").and_then(Value::as_str).unwrap_or_default();
-            serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_string()))
-        }
-        (Kind::Embedded { resource, .. }, Value::Array(list)) => {
-            let entry: &Entry = catalog.linked(resource);
-            let decode_row = |element: Value| match element {
-                Value::Object(mut fields) => {
-                    // A row without input is omitted, which removes an existing record. Unchecked checkboxes and the
-                    // defaults of a new row are no input.
-                    let is_new = !fields.contains_key("id");
-                    let is_default = |name: &str, value: &Value| match entry.field(name).map(|field| field.default) {
-                        Some(DefaultValue::Literal(text)) => value == text,
-                        Some(DefaultValue::Now | DefaultValue::Caller) => true,
-                        Some(DefaultValue::None | DefaultValue::Hook) | None => false,
-                    };
-                    let is_input = |(name, value): (&String, &Value)| {
-                        name != "id" && value != "false" && !is_empty(value) && !(is_new && is_default(name, value))
-                    };
-                    if !fields.iter().any(is_input) {
-                        return None;
-                    }
-                    // In an existing record an empty value clears the field.
-                    if is_new {
-                        fields.retain(|_, value| !is_empty(value));
-                    }
-                    for field in entry.meta.fields {
-                        if let Some(value) = fields.get_mut(field.name) {
-                            *value = decode_value(catalog, field.kind, value.take(), zone);
-                        }
-                    }
-                    Some(Value::Object(fields))
+        match (input.kind, sent) {
+            (Kind::Timestamp { .. }, Value::String(text)) if !text.is_empty() => {
+                Value::String(datetime::from_input(self.snapshot.zone, &text))
+            }
+            (kind, Value::String(text)) if number_input::is_number(kind) && !text.trim().is_empty() => {
+                match self.snapshot.separators.as_ref().map(|separators| separators.read(&text)) {
+                    None => Value::String(text),
+                    Some(Ok(number)) => Value::String(number),
+                    Some(Err(_)) => number_input::unreadable(&text),
                 }
-                _ => None,
-            };
-            list.into_iter().filter_map(decode_row).collect()
+            }
+            (Kind::StringList { .. } | Kind::RefList { .. }, Value::Object(map)) => {
+                let text = map.get("lines").and_then(Value::as_str).unwrap_or_default();
+                form_roundtrip::parse_lines(text).into()
+            }
+            (Kind::StringList { .. } | Kind::RefList { .. }, Value::Array(list)) => {
+                list.into_iter().filter(|value| !is_empty(value)).collect()
+            }
+            (Kind::Json, Value::Object(map)) => {
+                let text = map.get("json").and_then(Value::as_str).unwrap_or_default();
+                serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_string()))
+            }
+            (Kind::Embedded { resource, .. }, Value::Array(list)) => {
+                let entry = self.catalog.linked(resource);
+                list.into_iter().filter_map(|row| self.decode_row(entry, row, original)).collect()
+            }
+            (_, value) => value,
         }
-        (_, value) => value,
+    }
+
+    /// A row of embedded records. A row without input is omitted, which removes an existing record. Unchecked checkboxes
+    /// and the defaults of a new row are no input.
+    fn decode_row(&self, entry: &Entry, row: Value, originals: Option<&Value>) -> Option<Value> {
+        let Value::Object(mut fields) = row else { return None };
+        let id = fields.get("id").map(input::to_text);
+        let mut originals = originals.and_then(Value::as_array).into_iter().flatten();
+        let original = id.as_ref().and_then(|id| originals.find(|row| input::to_text(&row["id"]) == *id));
+        for field in entry.meta.fields.iter().filter(|field| field.name != "id") {
+            if let Some(value) = fields.get_mut(field.name) {
+                let original = original.and_then(|row| row.get(field.name));
+                *value = self.decode(InputSpec::in_row(field), value.take(), original);
+            }
+        }
+        let is_default = |name: &str, value: &Value| match entry.field(name).map(|field| field.default) {
+            Some(DefaultValue::Literal(text)) => value == text,
+            Some(DefaultValue::Now | DefaultValue::Caller) => true,
+            Some(DefaultValue::None | DefaultValue::Hook) | None => false,
+        };
+        let is_input = |(name, value): (&String, &Value)| {
+            let is_blank = is_empty(value) || matches!(input::to_text(value).as_str(), "" | "false" | "[]");
+            name != "id" && !is_blank && !(id.is_none() && is_default(name, value))
+        };
+        if !fields.iter().any(is_input) {
+            return None;
+        }
+        // In an existing record an empty value clears the field.
+        if id.is_none() {
+            fields.retain(|_, value| !is_empty(value));
+        }
+        Some(Value::Object(fields))
     }
 }
 
@@ -149,7 +172,7 @@ pub(crate) fn remove_stale_row_ids(sent: &mut Value, current: &Value, fields: &[
 }
 
 pub(crate) fn is_empty(value: &Value) -> bool {
-    value.as_str().is_some_and(str::is_empty)
+    value.is_null() || value.as_str().is_some_and(str::is_empty)
 }
 
 /// The record with the ids of references as numbers instead of text.

@@ -3,13 +3,15 @@
 use maud::{Markup, html};
 use serde_json::Value;
 
+use super::field_error::{FieldError, RefusedValue};
 use super::form::RecordForm;
 use super::input::{self, InputOptions};
 use super::{choices, form_decode};
 use crate::panel::api::Problem;
 use crate::panel::format::labels;
+use crate::panel::format::number_input::Separators;
 use charter_core::catalog::Entry;
-use charter_core::custom_field::Definition;
+use charter_core::custom_field::{CustomFieldType, Definition};
 use charter_core::meta::{Access, FieldMeta, Kind};
 
 impl RecordForm<'_> {
@@ -30,16 +32,16 @@ impl RecordForm<'_> {
                 @if problem.errors.is_empty() { p { (problem.message) } } @else { p { strong { "The record was not saved. Correct these errors:" } } }
                 ul {
                     @for (name, messages) in &problem.errors {
-                        @if has_input(name) { li { a href={ "#" (input_id(name)) } { (self.label_of(name)) } " " (self.describe(name, messages)) } }
+                        @if has_input(name) { li { a href={ "#" (input_id(name)) } { (self.label_of(name)) } (self.error_of(name, messages).after_label()) } }
                     }
-                    @for (name, messages) in others { li { (self.label_of(name)) " " (self.describe(name, messages)) } }
+                    @for (name, messages) in others { li { (self.label_of(name)) (self.error_of(name, messages).after_label()) } }
                 }
             }
         }
     }
 
     /// The label for a field of the API's errors: `Participants 1: Member` for `participants.0.member_id`.
-    fn label_of(&self, name: &str) -> String {
+    pub(super) fn label_of(&self, name: &str) -> String {
         let entry = self.target.entry;
         let (first, rest) = name.split_once('.').unwrap_or((name, ""));
         let Some(field) = entry.field(first) else { return labels::from_name(name) };
@@ -58,30 +60,44 @@ impl RecordForm<'_> {
         }
     }
 
-    fn describe(&self, name: &str, messages: &[String]) -> String {
-        match self.kind_and_value(name) {
-            Some((kind, value)) => input::describe_errors(kind, value, messages),
-            None => messages.join("; "),
+    fn error_of(&self, name: &str, messages: &[String]) -> FieldError {
+        match self.refused_value(name) {
+            Some(refused) => FieldError::of(self.request, &refused, &self.display_names, messages),
+            None => FieldError::Predicate(messages.join("; ")),
         }
     }
 
-    /// The kind and the value of a field, or of a field of an embedded record.
-    fn kind_and_value(&self, name: &str) -> Option<(Kind, &Value)> {
+    /// The value of a field, of a custom field, or of a field of an embedded record.
+    fn refused_value(&self, name: &str) -> Option<RefusedValue<'_>> {
         let (first, rest) = name.split_once('.').unwrap_or((name, ""));
-        let kind = match (self.target.entry.field(first)?.kind, rest.split_once('.')) {
-            (Kind::Embedded { resource, .. }, Some((_, inner))) => {
-                self.request.state.catalog.linked(resource).field(inner)?.kind
+        let field = self.target.entry.field(first)?;
+        let value = self.record.pointer(&format!("/{}", name.replace('.', "/")))?;
+        let fields = self.target.entry.meta.fields;
+        match (field.kind, rest.split_once('.')) {
+            (Kind::CustomFields, _) => {
+                let definition = self.definitions.iter().find(|definition| definition.name == rest)?;
+                let kind = CustomFieldType::from_name(&definition.field_type)?.kind();
+                Some(RefusedValue { fields, field: None, kind, value })
             }
-            (kind, _) => kind,
-        };
-        Some((kind, self.record.pointer(&format!("/{}", name.replace('.', "/")))?))
+            (Kind::Embedded { resource, .. }, Some((_, inner))) => {
+                let referenced = self.request.state.catalog.linked(resource);
+                let field = referenced.field(inner)?;
+                Some(RefusedValue { fields: referenced.meta.fields, field: Some(field), kind: field.kind, value })
+            }
+            (kind, _) => Some(RefusedValue { fields, field: Some(field), kind, value }),
+        }
     }
 
     fn errors(&self, name: &str) -> Option<&Vec<String>> {
         self.problem.as_ref()?.errors.get(name)
     }
 
+    /// The inputs of a field, after a choice of values if the user and somebody else changed it.
     pub(crate) fn render_field(&self, field: &'static FieldMeta) -> Markup {
+        self.with_choice(field.name, self.render_inputs(field))
+    }
+
+    fn render_inputs(&self, field: &'static FieldMeta) -> Markup {
         if field.kind == Kind::CustomFields {
             return html! {};
         }
@@ -121,7 +137,9 @@ impl RecordForm<'_> {
         let (id, help_id, error_id) =
             (input_id(name), format!("{}-help", input_id(name)), format!("{}-error", input_id(name)));
         let mut described_by = Vec::new();
-        if !help.is_empty() {
+        let separators = Separators::of(&self.request.locale.numbers);
+        let is_decimal = matches!(kind, Kind::Decimal { .. }) && separators.differ_from_api();
+        if !help.is_empty() || is_decimal {
             described_by.push(help_id.clone());
         }
         if errors.is_some() {
@@ -145,8 +163,10 @@ impl RecordForm<'_> {
         let marked_label = html! { (label) @if required { " " span .required title="Required" { "*" } } };
         let inner = html! {
             (input::render(self.request, kind, field.rules, &options))
-            @if let Some(messages) = errors { p .error id=(error_id) { (label) " " (self.describe(name, messages)) } }
-            @if !help.is_empty() { p .help id=(help_id) { (labels::render_code(help)) } }
+            @if let Some(messages) = errors { p .error id=(error_id) { (self.error_of(name, messages).at_input(label)) } }
+            @if !help.is_empty() || is_decimal {
+                p .help id=(help_id) { (labels::render_code(help)) @if is_decimal { " For example " (separators.example()) "." } }
+            }
         };
         let invalid = errors.is_some();
         html! {
@@ -173,16 +193,16 @@ impl RecordForm<'_> {
         };
         let value = self.record["custom_fields"][definition.name.as_str()].clone();
         let name = format!("custom_fields.{}", definition.name);
-        self.render_labelled(&definition.label, "", &name, kind, NO_RULES, definition.required, &value, choices)
+        let input =
+            self.render_labelled(&definition.label, "", &name, kind, NO_RULES, definition.required, &value, choices);
+        self.with_choice(&name, input)
     }
 
     /// A row of inputs for each embedded record, and a blank one.
     fn render_embedded(&self, field: &'static FieldMeta, referenced: &Entry, by: &str) -> Markup {
         let empty = Vec::new();
         let rows = self.record[field.name].as_array().unwrap_or(&empty);
-        let is_input =
-            |inner: &&'static FieldMeta| inner.name != by && inner.name != "id" && inner.access == Access::Writable;
-        let inner: Vec<&'static FieldMeta> = referenced.meta.fields.iter().filter(is_input).collect();
+        let inner: Vec<&'static FieldMeta> = row_fields(referenced, by).collect();
         let blank = Value::Object(form_decode::default_values(self.request, referenced));
         html! {
             fieldset data-rows {
@@ -208,6 +228,13 @@ impl RecordForm<'_> {
     }
 }
 
-fn input_id(name: &str) -> String {
+/// The fields with an input in a row of embedded records.
+pub(super) fn row_fields<'e>(referenced: &'e Entry, by: &'e str) -> impl Iterator<Item = &'static FieldMeta> + 'e {
+    let is_input =
+        move |inner: &&'static FieldMeta| inner.name != by && inner.name != "id" && inner.access == Access::Writable;
+    referenced.meta.fields.iter().filter(is_input)
+}
+
+pub(super) fn input_id(name: &str) -> String {
     format!("field-{}", name.replace('.', "-"))
 }

@@ -5,8 +5,9 @@ use serde_json::Value;
 
 use super::choice_inputs::{checkbox_matrix, radio_group};
 use super::choices::{self, Choice};
-use super::form_roundtrip::{self, InputKind};
+use super::form_roundtrip::TextInput;
 use crate::panel::display_name::{self, DisplayNames};
+use crate::panel::format::number_input::{self, Separators};
 use crate::panel::format::{datetime, labels};
 use crate::panel::list::columns::Column;
 use crate::panel::list::filter_row::FilterRow;
@@ -180,7 +181,10 @@ impl InputOptions<'_> {
 
 /// The input for a value of this kind.
 pub(crate) fn render(request: &PanelRequest<'_>, kind: Kind, rules: &[Rule], options: &InputOptions<'_>) -> Markup {
-    let text = to_text(options.value);
+    let text = match number_input::is_number(kind) && options.choices.is_none() {
+        true => number_text(kind, options.value, Some(&Separators::of(&request.locale.numbers))),
+        false => to_text(options.value),
+    };
     let (id, name, described_by) = (&options.id, &options.name, &options.described_by);
     let invalid = options.invalid.then_some("true");
     let required = options.required.then_some("true");
@@ -195,7 +199,6 @@ pub(crate) fn render(request: &PanelRequest<'_>, kind: Kind, rules: &[Rule], opt
         },
         (Kind::StringList { .. }, Some(choices)) => checkbox_matrix(options, choices),
         (Kind::StringList { .. }, None) => html! {
-            (form_roundtrip::original_input(InputKind::Lines, &format!("{name}[lines]"), options.value))
             textarea id=(id) name={ (name) "[lines]" } rows="3" aria-describedby=[described_by] aria-invalid=[invalid] { "\n" (to_lines(options.value)) }
         },
         (Kind::RefList { resource }, _) => reference_list(request, resource, options),
@@ -230,11 +233,9 @@ pub(crate) fn render(request: &PanelRequest<'_>, kind: Kind, rules: &[Rule], opt
             }
         },
         (Kind::String { max }, _) if is_multiline => html! {
-            (form_roundtrip::original_input(InputKind::Textarea, name, options.value))
             textarea id=(id) name=(name) rows="3" maxlength=(max) placeholder=[placeholder] aria-describedby=[described_by] aria-invalid=[invalid] aria-required=[required] { "\n" (text) }
         },
         (Kind::Text, _) => html! {
-            (form_roundtrip::original_input(InputKind::Textarea, name, options.value))
             textarea .code[is_monospace] id=(id) name=(name) rows="4" placeholder=[placeholder] aria-describedby=[described_by] aria-invalid=[invalid] aria-required=[required] { "\n" (text) }
         },
         (Kind::Json, _) => html! {
@@ -244,24 +245,24 @@ pub(crate) fn render(request: &PanelRequest<'_>, kind: Kind, rules: &[Rule], opt
             // A `datetime-local` input would drop a value outside its range: such a value gets a text input.
             let local = datetime::to_input(request.locale.zone, &text);
             let input_type = if local.is_some() || text.is_empty() { "datetime-local" } else { "text" };
-            html! { (form_roundtrip::original_input(InputKind::Timestamp, name, options.value)) input type=(input_type) step=[(input_type != "text").then_some("any")] id=(id) name=(name) value=(local.as_ref().unwrap_or(&text)) aria-describedby=[described_by] aria-invalid=[invalid] aria-required=[required]; }
+            html! { input type=(input_type) step=[(input_type != "text").then_some("any")] id=(id) name=(name) value=(local.as_ref().unwrap_or(&text)) aria-describedby=[described_by] aria-invalid=[invalid] aria-required=[required]; }
         }
         (kind, _) if kind.facts().input.is_some() => {
             html! { input type=[kind.facts().input] step="1" id=(id) name=(name) value=(text) aria-describedby=[described_by] aria-invalid=[invalid] aria-required=[required]; }
         }
         (kind, _) => {
-            let (input_type, mode) = match kind {
-                Kind::Integer | Kind::BigInt | Kind::PolymorphicRef { .. } => ("text", Some("numeric")),
-                Kind::Decimal { .. } => ("text", Some("decimal")),
-                _ if rules.contains(&Rule::Email) => ("email", None),
-                _ if rules.contains(&Rule::Url) => ("url", None),
-                _ => ("text", None),
+            let mode = match kind {
+                Kind::Integer | Kind::BigInt => Some("numeric"),
+                Kind::Decimal { .. } => Some("decimal"),
+                _ => None,
+            };
+            let input_type = match TextInput::of(kind, rules, options.widget()) {
+                TextInput::Email => "email",
+                TextInput::Url => "url",
+                TextInput::SingleLine | TextInput::Textarea => "text",
             };
             let max_length = if let Kind::String { max } = kind { Some(max) } else { None };
-            let input_kind =
-                if matches!(input_type, "email" | "url") { InputKind::Trimmed } else { InputKind::SingleLine };
             let input = html! {
-                (form_roundtrip::original_input(input_kind, name, options.value))
                 input .code[is_monospace] type=(input_type) id=(id) name=(name) value=(text) inputmode=[mode] maxlength=[max_length] placeholder=[placeholder] autocomplete="off"
                     aria-describedby=[described_by] aria-invalid=[invalid] aria-required=[required];
             };
@@ -299,15 +300,6 @@ fn reference_list(request: &PanelRequest<'_>, resource: &'static str, options: &
     }
 }
 
-/// The error messages of a field, joined. Text in a reference is a name that matches no record, for which the API only
-/// reports a wrong type.
-pub(crate) fn describe_errors(kind: Kind, value: &Value, messages: &[String]) -> String {
-    match unmatched_name(kind, value) {
-        Some(name) => format!("“{name}” was not found"),
-        None => messages.join("; "),
-    }
-}
-
 /// The text in a reference that is no id.
 pub(crate) fn unmatched_name(kind: Kind, value: &Value) -> Option<&str> {
     let is_name = |text: &&str| !text.trim().is_empty() && text.trim().parse::<i64>().is_err();
@@ -327,6 +319,15 @@ pub(crate) fn to_text(value: &Value) -> String {
     }
 }
 
+/// A number as the text of an input.
+pub(crate) fn number_text(kind: Kind, value: &Value, separators: Option<&Separators>) -> String {
+    match (number_input::unreadable_text(kind, value), separators) {
+        (Some(text), _) => text.to_string(),
+        (None, Some(separators)) => separators.show(&to_text(value)),
+        (None, None) => to_text(value),
+    }
+}
+
 /// A list as the text of an input with a line for each element.
 pub(crate) fn to_lines(value: &Value) -> String {
     match value {
@@ -335,7 +336,7 @@ pub(crate) fn to_lines(value: &Value) -> String {
     }
 }
 
-fn to_pretty_json(value: &Value) -> String {
+pub(crate) fn to_pretty_json(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
         Value::String(text) => text.clone(),

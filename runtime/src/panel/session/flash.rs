@@ -11,6 +11,7 @@ use crate::server::Response;
 pub(crate) enum Flash {
     Created,
     Saved,
+    Merged,
     Deleted,
     Restored,
     Done,
@@ -18,9 +19,10 @@ pub(crate) enum Flash {
 }
 
 /// Each message with its code in the cookie and its text.
-const ALL: [(Flash, &str, &str); 6] = [
+const ALL: [(Flash, &str, &str); 7] = [
     (Flash::Created, "created", "Created"),
     (Flash::Saved, "saved", "Saved"),
+    (Flash::Merged, "merged", "Saved. The changes that somebody else made meanwhile were kept."),
     (Flash::Deleted, "deleted", "Deleted"),
     (Flash::Restored, "restored", "Restored"),
     (Flash::Done, "done", "Done"),

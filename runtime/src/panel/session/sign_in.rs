@@ -11,7 +11,7 @@ use salvo::http::StatusCode;
 use super::csrf::CsrfToken;
 use super::flash::Flash;
 use super::{account, cookie, forgotten_password, oidc, passkeys, sign_in_code};
-use crate::panel::record::form as record_form;
+use crate::panel::record::form_save;
 use crate::panel::request::{
     PanelRequest, RawRequest, form_value, path_segments, read_form_limited, require_same_site, return_path,
 };
@@ -310,9 +310,7 @@ async fn restore_draft(
         ..RawRequest::default()
     };
     let request = PanelRequest::new(panel, state, raw, session.user).await?;
-    record_form::show_unsaved(&request, &target, &decode(draft)?, Some(unsaved_notice()), StatusCode::OK)
-        .await
-        .map(Some)
+    form_save::show_unsaved(&request, &target, &decode(draft)?, Some(unsaved_notice()), StatusCode::OK).await.map(Some)
 }
 
 fn unsaved_notice() -> Markup {
@@ -334,7 +332,7 @@ pub(crate) async fn reject_stale_form(
     let is_panel_form = form_value(form, "_token").is_some_and(CsrfToken::is_well_formed);
     match rest {
         _ if !is_panel_form || !request.raw.wants_html => Err(stale),
-        [] => record_form::show_unsaved(request, target, form, Some(unsaved_notice()), StatusCode::CONFLICT).await,
+        [] => form_save::show_unsaved(request, target, form, Some(unsaved_notice()), StatusCode::CONFLICT).await,
         _ => Ok(Flash::Stale.redirect(&target.path())),
     }
 }

@@ -30,7 +30,7 @@ pub fn check_value(rule: Rule, kind: Kind, value: &Value) -> Result<(), String> 
             _ => Ok(()),
         },
         Rule::Pattern(pattern) => match value {
-            Value::String(Some(text)) if !matches(pattern, text) => Err(format!("must match {pattern}")),
+            Value::String(Some(text)) if !matches(pattern, text) => Err(pattern_message(pattern)),
             _ => Ok(()),
         },
         Rule::Url => match value {
@@ -44,6 +44,11 @@ pub fn check_value(rule: Rule, kind: Kind, value: &Value) -> Result<(), String> 
         Rule::Unique | Rule::Exists { .. } => Ok(()),
         Rule::DiffersFrom(_) | Rule::MatchesField(_) | Rule::After(_) | Rule::NotBefore(_) => Ok(()),
     }
+}
+
+/// The message for a text that does not match its pattern.
+pub fn pattern_message(pattern: &str) -> String {
+    format!("must match {pattern}")
 }
 
 /// Checks the rules between two fields, with their values after the write.
