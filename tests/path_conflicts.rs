@@ -35,7 +35,7 @@ async fn every_served_path_is_compared_by_the_path_conflict_check(server: Server
     let platforms: BTreeSet<&str> = served.iter().filter(tops).filter_map(|path| path.split('/').next()).collect();
     let listed: BTreeSet<&str> = charter_codegen::platform_paths().iter().copied().collect();
     assert_eq!(platforms, listed);
-    for ending in ["/bulk", "/{}/restore", "/{}/attachments"] {
+    for ending in ["/bulk", "/summary", "/{}/restore", "/{}/attachments", "/{}/attachments/summary"] {
         assert!(served.iter().any(|path| path.ends_with(ending) && known.contains(path.as_str())), "{ending}");
     }
 }

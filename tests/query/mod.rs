@@ -19,6 +19,8 @@ mod plans;
 mod response_cache;
 mod sort;
 mod substrings;
+mod summary;
+mod summary_requests;
 mod text;
 mod time_of_day;
 mod total;

@@ -10,6 +10,7 @@ use charter_runtime::App;
 use charter_runtime::catalog::Entry;
 use charter_runtime::meta::{FieldMeta, Filter, Kind, ResourceMeta, Shown};
 use charter_runtime::ops::Route;
+use charter_runtime::query::is_key;
 use serde_json::{Value, json};
 
 use super::{client_of, user_with};
@@ -172,6 +173,10 @@ async fn every_field_is_shown_with_its_right(server: Guarded) {
                 let filtered = world.client.get(&format!("{path}?q[{}_null]=0", field.name)).await;
                 assert_eq!(filtered.status, 200, "{path} {}: {}", field.name, filtered.text);
             }
+            if is_key(&entry.source(field)) {
+                let grouped = world.client.get(&format!("{path}/summary?group={}", field.name)).await;
+                assert!(grouped.records("summary")[0]["group"].get(field.name).is_some(), "{path} {}", field.name);
+            }
         }
     }
 }
@@ -239,7 +244,13 @@ async fn door_of_name(client: &Client, entry: &Entry, path: &str, field: &FieldM
     answers.push(("view", client.post("/custom_views", view(json!({ "columns": [name] }))).await));
     answers.push(("view's sort", client.post("/custom_views", view(json!({ "sort_column": name }))).await));
     let known = answers.iter().filter(|(_, answer)| answer.status != 422);
-    let known: Vec<String> = known.map(|(door, answer)| format!("{door} {}", answer.status)).collect();
+    let mut known: Vec<String> = known.map(|(door, answer)| format!("{door} {}", answer.status)).collect();
+    for (parameter, end) in [("group", ""), ("group", ".month"), ("sum", ""), ("min", ""), ("max", ""), ("avg", "")] {
+        // A known name that does not fit, such as a sum of texts, is 422 too.
+        let message = client.get(&format!("{path}/summary?{parameter}={name}{end}")).await.invalid(parameter);
+        let is_unknown = message.contains(&format!("unknown field `{name}{end}`"));
+        known.extend((!is_unknown).then(|| format!("{parameter} {message}")));
+    }
     (!known.is_empty()).then(|| format!("{path} knows {name}: {known:?}"))
 }
 

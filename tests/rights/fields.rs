@@ -63,6 +63,8 @@ impl World {
             ("sparse fields", path("/gadgets?fields=cost".into()).await),
             ("sparse fields of a record", path(format!("/gadgets/{gadget}?fields=name,cost")).await),
             ("saved view", path(format!("/gadgets?view_id={}", view["id"])).await),
+            ("summary", path("/gadgets/summary?max=cost".into()).await),
+            ("group of a summary", path("/gadgets/summary?group=cost".into()).await),
             ("include of a record", path(format!("/parts/{part}?include=gadget")).await),
             ("include of a list", path("/parts?include=gadget".into()).await),
             ("derived field of a record", path(format!("/parts/{part}")).await),
@@ -101,6 +103,9 @@ async fn field_is_hidden_through_every_door_without_its_right(server: Gadgets) {
     let unknown = |message: String| assert!(message.contains("unknown field `cost`"), "{message}");
     unknown(world.other.get("/gadgets?q[cost_eq]=1").await.invalid("q[cost_eq]"));
     unknown(world.other.get("/gadgets?fields=cost").await.invalid("fields"));
+    unknown(world.other.get("/gadgets/summary?sum=cost").await.invalid("sum"));
+    world.other.get("/parts/summary?group=gadget_cost").await.invalid("group");
+    world.other.get("/parts/summary?max=gadget_cost").await.invalid("max");
     world.other.get("/gadgets?q[name_or_cost_eq]=1").await.invalid("q[name_or_cost_eq]");
     world.other.get("/parts?q[gadget_cost_eq]=1").await.invalid("q[gadget_cost_eq]");
     world.other.get("/parts?q[gadget.cost_gt]=1").await.invalid("q[gadget.cost_gt]");
@@ -125,6 +130,8 @@ async fn field_is_shown_through_every_door_with_its_right(server: Gadgets) {
     assert!(hidden.is_empty(), "{hidden:?}");
     assert_eq!(world.viewer.get(&format!("/gadgets?q[cost_eq]={COST}")).await.ok()["meta"]["total"], 1);
     assert_eq!(world.viewer.get(&format!("/parts?q[gadget.cost_eq]={COST}")).await.ok()["meta"]["total"], 1);
+    let parts = world.viewer.get("/parts/summary?max=gadget_cost").await.records("summary");
+    assert_eq!(parts[0]["max"]["gadget_cost"], COST);
 }
 
 async fn setting_a_field_needs_its_right_and_reports_it_under_its_name(server: Gadgets) {

@@ -10,6 +10,7 @@ on_both!(
     hidden_record_is_indistinguishable_from_a_missing_one,
     saved_view_matches_only_records_visible_to_its_reader,
     export_contains_the_same_records_as_the_list,
+    summary_aggregates_the_records_that_its_caller_sees,
     audit_entries_of_a_hidden_record_are_hidden,
     history_of_a_hidden_record_is_hidden_in_the_panel,
 );
@@ -72,6 +73,37 @@ async fn export_contains_the_same_records_as_the_list(server: Folders) {
         let csv = client.with("accept", "text/csv").get("/links?q[note.body_cont]=mirror").await;
         let lines = csv.status(200).text.lines().count();
         assert_eq!(lines, 1 + usize::from(sees), "{who}");
+    }
+}
+
+async fn summary_aggregates_the_records_that_its_caller_sees(server: Folders) {
+    let world = World::new(server).await;
+    let notes = format!("/folders/{}/notes/summary?group=folder_id&q[body_cont]=mirror", world.folder["id"]);
+    // Twice, because a cached summary must not leak to another caller.
+    for (who, client, sees) in world.callers().into_iter().chain(world.callers()) {
+        let count = async |path: &str| {
+            let groups = client.get(path).await.records("summary");
+            groups.iter().filter_map(|group| group["count"].as_i64()).sum::<i64>()
+        };
+        assert_eq!(count("/folders/summary?group=name&min=id").await, i64::from(sees), "{who}");
+        assert_eq!(count("/links/summary?q[note.body_cont]=MIRROR").await, i64::from(sees), "{who}");
+        assert_eq!(
+            count("/audit_entries/summary?q[entity_type_eq]=notes&group=action").await,
+            i64::from(sees),
+            "{who}"
+        );
+        let answer = client.get(&notes).await;
+        if sees {
+            let group = json!({ "group": { "folder_id": world.folder["id"] }, "count": 1 });
+            assert_eq!(answer.records("summary"), [group], "{who}");
+        } else {
+            answer.refused(404, "not_found");
+        }
+        // A list shows the id of a hidden record, and so does the summary.
+        let listed = client.get("/links").await.column("links", "note_id");
+        let grouped = client.get("/links/summary?group=note_id").await.records("summary");
+        assert_eq!(grouped[0]["group"]["note_id"], listed[0], "{who}");
+        assert_eq!(grouped[0].as_object().expect("a group").len(), 2, "the group has nothing but the id and the count");
     }
 }
 

@@ -12,6 +12,7 @@
 extern crate self as charter_runtime;
 
 pub mod ability;
+pub mod calendar;
 pub mod catalog;
 pub mod client;
 pub mod clock;
@@ -43,5 +44,6 @@ pub mod tasks;
 pub mod trace;
 pub mod trigram;
 pub mod ttl_cache;
+pub mod versioned_cache;
 
 pub use error::{Error, Result};

@@ -3,6 +3,7 @@
 //! One parser serves bodies, query values and defaults, for integers (no places) and decimals. A filter can compare
 //! with a number that no column value equals; [`Scaled`] tells its position between the possible values.
 
+use std::cmp::Ordering;
 use std::fmt::Write;
 
 /// Maximum of decimal places of a decimal custom field.
@@ -113,6 +114,43 @@ pub fn write(out: &mut String, value: i64, places: u32) {
     let _ = write!(out, "{sign}{}.{:0width$}", magnitude / unit, magnitude % unit, width = places as usize);
 }
 
+/// Writes a scaled integer of 128 bits, such as a sum, with its places.
+pub fn write_wide(out: &mut String, value: i128, places: u32) {
+    let digits = format!("{:0>width$}", value.unsigned_abs(), width = places as usize + 1);
+    let (whole, fraction) = digits.split_at(digits.len() - places as usize);
+    let (sign, point) = (if value < 0 { "-" } else { "" }, if places > 0 { "." } else { "" });
+    let _ = write!(out, "{sign}{whole}{point}{fraction}");
+}
+
+/// Reads a plain decimal text of the database and scales it by 10^places. `None` if it is no number, has more places or
+/// exceeds 128 bits.
+pub fn scale_wide(text: &str, places: u32) -> Option<i128> {
+    let (negative, digits) = signed(text);
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    // The database writes the places of the column, which can be more than those of a custom field's value.
+    let fraction = if fraction.len() > places as usize { fraction.trim_end_matches('0') } else { fraction };
+    let missing = (places as usize).checked_sub(fraction.len())?;
+    if whole.is_empty() || !whole.bytes().chain(fraction.bytes()).all(|digit| digit.is_ascii_digit()) {
+        return None;
+    }
+    let digits = whole.bytes().chain(fraction.bytes()).chain(std::iter::repeat_n(b'0', missing));
+    digits.map(|digit| i128::from(digit - b'0')).try_fold(0_i128, |number, digit| {
+        let number = number.checked_mul(10)?;
+        if negative { number.checked_sub(digit) } else { number.checked_add(digit) }
+    })
+}
+
+/// Divides and rounds to the nearest integer, and halves to even. The divisor is positive.
+pub fn divide_half_even(dividend: i128, divisor: i128) -> i128 {
+    let (quotient, rest) = (dividend / divisor, (dividend % divisor).abs());
+    let up = match (rest * 2).cmp(&divisor) {
+        Ordering::Less => false,
+        Ordering::Equal => quotient % 2 != 0,
+        Ordering::Greater => true,
+    };
+    if up { quotient + dividend.signum() } else { quotient }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -168,5 +206,42 @@ mod tests {
         assert_eq!(text(-5, 2), "-0.05");
         assert_eq!(text(123_456_789_012_345_679, 8), "1234567890.12345679");
         assert_eq!(text(i64::MIN, 0), i64::MIN.to_string());
+    }
+
+    #[test]
+    fn sums_of_128_bits_are_read_and_written_exactly() {
+        for (text, places, scaled) in [
+            ("0", 2, 0),
+            ("-12.5", 4, -125_000),
+            ("18446744073709551616", 0, 1_i128 << 64),
+            ("-184467440737095516.16", 2, -(1_i128 << 64)),
+            ("170141183460469231731687303715884105727", 0, i128::MAX),
+            ("-170141183460469231731687303715884105728", 0, i128::MIN),
+        ] {
+            assert_eq!(scale_wide(text, places), Some(scaled), "{text}");
+            let mut written = String::new();
+            write_wide(&mut written, scaled, places);
+            assert_eq!(scale_wide(&written, places), Some(scaled), "{written}");
+        }
+        for (scaled, places, text) in
+            [(5, 22, "0.0000000000000000000005"), (-1_205, 2, "-12.05"), (0, 4, "0.0000"), (7, 0, "7")]
+        {
+            let mut written = String::new();
+            write_wide(&mut written, scaled, places);
+            assert_eq!(written, text);
+        }
+        assert_eq!(scale_wide("1.2300", 2), Some(123));
+        for text in ["", "-", "NaN", "1e3", ".5", "1.234", "170141183460469231731687303715884105728"] {
+            assert_eq!(scale_wide(text, 2), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn division_rounds_halves_to_even() {
+        for (dividend, divisor, quotient) in
+            [(5, 2, 2), (7, 2, 4), (-5, 2, -2), (-7, 2, -4), (1, 3, 0), (2, 3, 1), (-2, 3, -1), (0, 5, 0), (9, 3, 3)]
+        {
+            assert_eq!(divide_half_even(dividend, divisor), quotient, "{dividend} / {divisor}");
+        }
     }
 }

@@ -50,8 +50,9 @@ pub const EDIT_PAGE: &str = "edit";
 pub const HISTORY_PAGE: &str = "history";
 pub const RECORD_PAGES: &[&str] = &[DELETE_PAGE, EDIT_PAGE, HISTORY_PAGE];
 
-/// Segments of the API's own operations: bulk writes after a collection, restore and files after a record.
+/// Segments of the API's own operations: bulk writes and summaries after a collection, restore and files after a record.
 pub const BULK_PATH: &str = "bulk";
+pub const SUMMARY_PATH: &str = "summary";
 pub const RESTORE_PATH: &str = "restore";
 pub const ATTACHMENTS_PATH: &str = "attachments";
 

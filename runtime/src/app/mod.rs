@@ -174,6 +174,7 @@ impl App {
             custom_fields,
             custom_fields_changed,
             singletons_changed,
+            company_zone: Default::default(),
             database_side_effects,
             substring_indexes,
             detached_tasks,

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::node::{Node, reference};
 use super::operation::{body_name, created_name, fields_name, output_name};
 use super::request_schema::{self, BOOLEAN_WORD, CUSTOM_VALUE, Write};
-use super::{english, error_responses, event, example, response_schema};
+use super::{english, error_responses, event, example, response_schema, summary};
 use charter_core::catalog::{Catalog, Entry};
 use charter_core::meta::{ActionOutput, Deprecated, Operation, Shown};
 
@@ -15,6 +15,7 @@ pub(super) fn schemas(catalog: &Catalog) -> Node {
         .with("Error", error_responses::schema())
         .with("Meta", meta())
         .with("Plan", plan())
+        .with(summary::SCHEMA, summary::schema())
         .with(BOOLEAN_WORD, boolean_word())
         .with(CUSTOM_VALUE, custom_value())
         .with(event::ONLY_ID, event::id_only_record());
@@ -126,9 +127,9 @@ fn with_includes(catalog: &Catalog, entry: &Entry, schema: Node) -> Node {
     schema.with("properties", properties)
 }
 
-fn meta() -> Node {
-    let count = |text: &str, example: i64| json!({ "type": "integer", "format": "int64", "minimum": 0, "description": text, "examples": [example] });
-    let view = json!({
+/// The saved view in `meta`.
+pub(super) fn applied_view() -> Node {
+    json!({
         "type": "object",
         "description": "The saved view that was applied.",
         "required": ["id", "name"],
@@ -136,7 +137,12 @@ fn meta() -> Node {
             "id": { "type": "integer", "format": "int64", "description": "Its id.", "examples": [1] },
             "name": { "type": "string", "description": "Its name.", "examples": ["Mine"] },
         },
-    });
+    })
+    .into()
+}
+
+fn meta() -> Node {
+    let count = |text: &str, example: i64| json!({ "type": "integer", "format": "int64", "minimum": 0, "description": text, "examples": [example] });
     let properties = Node::object()
         .with(
             "total",
@@ -153,7 +159,7 @@ fn meta() -> Node {
                 "examples": ["AVmWqG6xp1KFWzIwXQ"],
             }),
         )
-        .with("view", view);
+        .with("view", applied_view());
     Node::object()
         .with("type", "object")
         .with("description", "Position of the page in the list.")
@@ -186,7 +192,7 @@ fn plan() -> Node {
         "description": "An SQL statement.",
         "required": ["reads", "sql", "values", "steps", "indexes", "cost"],
         "properties": {
-            "reads": text("Purpose of the statement: it reads the rows, or the total.", "rows"),
+            "reads": text("Purpose of the statement: it reads the rows, the total, or the groups of a summary.", "rows"),
             "sql": text("The SQL text, with placeholders for values.", "SELECT t.\"id\" FROM ..."),
             "values": { "type": "integer", "minimum": 0, "description": "Number of bound values.", "examples": [1] },
             "steps": { "type": "array", "description": "The query plan, outermost step first.", "items": step },

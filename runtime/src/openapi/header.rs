@@ -247,7 +247,7 @@ fn delivery_headers() -> Vec<(&'static str, &'static str, bool, Value, Value)> {
 /// The request headers of an operation.
 pub(super) fn of_call(call: RouteOperation) -> Vec<Node> {
     let mut names = Vec::new();
-    if let RouteOperation::Operation(Operation::List) = call {
+    if call.is_list() {
         names.push(IF_NONE_MATCH);
     } else if call.has_conditions() {
         names.extend([IF_MATCH, if call.reads() { IF_NONE_MATCH } else { IF_NONE_MATCH_OF_WRITE }]);

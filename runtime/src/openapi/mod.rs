@@ -12,6 +12,7 @@ mod event;
 mod example;
 mod filter;
 mod header;
+mod list;
 mod node;
 mod number_pattern;
 mod operation;
@@ -21,6 +22,7 @@ mod request_schema;
 mod response_schema;
 mod sample_text;
 mod service;
+mod summary;
 
 use std::io::Write as _;
 
@@ -143,6 +145,7 @@ fn components(catalog: &Catalog, form: FilterForm) -> Node {
 /// Shared parameters of lists, and headers.
 fn parameters(catalog: &Catalog, form: FilterForm) -> Node {
     let mut parameters = parameter::shared();
+    summary::components().into_iter().for_each(|(name, parameter)| parameters.set(name, parameter));
     let filters = if form == FilterForm::Once { filter::components(catalog) } else { Vec::new() };
     filters.into_iter().for_each(|(name, parameter)| parameters.set(name, parameter));
     if let Node::Object(headers) = header::parameters() {

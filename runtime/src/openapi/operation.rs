@@ -1,15 +1,16 @@
 //! Description of an operation: texts, security, parameters, request body and responses.
 
+use charter_model::reserved::ATTACHMENTS_PATH;
 use serde_json::{Value, json};
 
 use super::example::Examples;
 use super::node::{Node, reference};
 use super::request_schema::{self, Write};
-use super::{bulk, english, error_responses, filter, header, parameter, response_schema};
+use super::{bulk, english, error_responses, filter, header, list, parameter, response_schema, summary};
 use charter_core::catalog::{Catalog, Entry};
-use charter_core::meta::{ActionMeta, ActionMethod, ActionOn, ActionOutput, Deprecated, Operation, Shown};
-use charter_core::ops::list::explain;
-use charter_core::ops::{Format, RouteInfo, RouteOperation, deprecation};
+use charter_core::meta::{ActionMeta, ActionMethod, ActionOn, ActionOutput, Deprecated, Operation};
+use charter_core::ops::endpoints::SUMMARY;
+use charter_core::ops::{RouteInfo, RouteOperation, deprecation};
 
 /// Names of the security schemes.
 pub(super) const SCHEMES: [&str; 2] = ["bearer", "token"];
@@ -22,6 +23,7 @@ pub(super) fn describe(catalog: &Catalog, entry: &Entry, route: &RouteInfo, form
     let mut parameters = parameter::of_path(catalog, entry, &route.path);
     parameters.extend(match route.call {
         RouteOperation::Operation(Operation::List) => parameter::of_list(catalog, entry, form),
+        RouteOperation::Summary => summary::parameters(catalog, entry, form),
         RouteOperation::Operation(Operation::Show) => parameter::of_record(entry),
         RouteOperation::Action(action) if action.method == ActionMethod::Get => {
             parameter::of_action(catalog, action.input)
@@ -42,7 +44,7 @@ pub(super) fn describe(catalog: &Catalog, entry: &Entry, route: &RouteInfo, form
         .with_some("x-permission", route.permission);
     let node = match route.call {
         RouteOperation::Action(to) => english::deprecated(node, entry.meta.deprecation(Deprecated::Action, to.name)),
-        RouteOperation::Operation(_) | RouteOperation::Bulk | RouteOperation::Restore => node,
+        RouteOperation::Operation(_) | RouteOperation::Bulk | RouteOperation::Restore | RouteOperation::Summary => node,
     };
     let node = if parameters.is_empty() { node } else { node.with("parameters", parameters) };
     node.with_some("requestBody", body(catalog, entry, route.call)).with("responses", responses(catalog, entry, route))
@@ -55,11 +57,10 @@ fn texts(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> (String, String
     match route.call {
         // Attachments of the records of another resource, or of a singleton.
         RouteOperation::Operation(Operation::List) if entry.is_attached() => {
-            let place = route.path.rsplit('/').skip(1).find(|segment| !segment.starts_with('{')).unwrap_or_default();
-            let of = if route.path.contains("{id}") { "one of the" } else { "the" };
+            let (place, owner) = attached_to(route);
             (
                 format!("list_{}_of_{place}", meta.plural),
-                format!("List {several} of {of} {}", english::words(place)),
+                format!("List {several} of {owner}"),
                 format!("Lists {several} by page. {}", parameter::more_filters(catalog, entry)),
             )
         }
@@ -68,6 +69,7 @@ fn texts(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> (String, String
             format!("List {several}"),
             format!("Lists {several} by page. {}", parameter::more_filters(catalog, entry)),
         ),
+        RouteOperation::Summary => summary::texts(entry, entry.is_attached().then(|| attached_to(route))),
         RouteOperation::Operation(Operation::Show) => {
             (format!("show_{}", meta.name), format!("Show {one}"), format!("Shows {one} with all fields."))
         }
@@ -109,6 +111,14 @@ fn texts(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> (String, String
             ),
         ),
     }
+}
+
+/// The path segment of the records that attachments belong to, and the words for one of them.
+fn attached_to(route: &RouteInfo) -> (&str, String) {
+    let is_record = |segment: &&str| !segment.starts_with('{') && ![ATTACHMENTS_PATH, SUMMARY].contains(segment);
+    let place = route.path.rsplit('/').find(is_record).unwrap_or_default();
+    let of = if route.path.contains("{id}") { "one of the" } else { "the" };
+    (place, format!("{of} {}", english::words(place)))
 }
 
 fn action_texts(entry: &Entry, action: &ActionMeta) -> (String, String, String) {
@@ -256,14 +266,20 @@ fn responses(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> Node {
     if route.path.contains('{') {
         errors.push(404);
     }
-    if route.call.has_conditions() && !matches!(route.call, RouteOperation::Operation(Operation::List)) {
+    if route.call.has_conditions() && !route.call.is_list() {
         errors.extend([400, 412]);
     }
     match route.call {
         RouteOperation::Operation(Operation::List) => {
             errors.extend([400, 422]);
             let text = format!("A page of {}, or all of them in the format of `Accept`.", english::records(meta));
-            responses.set("200", response(text, list(examples, entry)));
+            responses.set("200", response(text, list::content(examples, entry)));
+            responses.set("304", reference("responses", error_responses::NOT_MODIFIED));
+        }
+        RouteOperation::Summary => {
+            errors.extend([400, 422]);
+            let text = format!("The summary of {}.", english::records(meta));
+            responses.set("200", response(text, summary::content()));
             responses.set("304", reference("responses", error_responses::NOT_MODIFIED));
         }
         RouteOperation::Operation(Operation::Show) => {
@@ -320,7 +336,7 @@ fn responses(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> Node {
         }
     }
     error_responses::add(&mut responses, &errors);
-    if matches!(route.call, RouteOperation::Operation(Operation::List)) {
+    if route.call.is_list() {
         error_responses::add_too_long(&mut responses);
     }
     responses
@@ -343,37 +359,6 @@ fn created(examples: Examples<'_>, entry: &Entry) -> Node {
     Node::object()
         .with("description", format!("The new {}.", english::noun(meta)))
         .with("content", json_content(under_name(entry, &name), json!({ meta.name: example })))
-}
-
-/// The content of a list.
-fn list(examples: Examples<'_>, entry: &Entry) -> Node {
-    let items = [response_schema::item_name(entry), fields_name(entry)].map(|name| reference("schemas", &name));
-    let records = Node::object()
-        .with("type", "array")
-        .with("description", "The records of the page. With `fields` or `view_id`, they have only the selected fields.")
-        .with("items", Node::object().with("anyOf", items));
-    let properties = Node::object().with(entry.meta.plural, records).with("meta", reference("schemas", "Meta"));
-    let schema = Node::object()
-        .with("type", "object")
-        .with("required", [entry.meta.plural, "meta"])
-        .with("properties", properties);
-    let item = examples.record(entry, |field| field.shown == Shown::Always);
-    let example = json!({ entry.meta.plural: [item], "meta": { "total": 1, "per_page": 20, "page": 1 } });
-    let plan = json!({ "plan": { "conditions": "everything", "order": ["id"], "statements": [] } });
-    let plan = Node::object().with("schema", reference("schemas", "Plan")).with("example", plan);
-    let records = english::records(entry.meta);
-    let all = |format| {
-        let (description, example) = match format {
-            Format::Csv => ("as CSV (RFC 4180) with a header line", "id\r\n1\r\n"),
-            Format::Lines => ("one JSON object per line", "{\"id\":1}\n"),
-        };
-        let schema =
-            Node::object().with("type", "string").with("description", format!("All {records}, {description}."));
-        Node::object().with("schema", schema).with("example", example)
-    };
-    let content = json_content(schema, example);
-    let content = Format::ALL.into_iter().fold(content, |content, form| content.with(form.media_type(), all(form)));
-    content.with(explain::MEDIA_TYPE, plan)
 }
 
 fn with_secrets(examples: Examples<'_>, entry: &Entry, reveals: &[(&str, &str)]) -> Value {

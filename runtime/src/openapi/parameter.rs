@@ -137,19 +137,31 @@ fn deleted(entry: &Entry) -> Option<Node> {
 
 /// The parameters of a list: pagination, order, selected fields, and all filters.
 pub(super) fn of_list(catalog: &Catalog, entry: &Entry, form: FilterForm) -> Vec<Node> {
-    let mut parameters: Vec<Node> = ["page", "per_page", "cursor", "count", "view_id", "filters", "explain", "csv"]
-        .into_iter()
-        .map(|name| reference("parameters", name))
-        .collect();
+    let mut parameters =
+        shared_parameters(&["page", "per_page", "cursor", "count", "view_id", "filters", "explain", "csv"]);
     parameters.extend(sort(entry));
     parameters.extend(of_record(entry));
-    match form {
-        FilterForm::Once => parameters.push(reference("parameters", &filter::component_name(entry))),
-        FilterForm::Each => {
-            parameters.extend(filter::filters_of(catalog, entry).into_iter().map(|(_, parameter)| parameter))
-        }
-    }
+    parameters.extend(q(catalog, entry, form));
     parameters
+}
+
+/// The parameters that select the records of a list.
+pub(super) fn that_select(catalog: &Catalog, entry: &Entry, form: FilterForm) -> Vec<Node> {
+    let mut parameters = shared_parameters(&["view_id", "filters", "explain"]);
+    parameters.extend(deleted(entry));
+    parameters.extend(q(catalog, entry, form));
+    parameters
+}
+
+fn shared_parameters(names: &[&str]) -> Vec<Node> {
+    names.iter().map(|name| reference("parameters", name)).collect()
+}
+
+fn q(catalog: &Catalog, entry: &Entry, form: FilterForm) -> Vec<Node> {
+    match form {
+        FilterForm::Once => vec![reference("parameters", &filter::component_name(entry))],
+        FilterForm::Each => filter::filters_of(catalog, entry).into_iter().map(|(_, parameter)| parameter).collect(),
+    }
 }
 
 /// The parameters of an action with method GET.

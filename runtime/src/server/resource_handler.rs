@@ -107,7 +107,9 @@ impl ResourceEndpoint {
             .with_client_address(address)
             .with_trace(trace);
         let (parent, within) = match self.path_kind {
-            PathKind::Attached(index) => (None, attached(&context, entry, index, request).await?),
+            PathKind::Attached(index) | PathKind::AttachedSummary(index) => {
+                (None, attached(&context, entry, index, request).await?)
+            }
             _ => parent(entry, request)?,
         };
         let uri = request.uri().clone();
@@ -201,6 +203,7 @@ impl ResourceEndpoint {
         let list = ListRequest {
             path,
             query,
+            is_summary: matches!(method.call, RouteOperation::Summary),
             format,
             head,
             conditions: &conditions,
@@ -237,7 +240,7 @@ async fn in_transaction(
         // A restore takes no parameters, but a body that is not JSON is refused as for an action.
         RouteOperation::Restore => Body::read(arguments.bytes, Some(RESTORE))?,
         // A bulk write reads its own body, because it looks up no record before.
-        RouteOperation::Bulk => Body::default(),
+        RouteOperation::Bulk | RouteOperation::Summary => Body::default(),
     };
     let state = context.state();
     let transaction = Transaction::begin_late(context.state_arc()).await?;
@@ -281,7 +284,7 @@ async fn read(
 ) -> Result<Response> {
     let Arguments { id, within, conditions, list, query, bytes, .. } = arguments;
     let body = match (call, id) {
-        (RouteOperation::Operation(Operation::List), _) => {
+        (RouteOperation::Operation(Operation::List) | RouteOperation::Summary, _) => {
             return list_answer(list::list(context, entry, within, list).await?);
         }
         (RouteOperation::Operation(_), Some(id)) => {
@@ -341,7 +344,9 @@ async fn write(
             update::update(context, entry, id, within, conditions, body, found).await?
         }
         (RouteOperation::Restore, Some(id)) => restore::restore(context, entry, id, within, conditions).await?,
-        (RouteOperation::Operation(_) | RouteOperation::Restore, None) => return Err(Error::NotFound),
+        (RouteOperation::Operation(_) | RouteOperation::Restore, None) | (RouteOperation::Summary, _) => {
+            return Err(Error::NotFound);
+        }
         (RouteOperation::Bulk, _) => return bulk::run(context, entry, &Site { parent, within }, bytes).await,
         (RouteOperation::Action(action), id) => {
             action::run(context, entry, ActionCall { action, id, within, conditions, query, body }).await?

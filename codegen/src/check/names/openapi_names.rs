@@ -100,8 +100,10 @@ fn of(resource: &Resource) -> Vec<OpenApiName> {
     }
     // Attachments have operations even where no other operation is served.
     if resource.attachments {
-        let id = format!("list_attachments_of_{}", resource.path.value);
-        names.add(NameKind::Operation, id, "the list of attachments of", resource.path.span);
+        for (verb, what) in [("list", "the list of attachments of"), ("summarize", "the summary of attachments of")] {
+            let id = format!("{verb}_attachments_of_{}", resource.path.value);
+            names.add(NameKind::Operation, id, what, resource.path.span);
+        }
     }
     if resource.events {
         names.events();
@@ -150,6 +152,7 @@ impl Names<'_> {
             ("update", name, "the update of", serves(Operation::Update)),
             (PATCH_OPERATION, name, "the update of", serves(Operation::Update)),
             ("list", plural, "the list of", serves(Operation::List) && !singleton),
+            ("summarize", plural, "the summary of", serves(Operation::List) && !singleton),
             ("create", name, "the create operation of", serves(Operation::Create) && !singleton),
             ("delete", name, "the delete operation of", serves(Operation::Delete) && !singleton),
             ("bulk", plural, "the bulk operation of", writes && !singleton),

@@ -1,6 +1,8 @@
 //! Paths of the API and the panel, each of which must be unique.
 
-use charter_model::reserved::{ATTACHMENTS_PATH, BULK_PATH, COLLECTION_PAGES, RECORD_PAGES, RESTORE_PATH, TOP_PATHS};
+use charter_model::reserved::{
+    ATTACHMENTS_PATH, BULK_PATH, COLLECTION_PAGES, RECORD_PAGES, RESTORE_PATH, SUMMARY_PATH, TOP_PATHS,
+};
 use charter_model::{ActionOn, Operation};
 
 use crate::diagnostic::{Code, Diagnostic, Problems};
@@ -42,8 +44,11 @@ pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
         // The child is reported at the path of its parent's action or page, in any order of the files.
         let is_parent = other.under.as_ref().is_some_and(|under| under.resource.value == resource.name.value);
         let (new, there) = if is_parent { (&others, &own) } else { (&own, &others) };
-        for path in new {
-            report_clash(path, there, problems);
+        for (index, path) in new.iter().enumerate() {
+            // All paths below the collection clash too.
+            if report_clash(path, there, problems) && index == 0 {
+                break;
+            }
         }
     }
     for (index, path) in own.iter().enumerate() {
@@ -52,11 +57,13 @@ pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
     }
 }
 
-/// Reports a path that is taken.
-fn report_clash(path: &Path, taken: &[Path], problems: &mut Problems) {
-    if let Some(taken) = taken.iter().find(|taken| taken.path == path.path) {
+/// Reports a path that is taken, and returns true if it is.
+fn report_clash(path: &Path, taken: &[Path], problems: &mut Problems) -> bool {
+    let taken = taken.iter().find(|taken| taken.path == path.path);
+    if let Some(taken) = taken {
         report(path, taken, problems);
     }
+    taken.is_some()
 }
 
 fn report(path: &Path, taken: &Path, problems: &mut Problems) {
@@ -114,6 +121,9 @@ fn of(schema: &Schema, resource: &Resource) -> Vec<Path> {
         if resource.serves_any(&[Operation::Create, Operation::Update, Operation::Delete]) {
             paths.push(plain(format!("{base}/{BULK_PATH}"), "the bulk operation of"));
         }
+        if resource.serves_any(&[Operation::List]) {
+            paths.push(plain(format!("{base}/{SUMMARY_PATH}"), "the summary of"));
+        }
         if resource.soft_delete && resource.serves_any(&[Operation::Delete]) {
             paths.push(plain(format!("{record}/{RESTORE_PATH}"), "the restore operation of"));
         }
@@ -122,7 +132,9 @@ fn of(schema: &Schema, resource: &Resource) -> Vec<Path> {
         }
     }
     if resource.attachments {
-        paths.push(plain(format!("{record}/{ATTACHMENTS_PATH}"), "the attachment list of"));
+        let attachments = format!("{record}/{ATTACHMENTS_PATH}");
+        paths.push(plain(format!("{attachments}/{SUMMARY_PATH}"), "the summary of the attachments of"));
+        paths.push(plain(attachments, "the attachment list of"));
     }
     for page in RECORD_PAGES {
         paths.push(plain(format!("{record}/{page}"), "a panel page of a record of"));

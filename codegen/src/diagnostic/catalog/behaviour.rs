@@ -18,7 +18,7 @@ pub const ENTRIES: &[Entry] = &[
         title: "a reserved action name",
         explanation: "The name of an action is the last segment of its path and a function of the behaviour. It \
             cannot be that of a standard operation (or `patch`), a hook or a keyword of Rust, nor that of another \
-            path at the same place: `bulk` on a collection, `restore` with soft delete, a page of the panel, a child \
+            path at the same place: `bulk` and `summary` on a collection, `restore` with soft delete, a page of the panel, a child \
             resource.",
         wrong: "# resources/activity.yaml\nresource: activity\nactions:\n  update: { on: record }\n",
         right: "# resources/activity.yaml\nresource: activity\nactions:\n  reschedule: { on: record }\n",

@@ -4,13 +4,22 @@
 //!   both databases find and sort alike.
 //! - `charter_decimal(text)`: a decimal custom field as an integer scaled by 10^8, or NULL if the text is not a
 //!   number.
+//! - `charter_period(value, period, zone)`: the first day of the day, week, month or year with a date, or with a time in a
+//!   time zone, as its number of days since 1970.
 
 use std::ptr::NonNull;
+use std::str::FromStr;
 
-use rusqlite::functions::FunctionFlags;
+use chrono_tz::Tz;
+use rusqlite::functions::{Context, FunctionFlags};
 use rusqlite::types::ValueRef;
 
+use super::sqlite_value;
+use crate::calendar::{Period, day_number};
 use crate::number::{self, CUSTOM_DIGITS, CUSTOM_PLACES, Scaled};
+
+/// Length of a stored date, `2026-03-21`. Times are longer.
+const DATE_BYTES: usize = 10;
 
 /// Case-folds text: lower case, with one form of sigma, because the choice of the final form depends on the context.
 pub fn fold(text: &str) -> String {
@@ -51,7 +60,26 @@ pub(super) fn register_on(connection: &rusqlite::Connection) -> rusqlite::Result
             Some(Scaled::Exact(value)) => Some(value),
             _ => None,
         }))
-    })
+    })?;
+    connection.create_scalar_function("charter_period", 3, flags, period)
+}
+
+/// `charter_period`.
+fn period(arguments: &Context<'_>) -> rusqlite::Result<Option<i64>> {
+    let wrong = |problem: &str| rusqlite::Error::UserFunctionError(problem.into());
+    let value = arguments.get_raw(0);
+    if value == ValueRef::Null {
+        return Ok(None);
+    }
+    let (name, zone) = (arguments.get_raw(1).as_str()?, arguments.get_raw(2).as_str()?);
+    let period = Period::from_name(name).ok_or_else(|| wrong("an unknown period"))?;
+    let zone = Tz::from_str(zone).map_err(|_| wrong("an unknown time zone"))?;
+    let day = match value {
+        ValueRef::Text(bytes) if bytes.len() == DATE_BYTES => sqlite_value::date(value),
+        value => sqlite_value::time(value).map(|time| time.with_timezone(&zone).date_naive()),
+    };
+    let day = day.map_err(|_| wrong("an unreadable date or time"))?;
+    Ok(Some(day_number(period.start(day))))
 }
 
 #[cfg(test)]

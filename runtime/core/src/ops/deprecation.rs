@@ -8,7 +8,7 @@ use super::input::body::Body;
 use super::write::bulk;
 use crate::header;
 use crate::meta::{Deprecated, Operation, ResourceMeta};
-use crate::query::{Predicate, parse};
+use crate::query::{Predicate, SummaryRequest, parse};
 
 /// Deprecated fields, filters and actions that one request uses. A field in the response does not count, because every
 /// client receives it, also those that do not read it.
@@ -38,6 +38,7 @@ impl UsedDeprecations {
         let (lists, shows) = match call {
             RouteOperation::Operation(Operation::List) => (true, true),
             RouteOperation::Operation(Operation::Show) => (false, true),
+            RouteOperation::Summary => (true, false),
             _ => (false, false),
         };
         for name in request.fields.iter().flatten().filter(|_| shows) {
@@ -58,6 +59,11 @@ impl UsedDeprecations {
         }
         for key in request.sort.iter().flatten() {
             self.record(Deprecated::Field, key.strip_prefix('-').unwrap_or(key));
+        }
+        let summary = matches!(call, RouteOperation::Summary).then(|| SummaryRequest::parse(query));
+        for name in summary.iter().flatten().flat_map(SummaryRequest::names) {
+            // `created_at.month` is a field with a period.
+            self.record(Deprecated::Field, name.split('.').next().unwrap_or(name));
         }
     }
 
@@ -103,7 +109,9 @@ pub fn can_have_headers(meta: &ResourceMeta, call: RouteOperation) -> bool {
     let any = |kinds: &[Deprecated]| meta.deprecated.iter().any(|deprecation| kinds.contains(&deprecation.of));
     match call {
         RouteOperation::Action(action) => meta.deprecation(Deprecated::Action, action.name).is_some(),
-        RouteOperation::Operation(Operation::List) => any(&[Deprecated::Field, Deprecated::Filter]),
+        RouteOperation::Operation(Operation::List) | RouteOperation::Summary => {
+            any(&[Deprecated::Field, Deprecated::Filter])
+        }
         RouteOperation::Operation(Operation::Delete) => false,
         RouteOperation::Restore => false,
         RouteOperation::Operation(_) | RouteOperation::Bulk => any(&[Deprecated::Field]),

@@ -1,6 +1,6 @@
 //! Route table: the paths of every resource, their methods, and the access that each needs.
 
-pub use charter_model::reserved::BULK_PATH as BULK;
+pub use charter_model::reserved::{BULK_PATH as BULK, SUMMARY_PATH as SUMMARY};
 
 use super::RESTORE;
 use super::write::bulk;
@@ -29,6 +29,10 @@ pub enum PathKind {
     Action(&'static ActionMeta),
     /// `/members/{id}/attachments`: records attached to a record of the resource at this index of the catalog.
     Attached(usize),
+    /// `/products/summary`: aggregates of the list.
+    Summary,
+    /// `/members/{id}/attachments/summary`
+    AttachedSummary(usize),
 }
 
 /// The operation of one path and method.
@@ -40,10 +44,12 @@ pub enum RouteOperation {
     Bulk,
     /// Restores a soft-deleted record.
     Restore,
+    /// Aggregates the records of a list.
+    Summary,
 }
 
 impl RouteOperation {
-    /// `list`, `show`, `create`, `update`, `delete`, `bulk`, `restore`, or the name of the action.
+    /// `list`, `show`, `create`, `update`, `delete`, `bulk`, `restore`, `summary`, or the name of the action.
     pub fn name(self) -> &'static str {
         match self {
             RouteOperation::Operation(Operation::List) => "list",
@@ -54,7 +60,13 @@ impl RouteOperation {
             RouteOperation::Action(action) => action.name,
             RouteOperation::Bulk => BULK,
             RouteOperation::Restore => RESTORE,
+            RouteOperation::Summary => SUMMARY,
         }
+    }
+
+    /// True if it reads the records that filters and a saved view select.
+    pub fn is_list(self) -> bool {
+        matches!(self, RouteOperation::Operation(Operation::List) | RouteOperation::Summary)
     }
 
     /// The verb of the ability that it needs: `read`, or the name of the operation.
@@ -68,6 +80,7 @@ impl RouteOperation {
         match self {
             RouteOperation::Operation(operation) => matches!(operation, Operation::List | Operation::Show),
             RouteOperation::Action(action) => action.method == ActionMethod::Get,
+            RouteOperation::Summary => true,
             RouteOperation::Bulk | RouteOperation::Restore => false,
         }
     }
@@ -77,23 +90,23 @@ impl RouteOperation {
         !self.reads() && !matches!(self, RouteOperation::Action(action) if action.external)
     }
 
-    /// True if it evaluates `If-Match` and `If-None-Match`, on the record that it shows or changes. A list evaluates
-    /// `If-None-Match` only.
+    /// True if it evaluates `If-Match` and `If-None-Match`, on the record that it shows or changes. A list and its summary
+    /// evaluate `If-None-Match` only.
     pub fn has_conditions(self) -> bool {
         match self {
             RouteOperation::Operation(operation) => operation != Operation::Create,
             RouteOperation::Action(action) => action.on == ActionOn::Record && self.is_transaction(),
-            RouteOperation::Restore => true,
+            RouteOperation::Restore | RouteOperation::Summary => true,
             RouteOperation::Bulk => false,
         }
     }
 
-    /// True if its response has an `ETag`, of the record or of the list page.
+    /// True if its response has an `ETag`, of the record, the list page or the summary.
     pub fn answers_tag(self) -> bool {
         match self {
             RouteOperation::Operation(operation) => operation != Operation::Delete,
             RouteOperation::Action(action) => matches!(action.output, ActionOutput::Record | ActionOutput::Created),
-            RouteOperation::Restore => true,
+            RouteOperation::Restore | RouteOperation::Summary => true,
             RouteOperation::Bulk => false,
         }
     }
@@ -103,6 +116,7 @@ impl RouteOperation {
         match self {
             RouteOperation::Operation(operation) => operation == Operation::Create,
             RouteOperation::Action(_) => !self.reads(),
+            RouteOperation::Summary => false,
             RouteOperation::Bulk | RouteOperation::Restore => true,
         }
     }
@@ -135,8 +149,8 @@ pub fn routes(state: &State) -> Vec<RouteInfo> {
     routes
 }
 
-/// The operations of a resource by name: `list`, `show`, `create`, `update`, `delete`, `restore`, `bulk`, and its
-/// actions.
+/// The operations of a resource by name: `list`, `show`, `create`, `update`, `delete`, `restore`, `bulk`, `summary`, and
+/// its actions.
 pub fn operations(state: &State, entry: &Entry) -> Vec<(&'static str, Method)> {
     let path_kinds = path_kinds(&state.catalog, entry);
     path_kinds
@@ -156,11 +170,12 @@ pub fn path_kinds(catalog: &Catalog, entry: &Entry) -> Vec<PathKind> {
         path_kinds.push(PathKind::Singleton);
     } else {
         path_kinds.extend(bulk::is_served(entry).then_some(PathKind::Bulk));
-        path_kinds.extend([PathKind::Collection, PathKind::Member]);
+        path_kinds.extend([PathKind::Summary, PathKind::Collection, PathKind::Member]);
     }
     if entry.is_attached() {
         let all = catalog.entries().iter().enumerate();
-        path_kinds.extend(all.filter(|(_, other)| other.meta.attachments).map(|(index, _)| PathKind::Attached(index)));
+        let targets = all.filter(|(_, other)| other.meta.attachments).map(|(index, _)| index);
+        path_kinds.extend(targets.flat_map(|index| [PathKind::AttachedSummary(index), PathKind::Attached(index)]));
     }
     path_kinds.retain(|path_kind| !methods(catalog, entry, *path_kind).is_empty());
     path_kinds
@@ -194,6 +209,11 @@ pub fn methods(catalog: &Catalog, entry: &Entry, path_kind: PathKind) -> Vec<Met
             return vec![method(name, RouteOperation::Action(action))];
         }
         PathKind::Attached(_) => return vec![method("GET", RouteOperation::Operation(Operation::List))],
+        PathKind::AttachedSummary(_) => return vec![method("GET", RouteOperation::Summary)],
+        PathKind::Summary => {
+            let is_served = entry.meta.operations.contains(&Operation::List);
+            return is_served.then(|| method("GET", RouteOperation::Summary)).into_iter().collect();
+        }
         PathKind::Bulk => return vec![method("POST", RouteOperation::Bulk)],
         PathKind::Restore => return vec![method("POST", RouteOperation::Restore)],
     };
@@ -203,6 +223,9 @@ pub fn methods(catalog: &Catalog, entry: &Entry, path_kind: PathKind) -> Vec<Met
 
 /// `products/{product_id}/accessories/{id}`
 pub fn path(catalog: &Catalog, entry: &Entry, path_kind: PathKind) -> String {
+    if let PathKind::AttachedSummary(index) = path_kind {
+        return format!("{}/{SUMMARY}", self::path(catalog, entry, PathKind::Attached(index)));
+    }
     if let PathKind::Attached(index) = path_kind {
         let target = &catalog.entries()[index];
         let record = if target.meta.singleton { PathKind::Singleton } else { PathKind::Member };
@@ -216,10 +239,11 @@ pub fn path(catalog: &Catalog, entry: &Entry, path_kind: PathKind) -> String {
     match path_kind {
         PathKind::Member => path.push_str("/{id}"),
         PathKind::Bulk => path.push_str(&format!("/{BULK}")),
+        PathKind::Summary => path.push_str(&format!("/{SUMMARY}")),
         PathKind::Restore => path.push_str(&format!("/{{id}}/{RESTORE}")),
         PathKind::Action(action) if action.on == ActionOn::Record => path.push_str(&format!("/{{id}}/{}", action.name)),
         PathKind::Action(action) => path.push_str(&format!("/{}", action.name)),
-        PathKind::Collection | PathKind::Singleton | PathKind::Attached(_) => {}
+        PathKind::Collection | PathKind::Singleton | PathKind::Attached(_) | PathKind::AttachedSummary(_) => {}
     }
     path
 }
@@ -237,7 +261,7 @@ pub fn collection(catalog: &Catalog, entry: &Entry) -> String {
 /// The access that an operation needs. A list of the attachments of a record needs what that record's resource needs.
 fn required_access(catalog: &Catalog, entry: &Entry, path_kind: PathKind, call: RouteOperation) -> Access {
     let entry = match path_kind {
-        PathKind::Attached(index) => &catalog.entries()[index],
+        PathKind::Attached(index) | PathKind::AttachedSummary(index) => &catalog.entries()[index],
         _ => entry,
     };
     let access = Access::of(catalog, entry, call.verb());

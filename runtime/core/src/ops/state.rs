@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use super::extensions::Extensions;
-use super::{DatabaseSideEffects, ResponseCache, Route};
+use super::{DatabaseSideEffects, ResponseCache, Route, ZoneCache};
 use crate::catalog::Catalog;
 use crate::clock::Clock;
 use crate::crypto::SecretKey;
@@ -39,6 +39,8 @@ pub struct State {
     pub custom_fields_changed: ChangeSignal,
     /// Signals that the record of a singleton was created or changed.
     pub singletons_changed: ChangeSignal,
+    /// Cache of the company's time zone.
+    pub company_zone: ZoneCache,
     /// Cache of custom-field definitions.
     pub custom_fields: DefinitionCache,
     /// Tables with triggers, rules or policies that change what is stored.

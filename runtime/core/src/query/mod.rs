@@ -16,6 +16,8 @@ mod request;
 mod resolve;
 mod saved_view;
 mod sql;
+mod summary;
+mod summary_sql;
 mod trigram;
 mod value;
 
@@ -35,5 +37,10 @@ pub use request::{Pair, Request, Term, Values, decode};
 pub use resolve::{allows, include_names, is_filterable};
 pub use saved_view::{Filter, Logic, SavedView, filters_condition, read_filters, too_many_conditions};
 pub use sql::{INDEX_TRIGGERS, write_condition, write_has_triggers};
+pub use summary::{
+    Aggregate, Function, GroupKey, MAX_AGGREGATES, MAX_GROUP_KEYS, MAX_GROUPS, Operand, Summary, SummaryRequest,
+    can_aggregate, has_periods, is_key,
+};
+pub use summary_sql::{read_total, total_columns, write_summary};
 pub use trigram::{indexed_condition, match_expression};
 pub use value::{read_boolean, read_value};

@@ -220,7 +220,14 @@ fn write_bound(sql: &mut Sql, order: &Order, value: &Value, folded: bool) {
 }
 
 fn key(sql: &mut Sql, order: &Order) -> Key {
-    let value = match &order.target {
+    let value = value_expression(sql, &order.target);
+    let compared = compared(sql.dialect, order, &value);
+    Key { value, compared }
+}
+
+/// The expression of a target's value.
+pub(super) fn value_expression(sql: &mut Sql, target: &Target) -> String {
+    match target {
         Target::Custom { name, kind } => custom_field_sql::key(sql.dialect, "t.", name, *kind),
         Target::Column(source) => {
             let mut column = String::new();
@@ -230,14 +237,17 @@ fn key(sql: &mut Sql, order: &Order) -> Key {
                 None => column,
             }
         }
-    };
+    }
+}
+
+/// The expressions that order by an expression of the key's value.
+pub(super) fn compared(dialect: Dialect, order: &Order, value: &str) -> Vec<String> {
     // "C" sorts by code point, as SQLite does.
-    let collation = if sql.dialect == Dialect::Postgres { " COLLATE \"C\"" } else { "" };
-    let compared = match key_count(order) {
-        1 => vec![value.clone()],
+    let collation = if dialect == Dialect::Postgres { " COLLATE \"C\"" } else { "" };
+    match key_count(order) {
+        1 => vec![value.to_string()],
         _ => vec![format!("charter_fold({value}){collation}"), format!("{value}{collation}")],
-    };
-    Key { value, compared }
+    }
 }
 
 /// Number of expressions that a key compares.

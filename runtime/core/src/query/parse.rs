@@ -2,7 +2,7 @@
 
 use charter_model::Predicate;
 
-use super::request::{Pair, Request, Term, Values, decode};
+use super::request::{Pair, Request, Term, Values, decode, split_names};
 use crate::error::{Error, Result};
 
 /// Reads `q[...]`, `sort`, `page`, `per_page`, `cursor`, `count`, `include`, `fields`, `view_id`, `filters`,
@@ -63,11 +63,6 @@ fn sort_key(written: &str) -> String {
         (Some(name), Some(word), None) if word.eq_ignore_ascii_case("desc") => format!("-{name}"),
         _ => written.to_string(),
     }
-}
-
-/// Splits `a, b` into `a` and `b`.
-fn split_names(value: &str) -> impl Iterator<Item = String> {
-    value.split(',').map(str::trim).filter(|name| !name.is_empty()).map(String::from)
 }
 
 fn add_term(terms: &mut Vec<Term>, name: &str, value: String) -> Result<()> {

@@ -106,3 +106,8 @@ fn decode_piece(piece: &str) -> Result<String> {
         .map(|text| text.into_owned())
         .map_err(|_| Error::Malformed("The query string or form is not UTF-8.".into()))
 }
+
+/// Splits `a, b` into `a` and `b`.
+pub(super) fn split_names(value: &str) -> impl Iterator<Item = String> {
+    value.split(',').map(str::trim).filter(|name| !name.is_empty()).map(String::from)
+}

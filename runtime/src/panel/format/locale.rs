@@ -1,21 +1,18 @@
 //! Locale of the pages: the company's time zone and number format, read from the settings.
 
-use std::str::FromStr;
 use std::sync::Arc;
 
 use chrono_tz::Tz;
 use sea_orm::QueryResult;
 
 use super::money::NumberFormat;
-use crate::panel::cache::VersionedCache;
 use crate::server::ServerState;
 use charter_core::catalog::Entry;
 use charter_core::db::Sql;
 use charter_core::error::Result;
 use charter_core::meta::{FieldMeta, Rule};
-
-/// The setting with the time zone.
-const TIME_ZONE_FIELD: &str = "timezone";
+use charter_core::ops::company_zone;
+use charter_core::versioned_cache::VersionedCache;
 
 /// Fields of a resource that describes a currency's number format, in the order of the query's columns.
 const NUMBER_FORMAT_FIELDS: [&str; 5] =
@@ -39,32 +36,23 @@ impl LocaleCache {
     }
 }
 
-/// Reads the settings: the singleton with a time zone or a reference to a currency.
 async fn read(state: &ServerState) -> Result<Locale> {
-    let entries = state.catalog.entries();
-    let is_locale = |entry: &&Entry| entry.field(TIME_ZONE_FIELD).is_some() || currency_setting(state, entry).is_some();
-    let Some(settings) = entries.iter().filter(|entry| entry.meta.singleton).find(is_locale) else {
-        return Ok(Locale::default());
-    };
+    Ok(Locale { zone: company_zone(state).await?, numbers: read_number_format(state).await?.unwrap_or_default() })
+}
+
+/// Reads the number format of the currency that a singleton refers to.
+async fn read_number_format(state: &ServerState) -> Result<Option<NumberFormat>> {
+    let mut singletons = state.catalog.entries().iter().filter(|entry| entry.meta.singleton);
+    let setting = singletons.find_map(|entry| currency_setting(state, entry).map(|setting| (entry, setting)));
+    let Some((settings, (field, referenced, code))) = setting else { return Ok(None) };
     let mut sql = Sql::new(state.db.dialect(), "SELECT ");
-    match settings.field(TIME_ZONE_FIELD) {
-        Some(field) => sql.push("s.").name(field.name),
-        None => sql.push("NULL"),
-    };
-    let currency_field = currency_setting(state, settings);
-    for name in NUMBER_FORMAT_FIELDS.iter().filter(|_| currency_field.is_some()) {
-        sql.push(", c.").name(name);
+    for (index, name) in NUMBER_FORMAT_FIELDS.iter().enumerate() {
+        sql.push(if index == 0 { "c." } else { ", c." }).name(name);
     }
     sql.push(" FROM ").name(settings.meta.table).push(" AS s");
-    if let Some((field, referenced, code)) = currency_field {
-        sql.push(" LEFT JOIN ").name(referenced.meta.table).push(" AS c ON c.").name(code);
-        sql.push(" = s.").name(field.name);
-    }
-    let Some(row) = sql.one(state.db.reader()).await? else { return Ok(Locale::default()) };
-    let zone: Option<String> = row.try_get_by_index(0)?;
-    let zone = zone.and_then(|name| Tz::from_str(&name).ok()).unwrap_or_default();
-    let numbers = if currency_field.is_some() { number_format(&row)? } else { None };
-    Ok(Locale { zone, numbers: numbers.unwrap_or_default() })
+    sql.push(" LEFT JOIN ").name(referenced.meta.table).push(" AS c ON c.").name(code);
+    sql.push(" = s.").name(field.name);
+    sql.one(state.db.reader()).await?.map_or(Ok(None), |row| number_format(&row))
 }
 
 /// The setting that refers to a currency (a rule `exists`), the resource of currencies, and the field that it refers
@@ -86,12 +74,12 @@ fn currency_setting<'s>(
 }
 
 fn number_format(row: &QueryResult) -> Result<Option<NumberFormat>> {
-    let Some(symbol) = row.try_get_by_index::<Option<String>>(1)? else { return Ok(None) };
+    let Some(symbol) = row.try_get_by_index::<Option<String>>(0)? else { return Ok(None) };
     Ok(Some(NumberFormat {
         symbol,
-        is_symbol_first: row.try_get_by_index::<String>(2)? == "before",
-        min_decimals: usize::try_from(row.try_get_by_index::<i32>(3)?).unwrap_or_default(),
-        thousands_separator: row.try_get_by_index(4)?,
-        decimal_separator: row.try_get_by_index(5)?,
+        is_symbol_first: row.try_get_by_index::<String>(1)? == "before",
+        min_decimals: usize::try_from(row.try_get_by_index::<i32>(2)?).unwrap_or_default(),
+        thousands_separator: row.try_get_by_index(3)?,
+        decimal_separator: row.try_get_by_index(4)?,
     }))
 }

@@ -5,11 +5,11 @@
 
 use serde_json::{Value, json};
 
-use super::select::{self, ListQuery, Statement};
+use super::select::Statement;
 use crate::db::{Dialect, Sql};
 use crate::error::{Error, Result};
 use crate::ops::Context;
-use crate::query::{describe, target_name};
+use crate::query::{Condition, Plan, describe, target_name};
 
 /// Media type of the response, which differs from that of a page.
 pub const MEDIA_TYPE: &str = "application/vnd.charter.plan+json";
@@ -18,18 +18,14 @@ pub const MEDIA_TYPE: &str = "application/vnd.charter.plan+json";
 ///
 /// # Errors
 /// When the database fails.
-pub async fn explain(context: &Context<'_>, query: ListQuery<'_>) -> Result<Vec<u8>> {
-    let ListQuery { condition, plan, .. } = query;
-    let order = plan.order.iter().map(|key| {
-        let sign = if key.descending { "-" } else { "" };
-        format!("{sign}{}", target_name(&key.target))
-    });
-    let mut order: Vec<String> = order.collect();
-    if order.iter().all(|key| key.trim_start_matches('-') != "id") {
-        order.push("id".into());
-    }
+pub async fn explain(
+    context: &Context<'_>,
+    condition: &Condition,
+    order: Vec<String>,
+    planned: Vec<Statement>,
+) -> Result<Vec<u8>> {
     let mut statements = Vec::new();
-    for Statement { reads, sql } in select::statements(context, query).await? {
+    for Statement { reads, sql } in planned {
         let (text, values) = (sql.text.clone(), sql.values.len());
         let mut statement = explain_statement(context, sql).await?;
         statement["reads"] = json!(reads);
@@ -39,6 +35,19 @@ pub async fn explain(context: &Context<'_>, query: ListQuery<'_>) -> Result<Vec<
     }
     let plan = json!({ "plan": { "conditions": describe(condition), "order": order, "statements": statements } });
     serde_json::to_vec(&plan).map_err(Error::internal)
+}
+
+/// The sort keys of a list, which end in the id.
+pub fn order(plan: &Plan) -> Vec<String> {
+    let order = plan.order.iter().map(|key| {
+        let sign = if key.descending { "-" } else { "" };
+        format!("{sign}{}", target_name(&key.target))
+    });
+    let mut order: Vec<String> = order.collect();
+    if order.iter().all(|key| key.trim_start_matches('-') != "id") {
+        order.push("id".into());
+    }
+    order
 }
 
 /// The database's plan of a statement.

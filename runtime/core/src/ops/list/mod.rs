@@ -1,4 +1,4 @@
-//! `GET /<path>`: a page of records, an export, or the query plan.
+//! `GET /<path>`: a page of records, an export, or the query plan. `GET /<path>/summary`: aggregates of the records.
 
 pub mod csv;
 pub mod explain;
@@ -7,6 +7,7 @@ pub mod include;
 pub mod render;
 pub mod response_cache;
 pub mod select;
+pub mod summary;
 pub mod total;
 
 use std::borrow::Cow;
@@ -21,6 +22,7 @@ use self::csv::CsvForm;
 use self::export::{Exported, Format};
 use self::response_cache::{CacheKey, CachedPage, Versioned};
 use self::select::ListQuery;
+use self::summary::SummaryQuery;
 use super::BoxFuture;
 use super::etag::Preconditions;
 use super::write::restore;
@@ -31,8 +33,8 @@ use crate::error::{Error, FieldErrors, Result};
 use crate::ops::{Context, State};
 use crate::principal::Principal;
 use crate::query::{
-    Condition, Cursor, MAX_BOUND_VALUES, Pair, Planner, Request, SavedView, decode, filters_condition, parse,
-    too_many_values,
+    Condition, Cursor, MAX_BOUND_VALUES, Pair, Planner, Request, SavedView, SummaryRequest, decode, filters_condition,
+    parse, too_many_values,
 };
 
 /// Finds the saved view that `view_id` names.
@@ -46,6 +48,8 @@ pub type Revalidate = for<'a> fn(&'a Arc<State>, &'a Principal) -> BoxFuture<'a,
 pub struct ListRequest<'r> {
     pub path: &'r str,
     pub query: &'r str,
+    /// True for aggregates of the records, instead of a page.
+    pub is_summary: bool,
     /// Format of an export, instead of a page.
     pub format: Option<Format>,
     /// True if the request is `HEAD`.
@@ -95,7 +99,7 @@ pub async fn list(
         context.caller().need_ability(EXPLAIN_ABILITY)?;
     } else if let Some(format) = list_request.format {
         format.check(&request)?;
-    } else if request.csv.is_some() {
+    } else if request.csv.is_some() && !list_request.is_summary {
         return Err(Error::invalid("csv", export::NOT_CSV));
     }
     let mut errors = FieldErrors::default();
@@ -105,8 +109,11 @@ pub async fn list(
         None => None,
     };
     let plural = entry.meta.plural;
-    let uses_custom_fields = entry.meta.custom_fields && (view.is_some() || mentions_custom_fields(&request));
-    let prepared = PreparedList { entry, within, list_request, request, errors, deleted, view };
+    let summary = list_request.is_summary.then(|| SummaryRequest::parse(list_request.query)).transpose()?;
+    let in_summary = summary.iter().flat_map(SummaryRequest::names).any(|name| name.starts_with("cf."));
+    let mentions_any = view.is_some() || in_summary || mentions_custom_fields(&request);
+    let uses_custom_fields = entry.meta.custom_fields && mentions_any;
+    let prepared = PreparedList { entry, within, list_request, request, errors, deleted, view, summary };
     if !uses_custom_fields {
         return prepared.run(context, None).await?.response();
     }
@@ -142,6 +149,7 @@ struct PreparedList<'r> {
     errors: FieldErrors,
     deleted: bool,
     view: Option<SavedView>,
+    summary: Option<SummaryRequest>,
 }
 
 enum Attempt {
@@ -169,11 +177,12 @@ impl PreparedList<'_> {
         let definitions = planned.filter(|_| self.is_page()).map(|planned| planned.types.changes);
         let none = CustomFieldTypes::default();
         let custom = planned.map_or(&none, |planned| &planned.types.of);
-        let PreparedList { entry, within, list_request, mut request, mut errors, deleted, view } = self;
+        let PreparedList { entry, within, list_request, mut request, mut errors, deleted, view, summary } = self;
         let hidden = |other: &Entry| visibility::hidden(context, other);
         let planner =
             Planner { catalog: context.catalog(), entry, custom, deleted, caller: context.caller(), visible: &hidden };
         planner.expand_defaults(&mut request);
+        let summary = summary.map(|asked| planner.summary(&asked, &request, &mut errors));
         let view_condition = match &view {
             Some(view) => view.apply(planner, &mut request),
             None => Condition::always(),
@@ -207,6 +216,7 @@ impl PreparedList<'_> {
             return Err(Error::invalid(name, too_many_values()));
         }
         let mut shape = match (&view, &plan.fields) {
+            _ if summary.is_some() => Cow::Owned(entry.shape(std::iter::empty())),
             (_, Some(fields)) => Cow::Owned(entry.shape(fields.iter().copied())),
             (Some(view), None) => Cow::Owned(view.shape(planner)),
             (None, None) if deleted => field_access::shape_of(context, entry, restore::shown_in_list(entry)),
@@ -229,9 +239,17 @@ impl PreparedList<'_> {
             narrowed: &narrowed,
             definitions,
         };
+        let summary = match &summary {
+            Some(summary) => Some(SummaryQuery::of(context, query, summary, view.as_ref()).await?),
+            None => None,
+        };
         if request.explain.is_some() {
-            let plan = ListResponse::Plan(explain::explain(context, query).await?);
-            return Ok(Attempt::Done(plan));
+            let (order, statements) = match &summary {
+                Some(summary) => (summary.order(), vec![summary.statement(context).await?]),
+                None => (explain::order(&plan), select::statements(context, query).await?),
+            };
+            let plan = explain::explain(context, query.condition, order, statements).await?;
+            return Ok(Attempt::Done(ListResponse::Plan(plan)));
         }
         if let Some(format) = list_request.format {
             let columns = view.as_ref().filter(|_| plan.fields.is_none()).map(|view| view.columns.as_slice());
@@ -240,7 +258,11 @@ impl PreparedList<'_> {
             let exported = export::export(context, query, (format, form), columns, head, revalidate).await?;
             return Ok(Attempt::Done(ListResponse::All(format, exported)));
         }
-        let mut versioned = match CacheKey::of(context, query, view.as_ref())? {
+        let key = match &summary {
+            Some(summary) => summary.cache_key(context),
+            None => CacheKey::of(context, query, view.as_ref())?,
+        };
+        let mut versioned = match key {
             Some(key) => key.versioned(context).await?,
             None => None,
         };
@@ -258,10 +280,15 @@ impl PreparedList<'_> {
         let cached_page = match cached {
             Some(cached_page) => cached_page,
             None => {
-                let page = select::read(context, query).await?;
-                let related = include::load(context, entry, &shape, &page.rows(), &plan.includes).await?;
-                let body = render::render(query, &page, &related, view.as_ref())?;
-                let cached_page = CachedPage { body, next: page.next };
+                let cached_page = match &summary {
+                    Some(summary) => CachedPage { body: summary.read(context).await?, next: None },
+                    None => {
+                        let page = select::read(context, query).await?;
+                        let related = include::load(context, entry, &shape, &page.rows(), &plan.includes).await?;
+                        let body = render::render(query, &page, &related, view.as_ref())?;
+                        CachedPage { body, next: page.next }
+                    }
+                };
                 if let Some(versioned) = versioned.filter(|_| is_current) {
                     versioned.store(context, &cached_page);
                 }

@@ -24,7 +24,7 @@ use crate::ops::Context;
 use crate::ops::etag::tag;
 use crate::query::SavedView;
 use crate::query::{Condition, Count};
-use crate::record::{Cell, Shape};
+use crate::record::{Cell, Shape, Source};
 
 /// Capacity of the cache, in bytes.
 const CAPACITY: u64 = 16 << 20;
@@ -104,6 +104,32 @@ pub struct CachedPage {
 }
 
 impl CacheKeyBuilder {
+    /// The records of a list, and the release. `None` if the response cannot be cached.
+    pub fn of(context: &Context<'_>, query: ListQuery<'_>) -> Option<CacheKeyBuilder> {
+        let ListQuery { entry, shape, condition, definitions, .. } = query;
+        if !shape.computed.is_empty() || context.transaction().is_some() {
+            return None;
+        }
+        let mut builder = CacheKeyBuilder::default();
+        // Another release, or another version of the application, may render the same rows differently.
+        builder.add(env!("CARGO_PKG_VERSION"));
+        builder.add(context.catalog().fingerprint());
+        builder.depends_on_records(entry, shape, condition);
+        if let Some(version) = definitions {
+            builder.depends_on_table(custom_field::TABLE);
+            // A definition can remove a part of the plan without a trace in the statement.
+            builder.add(version.to_le_bytes());
+        }
+        Some(builder)
+    }
+
+    pub fn finish(self) -> CacheKey {
+        let CacheKeyBuilder { mut tables, digest } = self;
+        tables.sort_unstable();
+        tables.dedup();
+        CacheKey { key: digest.finalize().into(), tables }
+    }
+
     /// Adds a part of the request to the digest.
     pub fn add(&mut self, part: impl AsRef<[u8]>) {
         let part = part.as_ref();
@@ -114,6 +140,11 @@ impl CacheKeyBuilder {
     /// Adds a table.
     pub fn depends_on_table(&mut self, table: &'static str) {
         self.tables.push(table);
+    }
+
+    /// Adds the tables that a value is read from.
+    pub fn depends_on_source(&mut self, source: &Source) {
+        source.tables(&mut self.tables);
     }
 
     /// Adds the tables of these columns and of this condition.
@@ -131,21 +162,11 @@ impl CacheKey {
     /// # Errors
     /// When the catalog contradicts itself.
     pub fn of(context: &Context<'_>, query: ListQuery<'_>, view: Option<&SavedView>) -> Result<Option<CacheKey>> {
-        let ListQuery { entry, shape, condition, plan, cursor, definitions, .. } = query;
-        if !shape.computed.is_empty() || plan.count == Count::Estimate || context.transaction().is_some() {
+        let ListQuery { entry, shape, plan, cursor, .. } = query;
+        let Some(mut builder) = CacheKeyBuilder::of(context, query).filter(|_| plan.count != Count::Estimate) else {
             return Ok(None);
-        }
-        let mut builder = CacheKeyBuilder::default();
-        // Another release, or another version of the application, may render the same rows differently.
-        builder.add(env!("CARGO_PKG_VERSION"));
-        builder.add(context.catalog().fingerprint());
-        builder.depends_on_records(entry, shape, condition);
-        plan.sources().iter().for_each(|source| source.tables(&mut builder.tables));
-        if let Some(version) = definitions {
-            builder.depends_on_table(custom_field::TABLE);
-            // A definition can remove a part of the plan without a trace in the statement.
-            builder.add(version.to_le_bytes());
-        }
+        };
+        plan.sources().iter().for_each(|source| builder.depends_on_source(source));
         let part = match cursor {
             None => Slice::Numbered,
             Some(_) => Slice::After { position: None, limit: plan.per_page + 1 },
@@ -160,10 +181,7 @@ impl CacheKey {
         builder.add(render_key(query));
         builder.add(view.map(|view| view.meta().to_string()).unwrap_or_default());
         include::add_to_cache_key(context, entry, shape, &plan.includes, &mut builder)?;
-        let CacheKeyBuilder { mut tables, digest } = builder;
-        tables.sort_unstable();
-        tables.dedup();
-        Ok(Some(CacheKey { key: digest.finalize().into(), tables }))
+        Ok(Some(builder.finish()))
     }
 
     /// Reads the versions of the tables and looks the page up.
