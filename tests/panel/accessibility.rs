@@ -165,6 +165,7 @@ async fn pages(server: Server) {
         "/panel/account/sessions/end-others",
         "/panel/account/tokens/1/revoke",
         "/panel/password",
+        "/products?totals=1",
         "/products?q[name_cont]=x",
         "/products?q[weight_gt]=x",
         "/products?q[name_cont]=a&columns=name,product_group_name,weight,is_active,tag_list",

@@ -27,6 +27,7 @@ mod second_factor;
 mod sessions;
 mod sign_in;
 mod sign_in_limits;
+mod totals;
 mod trash;
 
 use serde_json::{Value, json};

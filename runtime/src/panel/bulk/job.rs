@@ -98,7 +98,7 @@ impl BulkJob {
     /// The path of the API's list with a sort order and further parameters.
     fn list_path(&self, target: &Target<'_>, sort: &str, parameters: &[(&str, &str)]) -> String {
         let (sort, page, per_page, columns) = (Some(sort.to_string()), None, None, None);
-        let mut params = ListParams { sort, page, per_page, columns, ..self.params.clone() };
+        let mut params = ListParams { sort, page, per_page, columns, shows_totals: false, ..self.params.clone() };
         params.passthrough.retain(|pair| !["include", "include[]", "count"].contains(&pair.name.as_str()));
         let mut pairs = params.pairs();
         pairs.extend(parameters.iter().map(|(name, value)| Pair { name: (*name).into(), value: (*value).into() }));

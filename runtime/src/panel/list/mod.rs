@@ -10,6 +10,7 @@ pub(super) mod saved_view_form;
 pub(super) mod saved_views;
 mod table;
 mod toolbar;
+mod totals;
 pub(super) mod trash;
 
 use std::borrow::Cow;
@@ -36,6 +37,7 @@ use response::{ListBody, ListRecord};
 use saved_views::SavedViews;
 use table::Table;
 use toolbar::Tool;
+use totals::Totals;
 
 /// Value of `per_page` for line charts, which show the latest records.
 const CHART_RECORDS: &str = "100";
@@ -78,7 +80,8 @@ pub(super) async fn show(request: &PanelRequest<'_>, target: &Target<'_>) -> Res
     names.extend(deleted_at.filter(|_| chosen.is_none()).map(|field| field.name.to_string()));
     let shown: Vec<&Column> = names.iter().filter_map(column).collect();
     let api_path = params.api_path(target, Some(&columns::api_fields(entry, &shown)));
-    let response = request.get(&api_path).await?;
+    let (response, totals) = tokio::join!(request.get(&api_path), Totals::load(request, target, &params, &shown));
+    let response = response?;
     let title = if deleted_at.is_some() { trash::heading(entry) } else { labels::plural(entry.meta) };
     let parents = display_name::parent_breadcrumbs(request, target).await?;
     let charts = if deleted_at.is_none() && response.is_success() {
@@ -95,6 +98,7 @@ pub(super) async fn show(request: &PanelRequest<'_>, target: &Target<'_>) -> Res
         shown: &shown,
         views: &views,
         charts,
+        totals: &totals?,
     };
     let view_conditions = views.conditions();
     let mut display_names =
@@ -128,6 +132,7 @@ struct ListPage<'l> {
     views: &'l SavedViews,
     /// Charts above the table.
     charts: Markup,
+    totals: &'l Totals,
 }
 
 /// Line charts of the latest records that match the conditions, whatever the page and the sort order of the list.
@@ -279,6 +284,7 @@ impl ListPage<'_> {
                         tbody {
                             @for record in records { (table.render_row(record)) }
                         }
+                        (self.totals.footer(self.request, is_selectable, table.columns()))
                     }
                 }
                 @if is_selectable {
@@ -329,7 +335,7 @@ impl ListPage<'_> {
         let number = |number: i64| self.request.locale.numbers.count(number);
         html! {
             nav .pager aria-label="Pages" {
-                p { (number(first)) "–" (number(last)) @if let Some(total) = total { " of " (number(total)) } }
+                p { (number(first)) "–" (number(last)) @if let Some(total) = total { " of " (number(total)) } (self.totals.link(self.target, self.params)) }
                 div {
                     @if page > 1 { a .button href=(page_url(page - 1)) rel="prev" { "Previous" } }
                     @if has_more { a .button href=(page_url(page + 1)) rel="next" { "Next" } }

@@ -26,6 +26,8 @@ pub(crate) struct ListParams {
     pub view_id: Option<i64>,
     /// The names of the chosen columns.
     pub columns: Option<Vec<String>>,
+    /// True if the table shows totals of its columns.
+    pub shows_totals: bool,
     /// Parameters that are passed to the API unchanged, because the filter form has no inputs for them.
     pub passthrough: Vec<Pair>,
     /// True if the parameters came from a form, and the browser is redirected to their canonical URL.
@@ -67,6 +69,7 @@ impl ListParams {
                 "sort" => params.sort = Some(value),
                 "page" => params.page = Some(value),
                 "per_page" => params.per_page = Some(value),
+                TOTALS => params.shows_totals = !blank,
                 // An invalid id becomes 0, for which the API reports that the view does not exist.
                 "view_id" => params.view_id = Some(value.trim().parse().unwrap_or_default()),
                 // The last one wins, as in the API.
@@ -211,6 +214,7 @@ impl ListParams {
         pairs.extend(self.columns.as_ref().map(|columns| pair("columns", columns.join(","))));
         pairs.extend(self.sort.clone().map(|sort| pair("sort", sort)));
         pairs.extend(self.per_page.clone().map(|count| pair("per_page", count)));
+        pairs.extend(self.shows_totals.then(|| pair(TOTALS, "1".into())));
         pairs.extend(self.passthrough.iter().cloned());
         pairs
     }
@@ -237,15 +241,18 @@ impl ListParams {
         url::with_query(&target.collection(), &pairs)
     }
 
-    /// The path of the API request. `columns` is the panel's own parameter.
+    /// The path of the API request, without the panel's own parameters.
     pub(crate) fn api_path(&self, target: &Target<'_>, fields: Option<&str>) -> String {
         let mut pairs = self.pairs();
-        pairs.retain(|pair| pair.name != "columns");
+        pairs.retain(|pair| !["columns", TOTALS].contains(&pair.name.as_str()));
         pairs.extend(fields.map(|fields| Pair { name: "fields".into(), value: fields.into() }));
         pairs.extend(self.page.clone().map(|page| Pair { name: "page".into(), value: page }));
         url::with_query(&target.collection(), &pairs)
     }
 }
+
+/// Parameter with which the table shows totals.
+const TOTALS: &str = "totals";
 
 /// Conditions in a URL, and in the filter form: twice as many as the API accepts.
 const MAX_CONDITIONS: usize = 100;
