@@ -216,7 +216,7 @@ async fn malformed_body_is_400(server: Server) {
         b"{\"name\":\"x\"}{}",
         b"{\"name\":\"x\"} x",
         b"{\"name\":\"\xff\"}",
-        b"\xef\xbb\xbf{\"name\":\"x\"}",
+        b"\xef\xbb\xbf\xef\xbb\xbf{\"name\":\"x\"}",
         b"{\"name\":\"a\nb\"}",
         b"{\"name\":01}",
         b"{\"name\":NaN}",

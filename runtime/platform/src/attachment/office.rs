@@ -33,6 +33,11 @@ const TYPES: [(&str, &str, &str); 3] = [
     ),
 ];
 
+/// True for the media types of documents without macros.
+pub(super) fn is_document(media_type: &str) -> bool {
+    TYPES.iter().any(|(_, plain, _)| *plain == media_type)
+}
+
 /// The type of an Office document, or `None` for another archive and for one whose directory cannot be read. The order
 /// of the members does not count: only Microsoft's own programs write `[Content_Types].xml` first.
 pub(super) fn detect(path: &Path) -> io::Result<Option<&'static str>> {

@@ -218,11 +218,12 @@ impl Storage {
     /// The media type of an uploaded file, by its bytes.
     pub async fn media_type(&self, spool: &Spool) -> Result<&'static str> {
         let found = media_type::detect(spool.head(), spool.head().len() as u64 == spool.size());
-        if found != media_type::ARCHIVE {
+        // A guess from the first members only: any archive that begins with a folder `word/` would be a document.
+        if found != media_type::ARCHIVE && !office::is_document(found) {
             return Ok(found);
         }
         let path = spool.path().to_path_buf();
-        Ok(spool.spawn_blocking(move || office::detect(&path)).await?.unwrap_or(found))
+        Ok(spool.spawn_blocking(move || office::detect(&path)).await?.unwrap_or(media_type::ARCHIVE))
     }
 
     /// Inspects an uploaded image, one at a time.

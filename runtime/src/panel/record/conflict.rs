@@ -89,7 +89,7 @@ impl RecordForm<'_> {
                             @if let Some(value) = shown(choice) {
                                 label .box {
                                     input type="radio" name={ (CHOICE_PREFIX) (name) } value=(word) checked[chosen == Some(&choice)];
-                                    " " strong { (label) ":" } " " (value)
+                                    span { strong { (label) ":" } " " (value) }
                                 }
                             }
                         }
