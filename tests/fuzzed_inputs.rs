@@ -131,6 +131,9 @@ async fn no_query_string_causes_a_server_error(specimens: Specimens) {
         "q[cf.x_eq]",
         "from",
         "at",
+        "group",
+        "sum",
+        "max[]",
     ];
     let odd = [
         "q",
@@ -164,6 +167,8 @@ async fn no_query_string_causes_a_server_error(specimens: Specimens) {
         "q[cf.]=1",
         "q[cf._eq]=1",
         "q[id_not_not_eq]=1",
+        "group=.&sum=.&min=,,&avg=cf.",
+        "group=created_at.month.month,.month,created_at.",
     ];
     for (_, path) in paths(&specimens, &["GET"]) {
         for query in odd {

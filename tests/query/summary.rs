@@ -11,6 +11,7 @@ on_both!(
     summary_selects_the_records_of_its_list,
     sums_are_exact_beyond_64_bits,
     times_are_grouped_by_periods_of_the_company_zone,
+    times_at_the_ends_of_the_calendar_are_grouped,
     dates_are_grouped_by_periods,
     keys_have_the_format_of_a_record,
     custom_fields_are_aggregated_and_grouped,
@@ -188,6 +189,26 @@ async fn times_are_grouped_by_periods_of_the_company_zone(server: Server) {
     assert_eq!(labels("year").await, "null×1 1893×1 2026×7 2027×2");
 }
 
+async fn times_at_the_ends_of_the_calendar_are_grouped(server: Server) {
+    let admin = server.admin();
+    for starts_at in ["0001-01-01T00:00:00Z", "9999-12-31T23:30:00Z"] {
+        admin.post("/activities", json!({ "subject": "A", "starts_at": starts_at })).await.created("activity");
+    }
+    for (zone, labels) in [
+        ("UTC", ["0001", "9999"]),
+        // Years that a time in UTC cannot have.
+        ("America/New_York", ["0000", "9999"]),
+        ("Europe/Berlin", ["0001", "+10000"]),
+    ] {
+        admin.put("/settings", json!({ "timezone": zone })).await.record("settings");
+        let expected = labels.map(|label| (json!(label), 1));
+        assert_eq!(counts(&admin, "/activities", "starts_at.year").await, expected, "{zone}");
+        for period in ["day", "week", "month"] {
+            assert_eq!(counts(&admin, "/activities", &format!("starts_at.{period}")).await.len(), 2, "{zone}");
+        }
+    }
+}
+
 async fn dates_are_grouped_by_periods(specimens: Specimens) {
     let admin = specimens.admin();
     for (id, bought_on) in
@@ -225,6 +246,8 @@ async fn keys_have_the_format_of_a_record(specimens: Specimens) {
     assert_eq!(of("parent_name").await, [(Value::Null, 8), (json!("lamp stand"), 2)]);
     assert_eq!(of("opens_at").await, [(Value::Null, 9), (json!("14:30:00"), 1)]);
     assert_eq!(of("bought_on").await, [(Value::Null, 9), (json!("2026-03-21"), 1)]);
+    let least = groups(&admin, "/specimens", &[("min", "opens_at"), ("max", "bought_on")]).await.remove(0);
+    assert_eq!((&least["min"]["opens_at"], &least["max"]["bought_on"]), (&json!("14:30:00"), &json!("2026-03-21")));
     let rates = of("rate").await;
     assert_eq!((&rates[0], rates[4].1), (&(json!("0.00000001"), 1), 2), "{rates:?}");
     // Text in the order of a list: without regard to case, then by code point.

@@ -3,14 +3,18 @@
 use std::time::Duration;
 
 use charter_runtime::db::{Dialect, Sql};
+use charter_runtime::meta::{Filter, Shown};
+use charter_runtime::query::{Function, can_aggregate, has_periods, is_key};
 use serde_json::json;
 
+use super::every_list::{List, Maker, lists};
 use super::summary::{counts, groups};
 use super::total::insert;
 use crate::routes::attachments::Form;
 use crate::support::{Server, Specimens, on_both};
 
 on_both!(
+    every_list_has_a_summary_of_its_fields,
     child_records_and_attachments_have_summaries,
     unknown_and_unfit_names_are_rejected_together,
     groups_keys_and_fields_are_limited,
@@ -18,6 +22,41 @@ on_both!(
     summary_needs_the_ability_of_its_list,
     index_serves_the_count_by_a_reference,
 );
+
+async fn every_list_has_a_summary_of_its_fields(server: Server) {
+    let client = server.admin();
+    let lists = lists(&mut Maker::new(&server)).await;
+    let mut compared = 0;
+    for List { entry, path } in &lists {
+        let total = client.get(path).await.ok()["meta"]["total"].as_i64().expect("a total");
+        for field in entry.meta.fields.iter().filter(|field| field.shown != Shown::Never) {
+            let (name, source) = (field.name, entry.source(field));
+            if is_key(&source) {
+                let counted = counts(&client, path, name).await;
+                assert_eq!(counted.iter().map(|(_, count)| count).sum::<i64>(), total, "{path} by {name}");
+            }
+            if has_periods(source.kind()) {
+                for period in ["day", "week", "month", "year"] {
+                    let counted = counts(&client, path, &format!("{name}.{period}")).await;
+                    assert_eq!(counted.iter().map(|(_, count)| count).sum::<i64>(), total, "{path} by {name}.{period}");
+                }
+            }
+            if can_aggregate(Function::Sum, &source) {
+                groups(&client, path, &[("sum", name), ("avg", name)]).await;
+            }
+            let is_listed = field.shown == Shown::Always && field.sortable && field.filter == Filter::Fitting;
+            if can_aggregate(Function::Max, &source) && is_listed {
+                let present = format!("q[{name}_not_null]");
+                let last = [("sort", format!("-{name}")), ("per_page", "1".into()), (&present, "1".into())];
+                let last: Vec<(&str, &str)> = last.iter().map(|(name, value)| (*name, value.as_str())).collect();
+                let last = client.list(path, &last).await.column(entry.meta.plural, name).pop().unwrap_or_default();
+                assert_eq!(groups(&client, path, &[("max", name)]).await[0]["max"][name], last, "{path}: {name}");
+                compared += 1;
+            }
+        }
+    }
+    assert!(lists.len() >= 14 && compared >= 30, "{} lists, {compared} fields", lists.len());
+}
 
 async fn child_records_and_attachments_have_summaries(server: Server) {
     let admin = server.admin();
