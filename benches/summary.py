@@ -54,6 +54,7 @@ SUMMARIES = {
     "by group": "group=product_group_id",
     "by group, sum": "group=product_group_id&sum=replacement_charge",
     "by month, group, sum": "group=created_at.month,product_group_id&sum=replacement_charge",
+    "by month": "group=created_at.month",
     "by day": "group=created_at.day&q[created_at_gteq]=2024-01-01T00:00:00Z",
     "one group, sum": "q[product_group_id_eq]=7&sum=replacement_charge",
     "search, sum": "q[name_cont]=99999&sum=replacement_charge",

@@ -27,7 +27,8 @@ const DOCUMENTED: [(&str, &str, &str); 5] = [
 ];
 
 /// Further pages for review.
-const FURTHER: [(&str, &str); 14] = [
+const FURTHER: [(&str, &str); 15] = [
+    ("totals", "/products?columns=name,product_group_name,weight,replacement_charge&totals=1"),
     ("activities", "/activities"),
     ("activity", "/activities/1"),
     ("activity-form", "/activities/1/edit"),

@@ -199,6 +199,8 @@ async fn times_at_the_ends_of_the_calendar_are_grouped(server: Server) {
         // Years that a time in UTC cannot have.
         ("America/New_York", ["0000", "9999"]),
         ("Europe/Berlin", ["0001", "+10000"]),
+        // A zone without transitions.
+        ("Etc/GMT+5", ["0000", "9999"]),
     ] {
         admin.put("/settings", json!({ "timezone": zone })).await.record("settings");
         let expected = labels.map(|label| (json!(label), 1));

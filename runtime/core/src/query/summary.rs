@@ -67,7 +67,8 @@ impl SummaryRequest {
                 None => continue,
             };
             for name in split_names(&value) {
-                if !names.contains(&name) {
+                // One more than the limit is enough to be refused.
+                if names.len() <= MAX_AGGREGATES && !names.contains(&name) {
                     names.push(name);
                 }
             }

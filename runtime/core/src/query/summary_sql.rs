@@ -14,6 +14,7 @@ use crate::calendar::Offsets;
 use crate::custom_field::CustomKind;
 use crate::db::{Dialect, Row, Sql};
 use crate::error::{Error, Result};
+use crate::meta::ResourceMeta;
 use crate::number::scale_wide;
 use crate::record::{Cell, RECORD, Source, write_from};
 
@@ -22,9 +23,9 @@ const LOW_BITS: u32 = 32;
 
 /// Writes the statement. It returns at most one group more than [`MAX_GROUPS`], in the order of the keys. Times are in
 /// this zone.
-pub fn write_summary(sql: &mut Sql, table: &str, summary: &Summary, condition: &Condition, zone: Tz) {
+pub fn write_summary(sql: &mut Sql, meta: &ResourceMeta, summary: &Summary, condition: &Condition, zone: Tz) {
     if summary.keys.is_empty() {
-        return write_groups(sql, table, summary, condition, zone);
+        return write_groups(sql, meta, summary, condition, zone);
     }
     // The groups are ordered outside of their statement: PostgreSQL does not recognize an expression with bound values
     // as the grouped one.
@@ -38,7 +39,7 @@ pub fn write_summary(sql: &mut Sql, table: &str, summary: &Summary, condition: &
         sql.push(&format!(", s.\"value_{index}\""));
     }
     sql.push(" FROM (");
-    write_groups(sql, table, summary, condition, zone);
+    write_groups(sql, meta, summary, condition, zone);
     let positions: Vec<String> = (1..=summary.keys.len()).map(|position| position.to_string()).collect();
     sql.push(&format!(" GROUP BY {} LIMIT {}) AS s ORDER BY ", positions.join(", "), MAX_GROUPS + 1));
     let nulls = if sql.dialect == Dialect::Postgres { " NULLS FIRST" } else { "" };
@@ -53,7 +54,7 @@ pub fn write_summary(sql: &mut Sql, table: &str, summary: &Summary, condition: &
 }
 
 /// Writes `SELECT ... FROM ... WHERE ...`.
-fn write_groups(sql: &mut Sql, table: &str, summary: &Summary, condition: &Condition, zone: Tz) {
+fn write_groups(sql: &mut Sql, meta: &ResourceMeta, summary: &Summary, condition: &Condition, zone: Tz) {
     sql.push("SELECT ");
     for (index, key) in summary.keys.iter().enumerate() {
         write_key(sql, key, zone);
@@ -69,13 +70,24 @@ fn write_groups(sql: &mut Sql, table: &str, summary: &Summary, condition: &Condi
     }
     let mut sources: Vec<_> = summary.sources().cloned().collect();
     condition.sources(&mut sources);
-    if sql.dialect == Dialect::Sqlite && !summary.aggregates.is_empty() && condition.is_everything() {
-        write_from_whole_table(sql, table, &sources);
+    if sql.dialect == Dialect::Sqlite && condition.is_everything() && !is_covered(meta, summary) {
+        write_from_whole_table(sql, meta.table, &sources);
     } else {
-        write_from(sql, table, &sources);
+        write_from(sql, meta.table, &sources);
     }
     sql.push(" WHERE ");
     write_condition(sql, condition);
+}
+
+/// True if an index may have every column that the summary reads.
+fn is_covered(meta: &ResourceMeta, summary: &Summary) -> bool {
+    let has = |columns: &[&str], key: &GroupKey| match &key.operand.target {
+        Target::Column(source) => columns.iter().any(|column| source.is_own(column)),
+        Target::Custom { .. } => false,
+    };
+    let mut indexes = meta.indexes.iter().copied().chain(meta.unique_sets());
+    summary.aggregates.is_empty()
+        && (summary.keys.is_empty() || indexes.any(|columns| summary.keys.iter().all(|key| has(columns, key))))
 }
 
 /// Writes ` FROM ...` so that SQLite scans the table. It would rather scan an index of the records that are not deleted, or

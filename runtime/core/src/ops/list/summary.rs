@@ -57,7 +57,7 @@ impl<'p> SummaryQuery<'p> {
 
     fn sql(&self, context: &Context<'_>, condition: &Condition) -> Sql {
         let mut sql = Sql::new(context.state().db.dialect(), "");
-        write_summary(&mut sql, self.query.entry.meta.table, self.summary, condition, self.zone.unwrap_or_default());
+        write_summary(&mut sql, self.query.entry.meta, self.summary, condition, self.zone.unwrap_or_default());
         sql.with_custom_plan()
     }
 
