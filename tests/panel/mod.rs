@@ -19,6 +19,7 @@ mod navigation;
 mod page_content;
 mod password_reset;
 mod permissions;
+mod pictures;
 mod records;
 mod references;
 mod related_rows;
