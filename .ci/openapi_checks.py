@@ -53,6 +53,7 @@ RULES_BEYOND_SCHEMAS = re.compile(
             "was used for another request",
             # One parameter excludes another.
             "cannot be given with a cursor",
+            "can only be used with `Accept: text/csv`",
             "is not a cursor",
             # The application's resources determine the types that have attachments.
             "must be one of Member$",

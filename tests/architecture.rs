@@ -331,6 +331,28 @@ fn everything() -> Vec<Source> {
     FOLDERS.iter().chain(&more).flat_map(|folder| sources(folder)).collect()
 }
 
+/// A file that no module names is not compiled, and its tests never fail.
+#[test]
+fn every_file_of_the_tests_is_a_module_or_a_target() {
+    let manifest = fs::read_to_string(root().join("Cargo.toml")).expect("a manifest");
+    let files = sources("tests");
+    let is_reached = |path: &str| {
+        let (folder, file) = path.rsplit_once('/').expect("a path in a folder");
+        let (folder, name) = match file.trim_end_matches(".rs") {
+            "mod" => folder.rsplit_once('/').expect("a folder of the tests"),
+            name => (folder, name),
+        };
+        let declares = |source: &Source| {
+            let parent = source.path.trim_end_matches(".rs").trim_end_matches("/mod");
+            let is_parent = if folder == "tests" { !parent["tests/".len()..].contains('/') } else { parent == folder };
+            is_parent && source.text.contains(&format!("mod {name};"))
+        };
+        let is_target = manifest.contains(&format!("\"{path}\"")) || manifest.contains(&format!("name = \"{name}\""));
+        (folder == "tests" && is_target) || files.iter().any(declares)
+    };
+    none(files.iter().filter(|file| !is_reached(&file.path)).map(|file| file.path.clone()).collect());
+}
+
 #[test]
 fn no_file_has_more_than_400_lines() {
     let long = everything().into_iter().map(|source| (source.text.lines().count(), source.path));

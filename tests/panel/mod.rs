@@ -17,6 +17,7 @@ mod list_params;
 mod lists;
 mod navigation;
 mod page_content;
+mod passkeys;
 mod password_reset;
 mod permissions;
 mod pictures;

@@ -15,10 +15,7 @@ on_both!(
     answer_of_a_passkey_works_once_and_only_unchanged,
 );
 
-on_both!(
-    pages_of_a_service_without_a_domain_name_offer_no_passkeys,
-    ceremony_belongs_to_its_user,
-);
+on_both!(pages_of_a_service_without_a_domain_name_offer_no_passkeys, ceremony_belongs_to_its_user,);
 
 const ADMIN: &str = "admin@example.com";
 const CARD: &str = "/panel/account/passkeys";

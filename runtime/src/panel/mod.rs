@@ -242,7 +242,9 @@ impl Panel {
 async fn identify(state: &Arc<ServerState>, request: &Request) -> Result<(RawRequest, Option<CookieSession>)> {
     let raw = RawRequest::parse(state, request)?;
     // A client that is no browser gets the API's error. A script of a page that outlived its session gets 401.
-    if !raw.wants_html && raw.session_secret.is_none() {
+    let segments: Vec<&str> = raw.segments.iter().map(String::as_str).collect();
+    let is_sign_in = matches!(segments.as_slice(), [ROOT, "sign-in", "passkey", ..]);
+    if !raw.wants_html && raw.session_secret.is_none() && !is_sign_in {
         let is_panel_path = raw.segments.first().is_some_and(|first| first == ROOT);
         return Err(if is_panel_path { Error::Unauthenticated } else { Error::NotFound });
     }
