@@ -204,7 +204,7 @@ async fn index_serves_the_count_by_a_reference(server: Server) {
 /// Repeats VACUUM until no older transaction is open: then the records are visible to all, and an index alone can serve
 /// a statement.
 async fn vacuum(server: &Server, table: &str) {
-    let visible = format!("SELECT 1 FROM pg_class WHERE relname = '{table}' AND relallvisible > 0");
+    let visible = format!("SELECT 1 FROM pg_class WHERE relname = '{table}' AND relallvisible >= relpages - 1");
     loop {
         server.sql(&format!("VACUUM ANALYZE {table}")).await;
         let visible = Sql::new(Dialect::Postgres, visible.as_str());
