@@ -9,43 +9,17 @@ and runs each load by eight threads for SECONDS (by default 15). Meanwhile anoth
 over one connection for each. The output has the median, the 99th percentile and the maximum in milliseconds, and failures.
 """
 
-import http.client
-import json
 import os
 import subprocess
 import tempfile
 import threading
 import time
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
-BINARY = os.environ.get("CHARTER", str(ROOT / "target/release/charter"))
+from client import Client, run, serve
+
 PRODUCTS, SECONDS = os.environ.get("PRODUCTS", "200000"), float(os.environ.get("SECONDS", "15"))
 PORT, THREADS = 8043, 8
 URL = os.environ.get("CHARTER_DATABASE_URL", "")
-
-
-def environment(folder):
-    return {
-        **os.environ,
-        "CHARTER_DATA_DIR": folder,
-        "CHARTER_LISTEN": f"127.0.0.1:{PORT}",
-        "CHARTER_LOG": "error",
-        "CHARTER_RATE_LIMIT": "0",
-    }
-
-
-class Client:
-    def __init__(self, token):
-        self.connection = http.client.HTTPConnection("127.0.0.1", PORT, timeout=90)
-        self.headers = {"authorization": f"Bearer {token}", "content-type": "application/json"}
-
-    def send(self, method, path, body=None):
-        start = time.monotonic()
-        self.connection.request(method, "/api/v1" + path, body and json.dumps(body), self.headers)
-        answer = self.connection.getresponse()
-        answer.read()
-        return answer.status, (time.monotonic() - start) * 1000
 
 
 def until(end, work):
@@ -59,12 +33,12 @@ def until(end, work):
 
 
 def bulk(token):
-    client, lamp = Client(token), {"method": "create", "product": {"name": "Lamp"}}
+    client, lamp = Client(PORT, token), {"method": "create", "product": {"name": "Lamp"}}
     return lambda: client.send("POST", "/products/bulk", {"operations": [lamp] * 1000})
 
 
 def conditions(token):
-    client, number = Client(token), [0]
+    client, number = Client(PORT, token), [0]
 
     def run():
         # Each request is another statement, because identical ones share one execution.
@@ -76,7 +50,7 @@ def conditions(token):
 
 
 def locked(token):
-    client = Client(token)
+    client = Client(PORT, token)
     return lambda: client.send("PATCH", "/products/1", {"description": str(time.monotonic())})
 
 
@@ -90,7 +64,7 @@ def measure(name, load, noisy, quiet):
         "write": lambda client: client.send("POST", "/products", {"name": "Quiet"}),
     }
     for kind, request in kinds.items():
-        found, client = results.setdefault(kind, []), Client(quiet)
+        found, client = results.setdefault(kind, []), Client(PORT, quiet)
 
         def once(found=found, client=client, request=request):
             found.append(request(client))
@@ -100,25 +74,24 @@ def measure(name, load, noisy, quiet):
     for thread in threads:
         thread.join()
     for kind, found in results.items():
-        times = sorted(millis for _, millis in found)
-        failed = sum(status >= 400 for status, _ in found)
+        times = sorted(millis for *_, millis in found)
+        failed = sum(status >= 400 for status, *_ in found)
         share = lambda part: times[min(len(times) - 1, int(len(times) * part))]
         print(f"{name:12} {kind:7} n {len(found):5}  p50 {share(0.5):7.1f}  p99 {share(0.99):7.1f}  max {times[-1]:7.1f}  failed {failed}")
 
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
-        run = lambda *arguments: subprocess.check_output([BINARY, *arguments], env=environment(folder), text=True).strip()
-        run("migrate")
-        run("user", "create", "--email", "bench@example.com", "--name", "Bench", "--admin")
+        command = lambda *arguments: run(folder, PORT, *arguments)
+        command("migrate")
+        command("user", "create", "--email", "bench@example.com", "--name", "Bench", "--admin")
         few = [part for name in ("members", "stock_levels", "accessories", "activities", "activity_participants") for part in (f"--{name}", "10" if name == "members" else "0")]
-        run("seed", "demo", "--products", PRODUCTS, *few)
-        noisy, quiet = (run("token", "create", "--user", "bench@example.com", "--name", name, "--ability", "*") for name in ("noisy", "quiet"))
-        server = subprocess.Popen([BINARY, "serve"], env=environment(folder), stdout=subprocess.DEVNULL)
+        command("seed", "demo", "--products", PRODUCTS, *few)
+        noisy, quiet = (command("token", "create", "--user", "bench@example.com", "--name", name, "--ability", "*") for name in ("noisy", "quiet"))
+        server = serve(folder, PORT)
         try:
-            time.sleep(3)
             for token in (noisy, quiet):
-                Client(token).send("GET", "/products/1")
+                Client(PORT, token).send("GET", "/products/1")
             measure("idle", None, noisy, quiet)
             measure("bulk", bulk, noisy, quiet)
             measure("conditions", conditions, noisy, quiet)

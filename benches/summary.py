@@ -10,22 +10,19 @@ response cache. It compares the first one with SQL of its own (Python's `sqlite3
 months are those of Europe/Berlin. It prints milliseconds, groups, the index that the plan uses, and differences.
 """
 
-import http.client
 import json
 import os
 import sqlite3
 import subprocess
 import sys
 import tempfile
-import time
 from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
-from urllib.parse import quote
 from zoneinfo import ZoneInfo
 
-ROOT = Path(__file__).resolve().parents[1]
-BINARY = os.environ.get("CHARTER", str(ROOT / "target/release/charter"))
+from client import Client, run, serve
+
 PRODUCTS = int(os.environ.get("PRODUCTS", "1000000"))
 PORT = 8044
 URL = os.environ.get("CHARTER_DATABASE_URL", "")
@@ -61,31 +58,12 @@ SUMMARIES = {
 }
 
 
-def environment(folder):
-    return {
-        **os.environ,
-        "CHARTER_DATA_DIR": folder,
-        "CHARTER_LISTEN": f"127.0.0.1:{PORT}",
-        "CHARTER_LOG": "error",
-        "CHARTER_RATE_LIMIT": "0",
-        "CHARTER_REQUEST_TIMEOUT": "120",
-    }
-
-
-class Client:
-    def __init__(self, token):
-        self.connection = http.client.HTTPConnection("127.0.0.1", PORT, timeout=150)
-        self.headers = {"authorization": f"Bearer {token}", "content-type": "application/json"}
-
-    def send(self, method, path, body=None):
-        start = time.monotonic()
-        self.connection.request(method, "/api/v1" + quote(path, safe="/?&=,[]%:"), body and json.dumps(body), self.headers)
-        answer = self.connection.getresponse()
-        text = answer.read()
-        millis = (time.monotonic() - start) * 1000
-        if answer.status not in (200, 201):
-            sys.exit(f"{method} {path}: {answer.status} {text.decode()}")
-        return json.loads(text), millis
+def send(client, method, path, body=None):
+    """The JSON of a successful response, and its milliseconds."""
+    status, text, millis = client.send(method, path, body)
+    if status not in (200, 201):
+        sys.exit(f"{method} {path}: {status} {text.decode()}")
+    return json.loads(text), millis
 
 
 def psql(statement):
@@ -114,9 +92,9 @@ def by_sql(database):
 
 
 def fill(database, client):
-    client.send("PUT", "/settings", {"timezone": str(ZONE)})
+    send(client, "PUT", "/settings", {"timezone": str(ZONE)})
     for number in range(1, GROUPS):
-        client.send("POST", "/product_groups", {"name": f"Group {number}"})
+        send(client, "POST", "/product_groups", {"name": f"Group {number}"})
     if URL:
         psql(POSTGRES_ROWS.format(count=PRODUCTS, groups=GROUPS, step=STEP))
         psql("VACUUM ANALYZE products")
@@ -128,7 +106,7 @@ def fill(database, client):
 
 
 def compare(client, database):
-    answer, _ = client.send("GET", "/products/summary?" + SUMMARIES["by month, group, sum"])
+    answer, _ = send(client, "GET", "/products/summary?" + SUMMARIES["by month, group, sum"])
     found = {
         (one["group"]["created_at.month"], one["group"]["product_group_id"]): (one["count"], Decimal(one["sum"]["replacement_charge"]))
         for one in answer["summary"]
@@ -139,11 +117,10 @@ def compare(client, database):
     return not differences
 
 
-def serve(folder, token, work):
-    server = subprocess.Popen([BINARY, "serve"], env=environment(folder), stdout=subprocess.DEVNULL)
+def with_server(folder, token, work):
+    server = serve(folder, PORT)
     try:
-        time.sleep(3)
-        return work(Client(token))
+        return work(Client(PORT, token))
     finally:
         server.terminate()
         server.wait()
@@ -152,24 +129,26 @@ def serve(folder, token, work):
 def measure(client, database):
     for name, query in SUMMARIES.items():
         path = "/products/summary?" + query
-        answer, first = client.send("GET", path)
-        _, second = client.send("GET", path)
-        plan, _ = client.send("GET", path + "&explain=1")
+        answer, first = send(client, "GET", path)
+        _, second = send(client, "GET", path)
+        plan, _ = send(client, "GET", path + "&explain=1")
         indexes = ", ".join(plan["plan"]["statements"][0]["indexes"]) or "no index"
         print(f"{name:22} {first:9.1f} ms  cached {second:6.1f} ms  groups {len(answer['summary']):5}  {indexes}")
     return compare(client, database)
 
 
 def main():
+    # A statement on a debug build takes longer than a client may wait by default.
+    os.environ["CHARTER_REQUEST_TIMEOUT"] = "120"
     with tempfile.TemporaryDirectory() as folder:
-        run = lambda *arguments: subprocess.check_output([BINARY, *arguments], env=environment(folder), text=True).strip()
-        run("migrate")
-        run("user", "create", "--email", "bench@example.com", "--name", "Bench", "--admin")
-        token = run("token", "create", "--user", "bench@example.com", "--name", "bench", "--ability", "*")
+        command = lambda *arguments: run(folder, PORT, *arguments)
+        command("migrate")
+        command("user", "create", "--email", "bench@example.com", "--name", "Bench", "--admin")
+        token = command("token", "create", "--user", "bench@example.com", "--name", "bench", "--ability", "*")
         database = Path(folder) / "charter.db"
-        serve(folder, token, lambda client: fill(database, client))
+        with_server(folder, token, lambda client: fill(database, client))
         # A new server reads the statistics of the full table.
-        is_equal = serve(folder, token, lambda client: measure(client, database))
+        is_equal = with_server(folder, token, lambda client: measure(client, database))
     sys.exit(0 if is_equal else 1)
 
 

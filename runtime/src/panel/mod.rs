@@ -242,9 +242,7 @@ impl Panel {
 async fn identify(state: &Arc<ServerState>, request: &Request) -> Result<(RawRequest, Option<CookieSession>)> {
     let raw = RawRequest::parse(state, request)?;
     // A client that is no browser gets the API's error. A script of a page that outlived its session gets 401.
-    let segments: Vec<&str> = raw.segments.iter().map(String::as_str).collect();
-    let is_sign_in = matches!(segments.as_slice(), [ROOT, "sign-in", "passkey", ..]);
-    if !raw.wants_html && raw.session_secret.is_none() && !is_sign_in {
+    if !raw.wants_html && raw.session_secret.is_none() && !sign_in::is_script_request(&raw.segments) {
         let is_panel_path = raw.segments.first().is_some_and(|first| first == ROOT);
         return Err(if is_panel_path { Error::Unauthenticated } else { Error::NotFound });
     }

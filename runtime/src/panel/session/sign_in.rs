@@ -40,6 +40,11 @@ pub(super) const MAX_SIGN_IN_FORM_BYTES: usize = 1 << 20;
 /// Longest email address of an account.
 pub(super) const MAX_EMAIL_CHARS: usize = 255;
 
+/// True for the path that a script of the sign-in page requests: it has no session yet, and expects JSON.
+pub(crate) fn is_script_request(segments: &[String]) -> bool {
+    segments == [ROOT, "sign-in", "passkey", "options"]
+}
+
 /// Handles the paths below `/panel` that need no session; `None` for other paths.
 pub(crate) async fn handle_signed_out(
     panel: &Panel,
