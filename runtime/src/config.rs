@@ -1,5 +1,6 @@
 //! Settings of a server. Each is a flag and an environment variable.
 
+mod cors;
 mod database;
 mod log_filter;
 mod mail;
@@ -16,6 +17,8 @@ use std::time::Duration;
 use clap::ArgMatches;
 use url::Url;
 
+pub use cors::CorsOrigins;
+use cors::cors_origins;
 use database::sqlite_url;
 pub use log_filter::log_filter;
 use mail::smtp_config;
@@ -72,6 +75,8 @@ pub struct Config {
     pub address_connections: u32,
     /// Proxies whose `X-Forwarded-For` is trusted.
     pub trusted_proxies: Vec<Network>,
+    /// Web pages that may use the API.
+    pub cors_origins: CorsOrigins,
     /// The URLs that webhooks may have.
     pub webhook_policy: UrlPolicy,
     pub webhook_concurrency: u32,
@@ -149,6 +154,7 @@ impl Config {
             rate_limit_anonymous: number("rate-limit-anonymous", 0, 1_000_000_000, &mut problems) as u32,
             address_connections: number("address-connections", 0, 1_000_000, &mut problems) as u32,
             trusted_proxies: networks("trusted-proxies", &mut problems),
+            cors_origins: cors_origins(&value("cors-origins"), &mut problems),
             webhook_policy: UrlPolicy {
                 allow_http: value("webhook-allow-http") == "true",
                 networks: networks("webhook-allow-networks", &mut problems),

@@ -264,7 +264,7 @@ fn types_that_begin_like_another_are_omitted(program: Program) {
         "CREATE TABLE arrays (id integer PRIMARY KEY, tags \"varchar(20)[]\" NOT NULL DEFAULT '{}', name text)",
         "CREATE TABLE arrays (id bigserial PRIMARY KEY, tags varchar(20)[] NOT NULL DEFAULT '{}', prices numeric(10,2)[],
              days timestamptz[], docs jsonb[], texts text[], path jsonpath NOT NULL, clock timetz(3), clock_at time(3) with time zone,
-             span interval(3), bits bit(8), name text)",
+             span interval(3), bits bit(8), hundreds numeric(5, -2), code char(5), name text)",
     );
     let yaml = program.done(&["from-db", "arrays"]);
     assert!(yaml.contains("\n  name: { type: text, nullable: true }\n"), "{yaml}");
@@ -277,6 +277,10 @@ fn types_that_begin_like_another_are_omitted(program: Program) {
             yaml.contains(&format!("# Omitted: `{name}` (")) && !yaml.contains(&format!("\n  {name}: ")),
             "{name}: {yaml}"
         );
+    }
+    if backend != DbBackend::Sqlite {
+        assert!(yaml.contains("# hundreds: numeric(5,-2) is not limited to 18 digits; choose"), "seven digits: {yaml}");
+        assert!(yaml.contains("# code: character(5) fills values with spaces; it becomes varchar"), "{yaml}");
     }
     // Every create would be refused by the database.
     let fails =
@@ -294,11 +298,15 @@ fn table_without_a_usable_id_is_named(program: Program) {
              CREATE TABLE loose (id {big}, v text);
              CREATE TABLE codes (id {big} NOT NULL UNIQUE, code varchar(9) PRIMARY KEY, v text);
              CREATE TABLE given (id {big} PRIMARY KEY, v text);
-             CREATE TABLE made (id {made}, v text)"
+             CREATE TABLE made (id {made}, v text);"
         )
     };
-    let sqlite = tables("bigint", "INTEGER PRIMARY KEY");
-    let postgres = tables("bigint", "bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY");
+    // `DESC` makes the column another one than the row id.
+    let sqlite = tables("bigint", "INTEGER PRIMARY KEY")
+        + "CREATE TABLE falling (id INTEGER PRIMARY KEY DESC, v text);
+           CREATE TABLE unrowed (id INTEGER PRIMARY KEY, v text) WITHOUT ROWID";
+    let postgres = tables("bigint", "bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY")
+        + "CREATE TABLE falling (id bigint PRIMARY KEY, v text); CREATE TABLE unrowed (id bigint PRIMARY KEY, v text)";
     execute(&program, &sqlite, &postgres);
     for (table, lines) in [
         (
@@ -317,6 +325,8 @@ fn table_without_a_usable_id_is_named(program: Program) {
         ),
         ("codes", &["`id` is not the primary key (that is (code)): make it", "`id` is not made by the database"]),
         ("given", &["`id` is not made by the database, so that every create fails: "]),
+        ("falling", &["`id` is not made by the database, so that every create fails: "]),
+        ("unrowed", &["`id` is not made by the database, so that every create fails: "]),
         ("made", &[]),
     ] {
         let yaml = program.done(&["from-db", table]);

@@ -7,7 +7,7 @@ use salvo::request_id::RequestId;
 
 use crate::openapi::{self, DocsPage, OpenApiJson};
 use crate::panel;
-use crate::server::{Compression, Endpoint, Files, Live, MetricsEndpoint, Ready, ServerState, resource_router};
+use crate::server::{Compression, Cors, Endpoint, Files, Live, MetricsEndpoint, Ready, ServerState, resource_router};
 
 /// All routes of the application.
 pub fn router(state: &Arc<ServerState>) -> Router {
@@ -31,5 +31,9 @@ pub fn router(state: &Arc<ServerState>) -> Router {
         // The panel has all other paths.
         .push(panel::router(state));
     // salvo tries them in this order: no path can hide the health checks, and most requests are for records.
-    Router::new().hoop(RequestId::new()).push(health).push(records).push(files).push(documents).push(pages)
+    let mut root = Router::new().hoop(RequestId::new());
+    if let Some(cors) = Cors::new(&state.config.cors_origins) {
+        root = root.hoop(cors);
+    }
+    root.push(health).push(records).push(files).push(documents).push(pages)
 }

@@ -151,6 +151,11 @@ pub const SETTINGS: &[Setting] = &[
         about: "Networks of the reverse proxies, such as `10.0.0.0/8`, whose `X-Forwarded-For` is trusted",
     },
     Setting {
+        flag: "cors-origins",
+        default: "",
+        about: "Origins of web pages whose scripts may use the API with a token, such as `https://app.example.com`, separated by commas; `*` for every origin; by default none",
+    },
+    Setting {
         flag: "webhook-allow-http",
         default: "false",
         about: "Allow webhooks with http:// URLs, whose deliveries are not encrypted",

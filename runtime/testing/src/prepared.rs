@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use charter_runtime::App;
-use charter_runtime::config::Config;
+use charter_runtime::config::{Config, CorsOrigins};
 use charter_runtime::ops::State;
 use charter_runtime::server::ServerState;
 use charter_runtime::{online_indexes, trigram};
@@ -122,6 +122,7 @@ pub fn config(url: &str, folder: &Folder) -> Config {
         database_wait: Duration::ZERO,
         address_connections: 0,
         trusted_proxies: Vec::new(),
+        cors_origins: CorsOrigins::default(),
         webhook_policy: Default::default(),
         webhook_concurrency: 0,
         webhook_endpoint_concurrency: 16,

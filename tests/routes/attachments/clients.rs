@@ -6,6 +6,7 @@ use crate::support::{Server, on_both};
 on_both!(
     file_name_is_read_in_every_form_of_clients,
     form_parameters_have_names_in_any_case,
+    part_with_a_transfer_encoding_is_refused,
     office_document_of_a_library_has_its_own_type,
 );
 
@@ -17,6 +18,8 @@ async fn file_name_is_read_in_every_form_of_clients(server: Server) {
         ("filename=\"=?utf-8?B?R3LDtsOfZS5wZGY=?=\"; filename*=utf-8''Gr%C3%B6%C3%9Fe.pdf", "Größe.pdf"),
         ("filename=\"=?utf-8?B?R3LDtsOfZS5wZGY=?=\"", "Größe.pdf"),
         ("filename==?iso-8859-1?Q?caf=E9.txt?=", "café.txt"),
+        // Libraries of mail (RFC 2231).
+        ("filename*1*=%9Fe.pdf; filename*0*=UTF-8''Gr%C3%B6%C3", "Größe.pdf"),
         // Browsers and curl.
         ("filename=\"say %22hi%22.txt\"", "say \"hi\".txt"),
         ("filename=\"a\\\\\\\"b.txt\"", "\"b.txt"),
@@ -40,6 +43,16 @@ async fn form_parameters_have_names_in_any_case(server: Server) {
         .part("x=\"name=file\"; name=category", "", b"contract");
     let attachment = form.send(&server.admin()).await.created("attachment");
     assert_eq!([&attachment["original_name"], &attachment["category"]], ["; name=category;", "contract"]);
+}
+
+async fn part_with_a_transfer_encoding_is_refused(server: Server) {
+    let member = member(&server).await;
+    for (encoding, status) in [("base64", 415), ("Quoted-Printable", 415), ("BINARY", 201), ("8bit", 201)] {
+        let header = format!("Content-Transfer-Encoding: {encoding}\r\n");
+        let form = Form::default().on(&member).part("name=\"file\"; filename=\"a\"", &header, b"aGVsbG8=");
+        let response = form.send(&server.admin()).await;
+        assert_eq!(response.status, status, "{encoding}: {}", response.text);
+    }
 }
 
 async fn office_document_of_a_library_has_its_own_type(server: Server) {

@@ -92,7 +92,9 @@ pub(super) async fn read(
         if count > MAX_PARTS {
             return Err(Error::Malformed(format!("The form has more than {MAX_PARTS} parts.")));
         }
-        let header = part.headers().get("content-disposition").map_or(&[][..], |value| value.as_bytes());
+        let header = |name: &str| part.headers().get(name).map_or(&[][..], |value| value.as_bytes());
+        refuse_encoded(header("content-transfer-encoding"))?;
+        let header = header("content-disposition");
         let Disposition { name, file_name } = Disposition::read(header);
         let name = name.unwrap_or_default();
         let name =
@@ -250,6 +252,18 @@ impl Stream for PacedBody<'_> {
         }
         self.budget.store(budget - length, Ordering::Relaxed);
         Poll::Ready(Some(Ok(chunk)))
+    }
+}
+
+/// Refuses a part whose bytes are base64 or quoted-printable, which would be stored as they arrive. RFC 7578, section
+/// 4.7, no longer allows that header; some clients send it with the value `binary`.
+fn refuse_encoded(transfer_encoding: &[u8]) -> Result<()> {
+    let is_plain =
+        ["", "binary", "7bit", "8bit"].iter().any(|plain| transfer_encoding.eq_ignore_ascii_case(plain.as_bytes()));
+    if is_plain {
+        Ok(())
+    } else {
+        Err(Error::UnsupportedMediaType("Send the parts of the form without Content-Transfer-Encoding."))
     }
 }
 

@@ -10,7 +10,8 @@ use encoding_rs::{Encoding, WINDOWS_1252};
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Disposition {
     pub(super) name: Option<String>,
-    /// `filename*` if it can be read, else `filename`.
+    /// `filename*` if it can be read, else `filename*0`, `filename*1*` and so on joined (RFC 2231, section 3), else
+    /// `filename`.
     pub(super) file_name: Option<String>,
 }
 
@@ -22,17 +23,57 @@ impl Disposition {
         // The disposition type has no quotes.
         let mut rest = header.split_once(';').map_or("", |(_, rest)| rest);
         let (mut name, mut plain, mut extended) = (None, None, None);
+        let mut sections = Vec::new();
         while let Some((key, value, further)) = parameter(rest) {
             rest = further;
             match key.to_ascii_lowercase().as_str() {
                 "name" => name = name.or(Some(decode_words(&value))),
                 "filename" => plain = plain.or(Some(decode_words(&value))),
                 "filename*" => extended = extended.or_else(|| decode_extended(&value)),
-                _ => {}
+                key => sections.extend(Section::read(key, value)),
             }
         }
-        Disposition { name, file_name: extended.or(plain) }
+        Disposition { name, file_name: extended.or_else(|| join(sections)).or(plain) }
     }
+}
+
+/// A part of a long file name (RFC 2231, section 3), which libraries of mail write.
+struct Section {
+    number: usize,
+    is_encoded: bool,
+    value: String,
+}
+
+impl Section {
+    /// Reads `filename*0`, or `filename*0*` if the value is percent-encoded.
+    fn read(key: &str, value: String) -> Option<Section> {
+        let number = key.strip_prefix("filename*")?;
+        let (number, is_encoded) = number.strip_suffix('*').map_or((number, false), |number| (number, true));
+        Some(Section { number: number.parse().ok()?, is_encoded, value })
+    }
+}
+
+/// Joins sections that are numbered from 0 without a gap. The first one names the encoding, if it is encoded itself.
+fn join(mut sections: Vec<Section>) -> Option<String> {
+    sections.sort_by_key(|section| section.number);
+    let mut charset = "utf-8".to_owned();
+    let mut bytes = Vec::new();
+    for (number, section) in sections.iter().enumerate() {
+        if section.number != number {
+            return None;
+        }
+        let mut value = section.value.as_str();
+        if section.is_encoded && number == 0 {
+            let (name, rest) = value.split_once('\'')?;
+            (charset, value) = (name.to_owned(), rest.split_once('\'')?.1);
+        }
+        if section.is_encoded {
+            bytes.extend(percent_decode(value)?);
+        } else {
+            bytes.extend_from_slice(value.as_bytes());
+        }
+    }
+    if sections.is_empty() { None } else { decode(&charset, &bytes) }
 }
 
 /// UTF-8, or else the encoding of browsers for Western languages, which can read any byte.
@@ -92,6 +133,10 @@ fn unquote(text: &str) -> (String, &str) {
 fn decode_extended(value: &str) -> Option<String> {
     let (charset, rest) = value.split_once('\'')?;
     let (_, encoded) = rest.split_once('\'')?;
+    decode(charset, &percent_decode(encoded)?)
+}
+
+fn percent_decode(encoded: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(encoded.len());
     let mut rest = encoded.as_bytes();
     while let [first, after @ ..] = rest {
@@ -107,7 +152,7 @@ fn decode_extended(value: &str) -> Option<String> {
             }
         };
     }
-    decode(charset, &bytes)
+    Some(bytes)
 }
 
 fn hex_byte(high: u8, low: u8) -> Option<u8> {
@@ -232,6 +277,24 @@ mod tests {
             ("form-data; filename=\"a.txt\"; filename*=b", "a.txt"),
         ] {
             assert_eq!(file_name(header).as_deref(), Some(expected), "{header}");
+        }
+    }
+
+    #[test]
+    fn sections_of_a_long_file_name_are_joined() {
+        for (header, expected) in [
+            ("form-data; filename*0=\"long \"; filename*1=\"name.txt\"", Some("long name.txt")),
+            ("form-data; filename*1*=%20x.txt; filename*0*=UTF-8'fr'caf%C3; filename*2=%20", None),
+            ("form-data; FILENAME*1*=%A9.txt; filename*0*=UTF-8'fr'caf%C3", Some("café.txt")),
+            ("form-data; filename*0*=iso-8859-1''caf%E9; filename*1=\" 1.txt\"", Some("café 1.txt")),
+            ("form-data; filename=a.txt; filename*0=b; filename*2=c", Some("a.txt")),
+            ("form-data; filename=a.txt; filename*1=c", Some("a.txt")),
+            ("form-data; filename*0=b; filename*=UTF-8''a.txt", Some("a.txt")),
+            ("form-data; filename*0=b; filename*0=c", None),
+            ("form-data; filename*0*=b", None),
+            ("form-data; filename*x=b", None),
+        ] {
+            assert_eq!(file_name(header).as_deref(), expected, "{header}");
         }
     }
 

@@ -128,14 +128,14 @@ fn list(row: &QueryResult, column: &str) -> Result<Vec<String>> {
     Ok(names.into_iter().flatten().collect())
 }
 
-// `INTEGER PRIMARY KEY` is the row id, which SQLite makes; `BIGINT PRIMARY KEY` is not.
+// A primary key without an index of its own is the row id, which SQLite makes: `INTEGER PRIMARY KEY`, but neither
+// `BIGINT PRIMARY KEY` nor `INTEGER PRIMARY KEY DESC`.
 const SQLITE_COLUMNS: &str = "
     WITH t(name) AS (SELECT {table})
     SELECT x.name, x.type AS kind, CAST(x.\"notnull\" = 0 AS integer) AS nullable, x.dflt_value AS fallback,
            NULL AS words, CAST(x.hidden IN (2, 3) AS integer) AS computed, CAST(x.pk AS integer) AS \"key\",
-           CAST(x.pk = 1 AND lower(x.type) = 'integer'
-                AND (SELECT l.wr FROM pragma_table_list AS l WHERE l.schema = 'main' AND l.name = t.name) = 0
-                AND (SELECT count(*) FROM pragma_table_xinfo(t.name) AS k WHERE k.pk > 0) = 1 AS integer) AS \"identity\"
+           CAST(x.pk = 1 AND NOT EXISTS (SELECT 1 FROM pragma_index_list(t.name) AS i WHERE i.origin = 'pk') AS integer)
+               AS \"identity\"
     FROM t, pragma_table_xinfo(t.name) AS x WHERE x.hidden <> 1 ORDER BY x.cid";
 
 const SQLITE_REFERENCES: &str = "

@@ -180,6 +180,9 @@ fn kind(dialect: Dialect, column: &Column, notes: &mut Vec<String>) -> Option<(S
     }
     match word {
         "varchar" | "character varying" | "nvarchar" | "char" | "character" | "nchar" | "bpchar" => {
+            if dialect == Dialect::Postgres && matches!(word, "character" | "bpchar") {
+                notes.push(format!("{} fills values with spaces; it becomes varchar", column.kind));
+            }
             match arguments.first() {
                 Some(length) if (1..=string::MAX_LENGTH).contains(length) => plain(&format!("string({length})")),
                 _ => plain("text"),
@@ -255,7 +258,9 @@ pub(super) fn word(kind: &str) -> (&str, Vec<u32>) {
     let (word, rest) = kind.split_once('(').unwrap_or((kind, ""));
     let (word, _) = word.split_once(" collate").unwrap_or((word, ""));
     let arguments = rest.split(')').next().unwrap_or_default();
-    (word.trim(), arguments.split(',').filter_map(|argument| argument.trim().parse().ok()).collect())
+    // `numeric(5, -2)` has seven digits: a type with a negative argument is read as one without arguments.
+    let arguments = arguments.split(',').map(|argument| argument.trim().parse().ok()).collect::<Option<_>>();
+    (word.trim(), arguments.unwrap_or_default())
 }
 
 /// The keys `nullable`, `default` and `required`.

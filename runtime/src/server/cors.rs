@@ -1,0 +1,54 @@
+//! Cross-origin requests of web pages to the API (Fetch, section 3.3), by the setting `cors-origins`.
+
+use std::time::Duration;
+
+use salvo::cors::{AllowHeaders, AllowOrigin, Any, CorsHandler};
+use salvo::http::header::ACCESS_CONTROL_REQUEST_METHOD;
+use salvo::http::{HeaderValue, Method};
+use salvo::{Depot, FlowCtrl, Handler, Request, Response, async_trait};
+
+use crate::config::CorsOrigins;
+
+/// Time that a browser keeps the answer to a preflight request: the most that Chromium accepts.
+const MAX_AGE: Duration = Duration::from_secs(7200);
+
+/// Answers preflight requests to the API and to files, and names the origin in every answer, also to a refused request.
+///
+/// Cookies stay out: a page of another origin sends a token. The panel, whose sessions are cookies, has no such headers.
+pub(crate) struct Cors(CorsHandler);
+
+impl Cors {
+    /// `None` if no other origin may use the API.
+    pub(crate) fn new(origins: &CorsOrigins) -> Option<Cors> {
+        let allowed = match origins {
+            CorsOrigins::Any => AllowOrigin::from(Any),
+            CorsOrigins::Listed(origins) if origins.is_empty() => return None,
+            CorsOrigins::Listed(origins) => {
+                AllowOrigin::list(origins.iter().filter_map(|origin| HeaderValue::from_str(origin).ok()))
+            }
+        };
+        let cors = salvo::cors::Cors::new()
+            .allow_origin(allowed)
+            .allow_methods(vec![Method::GET, Method::HEAD, Method::POST, Method::PUT, Method::PATCH, Method::DELETE])
+            .allow_headers(AllowHeaders::mirror_request())
+            .expose_headers(Any)
+            .max_age(MAX_AGE);
+        Some(Cors(cors.into_handler()))
+    }
+}
+
+#[async_trait]
+impl Handler for Cors {
+    async fn handle(&self, request: &mut Request, depot: &mut Depot, response: &mut Response, flow: &mut FlowCtrl) {
+        let path = request.uri().path();
+        if !path.starts_with("/api/") && !path.starts_with("/files/") {
+            flow.call_next(request, depot, response).await;
+            return;
+        }
+        // The answer to a preflight request has no body, and the browser sends it without a token.
+        if request.method() == Method::OPTIONS && request.headers().contains_key(ACCESS_CONTROL_REQUEST_METHOD) {
+            flow.skip_rest();
+        }
+        self.0.handle(request, depot, response, flow).await;
+    }
+}
