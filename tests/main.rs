@@ -14,6 +14,7 @@ mod compression;
 mod cors;
 mod database_host_lost;
 mod delivery;
+mod deploy;
 mod deprecation;
 mod errors;
 mod etags;

@@ -10,7 +10,7 @@ use std::env::var_os;
 use std::path::Path;
 
 /// Environment variables that the search reads.
-const VARIABLES: [&str; 11] = [
+const VARIABLES: [&str; 12] = [
     "PATH",
     "PG_BIN",
     "CHROMIUM",
@@ -22,6 +22,7 @@ const VARIABLES: [&str; 11] = [
     search::REQUIRE_BROWSER,
     search::REQUIRE_PGBOUNCER,
     search::REQUIRE_SMTP,
+    search::REQUIRE_DEPLOYMENT,
 ];
 
 fn main() {
@@ -34,6 +35,8 @@ fn main() {
     set("has_browser", search::is_required(search::REQUIRE_BROWSER) || search::browser().is_some());
     set("has_pgbouncer", search::is_required(search::REQUIRE_PGBOUNCER) || search::pgbouncer().is_ok());
     set("has_smtp", search::is_required(search::REQUIRE_SMTP) || search::smtp().is_some());
+    let deployment = search::DEPLOYMENT_PROGRAMS.iter().all(|name| search::program(name).is_some());
+    set("has_deployment", search::is_required(search::REQUIRE_DEPLOYMENT) || deployment);
     set("has_axe", var_os("CHARTER_TEST_AXE").is_some());
     set("has_identity_provider", var_os("CHARTER_TEST_IDENTITY_PROVIDER").is_some());
     let specifications = ["../../../shared/spec/service.md", "../../../../shared/spec/service.md"];

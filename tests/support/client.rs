@@ -26,6 +26,11 @@ impl Client {
         Client { http, address, headers: HeaderMap::new(), is_described: true }
     }
 
+    /// The same client for a proxy, which adds headers that `docs/openapi.json` does not describe.
+    pub fn at(&self, address: SocketAddr) -> Client {
+        Client { address, is_described: false, ..self.clone() }
+    }
+
     /// The same client for an application of a test, which `docs/openapi.json` does not describe.
     pub fn undescribed(&self) -> Client {
         Client { is_described: false, ..self.clone() }

@@ -5,6 +5,7 @@ mod bootstrap;
 mod doctor;
 mod explain_access;
 mod from_db;
+mod health;
 mod indexes;
 mod mail;
 mod migrate;
@@ -70,6 +71,10 @@ impl App {
         };
         // A server that logs JSON also logs its failure as JSON.
         let logs_failure = config.log_json && matches!(matches.subcommand(), None | Some(("serve", _)));
+        // It opens no database: the server may be the only process that can.
+        if let Some(("health", _)) = matches.subcommand() {
+            return block_on(health::run(&config), 1, false, Some(log));
+        }
         let threads = config.threads;
         block_on(run(self, config, &matches), threads, logs_failure, Some(log))
     }
@@ -204,6 +209,7 @@ pub fn command(app: &App) -> Command {
         .subcommands([migrate, user, token, webhook_listen::command()])
         .subcommands([explain_access::command(format.clone()), doctor::command(format.clone()), from_db::command()])
         .subcommand(mail::command())
+        .subcommand(health::command())
         .subcommand(
             Command::new("recount")
                 .about("Rebuild record counts and search indexes, after rows were loaded with triggers disabled")

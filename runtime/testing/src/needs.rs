@@ -37,6 +37,20 @@ macro_rules! needs_pgbouncer {
     ($($test:item)*) => { $(#[ignore = "PgBouncer of version 1.21 or later is not installed"] $test)* };
 }
 
+/// Tests that need nginx, Caddy and systemd-analyze.
+#[cfg(has_deployment)]
+#[macro_export]
+macro_rules! needs_deployment {
+    ($($test:item)*) => { $($test)* };
+}
+
+/// Tests that need nginx, Caddy and systemd-analyze.
+#[cfg(not(has_deployment))]
+#[macro_export]
+macro_rules! needs_deployment {
+    ($($test:item)*) => { $(#[ignore = "nginx, Caddy and systemd-analyze are not installed"] $test)* };
+}
+
 /// Tests that need Chromium.
 #[cfg(has_browser)]
 #[macro_export]

@@ -1,4 +1,4 @@
-//! Search for the programs that tests start: PostgreSQL, Chromium, PgBouncer and Python for an SMTP server.
+//! Search for the programs that tests start: PostgreSQL, Chromium, PgBouncer, proxies, and Python for an SMTP server.
 
 // The build script includes this file, and does not use all of it.
 #![allow(dead_code)]
@@ -17,6 +17,12 @@ pub const REQUIRE_BROWSER: &str = "CHARTER_TEST_REQUIRE_BROWSER";
 pub const REQUIRE_PGBOUNCER: &str = "CHARTER_TEST_REQUIRE_PGBOUNCER";
 /// With the value 1, tests fail without an SMTP server instead of being ignored.
 pub const REQUIRE_SMTP: &str = "CHARTER_TEST_REQUIRE_SMTP";
+
+/// With the value 1, tests fail without [`DEPLOYMENT_PROGRAMS`] instead of being ignored.
+pub const REQUIRE_DEPLOYMENT: &str = "CHARTER_TEST_REQUIRE_DEPLOYMENT";
+
+/// Programs that check the files of `deploy/`.
+pub const DEPLOYMENT_PROGRAMS: [&str; 3] = ["nginx", "caddy", "systemd-analyze"];
 
 /// Folders that [`postgres`] searches, for error messages.
 pub const POSTGRES_FOLDERS: &str = "PG_BIN, the PATH or /usr/lib/postgresql/*/bin (Debian: apt-get install postgresql)";
@@ -83,6 +89,13 @@ pub fn pgbouncer() -> Result<PathBuf, Option<(u32, u32)>> {
         Some(version) if version >= (1, MIN_PGBOUNCER_MINOR) => Ok(program),
         version => Err(version),
     }
+}
+
+/// A program in the PATH or in Debian's folder for services.
+pub fn program(name: &str) -> Option<PathBuf> {
+    let path = var_os("PATH").unwrap_or_default();
+    let mut paths = split_paths(&path).chain(["/usr/sbin".into()]).map(|folder| folder.join(name));
+    paths.find(|path| path.is_file())
 }
 
 /// Python with aiosmtpd, which `.ci/run` installs: `CHARTER_TEST_SMTP`.
