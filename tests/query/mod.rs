@@ -16,6 +16,7 @@ mod limits;
 mod number;
 mod page;
 mod plans;
+mod relative;
 mod response_cache;
 mod sort;
 mod substrings;

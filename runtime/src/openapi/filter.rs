@@ -41,7 +41,8 @@ pub(super) fn filters_of(catalog: &Catalog, entry: &Entry) -> Vec<(String, Node)
             let key = format!("{}_{}", field.name, predicate.name());
             let deprecation = entry.meta.deprecation(Deprecated::Filter, &key);
             let deprecation = deprecation.or_else(|| entry.meta.deprecation(Deprecated::Field, field.name));
-            let parameter = english::deprecated(filter(field, kind, *predicate, &example), deprecation);
+            let schema = with_words(source.field, kind);
+            let parameter = english::deprecated(filter(field, kind, schema, *predicate, &example), deprecation);
             filters.push((key, parameter));
         }
     }
@@ -97,18 +98,18 @@ fn all_filters(catalog: &Catalog, entry: &Entry) -> Node {
 }
 
 /// `q[name_cont]`
-fn filter(field: &FieldMeta, kind: Kind, predicate: Predicate, example: &Value) -> Node {
+fn filter(field: &FieldMeta, kind: Kind, schema: Node, predicate: Predicate, example: &Value) -> Node {
     let name = format!("q[{}_{}]", field.name, predicate.name());
     let description = format!("Only records whose `{}` {}.", field.name, predicate.meaning());
     let example = &query_value(kind, example);
     match predicate.reads() {
-        Reads::Value => query(&name, &description, value(kind), example.clone()),
+        Reads::Value => query(&name, &description, schema, example.clone()),
         Reads::Text => query(&name, &description, text(None), prefix(example)),
         Reads::Switch => query(&name, &description, reference("schemas", BOOLEAN_WORD), json!("true")),
         Reads::List => {
             let items = match kind {
                 Kind::String { .. } | Kind::Text => text(Some("^[^,]+$")),
-                kind => value(kind),
+                _ => schema,
             };
             let most = i64::try_from(query::max_elements(predicate)).unwrap_or(i64::MAX);
             let list =
@@ -116,6 +117,17 @@ fn filter(field: &FieldMeta, kind: Kind, predicate: Predicate, example: &Value) 
             separated(query(&name, &description, list, json!([example])))
         }
     }
+}
+
+/// The values of a condition: those of the kind, and the words that stand for one.
+fn with_words(field: &FieldMeta, kind: Kind) -> Node {
+    let words = match kind {
+        Kind::Date => text(Some(query::DATE_PATTERN)),
+        Kind::Timestamp { .. } => text(Some(query::TIMESTAMP_PATTERN)),
+        _ if query::refers_to_user(field) => Node::from(json!({ "type": "string", "const": query::ME })),
+        _ => return value(kind),
+    };
+    Node::object().with("anyOf", vec![value(kind), words])
 }
 
 /// An example as a query parameter.

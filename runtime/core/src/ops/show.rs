@@ -12,7 +12,7 @@ use crate::db::{SharedRow, Sql};
 use crate::error::{Error, FieldErrors, Result};
 use crate::meta::{FieldMeta, IncludeMeta};
 use crate::ops::Context;
-use crate::query::{Condition, Planner, Request, decode, parse, write_condition};
+use crate::query::{Condition, Planner, RelativeTo, Request, decode, parse, write_condition};
 use crate::record::write_record;
 
 /// Returns a record under its singular key, with the includes and fields of the query string, and the entity tag of
@@ -41,6 +41,8 @@ pub async fn show(
         deleted,
         caller: context.caller(),
         visible: &hidden,
+        // A single record has no conditions.
+        relative_to: &RelativeTo::in_utc(context.now(), context.caller().user_id),
     };
     let includes = planner.includes(&request.include, &mut errors);
     let mut fields = request.fields.as_ref().map(|names| planner.fields(names, &mut errors));

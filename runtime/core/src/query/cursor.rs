@@ -1,6 +1,7 @@
 //! Opaque cursors for keyset pagination.
 //!
-//! A cursor is `base64url(version, fingerprint, JSON)`. The JSON is an array of the order key values of the last
+//! A cursor is `base64url(version, fingerprint, JSON)`; with relative times in the filters,
+//! `base64url(version, fingerprint, time, JSON)` with the time of the first page, at which later pages resolve them. The JSON is an array of the order key values of the last
 //! record on the page, followed by its id. The fingerprint identifies the order and the filters, so that a cursor of
 //! another list is rejected. It is not a signature: a forged cursor only chooses where a page begins, and a filter
 //! can do the same.
@@ -24,6 +25,9 @@ use crate::record::Cell;
 
 /// First byte: the format version.
 const VERSION: u8 = 1;
+/// The format version of a cursor with the time of the first page, in big-endian milliseconds.
+const VERSION_WITH_TIME: u8 = 2;
+const TIME_BYTES: usize = 8;
 /// Length to which the SHA-256 hash is truncated.
 const FINGERPRINT_BYTES: usize = 8;
 /// Length limit of a cursor, because it is sent in a URL.
@@ -38,11 +42,28 @@ pub struct Cursor<'p> {
     order_by: OrderBy<'p>,
     fingerprint: [u8; FINGERPRINT_BYTES],
     dialect: Dialect,
+    /// The time of the first page, if the filters have relative times.
+    time: Option<DateTime<Utc>>,
+}
+
+/// The time of the first page of a list with relative times. `None` for any other text.
+pub fn pinned_time(cursor: &str) -> Option<DateTime<Utc>> {
+    let bytes = URL_SAFE_NO_PAD.decode(cursor).ok()?;
+    let rest = bytes.strip_prefix(&[VERSION_WITH_TIME])?.get(FINGERPRINT_BYTES..)?;
+    let time = DateTime::from_timestamp_millis(i64::from_be_bytes(*rest.first_chunk()?))?;
+    Some(time).filter(|time| ALLOWED_YEARS.contains(&time.year()))
 }
 
 impl<'p> Cursor<'p> {
-    /// Cursors of the list `name` with the records of `condition` in the order of `order_by`.
-    pub fn of_list(dialect: Dialect, name: &str, condition: &Condition, order_by: OrderBy<'p>) -> Cursor<'p> {
+    /// Cursors of the list `name` with the records of `condition` in the order of `order_by`, with relative times
+    /// resolved at `time`.
+    pub fn of_list(
+        dialect: Dialect,
+        name: &str,
+        condition: &Condition,
+        order_by: OrderBy<'p>,
+        time: Option<DateTime<Utc>>,
+    ) -> Cursor<'p> {
         // The SQL text also includes the comparison type of a custom field, which a redefinition can change.
         let mut sql = Sql::new(dialect, name);
         sql.push(" ");
@@ -55,7 +76,7 @@ impl<'p> Cursor<'p> {
         }
         let mut fingerprint = [0; FINGERPRINT_BYTES];
         fingerprint.copy_from_slice(&hash.finalize()[..FINGERPRINT_BYTES]);
-        Cursor { order_by, fingerprint, dialect }
+        Cursor { order_by, fingerprint, dialect, time }
     }
 
     /// Hash of the list, its order and its filters.
@@ -74,8 +95,13 @@ impl<'p> Cursor<'p> {
         let refuse = |why: &str| Error::invalid("cursor", why);
         let unreadable = || refuse("is not a cursor: pass `meta.next_cursor` of the previous page unchanged");
         let bytes = URL_SAFE_NO_PAD.decode(text).map_err(|_| unreadable())?;
-        let json = bytes.strip_prefix(&[VERSION]).ok_or_else(unreadable)?;
-        let (fingerprint, json) = json.split_at_checked(FINGERPRINT_BYTES).ok_or_else(unreadable)?;
+        let (version, rest) = bytes.split_first().ok_or_else(unreadable)?;
+        let (fingerprint, rest) = rest.split_at_checked(FINGERPRINT_BYTES).ok_or_else(unreadable)?;
+        let json = match *version {
+            VERSION => rest,
+            VERSION_WITH_TIME => rest.get(TIME_BYTES..).ok_or_else(unreadable)?,
+            _ => return Err(unreadable()),
+        };
         if fingerprint != self.fingerprint {
             return Err(refuse("belongs to another list, order or filter: start again with an empty cursor"));
         }
@@ -103,8 +129,9 @@ impl<'p> Cursor<'p> {
             values.push(key_type.json(self.dialect, Cell::new(row, first + index)?)?);
         }
         values.push(json!(id));
-        let mut bytes = vec![VERSION];
+        let mut bytes = vec![if self.time.is_some() { VERSION_WITH_TIME } else { VERSION }];
         bytes.extend(self.fingerprint);
+        bytes.extend(self.time.iter().flat_map(|time| time.timestamp_millis().to_be_bytes()));
         serde_json::to_writer(&mut bytes, &values).map_err(Error::internal)?;
         let text = URL_SAFE_NO_PAD.encode(bytes);
         if text.len() > MAX_CURSOR_BYTES {

@@ -12,6 +12,8 @@ mod order_by;
 mod parse;
 mod plan;
 mod predicate_test;
+mod relative;
+mod relative_condition;
 mod request;
 mod resolve;
 mod saved_view;
@@ -23,7 +25,7 @@ mod value;
 
 pub use charter_model::{Predicate, Reads};
 pub use condition::Condition;
-pub use cursor::Cursor;
+pub use cursor::{Cursor, pinned_time};
 pub use custom_field_sql::indexes;
 pub use describe::{describe, target_name};
 pub use order_by::{KeysetRange, OrderBy, Position};
@@ -33,6 +35,8 @@ pub use plan::{
     Order, Plan, Planner, too_many_values,
 };
 pub use predicate_test::max_elements;
+pub use relative::{DATE_PATTERN, RelativeTime, TIMESTAMP_PATTERN, WORDS};
+pub use relative_condition::{ME, RelativeTo, mentions_time, refers_to_user};
 pub use request::{Pair, Request, Term, Values, decode};
 pub use resolve::{allows, include_names, is_filterable};
 pub use saved_view::{Filter, Logic, SavedView, filters_condition, read_filters, too_many_conditions};

@@ -7,6 +7,7 @@ use charter_model::{Group, Predicate, Storage};
 use super::condition::{Condition, Target, Test};
 use super::order_by::{OrderBy, is_ordered};
 use super::predicate_test::{label_tests, read_texts, tests};
+use super::relative_condition::RelativeTo;
 use super::request::{Request, Term};
 use super::resolve::{Named, allows, include_names};
 use crate::catalog::{Catalog, Entry};
@@ -82,6 +83,8 @@ pub struct Planner<'a> {
     pub caller: &'a Principal,
     /// The condition for records of another resource to be visible to the caller. `None` if all are visible.
     pub visible: &'a (dyn Fn(&Entry) -> Option<Condition> + Sync),
+    /// Resolves relative values in conditions.
+    pub relative_to: &'a RelativeTo,
 }
 
 impl<'a> Planner<'a> {
@@ -181,32 +184,38 @@ impl<'a> Planner<'a> {
                     // They hold no value that has another form in JSON.
                     Test::Like { .. } | Test::Constant(_) | Test::Null { .. } | Test::Blank { .. } => test,
                 };
-                let tests =
-                    tests(kind, predicate, &texts, custom.comparison_type().is_text())?.into_iter().map(in_json);
-                Ok(any(tests.map(|test| Condition::Test { target: target.clone(), test }).collect()))
+                self.relative_to.resolve(None, kind, predicate, &texts)?.condition(|predicate, texts| {
+                    let tests =
+                        tests(kind, predicate, texts, custom.comparison_type().is_text())?.into_iter().map(in_json);
+                    Ok(any(tests.map(|test| Condition::Test { target: target.clone(), test }).collect()))
+                })
             }
             Named::Field(field, source) => {
                 let kind = source.kind();
                 if !(allows(field, predicate, kind) || self.is_mark(field) && kind.accepts(predicate)) {
                     return Err(unsupported_predicate(name, predicate, |other| allows(field, other, kind)));
                 }
-                let tests = match source.labels {
-                    Some(labels) => label_tests(labels, predicate, texts)?,
-                    None => tests(kind, predicate, texts, text_like(kind))?,
-                };
-                Ok(any(tests.into_iter().map(|test| Condition::test(source.clone(), test)).collect()))
+                self.relative_to.resolve(Some(source.field), kind, predicate, texts)?.condition(|predicate, texts| {
+                    let tests = match source.labels {
+                        Some(labels) => label_tests(labels, predicate, texts)?,
+                        None => tests(kind, predicate, texts, text_like(kind))?,
+                    };
+                    Ok(any(tests.into_iter().map(|test| Condition::test(source.clone(), test)).collect()))
+                })
             }
             Named::Related(field, reference) => {
                 if !allows(field, predicate, field.kind) {
                     return Err(unsupported_predicate(name, predicate, |other| allows(field, other, field.kind)));
                 }
-                let tests = tests(field.kind, predicate, texts, text_like(field.kind))?.into_iter();
                 let condition = |test| Condition::ReferencedField {
                     reference: reference.clone(),
                     source: Source::own(field),
                     test,
                 };
-                Ok(any(tests.map(condition).collect()))
+                self.relative_to.resolve(Some(field), field.kind, predicate, texts)?.condition(|predicate, texts| {
+                    let tests = tests(field.kind, predicate, texts, text_like(field.kind))?;
+                    Ok(any(tests.into_iter().map(condition).collect()))
+                })
             }
         }
     }

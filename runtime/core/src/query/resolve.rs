@@ -221,12 +221,15 @@ pub fn is_filterable(field: &FieldMeta) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use chrono::DateTime;
+    use chrono_tz::Tz;
+
     use super::Named;
     use crate::catalog::Behavior;
     use crate::catalog::{Catalog, Entry};
     use crate::custom_field::CustomFieldTypes;
     use crate::principal::Principal;
-    use crate::query::{Condition, Planner};
+    use crate::query::{Condition, Planner, RelativeTo};
     use crate::resource::Resource as _;
 
     mod keeper {
@@ -277,6 +280,7 @@ mod tests {
             deleted: false,
             caller: &Principal::operator(),
             visible: &|_| None,
+            relative_to: &RelativeTo::new(DateTime::UNIX_EPOCH, Tz::UTC, None),
         };
         assert_eq!(planner.resolve("cf.size").err().unwrap(), "the custom fields of tags cannot be filtered by");
     }
@@ -291,7 +295,9 @@ mod tests {
         assert!(catalog.linked("keeper").is_restricted && !entry.is_restricted);
         let is_restricted = |visible: &(dyn Fn(&Entry) -> Option<Condition> + Sync)| {
             let caller = &Principal::operator();
-            let planner = Planner { catalog: &catalog, entry, custom: &custom, deleted: false, caller, visible };
+            let relative_to = &RelativeTo::new(DateTime::UNIX_EPOCH, Tz::UTC, None);
+            let planner =
+                Planner { catalog: &catalog, entry, custom: &custom, deleted: false, caller, visible, relative_to };
             planner.resolve("keeper.name").map(|named| matches!(named, Named::Related(..))).unwrap()
         };
         assert!(is_restricted(&|_| Some(Condition::always())));

@@ -11,7 +11,7 @@ use charter_core::error::{Error, Result};
 use charter_core::meta::{FieldMeta, Shown};
 use charter_core::ops::Context;
 use charter_core::principal::Principal;
-use charter_core::query::{Filter, Planner};
+use charter_core::query::{Filter, Planner, RelativeTo};
 use charter_core::stale_reference::StaleReference;
 use charter_core::suggest::hint;
 
@@ -21,6 +21,7 @@ pub(super) struct ViewValidator<'c> {
     entry: &'c Entry,
     caller: &'c Principal,
     custom: Arc<Types>,
+    relative_to: RelativeTo,
 }
 
 impl<'c> ViewValidator<'c> {
@@ -32,7 +33,10 @@ impl<'c> ViewValidator<'c> {
             }
             false => Arc::default(),
         };
-        Ok(ViewValidator { catalog: context.catalog(), entry, caller: context.caller(), custom })
+        // A word is valid whatever it stands for: the caller of a list has another time and another user.
+        let user = context.caller().user_id.unwrap_or_default();
+        let relative_to = RelativeTo::in_utc(context.now(), Some(user));
+        Ok(ViewValidator { catalog: context.catalog(), entry, caller: context.caller(), custom, relative_to })
     }
 
     fn planner(&self) -> Planner<'_> {
@@ -44,6 +48,7 @@ impl<'c> ViewValidator<'c> {
             deleted: false,
             caller: self.caller,
             visible: &|_| None,
+            relative_to: &self.relative_to,
         }
     }
 

@@ -15,6 +15,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use chrono_tz::Tz;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use tokio::sync::OnceCell;
 
@@ -26,15 +27,15 @@ use self::summary::SummaryQuery;
 use super::BoxFuture;
 use super::etag::Preconditions;
 use super::write::restore;
-use super::{field_access, visibility};
+use super::{company_zone, field_access, visibility};
 use crate::catalog::{EXPLAIN_ABILITY, Entry};
 use crate::custom_field::{self, CustomFieldTypes, Types};
 use crate::error::{Error, FieldErrors, Result};
 use crate::ops::{Context, State};
 use crate::principal::Principal;
 use crate::query::{
-    Condition, Cursor, MAX_BOUND_VALUES, Pair, Planner, Request, SavedView, SummaryRequest, decode, filters_condition,
-    parse, too_many_values,
+    Condition, Cursor, MAX_BOUND_VALUES, Pair, Planner, RelativeTo, Request, SavedView, SummaryRequest, decode,
+    filters_condition, mentions_time, parse, pinned_time, too_many_values,
 };
 
 /// Finds the saved view that `view_id` names.
@@ -179,8 +180,16 @@ impl PreparedList<'_> {
         let custom = planned.map_or(&none, |planned| &planned.types.of);
         let PreparedList { entry, within, list_request, mut request, mut errors, deleted, view, summary } = self;
         let hidden = |other: &Entry| visibility::hidden(context, other);
-        let planner =
-            Planner { catalog: context.catalog(), entry, custom, deleted, caller: context.caller(), visible: &hidden };
+        let relative_to = relative_to(context, &request, view.as_ref()).await?;
+        let planner = Planner {
+            catalog: context.catalog(),
+            entry,
+            custom,
+            deleted,
+            caller: context.caller(),
+            visible: &hidden,
+            relative_to: &relative_to,
+        };
         planner.expand_defaults(&mut request);
         let summary = summary.map(|asked| planner.summary(&asked, &request, &mut errors));
         let view_condition = match &view {
@@ -204,8 +213,9 @@ impl PreparedList<'_> {
             .and(plan.condition.clone());
         let name =
             if deleted { Cow::Owned(format!("deleted {}", entry.meta.plural)) } else { entry.meta.plural.into() };
+        let time = relative_to.uses_time().then_some(relative_to.now);
         let read = |text: &String| {
-            let cursors = Cursor::of_list(context.state().db.dialect(), &name, &requested, plan.ranking());
+            let cursors = Cursor::of_list(context.state().db.dialect(), &name, &requested, plan.ranking(), time);
             Ok::<_, Error>((cursors, cursors.read(text)?))
         };
         let cursor = plan.cursor.as_ref().map(read).transpose()?;
@@ -238,6 +248,7 @@ impl PreparedList<'_> {
             cursor,
             narrowed: &narrowed,
             definitions,
+            uses_instant: relative_to.uses_instant(),
         };
         let summary = match &summary {
             Some(summary) => Some(SummaryQuery::of(context, query, summary, view.as_ref()).await?),
@@ -301,6 +312,13 @@ impl PreparedList<'_> {
         };
         Ok(Attempt::Done(ListResponse::Page { body: cached_page.body, link, tag }))
     }
+}
+
+/// The time at which relative times are resolved: that of the first page, which a cursor has, or now.
+async fn relative_to(context: &Context<'_>, request: &Request, view: Option<&SavedView>) -> Result<RelativeTo> {
+    let zone = if mentions_time(request, view) { company_zone(context.state()).await? } else { Tz::UTC };
+    let first_page = request.cursor.as_deref().and_then(pinned_time);
+    Ok(RelativeTo::new(first_page.unwrap_or_else(|| context.now()), zone, context.caller().user_id))
 }
 
 /// `<path?...&cursor=>; rel="first", <path?...&cursor=...>; rel="next"`, with the other parameters of the request.

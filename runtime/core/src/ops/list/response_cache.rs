@@ -107,7 +107,7 @@ impl CacheKeyBuilder {
     /// The records of a list, and the release. `None` if the response cannot be cached.
     pub fn of(context: &Context<'_>, query: ListQuery<'_>) -> Option<CacheKeyBuilder> {
         let ListQuery { entry, shape, condition, definitions, .. } = query;
-        if !shape.computed.is_empty() || context.transaction().is_some() {
+        if !shape.computed.is_empty() || query.uses_instant || context.transaction().is_some() {
             return None;
         }
         let mut builder = CacheKeyBuilder::default();

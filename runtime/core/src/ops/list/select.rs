@@ -62,6 +62,8 @@ pub struct ListQuery<'p> {
     pub narrowed: &'p OnceCell<Option<Condition>>,
     /// Version of the custom-field definitions of the plan, if it depends on them.
     pub definitions: Option<i64>,
+    /// True if the condition depends on the instant of the request, so that its result cannot be cached.
+    pub uses_instant: bool,
 }
 
 /// The statement that reads all records of a list.

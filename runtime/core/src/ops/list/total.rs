@@ -76,8 +76,8 @@ pub async fn count(
         return Ok(Cell::new(row, 0)?.integer()?.unwrap_or(0));
     };
     let cache = &context.state().responses;
-    // A transaction sees its own changes, which other requests do not see.
-    let key = context.transaction().is_none().then(|| key_of(&sql));
+    // A transaction sees its own changes, which other requests do not see. No later request has the same instant.
+    let key = (context.transaction().is_none() && !query.uses_instant).then(|| key_of(&sql));
     if let (Some(key), Some(version)) = (key, version)
         && let Some(total) = cache.total(key, version)
     {
