@@ -29,6 +29,7 @@ mod second_factor;
 mod sessions;
 mod sign_in;
 mod sign_in_limits;
+mod styles;
 mod totals;
 mod trash;
 

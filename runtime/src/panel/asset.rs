@@ -14,20 +14,49 @@ use charter_core::header;
 struct File {
     name: &'static str,
     kind: &'static str,
+    /// Joined in this order to one response.
+    parts: &'static [Part],
+}
+
+/// A file of the folder `asset`.
+struct Part {
+    path: &'static str,
     text: &'static str,
 }
 
+const STYLE: &str = "text/css; charset=utf-8";
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 
+macro_rules! parts {
+    ($($path:literal),+ $(,)?) => { &[$(Part { path: $path, text: include_str!(concat!("asset/", $path)) }),+] };
+}
+
 const FILES: &[File] = &[
-    File { name: "panel.css", kind: "text/css; charset=utf-8", text: include_str!("asset/panel.css") },
-    File { name: "panel.js", kind: SCRIPT, text: include_str!("asset/panel.js") },
-    File { name: "page.js", kind: SCRIPT, text: include_str!("asset/page.js") },
-    File { name: "reference.js", kind: SCRIPT, text: include_str!("asset/reference.js") },
-    File { name: "rows.js", kind: SCRIPT, text: include_str!("asset/rows.js") },
-    File { name: "conditions.js", kind: SCRIPT, text: include_str!("asset/conditions.js") },
-    File { name: "passkey.js", kind: SCRIPT, text: include_str!("asset/passkey.js") },
-    File { name: "icon.svg", kind: "image/svg+xml", text: include_str!("asset/icon.svg") },
+    File {
+        name: "panel.css",
+        kind: STYLE,
+        parts: parts![
+            "style/layers.css",
+            "style/base.css",
+            "style/layout.css",
+            "style/button.css",
+            "style/form.css",
+            "style/picker.css",
+            "style/list.css",
+            "style/page.css",
+            "style/dialog.css",
+            "style/narrow.css",
+            "style/print.css",
+            "style/utility.css",
+        ],
+    },
+    File { name: "panel.js", kind: SCRIPT, parts: parts!["panel.js"] },
+    File { name: "page.js", kind: SCRIPT, parts: parts!["page.js"] },
+    File { name: "reference.js", kind: SCRIPT, parts: parts!["reference.js"] },
+    File { name: "rows.js", kind: SCRIPT, parts: parts!["rows.js"] },
+    File { name: "conditions.js", kind: SCRIPT, parts: parts!["conditions.js"] },
+    File { name: "passkey.js", kind: SCRIPT, parts: parts!["passkey.js"] },
+    File { name: "icon.svg", kind: "image/svg+xml", parts: parts!["icon.svg"] },
 ];
 
 /// The URL of a file.
@@ -38,7 +67,7 @@ pub(super) fn url(name: &str) -> String {
 /// Hash of all files. One version for all, because scripts import each other.
 fn version() -> &'static str {
     static VERSION: OnceLock<String> = OnceLock::new();
-    VERSION.get_or_init(|| hash(FILES.iter().map(|file| file.text)))
+    VERSION.get_or_init(|| hash(FILES.iter().flat_map(|file| file.parts).map(|part| part.text)))
 }
 
 fn hash<'t>(texts: impl IntoIterator<Item = &'t str>) -> String {
@@ -68,9 +97,17 @@ pub(super) fn serve(request: &Request, name: &str) -> Result<Response> {
 
 /// The text of a file. A debug build reads it from disk, so that an edit needs no rebuild.
 fn text(file: &File) -> Cow<'static, str> {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/src/panel/asset/");
-    match cfg!(debug_assertions).then(|| std::fs::read_to_string(format!("{path}{}", file.name))) {
+    let texts: Vec<Cow<'static, str>> = file.parts.iter().map(part_text).collect();
+    match texts.as_slice() {
+        [one] => one.clone(),
+        several => Cow::Owned(several.join("\n")),
+    }
+}
+
+fn part_text(part: &Part) -> Cow<'static, str> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/panel/asset/");
+    match cfg!(debug_assertions).then(|| std::fs::read_to_string(format!("{folder}{}", part.path))) {
         Some(Ok(text)) => Cow::Owned(text),
-        _ => Cow::Borrowed(file.text),
+        _ => Cow::Borrowed(part.text),
     }
 }
