@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::second_factor::code;
 use super::{PASSWORD, admin, invitation};
+use crate::routes::attachments::attach;
 use crate::support::{Browser, Client, Database, Receiver, Server, Smtp, run};
 
 charter_testing::needs_axe! {
@@ -143,6 +144,7 @@ async fn filled(server: &Server) -> Server {
         client.post("/exchange_rates", rate).await.created("exchange_rate");
     }
     accessories(&client).await;
+    attach(&server, &member, "note.txt", "Minutes of the meeting.").await;
     let receiver = Receiver::answering(200).await;
     client.post("/webhooks", json!({ "url": receiver.url(), "events": ["*"] })).await.created("webhook");
     client.post("/webhooks/1/test", json!({})).await.record("delivery");
@@ -203,6 +205,16 @@ async fn pages(server: Server) {
         "/webhooks/1",
         "/webhooks/1/edit",
         "/webhooks/1/recover",
+        "/webhooks/1/delete",
+        "/webhooks/1/rotate_secret",
+        "/users/1/deactivate",
+        "/users/1/delete",
+        "/roles/2/delete",
+        "/tokens/1/delete",
+        "/custom_fields/1/delete",
+        "/members/1/delete",
+        "/members/1/attachments/1/delete",
+        "/products/1/accessories/1/delete",
         "/webhooks/1/logs",
         "/webhooks/1/logs/1",
     ]
@@ -248,9 +260,9 @@ async fn forms(server: Server) {
     client.put("/products/1", json!({ "sku": "THEIRS" })).await.ok();
     browser.fill("[name=sku]", "MINE");
     checker.follow(&mut browser, ".record .primary", "Somebody else changed this record");
-    browser.open("/products/1");
+    checker.open(&mut browser, "/products/1/delete");
     client.put("/products/1", json!({ "sku": "AGAIN" })).await.ok();
-    checker.follow(&mut browser, "form[action$='/delete'] .danger", "The record was not deleted");
+    checker.follow(&mut browser, "main form .danger", "The record was not deleted");
     browser.open("/activities/new");
     browser.run("document.querySelector('#field-participants-0-member_id').focus(); 1");
     browser.type_text("ad");

@@ -5,6 +5,7 @@ mod account_log;
 mod account_page;
 mod admin_pages;
 mod bulk_all_matching;
+mod confirmations;
 mod cookie_client;
 mod edit_conflicts;
 mod form_numbers;
@@ -21,6 +22,7 @@ mod passkeys;
 mod password_reset;
 mod permissions;
 mod pictures;
+mod reachability;
 mod records;
 mod references;
 mod related_rows;
@@ -32,6 +34,7 @@ mod sign_in_limits;
 mod styles;
 mod totals;
 mod trash;
+mod undo;
 
 use serde_json::{Value, json};
 

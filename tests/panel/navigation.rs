@@ -44,7 +44,8 @@ async fn editing_child_records_returns_to_the_parent_record(server: Server) {
     browser.follow(".record .primary");
     assert_eq!(browser.address(), "/products/1");
     assert_eq!(client.get("/products/1/accessories").await.records("accessories")[0]["quantity"], "3.0");
-    browser.follow("form[action$='/accessories/1/delete'] button");
+    browser.follow("a[href^='/products/1/accessories/1/delete']");
+    browser.follow("main form .danger");
     assert_eq!(browser.address(), "/products/1");
     // Only local return paths are accepted.
     let mut panel = signed_in(&server, &json!({ "id": 1 })).await;

@@ -126,7 +126,8 @@ async fn child_records_are_added_and_removed_on_the_page_of_their_parent(server:
     browser.open("/products/1");
     browser.sees("Bulb");
     assert_eq!(client.get("/products/1/accessories").await.records("accessories")[0]["quantity"], "2.0");
-    browser.follow("form[action$='/delete'][data-confirm] button");
+    browser.follow("a[href^='/products/1/accessories/1/delete']");
+    browser.follow("main form .danger");
     browser.open("/products/1");
     assert_eq!(client.get("/products/1/accessories").await.ok()["meta"]["total"], 0);
     browser.is_clean();
@@ -158,7 +159,9 @@ async fn attachments_are_uploaded_shown_and_removed(server: Server) {
     );
     browser.until("!window.leaving && document.querySelectorAll('.files li').length === 3");
     assert!(browser.text(".files").contains("dropped.txt"));
-    browser.follow(".files li:first-child form button");
+    browser.follow(".files li:first-child a[href$='/delete']");
+    browser.sees("This cannot be undone");
+    browser.follow("main form .danger");
     browser.until("document.querySelectorAll('.files li').length === 2");
     assert_eq!(server.admin().get("/members/1/attachments").await.ok()["meta"]["total"], 2);
     std::fs::remove_dir_all(&folder).expect("the folder goes");

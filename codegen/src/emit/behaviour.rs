@@ -114,6 +114,10 @@ fn hook_function(hook: Hook) -> TokenStream {
     let name = ident(hook.word());
     let subject = match hook {
         Hook::Scope => return quote!(fn #name(context: &Context<'_>) -> Option<Condition>;),
+        Hook::Consequences => {
+            let output = quote!(Result<Vec<Consequence>>);
+            return quote!(fn #name(context: &Context<'_>, verb: &str, ids: &[i64]) -> impl Future<Output = #output> + Send;);
+        }
         Hook::Check | Hook::BeforeSave => quote!(draft: &mut Draft<Entity>),
         Hook::AfterSave | Hook::BeforeDelete | Hook::AfterDelete | Hook::AfterCommit => quote!(record: &Model),
     };

@@ -18,6 +18,7 @@ pub use crate::meta::{
     Widget,
 };
 pub use crate::ops::Context;
+pub use crate::ops::consequences::{Consequence, Counted, Effect, Subject, count_visible};
 pub use crate::ops::{ActionHandler, Draft, Route, model};
 pub use crate::query::Condition;
 pub use crate::resource::{

@@ -77,6 +77,7 @@ keywords! {
         AfterDelete = "after_delete",
         AfterCommit = "after_commit",
         Scope = "scope",
+        Consequences = "consequences",
     }
 
     /// The target of an action.

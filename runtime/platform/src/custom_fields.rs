@@ -11,7 +11,11 @@ use sea_orm::entity::prelude::*;
 use charter_core::custom_field::CustomFieldType;
 use charter_core::db::Lock;
 use charter_core::error::Result;
+use charter_core::ops::consequences::{Consequence, DELETE, Effect, Subject, count_visible};
+use charter_core::ops::visibility::present;
 use charter_core::ops::{Context, Draft, Route};
+use charter_core::query::Condition;
+use charter_core::query::condition::{Target, Test};
 use charter_core::stale_reference::StaleReference;
 use charter_core::suggest::hint;
 
@@ -56,6 +60,8 @@ pub struct Model {
     pub updated_at: DateTimeUtc,
 }
 
+const LOSES_VALUE: Effect = Effect::new("no longer shows its value", "no longer show their values");
+
 /// Maximum number of custom fields per resource.
 const MAX_FIELDS_PER_ENTITY: u64 = 100;
 
@@ -63,7 +69,7 @@ const MAX_FIELDS_PER_ENTITY: u64 = 100;
 const NEGATION: &str = "_not";
 
 pub fn route() -> Route {
-    charter_core::route!(Entity, Rules, hooks(check, before_save, after_commit), actions())
+    charter_core::route!(Entity, Rules, hooks(check, before_save, after_commit, consequences), actions())
 }
 
 /// Hooks of the resource.
@@ -71,6 +77,11 @@ trait Rules {
     fn check(context: &Context<'_>, draft: &mut Draft<Entity>) -> impl Future<Output = Result<()>> + Send;
     fn before_save(context: &Context<'_>, draft: &mut Draft<Entity>) -> impl Future<Output = Result<()>> + Send;
     fn after_commit(context: &Context<'_>, definition: &Model) -> impl Future<Output = Result<()>> + Send;
+    fn consequences(
+        context: &Context<'_>,
+        verb: &str,
+        ids: &[i64],
+    ) -> impl Future<Output = Result<Vec<Consequence>>> + Send;
 }
 
 impl Rules for Entity {
@@ -121,6 +132,25 @@ impl Rules for Entity {
     async fn after_commit(context: &Context<'_>, _definition: &Model) -> Result<()> {
         context.state().custom_fields_changed.notify();
         Ok(())
+    }
+
+    /// The records that have a value of a deleted field.
+    async fn consequences(context: &Context<'_>, verb: &str, ids: &[i64]) -> Result<Vec<Consequence>> {
+        let mut found = Vec::new();
+        if verb != DELETE {
+            return Ok(found);
+        }
+        for definition in Entity::find().filter(Column::Id.is_in(ids.iter().copied())).all(context.db()).await? {
+            let of_type = CustomFieldType::from_name(&definition.field_type);
+            let (Some(entry), Some(of_type)) = (context.catalog().by_plural(&definition.entity_type), of_type) else {
+                continue;
+            };
+            let target = Target::Custom { name: definition.name, kind: of_type.comparison_type() };
+            let has_value = Condition::Test { target, test: Test::Null { negated: true } };
+            let records = count_visible(context, entry, has_value.and(present(entry))).await?;
+            found.extend(records.affects(Subject::Records(entry.meta), LOSES_VALUE));
+        }
+        Ok(found)
     }
 }
 

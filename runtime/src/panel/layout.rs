@@ -8,6 +8,8 @@ use salvo::Request;
 use salvo::http::StatusCode;
 
 use super::asset;
+use super::confirmation::undo;
+use super::display_name;
 use super::format::labels;
 use super::request::PanelRequest;
 use super::session::cookie;
@@ -88,7 +90,7 @@ fn document(frame: &Frame<'_>, content: &Markup) -> Markup {
                     a .skip href="#main" { "Skip to content" }
                     div .frame {
                         (navigation(request))
-                        main #main tabindex="-1" { (content) }
+                        main #main tabindex="-1" { (undo::notice(request)) (content) }
                     }
                     (keyboard_help())
                     div #status .status role="status" aria-live="polite" { @if let Some(flash) = request.raw.flash { (flash.text()) } }
@@ -212,15 +214,46 @@ pub(super) fn not_permitted() -> Error {
     Error::Forbidden("Your roles do not allow this. Ask an administrator for access.".into())
 }
 
-/// The response to an error: a page for browsers, else the API's JSON.
+/// The response to an error without a session: a page for browsers, else the API's JSON.
 pub(super) fn error_page(state: &Arc<ServerState>, http_request: &Request, error: &Error, is_page: bool) -> Response {
     let request_id = crate::server::headers::request_id(http_request).unwrap_or_else(|| "-".into());
-    if let Error::Internal(cause) = error {
-        tracing::error!(%request_id, cause = cause.to_string(), "panel page failed");
-    }
     if !is_page {
+        log_cause(error, &request_id);
         return Response::error(error, &request_id);
     }
+    let (title, content) = error_content(error, &request_id);
+    let content = html! {
+        (logo())
+        h1 { (title) }
+        (content)
+        p { a .button href="/" { "Go to the overview" } }
+    };
+    signed_out_page(state, cookie::read_theme(http_request.headers()), status_of(error), title, &content)
+}
+
+/// The page of an error for a user who is signed in, with the navigation and a link to the list of the resource.
+pub(super) fn signed_in_error_page(request: &PanelRequest<'_>, error: &Error) -> Response {
+    let (title, content) = error_content(error, request.raw.request_id.as_deref().unwrap_or("-"));
+    let entry = request.raw.segments.first().and_then(|first| {
+        request.state.catalog.entries().iter().find(|entry| entry.meta.under.is_none() && entry.meta.path == *first)
+    });
+    let content = html! {
+        (header(&[], &html! { (title) }, &html! {}))
+        (content)
+        div .buttons {
+            @if let Some(entry) = entry.filter(|entry| display_name::is_listable(request, entry) && request.raw.segments.len() > 1) {
+                a .button href={ "/" (entry.meta.path) } { "All " (labels::plural(entry.meta).to_lowercase()) }
+            }
+            a .button href="/" { "Go to the overview" }
+        }
+    };
+    page_with_status(request, status_of(error), title, &content)
+}
+
+/// Title and message of an error.
+fn error_content(error: &Error, request_id: &str) -> (&'static str, Markup) {
+    log_cause(error, request_id);
+    let message = error.message(request_id);
     let (title, message) = match error {
         Error::NotFound => ("Not found", "This page does not exist, or you may not see it.".to_string()),
         Error::Forbidden(_)
@@ -228,16 +261,16 @@ pub(super) fn error_page(state: &Arc<ServerState>, http_request: &Request, error
         | Error::FieldsForbidden(_)
         | Error::AbilityMissing(_)
         | Error::RoleAbilityMissing(_)
-        | Error::AdministratorsOnly => ("Not permitted", error.message(&request_id)),
-        Error::RateLimited(_) => ("Too many attempts", error.message(&request_id)),
-        Error::Internal(_) => ("Something went wrong", error.message(&request_id)),
-        _ => ("The request failed", error.message(&request_id)),
+        | Error::AdministratorsOnly => ("Not permitted", message),
+        Error::RateLimited(_) => ("Too many attempts", message),
+        Error::Internal(_) => ("Something went wrong", message),
+        _ => ("The request failed", message),
     };
-    let content = html! {
-        (logo())
-        h1 { (title) }
-        p { (message) }
-        p { a .button href="/" { "Go to the overview" } }
-    };
-    signed_out_page(state, cookie::read_theme(http_request.headers()), status_of(error), title, &content)
+    (title, html! { p { (labels::render_code(&message)) } })
+}
+
+fn log_cause(error: &Error, request_id: &str) {
+    if let Error::Internal(cause) = error {
+        tracing::error!(%request_id, cause = cause.to_string(), "panel page failed");
+    }
 }

@@ -9,6 +9,7 @@ mod api;
 mod asset;
 mod bulk;
 mod cache;
+mod confirmation;
 mod dashboard;
 mod display_name;
 mod fetch_many;
@@ -38,9 +39,10 @@ use charter_core::metrics::UNMATCHED;
 use charter_core::ops::{BULK, RESTORE};
 use charter_platform::attachment::S3Config;
 use charter_platform::auth::session::{self as auth_session, CookieSession};
+use confirmation::{deletion, undo};
 use format::locale::LocaleCache;
 use list::{saved_views, trash};
-use record::{action, attachments, form, form_save, history};
+use record::{action, form, form_save, history};
 use request::{PanelRequest, RawRequest};
 use session::{account, cookie, sign_in};
 use target::Target;
@@ -183,7 +185,10 @@ impl Panel {
         }
         let Some(session) = session else { return sign_in::require_sign_in(state, http_request, &raw).await };
         let request = PanelRequest::new(self, state, raw, session.user).await?;
-        self.dispatch_signed_in(http_request, &request, &segments).await
+        match self.dispatch_signed_in(http_request, &request, &segments).await {
+            Err(error) if request.raw.wants_html => Ok(layout::signed_in_error_page(&request, &error)),
+            answer => answer,
+        }
     }
 
     async fn dispatch_signed_in(
@@ -205,6 +210,7 @@ impl Panel {
             [] => dashboard::show(request).await,
             [ROOT, "api", rest @ ..] => request.forward_to_api(http_request, rest).await,
             [ROOT, "titles", plural] => display_name::search(request, plural).await,
+            [ROOT, "undo"] if post => undo::run(http_request, request).await,
             [ROOT, rest @ ..] => account::handle(http_request, request, rest).await,
             _ => {
                 let (target, rest) = Target::resolve(&request.state.catalog, segments).ok_or(Error::NotFound)?;
@@ -221,14 +227,18 @@ impl Panel {
                     (false, [HISTORY]) if !target.is_list() => history::show(request, &target).await,
                     (true, []) if target.is_list() => form_save::create(request, &target, &form).await,
                     (true, []) => form_save::update(request, &target, &form).await,
-                    (true, [DELETE]) if !target.is_list() => record::delete(request, &target, &form).await,
+                    (false, [DELETE]) if target.id.is_some() => deletion::ask(request, &target).await,
+                    (true, [DELETE]) if !target.is_list() => deletion::run(request, &target, &form).await,
                     (true, [RESTORE]) if !target.is_list() && target.entry.meta.keeps_deleted() => {
                         trash::restore(request, &target, &form).await
                     }
                     (true, [VIEWS]) if target.is_list() => saved_views::save_or_clone(request, &target, &form).await,
                     (true, [BULK]) if target.is_list() => bulk::handle(request, &target, &form).await,
+                    (false, [path, id, DELETE]) if target.id.is_some() => {
+                        deletion::ask_for_file(request, &target, path, id).await
+                    }
                     (true, [path, id, DELETE]) if !target.is_list() => {
-                        attachments::delete(request, &target, path, id).await
+                        deletion::delete_file(request, &target, path, id).await
                     }
                     (_, [name]) => action::run(request, &target, name, &form).await,
                     _ => Err(Error::NotFound),

@@ -16,6 +16,7 @@ use super::format::locale::Locale;
 use super::session::cookie;
 use super::session::csrf::CsrfToken;
 use super::session::flash::Flash;
+use super::target::Target;
 use super::{Panel, url};
 use crate::server::ServerState;
 use crate::server::{Response, client_address, headers, read_body};
@@ -46,6 +47,8 @@ pub(super) struct RawRequest {
     pub theme: Option<&'static str>,
     /// Message that the page shows once, set by the request before.
     pub flash: Option<Flash>,
+    /// Sealed offer to undo the request before.
+    pub undo: Option<String>,
     /// See [`accepts_html`].
     pub wants_html: bool,
     pub request_id: Option<String>,
@@ -86,12 +89,14 @@ impl RawRequest {
     /// [`Error::NotFound`] if a path segment is not UTF-8.
     pub(super) fn parse(state: &ServerState, request: &Request) -> Result<RawRequest> {
         let path = request.uri().path().to_string();
+        let (flash, undo) = Flash::from_cookie(request.headers()).unzip();
         Ok(RawRequest {
             segments: path_segments(&path)?,
             query: request.uri().query().unwrap_or_default().to_string(),
             session_secret: cookie::read_session(state, request.headers()),
             theme: cookie::read_theme(request.headers()),
-            flash: Flash::from_cookie(request.headers()),
+            flash,
+            undo: undo.flatten(),
             wants_html: accepts_html(request),
             request_id: headers::request_id(request),
             client_address: Some(client_address(request, &state.config.trusted_proxies)),
@@ -175,6 +180,12 @@ impl<'r> PanelRequest<'r> {
     /// Returns true if the user may read this field.
     pub(super) fn may_read_field(&self, entry: &Entry, field: &FieldMeta) -> bool {
         entry.may_read_field(field, &self.user.principal)
+    }
+
+    /// The list of the target's collection that the user came from, with its conditions, order and page.
+    pub(super) fn list_before(&self, target: &Target<'_>) -> Option<String> {
+        let pairs = self.raw.query_pairs().ok()?;
+        return_path(&pairs).filter(|back| target.is_own_list(back)).map(String::from)
     }
 
     /// The context of an operation of the user outside of the API, such as a change of password.

@@ -62,6 +62,11 @@ impl<'c> Target<'c> {
         }
     }
 
+    /// Returns true if a local URL is that of the list of this collection, with any conditions.
+    pub(super) fn is_own_list(&self, url: &str) -> bool {
+        url.split(['?', '#']).next() == Some(self.collection().as_str())
+    }
+
     /// A record of the same collection.
     pub(super) fn record(&self, id: i64) -> Target<'c> {
         Target { id: Some(id), ..*self }

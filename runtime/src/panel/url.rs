@@ -20,6 +20,11 @@ pub(super) fn with_query(path: &str, pairs: &[Pair]) -> String {
     if encoded.is_empty() { path.to_string() } else { format!("{path}?{}", encoded.join("&")) }
 }
 
+/// A path with the local page to return to.
+pub(super) fn with_back(path: &str, back: &str) -> String {
+    format!("{path}{}_back={}", if path.contains('?') { '&' } else { '?' }, encode(back))
+}
+
 /// Returns true if browsers resolve a redirect target to this server.
 pub(super) fn is_local_path(to: &str) -> bool {
     to.starts_with('/') && !to.starts_with("//") && !to.contains('\\') && !to.chars().any(char::is_control)

@@ -238,7 +238,8 @@ async fn a_record_is_created_edited_and_deleted_by_keyboard(server: Server) {
     follow(&mut browser, ".record .primary");
     assert_eq!(server.admin().get("/activities/1").await.record("activity")["participants"], json!([]));
     press(&mut browser, ".actions .menu summary");
-    follow(&mut browser, "form[action$='/delete'] .danger");
+    follow(&mut browser, "a.danger[href$='/delete']");
+    follow(&mut browser, "main form .danger");
     assert_eq!(browser.address(), "/activities");
     browser.type_text("g");
     go(&mut browser, "h", 0);
@@ -259,7 +260,8 @@ async fn attachments_are_uploaded_and_deleted_by_keyboard(server: Server) {
     browser.until("!window.leaving && document.querySelectorAll('.files li').length === 1");
     std::fs::remove_file(&note).expect("the note goes");
     reach(&mut browser, ".files li a");
-    follow(&mut browser, ".files form[data-confirm] button");
+    follow(&mut browser, ".files a[href$='/delete']");
+    follow(&mut browser, "main form .danger");
     browser.until("document.querySelectorAll('.files li').length === 0");
     assert_eq!(server.admin().get("/members/1/attachments").await.ok()["meta"]["total"], 0);
     browser.is_clean();

@@ -101,7 +101,8 @@ async fn child_records_and_custom_fields_are_edited_by_keyboard(server: Server) 
     go(&mut browser, "Enter", CTRL);
     assert_eq!(quantity().await, ["3.0"]);
     browser.open("/products/1");
-    follow(&mut browser, "form[action='/products/1/accessories/1/delete'] button");
+    follow(&mut browser, "a[href^='/products/1/accessories/1/delete']");
+    follow(&mut browser, "main form .danger");
     assert!(quantity().await.is_empty());
     browser.open("/products/1");
     go(&mut browser, "e", 0);

@@ -48,6 +48,7 @@ fn hooks(resource: &Resource, problems: &mut Problems) {
             }
             Hook::BeforeDelete | Hook::AfterDelete => (deletes, "deletes a record", "`operations` lacks `delete`"),
             Hook::AfterCommit => (saves || deletes, "changes a record", "`operations` has nothing that writes"),
+            Hook::Consequences => (deletes, "deletes a record", "`operations` lacks `delete`, and there is no action"),
             Hook::Scope => continue,
         };
         if !runs {

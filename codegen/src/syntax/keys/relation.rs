@@ -92,7 +92,7 @@ pub static ACTION: Table = Table {
             Shape::Text,
             "runs at once",
             "confirm: The books can no longer be lent.",
-            "The consequences of the action. The panel shows them on a page that asks before it runs the action.",
+            "The consequences of the action. The panel shows them, with the numbers of the hook `consequences`, on a page that asks before it runs the action.",
         ),
         DEPRECATION,
         key(

@@ -6,6 +6,7 @@ pub mod action;
 mod attached_records;
 pub mod audit;
 mod company_zone;
+pub mod consequences;
 mod context;
 pub mod deprecation;
 pub mod endpoints;

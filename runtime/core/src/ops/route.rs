@@ -10,6 +10,7 @@ use std::pin::Pin;
 use sea_orm::QueryResult;
 
 use super::action::ActionHandler;
+use super::consequences::Consequence;
 use super::input::changeset::Changes;
 use crate::catalog::Behavior;
 use crate::db::Row;
@@ -33,6 +34,10 @@ pub type ComputeHook =
     for<'a> fn(&'a Context<'a>, &'static FieldMeta, &'a Shape, &'a [Row<'a>]) -> BoxFuture<'a, Result<Vec<Vec<u8>>>>;
 /// Narrows a projection to what the caller may read.
 pub(super) type NarrowHook = for<'a> fn(&'a Context<'a>, &mut Shape);
+/// Returns the consequences of an operation (`delete`, or the name of an action) on records, for the page that asks
+/// before it.
+pub(super) type ConsequencesHook =
+    for<'a> fn(&'a Context<'a>, &'a str, &'a [i64]) -> BoxFuture<'a, Result<Vec<Consequence>>>;
 /// Hooks of a resource.
 #[derive(Clone, Copy, Default)]
 pub struct Hooks {
@@ -52,6 +57,8 @@ pub struct Hooks {
     pub narrow: Option<NarrowHook>,
     /// Computes the computed fields.
     pub computed: Option<ComputeHook>,
+    /// Counts what an operation changes beyond its records.
+    pub consequences: Option<ConsequencesHook>,
 }
 
 /// A resource as the application mounts it.
@@ -136,6 +143,11 @@ macro_rules! route {
     };
     (@hook $route:ident, $entity:ty, $behaviour:path, list_scope) => {
         $route.hooks.list_scope = Some(|context| <$entity as $behaviour>::list_scope(context));
+    };
+    (@hook $route:ident, $entity:ty, $behaviour:path, consequences) => {
+        $route.hooks.consequences = Some(|context, verb, ids| Box::pin(async move {
+            <$entity as $behaviour>::consequences(context, verb, ids).await
+        }));
     };
     (@hook $route:ident, $entity:ty, $behaviour:path, $hook:ident) => {
         $route.hooks.$hook = Some(|context, row| Box::pin(async move {

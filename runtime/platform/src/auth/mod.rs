@@ -2,6 +2,7 @@
 
 mod account_log;
 pub mod account_mail;
+mod consequences;
 mod erasure;
 pub mod invitation;
 pub mod known_network;

@@ -5,6 +5,7 @@ use sea_orm::QueryResult;
 use sea_orm::entity::prelude::*;
 
 use super::TokenCache;
+use super::consequences;
 use charter_core::catalog::Catalog;
 use charter_core::error::{Error, Result};
 use charter_core::meta::{FieldMeta, Kind};
@@ -41,7 +42,10 @@ pub struct Model {
 }
 
 pub fn route() -> Route {
-    charter_core::route!(Entity, Behaviour, hooks(check, after_delete, after_commit), actions()).granting_access()
+    let mut route =
+        charter_core::route!(Entity, Behaviour, hooks(check, after_delete, after_commit), actions()).granting_access();
+    route.hooks.consequences = Some(|context, verb, ids| Box::pin(consequences::of_roles(context, verb, ids)));
+    route
 }
 
 trait Behaviour {

@@ -6,6 +6,7 @@ use sea_orm::entity::prelude::*;
 
 use super::Secret;
 use super::TokenCache;
+use super::consequences;
 use super::role::{unknown_ability, words};
 use charter_core::ability;
 use charter_core::error::Result;
@@ -53,7 +54,10 @@ pub struct Model {
 }
 
 pub fn route() -> Route {
-    charter_core::route!(Entity, Behaviour, hooks(check, before_save, after_commit), actions()).granting_access()
+    let mut route =
+        charter_core::route!(Entity, Behaviour, hooks(check, before_save, after_commit), actions()).granting_access();
+    route.hooks.consequences = Some(|context, verb, ids| Box::pin(consequences::of_tokens(context, verb, ids)));
+    route
 }
 
 trait Behaviour {

@@ -5,7 +5,7 @@ use sea_orm::ActiveValue::Set;
 use sea_orm::entity::prelude::*;
 
 use super::TokenCache;
-use super::{account_mail, erasure, invitation, oidc, passkey, role, second_factor, session};
+use super::{account_mail, consequences, erasure, invitation, oidc, passkey, role, second_factor, session};
 use charter_core::db::{Lock, Sql};
 use charter_core::error::{Error, Result};
 use charter_core::ops::write::update::update;
@@ -22,7 +22,7 @@ use charter_core::resource::Resource;
     on = "record",
     event = "deactivated",
     until = "not is_active",
-    confirm = "The user's sessions end, and requests with the user's tokens are rejected.",
+    confirm = "The user cannot sign in, and requests with the user's tokens are rejected.",
     description = "Deactivates the user: requests with their tokens are rejected from then on."
 ))]
 #[resource(action(
@@ -72,8 +72,10 @@ pub struct Model {
 }
 
 pub fn route() -> Route {
-    charter_core::route!(Entity, Behaviour, hooks(guard, check, before_save, before_delete, after_commit), actions(record deactivate, record invite, record remove_second_factor, record unlink_identity, record erase))
-        .granting_access()
+    let mut route = charter_core::route!(Entity, Behaviour, hooks(guard, check, before_save, before_delete, after_commit), actions(record deactivate, record invite, record remove_second_factor, record unlink_identity, record erase))
+        .granting_access();
+    route.hooks.consequences = Some(|context, verb, ids| Box::pin(consequences::of_users(context, verb, ids)));
+    route
 }
 
 /// Changes the name of a user on behalf of this user, who needs no permission for it. The change is validated, and has

@@ -9,6 +9,7 @@ use super::ViewVersion;
 use super::validation::ViewValidator;
 use charter_core::error::{Error, FieldErrors, Result};
 use charter_core::meta::{FieldMeta, ResourceMeta};
+use charter_core::ops::consequences::{Consequence, DELETE, Effect, Subject, count_visible};
 use charter_core::ops::{Context, Draft, Route};
 use charter_core::query::{
     Condition, Filter, MAX_BOUND_VALUES, MAX_CONDITIONS, MAX_LIST_ELEMENTS, MAX_VALUE_CHARACTERS, Predicate, Reads,
@@ -126,8 +127,10 @@ pub fn filters() -> Json {
     })
 }
 
+const LOSES_VIEW: Effect = Effect::new("with one of its roles loses {it}", "with one of its roles lose {it}");
+
 pub fn route() -> Route {
-    charter_core::route!(Entity, Behaviour, hooks(scope, list_scope, guard, check, before_delete, after_commit), actions(record_created clone))
+    charter_core::route!(Entity, Behaviour, hooks(scope, list_scope, guard, check, before_delete, after_commit, consequences), actions(record_created clone))
 }
 
 trait Behaviour {
@@ -137,6 +140,11 @@ trait Behaviour {
     fn check(context: &Context<'_>, draft: &mut Draft<Entity>) -> impl Future<Output = Result<()>> + Send;
     fn before_delete(context: &Context<'_>, view: &Model) -> impl Future<Output = Result<()>> + Send;
     fn after_commit(context: &Context<'_>, view: &Model) -> impl Future<Output = Result<()>> + Send;
+    fn consequences(
+        context: &Context<'_>,
+        verb: &str,
+        ids: &[i64],
+    ) -> impl Future<Output = Result<Vec<Consequence>>> + Send;
     fn clone(context: &Context<'_>, view: &Model, draft: &mut Draft<Entity>)
     -> impl Future<Output = Result<()>> + Send;
 }
@@ -155,6 +163,21 @@ impl Behaviour for Entity {
         let shared = Condition::equals(field(meta, "visibility"), "shared")
             .and(Condition::Overlaps { field: field(meta, "role_ids"), ids: context.caller().role_ids.clone() });
         Some(own.or(system).or(shared))
+    }
+
+    /// The users of a shared view lose it when it is deleted.
+    async fn consequences(context: &Context<'_>, verb: &str, ids: &[i64]) -> Result<Vec<Consequence>> {
+        let shared =
+            Entity::find().filter(Column::Id.is_in(ids.iter().copied())).filter(Column::Visibility.eq("shared"));
+        let users = context.catalog().get("user")?;
+        let (true, Some(field)) = (verb == DELETE, users.field("role_ids")) else { return Ok(Vec::new()) };
+        let roles = |view: Model| serde_json::from_value::<Vec<i64>>(view.role_ids).unwrap_or_default();
+        let ids: Vec<i64> = shared.all(context.db()).await?.into_iter().flat_map(roles).collect();
+        if ids.is_empty() {
+            return Ok(Vec::new());
+        }
+        let holders = count_visible(context, users, Condition::Overlaps { field, ids }).await?;
+        Ok(holders.affects(Subject::Records(users.meta), LOSES_VIEW).collect())
     }
 
     /// Only the creator and administrators may change or delete a view; system views are for administrators alone.

@@ -8,7 +8,7 @@ use sea_orm::entity::prelude::*;
 
 use super::sealed_secret::seal;
 use super::transport::Outcome;
-use super::{SigningSecret, Webhooks, cancel, redelivery, subscriptions};
+use super::{SigningSecret, Webhooks, cancel, consequences, redelivery, subscriptions};
 use charter_core::db::Lock;
 use charter_core::error::{Error, FieldErrors, Result};
 use charter_core::ops::{Access, Context, Draft, Route};
@@ -125,13 +125,15 @@ impl From<Outcome> for Delivery {
 }
 
 pub fn route() -> Route {
-    charter_core::route!(
+    let mut route = charter_core::route!(
         Entity,
         Behaviour,
         hooks(check, before_save, after_save),
         actions(record_output test, record_input_output recover: RecoverInput, record rotate_secret)
     )
-    .granting_access()
+    .granting_access();
+    route.hooks.consequences = Some(|context, verb, ids| Box::pin(consequences::of_webhooks(context, verb, ids)));
+    route
 }
 
 trait Behaviour {

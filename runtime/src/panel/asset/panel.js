@@ -147,6 +147,17 @@ document.addEventListener('click', (event) => {
   else if (at.matches('[data-keys]')) $('#keys').showModal();
 });
 
+// The whole row opens its record, like the link of its name. Ctrl and the middle button open it in another tab.
+function openRow(event) {
+  if (event.defaultPrevented || event.target.closest('a, button, input, label, select, summary, textarea, .pick') || String(getSelection())) return;
+  const link = $('[data-open]', event.target.closest('tr') ?? document.createElement('tr'));
+  if (!link) return;
+  if (event.button === 1 || (event.button === 0 && (event.ctrlKey || event.metaKey))) open(link.href, '_blank', 'noopener');
+  else if (event.button === 0) link.click();
+}
+document.addEventListener('click', openRow);
+document.addEventListener('auxclick', openRow);
+
 document.addEventListener('change', (event) => {
   const at = event.target;
   if (at.matches('[data-field]')) fitField(at.closest('[data-condition]'));
@@ -163,7 +174,6 @@ document.addEventListener('submit', (event) => {
   if (form.matches('.themes')) { event.preventDefault(); setTheme(form, event.submitter); return; }
   const resolving = resolveReferences(form);
   if (resolving) { event.preventDefault(); resolving.then(() => form.requestSubmit(event.submitter)); return; }
-  if (form.dataset.confirm && !confirm(form.dataset.confirm)) event.preventDefault();
   if (form.matches('[data-bulk]') && !$('[name="id"]:checked, [name="_all"]:checked', form)) { event.preventDefault(); showStatus('No rows selected'); }
   if (form.matches('[data-columns]')) {
     // One parameter with the columns in their order.

@@ -1,10 +1,12 @@
 //! Bulk operation on all records that match a list's conditions, in batches, up to the last record at the start.
 
+use chrono::{DateTime, Utc};
 use maud::{Markup, html};
 use salvo::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::panel::confirmation::undo;
 use crate::panel::display_name::DisplayNames;
 use crate::panel::format::labels;
 use crate::panel::format::money::NumberFormat;
@@ -51,6 +53,11 @@ pub(crate) struct Progress {
     pub rejected: i64,
     /// Why records were rejected: the reason, the number of records, and the first one.
     pub reasons: Vec<(String, i64, i64)>,
+    /// The ids of the requests of the finished batches, and when the first one began, in seconds since 1970.
+    #[serde(default)]
+    requests: Vec<String>,
+    #[serde(default)]
+    since: i64,
     /// The conditions of the saved view at the start.
     view_conditions: Value,
     /// The first record of the saved view at the start, and the cursor after it. The cursor detects conditions that the
@@ -167,6 +174,13 @@ impl BulkJob {
         let found: Vec<i64> = found.filter_map(|record| record["id"].as_i64()).collect();
         let ids: Vec<i64> = found.iter().copied().filter(|id| *id <= self.progress.last_id).collect();
         if !ids.is_empty() {
+            if self.progress.requests.is_empty() {
+                self.progress.since = undo::now(request).timestamp();
+            }
+            // More of them cannot be undone together.
+            if self.progress.requests.len() <= undo::MAX_REQUESTS {
+                self.progress.requests.extend(request.raw.request_id.clone());
+            }
             let operations: Vec<Value> = ids.iter().map(|id| operation(*id)).collect();
             let body = json!({ "atomic": false, "operations": operations });
             let response = request.send("POST", &format!("{}/bulk", target.collection()), &[], Some(&body)).await?;
@@ -195,6 +209,11 @@ impl Progress {
             None if has_room => self.reasons.push((reason, 1, id)),
             None => {}
         }
+    }
+
+    /// The requests of the job, and when the first one began.
+    pub(crate) fn requests(&self) -> (&[String], DateTime<Utc>) {
+        (&self.requests, DateTime::from_timestamp(self.since, 0).unwrap_or_default())
     }
 
     /// The result so far: `verb` is "changed", "deleted" or "restored".

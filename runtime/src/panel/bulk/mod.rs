@@ -4,10 +4,12 @@ mod edit_field;
 mod job;
 mod preview;
 
+use chrono::{DateTime, Utc};
 use maud::{Markup, html};
 use salvo::http::StatusCode;
 use serde_json::{Value, json};
 
+use crate::panel::confirmation::undo;
 use crate::panel::format::labels;
 use crate::panel::request::{PanelRequest, form_value, return_path};
 use crate::panel::target::Target;
@@ -20,6 +22,9 @@ use job::BulkJob;
 
 /// Records that can be selected by their checkboxes: the largest page.
 const MAX_SELECTED: usize = 100;
+/// What was done to the records, as a part of the result.
+const CHANGED: &str = "changed";
+const DELETED: &str = "deleted";
 
 /// Handles a step: choose a field, enter its value, preview, apply.
 pub(super) async fn handle(request: &PanelRequest<'_>, target: &Target<'_>, form: &[Pair]) -> Result<Response> {
@@ -157,6 +162,16 @@ impl BulkRequest<'_> {
         self.page_with_status(status, &format!("Change {label}"), &content)
     }
 
+    /// The button that undoes these requests, if what they did to `count` records can be undone.
+    fn undo_button(&self, verb: &str, requests: (&[String], DateTime<Utc>), count: i64) -> Result<Markup> {
+        let can_be_undone = verb == CHANGED || (verb == DELETED && self.target.entry.meta.keeps_deleted());
+        let offer = match can_be_undone {
+            true => undo::seal(self.request, self.target, requests, count, "")?,
+            false => None,
+        };
+        Ok(html! { @if let Some(offer) = offer { (undo::button(self.request, &offer, self.return_path)) } })
+    }
+
     /// The progress of a job, with which the next batch starts.
     pub(super) fn progress_input(&self) -> Markup {
         match &self.selection {
@@ -168,12 +183,12 @@ impl BulkRequest<'_> {
     async fn apply_edit(&mut self, field: &EditableField, form: &[Pair]) -> Result<Response> {
         let (patch, name) = (field.patch(field.decode(self.request, self.target, form)?), self.target.entry.meta.name);
         let operation = |id: i64| json!({ "method": "update", "id": id, name: patch });
-        self.apply(operation, "changed", "apply", field.value_inputs(form)).await
+        self.apply(operation, CHANGED, "apply", field.value_inputs(form)).await
     }
 
     async fn apply_delete(&mut self) -> Result<Response> {
         let operation = |id: i64| json!({ "method": "delete", "id": id });
-        self.apply(operation, "deleted", "apply-delete", html! {}).await
+        self.apply(operation, DELETED, "apply-delete", html! {}).await
     }
 
     async fn apply_restore(&mut self) -> Result<Response> {
@@ -196,11 +211,14 @@ impl BulkRequest<'_> {
             }
         };
         let operations: Vec<Value> = ids.iter().map(|id| operation(*id)).collect();
-        let body = json!({ "operations": operations });
+        let (body, since) = (json!({ "operations": operations }), undo::now(self.request));
         let response = self.request.send("POST", &self.action_path(), &[], Some(&body)).await?;
         if response.is_success() {
             let content = html! {
-                div .notice role="status" { p { (self.request.locale.numbers.count_with_verb(self.target.entry.meta, self.count())) " " (verb) "." } }
+                div .notice role="status" {
+                    p { (self.request.locale.numbers.count_with_verb(self.target.entry.meta, self.count())) " " (verb) "." }
+                    (self.undo_button(verb, (self.request.raw.request_id.as_slice(), since), self.count())?)
+                }
                 p { a .button.primary href=(self.return_path) { "Back to the list" } }
             };
             return Ok(self.page("Done", &content));
@@ -251,6 +269,7 @@ impl BulkRequest<'_> {
             @if !progress.is_finished { progress max=(progress.total) value=(processed) aria-label="Progress" {} }
             @if let Some(error) = &error { div .problem role="alert" { p { strong { "The operation was interrupted: " } (error) } } }
             (progress.summary(&self.request.locale.numbers, self.target, verb))
+            @if progress.is_finished { (self.undo_button(verb, progress.requests(), progress.succeeded)?) }
             @if progress.is_finished { p { a .button.primary href=(self.return_path) { "Back to the list" } } } @else {
                 form method="post" action=(self.action_path()) data-continue[continues] {
                     (self.state_inputs(step))

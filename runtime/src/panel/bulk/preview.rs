@@ -7,10 +7,11 @@ use super::edit_field::EditableField;
 use super::{BulkRequest, Selection};
 use crate::panel::display_name::{self, DisplayNames};
 use crate::panel::list::trash;
-use crate::panel::{fetch_many, layout};
+use crate::panel::{confirmation, fetch_many, layout};
 use crate::server::Response;
 use charter_core::error::Result;
 use charter_core::meta::{FieldMeta, Operation};
+use charter_core::ops::consequences::{DELETE, consequences};
 use charter_core::query::Pair;
 
 impl BulkRequest<'_> {
@@ -33,15 +34,31 @@ impl BulkRequest<'_> {
         }
         let records = self.load_records("").await?;
         let (entry, found) = (self.target.entry, self.count_found(&records));
+        let consequences = match &self.selection {
+            Selection::Ids(_) => {
+                let ids: Vec<i64> = records.iter().filter_map(|record| record["id"].as_i64()).collect();
+                consequences(&self.request.context(), entry, DELETE, &ids).await?
+            }
+            // Each record is deleted on its own, and one that others refer to stays.
+            Selection::AllMatching(_) => Vec::new(),
+        };
+        let is_forbidden = confirmation::forbids(&consequences);
+        let button = format!("Delete {}{}", self.count_label(), if entry.meta.soft_delete { "" } else { " for good" });
         let content = html! {
-            div .notice { p { strong { (self.request.locale.numbers.records(entry.meta, found)) " will be deleted" } (self.atomicity_note(found))
-                @if !entry.meta.soft_delete { " This cannot be undone." } } }
+            div .notice {
+                @if is_forbidden { p { strong { (self.request.locale.numbers.records(entry.meta, found)) " cannot be deleted." } } } @else {
+                    p { strong { (self.request.locale.numbers.records(entry.meta, found)) " will be deleted" } (self.atomicity_note(found))
+                        @if !entry.meta.soft_delete { " This cannot be undone." } }
+                }
+                (confirmation::render(self.request, (entry, None), &consequences))
+                @if is_forbidden { p { "Change or delete them first." } }
+            }
             (self.render_conditions().await?)
             (self.name_list(&records))
             form method="post" action=(self.action_path()) {
                 (self.state_inputs("apply-delete"))
                 (self.progress_input())
-                div .buttons { button .danger { "Delete " (self.count_label()) } (self.cancel_link()) }
+                div .buttons { @if !is_forbidden { button .danger { (button) } } (self.cancel_link()) }
             }
         };
         Ok(self.page(&format!("Delete {}?", self.count_label()), &content))

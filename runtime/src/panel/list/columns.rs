@@ -5,7 +5,7 @@ use std::sync::Arc;
 use charter_core::catalog::{Catalog, Entry};
 use charter_core::custom_field::{self, CustomFieldType, Definition};
 use charter_core::error::Result;
-use charter_core::meta::{FieldMeta, Kind, Operation, Shown};
+use charter_core::meta::{FieldMeta, Kind, Operation, Rule, Shown};
 use charter_core::query::{Predicate, allows, is_filterable};
 
 use super::filter_form;
@@ -132,9 +132,23 @@ fn of_custom_field(catalog: &Catalog, definition: Definition, filterable: bool) 
     Some(column.with_script_json(catalog))
 }
 
-/// Returns true if the API cannot create records of a resource: its list is a log, and shows the newest record first.
+/// Returns true if the API cannot create records of a resource, and they have no name: the list is a log, and shows the
+/// newest record first.
 pub(crate) fn is_log(entry: &Entry) -> bool {
-    !entry.meta.operations.contains(&Operation::Create)
+    !entry.meta.operations.contains(&Operation::Create) && display_name::name_field(entry).is_none()
+}
+
+/// The sort order of a list that the user has not sorted; `None` for the order in which the records were made. Records
+/// that nobody makes by hand, such as currencies, and the platform's records with unique names, such as roles, are
+/// looked up by name.
+pub(crate) fn default_sort(entry: &Entry) -> Option<String> {
+    if is_log(entry) {
+        return Some("-id".into());
+    }
+    let name = display_name::name_field(entry).filter(|name| name.sortable)?;
+    let is_seeded = !entry.meta.operations.contains(&Operation::Create);
+    let is_unique = entry.behavior.is_platform && name.rules.contains(&Rule::Unique);
+    (is_seeded || is_unique).then(|| name.name.to_string())
 }
 
 /// The columns that a list shows by default: the name field, then short fields that distinguish records.

@@ -22,12 +22,13 @@ use crate::panel::api::ApiResponse;
 use crate::panel::dashboard::chart;
 use crate::panel::display_name::{self, DisplayNames};
 use crate::panel::format::labels;
+use crate::panel::record::action;
 use crate::panel::request::PanelRequest;
 use crate::panel::target::Target;
 use crate::panel::{layout, redirect, url};
 use crate::server::Response;
 use charter_core::error::Result;
-use charter_core::meta::{FieldMeta, Operation};
+use charter_core::meta::{ActionOn, FieldMeta, Operation};
 use charter_core::ops::list::csv::CsvForm;
 use charter_core::ops::{API, Format};
 use charter_core::query::{Pair, Predicate};
@@ -66,9 +67,8 @@ pub(super) async fn show(request: &PanelRequest<'_>, target: &Target<'_>) -> Res
         params.sort = Some("-deleted_at".into());
     }
     let views = SavedViews::load(request, target, params.view_id).await?;
-    // A log shows the newest record first.
-    if params.sort.is_none() && params.view_id.is_none() && columns::is_log(entry) {
-        params.sort = Some("-id".into());
+    if params.sort.is_none() && params.view_id.is_none() {
+        params.sort = columns::default_sort(entry);
     }
     let column = |name: &String| columns.iter().find(|column| column.name == *name);
     let is_known = |names: &Vec<String>| names.iter().any(|name| column(name).is_some());
@@ -216,6 +216,11 @@ impl ListPage<'_> {
                         }
                         li { button type="button" data-copy=(curl_command(request, api_path)) { "Copy as curl" } }
                     }
+                }
+            }
+            @if !shows_trash {
+                @for action in entry.meta.actions.iter().filter(|action| action.on == ActionOn::Collection && action::may_run(request, target, action)) {
+                    (action::button(request, target, action, ""))
                 }
             }
             @if !shows_trash && trash::may_view(request, entry) {

@@ -9,14 +9,20 @@ use crate::panel::display_name::{self, DisplayNames};
 use crate::panel::format::value::{self, Placement};
 use crate::panel::request::PanelRequest;
 use crate::panel::target::Target;
+use crate::panel::url;
 use charter_core::catalog::Entry;
 use charter_core::meta::{FieldMeta, Kind};
+
+/// Length of the list's URL that every link to a record may contain.
+const MAX_BACK_BYTES: usize = 1_000;
 
 pub(super) struct Table<'l> {
     request: &'l PanelRequest<'l>,
     target: &'l Target<'l>,
     /// The path of the records.
     collection: String,
+    /// The list as it is, to return to from a record; empty if it is the whole list, or too long for every row.
+    list: String,
     columns: Vec<TableColumn<'l>>,
     name_field: Option<&'static FieldMeta>,
     display_names: &'l DisplayNames,
@@ -50,11 +56,14 @@ impl<'l> Table<'l> {
             source: column.field.and_then(|field| source_of(request, target.entry, field)),
         };
         let columns = shown.iter().enumerate().map(column).collect();
-        let collection = target.collection();
+        let (collection, list) = (target.collection(), request.raw.path_and_query());
+        let is_whole = matches!(request.raw.query.as_str(), "" | "deleted=only");
+        let list = if is_whole || list.len() > MAX_BACK_BYTES { String::new() } else { list };
         Table {
             request,
             target,
             collection,
+            list,
             columns,
             name_field,
             display_names,
@@ -74,6 +83,9 @@ impl<'l> Table<'l> {
         let mut href = format!("{}/{id}", self.collection);
         if self.shows_trash {
             href = trash::url(&href);
+        }
+        if !self.list.is_empty() {
+            href = url::with_back(&href, &self.list);
         }
         html! {
             tr data-row {

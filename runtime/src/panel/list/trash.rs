@@ -74,7 +74,8 @@ pub(crate) async fn show(request: &PanelRequest<'_>, target: &Target<'_>) -> Res
     let version = response.etag().unwrap_or_default().to_string();
     let deleted_at = deleted_at_field(entry)
         .map(|field| value::render_field(request, entry, field, &record, &display_names, Placement::Page));
-    let breadcrumbs = [(target.collection(), labels::plural(entry.meta)), (url(&target.collection()), heading(entry))];
+    let list = request.list_before(target).unwrap_or_else(|| url(&target.collection()));
+    let breadcrumbs = [(target.collection(), labels::plural(entry.meta)), (list, heading(entry))];
     let actions = html! { @if may_view(request, entry) { (restore_menu(request, target, &name, &version)) } };
     let content = html! {
         (layout::header(&breadcrumbs, &html! { (name) }, &actions))

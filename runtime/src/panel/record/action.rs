@@ -14,11 +14,12 @@ use crate::panel::format::value::{self, Placement};
 use crate::panel::request::{PanelRequest, if_match, return_path};
 use crate::panel::session::flash::Flash;
 use crate::panel::target::Target;
-use crate::panel::{layout, record, redirect, url};
+use crate::panel::{confirmation, layout, record, redirect, url};
 use crate::server::Response;
 use charter_core::error::{Error, Result};
 use charter_core::meta::{ActionMeta, ActionMethod, ActionOn, ActionOutput, FieldMeta};
 use charter_core::ops::RouteOperation;
+use charter_core::ops::consequences::consequences;
 use charter_core::query::Pair;
 use charter_platform::auth::account_mail;
 
@@ -82,16 +83,24 @@ pub(crate) fn button(
     version: &str,
 ) -> Markup {
     let label = labels::action(action);
+    // The page of a record has the list that the user came from.
+    let back = request.list_before(target).map(|_| request.raw.path_and_query());
     if action.input.is_empty() && action.confirm.is_empty() && action.method == ActionMethod::Post {
         return html! {
             form .one method="post" action={ (target.path()) "/" (action.name) } {
                 (layout::csrf_input(request))
+                @if let Some(back) = &back { input type="hidden" name="_back" value=(back); }
                 @if matches!(action.output, ActionOutput::Record) { input type="hidden" name="_version" value=(version); }
                 button title=[(!action.description.is_empty()).then_some(action.description)] { (label) }
             }
         };
     }
-    html! { a .button href={ (target.path()) "/" (action.name) } { (label) "…" } }
+    let to = format!("{}/{}", target.path(), action.name);
+    let to = match back.filter(|_| action.method == ActionMethod::Post) {
+        Some(back) => url::with_back(&to, &back),
+        None => to,
+    };
+    html! { a .button href=(to) { (label) "…" } }
 }
 
 /// Runs an action, or shows its form.
@@ -117,6 +126,10 @@ pub(crate) async fn run(
     let snapshot = FormSnapshot::parse(&sent, &request.locale)?;
     let values = form_decode::decode(catalog, action.input, &[], &snapshot, &sent, true)?;
     if form.is_empty() && values.is_empty() {
+        // A question about a record tells nothing about one that the user may not see.
+        if target.id.is_some() && !request.get(&target.path()).await?.is_success() {
+            return Err(Error::NotFound);
+        }
         return action_page(request, target, action, &values, None, &html! {}, StatusCode::OK).await;
     }
     let response = match is_get {
@@ -190,13 +203,28 @@ async fn action_page(
         breadcrumbs.push((target.path(), display_name::by_id(request, entry, id).await?));
     }
     let display_names = DisplayNames::default();
+    let is_question = action.method == ActionMethod::Post && error.is_none();
+    let consequences = match target.id.filter(|_| is_question) {
+        Some(id) => consequences(&request.context(), entry, action.name, &[id]).await?,
+        None => Vec::new(),
+    };
+    let has_question = !action.confirm.is_empty() || !consequences.is_empty();
+    let back = return_path(&request.raw.query_pairs()?).map(String::from);
     let content = html! {
         (layout::header(&breadcrumbs, &html! { (label) }, &html! {}))
         @if !action.description.is_empty() { p .lead-text { (labels::render_code(action.description)) } }
-        @if !action.confirm.is_empty() { div .notice { p { strong { (labels::render_code(action.confirm)) } } } }
+        @if has_question {
+            div .notice {
+                @if !action.confirm.is_empty() { p { strong { (labels::render_code(action.confirm)) } } }
+                (confirmation::render(request, (entry, target.id), &consequences))
+            }
+        }
         (result)
         form .record method=(if action.method == ActionMethod::Get { "get" } else { "post" }) action={ (target.path()) "/" (action.name) } novalidate {
-            @if action.method == ActionMethod::Post { (layout::csrf_input(request)) }
+            @if action.method == ActionMethod::Post {
+                (layout::csrf_input(request))
+                @if let Some(back) = &back { input type="hidden" name="_back" value=(back); }
+            }
             @if !action.input.is_empty() { (FormSnapshot::of_locale(&request.locale).render()) }
             @for field in action.input {
                 @let errors = problem.errors.get(field.name);
@@ -215,8 +243,8 @@ async fn action_page(
                 }
             }
             div .buttons {
-                @if action.confirm.is_empty() { button .primary { (label) } } @else { button .danger { (label) } }
-                a .button href=(target.path()) { @if action.confirm.is_empty() { "Back" } @else { "Cancel" } }
+                @if has_question { button .danger { (label) } } @else { button .primary { (label) } }
+                a .button href=(back.unwrap_or_else(|| target.path())) { @if has_question { "Cancel" } @else { "Back" } }
             }
         }
     };

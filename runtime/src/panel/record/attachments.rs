@@ -1,16 +1,13 @@
-//! Attachments of a record: thumbnails, links, upload, and deletion.
+//! Attachments of a record: thumbnails, links and upload.
 
 use maud::{Markup, html};
 use serde_json::Value;
 
 use super::input;
 use crate::panel::format::size::format_size;
-use crate::panel::layout;
 use crate::panel::request::PanelRequest;
-use crate::panel::session::flash::Flash;
 use crate::panel::target::Target;
-use crate::server::Response;
-use charter_core::error::{Error, Result};
+use charter_core::error::Result;
 use charter_core::meta::Operation;
 
 /// Attachments on a page, the latest first.
@@ -71,10 +68,7 @@ fn render_file(request: &PanelRequest<'_>, path: &str, file: &Value, may_delete:
                 p .faint { (format_size(file["file_size"].as_u64().unwrap_or_default())) @if let Some(description) = file["description"].as_str() { " · " (description) } }
             }
             @if may_delete {
-                form .one method="post" action={ (target.path()) "/" (path) "/" (id) "/delete" } data-confirm={ "Delete " (name) "?" } {
-                    (layout::csrf_input(request))
-                    button .quiet aria-label={ "Delete " (name) } { "×" }
-                }
+                a .button.quiet href={ (target.path()) "/" (path) "/" (id) "/delete" } aria-label={ "Delete " (name) } { "×" }
             }
         }
     }
@@ -83,16 +77,4 @@ fn render_file(request: &PanelRequest<'_>, path: &str, file: &Value, may_delete:
 /// A link to this server without its origin: the browser may know the server by another one.
 fn local_url(request: &PanelRequest<'_>, link: &str) -> String {
     link.strip_prefix(&request.state.base_url()).unwrap_or(link).to_string()
-}
-
-/// Deletes an attachment.
-///
-/// # Errors
-/// The API's error.
-pub(crate) async fn delete(request: &PanelRequest<'_>, target: &Target<'_>, path: &str, id: &str) -> Result<Response> {
-    let attached = request.state.catalog.entries().iter().find(|entry| entry.is_attached() && entry.meta.path == path);
-    let id: i64 = id.parse().map_err(|_| Error::NotFound)?;
-    let path = attached.ok_or(Error::NotFound)?.meta.path;
-    let response = request.send("DELETE", &format!("/{path}/{id}"), &[], None).await?;
-    if response.is_success() { Ok(Flash::Deleted.redirect(&target.path())) } else { Err(response.error()) }
 }

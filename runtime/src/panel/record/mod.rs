@@ -21,21 +21,20 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 use crate::panel::api::ApiResponse;
+use crate::panel::confirmation::deletion;
 use crate::panel::dashboard::chart;
 use crate::panel::display_name::{self, DisplayNames};
 use crate::panel::format::labels;
 use crate::panel::format::value::{self, Placement};
 use crate::panel::list::{self, trash};
-use crate::panel::request::{PanelRequest, if_match, return_path};
-use crate::panel::session::flash::Flash;
+use crate::panel::request::PanelRequest;
 use crate::panel::target::Target;
-use crate::panel::{layout, redirect};
+use crate::panel::{layout, redirect, url};
 use crate::server::Response;
 use charter_core::catalog::Entry;
 use charter_core::custom_field;
 use charter_core::error::Result;
 use charter_core::meta::{ActionMeta, ActionOn, ActionOutput, FieldMeta, Kind, Operation, Shown};
-use charter_core::query::Pair;
 
 /// Actions with a button in the page header. The menu contains the others, unless it would contain only one.
 const MAX_HEADER_ACTIONS: usize = 3;
@@ -51,7 +50,10 @@ pub(super) async fn show(request: &PanelRequest<'_>, target: &Target<'_>) -> Res
     let response = request.get(&target.path()).await?;
     // The page of a deleted record has another URL.
     if response.status.as_u16() == 404 && trash::find(request, target).await?.is_some() {
-        return Ok(redirect(&trash::url(&target.path())));
+        let deleted = trash::url(&target.path());
+        return Ok(redirect(
+            &request.list_before(target).map_or(deleted.clone(), |list| url::with_back(&deleted, &list)),
+        ));
     }
     let record = response.json()?[entry.meta.name].clone();
     let fields: Vec<&'static FieldMeta> =
@@ -140,26 +142,28 @@ fn header(
             && !action::is_shown_inline(action)
             && !action::is_done(action, record)
     };
-    breadcrumbs.push((target.collection(), labels::plural(entry.meta)));
+    let list = request.list_before(target);
+    breadcrumbs.push((list.clone().unwrap_or_else(|| target.collection()), labels::plural(entry.meta)));
+    // Pages that lead back to this one lead on to the list that the user came from.
+    let on_the_way = |path: String| match &list {
+        Some(_) => url::with_back(&path, &request.raw.path_and_query()),
+        None => path,
+    };
     let offered: Vec<&'static ActionMeta> =
         entry.meta.actions.iter().filter(|action| action.on == ActionOn::Record && is_offered(action)).collect();
     let (first, others) =
         offered.split_at(if offered.len() <= MAX_HEADER_ACTIONS + 1 { offered.len() } else { MAX_HEADER_ACTIONS });
     let actions = html! {
         @for action in first { (action::button(request, target, action, version)) }
-        @if may(Operation::Update) { a .button.primary href={ (target.path()) "/edit" } data-edit { "Edit" } }
+        @if may(Operation::Update) { a .button.primary href=(on_the_way(format!("{}/edit", target.path()))) data-edit { "Edit" } }
         details .menu {
             summary { "More" }
             div .menu-part {
                 @for action in others { (action::button(request, target, action, version)) }
                 button type="button" data-copy=(list::curl_command(request, &target.path())) { "Copy as curl" }
                 @if may(Operation::Delete) {
-                    form method="post" action={ (target.path()) "/delete" } {
-                        (layout::csrf_input(request))
-                        input type="hidden" name="_version" value=(version);
-                        p { @if entry.meta.soft_delete { "The record is removed from all lists and can be restored. References to it stay." } @else { "This cannot be undone." } }
-                        button .danger { "Delete " (name) }
-                    }
+                    @let to = format!("{}/delete", target.path());
+                    a .button.danger href=(list.as_deref().map_or(to.clone(), |list| url::with_back(&to, list))) { (deletion::verb(entry)) "…" }
                 }
             }
         }
@@ -213,16 +217,6 @@ async fn embedded_records(request: &PanelRequest<'_>, field: &'static FieldMeta,
             }
         }
     })
-}
-
-/// Deletes a record.
-pub(super) async fn delete(request: &PanelRequest<'_>, target: &Target<'_>, form: &[Pair]) -> Result<Response> {
-    let response = request.send("DELETE", &target.path(), &if_match(form), None).await?;
-    if response.is_success() {
-        Ok(Flash::Deleted.redirect(return_path(form).unwrap_or(&target.collection())))
-    } else {
-        error_page(request, target, "The record was not deleted", &response)
-    }
 }
 
 /// The page for an error response of the API, with a link back.

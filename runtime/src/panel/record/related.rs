@@ -13,7 +13,7 @@ use crate::panel::target::Target;
 use crate::panel::{layout, url};
 use charter_core::catalog::Entry;
 use charter_core::error::Result;
-use charter_core::meta::{ActionMeta, ActionMethod, ActionOn, ActionOutput, FieldMeta, Kind, Operation};
+use charter_core::meta::{ActionMeta, ActionMethod, ActionOn, ActionOutput, FieldMeta, Kind, Operation, Rule};
 use charter_core::query::is_filterable;
 
 /// Records in each list.
@@ -126,9 +126,9 @@ async fn related_list(
     let shown_fields: Vec<&'static FieldMeta> = shown.iter().filter_map(|column| column.field).collect();
     let display_names = DisplayNames::load_for_fields(request, entry, &shown_fields, records).await?;
     let total = body["meta"]["total"].as_i64().unwrap_or_default();
+    let linked = link_column(entry, &shown);
     // Forms and actions return to this page.
-    let here = format!("_back={}", url::encode(&request.raw.path_and_query()));
-    let new = format!("{new}{}{here}", if new.contains('?') { '&' } else { '?' });
+    let new = url::with_back(new, &request.raw.path_and_query());
     Ok(html! {
         section .card {
             div .card-head {
@@ -146,7 +146,10 @@ async fn related_list(
                             @let row_target = target.record(record["id"].as_i64().unwrap_or_default());
                             @for column in &shown {
                                 td .number[value::is_numeric(column.kind)] {
-                                    @if let Some(field) = column.field { (value::render_field(request, entry, field, record, &display_names, Placement::Table)) }
+                                    @if let Some(field) = column.field {
+                                        @let value = value::render_field(request, entry, field, record, &display_names, Placement::Table);
+                                        @if Some(column.name.as_str()) == linked && !record[field.name].is_null() { a href=(row_target.path()) data-open { (value) } } @else { (value) }
+                                    }
                                 }
                             }
                             td .row-actions {
@@ -170,6 +173,18 @@ async fn related_list(
     })
 }
 
+/// The column whose cells link to the record: its name, else the first one that is no link itself.
+fn link_column<'c>(entry: &Entry, shown: &[&'c Column]) -> Option<&'c str> {
+    let is_link = |column: &Column| {
+        let is_address =
+            column.field.is_some_and(|field| field.rules.contains(&Rule::Email) || field.rules.contains(&Rule::Url));
+        is_address || matches!(column.kind, Kind::Ref { .. } | Kind::RefList { .. } | Kind::PolymorphicRef { .. })
+    };
+    let name = display_name::name_field(entry).map(|field| field.name);
+    let named = shown.iter().find(|column| Some(column.name.as_str()) == name);
+    named.or_else(|| shown.iter().find(|column| !is_link(column))).map(|column| column.name.as_str())
+}
+
 /// Buttons and links for the operations on a row.
 fn row_actions(
     request: &PanelRequest<'_>,
@@ -181,6 +196,10 @@ fn row_actions(
     let back = request.raw.path_and_query();
     let title = display_name::of(entry, record);
     let button = |action: &&ActionMeta| {
+        if !action.confirm.is_empty() {
+            let to = url::with_back(&format!("{}/{}", row_target.path(), action.name), &back);
+            return html! { a href=(to) aria-label={ (labels::action(action)) " " (title) } { (labels::action(action)) } };
+        }
         html! {
             form .one method="post" action={ (row_target.path()) "/" (action.name) } {
                 (layout::csrf_input(request))
@@ -193,17 +212,12 @@ fn row_actions(
     let mut row_actions: Vec<Markup> =
         actions.iter().filter(|action| !action::is_done(action, record)).map(button).collect();
     if request.may(entry, Operation::Update) {
-        let to = format!("{}/edit?_back={}", row_target.path(), url::encode(&back));
+        let to = url::with_back(&format!("{}/edit", row_target.path()), &back);
         row_actions.push(html! { a href=(to) aria-label={ "Edit " (title) } { "Edit" } });
     }
     if row_target.parent.is_some() && request.may(entry, Operation::Delete) {
-        row_actions.push(html! {
-            form .one method="post" action={ (row_target.path()) "/delete" } data-confirm={ "Delete " (title) "?" } {
-                (layout::csrf_input(request))
-                input type="hidden" name="_back" value=(back);
-                button .link aria-label={ "Delete " (title) } { "Delete" }
-            }
-        });
+        let to = url::with_back(&format!("{}/delete", row_target.path()), &back);
+        row_actions.push(html! { a href=(to) aria-label={ "Delete " (title) } { "Delete" } });
     }
     row_actions
 }

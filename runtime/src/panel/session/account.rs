@@ -9,7 +9,7 @@ use salvo::http::StatusCode;
 use super::cookie;
 use super::flash::Flash;
 use super::sign_in::{Destination, admit_attempt, forget_attempts};
-use super::{account_page, forgotten_password, passkeys, second_factor, sign_in_code};
+use super::{account_page, forgotten_password, own_sessions, passkeys, second_factor, sign_in_code};
 use crate::panel::request::{PanelRequest, RawRequest, form_value, read_form};
 use crate::panel::{layout, redirect, url};
 use crate::server::Response;
@@ -38,7 +38,7 @@ pub(crate) async fn handle(http_request: &mut Request, request: &PanelRequest<'_
             let theme = cookie::set_theme(sent("theme").unwrap_or_default());
             Ok(redirect(back).with_text(cookie::SET_COOKIE, &theme))
         }
-        (false, ["password"]) => Ok(password_page(request, None)),
+        (false, ["password"]) => password_page(request, None).await,
         (true, ["password"]) => {
             admit_attempt(request.state, http_request, &request.user.email).await?;
             let (current, new) = (sent("old").unwrap_or_default(), sent("password").unwrap_or_default());
@@ -59,10 +59,10 @@ pub(crate) async fn handle(http_request: &mut Request, request: &PanelRequest<'_
 
 async fn change_password(request: &PanelRequest<'_>, current: &str, new: &str) -> Result<Response> {
     let (state, user) = (request.state, &request.user);
-    let incorrect = || password_page(request, Some(("old", "is incorrect".into())));
+    let incorrect = Some(("old", "is incorrect".into()));
     let current = password::find(state, &user.email, current).await?;
     let Some(current) = current.filter(|current| Some(current.user_id) == user.principal.user_id) else {
-        return Ok(incorrect());
+        return password_page(request, incorrect).await;
     };
     match password::change(&request.context(), &current, new, request.raw.user_agent.as_deref()).await {
         Ok(Some(secret)) => {
@@ -70,15 +70,16 @@ async fn change_password(request: &PanelRequest<'_>, current: &str, new: &str) -
             Ok(Flash::Saved.add_to(home))
         }
         // Another request changed the password or deactivated the user meanwhile.
-        Ok(None) => Ok(incorrect()),
-        Err(Error::Invalid(errors)) => Ok(password_page(request, Some(("password", errors.messages("password"))))),
+        Ok(None) => password_page(request, incorrect).await,
+        Err(Error::Invalid(errors)) => password_page(request, Some(("password", errors.messages("password")))).await,
         Err(error) => Err(error),
     }
 }
 
 /// `problem` is a field of the form and its message.
-fn password_page(request: &PanelRequest<'_>, problem: Option<(&str, String)>) -> Response {
+async fn password_page(request: &PanelRequest<'_>, problem: Option<(&str, String)>) -> Result<Response> {
     let user: &SignedIn = &request.user;
+    let others_end = own_sessions::others_end(request).await?;
     let message =
         |field: &str| problem.as_ref().filter(|(known, _)| *known == field).map(|(_, message)| message.as_str());
     let content = html! {
@@ -89,12 +90,12 @@ fn password_page(request: &PanelRequest<'_>, problem: Option<(&str, String)>) ->
                 input #old type="password" name="old" required autocomplete="current-password";
                 @if let Some(message) = message("old") { p .error { "Current password " (message) } } }
             (new_password_field(&user.email, message("password")))
-            p .help { "Your other sessions are signed out." }
+            p .help { (others_end) }
             div .buttons { button .primary { "Change password" } a .button href="/" { "Cancel" } }
         }
     };
     let status = if problem.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
-    layout::page_with_status(request, status, "Change your password", &content)
+    Ok(layout::page_with_status(request, status, "Change your password", &content))
 }
 
 /// The page of an invitation link, or of a link for a new password.

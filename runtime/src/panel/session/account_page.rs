@@ -5,6 +5,7 @@ use salvo::http::StatusCode;
 
 use super::flash::Flash;
 use super::{own_sessions, own_tokens, passkeys, second_factor};
+use crate::panel::confirmation::Question;
 use crate::panel::format::datetime::format_timestamp;
 use crate::panel::format::size::format_size;
 use crate::panel::layout;
@@ -96,15 +97,9 @@ fn profile(request: &PanelRequest<'_>, refused: Option<&(&str, String)>) -> Mark
 
 /// A page that asks before access is ended.
 pub(super) fn question(request: &PanelRequest<'_>, title: &str, button: &str, consequences: &Markup) -> Response {
-    let content = html! {
-        (layout::header(&[(PATH.into(), TITLE.into())], &html! { (title) }, &html! {}))
-        div .notice { (consequences) }
-        form method="post" action=(request.raw.path) {
-            (layout::csrf_input(request))
-            div .buttons { button .danger { (button) } a .button href=(PATH) { "Cancel" } }
-        }
-    };
-    layout::page(request, title, &content)
+    let trail = vec![(PATH.into(), TITLE.into())];
+    let (content, inputs) = (consequences, &html! {});
+    Question { trail, title, content, inputs, button: Some(button), cancel: PATH }.page(request)
 }
 
 /// A time in the company's time zone.

@@ -6,7 +6,8 @@ use super::cookie;
 use crate::panel::redirect;
 use crate::server::Response;
 
-/// The known messages. The cookie holds a code and no text, so that nobody can make a page show other words.
+/// The known messages. The cookie holds a code and no text, so that nobody can make a page show other words. A sealed
+/// offer to undo the request may follow the code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Flash {
     Created,
@@ -14,17 +15,19 @@ pub(crate) enum Flash {
     Merged,
     Deleted,
     Restored,
+    Undone,
     Done,
     Stale,
 }
 
 /// Each message with its code in the cookie and its text.
-const ALL: [(Flash, &str, &str); 7] = [
+const ALL: [(Flash, &str, &str); 8] = [
     (Flash::Created, "created", "Created"),
     (Flash::Saved, "saved", "Saved"),
     (Flash::Merged, "merged", "Saved. The changes that somebody else made meanwhile were kept."),
     (Flash::Deleted, "deleted", "Deleted"),
     (Flash::Restored, "restored", "Restored"),
+    (Flash::Undone, "undone", "Undone"),
     (Flash::Done, "done", "Done"),
     (
         Flash::Stale,
@@ -33,10 +36,17 @@ const ALL: [(Flash, &str, &str); 7] = [
     ),
 ];
 
+/// Between the code and a sealed offer, which is hexadecimal.
+const OFFER_SEPARATOR: char = '.';
+
 impl Flash {
-    pub(crate) fn from_cookie(headers: &HeaderMap) -> Option<Flash> {
-        let code = cookie::read_flash(headers)?;
-        ALL.iter().find(|(_, known, _)| *known == code).map(|(flash, ..)| *flash)
+    /// The message, and the sealed offer after it.
+    pub(crate) fn from_cookie(headers: &HeaderMap) -> Option<(Flash, Option<String>)> {
+        let value = cookie::read_flash(headers)?;
+        let (code, offer) =
+            value.split_once(OFFER_SEPARATOR).map_or((value.as_str(), None), |(code, offer)| (code, Some(offer)));
+        let (flash, ..) = ALL.iter().find(|(_, known, _)| *known == code)?;
+        Some((*flash, offer.map(String::from)))
     }
 
     fn row(self) -> &'static (Flash, &'static str, &'static str) {
@@ -50,6 +60,12 @@ impl Flash {
     /// Redirects to a page that shows the message.
     pub(crate) fn redirect(self, path: &str) -> Response {
         self.add_to(redirect(path))
+    }
+
+    /// Redirects to a page that shows the message, and a button with a sealed offer to undo the request.
+    pub(crate) fn redirect_with_undo(self, path: &str, offer: &str) -> Response {
+        let value = format!("{}{OFFER_SEPARATOR}{offer}", self.row().1);
+        redirect(path).with_text(cookie::SET_COOKIE, &cookie::set_flash(&value))
     }
 
     /// Adds the cookie to a redirect.

@@ -63,6 +63,16 @@ pub(super) async fn render(request: &PanelRequest<'_>) -> Result<Markup> {
     })
 }
 
+/// What a change of the password or the second factor does to the other sessions of the user.
+pub(super) async fn others_end(request: &PanelRequest<'_>) -> Result<String> {
+    let others = own_sessions::list(request.state, &request.user).await?.iter().filter(|one| !one.is_current).count();
+    Ok(match others {
+        0 => "You have no other sessions.".into(),
+        1 => "Your other session ends.".into(),
+        others => format!("Your {others} other sessions end."),
+    })
+}
+
 fn time(request: &PanelRequest<'_>, time: DateTime<Utc>) -> Markup {
     account_page::time(request, &time.to_rfc3339())
 }

@@ -6,12 +6,13 @@ use serde_json::Value;
 
 use super::account_page::{PATH, question, time};
 use super::flash::Flash;
-use crate::panel::layout;
 use crate::panel::request::PanelRequest;
+use crate::panel::{confirmation, layout};
 use crate::server::Response;
 use charter_core::catalog::Entry;
 use charter_core::error::{Error, Result};
 use charter_core::meta::Operation;
+use charter_core::ops::consequences::{DELETE, consequences};
 use charter_core::resource::Resource;
 use charter_platform::auth::token;
 
@@ -40,9 +41,11 @@ pub(super) async fn handle(request: &PanelRequest<'_>, post: bool, rest: &[&str]
         return if response.is_success() { Ok(Flash::Done.redirect(PATH)) } else { Err(response.error()) };
     }
     let name = token["name"].as_str().unwrap_or_default();
+    let others = consequences(&request.context(), entry, DELETE, &[id]).await?;
     let consequences = html! {
         p { strong { "1 token will be revoked" } ": " (name) ", last used: " (last_use(request, &token)) ". \
             The server rejects its clients from then on. This cannot be undone." }
+        (confirmation::render(request, (entry, Some(id)), &others))
     };
     Ok(question(request, &format!("Revoke {name}?"), "Revoke 1 token", &consequences))
 }

@@ -7,6 +7,7 @@ use salvo::http::StatusCode;
 
 use super::account_page::PATH as ACCOUNT;
 use super::flash::Flash;
+use super::own_sessions;
 use super::qr_code;
 use super::sign_in::{admit_attempt, forget_attempts};
 use crate::panel::request::{PanelRequest, form_value};
@@ -36,11 +37,11 @@ pub(super) async fn handle(
 ) -> Result<Response> {
     let codes = second_factor::recovery_codes(&request.context(), &request.user).await?;
     match (post, rest, codes) {
-        (false, [], None) => set_up_page(request, &new_offer(request)?, None),
+        (false, [], None) => set_up_page(request, &new_offer(request)?, None).await,
         (true, [], None) => set_up(http_request, request, form).await,
         (false, ["recovery-codes"], Some(codes)) => Ok(renew_page(request, codes, None)),
         (true, ["recovery-codes"], Some(codes)) => renew(http_request, request, codes, form).await,
-        (false, ["turn-off"], Some(codes)) => Ok(turn_off_page(request, codes, None)),
+        (false, ["turn-off"], Some(codes)) => turn_off_page(request, codes, None).await,
         (true, ["turn-off"], Some(codes)) => turn_off(http_request, request, codes, form).await,
         // It was set up or turned off meanwhile.
         (_, [] | ["turn-off" | "recovery-codes"], _) => Ok(redirect(ACCOUNT)),
@@ -80,7 +81,8 @@ fn new_offer(request: &PanelRequest<'_>) -> Result<Offer> {
     second_factor::offer(request.state, &request.user, &request.state.name_for_people())
 }
 
-fn set_up_page(request: &PanelRequest<'_>, offer: &Offer, problem: Option<Problem>) -> Result<Response> {
+async fn set_up_page(request: &PanelRequest<'_>, offer: &Offer, problem: Option<Problem>) -> Result<Response> {
+    let others_end = own_sessions::others_end(request).await?;
     let groups: Vec<String> =
         offer.secret.as_bytes().chunks(4).map(|group| String::from_utf8_lossy(group).into()).collect();
     let content = html! {
@@ -99,7 +101,7 @@ fn set_up_page(request: &PanelRequest<'_>, offer: &Offer, problem: Option<Proble
                 (field("code", "Code of the app", "text", "one-time-code", problem))
                 (field("password", "Password", "password", "current-password", problem))
             }
-            p .help { "Your other sessions are signed out. The next page shows your recovery codes." }
+            p .help { (others_end) " The next page shows your recovery codes." }
             div .buttons { button .primary { "Turn on" } a .button href=(ACCOUNT) { "Cancel" } }
         }
     };
@@ -124,7 +126,7 @@ async fn set_up(http_request: &Request, request: &PanelRequest<'_>, form: &[Pair
         return Ok(redirect(PATH));
     };
     let Some(password) = verify_password(http_request, request, sent("password")).await? else {
-        return set_up_page(request, &offer, Some(("password", WRONG_PASSWORD)));
+        return set_up_page(request, &offer, Some(("password", WRONG_PASSWORD))).await;
     };
     match second_factor::confirm(&request.context(), &request.user, &password, &offer, sent("code")).await? {
         Confirmed::Added(codes) => {
@@ -132,7 +134,7 @@ async fn set_up(http_request: &Request, request: &PanelRequest<'_>, form: &[Pair
             Ok(recovery_codes_page(request, "The second factor is on.", &codes))
         }
         Confirmed::WrongCode => {
-            set_up_page(request, &offer, Some(("code", "is incorrect: check the clock of the device")))
+            set_up_page(request, &offer, Some(("code", "is incorrect: check the clock of the device"))).await
         }
         Confirmed::Outdated => Ok(redirect(ACCOUNT)),
     }
@@ -179,10 +181,11 @@ async fn renew(http_request: &Request, request: &PanelRequest<'_>, codes: i64, f
     }
 }
 
-fn turn_off_page(request: &PanelRequest<'_>, codes: i64, problem: Option<Problem>) -> Response {
+async fn turn_off_page(request: &PanelRequest<'_>, codes: i64, problem: Option<Problem>) -> Result<Response> {
+    let others_end = own_sessions::others_end(request).await?;
     let content = html! {
         (layout::header(&[(ACCOUNT.into(), "Your account".into())], &html! { (TURN_OFF) "?" }, &html! {}))
-        div .notice { p { strong { "From then on, your password alone signs in." } " " (unused(codes)) " They become invalid, and your other sessions are signed out." } }
+        div .notice { p { strong { "From then on, your password alone signs in." } " " (unused(codes)) " They become invalid. " (others_end) } }
         form .record method="post" action={ (PATH) "/turn-off" } {
             (layout::csrf_input(request))
             (field("password", "Password", "password", "current-password", problem))
@@ -190,13 +193,13 @@ fn turn_off_page(request: &PanelRequest<'_>, codes: i64, problem: Option<Problem
         }
     };
     let status = if problem.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
-    layout::page_with_status(request, status, TURN_OFF, &content)
+    Ok(layout::page_with_status(request, status, TURN_OFF, &content))
 }
 
 async fn turn_off(http_request: &Request, request: &PanelRequest<'_>, codes: i64, form: &[Pair]) -> Result<Response> {
     let password = form_value(form, "password").unwrap_or_default();
     if verify_password(http_request, request, password).await?.is_none() {
-        return Ok(turn_off_page(request, codes, Some(("password", WRONG_PASSWORD))));
+        return turn_off_page(request, codes, Some(("password", WRONG_PASSWORD))).await;
     }
     second_factor::turn_off(&request.context(), &request.user).await?;
     forget_attempts(request.state, http_request, &request.user.email);

@@ -9,4 +9,5 @@ pub mod delete;
 pub mod fast_path;
 pub mod restore;
 pub mod result;
+pub mod undo;
 pub mod update;

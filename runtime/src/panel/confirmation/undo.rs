@@ -1,0 +1,159 @@
+//! "Undo" in the notice of a soft deletion or a bulk change: a form with a sealed offer, which names the requests to
+//! undo and is valid in the session that it was made in.
+
+use chrono::{DateTime, SubsecRound, TimeDelta, Utc};
+use maud::{Markup, html};
+use salvo::Request;
+use serde::{Deserialize, Serialize};
+
+use crate::openapi::english;
+use crate::panel::format::labels;
+use crate::panel::layout;
+use crate::panel::request::{PanelRequest, form_value, path_segments, read_form, return_path};
+use crate::panel::session::flash::Flash;
+use crate::panel::target::Target;
+use crate::server::Response;
+use charter_core::crypto::aead;
+use charter_core::error::{Error, Result};
+use charter_core::ops::write::undo::{self, MAX_RECORDS, Requests, Undone};
+use charter_core::query::Pair;
+
+/// Purpose of the encryption key.
+const PURPOSE: &str = "panel undo";
+/// How long a change can be undone.
+const LIFETIME: TimeDelta = TimeDelta::hours(1);
+/// Characters of the text, which a cookie holds.
+const MAX_TEXT_CHARS: usize = 120;
+/// Requests of one offer, each with its id.
+pub(in crate::panel) const MAX_REQUESTS: usize = 20;
+
+/// What a form with the button "Undo" undoes.
+#[derive(Debug, Serialize, Deserialize)]
+pub(in crate::panel) struct Offer {
+    session: String,
+    /// Seconds since 1970.
+    until: i64,
+    since: i64,
+    /// The path of the collection.
+    collection: String,
+    /// The ids of the requests.
+    requests: Vec<String>,
+    text: String,
+}
+
+/// The time from which the audit log is read, to the second like its entries.
+pub(in crate::panel) fn now(request: &PanelRequest<'_>) -> DateTime<Utc> {
+    request.state.clock.now().trunc_subsecs(0)
+}
+
+/// Seals an offer for requests that changed `count` records since a time; `None` for too many, and if no request has
+/// an id.
+///
+/// # Errors
+/// When the operating system has no randomness.
+pub(in crate::panel) fn seal(
+    request: &PanelRequest<'_>,
+    target: &Target<'_>,
+    (requests, since): (&[String], DateTime<Utc>),
+    count: i64,
+    text: &str,
+) -> Result<Option<String>> {
+    let fits = (1..=MAX_RECORDS as i64).contains(&count) && (1..=MAX_REQUESTS).contains(&requests.len());
+    if !fits {
+        return Ok(None);
+    }
+    let offer = Offer {
+        session: request.user.session_key(),
+        until: (request.state.clock.now() + LIFETIME).timestamp(),
+        since: since.timestamp(),
+        collection: target.collection(),
+        requests: requests.to_vec(),
+        text: text.chars().take(MAX_TEXT_CHARS).collect(),
+    };
+    let json = serde_json::to_string(&offer).map_err(Error::internal)?;
+    aead::encrypt(request.state.secret_key.as_str(), PURPOSE, &json).map(Some)
+}
+
+/// `None` if an offer was changed, has expired, or is of another session.
+fn open(request: &PanelRequest<'_>, sealed: &str) -> Option<Offer> {
+    let json = aead::decrypt(request.state.secret_key.as_str(), PURPOSE, sealed)?;
+    let offer: Offer = serde_json::from_str(&json).ok()?;
+    let is_valid = offer.until > request.state.clock.now().timestamp() && offer.session == request.user.session_key();
+    is_valid.then_some(offer)
+}
+
+/// The notice of the last request with its button, above the content of the next page.
+pub(in crate::panel) fn notice(request: &PanelRequest<'_>) -> Markup {
+    let sealed = request.raw.undo.as_deref();
+    let Some((offer, sealed)) = sealed.and_then(|sealed| Some((open(request, sealed)?, sealed))) else {
+        return Markup::default();
+    };
+    html! { div .notice.done { p { (offer.text) } (button(request, sealed, &request.raw.path_and_query())) } }
+}
+
+/// The button "Undo". `back` is the page after it.
+pub(in crate::panel) fn button(request: &PanelRequest<'_>, sealed: &str, back: &str) -> Markup {
+    html! {
+        form .one method="post" action="/panel/undo" {
+            (layout::csrf_input(request))
+            input type="hidden" name="_undo" value=(sealed);
+            input type="hidden" name="_back" value=(back);
+            button { "Undo" }
+        }
+    }
+}
+
+/// Undoes what an offer names, and says how many records were changed back.
+///
+/// # Errors
+/// [`Error::Conflict`] if the offer is no longer valid.
+pub(in crate::panel) async fn run(http_request: &mut Request, request: &PanelRequest<'_>) -> Result<Response> {
+    let form = read_form(http_request).await?;
+    request.require_csrf_token(&form)?;
+    let offer = form_value(&form, "_undo").and_then(|sealed| open(request, sealed));
+    let offer = offer.ok_or_else(|| Error::Conflict("This can no longer be undone.".into()))?;
+    let segments = path_segments(&offer.collection)?;
+    let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
+    let (target, _) = Target::resolve(&request.state.catalog, &segments).ok_or(Error::NotFound)?;
+    let since = DateTime::from_timestamp(offer.since, 0).unwrap_or_default();
+    let requests = Requests { ids: &offer.requests, since };
+    let undone = undo::undo(&request.context(), target.entry, requests).await?;
+    if let (1, true, true) = (undone.done.len(), undone.changed_since.is_empty(), undone.rejected.is_empty()) {
+        return Ok(Flash::Undone.redirect(return_path(&form).unwrap_or(&offer.collection)));
+    }
+    Ok(result_page(request, &target, &undone, &form))
+}
+
+fn result_page(request: &PanelRequest<'_>, target: &Target<'_>, undone: &Undone, form: &[Pair]) -> Response {
+    let (meta, numbers) = (target.entry.meta, &request.locale.numbers);
+    let count = |records: usize| i64::try_from(records).unwrap_or(i64::MAX);
+    let remaining = undone.changed_since.len() + undone.rejected.len();
+    let title = if undone.done.is_empty() { "Nothing was undone" } else { "Undone" };
+    let link = |id: &i64| html! { a href=(target.record(*id).path()) { (english::capitalize(&labels::singular(meta))) " " (id) } };
+    let content = html! {
+        (layout::header(&[(target.collection(), labels::plural(meta))], &html! { (title) }, &html! {}))
+        div .notice role="status" {
+            p { (numbers.count_with_verb(meta, count(undone.done.len()))) " set back." }
+            @if remaining > 0 { p { (numbers.count_with_verb(meta, count(remaining))) " not." } }
+        }
+        @if remaining > 0 {
+            div .problem role="alert" { ul {
+                @for id in &undone.changed_since { li { (link(id)) ": changed again since, and left as it is" } }
+                @for (id, error) in &undone.rejected { li { (link(id)) ": " (reason(target, error)) } }
+            } }
+        }
+        p { a .button.primary href=(return_path(form).unwrap_or(&target.collection())) { "Back to the list" } }
+    };
+    layout::page(request, title, &content)
+}
+
+/// An error in the words of the panel.
+fn reason(target: &Target<'_>, error: &Error) -> String {
+    let body = error.body("-");
+    let field = |(name, messages): (&String, &serde_json::Value)| {
+        let messages: Vec<&str> = messages.as_array().into_iter().flatten().filter_map(|text| text.as_str()).collect();
+        format!("{} {}", labels::error_field(target.entry.meta, name), messages.join(" and "))
+    };
+    let fields: Vec<String> = body["errors"].as_object().into_iter().flatten().map(field).collect();
+    if fields.is_empty() { error.message("-") } else { fields.join("; ") }
+}
