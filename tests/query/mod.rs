@@ -17,6 +17,7 @@ mod number;
 mod page;
 mod plans;
 mod response_cache;
+mod search;
 mod sort;
 mod substrings;
 mod summary;

@@ -26,6 +26,7 @@ const FILES: &[File] = &[
     File { name: "reference.js", kind: SCRIPT, text: include_str!("asset/reference.js") },
     File { name: "rows.js", kind: SCRIPT, text: include_str!("asset/rows.js") },
     File { name: "conditions.js", kind: SCRIPT, text: include_str!("asset/conditions.js") },
+    File { name: "search.js", kind: SCRIPT, text: include_str!("asset/search.js") },
     File { name: "passkey.js", kind: SCRIPT, text: include_str!("asset/passkey.js") },
     File { name: "icon.svg", kind: "image/svg+xml", text: include_str!("asset/icon.svg") },
 ];

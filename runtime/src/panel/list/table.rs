@@ -9,7 +9,7 @@ use crate::panel::display_name::{self, DisplayNames};
 use crate::panel::format::value::{self, Placement};
 use crate::panel::request::PanelRequest;
 use crate::panel::target::Target;
-use charter_core::catalog::Entry;
+use charter_core::catalog::{Entry, name_field};
 use charter_core::meta::{FieldMeta, Kind};
 
 pub(super) struct Table<'l> {
@@ -41,7 +41,7 @@ impl<'l> Table<'l> {
         shown: &[&'l Column],
         display_names: &'l DisplayNames,
     ) -> Table<'l> {
-        let name_field = display_name::name_field(target.entry);
+        let name_field = name_field(target.entry);
         let link_column = link_column(name_field, shown);
         let column = |(index, column): (usize, &&'l Column)| TableColumn {
             column,
