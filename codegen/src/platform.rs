@@ -184,6 +184,7 @@ pub const OPERATIONS: &[&str] = &[
     "health_ready",
     "health_metrics",
     "read_file",
+    "search",
     "on_user_created",
     "on_user_updated",
     "on_user_deleted",

@@ -14,8 +14,9 @@ use crate::support::schema::resolve;
 use crate::support::{Database, Server, run};
 
 /// Operations that belong to no resource.
-const SERVICE: [&str; 5] = [
+const SERVICE: [&str; 6] = [
     "GET /api/v1/openapi.json",
+    "GET /api/v1/search",
     "GET /files/{uuid}/{part}",
     "GET /health/live",
     "GET /health/metrics",

@@ -182,6 +182,10 @@ async fn pages(server: Server) {
         "/products/1/accessories/new",
         "/products/1/accessories/1",
         "/products/2?deleted=only",
+        "/search",
+        "/search?q=a",
+        "/search?q=la",
+        "/products?search=la",
         "/nothing",
         "/settings",
         "/members/1",
@@ -233,6 +237,12 @@ async fn pages(server: Server) {
     }
     browser.run("document.querySelector('#keys').showModal(); 1");
     checker.look(&mut browser, "the keys");
+    browser.open("/products");
+    browser.press("[data-search]");
+    checker.look(&mut browser, "the search dialog");
+    browser.fill(".finder input", "la");
+    browser.until("document.querySelector('[aria-label=Records] [role=option]') !== null");
+    checker.look(&mut browser, "the results in the search dialog");
     checker.is_content(60);
 }
 

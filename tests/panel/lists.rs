@@ -152,14 +152,14 @@ async fn conditions_joined_by_or_give_the_result_of_the_api(server: Server) {
     let conditions = "[...document.querySelectorAll('.chips li')].map(li => li.innerText.replace('×', '').trim())";
     let said = json!(["Name contains “lan”", "or Weight is more than “10”"]);
     assert_eq!(browser.run(conditions), said);
-    // A search is joined by “and”, and its text is shown in the search box.
+    // A search narrows the result, and its text is shown in the search box.
     for (text, found) in [("tern", "Lantern"), ("able", "Table")] {
         browser.fill("#search", text);
         browser.run("window.leaving = true; document.querySelector('form.search').requestSubmit(); 1");
         browser.until("!window.leaving && document.readyState === 'complete'");
         assert_eq!(names(&mut browser), [found], "another search replaces the previous one");
         assert_eq!(browser.run("document.querySelector('#search').value"), text);
-        assert_eq!(browser.run(conditions)[2], json!(format!("and Name contains “{text}”")));
+        assert_eq!(browser.run(conditions)[2], json!(format!("Search: “{text}”")));
     }
     let none = json!([
         { "field": "name", "predicate": "cont", "value": "lan", "logic": "nand" },

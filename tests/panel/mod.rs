@@ -27,6 +27,7 @@ mod records;
 mod references;
 mod related_rows;
 mod saved_view_form;
+mod search;
 mod second_factor;
 mod sessions;
 mod sign_in;

@@ -18,6 +18,7 @@ mod page;
 mod plans;
 mod relative;
 mod response_cache;
+mod search;
 mod sort;
 mod substrings;
 mod summary;

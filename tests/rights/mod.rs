@@ -9,6 +9,7 @@ mod panel_posts;
 mod panel_reader;
 mod relations;
 mod roles;
+mod search;
 mod webhooks;
 
 use serde_json::{Value, json};

@@ -11,6 +11,7 @@ mod members;
 mod product_groups;
 mod products;
 mod roles;
+mod search;
 mod settings;
 mod stock_levels;
 mod tax_classes;

@@ -8,18 +8,20 @@ use sea_orm::entity::prelude::DateTimeUtc;
 use super::custom_app::own_fixture;
 use super::server::nothing;
 
-/// Its cost can be read with `costs.view`, and set with `costs.manage`.
+/// Its cost and its supplier can be read with `costs.view`, and the cost set with `costs.manage`.
 pub mod gadget {
     use super::*;
 
     #[derive(Clone, Debug, PartialEq, Resource)]
-    #[resource(name = "gadget", events, soft_delete)]
+    #[resource(name = "gadget", events, soft_delete, search("name", "supplier"))]
     pub struct Model {
         pub id: i64,
         #[field(string(255), required)]
         pub name: String,
         #[field(integer, default = "0", read = "costs.view", write = "costs.manage")]
         pub cost: i32,
+        #[field(string(255), read = "costs.view")]
+        pub supplier: Option<String>,
         #[field(read_only)]
         pub created_at: DateTimeUtc,
         #[field(read_only)]
@@ -56,7 +58,13 @@ own_fixture! {
 impl MigrationTrait for Migration {
     async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
         let times = || [timestamp("created_at"), timestamp("updated_at")];
-        let gadgets = [id(), string("name", 255), integer("cost").default(0), timestamp("deleted_at").nullable()];
+        let gadgets = [
+            id(),
+            string("name", 255),
+            integer("cost").default(0),
+            string("supplier", 255).nullable(),
+            timestamp("deleted_at").nullable(),
+        ];
         Table::on(manager, "gadgets").create(gadgets.into_iter().chain(times())).await?;
         let parts = [id(), reference("gadget_id", "gadgets")];
         Table::on(manager, "parts").create(parts.into_iter().chain(times())).await

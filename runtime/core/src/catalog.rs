@@ -2,9 +2,12 @@
 
 mod events;
 mod link;
+mod name_field;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
+
+pub use name_field::name_field;
 
 use charter_model::naming::snake;
 use sha2::{Digest, Sha256};

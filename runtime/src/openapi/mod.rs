@@ -21,6 +21,7 @@ mod pattern;
 mod request_schema;
 mod response_schema;
 mod sample_text;
+mod search;
 mod service;
 mod summary;
 
@@ -127,7 +128,8 @@ fn paths(state: &ServerState, form: FilterForm) -> Node {
         let path = paths.get(&route.path).cloned().unwrap_or_else(Node::object);
         paths.set(route.path.clone(), path.with(route.method.to_ascii_lowercase(), operation));
     }
-    for (path, operation) in service::operations(&state.catalog) {
+    for (path, operation) in service::operations(&state.catalog).into_iter().chain([search::operation(&state.catalog)])
+    {
         paths.set(path, Node::object().with("get", operation));
     }
     paths

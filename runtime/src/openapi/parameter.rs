@@ -7,7 +7,7 @@ use super::filter::{self, FilterForm};
 use super::node::{Node, reference};
 use super::request_schema::BOOLEAN_WORD;
 use super::response_schema::formatted;
-use super::{english, number_pattern};
+use super::{english, number_pattern, search};
 use charter_core::catalog::EXPLAIN_ABILITY;
 use charter_core::catalog::{Catalog, Entry};
 use charter_core::meta::{FieldMeta, Kind, Shown};
@@ -140,6 +140,7 @@ pub(super) fn of_list(catalog: &Catalog, entry: &Entry, form: FilterForm) -> Vec
     let mut parameters =
         shared_parameters(&["page", "per_page", "cursor", "count", "view_id", "filters", "explain", "csv"]);
     parameters.extend(sort(entry));
+    parameters.extend(search::parameter(entry));
     parameters.extend(of_record(entry));
     parameters.extend(q(catalog, entry, form));
     parameters
@@ -148,6 +149,7 @@ pub(super) fn of_list(catalog: &Catalog, entry: &Entry, form: FilterForm) -> Vec
 /// The parameters that select the records of a list.
 pub(super) fn that_select(catalog: &Catalog, entry: &Entry, form: FilterForm) -> Vec<Node> {
     let mut parameters = shared_parameters(&["view_id", "filters", "explain"]);
+    parameters.extend(search::parameter(entry));
     parameters.extend(deleted(entry));
     parameters.extend(q(catalog, entry, form));
     parameters

@@ -45,6 +45,7 @@ const FILES: &[File] = &[
             "style/list.css",
             "style/page.css",
             "style/dialog.css",
+            "style/search.css",
             "style/narrow.css",
             "style/print.css",
             "style/utility.css",
@@ -55,6 +56,7 @@ const FILES: &[File] = &[
     File { name: "reference.js", kind: SCRIPT, parts: parts!["reference.js"] },
     File { name: "rows.js", kind: SCRIPT, parts: parts!["rows.js"] },
     File { name: "conditions.js", kind: SCRIPT, parts: parts!["conditions.js"] },
+    File { name: "search.js", kind: SCRIPT, parts: parts!["search.js"] },
     File { name: "passkey.js", kind: SCRIPT, parts: parts!["passkey.js"] },
     File { name: "icon.svg", kind: "image/svg+xml", parts: parts!["icon.svg"] },
 ];

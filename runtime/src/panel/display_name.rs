@@ -14,24 +14,13 @@ use super::request::PanelRequest;
 use super::target::Target;
 use super::{fetch_many, url};
 use crate::server::Response;
-use charter_core::catalog::Entry;
+use charter_core::catalog::{Entry, name_field};
 use charter_core::error::{Error, Result};
-use charter_core::meta::{Access, FieldMeta, Kind, Operation, Shown};
-use charter_core::query::{MAX_LIST_ELEMENTS, Predicate, allows};
+use charter_core::meta::{FieldMeta, Kind, Operation};
+use charter_core::query::{MAX_LIST_ELEMENTS, Predicate, allows, search_fields, search_words};
 
-/// Fields that name a record, in order of preference.
-const NAME_FIELDS: &[&str] = &["name", "title", "subject", "label", "original_name", "code", "email", "url"];
 /// Suggestions that an input of a reference offers.
 const MAX_SUGGESTIONS: usize = 10;
-
-/// The field that names the records of a resource; else its first required string field.
-pub(super) fn name_field(entry: &Entry) -> Option<&'static FieldMeta> {
-    let shown = |field: &&FieldMeta| field.shown == Shown::Always && field.access != Access::Secret;
-    let named = NAME_FIELDS.iter().filter_map(|name| entry.field(name).filter(shown)).next();
-    named.or_else(|| {
-        entry.meta.fields.iter().filter(shown).find(|f| matches!(f.kind, Kind::String { .. }) && f.required)
-    })
-}
 
 /// The display name of a record: `Product 7` if it has no name.
 pub(super) fn of(entry: &Entry, record: &Value) -> String {
@@ -202,7 +191,7 @@ pub(super) fn is_listable(request: &PanelRequest<'_>, entry: &Entry) -> bool {
     entry.is_listed() && entry.meta.under.is_none() && !entry.is_attached() && request.may(entry, Operation::List)
 }
 
-/// Suggestions for an input of a reference, as JSON: the records whose name contains the parameter `q`, as
+/// Suggestions for an input of a reference, as JSON: the records that a search for the parameter `q` finds, as
 /// `[{"id", "title"}]`.
 pub(super) async fn search(request: &PanelRequest<'_>, plural: &str) -> Result<Response> {
     let entry =
@@ -213,14 +202,21 @@ pub(super) async fn search(request: &PanelRequest<'_>, plural: &str) -> Result<R
     Ok(Response::json(StatusCode::OK, json!(suggestions).to_string().into_bytes()))
 }
 
-/// The first records whose name contains a text: id and name.
+/// The first records that a search for a text finds, those whose name begins with it first: id and name. A text of more
+/// words than a search takes, such as a whole name, is a part of the name.
 async fn find(request: &PanelRequest<'_>, entry: &Entry, text: &str) -> Result<Vec<(Value, String)>> {
     let text = text.trim();
     let mut query = format!("per_page={MAX_SUGGESTIONS}&count=none");
     if let Some(field) = name_field(entry) {
-        query.push_str(&format!("&fields=id,{0}&sort={0}", field.name));
-        if !text.is_empty() && allows(field, Predicate::Cont, field.kind) {
-            query.push_str(&format!("&q[{}_cont]={}", field.name, url::encode(text)));
+        let searches_names = search_fields(entry, &request.user.principal).iter().any(|other| other.name == field.name);
+        query.push_str(&format!("&fields=id,{}", field.name));
+        if !text.is_empty() && searches_names && search_words(text).is_ok() {
+            query.push_str(&format!("&search={}", url::encode(text)));
+        } else {
+            query.push_str(&format!("&sort={}", field.name));
+            if !text.is_empty() && allows(field, Predicate::Cont, field.kind) {
+                query.push_str(&format!("&q[{}_cont]={}", field.name, url::encode(text)));
+            }
         }
     }
     let body = request.get_json(&format!("/{}?{query}", entry.meta.path)).await?;

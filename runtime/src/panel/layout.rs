@@ -17,6 +17,8 @@ use crate::server::Response;
 use crate::server::ServerState;
 use charter_core::catalog::Entry;
 use charter_core::error::Error;
+use charter_core::meta::Operation;
+use charter_core::ops::search::SEARCH;
 
 /// Built-in resources that the navigation lists under "Administration", with all singletons.
 const ADMINISTRATION: &[&str] = &["user", "role", "token", "webhook", "custom_field", "custom_view", "audit_entry"];
@@ -77,6 +79,7 @@ fn document(frame: &Frame<'_>, content: &Markup) -> Markup {
                 meta name="color-scheme" content="light dark";
                 @if let Some(request) = frame.request {
                     meta name="panel-token" content=(request.csrf_token.masked);
+                    meta name="panel-user" content=[request.user.principal.user_id];
                     // Rendering waits for the whole page. Otherwise the columns of a long table change their widths.
                     link rel="expect" href="#status" blocking="render";
                 }
@@ -100,27 +103,32 @@ fn document(frame: &Frame<'_>, content: &Markup) -> Markup {
     }
 }
 
-fn navigation(request: &PanelRequest<'_>) -> Markup {
+/// The resources in the navigation: those with records, and those listed under "Administration".
+pub(super) fn navigation_entries<'r>(request: &PanelRequest<'r>) -> (Vec<&'r Entry>, Vec<&'r Entry>) {
     let shown = |entry: &&Entry| {
         let listed = entry.is_listed() && entry.meta.under.is_none() && !entry.is_attached();
         (listed || entry.meta.singleton) && request.may_read(entry)
     };
-    let (administration, records): (Vec<&Entry>, Vec<&Entry>) = request
-        .state
-        .catalog
-        .entries()
-        .iter()
-        .filter(shown)
-        .partition(|entry| entry.meta.singleton || ADMINISTRATION.contains(&entry.meta.name));
+    let is_record = |entry: &&Entry| !entry.meta.singleton && !ADMINISTRATION.contains(&entry.meta.name);
+    request.state.catalog.entries().iter().filter(shown).partition(is_record)
+}
+
+fn navigation(request: &PanelRequest<'_>) -> Markup {
+    let (records, administration) = navigation_entries(request);
     let here = request.raw.segments.first().map(String::as_str).unwrap_or_default();
     let link = |entry: &Entry| {
         let current = (entry.meta.path == here).then_some("page");
-        html! { li { a href={ "/" (entry.meta.path) } aria-current=[current] { (labels::plural(entry.meta)) } } }
+        let create = request.may(entry, Operation::Create).then(|| labels::singular(entry.meta));
+        html! { li { a href={ "/" (entry.meta.path) } aria-current=[current] data-create=[create] { (labels::plural(entry.meta)) } } }
     };
     html! {
         nav .side aria-label="Main" {
             a .brand href="/" aria-current=[here.is_empty().then_some("page")] {
                 (logo()) span { (request.state.name_for_people()) }
+            }
+            // A script opens a dialog instead of the page.
+            a .find href={ "/" (SEARCH) } aria-current=[(here == SEARCH).then_some("page")] aria-keyshortcuts="Control+K Meta+K" data-search {
+                span { "Search" } kbd aria-hidden="true" { "Ctrl K" }
             }
             // A popover on narrow screens; the style sheet shows it permanently on wide ones.
             button .opens type="button" popovertarget="links" { "Menu" }
@@ -164,6 +172,7 @@ pub(super) fn csrf_input(request: &PanelRequest<'_>) -> Markup {
 /// The dialog of keyboard shortcuts, opened by `?`.
 fn keyboard_help() -> Markup {
     let rows = [
+        ("Ctrl + K", "Search everything"),
         ("/", "Search this list"),
         ("j / k", "Next or previous row"),
         ("Enter", "Open the row"),

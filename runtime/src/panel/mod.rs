@@ -18,6 +18,7 @@ mod layout;
 mod list;
 mod record;
 mod request;
+mod search;
 mod session;
 mod target;
 mod url;
@@ -25,7 +26,8 @@ mod url;
 use std::sync::Arc;
 
 use charter_model::reserved::{
-    DELETE_PAGE as DELETE, EDIT_PAGE as EDIT, HISTORY_PAGE as HISTORY, NEW_PAGE as NEW, VIEWS_PAGE as VIEWS,
+    DELETE_PAGE as DELETE, EDIT_PAGE as EDIT, HISTORY_PAGE as HISTORY, NEW_PAGE as NEW, SEARCH_PATH as SEARCH,
+    VIEWS_PAGE as VIEWS,
 };
 use salvo::http::StatusCode;
 use salvo::{Request, Router, async_trait};
@@ -209,6 +211,8 @@ impl Panel {
         match segments {
             [] => dashboard::show(request).await,
             [ROOT, "api", rest @ ..] => request.forward_to_api(http_request, rest).await,
+            [SEARCH] if post => return Err(Error::method_not_allowed(["GET"])),
+            [SEARCH] => search::show(request).await,
             [ROOT, "titles", plural] => display_name::search(request, plural).await,
             [ROOT, "undo"] if post => undo::run(http_request, request).await,
             [ROOT, rest @ ..] => account::handle(http_request, request, rest).await,

@@ -18,6 +18,7 @@ mod resource_handler;
 pub(crate) mod resource_router;
 mod response;
 mod response_budget;
+mod search;
 mod sign_in_guard;
 mod state;
 mod urlencoded_body;

@@ -1,19 +1,21 @@
-//! Router of all resource paths, below `/api/v1`.
+//! Router of all resource paths and of the search over all resources, below `/api/v1`.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use charter_core::ops::endpoints::{API, methods, path, path_kinds, path_segments};
+use charter_core::ops::search::SEARCH;
 use salvo::routing::PathState;
 use salvo::{Request, Router};
 
 use super::resource_handler::ResourceEndpoint;
+use super::search::SearchEndpoint;
 use super::{Endpoint, ServerState};
 
 /// First path segments in one group of the router.
 const ROUTES_PER_GROUP: usize = 8;
 
-/// Mounts every resource under `/api/v1`. Paths are grouped by their first segment, and the sorted segments into ranges
+/// Mounts every resource, and the search over all of them, under `/api/v1`. Paths are grouped by their first segment, and the sorted segments into ranges
 /// of [`ROUTES_PER_GROUP`], because the router tries one path after another.
 pub(crate) fn router(state: &Arc<ServerState>) -> Router {
     let mut roots: BTreeMap<String, Router> = BTreeMap::new();
@@ -31,6 +33,7 @@ pub(crate) fn router(state: &Arc<ServerState>) -> Router {
             roots.insert(first.into(), root);
         }
     }
+    roots.insert(SEARCH.into(), Router::with_path(SEARCH).goal(Endpoint::new(state.clone(), SearchEndpoint)));
     let mut roots = roots.into_iter().peekable();
     let mut api = Router::with_path(API.trim_start_matches('/'));
     while let Some((first, _)) = roots.peek() {

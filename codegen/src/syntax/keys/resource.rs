@@ -156,7 +156,7 @@ pub static RESOURCE: Table = Table {
             Shape::Names,
             "none",
             "search: [name, sku]",
-            "Text fields with a substring index, which keeps `cont`, `start` and `end` fast on a million rows.",
+            "Text fields of the list's search (by default the field that names the records), with a substring index, which also keeps `cont`, `start` and `end` fast on a million rows.",
         ),
         key(
             "ordered",

@@ -17,6 +17,7 @@ mod relative_condition;
 mod request;
 mod resolve;
 mod saved_view;
+mod search;
 mod sql;
 mod summary;
 mod summary_sql;
@@ -28,7 +29,7 @@ pub use condition::Condition;
 pub use cursor::{Cursor, pinned_time};
 pub use custom_field_sql::indexes;
 pub use describe::{describe, target_name};
-pub use order_by::{KeysetRange, OrderBy, Position};
+pub use order_by::{KeysetRange, OrderBy, Position, PrefixSide};
 pub use parse::parse;
 pub use plan::{
     Count, DEFAULT_PER_PAGE, MAX_BOUND_VALUES, MAX_CONDITIONS, MAX_LIST_ELEMENTS, MAX_PER_PAGE, MAX_VALUE_CHARACTERS,
@@ -40,6 +41,7 @@ pub use relative_condition::{ME, RelativeTo, mentions_time, refers_to_user};
 pub use request::{Pair, Request, Term, Values, decode};
 pub use resolve::{allows, include_names, is_filterable};
 pub use saved_view::{Filter, Logic, SavedView, filters_condition, read_filters, too_many_conditions};
+pub use search::{MAX_SEARCH_WORDS, search_fields, search_words};
 pub use sql::{INDEX_TRIGGERS, write_condition, write_has_triggers};
 pub use summary::{
     Aggregate, Function, GroupKey, MAX_AGGREGATES, MAX_GROUP_KEYS, MAX_GROUPS, Operand, Summary, SummaryRequest,

@@ -5,9 +5,10 @@
 use charter_model::Storage;
 use sea_orm::Value;
 
-use super::condition::{Condition, Target};
+use super::condition::{Condition, MatchPosition, Target, Test};
 use super::custom_field_sql;
 use super::plan::Order;
+use super::sql::write_test;
 use crate::custom_field::CustomKind;
 use crate::db::{Dialect, Sql};
 use crate::field_type::codec;
@@ -48,6 +49,16 @@ enum RangeEnd {
     /// The next key is not NULL.
     NotNull,
 }
+
+/// The records whose text begins with the prefix of the order, or the others, after an id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PrefixSide {
+    begins: bool,
+    after: Option<i64>,
+}
+
+/// Rank of a text that begins with the prefix.
+const PREFIX_RANK: i64 = 0;
 
 /// Type of a key's value for reading, binding and encoding in a cursor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -111,6 +122,39 @@ impl<'p> OrderBy<'p> {
         // index.
         let hidden = sql.dialect == Dialect::Sqlite && self.keys.is_empty() && condition.is_index_range();
         sql.push(if hidden { "+t.\"id\"" } else { "t.\"id\"" }).push(if self.id_descending { " DESC" } else { "" });
+    }
+
+    /// True if the order is that of a search: records whose text begins with a prefix, then the others, each by id.
+    pub fn is_prefix_first(self) -> bool {
+        matches!(self.keys, [Order { prefix: Some(_), .. }])
+    }
+
+    /// The sides of a prefix that follow a position, each with the id after which it begins.
+    pub fn sides_after(self, position: Option<&Position>) -> Vec<PrefixSide> {
+        let side = |begins, after| PrefixSide { begins, after };
+        match position {
+            None => vec![side(true, None), side(false, None)],
+            Some(Position { values, id }) if values.first() == Some(&Some(PREFIX_RANK.into())) => {
+                vec![side(true, Some(*id)), side(false, None)]
+            }
+            Some(Position { id, .. }) => vec![side(false, Some(*id))],
+        }
+    }
+
+    /// Writes ` AND ... ORDER BY` the id: one side of a prefix. Unlike the order by rank, it ends once a page is full.
+    pub fn write_side(self, sql: &mut Sql, side: PrefixSide, condition: &Condition) {
+        for order in self.keys {
+            if let Some(prefix) = &order.prefix {
+                let value = value_expression(sql, &order.target);
+                sql.push(" AND (");
+                write_test(sql, &value, &begins_with(prefix));
+                sql.push(if side.begins { ")" } else { ") IS NOT TRUE" });
+            }
+        }
+        if let Some(id) = side.after {
+            sql.push(" AND t.\"id\" > ").bind(id);
+        }
+        OrderBy { keys: &[], id_descending: false }.write(sql, condition);
     }
 
     /// Splits the rows after a position into ranges that an index on the keys serves: equality on the first keys,
@@ -220,7 +264,10 @@ fn write_bound(sql: &mut Sql, order: &Order, value: &Value, folded: bool) {
 }
 
 fn key(sql: &mut Sql, order: &Order) -> Key {
-    let value = value_expression(sql, &order.target);
+    let value = match &order.prefix {
+        Some(prefix) => prefix_rank(sql, &order.target, prefix),
+        None => value_expression(sql, &order.target),
+    };
     let compared = compared(sql.dialect, order, &value);
     Key { value, compared }
 }
@@ -240,6 +287,19 @@ pub(super) fn value_expression(sql: &mut Sql, target: &Target) -> String {
     }
 }
 
+/// The rank of a text by its prefix: [`PREFIX_RANK`] if it begins with this folded text, else 1.
+fn prefix_rank(sql: &mut Sql, target: &Target, prefix: &str) -> String {
+    let value = value_expression(sql, target);
+    let statement = std::mem::replace(&mut sql.text, "(CASE WHEN ".into());
+    write_test(sql, &value, &begins_with(prefix));
+    sql.push(&format!(" THEN {PREFIX_RANK} ELSE 1 END)"));
+    std::mem::replace(&mut sql.text, statement)
+}
+
+fn begins_with(prefix: &str) -> Test {
+    Test::Like { position: MatchPosition::Start, needle: prefix.to_string(), negated: false }
+}
+
 /// The expressions that order by an expression of the key's value.
 pub(super) fn compared(dialect: Dialect, order: &Order, value: &str) -> Vec<String> {
     // "C" sorts by code point, as SQLite does.
@@ -253,6 +313,7 @@ pub(super) fn compared(dialect: Dialect, order: &Order, value: &str) -> Vec<Stri
 /// Number of expressions that a key compares.
 fn key_count(order: &Order) -> usize {
     let text = match &order.target {
+        _ if order.prefix.is_some() => false,
         Target::Custom { kind, .. } => kind.is_text(),
         Target::Column(_) => key_type(order) == KeyType::Text,
     };
@@ -261,11 +322,12 @@ fn key_count(order: &Order) -> usize {
 
 /// True if the first compared expression is not a plain column.
 fn is_expression(order: &Order) -> bool {
-    key_count(order) > 1 || matches!(&order.target, Target::Custom { .. })
+    key_count(order) > 1 || order.prefix.is_some() || matches!(&order.target, Target::Custom { .. })
 }
 
 fn is_nullable(order: &Order) -> bool {
     match &order.target {
+        _ if order.prefix.is_some() => false,
         Target::Custom { .. } => true,
         // The database can hold a code without a label.
         Target::Column(source) => source.field.nullable || source.join.is_some() || source.labels.is_some(),
@@ -289,6 +351,9 @@ pub(super) fn is_ordered(kind: Kind) -> bool {
 }
 
 fn key_type(order: &Order) -> KeyType {
+    if order.prefix.is_some() {
+        return KeyType::Integer;
+    }
     let source: &Source = match &order.target {
         Target::Custom { kind, .. } => {
             return match kind {

@@ -5,7 +5,7 @@ use charter_model::Predicate;
 use super::request::{Pair, Request, Term, Values, decode, split_names};
 use crate::error::{Error, Result};
 
-/// Reads `q[...]`, `sort`, `page`, `per_page`, `cursor`, `count`, `include`, `fields`, `view_id`, `filters`,
+/// Reads `q[...]`, `sort`, `page`, `per_page`, `cursor`, `count`, `include`, `fields`, `search`, `view_id`, `filters`,
 /// `explain`, `csv` and `deleted`. Other parameters are ignored. If a single-valued parameter is repeated, the last value
 /// applies.
 ///
@@ -21,6 +21,7 @@ pub fn parse(query: &str) -> Result<Request> {
         match name.as_str() {
             // A blank value counts as absent. `fields=,` selects no field.
             "sort" | "fields" | "fields[]" if value.trim().is_empty() => {}
+            "search" => request.search = Some(value).filter(|text| !text.trim().is_empty()),
             "sort" => request.sort = Some(vec![value]),
             "q[s]" | "q[s][]" if value.trim().is_empty() => {}
             "q[s]" => q_sort = Some(value.split(',').map(sort_key).collect()),

@@ -68,6 +68,8 @@ pub enum Count {
 pub struct Order {
     pub target: Target,
     pub descending: bool,
+    /// Not the text itself but its prefix is ordered by: records whose text begins with this folded text come first.
+    pub prefix: Option<String>,
 }
 
 /// Planner for requests of one resource.
@@ -93,8 +95,18 @@ impl<'a> Planner<'a> {
     /// # Errors
     /// 422 with every error of every parameter.
     pub fn plan(self, request: &Request, mut errors: FieldErrors) -> Result<Plan> {
-        let condition = self.terms(&request.terms, &mut errors);
-        let order = self.orders(request.sort.as_deref().unwrap_or_default());
+        let mut condition = self.terms(&request.terms, &mut errors);
+        let mut order = self.orders(request.sort.as_deref().unwrap_or_default());
+        match request.search.as_deref().map(|text| self.search(text)) {
+            Some(Ok((found, prefix_first))) => {
+                condition = condition.and(found);
+                if order.is_empty() {
+                    order.push(prefix_first);
+                }
+            }
+            Some(Err(problem)) => errors.add("search", problem),
+            None => {}
+        }
         let page = positive_integer(request.page.as_deref(), 1, i64::MAX, "page", &mut errors);
         let per_page =
             positive_integer(request.per_page.as_deref(), DEFAULT_PER_PAGE, MAX_PER_PAGE, "per_page", &mut errors);
@@ -233,7 +245,7 @@ impl<'a> Planner<'a> {
         match self.resolve(name).ok()? {
             Named::Custom(name, custom) => {
                 let kind = custom.comparison_type().ordering_type();
-                Some(Order { target: Target::Custom { name, kind }, descending })
+                Some(Order { target: Target::Custom { name, kind }, descending, prefix: None })
             }
             // Only the resource's own fields. Fields of a related record need a derived field.
             Named::Field(field, source)
@@ -241,7 +253,7 @@ impl<'a> Planner<'a> {
                     && is_ordered(source.field.kind)
                     && self.entry.field(name).is_some() =>
             {
-                Some(Order { target: Target::Column(source), descending })
+                Some(Order { target: Target::Column(source), descending, prefix: None })
             }
             Named::Field(..) | Named::Related(..) => None,
         }
@@ -298,7 +310,7 @@ impl<'a> Planner<'a> {
 }
 
 /// A condition that holds if one of these does.
-fn any(mut conditions: Vec<Condition>) -> Condition {
+pub(super) fn any(mut conditions: Vec<Condition>) -> Condition {
     if conditions.len() == 1 { conditions.remove(0) } else { Condition::Any(conditions) }
 }
 

@@ -23,6 +23,8 @@ pub struct Request {
     pub deleted: Option<String>,
     pub include: Vec<String>,
     pub fields: Option<Vec<String>>,
+    /// Words to find in the text fields of the resource.
+    pub search: Option<String>,
     pub view_id: Option<String>,
     /// Conditions in the JSON form of a saved view.
     pub filters: Option<String>,

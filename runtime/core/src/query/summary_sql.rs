@@ -45,7 +45,7 @@ pub fn write_summary(sql: &mut Sql, meta: &ResourceMeta, summary: &Summary, cond
     let nulls = if sql.dialect == Dialect::Postgres { " NULLS FIRST" } else { "" };
     for (index, key) in summary.keys.iter().enumerate() {
         let value = format!("s.\"key_{index}\"");
-        let order = Order { target: key.operand.target.clone(), descending: false };
+        let order = Order { target: key.operand.target.clone(), descending: false, prefix: None };
         let keys = if key.period.is_some() { vec![value] } else { compared(sql.dialect, &order, &value) };
         for (part, key) in keys.into_iter().enumerate() {
             sql.push(if index + part > 0 { ", " } else { "" }).push(&key).push(nulls);

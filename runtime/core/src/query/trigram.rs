@@ -58,9 +58,12 @@ pub fn match_expression(condition: &Condition, columns: &[&str]) -> Option<Strin
             // Each operand narrows the result by itself, so that a few suffice.
             (!parts.is_empty()).then(|| parts[..parts.len().min(MAX_OPERANDS)].join(" AND "))
         }
-        Condition::Any(list) if !list.is_empty() && list.len() <= MAX_OPERANDS => {
+        Condition::Any(list) if !list.is_empty() => {
             let parts: Option<Vec<String>> = list.iter().map(|inner| match_expression(inner, columns)).collect();
-            parts.map(|parts| format!("({})", parts.join(" OR ")))
+            // The expression names no columns: the same text in several columns is one operand.
+            let mut parts = parts?;
+            parts.dedup();
+            (parts.len() <= MAX_OPERANDS).then(|| format!("({})", parts.join(" OR ")))
         }
         Condition::Test { target: Target::Column(source), test: Test::Like { needle, negated: false, .. } }
             if columns.iter().any(|column| source.is_own(column)) =>

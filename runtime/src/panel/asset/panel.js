@@ -5,6 +5,7 @@ import { addCondition, fitField, fitValue, removeCondition } from './conditions.
 import { offerPasskey } from './passkey.js';
 import { offerSuggestions, resolveReferences } from './reference.js';
 import { offerRows } from './rows.js';
+import { openSearch } from './search.js';
 
 // ---- Filter and column picker, loaded lazily from the page that has them open.
 
@@ -138,6 +139,8 @@ document.addEventListener('click', (event) => {
   const at = event.target.closest('button, summary, a, label');
   for (const menu of $$('details.menu[open], details.tool[open], .me details[open]')) if (!menu.contains(event.target)) menu.open = false;
   if (!at) return;
+  // A modified click opens the search page in a tab of its own.
+  if (at.matches('[data-search]') && !event.ctrlKey && !event.metaKey && !event.shiftKey && openSearch()) event.preventDefault();
   if (at.matches('[data-add-condition]')) addCondition(at.form);
   else if (at.matches('[data-remove]')) removeCondition(at.closest('[data-condition]'));
   else if (at.matches('[data-remove-row]')) removeRow(at.closest('[data-embedded]'));
@@ -228,6 +231,7 @@ for (const row of $$('.views nav')) {
 let before = '';
 document.addEventListener('keydown', (event) => {
   const typing = event.target.matches('input:not([type="checkbox"]), textarea, select');
+  if (event.key.toLowerCase() === 'k' && (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey && openSearch()) { event.preventDefault(); return; }
   if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) { event.preventDefault(); event.target.closest('form.record, form[data-form]')?.requestSubmit(); return; }
   if (event.key === 'Escape') {
     for (const menu of $$('details.menu[open], details.tool[open], .me details[open]')) { menu.open = false; $('summary', menu).focus(); }

@@ -137,11 +137,12 @@ impl BulkJob {
         let columns = columns::load(request, target.entry).await?;
         let display_names = DisplayNames::load_for_filters(request, &self.params.rows, &columns).await?;
         Ok(html! {
-            @if !self.params.rows.is_empty() || self.params.view_id.is_some() || self.params.raw_conditions().next().is_some() {
+            @if !self.params.rows.is_empty() || self.params.search.is_some() || self.params.view_id.is_some() || self.params.raw_conditions().next().is_some() {
                 ul .chips aria-label="Conditions" {
                     @if self.params.view_id.is_some() { li { "Conditions of the view" } }
                     @for condition in filter_form::describe_all(request, &self.params.rows, &columns, &display_names) { li { (condition) } }
                     @for pair in self.params.raw_conditions() { li { code { (pair.name) "=" (pair.value) } } }
+                    @if let Some(text) = &self.params.search { li { "Search: “" (text) "”" } }
                 }
             }
         })

@@ -13,7 +13,7 @@ use super::request::PanelRequest;
 use super::target::Target;
 use super::{display_name, layout};
 use crate::server::Response;
-use charter_core::catalog::Entry;
+use charter_core::catalog::{Entry, name_field};
 use charter_core::error::Result;
 use charter_core::meta::{ActionMeta, FieldMeta, Kind, Operation};
 use charter_core::query::{Predicate, allows};
@@ -83,7 +83,7 @@ async fn due_card(request: &PanelRequest<'_>, entry: &Entry, open: &str, time: &
     let tomorrow = request.state.clock.now() + chrono::TimeDelta::days(1);
     let tomorrow = tomorrow.format(if time.kind == Kind::Date { "%Y-%m-%d" } else { "%Y-%m-%dT%H:%M:%SZ" });
     let conditions = format!("{open}&q[{}_lt]={tomorrow}", time.name);
-    let name_field = display_name::name_field(entry).map_or(String::new(), |field| format!(",{}", field.name));
+    let name_field = name_field(entry).map_or(String::new(), |field| format!(",{}", field.name));
     let query = format!("{conditions}&sort={0}&per_page={MAX_RECORDS}&fields=id,{0}{name_field}", time.name);
     let body = request.get_json(&format!("/{}?{query}", entry.meta.path)).await?;
     let empty = Vec::new();

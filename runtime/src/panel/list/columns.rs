@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
-use charter_core::catalog::{Catalog, Entry};
+use charter_core::catalog::{Catalog, Entry, name_field};
 use charter_core::custom_field::{self, CustomFieldType, Definition};
 use charter_core::error::Result;
 use charter_core::meta::{FieldMeta, Kind, Operation, Rule, Shown};
 use charter_core::query::{Predicate, allows, is_filterable};
 
 use super::filter_form;
-use crate::panel::display_name;
 use crate::panel::format::{labels, value};
 use crate::panel::request::PanelRequest;
 
@@ -153,7 +152,7 @@ pub(crate) fn default_sort(entry: &Entry) -> Option<String> {
 
 /// The columns that a list shows by default: the name field, then short fields that distinguish records.
 pub(crate) fn default_names(entry: &Entry) -> Vec<String> {
-    let name_field = display_name::name_field(entry);
+    let name_field = name_field(entry);
     let derived =
         |via: &str| entry.meta.fields.iter().any(|f| matches!(f.kind, Kind::Derived { via: of, .. } if of == via));
     let is_distinguishing = |field: &&'static FieldMeta| match field.kind {

@@ -237,7 +237,7 @@ impl ListPage<'_> {
         let (entry, params) = (self.target.entry, self.params);
         let shows_trash = params.shows_trash();
         let has_others = params.passthrough.iter().any(|pair| pair.name != "deleted");
-        let is_narrowed = !params.rows.is_empty() || params.view_id.is_some() || has_others;
+        let is_narrowed = !params.rows.is_empty() || params.search.is_some() || params.view_id.is_some() || has_others;
         let collection = self.target.collection();
         let all = if shows_trash { trash::url(&collection) } else { collection };
         let is_beyond_first_page = params.page.as_deref().is_some_and(|page| page != "1");

@@ -18,7 +18,7 @@ use crate::panel::{layout, url};
 use crate::server::Response;
 use charter_core::error::{Error, Result};
 use charter_core::meta::Operation;
-use charter_core::query::{Pair, decode};
+use charter_core::query::{Pair, decode, search_fields};
 use charter_platform::view::ViewVersion;
 
 /// The action that copies a view, and the form field with the id of the view.
@@ -242,7 +242,10 @@ pub(crate) async fn save_or_clone(request: &PanelRequest<'_>, target: &Target<'_
         }
         let params = ListParams::parse(decode(query)?, &columns, request.locale.zone)?;
         let views = SavedViews::load(request, target, params.view_id).await?;
-        let (filters, is_expressible) = views.merge_conditions(&params);
+        let (mut filters, is_expressible) = views.merge_conditions(&params);
+        if let Some(filters) = filters.as_array_mut() {
+            filters.extend(params.search_conditions(&search_fields(entry, &request.user.principal)));
+        }
         if !is_expressible {
             let message = "The conditions of the view cannot be combined with conditions that contain “or”.";
             return Err(Error::Malformed(message.into()));

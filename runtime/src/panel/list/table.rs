@@ -10,7 +10,7 @@ use crate::panel::format::value::{self, Placement};
 use crate::panel::request::PanelRequest;
 use crate::panel::target::Target;
 use crate::panel::url;
-use charter_core::catalog::Entry;
+use charter_core::catalog::{Entry, name_field};
 use charter_core::meta::{FieldMeta, Kind};
 
 /// Length of the list's URL that every link to a record may contain.
@@ -47,7 +47,7 @@ impl<'l> Table<'l> {
         shown: &[&'l Column],
         display_names: &'l DisplayNames,
     ) -> Table<'l> {
-        let name_field = display_name::name_field(target.entry);
+        let name_field = name_field(target.entry);
         let link_column = link_column(name_field, shown);
         let column = |(index, column): (usize, &&'l Column)| TableColumn {
             column,

@@ -7,11 +7,11 @@ use super::filter_row::FilterRow;
 use super::params::ListParams;
 use super::saved_views::SavedViews;
 use super::{column_picker, filter_form};
-use crate::panel::display_name::{self, DisplayNames};
+use crate::panel::display_name::DisplayNames;
 use crate::panel::format::labels;
 use crate::panel::request::PanelRequest;
 use crate::panel::target::Target;
-use charter_core::query::{Pair, Predicate, allows};
+use charter_core::query::search_fields;
 
 /// A form above a list, loaded lazily: a closed tool is a link to the page with the tool open. A script fetches that
 /// page and takes the form out of it.
@@ -56,12 +56,12 @@ pub(super) fn render(
     let (of_view, of_list) = (describe(&views.conditions()), describe(&params.rows));
     html! {
         div .tools {
-            (search_box(target, params))
+            (search_box(request, target, params))
             (render_tool(target, params, Tool::Filter, &html! { "Filter" @if count > 0 { " " span .count { (count) } } },
                 || filter_form::render(request, target, params, columns, display_names)))
             (render_tool(target, params, Tool::Columns, &html! { "Columns" }, || column_picker::render(target, params, columns, shown, views.per_page())))
         }
-        @if count > 0 || !of_view.is_empty() || params.raw_conditions().next().is_some() {
+        @if count > 0 || params.search.is_some() || !of_view.is_empty() || params.raw_conditions().next().is_some() {
             ul .chips aria-label="Conditions" {
                 @for condition in &of_view { li .faint { (condition) " (from the view)" } }
                 @for (index, condition) in of_list.iter().enumerate() {
@@ -69,6 +69,9 @@ pub(super) fn render(
                 }
                 @for pair in params.raw_conditions() {
                     li { code { (pair.name) "=" (pair.value) } " " a href=(params.without_raw_condition(pair).page_url(target)) aria-label={ "Remove: " (pair.name) } { "×" } }
+                }
+                @if let Some(text) = &params.search {
+                    li { "Search: “" (text) "” " a href=(params.without_search().page_url(target)) aria-label="Remove the search" { "×" } }
                 }
             }
         }
@@ -91,26 +94,20 @@ fn render_tool(
     }
 }
 
-/// The search box, if the name field can be searched by `cont`.
-fn search_box(target: &Target<'_>, params: &ListParams) -> Markup {
-    let Some(field) = display_name::name_field(target.entry).filter(|field| allows(field, Predicate::Cont, field.kind))
-    else {
-        return Markup::default();
+/// The search box, if the user may read a text of the records.
+fn search_box(request: &PanelRequest<'_>, target: &Target<'_>, params: &ListParams) -> Markup {
+    let fields = search_fields(target.entry, &request.user.principal);
+    let rest = params.without_search().pairs();
+    let names: Vec<String> = fields.iter().map(|field| labels::field(field).to_lowercase()).collect();
+    let label = match names.split_last() {
+        Some((last, [])) => format!("Search by {last}"),
+        Some((last, others)) => format!("Search by {} or {last}", others.join(", ")),
+        None => return Markup::default(),
     };
-    let name = format!("q[{}_cont]", field.name);
-    // The search is a condition joined by "and" after all others: one of `q[...]`, or the last one of `filters`.
-    let in_filters = params.filters_param_rows();
-    let is_last = |index: usize| index >= in_filters || index + 1 == params.rows.len();
-    let is_search = |row: &FilterRow| row.field == field.name && row.predicate == "cont" && row.logic == "and";
-    let at = params.rows.iter().enumerate().rposition(|(index, row)| is_search(row) && is_last(index));
-    let row = at.map(|at| &params.rows[at]);
-    let rest = ListParams { page: None, ..at.map_or_else(|| params.clone(), |at| params.without_filter(at)) };
-    let rest: Vec<Pair> = rest.pairs().into_iter().filter(|pair| pair.name != name).collect();
-    let label = format!("Search by {}", labels::field(field).to_lowercase());
     html! {
         form .search method="get" action=(target.collection()) role="search" {
             (filter_form::hidden_inputs(&rest))
-            input #search type="search" name=(name) value=(row.map_or("", |row| row.value.as_str())) placeholder=(label) aria-label=(label);
+            input #search type="search" name="search" value=[params.search.as_deref()] placeholder=(label) aria-label=(label);
         }
     }
 }

@@ -43,7 +43,8 @@ impl Totals {
         }
         let all = ListParams { sort: None, page: None, per_page: None, columns: None, ..params.clone() };
         let mut pairs = all.pairs();
-        let is_selection = |name: &str| ["filters", "view_id", "deleted"].contains(&name) || name.starts_with("q[");
+        let is_selection =
+            |name: &str| ["filters", "search", "view_id", "deleted"].contains(&name) || name.starts_with("q[");
         pairs.retain(|pair| is_selection(&pair.name));
         pairs.push(Pair { name: Function::Sum.name().into(), value: names.join(",") });
         let path = url::with_query(&format!("{}/{SUMMARY}", target.collection()), &pairs);

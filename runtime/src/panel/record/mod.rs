@@ -63,7 +63,8 @@ pub(super) async fn show(request: &PanelRequest<'_>, target: &Target<'_>) -> Res
     let version = response.etag().unwrap_or_default().to_string();
     let content = html! {
         (header(request, target, display_name::parent_breadcrumbs(request, target).await?, &name, &record, &version))
-        div .columns {
+        // Scripts list the records that the user opened last.
+        div .columns data-record=(name) data-kind=(labels::singular(entry.meta)) {
             div .main-column {
                 (field_list(request, entry, &record, &display_names))
                 (custom_fields(request, target, &record).await?)

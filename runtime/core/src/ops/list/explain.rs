@@ -41,7 +41,11 @@ pub async fn explain(
 pub fn order(plan: &Plan) -> Vec<String> {
     let order = plan.order.iter().map(|key| {
         let sign = if key.descending { "-" } else { "" };
-        format!("{sign}{}", target_name(&key.target))
+        let name = target_name(&key.target);
+        match key.prefix {
+            Some(_) => format!("prefix of {name}"),
+            None => format!("{sign}{name}"),
+        }
     });
     let mut order: Vec<String> = order.collect();
     if order.iter().all(|key| key.trim_start_matches('-') != "id") {

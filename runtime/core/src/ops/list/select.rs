@@ -11,7 +11,7 @@ use crate::db::{Dialect, Row, Rows, Sql};
 use crate::error::{Error, Result};
 use crate::ops::Context;
 use crate::query::condition::Target;
-use crate::query::{Condition, Cursor, KeysetRange, Plan, Position, write_condition};
+use crate::query::{Condition, Cursor, KeysetRange, Plan, Position, PrefixSide, write_condition};
 use crate::record::Source;
 use crate::record::{Cell, Shape, write_from};
 use crate::trigram;
@@ -38,6 +38,8 @@ pub enum Slice<'p> {
     /// At most `limit` records after a cursor position, or from the first record, with the values of the sort keys
     /// (keyset pagination).
     After { position: Option<(&'p Position, &'p KeysetRange)>, limit: i64 },
+    /// At most `limit` records of a search on one side of its prefix.
+    Side { side: PrefixSide, limit: i64 },
 }
 
 /// Offset from which the ids of the page are selected first: from here on, that is cheaper than skipping whole rows.
@@ -83,8 +85,10 @@ pub async fn statements(context: &Context<'_>, query: ListQuery<'_>) -> Result<V
     let query = query.narrowed(context).await?;
     let ranges = query.keyset_ranges();
     let slices = query.slices(&ranges, query.plan.per_page + 1);
-    let mut statements: Vec<Statement> =
-        slices.map(|slice| Statement { reads: "rows", sql: select(context, query, &source, slice) }).collect();
+    let mut statements: Vec<Statement> = slices
+        .into_iter()
+        .map(|slice| Statement { reads: "rows", sql: select(context, query, &source, slice) })
+        .collect();
     if let (TotalSource::Versioned { .. }, false) = (&source, is_estimated(context, query)) {
         statements.push(Statement { reads: "total", sql: count_sql(context, query, &source) });
     }
@@ -98,8 +102,8 @@ pub async fn statements(context: &Context<'_>, query: ListQuery<'_>) -> Result<V
 pub async fn read(context: &Context<'_>, query: ListQuery<'_>) -> Result<Page> {
     let (plan, source) = (query.plan, TotalSource::of(query));
     let Some((cursor, position)) = query.cursor else {
-        let (rows, total) = numbered(context, query, &source).await?;
-        return Ok(Page { row_count: rows.len(), parts: vec![rows], total, next: None });
+        let (parts, total) = numbered(context, query, &source).await?;
+        return Ok(Page { row_count: parts.iter().map(|rows| rows.len()).sum(), parts, total, next: None });
     };
     // One more row than the page has shows whether there is a next page.
     let limit = plan.per_page + 1;
@@ -107,9 +111,7 @@ pub async fn read(context: &Context<'_>, query: ListQuery<'_>) -> Result<Page> {
     let ranges = query.keyset_ranges();
     for slice in query.slices(&ranges, limit) {
         let (missing, query) = (limit - found, query.narrowed(context).await?);
-        let Slice::After { position, .. } = slice else { continue };
-        let slice = Slice::After { position, limit: missing };
-        let rows = context.read(select(context, query, &source, slice)).await?;
+        let rows = context.read(select(context, query, &source, slice.limited(missing))).await?;
         found += length(&rows);
         parts.push(rows);
         if found == limit {
@@ -140,18 +142,41 @@ async fn numbered(
     context: &Context<'_>,
     query: ListQuery<'_>,
     source: &TotalSource,
-) -> Result<(Arc<Rows>, Option<i64>)> {
-    let narrowed = query.narrowed(context).await?;
-    let rows = context.read(select(context, narrowed, source, Slice::Numbered)).await?;
-    let (found, plan) = (length(&rows), query.plan);
+) -> Result<(Vec<Arc<Rows>>, Option<i64>)> {
+    let (narrowed, plan) = (query.narrowed(context).await?, query.plan);
+    let (mut parts, mut found): (Vec<Arc<Rows>>, i64) = (Vec::new(), 0);
+    for slice in query.slices(&[], plan.per_page) {
+        let slice = slice.limited(plan.per_page - found);
+        let rows = context.read(select(context, narrowed, source, slice)).await?;
+        found += length(&rows);
+        parts.push(rows);
+        if found >= plan.per_page {
+            break;
+        }
+    }
     // A page that is not full is the last one, and determines the total.
     let is_last = found < plan.per_page && (found > 0 || plan.page == 1);
     let total = match source {
         TotalSource::None => None,
         _ if is_last => Some(plan.offset() + found),
-        source => Some(count(context, query, source, (version_of(query, &rows)?, found)).await?),
+        source => {
+            let with_rows = parts.iter().find(|rows| !rows.is_empty());
+            let version = with_rows.map_or(Ok(None), |rows| version_of(query, rows))?;
+            Some(count(context, query, source, (version, found)).await?)
+        }
     };
-    Ok((rows, total))
+    Ok((parts, total))
+}
+
+impl Slice<'_> {
+    /// The same slice with at most this many records. A numbered page has its own limit.
+    fn limited(self, limit: i64) -> Self {
+        match self {
+            Slice::After { position, .. } => Slice::After { position, limit },
+            Slice::Side { side, .. } => Slice::Side { side, limit },
+            Slice::Numbered | Slice::All => self,
+        }
+    }
 }
 
 impl Page {
@@ -189,11 +214,17 @@ impl<'p> ListQuery<'p> {
         }
     }
 
-    /// The slices to read one after another, each of at most `limit` rows.
-    fn slices<'s>(self, ranges: &'s [KeysetRange], limit: i64) -> impl Iterator<Item = Slice<'s>>
+    /// The slices to read one after another, each of at most `limit` rows. In the order of a search, the records that
+    /// begin with its text are one slice and the others another, so that a page of a frequent text needs no sort.
+    fn slices<'s>(self, ranges: &'s [KeysetRange], limit: i64) -> Vec<Slice<'s>>
     where
         'p: 's,
     {
+        if self.plan.ranking().is_prefix_first() && (self.cursor.is_some() || self.plan.page == 1) {
+            let position = self.cursor.and_then(|(_, position)| position);
+            let sides = self.plan.ranking().sides_after(position).into_iter();
+            return sides.map(|side| Slice::Side { side, limit }).collect();
+        }
         let first = match self.cursor {
             None => Some(Slice::Numbered),
             Some((_, None)) => Some(Slice::After { position: None, limit }),
@@ -201,7 +232,7 @@ impl<'p> ListQuery<'p> {
         };
         let position = self.cursor.and_then(|(_, position)| position);
         let after = move |range| Some(Slice::After { position: Some((position?, range)), limit });
-        first.into_iter().chain(ranges.iter().filter_map(after))
+        first.into_iter().chain(ranges.iter().filter_map(after)).collect()
     }
 }
 
@@ -221,7 +252,7 @@ pub fn select(context: &Context<'_>, query: ListQuery<'_>, source: &TotalSource,
         source.write(&mut sql, entry.meta.table);
         sql.push(" AS ").name(TOTAL_COLUMN);
     }
-    if let Slice::After { .. } = slice {
+    if query.cursor.is_some() && !matches!(slice, Slice::All) {
         plan.ranking().write_values(&mut sql);
     }
     let sources: Vec<Source> = plan.sources().into_iter().chain(condition_sources).collect();
@@ -269,9 +300,12 @@ fn write_slice(sql: &mut Sql, condition: &Condition, plan: &Plan, slice: Slice<'
     if let Slice::After { position: Some((position, range)), .. } = slice {
         ranking.write_range(sql, position, range);
     }
-    ranking.write(sql, condition);
     match slice {
-        Slice::After { limit, .. } => drop(sql.push(" LIMIT ").push(&limit.to_string())),
+        Slice::Side { side, .. } => ranking.write_side(sql, side, condition),
+        Slice::Numbered | Slice::All | Slice::After { .. } => ranking.write(sql, condition),
+    }
+    match slice {
+        Slice::After { limit, .. } | Slice::Side { limit, .. } => drop(sql.push(" LIMIT ").push(&limit.to_string())),
         Slice::All => {}
         Slice::Numbered => {
             sql.push(" LIMIT ").push(&plan.per_page.to_string());
