@@ -202,24 +202,38 @@ pub(super) async fn search(request: &PanelRequest<'_>, plural: &str) -> Result<R
     Ok(Response::json(StatusCode::OK, json!(suggestions).to_string().into_bytes()))
 }
 
-/// The first records that a search for a text finds, those whose name begins with it first: id and name. A text of more
-/// words than a search takes, such as a whole name, is a part of the name.
+/// The first records that a search for a text finds: id and name. Those whose name begins with the text come first,
+/// by name, so that a name equal to the text is the first one.
 async fn find(request: &PanelRequest<'_>, entry: &Entry, text: &str) -> Result<Vec<(Value, String)>> {
     let text = text.trim();
-    let mut query = format!("per_page={MAX_SUGGESTIONS}&count=none");
-    if let Some(field) = name_field(entry) {
-        let searches_names = search_fields(entry, &request.user.principal).iter().any(|other| other.name == field.name);
-        query.push_str(&format!("&fields=id,{}", field.name));
-        if !text.is_empty() && searches_names && search_words(text).is_ok() {
-            query.push_str(&format!("&search={}", url::encode(text)));
-        } else {
-            query.push_str(&format!("&sort={}", field.name));
-            if !text.is_empty() && allows(field, Predicate::Cont, field.kind) {
-                query.push_str(&format!("&q[{}_cont]={}", field.name, url::encode(text)));
+    let Some(field) = name_field(entry) else { return read(request, entry, "").await };
+    let (name, typed) = (field.name, url::encode(text));
+    let by_name = format!("&fields=id,{name}&sort={name}");
+    let accepts = |predicate| !text.is_empty() && allows(field, predicate, field.kind);
+    let mut found = match accepts(Predicate::Start) {
+        true => read(request, entry, &format!("{by_name}&q[{name}_start]={typed}")).await?,
+        false => Vec::new(),
+    };
+    if found.len() < MAX_SUGGESTIONS {
+        let searches_names = search_fields(entry, &request.user.principal).iter().any(|other| other.name == name);
+        let rest = match accepts(Predicate::Cont) {
+            _ if !text.is_empty() && searches_names && search_words(text).is_ok() => format!("&search={typed}"),
+            true => format!("&q[{name}_cont]={typed}"),
+            false => String::new(),
+        };
+        for one in read(request, entry, &format!("{by_name}{rest}")).await? {
+            if found.len() < MAX_SUGGESTIONS && !found.contains(&one) {
+                found.push(one);
             }
         }
     }
-    let body = request.get_json(&format!("/{}?{query}", entry.meta.path)).await?;
+    Ok(found)
+}
+
+/// One page of suggestions: id and name.
+async fn read(request: &PanelRequest<'_>, entry: &Entry, parameters: &str) -> Result<Vec<(Value, String)>> {
+    let path = format!("/{}?per_page={MAX_SUGGESTIONS}&count=none{parameters}", entry.meta.path);
+    let body = request.get_json(&path).await?;
     let found = body[entry.meta.plural].as_array().into_iter().flatten();
     Ok(found.map(|record| (record["id"].clone(), of(entry, record))).collect())
 }

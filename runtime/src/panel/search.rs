@@ -17,8 +17,8 @@ use charter_core::ops::search::{MAX_LIMIT, MIN_CHARACTERS, SEARCH};
 type Link = (String, String);
 
 pub(super) async fn show(request: &PanelRequest<'_>) -> Result<Response> {
-    let asked = request.raw.query_pairs()?.into_iter().rfind(|pair| pair.name == "q").map(|pair| pair.value);
-    let text = asked.unwrap_or_default().trim().to_string();
+    let sent = request.raw.query_pairs()?.into_iter().rfind(|pair| pair.name == "q").map(|pair| pair.value);
+    let text = sent.unwrap_or_default().trim().to_string();
     let results = if text.is_empty() {
         html! {}
     } else {

@@ -3,7 +3,7 @@
 
 import { $, $$, apiFetch } from './page.js';
 
-/** Milliseconds without a key before the server is asked. */
+/** Milliseconds without a key before the server is searched. */
 const DEBOUNCE = 150;
 /** Length from which the API searches. */
 const MIN_CHARACTERS = 2;
@@ -80,7 +80,7 @@ function makeDialog() {
   dialog.append(input, list, status);
   document.body.append(dialog);
 
-  let options = [], at = 0, moved = false, timer, asked;
+  let options = [], at = 0, moved = false, timer, pending;
   const highlight = () => {
     for (const [index, item] of $$('[role="option"]', list).entries()) {
       item.setAttribute('aria-selected', String(index === at));
@@ -115,13 +115,13 @@ function makeDialog() {
     const text = input.value.trim();
     moved = false;
     clearTimeout(timer);
-    asked?.abort();
+    pending?.abort();
     show(text, []);
     status.textContent = '';
     if (text.length < MIN_CHARACTERS) return;
     timer = setTimeout(async () => {
-      asked = new AbortController();
-      const records = await findRecords(text, asked.signal).catch(() => null);
+      pending = new AbortController();
+      const records = await findRecords(text, pending.signal).catch(() => null);
       // An answer to an earlier text is dropped.
       if (!records || input.value.trim() !== text || !dialog.open) return;
       show(text, records);
@@ -141,7 +141,7 @@ function makeDialog() {
     event.stopPropagation();
   });
   dialog.addEventListener('click', (event) => { if (event.target === dialog) dialog.close(); });
-  dialog.addEventListener('close', () => { clearTimeout(timer); asked?.abort(); });
+  dialog.addEventListener('close', () => { clearTimeout(timer); pending?.abort(); });
   return { dialog, open: () => { input.value = ''; typed(); dialog.showModal(); input.focus(); } };
 }
 

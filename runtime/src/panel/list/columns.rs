@@ -134,7 +134,7 @@ fn of_custom_field(catalog: &Catalog, definition: Definition, filterable: bool) 
 /// Returns true if the API cannot create records of a resource, and they have no name: the list is a log, and shows the
 /// newest record first.
 pub(crate) fn is_log(entry: &Entry) -> bool {
-    !entry.meta.operations.contains(&Operation::Create) && display_name::name_field(entry).is_none()
+    !entry.meta.operations.contains(&Operation::Create) && name_field(entry).is_none()
 }
 
 /// The sort order of a list that the user has not sorted; `None` for the order in which the records were made. Records
@@ -144,7 +144,7 @@ pub(crate) fn default_sort(entry: &Entry) -> Option<String> {
     if is_log(entry) {
         return Some("-id".into());
     }
-    let name = display_name::name_field(entry).filter(|name| name.sortable)?;
+    let name = name_field(entry).filter(|name| name.sortable)?;
     let is_seeded = !entry.meta.operations.contains(&Operation::Create);
     let is_unique = entry.behavior.is_platform && name.rules.contains(&Rule::Unique);
     (is_seeded || is_unique).then(|| name.name.to_string())

@@ -11,7 +11,7 @@ use crate::panel::list::columns::{self, Column};
 use crate::panel::request::PanelRequest;
 use crate::panel::target::Target;
 use crate::panel::{layout, url};
-use charter_core::catalog::Entry;
+use charter_core::catalog::{Entry, name_field};
 use charter_core::error::Result;
 use charter_core::meta::{ActionMeta, ActionMethod, ActionOn, ActionOutput, FieldMeta, Kind, Operation, Rule};
 use charter_core::query::is_filterable;
@@ -180,7 +180,7 @@ fn link_column<'c>(entry: &Entry, shown: &[&'c Column]) -> Option<&'c str> {
             column.field.is_some_and(|field| field.rules.contains(&Rule::Email) || field.rules.contains(&Rule::Url));
         is_address || matches!(column.kind, Kind::Ref { .. } | Kind::RefList { .. } | Kind::PolymorphicRef { .. })
     };
-    let name = display_name::name_field(entry).map(|field| field.name);
+    let name = name_field(entry).map(|field| field.name);
     let named = shown.iter().find(|column| Some(column.name.as_str()) == name);
     named.or_else(|| shown.iter().find(|column| !is_link(column))).map(|column| column.name.as_str())
 }
