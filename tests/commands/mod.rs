@@ -4,6 +4,7 @@ mod can;
 mod doctor;
 mod file_modes;
 mod from_db;
+mod import;
 mod mail;
 mod manage;
 mod serve;

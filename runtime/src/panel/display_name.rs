@@ -15,23 +15,13 @@ use super::target::Target;
 use super::{fetch_many, url};
 use crate::server::Response;
 use charter_core::catalog::Entry;
+pub(super) use charter_core::catalog::name_field;
 use charter_core::error::{Error, Result};
-use charter_core::meta::{Access, FieldMeta, Kind, Operation, Shown};
+use charter_core::meta::{FieldMeta, Kind, Operation};
 use charter_core::query::{MAX_LIST_ELEMENTS, Predicate, allows};
 
-/// Fields that name a record, in order of preference.
-const NAME_FIELDS: &[&str] = &["name", "title", "subject", "label", "original_name", "code", "email", "url"];
 /// Suggestions that an input of a reference offers.
 const MAX_SUGGESTIONS: usize = 10;
-
-/// The field that names the records of a resource; else its first required string field.
-pub(super) fn name_field(entry: &Entry) -> Option<&'static FieldMeta> {
-    let shown = |field: &&FieldMeta| field.shown == Shown::Always && field.access != Access::Secret;
-    let named = NAME_FIELDS.iter().filter_map(|name| entry.field(name).filter(shown)).next();
-    named.or_else(|| {
-        entry.meta.fields.iter().filter(shown).find(|f| matches!(f.kind, Kind::String { .. }) && f.required)
-    })
-}
 
 /// The display name of a record: `Product 7` if it has no name.
 pub(super) fn of(entry: &Entry, record: &Value) -> String {
