@@ -24,7 +24,7 @@ const RESOURCES: &[(&str, &[PlatformField])] = &[
 ];
 
 /// Resources that nothing may refer to.
-const SERVED: &[&str] = &["attachment", "audit_entry", "event", "webhook", "webhook_log"];
+const SERVED: &[&str] = &["attachment", "audit_entry", "event", "import", "import_row", "webhook", "webhook_log"];
 
 /// The platform's tables. A test in `migrations` compares them.
 pub const TABLES: &[&str] = &[
@@ -35,6 +35,8 @@ pub const TABLES: &[&str] = &[
     "custom_views",
     "events",
     "idempotency_keys",
+    "import_rows",
+    "imports",
     "record_blocks",
     "record_changes",
     "record_totals",
@@ -56,8 +58,19 @@ pub const TABLES: &[&str] = &[
 ];
 
 /// The plurals of the platform's resources: keys of lists, and entity types.
-pub const PLURALS: &[&str] =
-    &["attachments", "audit_entries", "custom_fields", "custom_views", "logs", "roles", "tokens", "users", "webhooks"];
+pub const PLURALS: &[&str] = &[
+    "attachments",
+    "audit_entries",
+    "custom_fields",
+    "custom_views",
+    "import_rows",
+    "imports",
+    "logs",
+    "roles",
+    "tokens",
+    "users",
+    "webhooks",
+];
 
 /// The names of the platform in the OpenAPI document, which `tests/sound.rs` compares: schemas, then the ids of
 /// operations and events, then tags.
@@ -107,6 +120,11 @@ pub const SCHEMAS: &[&str] = &[
     "AttachmentFields",
     "AuditEntry",
     "AuditEntryFields",
+    "Import",
+    "ImportFields",
+    "ImportUpdate",
+    "ImportRow",
+    "ImportRowFields",
 ];
 
 /// See [`SCHEMAS`].
@@ -179,6 +197,20 @@ pub const OPERATIONS: &[&str] = &[
     "summarize_audit_entries",
     "list_audit_entries",
     "show_audit_entry",
+    "rehearse_import",
+    "run_import",
+    "cancel_import",
+    "undo_import",
+    "summarize_imports",
+    "list_imports",
+    "create_import",
+    "show_import",
+    "update_import",
+    "patch_import",
+    "delete_import",
+    "summarize_import_rows",
+    "list_import_rows",
+    "show_import_row",
     "describe_api",
     "health_live",
     "health_ready",
@@ -208,12 +240,23 @@ pub const TAGS: &[&str] = &[
     "Logs",
     "Attachments",
     "Audit entries",
+    "Imports",
+    "Import rows",
     "Service",
 ];
 
 /// The platform's first path segments.
-pub const PATHS: &[&str] =
-    &["attachments", "audit_entries", "custom_fields", "custom_views", "roles", "tokens", "users", "webhooks"];
+pub const PATHS: &[&str] = &[
+    "attachments",
+    "audit_entries",
+    "custom_fields",
+    "custom_views",
+    "imports",
+    "roles",
+    "tokens",
+    "users",
+    "webhooks",
+];
 
 /// Prefixes of tables that belong to others, with the owner.
 pub const PREFIXES: &[(&str, &str)] = &[

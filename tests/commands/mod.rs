@@ -5,6 +5,7 @@ mod doctor;
 mod file_modes;
 mod from_db;
 mod health;
+mod import;
 mod mail;
 mod manage;
 mod serve;

@@ -70,6 +70,12 @@ impl CookieClient {
         self.send(request.header("content-type", "application/x-www-form-urlencoded"), path).await
     }
 
+    /// Posts a body of another media type unchanged.
+    pub async fn post_bytes(&mut self, path: &str, kind: &str, body: Vec<u8>) -> Page {
+        let request = self.http.post(format!("{}{path}", self.base)).body(body);
+        self.send(request.header("content-type", kind), path).await
+    }
+
     /// Posts a form with the CSRF token of the session.
     pub async fn submit(&mut self, path: &str, form: &[(&str, &str)]) -> Page {
         let token = self.token().await;

@@ -11,6 +11,7 @@ mod edit_conflicts;
 mod form_numbers;
 mod form_recovery;
 mod identity_provider;
+mod imports;
 mod invitation_mail;
 mod keyboard;
 mod labels;

@@ -7,6 +7,7 @@ mod currencies;
 mod custom_fields;
 mod custom_views;
 mod exchange_rates;
+pub mod imports;
 mod members;
 mod product_groups;
 mod products;

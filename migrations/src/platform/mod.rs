@@ -27,6 +27,7 @@ mod m20261128_000020_platform_password_resets;
 mod m20261128_000021_platform_storage_use;
 mod m20261128_000022_platform_identities;
 mod m20261128_000023_platform_passkeys;
+mod m20261128_000024_platform_imports;
 
 /// The runtime's migrations, oldest first.
 pub fn migrations() -> Vec<Box<dyn MigrationTrait>> {
@@ -54,5 +55,6 @@ pub fn migrations() -> Vec<Box<dyn MigrationTrait>> {
         Transactional::boxed(m20261128_000021_platform_storage_use::Migration),
         Transactional::boxed(m20261128_000022_platform_identities::Migration),
         Transactional::boxed(m20261128_000023_platform_passkeys::Migration),
+        Transactional::boxed(m20261128_000024_platform_imports::Migration),
     ]
 }

@@ -70,6 +70,8 @@ pub struct Behavior {
     /// The resource of attachments: files that belong to records of resources with `attachments`. They are created by
     /// a multipart body, listed below their record, and need the abilities of its resource.
     pub is_attached: bool,
+    /// Its records are created by a multipart body with a file. True for attachments too.
+    pub receives_file: bool,
     /// Every Charter application has the resource, as it has users. `application:read` does not grant it.
     pub is_platform: bool,
 }
@@ -302,6 +304,11 @@ impl Entry {
     /// True for the resource of attachments. Access to them follows the abilities of the resource they belong to.
     pub fn is_attached(&self) -> bool {
         self.behavior.is_attached
+    }
+
+    /// True if a record is created by an upload.
+    pub fn receives_file(&self) -> bool {
+        self.behavior.receives_file
     }
 
     /// True if the resource has a list, and therefore saved views.

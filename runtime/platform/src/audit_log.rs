@@ -14,7 +14,7 @@ use charter_core::resource::Resource;
 #[derive(Clone, Debug, PartialEq, Resource)]
 #[resource(name = "audit_entry", label = "Audit entry", plural = "audit_entries")]
 #[resource(operations("list", "show"), read_permission = "audit.read")]
-#[resource(index("entity_type", "record_id"), index("user_id"), index("created_at"))]
+#[resource(index("entity_type", "record_id"), index("user_id"), index("created_at"), index("import_id"))]
 pub struct Model {
     pub id: i64,
     /// `create`, `update`, `delete`, `restore`, the name of the action, or an event such as `sign_in`.
@@ -37,6 +37,9 @@ pub struct Model {
     /// The client's IP address. Null for commands of the operator.
     #[field(string(45), read_only)]
     pub address: Option<String>,
+    /// The import that made the change; null for every other change.
+    #[field(read_only)]
+    pub import_id: Option<i64>,
     /// `{"name": {"old": "Lamp", "new": "Light"}}`
     #[field(json, read_only, no_filter, no_sort)]
     pub changes: Json,

@@ -13,6 +13,7 @@ pub mod audit_log;
 pub mod auth;
 pub mod custom_fields;
 mod http_client;
+pub mod import;
 pub mod mail;
 pub mod view;
 pub mod webhook;

@@ -28,7 +28,7 @@ use charter_platform::auth;
 use charter_platform::auth::TokenCache;
 use charter_platform::view::ViewVersion;
 use charter_platform::webhook::Webhooks;
-use charter_platform::{attachment, audit_log, custom_fields, mail, view, webhook};
+use charter_platform::{attachment, audit_log, custom_fields, import, mail, view, webhook};
 
 pub use self::router::router;
 pub use self::serve::{Running, Signals, serve};
@@ -73,7 +73,7 @@ pub struct App {
 
 impl App {
     /// An application with the tables of a migrator. The platform's resources (users, roles, tokens, custom fields, saved views,
-    /// webhooks, attachments, audit log) are added.
+    /// webhooks, attachments, audit log, imports) are added.
     pub fn new<M: MigratorTrait>(name: &'static str, routes: Vec<Route>) -> App {
         let platform = [
             auth::user::route(),
@@ -85,6 +85,8 @@ impl App {
             webhook::delivery_log::route(),
             attachment::route(),
             audit_log::route(),
+            import::record::route(),
+            import::row::route(),
         ];
         let platform = platform.map(|route| Route { is_platform: true, ..route });
         App {
@@ -149,6 +151,7 @@ impl App {
             .with(ViewVersion::default())
             .with(mail::Mailer::open(config.smtp.as_ref(), config.request_timeout, mails)?)
             .with(storage.with_user_limit(config.user_storage_limit))
+            .with(import::Imports::new(|state, caller| Box::pin(auth::revalidate(state, caller))))
             .with(Webhooks {
                 transport: Arc::new(webhook::HttpTransport::new(config.webhook_policy.clone())?),
                 policy: config.webhook_policy.clone(),

@@ -23,8 +23,8 @@ use charter_core::online_indexes;
 use charter_core::ops::{State, idempotency};
 use charter_core::tasks::supervise;
 use charter_core::trigram;
-use charter_platform::attachment;
 use charter_platform::webhook::{Dispatcher, Webhooks};
+use charter_platform::{attachment, import};
 
 /// Time that open requests have to finish after the signal to stop.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(15);
@@ -84,6 +84,7 @@ pub async fn serve(state: Arc<ServerState>) -> Result<Running> {
     let background_tasks = vec![
         spawn_supervised("attachments", &state, attachment::run_garbage_collection),
         spawn_supervised("idempotency", &state, idempotency::run_pruning),
+        spawn_supervised("imports", &state, import::run_worker),
         spawn_supervised("search", &state, |state| async move {
             trigram::build_in_background(&state.substring_indexes, &state.db, &state.catalog, &state.metrics.tasks)
                 .await;

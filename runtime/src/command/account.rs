@@ -53,7 +53,7 @@ pub(super) async fn create_user(state: &Arc<ServerState>, matches: &ArgMatches) 
 }
 
 /// Finds the user whose e-mail address is the value of an argument.
-async fn user_by_email(state: &ServerState, matches: &ArgMatches, argument: &str) -> Result<user::Model> {
+pub(super) async fn user_by_email(state: &ServerState, matches: &ArgMatches, argument: &str) -> Result<user::Model> {
     let email = matches.get_one::<String>(argument).map(|email| email.to_lowercase()).unwrap_or_default();
     let found = user::Entity::find().filter(user::Column::Email.eq(&email)).one(state.db.reader()).await?;
     found.ok_or_else(|| {

@@ -6,6 +6,7 @@ mod doctor;
 mod explain_access;
 mod from_db;
 mod health;
+mod import;
 mod indexes;
 mod mail;
 mod migrate;
@@ -208,8 +209,7 @@ pub fn command(app: &App) -> Command {
         .subcommand(Command::new("serve").about("Apply pending migrations, insert missing seed data, and serve"))
         .subcommands([migrate, user, token, webhook_listen::command()])
         .subcommands([explain_access::command(format.clone()), doctor::command(format.clone()), from_db::command()])
-        .subcommand(mail::command())
-        .subcommand(health::command())
+        .subcommands([mail::command(), import::command(format.clone()), health::command()])
         .subcommand(
             Command::new("recount")
                 .about("Rebuild record counts and search indexes, after rows were loaded with triggers disabled")
@@ -269,6 +269,7 @@ async fn dispatch(app: &App, state: &Arc<ServerState>, command: (&str, &ArgMatch
                 ("token", Some(("list", matches))) => account::list_tokens(state, matches).await,
                 ("token", Some(("revoke", matches))) => account::revoke_token(state, matches).await,
                 ("can", _) => explain_access::run(state, matches).await,
+                ("import", _) => import::run(state, matches).await,
                 ("recount", _) => serve::recount(state, matches).await,
                 ("seed", Some(("demo", matches))) => match &app.demo {
                     Some(sample) => serve::demo(sample, state, matches).await,

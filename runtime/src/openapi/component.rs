@@ -24,7 +24,7 @@ pub(super) fn schemas(catalog: &Catalog) -> Node {
         let has = |operation| entry.meta.operations.contains(&operation);
         for (write, operation) in [(Write::Create, Operation::Create), (Write::Update, Operation::Update)] {
             // The record of a singleton always exists.
-            let sent_as_form = entry.is_attached() || entry.meta.singleton;
+            let sent_as_form = entry.receives_file() || entry.meta.singleton;
             if has(operation) && !(sent_as_form && write == Write::Create) {
                 let verb = if write == Write::Create { "create" } else { "change" };
                 let described =

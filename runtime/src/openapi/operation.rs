@@ -147,7 +147,7 @@ fn requirements(route: &RouteInfo) -> String {
 fn body(catalog: &Catalog, entry: &Entry, call: RouteOperation) -> Option<Node> {
     let examples = Examples { catalog };
     match call {
-        RouteOperation::Operation(Operation::Create) if entry.is_attached() => return Some(upload(catalog, entry)),
+        RouteOperation::Operation(Operation::Create) if entry.receives_file() => return Some(upload(catalog, entry)),
         RouteOperation::Bulk => return Some(bulk::body(catalog, entry)),
         _ => {}
     }

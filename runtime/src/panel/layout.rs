@@ -21,7 +21,8 @@ use charter_core::meta::Operation;
 use charter_core::ops::search::SEARCH;
 
 /// Built-in resources that the navigation lists under "Administration", with all singletons.
-const ADMINISTRATION: &[&str] = &["user", "role", "token", "webhook", "custom_field", "custom_view", "audit_entry"];
+const ADMINISTRATION: &[&str] =
+    &["user", "role", "token", "webhook", "custom_field", "custom_view", "import", "audit_entry"];
 
 /// A page of a signed-in user, with status 200.
 pub(super) fn page(request: &PanelRequest<'_>, title: &str, content: &Markup) -> Response {

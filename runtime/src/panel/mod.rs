@@ -14,6 +14,7 @@ mod dashboard;
 mod display_name;
 mod fetch_many;
 mod format;
+mod import;
 mod layout;
 mod list;
 mod record;
@@ -93,7 +94,8 @@ struct Panel {
 impl Handler for Arc<Panel> {
     fn has_no_timeout(&self, _: &ServerState, request: &Request) -> bool {
         let path = request.uri().path();
-        path.starts_with("/panel/api/") && path.ends_with("/attachments") && request.method().as_str() == "POST"
+        let is_upload = path.starts_with("/panel/api/") && path.ends_with("/attachments") || path == "/imports";
+        is_upload && request.method().as_str() == "POST"
     }
 
     /// All pages share one route label, because their paths contain record ids.
@@ -218,6 +220,9 @@ impl Panel {
             [ROOT, rest @ ..] => account::handle(http_request, request, rest).await,
             _ => {
                 let (target, rest) = Target::resolve(&request.state.catalog, segments).ok_or(Error::NotFound)?;
+                if post && rest.is_empty() && target.is_list() && import::is_import(target.entry) {
+                    return import::receive(http_request, request, &target).await;
+                }
                 let form = if post { request::read_form(http_request).await? } else { Vec::new() };
                 if post && request.require_csrf_token(&form).is_err() {
                     return sign_in::reject_stale_form(request, &target, rest, &form).await;
@@ -225,7 +230,12 @@ impl Panel {
                 match (post, rest) {
                     (false, []) if target.is_list() => list::show(request, &target).await,
                     (false, []) if target.is_singleton() => form::edit(request, &target).await,
+                    (false, []) if import::is_import(target.entry) => import::show(request, &target).await,
                     (false, []) => record::show(request, &target).await,
+                    (false, [NEW]) if import::is_import(target.entry) => import::show_form(request, &target).await,
+                    (true, [import::MAPPING]) if !target.is_list() && import::is_import(target.entry) => {
+                        import::change_plan(request, &target, &form).await
+                    }
                     (false, [NEW]) if target.is_list() => form::new(request, &target).await,
                     (false, [EDIT]) if !target.is_list() => form::edit(request, &target).await,
                     (false, [HISTORY]) if !target.is_list() => history::show(request, &target).await,

@@ -230,6 +230,14 @@ impl<'r> PanelRequest<'r> {
         ApiResponse::read(response).await
     }
 
+    /// Sends the body of a form with a file to a path of the API, as it arrives.
+    ///
+    /// # Errors
+    /// When the body of the response cannot be read.
+    pub(super) async fn upload_to_api(&self, request: &mut Request, path: &str) -> Result<ApiResponse> {
+        ApiResponse::read(self.stream_to_api(request, path).await?).await
+    }
+
     /// Forwards a request of the panel's scripts to the API. Both bodies are streamed.
     pub(super) async fn forward_to_api(&self, request: &mut Request, segments: &[&str]) -> Result<Response> {
         let encode = |part: &&str| url::encode(part);
@@ -237,18 +245,7 @@ impl<'r> PanelRequest<'r> {
         if let Some(query) = request.uri().query() {
             path = format!("{path}?{query}");
         }
-        let passed = ["accept", "content-type", "content-length", header::IF_MATCH, header::IDEMPOTENCY_KEY];
-        let value = |name: &'static str| {
-            let value = request.headers().get(name)?.to_str().ok()?;
-            Some((name, value.to_string()))
-        };
-        let mut sent: Vec<(&str, String)> = passed.into_iter().filter_map(value).collect();
-        sent.extend(self.raw.request_id.clone().map(|id| (header::REQUEST_ID, id)));
-        sent.extend(self.raw.traceparent.clone().map(|parent| (TRACEPARENT, parent)));
-        let sent: Vec<(&str, &str)> = sent.iter().map(|(name, value)| (*name, value.as_str())).collect();
-        let (method, version, body) = (request.method().to_string(), request.version(), request.take_body());
-        let caller = ApiCaller { receiving: request.extensions().get().cloned(), ..self.caller() };
-        let mut response = self.api.send(caller, &method, &path, &sent, body, version).await?;
+        let mut response = self.stream_to_api(request, &path).await?;
         let status = response.status_code.unwrap_or(StatusCode::OK);
         let stream = response.take_body().filter_map(async |frame| match frame {
             Ok(frame) => frame.into_data().ok().map(Ok),
@@ -261,6 +258,22 @@ impl<'r> PanelRequest<'r> {
             }
         }
         Ok(answer)
+    }
+
+    /// Sends a request with its streamed body to the API.
+    async fn stream_to_api(&self, request: &mut Request, path: &str) -> Result<salvo::Response> {
+        let passed = ["accept", "content-type", "content-length", header::IF_MATCH, header::IDEMPOTENCY_KEY];
+        let value = |name: &'static str| {
+            let value = request.headers().get(name)?.to_str().ok()?;
+            Some((name, value.to_string()))
+        };
+        let mut sent: Vec<(&str, String)> = passed.into_iter().filter_map(value).collect();
+        sent.extend(self.raw.request_id.clone().map(|id| (header::REQUEST_ID, id)));
+        sent.extend(self.raw.traceparent.clone().map(|parent| (TRACEPARENT, parent)));
+        let sent: Vec<(&str, &str)> = sent.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        let (method, version, body) = (request.method().to_string(), request.version(), request.take_body());
+        let caller = ApiCaller { receiving: request.extensions().get().cloned(), ..self.caller() };
+        self.api.send(caller, &method, path, &sent, body, version).await
     }
 
     /// Rejects a write that another site triggered, and a request to `/panel/api` without a valid CSRF token. The token

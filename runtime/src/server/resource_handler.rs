@@ -31,6 +31,7 @@ use charter_core::query::Condition;
 use charter_platform::attachment;
 use charter_platform::attachment::Storage;
 use charter_platform::auth::revalidate;
+use charter_platform::import;
 use charter_platform::view;
 
 /// The id of a singleton's only record.
@@ -49,7 +50,7 @@ pub(super) struct ResourceEndpoint {
 impl Handler for ResourceEndpoint {
     /// An upload has no fixed timeout: its handler limits it by its progress.
     fn has_no_timeout(&self, state: &ServerState, request: &Request) -> bool {
-        let uploads = state.catalog.entries()[self.index].is_attached();
+        let uploads = state.catalog.entries()[self.index].receives_file();
         uploads && matches!(self.path_kind, PathKind::Collection) && request.method().as_str() == "POST"
     }
 
@@ -129,8 +130,13 @@ impl ResourceEndpoint {
             true => headers::key(request, &caller)?,
             false => None,
         };
-        if let (true, RouteOperation::Operation(Operation::Create)) = (entry.is_attached(), method.call) {
-            return headers::execution_response(attachment::upload(&context, begin_upload(request), key).await?);
+        if let (true, RouteOperation::Operation(Operation::Create)) = (entry.receives_file(), method.call) {
+            let upload = begin_upload(request);
+            let execution = match entry.is_attached() {
+                true => attachment::upload(&context, upload, key).await?,
+                false => import::upload(&context, upload, key).await?,
+            };
+            return headers::execution_response(execution);
         }
         let mut key_body = None;
         if let Some(key) = &mut key {
@@ -256,7 +262,7 @@ async fn in_transaction(
     }
     transaction.commit(context).await?;
     let deletes = matches!(call, RouteOperation::Operation(Operation::Delete) | RouteOperation::Bulk);
-    if deletes && (entry.meta.attachments || entry.is_attached()) {
+    if deletes && (entry.meta.attachments || entry.receives_file()) {
         state.extension::<Storage>()?.wake_collector();
     }
     headers::write_response(reply)

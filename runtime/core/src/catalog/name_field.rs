@@ -1,4 +1,4 @@
-//! The field that names the records of a resource.
+//! The field whose value names a record in links, titles and references.
 
 use super::Entry;
 use crate::meta::{Access, FieldMeta, Kind, Shown};

@@ -26,6 +26,8 @@ pub struct Context<'a> {
     client_address: Option<IpAddr>,
     /// The trace of the HTTP request, if it has one.
     trace: Option<Trace>,
+    /// The import that makes the changes, if one does.
+    import_id: Option<i64>,
     /// The innermost hook that is running.
     running: Option<&'a RunningHook<'a>>,
     now: DateTime<Utc>,
@@ -33,9 +35,9 @@ pub struct Context<'a> {
 
 impl<'a> Context<'a> {
     pub fn new(state: &'a Arc<State>, caller: &'a Principal, connection: &'a Connection) -> Context<'a> {
-        let (transaction, request_id, client_address, trace, running) = (None, None, None, None, None);
-        let now = state.clock.now();
-        Context { state, caller, connection, transaction, request_id, client_address, trace, running, now }
+        let (transaction, request_id, client_address, trace) = (None, None, None, None);
+        let (import_id, running, now) = (None, None, state.clock.now());
+        Context { state, caller, connection, transaction, request_id, client_address, trace, import_id, running, now }
     }
 
     /// The same context in a transaction.
@@ -56,6 +58,11 @@ impl<'a> Context<'a> {
     /// The same context with the trace of its HTTP request.
     pub fn with_trace(self, trace: Option<Trace>) -> Context<'a> {
         Context { trace, ..self }
+    }
+
+    /// The same context of an import, whose audit entries form one group.
+    pub fn with_import(self, import_id: Option<i64>) -> Context<'a> {
+        Context { import_id, ..self }
     }
 
     /// The same context for another caller, such as the user whom a sign-in has just authenticated.
@@ -155,6 +162,11 @@ impl<'a> Context<'a> {
     /// The trace of the HTTP request, if it has one.
     pub fn trace(&self) -> Option<Trace> {
         self.trace
+    }
+
+    /// The import that makes the changes. No client can set it.
+    pub fn import_id(&self) -> Option<i64> {
+        self.import_id
     }
 
     /// The transaction of a write.

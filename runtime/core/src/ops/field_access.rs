@@ -6,6 +6,7 @@ use crate::catalog::Entry;
 use crate::error::{Error, FieldErrors, Result};
 use crate::meta::{FieldMeta, Shown};
 use crate::ops::{Changes, Context};
+use crate::principal::Principal;
 use crate::record::Shape;
 
 /// The fields of a list item that the caller may read.
@@ -44,12 +45,17 @@ pub fn narrow(context: &Context<'_>, entry: &Entry, shape: &mut Cow<'_, Shape>) 
 pub fn check_writes(context: &Context<'_>, changes: &Changes) -> Result<()> {
     let mut errors = FieldErrors::default();
     for (field, _) in changes.iter() {
-        let right = if field.write.is_empty() { field.read } else { field.write };
-        // The ability that reading needs says nothing about writing.
-        if right.contains(':') && field.write.is_empty() || context.caller().has_right(right) {
-            continue;
+        if let Some(right) = missing_write_right(context.caller(), field) {
+            errors.add(field.name, format!("requires the permission `{right}`"));
         }
-        errors.add(field.name, format!("requires the permission `{right}`"));
     }
     if errors.is_empty() { Ok(()) } else { Err(Error::FieldsForbidden(errors)) }
+}
+
+/// The right that the caller lacks to set a field.
+pub fn missing_write_right(caller: &Principal, field: &FieldMeta) -> Option<&'static str> {
+    let right = if field.write.is_empty() { field.read } else { field.write };
+    // The ability that reading needs says nothing about writing.
+    let is_allowed = right.contains(':') && field.write.is_empty() || caller.has_right(right);
+    (!is_allowed).then_some(right)
 }

@@ -69,6 +69,8 @@ pub struct Route {
     pub actions: Vec<(&'static str, ActionHandler)>,
     /// True for the resource of attachments: see [`Behavior::is_attached`].
     pub is_attached: bool,
+    /// See [`Behavior::receives_file`].
+    pub receives_file: bool,
     /// See [`Behavior::is_platform`].
     pub is_platform: bool,
     /// True if a write can grant access that outlasts the caller's. Such a write authenticates the caller without the
@@ -84,6 +86,7 @@ impl Route {
             hooks: Hooks::default(),
             actions: Vec::new(),
             is_attached: false,
+            receives_file: false,
             is_platform: false,
             grants_access: false,
         }
@@ -100,6 +103,7 @@ impl Route {
             is_scoped: self.hooks.scope.is_some(),
             can_refuse_deletion: self.hooks.before_delete.is_some(),
             is_attached: self.is_attached,
+            receives_file: self.receives_file,
             is_platform: self.is_platform,
         }
     }

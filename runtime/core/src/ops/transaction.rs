@@ -80,6 +80,7 @@ impl Transaction {
         }
         let (state, caller, now) = (context.state_arc().clone(), context.caller().clone(), context.now());
         let (request_id, address) = (context.request_id().map(str::to_string), context.client_address());
+        let import_id = context.import_id();
         context
             .state()
             .detached_tasks
@@ -88,7 +89,8 @@ impl Transaction {
                 let context = Context::new(&state, &caller, state.db.reader())
                     .with_now(now)
                     .with_request_id(request_id.as_deref())
-                    .with_client_address(address);
+                    .with_client_address(address)
+                    .with_import(import_id);
                 for PendingHook { work, resource, depth } in pending_hooks {
                     let run = async {
                         let running = RunningHook::enter_after_commit(resource, "after_commit", depth)?;

@@ -17,7 +17,7 @@ use tokio::time::{Instant, timeout_at};
 use super::Upload;
 use super::part_header::Disposition;
 use super::spool::Spool;
-use super::{MAX_FILE_BYTES, Storage, file_name};
+use super::{Storage, file_name};
 use charter_core::error::{Error, FieldErrors, Result};
 
 /// Maximum size of a field, above the longest text that any field accepts.
@@ -32,9 +32,18 @@ const CHUNK_BYTES: usize = 32 << 10;
 /// Maximum duration of an upload.
 const UPLOAD_TIMEOUT: Duration = Duration::from_secs(3600);
 
+/// The form that an upload expects.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Expected {
+    /// The singular name under which fields may be nested.
+    pub name: &'static str,
+    /// Maximum size of the file.
+    pub max_file_bytes: u64,
+}
+
 /// Fields and file of an upload.
 #[derive(Debug, Default)]
-pub(super) struct UploadForm {
+pub(crate) struct UploadForm {
     pub fields: Vec<(String, String)>,
     pub file: Option<ReceivedFile>,
     /// Errors in the parts themselves.
@@ -43,22 +52,23 @@ pub(super) struct UploadForm {
 
 /// A file that was received completely.
 #[derive(Debug)]
-pub(super) struct ReceivedFile {
+pub(crate) struct ReceivedFile {
     pub name: String,
     pub spool: Spool,
     /// SHA-256 of the bytes, if requested.
     pub digest: Option<Vec<u8>>,
 }
 
-/// Reads a body to its end. Parts may come in any order, named `name` or `attachment[name]`. The digest of the file is
+/// Reads a body to its end. Parts may come in any order, named `name` or, for an attachment, `attachment[name]`. The digest of the file is
 /// computed only on request, because it costs time.
 ///
 /// # Errors
 /// [`Error::UnsupportedMediaType`] for another media type; [`Error::PayloadTooLarge`] as soon as the file exceeds its
 /// limit; [`Error::RequestTimeout`] if no bytes arrive for `idle_timeout`; [`Error::Malformed`] if the body ends early.
-pub(super) async fn read(
+pub(crate) async fn read(
     storage: &Storage,
     upload: Upload<'_>,
+    expected: Expected,
     idle_timeout: Duration,
     digest: bool,
 ) -> Result<UploadForm> {
@@ -66,8 +76,8 @@ pub(super) async fn read(
         multer::Error::NoBoundary => Error::Malformed("The Content-Type has no boundary parameter.".into()),
         _ => Error::UnsupportedMediaType("Send the body as `multipart/form-data`."),
     })?;
-    if upload.length.is_some_and(|length| length > MAX_FILE_BYTES + MAX_TOTAL_FIELD_BYTES) {
-        return Err(Error::PayloadTooLarge(MAX_FILE_BYTES as usize));
+    if upload.length.is_some_and(|length| length > expected.max_file_bytes + MAX_TOTAL_FIELD_BYTES) {
+        return Err(Error::PayloadTooLarge(expected.max_file_bytes as usize));
     }
     let budget = Arc::new(AtomicUsize::new(0));
     let paced = PacedBody {
@@ -81,6 +91,7 @@ pub(super) async fn read(
     let mut parts = Parts {
         multipart: Multipart::new(paced, boundary),
         budget,
+        max_file_bytes: expected.max_file_bytes,
         idle_timeout,
         deadline: Instant::now() + UPLOAD_TIMEOUT,
         field_bytes: 0,
@@ -97,8 +108,8 @@ pub(super) async fn read(
         let header = header("content-disposition");
         let Disposition { name, file_name } = Disposition::read(header);
         let name = name.unwrap_or_default();
-        let name =
-            name.strip_prefix("attachment[").and_then(|name| name.strip_suffix(']')).unwrap_or(&name).to_string();
+        let nested = name.strip_prefix(expected.name).and_then(|name| name.strip_prefix('[')?.strip_suffix(']'));
+        let name = nested.unwrap_or(&name).to_string();
         if name == "file" {
             let given = file_name.unwrap_or_default();
             let file = parts.file(storage, &mut part, &given, digest).await?;
@@ -123,6 +134,7 @@ struct Parts<'u> {
     multipart: Multipart<'u>,
     /// Bytes that may be read before the next part, or the next chunk of a part, is returned.
     budget: Arc<AtomicUsize>,
+    max_file_bytes: u64,
     idle_timeout: Duration,
     deadline: Instant,
     /// Bytes of all fields so far.
@@ -153,8 +165,8 @@ impl<'u> Parts<'u> {
         let mut digest = digest.then(Sha256::new);
         let mut spool = storage.receive().await?;
         while let Some(bytes) = self.chunk(part).await? {
-            if spool.size() + bytes.len() as u64 > MAX_FILE_BYTES {
-                return Err(Error::PayloadTooLarge(MAX_FILE_BYTES as usize));
+            if spool.size() + bytes.len() as u64 > self.max_file_bytes {
+                return Err(Error::PayloadTooLarge(self.max_file_bytes as usize));
             }
             if let Some(digest) = &mut digest {
                 digest.update(&bytes);

@@ -7,7 +7,7 @@ use charter_core::db::{Connection, Dialect, Sql};
 use charter_core::error::Result;
 
 /// A file is deleted after this time unless an attachment is created for it. A failed upload has ended by then.
-pub(super) const DELETE_AFTER: TimeDelta = TimeDelta::hours(1);
+pub(crate) const DELETE_AFTER: TimeDelta = TimeDelta::hours(1);
 /// An attachment is created within this time or not at all. The rest of the hour allows for clock skew.
 const ADOPTION_WINDOW: TimeDelta = TimeDelta::minutes(30);
 /// Delay before another try to delete a file. One part may be deleted already: the delay is too short for the deletion
@@ -15,7 +15,7 @@ const ADOPTION_WINDOW: TimeDelta = TimeDelta::minutes(30);
 const RETRY_DELAY: TimeDelta = TimeDelta::minutes(15);
 
 /// Schedules the deletion of the files of a UUID.
-pub(super) async fn schedule(
+pub(crate) async fn schedule(
     connection: &Connection,
     dialect: Dialect,
     uuid: Uuid,
@@ -27,7 +27,7 @@ pub(super) async fn schedule(
 }
 
 /// Cancels a deletion in the transaction that creates the attachment; returns false if it is too late.
-pub(super) async fn cancel(connection: &Connection, dialect: Dialect, uuid: Uuid, now: DateTime<Utc>) -> Result<bool> {
+pub(crate) async fn cancel(connection: &Connection, dialect: Dialect, uuid: Uuid, now: DateTime<Utc>) -> Result<bool> {
     let mut sql = Sql::new(dialect, "DELETE FROM \"attachment_pending_deletions\" WHERE \"uuid\" = ");
     sql.bind(uuid).push(" AND \"due_at\" > ").bind(now + DELETE_AFTER - ADOPTION_WINDOW);
     Ok(sql.run(connection).await? > 0)

@@ -1,4 +1,4 @@
-//! Storage limit of a user: the bytes of the files that the user has uploaded and that are not deleted.
+//! Storage limit of a user: the bytes of the attachments and imports that the user has uploaded and that are not deleted.
 
 use charter_core::db::{Connection, Dialect, Sql};
 use charter_core::error::{Error, Result};
@@ -25,9 +25,11 @@ async fn use_in(state: &State, connection: &Connection, user_id: i64) -> Result<
     let Some(limit) = state.extension::<Storage>()?.user_limit() else { return Ok(None) };
     let mut sql = Sql::new(
         state.db.dialect(),
-        "SELECT CAST(COALESCE(SUM(\"file_size\"), 0) AS BIGINT) AS \"used\" FROM \"attachments\" WHERE \"uploaded_by\" = ",
+        "SELECT CAST(COALESCE(SUM(\"size\"), 0) AS BIGINT) AS \"used\" FROM (SELECT \"file_size\" AS \"size\" FROM \
+         \"attachments\" WHERE \"uploaded_by\" = ",
     );
-    let row = sql.bind(user_id).clone().one(connection).await?;
+    sql.bind(user_id).push(" UNION ALL SELECT \"file_size\" FROM \"imports\" WHERE \"user_id\" = ").bind(user_id);
+    let row = sql.push(") AS files").clone().one(connection).await?;
     let used: i64 = row.map_or(Ok(0), |row| row.try_get("", "used"))?;
     Ok(Some(StorageUse { used: u64::try_from(used).unwrap_or(0), limit }))
 }
@@ -36,7 +38,7 @@ async fn use_in(state: &State, connection: &Connection, user_id: i64) -> Result<
 ///
 /// # Errors
 /// 422 under `file` that names the limit, the use and the size.
-pub(super) async fn check(context: &Context<'_>, size: u64) -> Result<()> {
+pub(crate) async fn check(context: &Context<'_>, size: u64) -> Result<()> {
     let Some(user_id) = context.caller().user_id else { return Ok(()) };
     match use_in(context.state(), context.db(), user_id).await? {
         Some(StorageUse { used, limit }) if used.saturating_add(size) > limit => {
@@ -50,7 +52,7 @@ pub(super) async fn check(context: &Context<'_>, size: u64) -> Result<()> {
 
 /// [`check`] in the transaction that creates the attachment. Uploads of one user wait for each other here, so that
 /// together they keep to the limit. SQLite has one writer anyway.
-pub(super) async fn check_exactly(context: &Context<'_>, size: u64) -> Result<()> {
+pub(crate) async fn check_exactly(context: &Context<'_>, size: u64) -> Result<()> {
     let state = context.state();
     if state.extension::<Storage>()?.user_limit().is_none() {
         return Ok(());

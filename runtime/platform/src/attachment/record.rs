@@ -54,6 +54,7 @@ pub fn route() -> Route {
     route.hooks.computed = Some(computed);
     route.hooks.scope = Some(access::scope);
     route.is_attached = true;
+    route.receives_file = true;
     route
 }
 

@@ -81,7 +81,7 @@ impl Drop for Spool {
 }
 
 /// A random UUID.
-pub(super) fn new_uuid() -> Result<Uuid> {
+pub(crate) fn new_uuid() -> Result<Uuid> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(Error::internal)?;
     Ok(uuid::Builder::from_random_bytes(bytes).into_uuid())

@@ -10,17 +10,20 @@ use sea_orm::Value;
 use serde_json::Map;
 use uuid::Uuid;
 
-use super::multipart::{self, ReceivedFile, UploadForm};
+use super::multipart::{self, Expected, ReceivedFile, UploadForm};
 use super::spool::new_uuid;
 use super::storage::{ObjectKind, Storage};
 use super::thumbnail::{ImageInspection, MAX_PIXELS, Thumb};
-use super::{access, pending_deletion, quota, record};
+use super::{MAX_FILE_BYTES, access, pending_deletion, quota, record};
 use charter_core::catalog::Entry;
 use charter_core::error::{Error, FieldErrors, Result};
 use charter_core::ops::Context;
 use charter_core::ops::idempotency::{Execution, Key};
 use charter_core::ops::{Body, Changes, Transaction, attachable, create_drafted, read_input};
 use charter_core::resource::Resource as _;
+
+/// The form of an upload.
+const FORM: Expected = Expected { name: "attachment", max_file_bytes: MAX_FILE_BYTES };
 
 /// The streamed body of an upload.
 pub struct Upload<'a> {
@@ -35,7 +38,8 @@ pub struct Upload<'a> {
 /// before it can be recognized.
 pub async fn upload(context: &Context<'_>, upload: Upload<'_>, mut key: Option<Key>) -> Result<Execution> {
     let state = context.state();
-    let form = multipart::read(state.extension::<Storage>()?, upload, state.request_timeout, key.is_some()).await?;
+    let storage = state.extension::<Storage>()?;
+    let form = multipart::read(storage, upload, FORM, state.request_timeout, key.is_some()).await?;
     if let Some(key) = &mut key {
         add_fingerprint(key, &form);
         if let Some(reply) = key.find_reply(context).await? {
@@ -49,7 +53,7 @@ pub async fn upload(context: &Context<'_>, upload: Upload<'_>, mut key: Option<K
 
 /// Adds names, values and file content to the fingerprint of the request. The order of parts and the boundary are left
 /// out, because a client that resends a form may change them.
-fn add_fingerprint(key: &mut Key, form: &UploadForm) {
+pub(crate) fn add_fingerprint(key: &mut Key, form: &UploadForm) {
     let mut fields: Vec<&(String, String)> = form.fields.iter().collect();
     fields.sort_by_key(|(name, _)| name);
     for (name, value) in fields {

@@ -25,7 +25,7 @@ use crate::panel::format::labels;
 use crate::panel::record::action;
 use crate::panel::request::PanelRequest;
 use crate::panel::target::Target;
-use crate::panel::{layout, redirect, url};
+use crate::panel::{import, layout, redirect, url};
 use crate::server::Response;
 use charter_core::error::Result;
 use charter_core::meta::{ActionOn, FieldMeta, Operation};
@@ -227,6 +227,7 @@ impl ListPage<'_> {
                 a .button href=(trash::url(&target.collection())) { "Deleted" }
             }
             @if !shows_trash && request.may(entry, Operation::Create) {
+                @if let Some(url) = import::upload_url(request, entry) { a .button href=(url) { "Import" } }
                 a .button.primary href={ (target.collection()) "/new" } data-new { "New " (labels::singular(entry.meta)) }
             }
         };

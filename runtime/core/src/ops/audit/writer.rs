@@ -66,14 +66,15 @@ async fn insert(context: &Context<'_>, entity_type: &str, action: &str, id: i64,
 }
 
 /// Values of an entry besides action and resource, each with its column name in a batch statement: record, user, token,
-/// request, client address, diff and time.
-pub fn entry_values(context: &Context<'_>, id: i64, diff: &[u8]) -> [(&'static str, Value); 7] {
+/// request, client address, import, diff and time.
+pub fn entry_values(context: &Context<'_>, id: i64, diff: &[u8]) -> [(&'static str, Value); 8] {
     [
         ("charter_record", id.into()),
         ("charter_user", context.caller().user_id.into()),
         ("charter_token", context.caller().token_id.into()),
         ("charter_request", context.request_id().map(str::to_string).into()),
         ("charter_address", context.client_address().map(|address| address.to_string()).into()),
+        ("charter_import", context.import_id().into()),
         ("charter_changes", String::from_utf8_lossy(diff).into_owned().into()),
         ("charter_entered_at", context.now().trunc_subsecs(0).into()),
     ]
@@ -81,14 +82,14 @@ pub fn entry_values(context: &Context<'_>, id: i64, diff: &[u8]) -> [(&'static s
 
 /// Writes `INSERT INTO "audit_entries" (...) SELECT ...`, which a `FROM` clause may follow. `values` has an operand for
 /// each of [`entry_values`].
-pub fn write_insert(sql: &mut Sql, entity_type: &str, action: &str, values: [Operand<'_>; 7]) {
+pub fn write_insert(sql: &mut Sql, entity_type: &str, action: &str, values: [Operand<'_>; 8]) {
     sql.push(
         "INSERT INTO \"audit_entries\" (\"action\", \"entity_type\", \"record_id\", \"user_id\", \"token_id\", \
-         \"request_id\", \"address\", \"changes\", \"created_at\") SELECT ",
+         \"request_id\", \"address\", \"import_id\", \"changes\", \"created_at\") SELECT ",
     );
-    let [record, user, token, request, address, changes, at] = values;
+    let [record, user, token, request, address, import, changes, at] = values;
     sql.bind(action).push(", ").bind(entity_type);
-    for operand in [record, user, token, request, address, changes] {
+    for operand in [record, user, token, request, address, import, changes] {
         sql.push(", ").operand(operand);
     }
     // Already JSON text: the cast avoids parsing it here.

@@ -1,5 +1,6 @@
 //! Reads a request body by a resource's metadata: rejects unknown fields, parses every value and collects every error.
 
+pub mod batch_references;
 pub mod body;
 pub mod changeset;
 pub mod custom_fields;
@@ -145,7 +146,7 @@ pub fn complete(entry: &Entry, context: &Context<'_>, definitions: &[Definition]
 }
 
 /// True if clients may write the field.
-fn is_writable(field: &FieldMeta) -> bool {
+pub fn is_writable(field: &FieldMeta) -> bool {
     !matches!(field.kind, Kind::Derived { .. })
         && matches!(field.access, Access::Writable | Access::Immutable | Access::WriteOnly | Access::Secret)
 }

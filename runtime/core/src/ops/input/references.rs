@@ -80,17 +80,11 @@ async fn check_field(context: &Context<'_>, field: &FieldMeta, value: &Value, er
     let catalog = context.catalog();
     match field.kind {
         Kind::Ref { resource } if !exists(context, catalog.linked(resource), "id", value.clone()).await? => {
-            errors.add(field.name, format!("does not refer to an existing {}", label(catalog, resource)));
+            add_missing_record(errors, catalog, field, resource);
         }
         Kind::RefList { resource } => {
             let missing = missing(context, catalog.linked(resource), value).await?;
-            if !missing.is_empty() {
-                let missing: Vec<String> = missing.iter().map(ToString::to_string).collect();
-                errors.add(
-                    field.name,
-                    format!("does not refer to an existing {}: {}", label(catalog, resource), missing.join(", ")),
-                );
-            }
+            add_missing_records(errors, catalog, field, resource, &missing);
         }
         _ => {}
     }
@@ -98,10 +92,41 @@ async fn check_field(context: &Context<'_>, field: &FieldMeta, value: &Value, er
         if let Rule::Exists { resource, field: other } = rule
             && !exists(context, catalog.linked(resource), other, value.clone()).await?
         {
-            errors.add(field.name, format!("is not the {other} of any {}", label(catalog, resource)));
+            add_missing_value(errors, catalog, field, resource, other);
         }
     }
     Ok(())
+}
+
+/// Adds the error of a reference to a record that the caller cannot see.
+pub(super) fn add_missing_record(errors: &mut FieldErrors, catalog: &Catalog, field: &FieldMeta, resource: &str) {
+    errors.add(field.name, format!("does not refer to an existing {}", label(catalog, resource)));
+}
+
+/// Adds the error of a list of references with these ids of records that the caller cannot see, if there are any.
+pub(super) fn add_missing_records(
+    errors: &mut FieldErrors,
+    catalog: &Catalog,
+    field: &FieldMeta,
+    resource: &str,
+    missing: &[i64],
+) {
+    if !missing.is_empty() {
+        let missing: Vec<String> = missing.iter().map(ToString::to_string).collect();
+        let label = label(catalog, resource);
+        errors.add(field.name, format!("does not refer to an existing {label}: {}", missing.join(", ")));
+    }
+}
+
+/// Adds the error of an `exists` rule.
+pub(super) fn add_missing_value(
+    errors: &mut FieldErrors,
+    catalog: &Catalog,
+    field: &FieldMeta,
+    resource: &str,
+    other: &str,
+) {
+    errors.add(field.name, format!("is not the {other} of any {}", label(catalog, resource)));
 }
 
 async fn exists(context: &Context<'_>, target: &Entry, field: &str, value: Value) -> Result<bool> {
@@ -199,7 +224,7 @@ async fn missing(context: &Context<'_>, target: &Entry, value: &Value) -> Result
 }
 
 /// A soft-deleted record does not conflict with a unique value.
-fn write_not_deleted(sql: &mut Sql, meta: &ResourceMeta) {
+pub(super) fn write_not_deleted(sql: &mut Sql, meta: &ResourceMeta) {
     if meta.soft_delete {
         sql.push(" AND t.\"deleted_at\" IS NULL");
     }
@@ -207,6 +232,40 @@ fn write_not_deleted(sql: &mut Sql, meta: &ResourceMeta) {
 
 /// Checks polymorphic references: type and id are set together and refer to a record.
 async fn check_polymorphic(context: &Context<'_>, changes: &mut Changes) -> Result<()> {
+    for reference in polymorphic_references(context.catalog(), changes)? {
+        let found = match reference.target {
+            Some(target) => exists(context, target, "id", reference.id.clone()).await?,
+            None => false,
+        };
+        if !found {
+            reference.add_missing(&mut changes.errors);
+        }
+    }
+    Ok(())
+}
+
+/// A polymorphic reference that a write sets.
+pub(super) struct PolymorphicReference<'c> {
+    field: &'static str,
+    type_name: String,
+    /// `None` if no resource has the type.
+    pub target: Option<&'c Entry>,
+    pub id: Value,
+}
+
+impl PolymorphicReference<'_> {
+    /// Adds the error of a record that the caller cannot see.
+    pub(super) fn add_missing(&self, errors: &mut FieldErrors) {
+        errors.add(self.field, format!("does not refer to an existing {}", self.type_name));
+    }
+}
+
+/// The polymorphic references that a write sets. Adds an error for each of which only one half is there.
+pub(super) fn polymorphic_references<'c>(
+    catalog: &'c Catalog,
+    changes: &mut Changes,
+) -> Result<Vec<PolymorphicReference<'c>>> {
+    let mut references = Vec::new();
     for field in changes.meta.fields {
         let Kind::PolymorphicRef { type_field } = field.kind else { continue };
         let states = [field.name, type_field].map(|name| (changes.get(name).is_some(), changes.errors.contains(name)));
@@ -218,19 +277,14 @@ async fn check_polymorphic(context: &Context<'_>, changes: &mut Changes) -> Resu
             (None, None) => {}
             (Some(_), None) => changes.errors.add(field.name, format!("is required with {type_field}")),
             (None, Some(_)) => changes.errors.add(type_field, format!("is required with {}", field.name)),
-            (Some(Value::String(Some(name))), Some(id)) => {
-                let found = match context.catalog().by_type(&name) {
-                    Some(target) => exists(context, target, "id", id).await?,
-                    None => false,
-                };
-                if !found {
-                    changes.errors.add(field.name, format!("does not refer to an existing {name}"));
-                }
+            (Some(Value::String(Some(type_name))), Some(id)) => {
+                let target = catalog.by_type(&type_name);
+                references.push(PolymorphicReference { field: field.name, type_name, target, id });
             }
             _ => return Err(Error::internal(format!("`{type_field}` is not text"))),
         }
     }
-    Ok(())
+    Ok(references)
 }
 
 /// Checks that no other record, except deleted ones, has the same values. A set with a null is not compared, as in SQL.
@@ -254,7 +308,7 @@ async fn check_unique(
 }
 
 /// The values of a set after the write; `None` if one is null.
-fn set_values(changes: &Changes, set: &[&'static str]) -> Result<Option<Vec<Value>>> {
+pub(crate) fn set_values(changes: &Changes, set: &[&'static str]) -> Result<Option<Vec<Value>>> {
     set.iter().map(|name| changes.current(name)).collect()
 }
 

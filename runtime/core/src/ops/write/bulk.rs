@@ -41,7 +41,7 @@ const METHODS: [BulkMethod; 4] = [
 
 /// True if a resource has a bulk path. An upload is not JSON, and attachments are changed through their records.
 pub fn is_served(entry: &Entry) -> bool {
-    !entry.meta.singleton && !entry.is_attached() && methods(entry).next().is_some()
+    !entry.meta.singleton && !entry.receives_file() && methods(entry).next().is_some()
 }
 
 /// The methods of a resource.

@@ -89,7 +89,7 @@ async fn finish(
     Ok(WriteResult { created: Some(id), ..WriteResult::of(entry, &record, changes) })
 }
 
-async fn definitions(context: &Context<'_>, entry: &Entry) -> Result<Vec<Definition>> {
+pub(super) async fn definitions(context: &Context<'_>, entry: &Entry) -> Result<Vec<Definition>> {
     match entry.meta.custom_fields {
         true => custom_field::load(context.db(), entry.meta.plural).await,
         false => Ok(Vec::new()),
@@ -102,13 +102,19 @@ pub async fn check(context: &Context<'_>, entry: &Entry, id: Option<i64>, change
     check_without_database(context, changes)?;
     references::check(context, changes, id.as_slice()).await?;
     embedded::check(context, changes, id).await?;
+    run_hooks(context, entry, changes).await?;
+    std::mem::take(&mut changes.errors).into_result()
+}
+
+/// Runs the `check` hook, and `before_save` if there are no errors.
+pub(super) async fn run_hooks(context: &Context<'_>, entry: &Entry, changes: &mut Changes) -> Result<()> {
     if let Some(hook) = context.route(entry).hooks.check {
         hooks::save(context, entry, ("check", hook), changes).await?;
     }
     if let (true, Some(hook)) = (changes.errors.is_empty(), context.route(entry).hooks.before_save) {
         hooks::save(context, entry, ("before_save", hook), changes).await?;
     }
-    std::mem::take(&mut changes.errors).into_result()
+    Ok(())
 }
 
 /// Checks the rules that need no query.
