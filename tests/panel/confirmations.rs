@@ -130,7 +130,7 @@ async fn deletion_that_references_forbid_has_no_button_and_links_to_them(server:
     question.says("<a href=\"/products?q[product_group_id_eq]=1\">2 products</a></strong> refer to it.");
     assert!(!question.text.contains("for good"), "{}", question.text);
     panel.submit("/product_groups/1/delete", &[]).await.status(409).says("Other records still refer to this record");
-    // A caller who may not read products is told that some refer to it, and not how many.
+    // A caller who may not read products learns that some refer to it, and not how many.
     let mut other = user_with(&server, &["product_groups:read", "product_groups:write"]).await;
     other.get("/product_groups/1/delete").await.status(200).says("Products that you may not see</strong> refer to it.");
 }

@@ -19,7 +19,7 @@ pub const MAX_COUNTED: i64 = 1_000;
 /// The verb of a deletion. The verb of an action is its name.
 pub const DELETE: &str = "delete";
 
-/// What happens to records or other things because of an operation.
+/// Effect of an operation on records or other things.
 #[derive(Debug, Clone, Copy)]
 pub struct Consequence {
     /// Up to [`MAX_COUNTED`] + 1; `None` if there are some, but the caller may not know how many.
@@ -30,7 +30,7 @@ pub struct Consequence {
     pub by: Option<&'static FieldMeta>,
 }
 
-/// What is counted.
+/// The things that are counted.
 #[derive(Debug, Clone, Copy)]
 pub enum Subject {
     Records(&'static ResourceMeta),
@@ -38,7 +38,7 @@ pub enum Subject {
     Named(&'static str, &'static str),
 }
 
-/// What happens, as the rest of a sentence after the subject: `ends`, `end`. `{it}` stands for the records of the
+/// The effect as the rest of a sentence after the subject: `ends`, `end`. `{it}` stands for the records of the
 /// operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Effect {
