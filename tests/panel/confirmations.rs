@@ -23,6 +23,7 @@ on_both!(
     revoked_token_says_which_webhooks_it_disables,
     deleted_custom_field_says_how_many_records_lose_their_value,
     counts_end_at_a_thousand,
+    deletion_of_several_records_says_what_belongs_to_all_of_them,
     question_is_refused_without_the_right_and_for_hidden_records,
     cancel_leads_back_to_local_pages_only,
 );
@@ -129,7 +130,7 @@ async fn deletion_that_references_forbid_has_no_button_and_links_to_them(server:
     question.says("<a href=\"/products?q[product_group_id_eq]=1\">2 products</a></strong> refer to it.");
     assert!(!question.text.contains("for good"), "{}", question.text);
     panel.submit("/product_groups/1/delete", &[]).await.status(409).says("Other records still refer to this record");
-    // A caller who may not read products is told that some refer to it, and not how many.
+    // A caller who may not read products learns that some refer to it, and not how many.
     let mut other = user_with(&server, &["product_groups:read", "product_groups:write"]).await;
     other.get("/product_groups/1/delete").await.status(200).says("Products that you may not see</strong> refer to it.");
 }
@@ -260,6 +261,26 @@ async fn deleted_custom_field_says_how_many_records_lose_their_value(server: Ser
     let mut panel = signed_in(&server, &json!({ "id": 1 })).await;
     let question = panel.get("/custom_fields/1/delete").await;
     question.status(200).says("<strong>2 products</strong> no longer show their values.");
+}
+
+async fn deletion_of_several_records_says_what_belongs_to_all_of_them(server: Server) {
+    let client = server.admin();
+    for name in ["Ada", "Eve"] {
+        let member = client.post("/members", json!({ "name": name })).await.created("member");
+        attach(&server, &member, "note.txt", "Minutes of the meeting.").await;
+    }
+    client.post("/product_groups", json!({ "name": "Lights" })).await.created("product_group");
+    client.post("/products", json!({ "name": "Lamp", "product_group_id": 1 })).await.created("product");
+    let mut panel = signed_in(&server, &json!({ "id": 1 })).await;
+    let page = panel.submit("/members/bulk", &[("_step", "delete"), ("id", "1"), ("id", "2")]).await;
+    page.status(200).says("<strong>2 files</strong> are deleted, too.").says("Delete 2 members for good");
+    let page = panel.submit("/members/bulk", &[("_step", "delete"), ("_all", "1"), ("_query", "")]).await;
+    page.status(200).says("<strong>2 files</strong> are deleted, too.");
+    let page = panel.submit("/product_groups/bulk", &[("_step", "delete"), ("_all", "1"), ("_query", "")]).await;
+    page.status(200).says("Records that others refer to stay").says("Delete 1 product group for good");
+    let page = panel.submit("/product_groups/bulk", &[("_step", "delete"), ("id", "1")]).await;
+    page.status(200).says("1 product group cannot be deleted.").says(">1 product</a></strong> refers to it.");
+    assert!(!page.text.contains("for good"), "{}", page.text);
 }
 
 async fn counts_end_at_a_thousand(server: Server) {

@@ -232,7 +232,8 @@ async fn user_without_roles_sees_no_record_in_the_panel(server: Server) {
     for path in &paths {
         let page = panel.get(path).await;
         assert!(page.status < 500, "{path}: {}", page.text);
-        if page.text.contains(MARK) {
+        // The form of the theme repeats the address of the page.
+        if page.text.replace(&format!("q={MARK}"), "").contains(MARK) {
             shown.push(path);
         }
     }

@@ -16,9 +16,18 @@ const ID_FIELD: &str = "attachable_id";
 
 /// Condition for the records that are attached to one record. `entry` is their resource, `target` that of the record.
 pub fn attached_to(entry: &Entry, target: &Entry, id: i64) -> Result<Condition> {
+    attached_to_any(entry, target, &[id])
+}
+
+/// Condition for the records that are attached to one of several records.
+pub(super) fn attached_to_any(entry: &Entry, target: &Entry, ids: &[i64]) -> Result<Condition> {
     let field = |name: &str| entry.field(name).ok_or_else(|| Error::internal(format!("`{name}` is not a field")));
     let of_type = Condition::equals(field(TYPE_FIELD)?, target.meta.type_name);
-    Ok(of_type.and(Condition::equals(field(ID_FIELD)?, id)))
+    let field = field(ID_FIELD)?;
+    Ok(of_type.and(match ids {
+        [id] => Condition::equals(field, *id),
+        ids => Condition::is_one_of(field, ids),
+    }))
 }
 
 /// Finds an attachable resource by type name or singular name, ignoring case.

@@ -1,8 +1,6 @@
 //! Consequences of an operation beyond its own records, in bounded counts: what ends, what is deleted or hidden, and what
 //! forbids it. The panel shows them before it runs the operation.
 
-use sea_orm::Value;
-
 use super::attached_records;
 use super::hooks::RunningHook;
 use super::visibility::{permitted, present};
@@ -12,9 +10,8 @@ use crate::db::{Dialect, Sql};
 use crate::error::Result;
 use crate::meta::{FieldMeta, Kind, ResourceMeta};
 use crate::ops::{Access, Context};
-use crate::query::condition::Test;
 use crate::query::{Condition, write_condition};
-use crate::record::{Source, write_from};
+use crate::record::write_from;
 
 /// Counting stops one beyond this number, which then stands for "more than".
 pub const MAX_COUNTED: i64 = 1_000;
@@ -22,7 +19,7 @@ pub const MAX_COUNTED: i64 = 1_000;
 /// The verb of a deletion. The verb of an action is its name.
 pub const DELETE: &str = "delete";
 
-/// What happens to records or other things because of an operation.
+/// Effect of an operation on records or other things.
 #[derive(Debug, Clone, Copy)]
 pub struct Consequence {
     /// Up to [`MAX_COUNTED`] + 1; `None` if there are some, but the caller may not know how many.
@@ -33,7 +30,7 @@ pub struct Consequence {
     pub by: Option<&'static FieldMeta>,
 }
 
-/// What is counted.
+/// The things that are counted.
 #[derive(Debug, Clone, Copy)]
 pub enum Subject {
     Records(&'static ResourceMeta),
@@ -41,7 +38,7 @@ pub enum Subject {
     Named(&'static str, &'static str),
 }
 
-/// What happens, as the rest of a sentence after the subject: `ends`, `end`. `{it}` stands for the records of the
+/// The effect as the rest of a sentence after the subject: `ends`, `end`. `{it}` stands for the records of the
 /// operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Effect {
@@ -143,10 +140,7 @@ async fn of_deletion(context: &Context<'_>, entry: &Entry, ids: &[i64], found: &
         && !entry.meta.soft_delete
         && let Some(attached) = context.catalog().attached()
     {
-        let mut files = 0;
-        for id in ids {
-            files += count(context, attached, &attached_records::attached_to(attached, entry, *id)?).await?;
-        }
+        let files = count(context, attached, &attached_records::attached_to_any(attached, entry, ids)?).await?;
         found.extend(Counted::of(files, true).affects(Subject::Named("file", "files"), Effect::DELETED));
     }
     Ok(())
@@ -154,7 +148,7 @@ async fn of_deletion(context: &Context<'_>, entry: &Entry, ids: &[i64], found: &
 
 /// The condition that a record refers to one of these by a field; `None` for another field.
 fn referring(entry: &Entry, field: &'static FieldMeta, other: &Entry, ids: &[i64]) -> Option<Condition> {
-    let is_one = || Condition::test(Source::own(field), Test::In { values: big_integers(ids), negated: false });
+    let is_one = || Condition::is_one_of(field, ids);
     match field.kind {
         Kind::Ref { resource } if resource == entry.meta.name => Some(is_one()),
         Kind::RefList { resource } if resource == entry.meta.name => {
@@ -168,10 +162,6 @@ fn referring(entry: &Entry, field: &'static FieldMeta, other: &Entry, ids: &[i64
         }
         _ => None,
     }
-}
-
-fn big_integers(ids: &[i64]) -> Vec<Value> {
-    ids.iter().map(|id| (*id).into()).collect()
 }
 
 /// Counts the records of a resource for which a condition holds, as far as the caller may know them.

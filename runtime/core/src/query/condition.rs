@@ -131,6 +131,12 @@ impl Condition {
         Condition::test(Source::own(field), Test::Compare(Comparison::Equal, value.into()))
     }
 
+    /// A field of the record has one of these ids.
+    pub fn is_one_of(field: &'static FieldMeta, ids: &[i64]) -> Condition {
+        let values = ids.iter().map(|id| (*id).into()).collect();
+        Condition::test(Source::own(field), Test::In { values, negated: false })
+    }
+
     pub fn test(source: Source, test: Test) -> Condition {
         Condition::Test { target: Target::Column(source), test }
     }

@@ -1,20 +1,18 @@
 //! Consequences of deleting and deactivating users, deleting roles and revoking tokens, for the page that asks first.
 
+use sea_orm::QuerySelect;
 use sea_orm::entity::prelude::*;
-use sea_orm::{QuerySelect, Value};
 
 use super::session::{IDLE_TIMEOUT, MAX_LIFETIME};
 use super::user;
 use charter_core::catalog::Entry;
 use charter_core::error::Result;
-use charter_core::meta::{FieldMeta, Kind};
+use charter_core::meta::Kind;
 use charter_core::ops::Context;
 use charter_core::ops::consequences::{
     Consequence, Counted, DELETE, Effect, Subject, begin_count, count_visible, finish_count,
 };
 use charter_core::query::Condition;
-use charter_core::query::condition::Test;
-use charter_core::record::Source;
 use charter_core::resource::Resource;
 
 const REJECTED: Effect = Effect::new("is rejected from then on", "are rejected from then on");
@@ -54,7 +52,7 @@ pub(super) async fn of_users(context: &Context<'_>, verb: &str, ids: &[i64]) -> 
         {
             let views = context.catalog().get("custom_view")?;
             let (Some(field), Some(of)) = (views.field("visibility"), views.field("user_id")) else { continue };
-            let condition = Condition::equals(field, visibility).and(is_one_of(of, ids));
+            let condition = Condition::equals(field, visibility).and(Condition::is_one_of(of, ids));
             let views_found = count_visible(context, views, condition).await?;
             found.extend(views_found.affects(Subject::Records(views.meta), effect));
         }
@@ -113,17 +111,12 @@ async fn of_owned(
 ) -> Result<Vec<Consequence>> {
     let entry: &Entry = context.catalog().get(resource)?;
     let Some(field) = entry.field(by) else { return Ok(Vec::new()) };
-    let mut condition = is_one_of(field, ids);
+    let mut condition = Condition::is_one_of(field, ids);
     if let (true, Some(active)) = (effect == DISABLED, entry.field("is_active")) {
         condition = condition.and(Condition::equals(active, true));
     }
     let owned = count_visible(context, entry, condition).await?;
     Ok(owned.affects(Subject::Records(entry.meta), effect).collect())
-}
-
-fn is_one_of(field: &'static FieldMeta, ids: &[i64]) -> Condition {
-    let values: Vec<Value> = ids.iter().map(|id| (*id).into()).collect();
-    Condition::test(Source::own(field), Test::In { values, negated: false })
 }
 
 /// The sessions of users that have not expired.

@@ -18,6 +18,7 @@ use crate::panel::url;
 use charter_core::db::Sql;
 use charter_core::error::{Error, Result};
 use charter_core::meta::ResourceMeta;
+use charter_core::ops::consequences::MAX_COUNTED;
 use charter_core::query::{Pair, decode};
 
 /// Records in a batch, which is one request and one transaction: the API's largest page.
@@ -100,6 +101,28 @@ impl BulkJob {
         job.sample = body[target.entry.meta.plural].as_array().cloned().unwrap_or_default();
         job.progress.total = body["meta"]["total"].as_i64().unwrap_or_default();
         Ok(job)
+    }
+
+    /// The ids of all matching records; none if there are more than counts go to.
+    ///
+    /// # Errors
+    /// Those of the list.
+    pub(crate) async fn ids(&self, request: &PanelRequest<'_>, target: &Target<'_>) -> Result<Vec<i64>> {
+        let (mut ids, mut cursor) = (Vec::new(), String::new());
+        if self.progress.total > MAX_COUNTED {
+            return Ok(ids);
+        }
+        let size = BATCH_RECORDS.to_string();
+        loop {
+            let parameters = [("fields", "id"), ("per_page", size.as_str()), ("cursor", cursor.as_str())];
+            let body = request.get_json(&self.list_path(target, "id", &parameters)).await?;
+            let found = body[target.entry.meta.plural].as_array().into_iter().flatten();
+            ids.extend(found.filter_map(|record| record["id"].as_i64()));
+            match body["meta"]["next_cursor"].as_str() {
+                Some(next) if ids.len() <= MAX_COUNTED as usize => cursor = next.to_string(),
+                _ => return Ok(ids),
+            }
+        }
     }
 
     /// The path of the API's list with a sort order and further parameters.

@@ -22,7 +22,7 @@ use job::BulkJob;
 
 /// Records that can be selected by their checkboxes: the largest page.
 const MAX_SELECTED: usize = 100;
-/// What was done to the records, as a part of the result.
+/// The change of the records, as a word of the result.
 const CHANGED: &str = "changed";
 const DELETED: &str = "deleted";
 

@@ -34,14 +34,16 @@ impl BulkRequest<'_> {
         }
         let records = self.load_records("").await?;
         let (entry, found) = (self.target.entry, self.count_found(&records));
-        let consequences = match &self.selection {
-            Selection::Ids(_) => {
-                let ids: Vec<i64> = records.iter().filter_map(|record| record["id"].as_i64()).collect();
-                consequences(&self.request.context(), entry, DELETE, &ids).await?
-            }
-            // Each record is deleted on its own, and one that others refer to stays.
-            Selection::AllMatching(_) => Vec::new(),
+        let ids: Vec<i64> = match &self.selection {
+            Selection::Ids(_) => records.iter().filter_map(|record| record["id"].as_i64()).collect(),
+            Selection::AllMatching(job) => job.ids(self.request, self.target).await?,
         };
+        let mut consequences = consequences(&self.request.context(), entry, DELETE, &ids).await?;
+        // Each record of a job is deleted on its own, and one that others refer to stays.
+        let is_job = matches!(self.selection, Selection::AllMatching(_));
+        let some_stay = is_job && (ids.is_empty() || confirmation::forbids(&consequences)) && !entry.meta.soft_delete;
+        consequences.retain(|consequence| !is_job || !consequence.effect.forbids);
+        let only = records.first().filter(|_| found == 1).and_then(|record| record["id"].as_i64());
         let is_forbidden = confirmation::forbids(&consequences);
         let button = format!("Delete {}{}", self.count_label(), if entry.meta.soft_delete { "" } else { " for good" });
         let content = html! {
@@ -50,8 +52,9 @@ impl BulkRequest<'_> {
                     p { strong { (self.request.locale.numbers.records(entry.meta, found)) " will be deleted" } (self.atomicity_note(found))
                         @if !entry.meta.soft_delete { " This cannot be undone." } }
                 }
-                (confirmation::render(self.request, (entry, None), &consequences))
+                (confirmation::render(self.request, (entry, only), &consequences))
                 @if is_forbidden { p { "Change or delete them first." } }
+                @if some_stay { p { "Records that others refer to stay, and the result says which." } }
             }
             (self.render_conditions().await?)
             (self.name_list(&records))

@@ -71,7 +71,7 @@ fn happens(entry: &Entry, noun: &str, name: &str) -> String {
     }
 }
 
-/// What remains possible after a deletion.
+/// The way back after a deletion.
 pub(in crate::panel) fn afterwards(entry: &Entry) -> &'static str {
     match entry.meta.soft_delete {
         true => "It is removed from all lists, and can be restored.",

@@ -15,7 +15,7 @@ pub(super) use sentences::{forbids, render};
 pub(super) struct Question<'q> {
     pub trail: Vec<(String, String)>,
     pub title: &'q str,
-    /// What will happen.
+    /// The consequences in sentences.
     pub content: &'q Markup,
     /// Hidden inputs of the form.
     pub inputs: &'q Markup,

@@ -21,7 +21,7 @@ pub(in crate::panel) fn render(
     (entry, id): (&Entry, Option<i64>),
     consequences: &[Consequence],
 ) -> Markup {
-    // What forbids the operation is all that counts then.
+    // A forbidden operation has no other effects.
     let is_shown = |consequence: &&Consequence| consequence.effect.forbids || !forbids(consequences);
     let mut effects: Vec<Effect> = Vec::new();
     for consequence in consequences.iter().filter(is_shown) {

@@ -27,7 +27,7 @@ const MAX_TEXT_CHARS: usize = 120;
 /// Requests of one offer, each with its id.
 pub(in crate::panel) const MAX_REQUESTS: usize = 20;
 
-/// What a form with the button "Undo" undoes.
+/// The requests that a form with the button "Undo" undoes.
 #[derive(Debug, Serialize, Deserialize)]
 pub(in crate::panel) struct Offer {
     session: String,

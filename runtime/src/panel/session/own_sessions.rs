@@ -63,7 +63,7 @@ pub(super) async fn render(request: &PanelRequest<'_>) -> Result<Markup> {
     })
 }
 
-/// What a change of the password or the second factor does to the other sessions of the user.
+/// The effect of a new password or second factor on the other sessions of the user.
 pub(super) async fn others_end(request: &PanelRequest<'_>) -> Result<String> {
     let others = own_sessions::list(request.state, &request.user).await?.iter().filter(|one| !one.is_current).count();
     Ok(match others {

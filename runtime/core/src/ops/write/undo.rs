@@ -1,6 +1,8 @@
 //! Undo of the caller's own requests, from the audit log: an update sets the old values back, and a soft deletion is
 //! restored. A record that something else changed since stays as it is.
 
+use std::collections::HashMap;
+
 use chrono::{DateTime, Utc};
 use serde_json::{Map, Value};
 
@@ -54,13 +56,21 @@ struct Recorded {
 /// # Errors
 /// 403 if the caller may not update or restore records; when the database fails.
 pub async fn undo(context: &Context<'_>, entry: &Entry, requests: Requests<'_>) -> Result<Undone> {
-    let mut undone = Undone::default();
+    let (mut undone, mut records) = (Undone::default(), HashMap::new());
     let recorded = read(context, entry, requests).await?;
     for batch in recorded.chunks(BATCH_RECORDS) {
         let transaction = Transaction::begin(context.state()).await?;
         let within = context.in_transaction(&transaction);
         for change in batch {
-            match transaction.attempt(undo_one(&within, entry, change)).await? {
+            // A hook can change a record again in the same request. Its last change decides about all of them.
+            let is_later_undone = records.get(&change.record_id).copied();
+            if is_later_undone == Some(false) {
+                continue;
+            }
+            let result = transaction.attempt(undo_one(&within, entry, change, is_later_undone.is_some())).await?;
+            records.insert(change.record_id, matches!(result, Ok(true)));
+            match result {
+                Ok(true) if is_later_undone.is_some() => {}
                 Ok(true) => undone.done.push(change.record_id),
                 Ok(false) | Err(Error::NotFound) => undone.changed_since.push(change.record_id),
                 Err(error) => undone.rejected.push((change.record_id, error)),
@@ -101,8 +111,8 @@ async fn read(context: &Context<'_>, entry: &Entry, requests: Requests<'_>) -> R
     Ok(recorded)
 }
 
-/// Undoes one change. Returns false if another one followed it.
-async fn undo_one(context: &Context<'_>, entry: &Entry, change: &Recorded) -> Result<bool> {
+/// Undoes one change. Returns false if another one followed it, unless that is undone already.
+async fn undo_one(context: &Context<'_>, entry: &Entry, change: &Recorded, is_later_undone: bool) -> Result<bool> {
     let (id, always, conditions) = (change.record_id, Condition::always, Preconditions::default());
     let operation = match change.is_deletion {
         true => RouteOperation::Restore,
@@ -116,7 +126,7 @@ async fn undo_one(context: &Context<'_>, entry: &Entry, change: &Recorded) -> Re
     if !change.is_deletion {
         lock(context, entry, id, always(), &conditions).await?;
     }
-    if !is_latest(context, entry, change).await? {
+    if !is_later_undone && !is_latest(context, entry, change).await? {
         return Ok(false);
     }
     if change.is_deletion {
