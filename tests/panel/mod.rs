@@ -24,6 +24,7 @@ mod pictures;
 mod records;
 mod references;
 mod related_rows;
+mod relative_filters;
 mod saved_view_form;
 mod second_factor;
 mod sessions;

@@ -307,7 +307,7 @@ async fn pages_of_a_cursor_keep_the_time_of_the_first_page(specimens: Specimens)
         }
         assert_eq!(found.len(), expected, "{name}: {found:?}");
         if name == "q[bought_on_eq]" {
-            assert_eq!(ids(&client, &[(name, value)]).await, [0; 0], "a request without a cursor resolves it anew");
+            assert_eq!(ids(&client, &[(name, value)]).await, [0; 0], "a request without a cursor resolves it again");
             client.list("/specimens", &[(name, "tomorrow"), ("cursor", &cursor)]).await.invalid("cursor");
         }
     }
