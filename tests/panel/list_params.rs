@@ -93,11 +93,10 @@ async fn conditions_are_described_with_the_logic_that_the_api_applies(server: Se
 /// Conditions of the form are combined with it.
 async fn a_condition_without_inputs_stays_active_and_is_shown_as_a_parameter(server: Server) {
     let client = server.admin();
-    client.post("/product_groups", json!({ "name": "Lights" })).await.created("product_group");
-    for (name, group) in [("Lamp", json!(1)), ("Lantern", json!(null))] {
-        client.post("/products", json!({ "name": name, "product_group_id": group })).await.created("product");
+    for (name, sku) in [("Lamp", json!("Lights")), ("Lantern", json!(null))] {
+        client.post("/products", json!({ "name": name, "sku": sku })).await.created("product");
     }
-    let group = json!({ "field": "product_group.name", "predicate": "eq", "value": "Lights", "logic": "and" });
+    let group = json!({ "field": "sku_or_barcode", "predicate": "eq", "value": "Lights", "logic": "and" });
     let named = json!({ "field": "name", "predicate": "cont", "value": "la", "logic": "and" });
     let filters = json!([named, group]).to_string();
     let mut panel = signed_in(&server, &json!({ "id": 1 })).await;

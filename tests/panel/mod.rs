@@ -27,6 +27,7 @@ mod reachability;
 mod records;
 mod references;
 mod related_rows;
+mod relative_filters;
 mod saved_view_form;
 mod search;
 mod second_factor;

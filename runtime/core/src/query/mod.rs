@@ -36,7 +36,7 @@ pub use plan::{
     Order, Plan, Planner, too_many_values,
 };
 pub use predicate_test::max_elements;
-pub use relative::{DATE_PATTERN, RelativeTime, TIMESTAMP_PATTERN, WORDS};
+pub use relative::{DATE_PATTERN, RelativeTime, RelativeUnit, TIMESTAMP_PATTERN, WORDS};
 pub use relative_condition::{ME, RelativeTo, mentions_time, refers_to_user};
 pub use request::{Pair, Request, Term, Values, decode};
 pub use resolve::{allows, include_names, is_filterable};

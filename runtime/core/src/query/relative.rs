@@ -19,16 +19,16 @@ use crate::calendar::{Offsets, Period};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RelativeTime {
     /// A calendar period, by its distance from the current one.
-    Period(Unit, i64),
+    Period(RelativeUnit, i64),
     /// The day at a distance from today.
-    Day(Unit, i64),
+    Day(RelativeUnit, i64),
     /// An instant, in minutes from now.
     Instant(i64),
 }
 
-/// Unit of a calendar period.
+/// RelativeUnit of a calendar period.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unit {
+pub enum RelativeUnit {
     Day,
     Week,
     Month,
@@ -76,9 +76,9 @@ impl RelativeTime {
         let word = text.trim().to_ascii_lowercase();
         match word.as_str() {
             "now" => return Some(RelativeTime::Instant(0)),
-            "today" => return Some(RelativeTime::Period(Unit::Day, 0)),
-            "yesterday" => return Some(RelativeTime::Period(Unit::Day, -1)),
-            "tomorrow" => return Some(RelativeTime::Period(Unit::Day, 1)),
+            "today" => return Some(RelativeTime::Period(RelativeUnit::Day, 0)),
+            "yesterday" => return Some(RelativeTime::Period(RelativeUnit::Day, -1)),
+            "tomorrow" => return Some(RelativeTime::Period(RelativeUnit::Day, 1)),
             _ => {}
         }
         if let Some((which, unit)) = word.split_once('_') {
@@ -88,7 +88,7 @@ impl RelativeTime {
                 "next" => 1,
                 _ => return None,
             };
-            return Some(RelativeTime::Period(Unit::from_word(unit)?, distance));
+            return Some(RelativeTime::Period(RelativeUnit::from_word(unit)?, distance));
         }
         let (sign, offset) = match word.strip_prefix('-') {
             Some(rest) => (-1, rest),
@@ -98,10 +98,10 @@ impl RelativeTime {
         let (digits, unit) = offset.split_at(end);
         let number = sign * digits.parse::<i64>().ok()?;
         Some(match unit {
-            "d" => RelativeTime::Day(Unit::Day, number),
-            "w" => RelativeTime::Day(Unit::Week, number),
-            "mo" => RelativeTime::Day(Unit::Month, number),
-            "y" => RelativeTime::Day(Unit::Year, number),
+            "d" => RelativeTime::Day(RelativeUnit::Day, number),
+            "w" => RelativeTime::Day(RelativeUnit::Week, number),
+            "mo" => RelativeTime::Day(RelativeUnit::Month, number),
+            "y" => RelativeTime::Day(RelativeUnit::Year, number),
             "h" => RelativeTime::Instant(number * 60),
             "min" => RelativeTime::Instant(number),
             _ => return None,
@@ -129,10 +129,10 @@ impl RelativeTime {
     /// If they are out of range.
     pub fn days(self, today: NaiveDate) -> Result<(NaiveDate, NaiveDate), String> {
         let days = match self {
-            RelativeTime::Instant(_) => Unit::Day.shift(today, 0).zip(Unit::Day.shift(today, 1)),
+            RelativeTime::Instant(_) => RelativeUnit::Day.shift(today, 0).zip(RelativeUnit::Day.shift(today, 1)),
             RelativeTime::Day(unit, number) => {
                 let day = unit.shift(today, number);
-                day.zip(day.and_then(|day| Unit::Day.shift(day, 1)))
+                day.zip(day.and_then(|day| RelativeUnit::Day.shift(day, 1)))
             }
             RelativeTime::Period(unit, distance) => {
                 let start = unit.shift(unit.start(today), distance);
@@ -148,13 +148,13 @@ fn is_in_range(year: i32) -> bool {
     (1..=9999).contains(&year)
 }
 
-impl Unit {
-    fn from_word(word: &str) -> Option<Unit> {
+impl RelativeUnit {
+    fn from_word(word: &str) -> Option<RelativeUnit> {
         Some(match word {
-            "week" => Unit::Week,
-            "month" => Unit::Month,
-            "quarter" => Unit::Quarter,
-            "year" => Unit::Year,
+            "week" => RelativeUnit::Week,
+            "month" => RelativeUnit::Month,
+            "quarter" => RelativeUnit::Quarter,
+            "year" => RelativeUnit::Year,
             _ => return None,
         })
     }
@@ -162,11 +162,13 @@ impl Unit {
     /// The first day of the period with this day.
     fn start(self, day: NaiveDate) -> NaiveDate {
         match self {
-            Unit::Day => day,
-            Unit::Week => Period::Week.start(day),
-            Unit::Month => Period::Month.start(day),
-            Unit::Quarter => day.with_day(1).and_then(|day| day.with_month0(day.month0() / 3 * 3)).unwrap_or(day),
-            Unit::Year => Period::Year.start(day),
+            RelativeUnit::Day => day,
+            RelativeUnit::Week => Period::Week.start(day),
+            RelativeUnit::Month => Period::Month.start(day),
+            RelativeUnit::Quarter => {
+                day.with_day(1).and_then(|day| day.with_month0(day.month0() / 3 * 3)).unwrap_or(day)
+            }
+            RelativeUnit::Year => Period::Year.start(day),
         }
     }
 
@@ -181,11 +183,11 @@ impl Unit {
             if number < 0 { day.checked_sub_months(months) } else { day.checked_add_months(months) }
         };
         match self {
-            Unit::Day => by_days(number.unsigned_abs()),
-            Unit::Week => by_days(number.unsigned_abs() * 7),
-            Unit::Month => by_months(1),
-            Unit::Quarter => by_months(3),
-            Unit::Year => by_months(12),
+            RelativeUnit::Day => by_days(number.unsigned_abs()),
+            RelativeUnit::Week => by_days(number.unsigned_abs() * 7),
+            RelativeUnit::Month => by_months(1),
+            RelativeUnit::Quarter => by_months(3),
+            RelativeUnit::Year => by_months(12),
         }
     }
 }

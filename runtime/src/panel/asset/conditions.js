@@ -18,7 +18,7 @@ export function fitField(condition) {
 
 /** The entered values, each with its title. */
 function enteredValues(holder) {
-  const filled = $$('[name]', holder).filter((one) => one.value && (one.type !== 'checkbox' || one.checked));
+  const filled = $$('[name]:not([data-word])', holder).filter((one) => one.value && (one.type !== 'checkbox' || one.checked));
   return filled.map((one) => {
     const title = one.closest('label')?.textContent.trim() ?? $('[role="combobox"]', one.closest('.reference') ?? one)?.value;
     return { value: one.value, title: title ?? one.value };
@@ -67,6 +67,25 @@ export function fitValue(condition) {
   input.setAttribute('aria-label', label);
   holder.replaceChildren(input);
   offerSuggestions(input);
+  if (reads === 'value' && field?.words) holder.append(wordSelect(field, name, label));
+}
+
+/** Makes the select of the relative values of a field. */
+function wordSelect(field, name, label) {
+  const made = document.createElement('select');
+  made.name = name.replace(/value$/, 'word');
+  made.dataset.word = '';
+  made.setAttribute('aria-label', label.replace(/^Value/, 'Relative value'));
+  made.append(option('', 'Exact value', ''), ...field.words.map(([word, wordLabel]) => option(word, wordLabel)));
+  return made;
+}
+
+/** Clears the exact value when a relative one is chosen, and the other way around. */
+export function keepOneValue(changed) {
+  const holder = changed.closest('[data-value]');
+  const isWord = changed.matches('[data-word]');
+  if (!changed.value) return;
+  for (const other of $$(isWord ? 'input' : '[data-word]', holder)) other.value = '';
 }
 
 /** Makes a checkbox for each choice, or for each chosen record with an input to add another. */
@@ -117,6 +136,7 @@ export function removeCondition(condition) {
 function clear(condition) {
   $('[data-field]', condition).value = '';
   $('[data-predicate]', condition).value = '';
+  $('.error', condition)?.remove();
   const holder = $('[data-value]', condition);
   holder.replaceChildren();
   holder.dataset.of = '-';

@@ -1,7 +1,7 @@
 // Scripts of the panel's pages. Pages work without them, except uploads and copying.
 
 import { $, $$, apiFetch, csrfToken, showStatus } from './page.js';
-import { addCondition, fitField, fitValue, removeCondition } from './conditions.js';
+import { addCondition, fitField, fitValue, keepOneValue, removeCondition } from './conditions.js';
 import { offerPasskey } from './passkey.js';
 import { offerSuggestions, resolveReferences } from './reference.js';
 import { offerRows } from './rows.js';
@@ -165,6 +165,7 @@ document.addEventListener('change', (event) => {
   const at = event.target;
   if (at.matches('[data-field]')) fitField(at.closest('[data-condition]'));
   else if (at.matches('[data-predicate]')) fitValue(at.closest('[data-condition]'));
+  else if (at.matches('[data-value] input, [data-word]')) keepOneValue(at);
   else if (at.matches('[data-all]')) {
     $$('input[name="id"]', at.form).forEach((one) => { one.checked = at.checked; });
     showSelection(at.form);

@@ -11,7 +11,7 @@ use crate::panel::display_name::DisplayNames;
 use crate::panel::format::labels;
 use crate::panel::format::money::NumberFormat;
 use crate::panel::list::params::ListParams;
-use crate::panel::list::{columns, filter_form};
+use crate::panel::list::{filter_form, related_columns};
 use crate::panel::request::PanelRequest;
 use crate::panel::target::Target;
 use crate::panel::url;
@@ -82,7 +82,7 @@ impl BulkJob {
         query: &str,
         progress: Option<&str>,
     ) -> Result<BulkJob> {
-        let columns = columns::load(request, target.entry).await?;
+        let columns = related_columns::load(request, target.entry).await?;
         let params = ListParams::parse(decode(query)?, &columns, request.locale.zone)?;
         let mut job = BulkJob { query: query.into(), params, sample: Vec::new(), progress: Progress::default() };
         if let Some(text) = progress {
@@ -157,7 +157,7 @@ impl BulkJob {
 
     /// The conditions in words.
     pub(crate) async fn render_conditions(&self, request: &PanelRequest<'_>, target: &Target<'_>) -> Result<Markup> {
-        let columns = columns::load(request, target.entry).await?;
+        let columns = related_columns::load(request, target.entry).await?;
         let display_names = DisplayNames::load_for_filters(request, &self.params.rows, &columns).await?;
         Ok(html! {
             @if !self.params.rows.is_empty() || self.params.search.is_some() || self.params.view_id.is_some() || self.params.raw_conditions().next().is_some() {

@@ -77,7 +77,8 @@ pub(crate) fn inputs(name: &str, columns: &[Column], chosen: &[&str], focused_ar
         // A stored column that no longer exists is kept.
         column.map_or_else(|| labels::from_name(name), |column| column.label.clone())
     };
-    let others = columns.iter().map(|column| column.name.as_str()).filter(|name| !chosen.contains(name));
+    let others = columns.iter().filter(|column| !column.is_related());
+    let others = others.map(|column| column.name.as_str()).filter(|name| !chosen.contains(name));
     let all = chosen.iter().map(|name| (*name, true)).chain(others.map(|name| (name, false)));
     html! {
         // Enter presses the first button of a form, which must not be an arrow.

@@ -32,7 +32,12 @@ pub(crate) struct Column {
 }
 
 impl Column {
-    fn with_script_json(self, catalog: &Catalog) -> Column {
+    /// Returns true for a field of a referred record, which lists are filtered by and do not show.
+    pub(crate) fn is_related(&self) -> bool {
+        self.custom_field.is_none() && self.name.contains('.')
+    }
+
+    pub(super) fn with_script_json(self, catalog: &Catalog) -> Column {
         Column { script_json: filter_form::column_json(catalog, &self), ..self }
     }
 }
@@ -95,7 +100,7 @@ fn is_column(field: &FieldMeta) -> bool {
     field.shown != Shown::Never && field.kind != Kind::CustomFields
 }
 
-fn of_field(catalog: &Catalog, entry: &Entry, field: &'static FieldMeta) -> Column {
+pub(super) fn of_field(catalog: &Catalog, entry: &Entry, field: &'static FieldMeta) -> Column {
     let kind = value::kind_of(entry, field);
     let predicates = match is_filterable(field) {
         true => Predicate::ALL.iter().copied().filter(|asked| allows(field, *asked, kind)).collect(),

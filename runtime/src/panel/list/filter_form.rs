@@ -7,13 +7,13 @@ use super::columns::Column;
 use super::filter_row::{FilterRow, LOGIC_WORDS};
 use super::params::ListParams;
 use crate::panel::display_name::DisplayNames;
-use crate::panel::format::labels;
+use crate::panel::format::{labels, relative};
 use crate::panel::record::{choices, input};
 use crate::panel::request::PanelRequest;
 use crate::panel::target::Target;
 use charter_core::catalog::Catalog;
 use charter_core::meta::Kind;
-use charter_core::query::{Pair, Predicate, read_boolean};
+use charter_core::query::{Pair, Predicate, Reads, read_boolean};
 
 /// The words for a predicate, between the label of a field and a value of this kind.
 pub(crate) fn predicate_label(predicate: Predicate, kind: Kind) -> &'static str {
@@ -96,7 +96,7 @@ pub(crate) fn render(
     columns: &[Column],
     display_names: &DisplayNames,
 ) -> Markup {
-    let rest = ListParams { rows: Vec::new(), page: None, ..params.clone() };
+    let rest = ListParams { rows: Vec::new(), incomplete: Vec::new(), page: None, ..params.clone() };
     // With a saved view `filters` and `q[...]` differ. The form remembers which conditions came from `filters`.
     let from_filters = params.rows.iter().filter(|row| row.is_from_filters).count();
     html! {
@@ -104,7 +104,7 @@ pub(crate) fn render(
             input type="hidden" name="apply" value="1";
             (hidden_inputs(&rest.pairs()))
             @if from_filters > 0 && params.view_id.is_some() { input type="hidden" name="listed" value=(from_filters); }
-            (inputs(request, &params.rows, columns, display_names))
+            (inputs(request, &params.rows, &params.incomplete, columns, display_names))
             div .buttons {
                 button .primary { "Apply" }
                 button type="button" data-add-condition { "Add condition" }
@@ -114,10 +114,11 @@ pub(crate) fn render(
     }
 }
 
-/// The inputs of these conditions and a blank one, with the columns as JSON for the scripts.
+/// The inputs of these conditions, of the incomplete ones and of a blank one, with the columns as JSON for the scripts.
 pub(crate) fn inputs(
     request: &PanelRequest<'_>,
     rows: &[FilterRow],
+    incomplete: &[FilterRow],
     columns: &[Column],
     display_names: &DisplayNames,
 ) -> Markup {
@@ -126,7 +127,7 @@ pub(crate) fn inputs(
         FilterRow { logic: "and".into(), field: empty(), predicate: empty(), value: empty(), is_from_filters: false };
     html! {
         ol .conditions {
-            @for (index, row) in rows.iter().chain([&blank]).enumerate() { (condition_inputs(request, index, row, columns, display_names)) }
+            @for (index, row) in rows.iter().chain(incomplete).chain([&blank]).enumerate() { (condition_inputs(request, index, row, columns, display_names)) }
         }
         script type="application/json" #filter-fields { (maud::PreEscaped(columns_json(request, columns))) }
     }
@@ -144,6 +145,10 @@ fn condition_inputs(
     let predicates = column.map_or(&all, |column| &column.predicates);
     let kind = column.map_or(Kind::Text, |column| column.kind);
     let number = index + 1;
+    let reads_value = Predicate::from_name(&row.predicate).is_some_and(|predicate| predicate.reads() == Reads::Value);
+    let is_word = reads_value && column.is_some_and(|column| relative::label(column, &row.value).is_some());
+    let without_word = FilterRow { value: String::new(), ..row.clone() };
+    let exact = if is_word { &without_word } else { row };
     html! {
         li .condition data-condition {
             select name={ "f" (index) ".logic" } aria-label={ "Operator of condition " (number) } {
@@ -163,10 +168,40 @@ fn condition_inputs(
                 }
             }
             div .value data-value data-of=[column.map(|column| format!("{} {}", column.name, reads_of(row)))] {
-                (input::condition_value(request, &format!("f{index}.value"), column, row, &format!("Value of condition {number}"), display_names))
+                (input::condition_value(request, &format!("f{index}.value"), column, exact, &format!("Value of condition {number}"), display_names))
+                @if let (Some(column), true) = (column, reads_value) { (word_select(index, column, &row.value)) }
             }
             button type="button" .quiet data-remove aria-label={ "Remove condition " (number) } { "×" }
+            @if let Some(missing) = missing(row) { p .error { (missing) } }
         }
+    }
+}
+
+/// The relative values of a column, such as "today", instead of an exact value.
+fn word_select(index: usize, column: &Column, value: &str) -> Markup {
+    let mut words = relative::choices(column);
+    if words.is_empty() {
+        return Markup::default();
+    }
+    let is_known = words.iter().any(|(word, _)| word.eq_ignore_ascii_case(value));
+    if let Some(label) = relative::label(column, value).filter(|_| !is_known) {
+        words.push((value.to_string(), label));
+    }
+    html! {
+        select name={ "f" (index) ".word" } aria-label={ "Relative value of condition " (index + 1) } data-word {
+            option value="" { "Exact value" }
+            @for (word, label) in &words { option value=(word) selected[word.eq_ignore_ascii_case(value)] { (label) } }
+        }
+    }
+}
+
+/// The error of an incomplete condition. The blank one at the end has none.
+fn missing(row: &FilterRow) -> Option<&'static str> {
+    match (row.field.is_empty(), row.value.trim().is_empty()) {
+        _ if row.is_complete() => None,
+        (true, true) => None,
+        (true, false) => Some("Choose a field"),
+        (false, _) => Some("Enter a value"),
     }
 }
 
@@ -206,6 +241,7 @@ pub(crate) fn column_json(catalog: &Catalog, column: &Column) -> String {
         "input": input::script_type(column.kind),
         "predicates": column.predicates.iter().map(predicate).collect::<Vec<_>>(),
         "choices": choices::for_column(catalog, column),
+        "words": Some(relative::choices(column)).filter(|words| !words.is_empty()),
     });
     let mut json = json.to_string().replace('<', "\\u003c");
     json.pop();

@@ -67,6 +67,12 @@ impl FilterRow {
         if switch && self.value.trim().is_empty() { "true".into() } else { self.value.clone() }
     }
 
+    /// Returns true if the condition has a field, and a value if its predicate reads one.
+    pub(crate) fn is_complete(&self) -> bool {
+        let is_switch = Predicate::from_name(&self.predicate).is_some_and(Predicate::is_switch);
+        !self.field.is_empty() && (is_switch || !self.value.trim().is_empty())
+    }
+
     /// Returns true if the filter form preserves the condition: it offers the field and the predicate, it does not drop
     /// or trim the value, and a timestamp is not ambiguous in the time zone.
     fn is_editable(&self, index: usize, columns: &[Column], zone: chrono_tz::Tz) -> bool {

@@ -3,8 +3,10 @@
 pub(super) mod column_picker;
 pub(super) mod columns;
 pub(super) mod filter_form;
+pub(super) mod filter_inputs;
 pub(super) mod filter_row;
 pub(super) mod params;
+pub(super) mod related_columns;
 pub(super) mod response;
 pub(super) mod saved_view_form;
 pub(super) mod saved_views;
@@ -46,17 +48,23 @@ const CHART_RECORDS: &str = "100";
 pub(super) async fn show(request: &PanelRequest<'_>, target: &Target<'_>) -> Result<Response> {
     let entry = target.entry;
     let all = columns::load(request, entry).await?;
-    let deleted_at =
-        trash::deleted_at_field(entry).filter(|_| trash::is_requested(&request.raw.query_pairs().unwrap_or_default()));
+    let pairs = request.raw.query_pairs()?;
+    let deleted_at = trash::deleted_at_field(entry).filter(|_| trash::is_requested(&pairs));
     let columns = match deleted_at {
         Some(field) => Cow::Owned([&all[..], &[columns::deleted_at(request, entry, field)]].concat()),
         None => Cow::Borrowed(&all[..]),
     };
-    let mut params = ListParams::parse(request.raw.query_pairs()?, &columns, request.locale.zone)?;
+    let filter_columns = match related_columns::are_needed(&pairs) {
+        true => Cow::Owned([&columns[..], &related_columns::of(request, entry)].concat()),
+        false => Cow::Borrowed(&columns[..]),
+    };
+    let mut params = ListParams::parse(pairs, &filter_columns, request.locale.zone)?;
     if params.needs_redirect {
         // After an arrow button, the column picker is open and the button focused.
         let canonical = ListParams { needs_redirect: false, page: None, ..params };
-        let Some(arrow) = &canonical.pressed_arrow else { return Ok(redirect(&canonical.page_url(target))) };
+        let Some(arrow) = &canonical.pressed_arrow else {
+            return Ok(redirect(&toolbar::url_after_form(target, &canonical)));
+        };
         return Ok(redirect(&format!(
             "{}#{}",
             toolbar::url_with_open_tool(target, &canonical, Tool::Columns),
@@ -94,7 +102,7 @@ pub(super) async fn show(request: &PanelRequest<'_>, target: &Target<'_>) -> Res
         target,
         parents: &parents,
         params: &params,
-        columns: &columns,
+        columns: &filter_columns,
         shown: &shown,
         views: &views,
         charts,
@@ -102,7 +110,7 @@ pub(super) async fn show(request: &PanelRequest<'_>, target: &Target<'_>) -> Res
     };
     let view_conditions = views.conditions();
     let mut display_names =
-        DisplayNames::load_for_filters(request, view_conditions.iter().chain(&params.rows), &columns).await?;
+        DisplayNames::load_for_filters(request, view_conditions.iter().chain(&params.rows), &filter_columns).await?;
     if !response.is_success() {
         if !response.status.is_client_error() || [403, 404].contains(&response.status.as_u16()) {
             return Err(response.error());
@@ -127,6 +135,7 @@ struct ListPage<'l> {
     target: &'l Target<'l>,
     parents: &'l [(String, String)],
     params: &'l ListParams,
+    /// All columns, and those of referred records, which are for conditions only.
     columns: &'l [Column],
     shown: &'l [&'l Column],
     views: &'l SavedViews,

@@ -6,15 +6,15 @@ use serde_json::{Value, json};
 
 use super::column_picker::ColumnMove;
 use super::columns::Column;
-use super::filter_row::{self, FilterRow, LOGIC_WORDS};
+use super::filter_inputs::{self, INCOMPLETE, parse_filter_input};
+use super::filter_row::{self, FilterRow};
 use super::toolbar::Tool;
 use super::trash;
-use crate::panel::format::datetime;
 use crate::panel::target::Target;
 use crate::panel::url;
 use charter_core::error::{Error, Result};
-use charter_core::meta::{FieldMeta, Kind};
-use charter_core::query::{Pair, Predicate, Reads};
+use charter_core::meta::FieldMeta;
+use charter_core::query::{Pair, Predicate};
 
 /// The parsed query parameters of a list page.
 #[derive(Debug, Clone, Default)]
@@ -22,6 +22,8 @@ pub(crate) struct ListParams {
     pub rows: Vec<FilterRow>,
     /// The text of the search box.
     pub search: Option<String>,
+    /// Conditions of the filter form without a field or a value. They do not apply; the form shows them again.
+    pub incomplete: Vec<FilterRow>,
     pub sort: Option<String>,
     pub page: Option<String>,
     pub per_page: Option<String>,
@@ -75,6 +77,7 @@ impl ListParams {
                 TOTALS => params.shows_totals = !blank,
                 // An invalid id becomes 0, for which the API reports that the view does not exist.
                 "view_id" => params.view_id = Some(value.trim().parse().unwrap_or_default()),
+                INCOMPLETE => params.incomplete = filter_inputs::read_incomplete(&value),
                 // The last one wins, as in the API.
                 "filters" => filters = Some(value),
                 _ if name.starts_with("q[") && blank => params.needs_redirect = true,
@@ -102,7 +105,7 @@ impl ListParams {
                 None => params.passthrough.push(Pair { name: "filters".into(), value: text }),
             }
         }
-        params.add_form_rows(form_parts, from_filters, columns, zone);
+        filter_inputs::add_rows(&mut params, form_parts, from_filters, columns, zone);
         if let Some(columns) = &mut params.columns {
             columns.retain(|name| !name.is_empty());
             for column_move in moves.iter().filter_map(ColumnMove::from_pair) {
@@ -110,7 +113,7 @@ impl ListParams {
                 params.pressed_arrow = Some(column_move.arrow_id());
             }
         }
-        if params.rows.len() > MAX_CONDITIONS {
+        if params.rows.len() + params.incomplete.len() > MAX_CONDITIONS {
             return Err(Error::Malformed(format!("The URL has more than {MAX_CONDITIONS} conditions.")));
         }
         Ok(params)
@@ -126,53 +129,6 @@ impl ListParams {
             }
             None => self.rows.push(row),
         }
-    }
-
-    /// Adds the conditions of the filter form, without incomplete ones. The first `from_filters` came from the
-    /// parameter `filters`. A part is the number of the condition, the name of the input and its value.
-    fn add_form_rows(
-        &mut self,
-        mut parts: Vec<(usize, &str, String)>,
-        from_filters: usize,
-        columns: &[Column],
-        zone: chrono_tz::Tz,
-    ) {
-        parts.sort_by_key(|(number, ..)| *number);
-        let numbers: Vec<usize> = parts.iter().map(|(number, ..)| *number).collect();
-        let mut done: Option<usize> = None;
-        for number in numbers {
-            if done == Some(number) {
-                continue;
-            }
-            done = Some(number);
-            let part = |name: &str| {
-                let mut found = parts.iter().filter(|(of, part, _)| *of == number && *part == name);
-                found.next_back().map(|(.., value)| value.clone()).unwrap_or_default()
-            };
-            let (field, predicate) = (part("field"), part("predicate"));
-            let Some(known) = Predicate::from_name(&predicate) else { continue };
-            let mut value = match known.reads() {
-                // One checkbox for each element.
-                Reads::List => {
-                    let all = parts.iter().filter(|(of, part, _)| *of == number && *part == "value");
-                    let all = all.flat_map(|(.., text)| text.split(',').map(str::trim));
-                    all.filter(|element| !element.is_empty()).collect::<Vec<_>>().join(",")
-                }
-                _ => part("value"),
-            };
-            if field.is_empty() || (value.trim().is_empty() && !known.is_switch()) {
-                continue;
-            }
-            let is_time = columns.iter().any(|c| c.name == field && matches!(c.kind, Kind::Timestamp { .. }));
-            if is_time && !known.is_switch() {
-                value =
-                    value.split(',').map(|time| datetime::from_input(zone, time.trim())).collect::<Vec<_>>().join(",");
-            }
-            let logic = Some(part("logic")).filter(|logic| LOGIC_WORDS.contains(&logic.as_str()));
-            let logic = logic.unwrap_or_else(|| "and".into());
-            self.rows.push(FilterRow { logic, field, predicate, value, is_from_filters: number < from_filters });
-        }
-        self.rows = filter_row::normalize_first(std::mem::take(&mut self.rows));
     }
 
     /// The number of leading conditions that are written as `filters`: those that came from it; all of them if the
@@ -272,19 +228,7 @@ impl ListParams {
 const TOTALS: &str = "totals";
 
 /// Conditions in a URL, and in the filter form: twice as many as the API accepts.
-const MAX_CONDITIONS: usize = 100;
-
-/// Returns true if a form field is an input of the filter form.
-pub(crate) fn is_filter_input(name: &str) -> bool {
-    parse_filter_input(name).is_some()
-}
-
-/// The number of the condition and the part: `(3, "value")` for `f3.value`.
-fn parse_filter_input(name: &str) -> Option<(usize, &'static str)> {
-    let (number, part) = name.strip_prefix('f')?.split_once('.')?;
-    let part = ["logic", "field", "predicate", "value"].into_iter().find(|known| *known == part)?;
-    Some((number.parse().ok().filter(|number| *number < MAX_CONDITIONS)?, part))
-}
+pub(super) const MAX_CONDITIONS: usize = 100;
 
 #[cfg(test)]
 mod tests;

@@ -6,8 +6,10 @@ use serde_json::{Value, json};
 use super::column_picker::{self, ColumnMove};
 use super::columns::{self, Column};
 use super::filter_form;
-use super::filter_row::{are_editable, from_json};
-use super::params::{ListParams, is_filter_input};
+use super::filter_inputs::is_filter_input;
+use super::filter_row::{FilterRow, are_editable, from_json, to_json};
+use super::params::ListParams;
+use super::related_columns;
 use crate::panel::display_name::DisplayNames;
 use crate::panel::format::labels;
 use crate::panel::record::choices::Choice;
@@ -69,7 +71,7 @@ impl SavedViewInputs {
             let conditions = html! { input type="hidden" name={ (FILTERS) "[json]" } value="[]"; p .faint { "The conditions are loaded with the columns." } };
             return Ok(is_new.then_some(SavedViewInputs { columns, conditions: Some(conditions), sort_column: None }));
         };
-        let all_columns = columns::load(request, list).await?;
+        let all_columns = related_columns::load(request, list).await?;
         let names: Vec<String> = match &record[COLUMNS] {
             Value::Array(names) => names.iter().filter_map(|name| Some(name.as_str()?.to_string())).collect(),
             Value::String(names) => names.split(',').map(String::from).collect(),
@@ -143,13 +145,14 @@ async fn condition_inputs(request: &PanelRequest<'_>, columns: &[Column], filter
         filters => filters.clone(),
     };
     let Some(rows) = from_json(&filters) else { return Ok(None) };
+    let (rows, incomplete): (Vec<FilterRow>, Vec<FilterRow>) = rows.into_iter().partition(FilterRow::is_complete);
     if !are_editable(&rows, columns, request.locale.zone) {
         return Ok(None);
     }
     let display_names = DisplayNames::load_for_filters(request, &rows, columns).await?;
     Ok(Some(html! {
         input type="hidden" name=(ORIGINAL_FILTERS_INPUT) value=(filters);
-        (filter_form::inputs(request, &rows, columns, &display_names))
+        (filter_form::inputs(request, &rows, &incomplete, columns, &display_names))
         div .buttons { button type="button" data-add-condition { "Add condition" } }
     }))
 }
@@ -199,10 +202,13 @@ pub(crate) async fn decode(
     let filters = match value(ORIGINAL_FILTERS_INPUT) {
         None => None,
         Some(original) => {
-            let params = ListParams::parse(filter_pairs, &columns::load(request, list).await?, request.locale.zone)?;
+            let params =
+                ListParams::parse(filter_pairs, &related_columns::load(request, list).await?, request.locale.zone)?;
             let original = serde_json::from_str(original).ok();
-            let unchanged = original.filter(|original| from_json(original).is_some_and(|rows| rows == params.rows));
-            Some(unchanged.unwrap_or_else(|| params.filters_json()))
+            // The API rejects incomplete conditions, and the form shows them again.
+            let rows = [&params.rows[..], &params.incomplete].concat();
+            let unchanged = original.filter(|original| from_json(original).is_some_and(|before| before == rows));
+            Some(unchanged.unwrap_or_else(|| to_json(&rows)))
         }
     };
     Ok((rest, Some(DecodedView { columns, filters, plural: list.meta.plural.to_string() })))

@@ -6,9 +6,10 @@ use maud::{Markup, html};
 use salvo::http::StatusCode;
 use serde_json::{Value, json};
 
-use super::columns::{self, Column};
+use super::columns::Column;
 use super::filter_row::{FilterRow, from_json};
 use super::params::ListParams;
+use super::related_columns;
 use crate::panel::format::labels;
 use crate::panel::record::input;
 use crate::panel::request::{PanelRequest, form_value, if_match};
@@ -235,7 +236,7 @@ pub(crate) async fn save_or_clone(request: &PanelRequest<'_>, target: &Target<'_
         let id: i64 = id.parse().map_err(|_| Error::NotFound)?;
         request.send("POST", &format!("/custom_views/{id}/{CLONE}"), &[], None).await?
     } else {
-        let columns = columns::load(request, entry).await?;
+        let columns = related_columns::load(request, entry).await?;
         let query = sent("_query").unwrap_or_default();
         if query.len() > MAX_QUERY_BYTES {
             return Err(Error::Malformed("The URL of the list is too long.".into()));

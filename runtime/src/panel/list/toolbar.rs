@@ -3,7 +3,8 @@
 use maud::{Markup, html};
 
 use super::columns::Column;
-use super::filter_row::FilterRow;
+use super::filter_inputs::INCOMPLETE;
+use super::filter_row::{self, FilterRow};
 use super::params::ListParams;
 use super::saved_views::SavedViews;
 use super::{column_picker, filter_form};
@@ -11,6 +12,7 @@ use crate::panel::display_name::DisplayNames;
 use crate::panel::format::labels;
 use crate::panel::request::PanelRequest;
 use crate::panel::target::Target;
+use crate::panel::url;
 use charter_core::query::search_fields;
 
 /// A form above a list, loaded lazily: a closed tool is a link to the page with the tool open. A script fetches that
@@ -39,6 +41,15 @@ impl Tool {
 pub(super) fn url_with_open_tool(target: &Target<'_>, params: &ListParams, tool: Tool) -> String {
     let list = params.page_url(target);
     format!("{list}{}tool={}", if list.contains('?') { '&' } else { '?' }, tool.id())
+}
+
+/// The URL of the list after its form. The filter form is open if it has incomplete conditions.
+pub(super) fn url_after_form(target: &Target<'_>, params: &ListParams) -> String {
+    if params.incomplete.is_empty() {
+        return params.page_url(target);
+    }
+    let incomplete = filter_row::to_json(&params.incomplete).to_string();
+    format!("{}&{INCOMPLETE}={}", url_with_open_tool(target, params, Tool::Filter), url::encode(&incomplete))
 }
 
 /// The toolbar, and the active conditions with a link to remove each.

@@ -1,7 +1,7 @@
 //! Fixed choices of a field: enum values, codes, abilities, permissions, events.
 
 use crate::panel::display_name::DisplayNames;
-use crate::panel::format::{datetime, labels};
+use crate::panel::format::{datetime, labels, relative};
 use crate::panel::list::columns::Column;
 use crate::panel::list::filter_row::FilterRow;
 use crate::panel::request::PanelRequest;
@@ -111,6 +111,7 @@ pub(crate) fn describe_value(
     let kind = column.map_or(Kind::Text, |column| column.kind);
     let describe = |text: &str| {
         let choice = choices.iter().find(|(value, _)| value.eq_ignore_ascii_case(text)).map(|(_, label)| label.clone());
+        let choice = choice.or_else(|| relative::label(column?, text));
         let reference_or_time = || match kind {
             Kind::Ref { resource } => display_names.get(resource, text.parse().ok()?).map(String::from),
             Kind::Timestamp { .. } => datetime::format_timestamp(request.locale.zone, text),

@@ -1,5 +1,7 @@
 //! Tests of the query parameters of a list page.
 
+use charter_core::meta::Kind;
+
 use super::*;
 
 fn columns() -> Vec<Column> {
