@@ -9,7 +9,7 @@ use charter_runtime::db::{Dialect, Sql};
 use charter_runtime::online_indexes;
 use charter_runtime::ops::{Context, State};
 use charter_runtime::principal::Principal;
-use charter_runtime::query::{OrderBy, Planner, parse, write_condition};
+use charter_runtime::query::{OrderBy, Planner, RelativeTo, parse, write_condition};
 use serde_json::{Value, json};
 
 use super::ids;
@@ -139,6 +139,7 @@ async fn plan(state: &Arc<State>, query: &str) -> String {
         deleted: false,
         caller: &caller,
         visible: &|_| None,
+        relative_to: &RelativeTo::in_utc(state.clock.now(), None),
     };
     let plan = planner
         .plan(&parse(query).expect("a query"), Default::default())
