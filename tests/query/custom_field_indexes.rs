@@ -10,8 +10,6 @@ use charter_runtime::online_indexes;
 use charter_runtime::ops::{Context, State};
 use charter_runtime::principal::Principal;
 use charter_runtime::query::{OrderBy, Planner, RelativeTo, parse, write_condition};
-use chrono::Utc;
-use chrono_tz::Tz;
 use serde_json::{Value, json};
 
 use super::ids;
@@ -141,7 +139,7 @@ async fn plan(state: &Arc<State>, query: &str) -> String {
         deleted: false,
         caller: &caller,
         visible: &|_| None,
-        relative_to: &RelativeTo::new(Utc::now(), Tz::UTC, None),
+        relative_to: &RelativeTo::in_utc(state.clock.now(), None),
     };
     let plan = planner
         .plan(&parse(query).expect("a query"), Default::default())
