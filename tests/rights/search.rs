@@ -40,7 +40,7 @@ async fn search_finds_only_records_of_resources_that_the_role_may_list(server: S
         let nothing = nobody.list("/search", &[("q", text)]).await.ok();
         assert_eq!(nothing["data"], Value::Array(Vec::new()), "{path}");
     }
-    assert!(found > 10, "{found}");
+    assert!(found >= 10, "{found}");
 }
 
 async fn field_that_the_caller_may_not_read_is_not_searched(server: Gadgets) {

@@ -84,7 +84,8 @@ pub async fn statements(context: &Context<'_>, query: ListQuery<'_>) -> Result<V
     let source = TotalSource::of(query);
     let query = query.narrowed(context).await?;
     let ranges = query.keyset_ranges();
-    let slices = query.slices(&ranges, query.plan.per_page + 1);
+    // With a cursor, one more row shows whether there is a next page.
+    let slices = query.slices(&ranges, query.plan.per_page + i64::from(query.cursor.is_some()));
     let mut statements: Vec<Statement> = slices
         .into_iter()
         .map(|slice| Statement { reads: "rows", sql: select(context, query, &source, slice) })
