@@ -19,6 +19,7 @@ mod response;
 mod response_budget;
 mod sign_in_guard;
 mod state;
+mod upload;
 mod urlencoded_body;
 
 pub(crate) use authenticate::Identified;
