@@ -111,7 +111,7 @@ fn document_describes_all_fields_and_filters() {
                     && entry.meta.under.is_none_or(|under| under.field != field.name);
                 for (verb, operation) in [("Create", Operation::Create), ("Update", Operation::Update)] {
                     let fixed = verb == "Update" && field.access == Access::Immutable;
-                    let one = (entry.meta.singleton || entry.is_attached()) && verb == "Create";
+                    let one = (entry.meta.singleton || entry.receives_file()) && verb == "Create";
                     if entry.meta.operations.contains(&operation) && !one {
                         let property = &schema(&format!("{name}{verb}"))["properties"][field.name];
                         let given = property.is_object() && property["readOnly"] != true;

@@ -16,7 +16,7 @@ impl MigrationTrait for Migration {
                 bigint("user_id").nullable(),
                 string("entity_type", 64),
                 string("file_name", 255),
-                string("format", 16),
+                enumeration("format"),
                 bigint("file_size"),
                 uuid("file"),
                 string("digest", 64),

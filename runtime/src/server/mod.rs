@@ -21,6 +21,7 @@ mod response_budget;
 mod search;
 mod sign_in_guard;
 mod state;
+mod upload;
 mod urlencoded_body;
 
 pub(crate) use authenticate::Identified;

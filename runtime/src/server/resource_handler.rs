@@ -7,6 +7,7 @@ use salvo::{Request, async_trait};
 use sea_orm::QueryResult;
 
 use super::authenticate::{authenticate_with, charge};
+use super::upload::create_with_file;
 use super::{Handler, Response, begin_upload, client_address, headers, read_body, release_for_external_call};
 use crate::server::ServerState;
 use charter_core::catalog::Entry;
@@ -28,10 +29,8 @@ use charter_core::ops::write::bulk::Site;
 use charter_core::ops::write::{bulk, create, delete, fast_path, restore, update};
 use charter_core::ops::{RESTORE, StoredResponse, Transaction, attached_to, records, show, visibility};
 use charter_core::query::Condition;
-use charter_platform::attachment;
-use charter_platform::attachment::Storage;
+use charter_platform::attachment::{self, Storage};
 use charter_platform::auth::revalidate;
-use charter_platform::import;
 use charter_platform::view;
 
 /// The id of a singleton's only record.
@@ -131,12 +130,7 @@ impl ResourceEndpoint {
             false => None,
         };
         if let (true, RouteOperation::Operation(Operation::Create)) = (entry.receives_file(), method.call) {
-            let upload = begin_upload(request);
-            let execution = match entry.is_attached() {
-                true => attachment::upload(&context, upload, key).await?,
-                false => import::upload(&context, upload, key).await?,
-            };
-            return headers::execution_response(execution);
+            return create_with_file(&context, entry, begin_upload(request), key).await;
         }
         let mut key_body = None;
         if let Some(key) = &mut key {

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::{act, counts, finished, keyed, settled, total};
 use crate::support::{Server, on_both};
 
-on_both!(import_goes_on_where_a_worker_died, cancelled_run_goes_on);
+on_both!(import_continues_where_a_worker_died, cancelled_run_continues);
 
 /// A file with many rows.
 fn file(rows: usize) -> String {
@@ -13,7 +13,7 @@ fn file(rows: usize) -> String {
     std::iter::once("name,sku\n".to_string()).chain(lines).collect()
 }
 
-async fn import_goes_on_where_a_worker_died(server: Server) {
+async fn import_continues_where_a_worker_died(server: Server) {
     let admin = server.admin();
     let import = keyed(&admin, "products", "sku", &file(600)).await;
     finished(&admin, &import, "run").await;
@@ -29,7 +29,7 @@ async fn import_goes_on_where_a_worker_died(server: Server) {
     assert_eq!(total(&admin, &format!("/imports/{id}/rows")).await, 600);
 }
 
-async fn cancelled_run_goes_on(server: Server) {
+async fn cancelled_run_continues(server: Server) {
     let admin = server.admin();
     let import = keyed(&admin, "products", "sku", &file(1_000)).await;
     act(&admin, &import, "run").await.record("import");

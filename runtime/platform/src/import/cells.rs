@@ -2,7 +2,7 @@
 
 use charter_core::catalog::Catalog;
 use charter_core::error::FieldErrors;
-use charter_core::meta::{FieldMeta, Kind};
+use charter_core::meta::{Access, FieldMeta, Kind};
 use chrono::{LocalResult, NaiveDate, NaiveDateTime, SecondsFormat, TimeZone};
 use chrono_tz::Tz;
 use serde_json::value::RawValue;
@@ -64,13 +64,25 @@ impl CellReader<'_> {
                             if let (Target::Parent(_), Value::String(id)) = (target, &value) {
                                 body.parent = id.trim().parse().ok();
                             }
-                            fields.insert(field.name.into(), value);
+                            // A field that is not part of a body is set by the path alone.
+                            if field.access != Access::Internal {
+                                fields.insert(field.name.into(), value);
+                            }
                         }
                         Ok(Read::Json) => nested.push((field.name, text)),
                         Err(problem) => body.errors.add(field.name, problem),
                     }
                 }
             }
+        }
+        if let Some(under) = self
+            .plan
+            .entry
+            .meta
+            .under
+            .filter(|under| !is_update && body.parent.is_none() && !body.errors.contains(under.field))
+        {
+            body.errors.add(under.field, "is required");
         }
         if !custom.is_empty() {
             fields.insert("custom_fields".into(), custom.into());

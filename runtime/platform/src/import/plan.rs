@@ -18,7 +18,7 @@ const CUSTOM_PREFIX: &str = "cf.";
 /// The name of a column that is not imported, in the panel's select.
 pub const IGNORED: &str = "";
 
-/// What a column becomes.
+/// The target of a column.
 #[derive(Debug, Clone)]
 pub(super) enum Target {
     Ignored,

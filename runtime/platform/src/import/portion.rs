@@ -83,7 +83,7 @@ impl<'s> Portions<'s> {
     /// worker's.
     ///
     /// # Errors
-    /// What stops the import.
+    /// The reason that stops the import.
     pub(super) async fn process(&mut self, caller: &Principal, rows: Vec<Row>) -> Result<bool> {
         self.plan.check_rights(caller)?;
         if let Some((field, problem)) = self.plan.problems(caller).into_iter().next() {
@@ -92,6 +92,10 @@ impl<'s> Portions<'s> {
         let transaction = Transaction::begin(self.state).await?;
         let outside = Context::new(self.state, caller, self.state.db.reader()).with_import(Some(self.claim.id));
         let context = outside.in_transaction(&transaction);
+        // Locks the import: a worker that waits for its lease sees the extended one.
+        if !progress::extend(self.state, context.db(), self.claim, self.status()).await? {
+            return Ok(false);
+        }
         let lines = self.lines(&context, &transaction, &rows).await?;
         progress::add_lines(self.state, context.db(), self.claim.id, &lines).await?;
         let outcomes = lines.iter().map(|line| line.outcome);

@@ -51,7 +51,7 @@ pub(super) async fn load(connection: &Connection, id: i64) -> Result<Model> {
     Entity::find_by_id(id).one(connection).await?.ok_or(Error::NotFound)
 }
 
-/// Begins the report anew: deletes its lines and sets the counts to 0. Returns false if the import is no longer this
+/// Restarts the report: deletes its lines and sets the counts to 0. Returns false if the import is no longer this
 /// worker's.
 pub(super) async fn restart(state: &State, claim: &Claim, status: &str) -> Result<bool> {
     let transaction = state.db.begin().await?;
@@ -111,6 +111,19 @@ pub(super) async fn advance(
     sql.push(", \"updated_at\" = ").bind(now).push(", \"lease_until\" = ").bind(now + LEASE);
     claim.write_own(&mut sql, status);
     Ok(sql.run(connection).await? == 1)
+}
+
+/// Extends the lease in a transaction, which then holds the import. Returns false if it is no longer this worker's.
+pub(super) async fn extend(state: &State, connection: &Connection, claim: &Claim, status: &str) -> Result<bool> {
+    advance(state, connection, claim, status, 0, std::iter::empty()).await
+}
+
+/// [`extend`] in a transaction of its own, while the worker waits for the file.
+pub(super) async fn keep(state: &State, claim: &Claim, status: &str) -> Result<bool> {
+    let transaction = state.db.begin().await?;
+    let is_own = extend(state, &transaction, claim, status).await?;
+    transaction.commit().await?;
+    Ok(is_own)
 }
 
 /// Ends the work of a worker, with the reason if it failed.

@@ -41,12 +41,12 @@ pub(super) const ACTIVE: [&str; 3] = [REHEARSING, RUNNING, UNDOING];
     name = "run",
     on = "record",
     confirm = "Records are created and changed.",
-    description = "Writes the rows, or goes on after a stop. Refused rows are left out and are in the report."
+    description = "Writes the rows, or continues after a stop. Refused rows are left out and are in the report."
 ))]
 #[resource(action(
     name = "cancel",
     on = "record",
-    description = "Stops the rehearsal, the run or the undo. A run keeps the rows that it has written, and can go on."
+    description = "Stops the rehearsal, the run or the undo. A run keeps the rows that it has written, and can continue."
 ))]
 #[resource(action(
     name = "undo",

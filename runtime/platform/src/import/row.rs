@@ -19,7 +19,7 @@ pub struct Model {
     #[field(
         enumeration("created", "changed", "unchanged", "refused", "undone", "left"),
         read_only,
-        description = "What the row did, or in a rehearsal would do. After an undo, `undone`, or `left` if the record \
+        description = "The effect of the row, or in a rehearsal the expected one. After an undo, `undone`, or `left` if the record \
                        stayed as it was; `errors` has the reason."
     )]
     pub outcome: String,

@@ -2,17 +2,22 @@
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::time::Duration;
 
 use charter_core::error::{Error, Result};
 use charter_core::ops::{Context, State};
 use charter_core::principal::Principal;
 use tokio::sync::mpsc;
+use tokio::time::timeout;
 
 use super::lease::Claim;
 use super::portion::{PORTION_ROWS, Portions};
 use super::reader::{self, Format, Row};
 use super::record::{Model, REHEARSING, target};
 use super::{Imports, progress, stored_file};
+
+/// Interval at which the lease is extended while no rows arrive.
+const KEEP_INTERVAL: Duration = Duration::from_secs(5);
 
 /// Why the work on an import ended.
 #[derive(Debug, PartialEq, Eq)]
@@ -47,23 +52,34 @@ pub(super) async fn caller(state: &Arc<State>, import: &Model) -> Result<Princip
 /// Rehearses or runs an import, from where an earlier worker has stopped.
 ///
 /// # Errors
-/// What stops the import; [`Error::Unavailable`] if it can go on later.
+/// The reason that stops the import; [`Error::Unavailable`] if it can continue later.
 pub(super) async fn process(state: &Arc<State>, claim: &Claim, import: &Model) -> Result<End> {
     let principal = caller(state, import).await?;
     let context = Context::new(state, &principal, state.db.reader());
     let entry = target(&context, import)?;
     let mut portions = Portions::begin(&context, state, claim, entry, import).await?;
-    // A rehearsal that was interrupted begins anew, because it must know the rows before.
+    // A rehearsal that was interrupted starts from the first row, because it must know the rows before.
     let is_new = import.status == REHEARSING || import.rows_done == 0;
     if is_new && !progress::restart(state, claim, &import.status).await? {
         return Ok(End::Lost);
     }
     let mut passed = if is_new { 0 } else { usize::try_from(import.rows_done).unwrap_or(0) };
     let spool = stored_file::fetch(state, import.file).await?;
+    if !progress::keep(state, claim, &import.status).await? {
+        return Ok(End::Lost);
+    }
     let (sender, mut receiver) = mpsc::channel(1);
     let (path, format) = (spool.path().to_path_buf(), format(import)?);
     let reading = tokio::task::spawn_blocking(move || read(&path, format, &sender));
-    while let Some(mut rows) = receiver.recv().await {
+    loop {
+        let Ok(received) = timeout(KEEP_INTERVAL, receiver.recv()).await else {
+            // A large workbook takes a while to open.
+            if !progress::keep(state, claim, &import.status).await? {
+                return Ok(End::Lost);
+            }
+            continue;
+        };
+        let Some(mut rows) = received else { break };
         if passed > 0 {
             let rest = rows.split_off(passed.min(rows.len()));
             passed -= rows.len();

@@ -130,7 +130,11 @@ fn inspect(path: &Path) -> Result<(Format, Vec<String>, i64), String> {
 pub(super) async fn fetch(state: &State, uuid: Uuid) -> Result<Spool> {
     let storage = state.extension::<Storage>()?;
     let mut spool = storage.receive().await?;
-    let mut stream = storage.read(ObjectKind::File, uuid, None).await?;
+    let stream = storage.read(ObjectKind::File, uuid, None).await;
+    let mut stream = stream.map_err(|error| match error {
+        Error::NotFound => Error::Conflict("The file of the import is not in storage any more.".into()),
+        error => error,
+    })?;
     while let Some(bytes) = stream.next().await {
         let bytes = bytes.map_err(|error| Error::Unavailable(format!("The file could not be read: {error}.")))?;
         spool.write(bytes).await?;

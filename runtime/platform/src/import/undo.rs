@@ -24,13 +24,16 @@ use super::run::{End, caller};
 /// Undoes an import in portions, the last rows first.
 ///
 /// # Errors
-/// What stops the undo; [`Error::Unavailable`] if it can go on later.
+/// The reason that stops the undo; [`Error::Unavailable`] if it can continue later.
 pub(super) async fn process(state: &Arc<State>, claim: &Claim, import: &Model) -> Result<End> {
     loop {
         let principal = caller(state, import).await?;
         let transaction = Transaction::begin(state).await?;
         let outside = Context::new(state, &principal, state.db.reader()).with_import(Some(claim.id));
         let context = outside.in_transaction(&transaction);
+        if !progress::extend(state, context.db(), claim, UNDOING).await? {
+            return Ok(End::Lost);
+        }
         let entry = target(&context, import)?;
         let rows = row::Entity::find()
             .filter(row::Column::ImportId.eq(claim.id))

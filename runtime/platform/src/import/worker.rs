@@ -94,7 +94,7 @@ async fn process(state: &Arc<State>, claim: &Claim) -> Result<()> {
     match done {
         Ok(End::Complete) => progress::end(state, claim, (from, to), None).await,
         Ok(End::Lost) => Ok(()),
-        // The lease expires, and a worker goes on.
+        // The lease expires, and a worker continues.
         Err(error @ (Error::Unavailable(_) | Error::Overloaded)) => Err(error),
         Err(error) => {
             let why = match &error {

@@ -81,7 +81,7 @@ pub async fn check(context: &Context<'_>, entry: &Entry, rows: &mut [Checked<'_>
     Ok(())
 }
 
-/// What a value must refer to: resource and field, with the values that must exist.
+/// The targets of a value: resource and field, with the values that must exist.
 fn referred(field: &FieldMeta, value: &Value) -> Vec<((&'static str, &'static str), Vec<Value>)> {
     let mut found = Vec::new();
     match field.kind {

@@ -87,7 +87,7 @@ impl Rehearsal {
             pending.iter_mut().map(|row| Checked { id: row.id, changes: &mut row.changes }).collect();
         batch_references::check(context, entry, &mut checked).await?;
         for Pending { position, number, id, mut changes } in pending {
-            verdicts[position] = self.judge(context, entry, number, id, &mut changes).await?;
+            verdicts[position] = self.finish(context, entry, number, id, &mut changes).await?;
         }
         Ok(verdicts)
     }
@@ -140,7 +140,7 @@ impl Rehearsal {
     }
 
     /// Runs the checks of one record that no batch can do, and returns the verdict.
-    async fn judge(
+    async fn finish(
         &mut self,
         context: &Context<'_>,
         entry: &Entry,
@@ -155,6 +155,8 @@ impl Rehearsal {
         if let Err(error) = checks.await {
             changes.errors.merge(refusal(error)?);
         }
+        // A hook may have set a field to its stored value.
+        update::drop_unchanged(changes)?;
         let mut errors = std::mem::take(&mut changes.errors);
         if let (true, Some(id)) = (errors.is_empty() && changes.is_empty(), id) {
             return Ok(Verdict::Unchanged(id));

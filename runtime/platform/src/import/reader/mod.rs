@@ -67,7 +67,7 @@ impl Format {
         let mut head = Vec::new();
         let file = File::open(path).and_then(|file| file.take(HEAD_BYTES as u64).read_to_end(&mut head));
         file.map_err(|error| format!("could not be read: {error}"))?;
-        if head.starts_with(b"PK") {
+        if head.starts_with(b"PK\x03\x04") {
             return Ok(Format::Xlsx);
         }
         if head.starts_with(&workbook::COMPOUND_FILE) {

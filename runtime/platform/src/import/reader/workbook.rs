@@ -32,11 +32,11 @@ pub(super) fn compound_file_problem(path: &Path) -> String {
 pub(super) fn read(path: &Path, on_row: OnRow<'_>) -> Result<Vec<String>, String> {
     check_size(path)?;
     let file = File::open(path).map_err(|error| format!("could not be read: {error}"))?;
-    let mut book: Xlsx<BufReader<File>> = Xlsx::new(BufReader::new(file)).map_err(problem)?;
-    let sheets = book.sheets_metadata();
+    let mut workbook: Xlsx<BufReader<File>> = Xlsx::new(BufReader::new(file)).map_err(problem)?;
+    let sheets = workbook.sheets_metadata();
     let sheet = sheets.iter().find(|sheet| sheet.visible == SheetVisible::Visible).or(sheets.first());
     let name = sheet.map(|sheet| sheet.name.clone()).ok_or_else(|| "has no sheet".to_string())?;
-    let mut cells = book.worksheet_cells_reader(&name).map_err(problem)?;
+    let mut cells = workbook.worksheet_cells_reader(&name).map_err(problem)?;
     let mut sheet = Sheet { columns: None, number: 0, cells: Vec::new(), error: None };
     while let Some(cell) = cells.next_cell().map_err(problem)? {
         let (row, column) = cell.get_position();
