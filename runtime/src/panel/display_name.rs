@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use salvo::http::StatusCode;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::format::{labels, value};
 use super::list::columns::Column;
@@ -12,17 +12,14 @@ use super::list::filter_row::FilterRow;
 use super::list::response::Fields;
 use super::request::PanelRequest;
 use super::target::Target;
-use super::{fetch_many, url};
-use crate::server::Response;
+use super::{fetch_many, suggestion};
 use charter_core::catalog::Entry;
-use charter_core::error::{Error, Result};
+use charter_core::error::Result;
 use charter_core::meta::{Access, FieldMeta, Kind, Operation, Shown};
-use charter_core::query::{MAX_LIST_ELEMENTS, Predicate, allows};
+use charter_core::query::MAX_LIST_ELEMENTS;
 
 /// Fields that name a record, in order of preference.
 const NAME_FIELDS: &[&str] = &["name", "title", "subject", "label", "original_name", "code", "email", "url"];
-/// Suggestions that an input of a reference offers.
-const MAX_SUGGESTIONS: usize = 10;
 
 /// The field that names the records of a resource; else its first required string field.
 pub(super) fn name_field(entry: &Entry) -> Option<&'static FieldMeta> {
@@ -156,7 +153,7 @@ impl DisplayNames {
         if !is_listable(request, entry) {
             return;
         }
-        let found = find(request, entry, name).await.unwrap_or_default();
+        let found = suggestion::by_name(request, entry, name).await.unwrap_or_default();
         let folded = name.trim().to_lowercase();
         if found.iter().filter(|(_, found)| found.trim().to_lowercase() == folded).count() > 1 {
             self.shared.insert((resource, name.to_string()));
@@ -200,30 +197,4 @@ pub(super) async fn parent_breadcrumbs(
 /// Returns true if a resource has a top-level list that the user may read.
 pub(super) fn is_listable(request: &PanelRequest<'_>, entry: &Entry) -> bool {
     entry.is_listed() && entry.meta.under.is_none() && !entry.is_attached() && request.may(entry, Operation::List)
-}
-
-/// Suggestions for an input of a reference, as JSON: the records whose name contains the parameter `q`, as
-/// `[{"id", "title"}]`.
-pub(super) async fn search(request: &PanelRequest<'_>, plural: &str) -> Result<Response> {
-    let entry =
-        request.state.catalog.by_plural(plural).filter(|entry| is_listable(request, entry)).ok_or(Error::NotFound)?;
-    let typed = request.raw.query_pairs()?.into_iter().find(|pair| pair.name == "q").map(|pair| pair.value);
-    let found = find(request, entry, &typed.unwrap_or_default()).await?;
-    let suggestions: Vec<Value> = found.into_iter().map(|(id, title)| json!({ "id": id, "title": title })).collect();
-    Ok(Response::json(StatusCode::OK, json!(suggestions).to_string().into_bytes()))
-}
-
-/// The first records whose name contains a text: id and name.
-async fn find(request: &PanelRequest<'_>, entry: &Entry, text: &str) -> Result<Vec<(Value, String)>> {
-    let text = text.trim();
-    let mut query = format!("per_page={MAX_SUGGESTIONS}&count=none");
-    if let Some(field) = name_field(entry) {
-        query.push_str(&format!("&fields=id,{0}&sort={0}", field.name));
-        if !text.is_empty() && allows(field, Predicate::Cont, field.kind) {
-            query.push_str(&format!("&q[{}_cont]={}", field.name, url::encode(text)));
-        }
-    }
-    let body = request.get_json(&format!("/{}?{query}", entry.meta.path)).await?;
-    let found = body[entry.meta.plural].as_array().into_iter().flatten();
-    Ok(found.map(|record| (record["id"].clone(), of(entry, record))).collect())
 }

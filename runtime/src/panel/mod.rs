@@ -18,6 +18,7 @@ mod list;
 mod record;
 mod request;
 mod session;
+mod suggestion;
 mod target;
 mod url;
 
@@ -204,7 +205,8 @@ impl Panel {
         match segments {
             [] => dashboard::show(request).await,
             [ROOT, "api", rest @ ..] => request.forward_to_api(http_request, rest).await,
-            [ROOT, "titles", plural] => display_name::search(request, plural).await,
+            [ROOT, "titles", plural] => suggestion::records(request, plural).await,
+            [ROOT, "time_zones"] => suggestion::time_zones(request),
             [ROOT, rest @ ..] => account::handle(http_request, request, rest).await,
             _ => {
                 let (target, rest) = Target::resolve(&request.state.catalog, segments).ok_or(Error::NotFound)?;
