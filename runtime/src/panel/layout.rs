@@ -7,10 +7,11 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use salvo::Request;
 use salvo::http::StatusCode;
 
-use super::asset;
+use super::{asset, brand};
 use super::format::labels;
 use super::request::PanelRequest;
 use super::session::cookie;
+use crate::config::Brand;
 use crate::server::Response;
 use crate::server::ServerState;
 use charter_core::catalog::Entry;
@@ -18,6 +19,11 @@ use charter_core::error::Error;
 
 /// Built-in resources that the navigation lists under "Administration", with all singletons.
 const ADMINISTRATION: &[&str] = &["user", "role", "token", "webhook", "custom_field", "custom_view", "audit_entry"];
+
+/// Returns true for a resource that the navigation lists under "Administration".
+pub(super) fn is_administration(entry: &Entry) -> bool {
+    entry.meta.singleton || ADMINISTRATION.contains(&entry.meta.name)
+}
 
 /// A page of a signed-in user, with status 200.
 pub(super) fn page(request: &PanelRequest<'_>, title: &str, content: &Markup) -> Response {
@@ -34,6 +40,7 @@ pub(super) fn page_with_status(
         theme: request.raw.theme,
         title,
         application_name: &request.state.name_for_people(),
+        brand: &request.state.config.brand,
         request: Some(request),
     };
     html_response(status, document(&frame, content))
@@ -49,7 +56,16 @@ pub(super) fn signed_out_page(
 ) -> Response {
     html_response(
         status,
-        document(&Frame { theme, title, application_name: &state.name_for_people(), request: None }, content),
+        document(
+            &Frame {
+                theme,
+                title,
+                application_name: &state.name_for_people(),
+                brand: &state.config.brand,
+                request: None,
+            },
+            content,
+        ),
     )
 }
 
@@ -62,6 +78,7 @@ struct Frame<'f> {
     theme: Option<&'f str>,
     title: &'f str,
     application_name: &'f str,
+    brand: &'f Brand,
     request: Option<&'f PanelRequest<'f>>,
 }
 
@@ -79,8 +96,9 @@ fn document(frame: &Frame<'_>, content: &Markup) -> Markup {
                     link rel="expect" href="#status" blocking="render";
                 }
                 title { (frame.title) " · " (frame.application_name) }
-                link rel="icon" href=(asset::url("icon.svg"));
+                link rel="icon" href=(brand::icon_url(frame.brand).unwrap_or_else(|| asset::url("icon.svg")));
                 link rel="stylesheet" href=(asset::url("panel.css"));
+                (brand::style_link(frame.brand))
                 script type="module" src=(asset::url("panel.js")) {}
             }
             body {
@@ -109,7 +127,7 @@ fn navigation(request: &PanelRequest<'_>) -> Markup {
         .entries()
         .iter()
         .filter(shown)
-        .partition(|entry| entry.meta.singleton || ADMINISTRATION.contains(&entry.meta.name));
+        .partition(|entry| is_administration(entry));
     let here = request.raw.segments.first().map(String::as_str).unwrap_or_default();
     let link = |entry: &Entry| {
         let current = (entry.meta.path == here).then_some("page");
@@ -118,7 +136,7 @@ fn navigation(request: &PanelRequest<'_>) -> Markup {
     html! {
         nav .side aria-label="Main" {
             a .brand href="/" aria-current=[here.is_empty().then_some("page")] {
-                (logo()) span { (request.state.name_for_people()) }
+                (brand::mark(request.state)) span { (request.state.name_for_people()) }
             }
             // A popover on narrow screens; the style sheet shows it permanently on wide ones.
             button .opens type="button" popovertarget="links" { "Menu" }
@@ -234,7 +252,7 @@ pub(super) fn error_page(state: &Arc<ServerState>, http_request: &Request, error
         _ => ("The request failed", error.message(&request_id)),
     };
     let content = html! {
-        (logo())
+        (brand::mark(state))
         h1 { (title) }
         p { (message) }
         p { a .button href="/" { "Go to the overview" } }

@@ -7,6 +7,7 @@
 
 mod api;
 mod asset;
+mod brand;
 mod bulk;
 mod cache;
 mod dashboard;
@@ -122,7 +123,10 @@ impl Handler for Arc<Panel> {
             return NotFound.handle(state, request).await;
         }
         if let Some(name) = path.strip_prefix(ASSETS) {
-            return asset::serve(request, name);
+            return match brand::is_file(name) {
+                true => brand::serve(&state.config.brand, request, name),
+                false => asset::serve(request, name),
+            };
         }
         let is_page = request::accepts_html(request);
         let (raw, session) = match identify(state, request).await {
