@@ -373,6 +373,16 @@ fn every_file_opens_with_a_sentence_that_says_what_it_is_for() {
     none(everything().into_iter().filter(|source| !opens(source)).map(|source| source.path).collect());
 }
 
+/// `.ci/run` checks the types of these scripts with TypeScript.
+#[test]
+fn every_script_of_the_panel_has_its_types_checked() {
+    let folder = root().join("runtime/src/panel/asset");
+    let files = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
+    let scripts = files.filter(|path| path.extension().is_some_and(|extension| extension == "js"));
+    let is_checked = |path: &Path| fs::read_to_string(path).expect("a script").starts_with("// @ts-check\n");
+    none(scripts.filter(|path| !is_checked(path)).map(|path| path.display().to_string()).collect());
+}
+
 #[test]
 fn no_room_is_called_utils() {
     let names = ["util", "utils", "helper", "helpers", "common", "misc", "shared"];

@@ -1,5 +1,6 @@
 //! Settings of a server. Each is a flag and an environment variable.
 
+mod brand;
 mod cors;
 mod database;
 mod log_filter;
@@ -17,6 +18,8 @@ use std::time::Duration;
 use clap::ArgMatches;
 use url::Url;
 
+use brand::brand;
+pub use brand::{Brand, Color, Logo};
 pub use cors::CorsOrigins;
 use cors::cors_origins;
 use database::sqlite_url;
@@ -56,6 +59,8 @@ pub struct Config {
     pub secret_key: Option<String>,
     /// The identity provider of the panel.
     pub oidc: Option<OidcConfig>,
+    /// Name, logo and color of the panel.
+    pub brand: Brand,
     pub admin_email: String,
     pub database_pool: u32,
     /// Time that a start of the server waits for the database.
@@ -133,6 +138,7 @@ impl Config {
             storage: s3_config(&optional, &mut problems),
             secret_key: optional("secret-key"),
             oidc: oidc_config(&optional, &mut problems),
+            brand: brand(&optional, &mut problems),
             admin_email: value("admin-email"),
             database_pool: number("database-pool", 2, 1000, &mut problems) as u32,
             database_wait: Duration::from_secs(number("database-wait", 0, 86_400, &mut problems)),

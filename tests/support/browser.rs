@@ -220,7 +220,8 @@ impl Browser {
     /// Waits until this is the first suggestion for the text in a reference input.
     #[track_caller]
     pub fn offers(&mut self, found: &str) {
-        self.until(&format!("document.querySelector('.offered:not([hidden]) li')?.innerText === {}", json!(found)));
+        let first = "document.querySelector('.offered:not([hidden]) li')?.firstChild.textContent";
+        self.until(&format!("{first} === {}", json!(found)));
     }
 
     /// Types into a reference input and takes the first suggestion.

@@ -165,6 +165,7 @@ impl App {
         let limiter = ConcurrencyLimiter::new(max_in_flight, per_client, metrics.admission.clone());
         let state = State {
             name: self.name,
+            title: config.brand.name.clone(),
             db,
             catalog,
             routes: self.routes.clone(),

@@ -104,6 +104,21 @@ pub const SETTINGS: &[Setting] = &[
         about: "Roles of the groups: `sales=Member,audit=Reader`. Each sign-in by the identity provider assigns and removes these roles",
     },
     Setting {
+        flag: "panel-name",
+        default: "",
+        about: "Name of the application in the [panel](panel.md#brand) and in mails; by default the name of its command",
+    },
+    Setting {
+        flag: "panel-logo",
+        default: "",
+        about: "File with the logo of the panel: SVG, PNG, JPEG or WebP, at most 64 KiB",
+    },
+    Setting {
+        flag: "panel-color",
+        default: "",
+        about: "Color of links and buttons in the panel, such as `#3446c2`; dark enough for white text",
+    },
+    Setting {
         flag: "database-pool",
         default: "8",
         about: "Number of PostgreSQL connections, or of SQLite readers. Exports open up to 4 more. On PostgreSQL, the server opens up to 2 more while it starts",

@@ -54,6 +54,7 @@ const FILES: &[File] = &[
     File { name: "panel.js", kind: SCRIPT, parts: parts!["panel.js"] },
     File { name: "page.js", kind: SCRIPT, parts: parts!["page.js"] },
     File { name: "reference.js", kind: SCRIPT, parts: parts!["reference.js"] },
+    File { name: "create.js", kind: SCRIPT, parts: parts!["create.js"] },
     File { name: "rows.js", kind: SCRIPT, parts: parts!["rows.js"] },
     File { name: "conditions.js", kind: SCRIPT, parts: parts!["conditions.js"] },
     File { name: "search.js", kind: SCRIPT, parts: parts!["search.js"] },

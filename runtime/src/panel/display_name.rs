@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use salvo::http::StatusCode;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::format::{labels, value};
 use super::list::columns::Column;
@@ -12,15 +12,11 @@ use super::list::filter_row::FilterRow;
 use super::list::response::Fields;
 use super::request::PanelRequest;
 use super::target::Target;
-use super::{fetch_many, url};
-use crate::server::Response;
+use super::{fetch_many, suggestion};
 use charter_core::catalog::{Entry, name_field};
-use charter_core::error::{Error, Result};
+use charter_core::error::Result;
 use charter_core::meta::{FieldMeta, Kind, Operation};
-use charter_core::query::{MAX_LIST_ELEMENTS, Predicate, allows, search_fields, search_words};
-
-/// Suggestions that an input of a reference offers.
-const MAX_SUGGESTIONS: usize = 10;
+use charter_core::query::MAX_LIST_ELEMENTS;
 
 /// The display name of a record: `Product 7` if it has no name.
 pub(super) fn of(entry: &Entry, record: &Value) -> String {
@@ -145,7 +141,7 @@ impl DisplayNames {
         if !is_listable(request, entry) {
             return;
         }
-        let found = find(request, entry, name).await.unwrap_or_default();
+        let found = suggestion::by_name(request, entry, name).await.unwrap_or_default();
         let folded = name.trim().to_lowercase();
         if found.iter().filter(|(_, found)| found.trim().to_lowercase() == folded).count() > 1 {
             self.shared.insert((resource, name.to_string()));
@@ -189,51 +185,4 @@ pub(super) async fn parent_breadcrumbs(
 /// Returns true if a resource has a top-level list that the user may read.
 pub(super) fn is_listable(request: &PanelRequest<'_>, entry: &Entry) -> bool {
     entry.is_listed() && entry.meta.under.is_none() && !entry.is_attached() && request.may(entry, Operation::List)
-}
-
-/// Suggestions for an input of a reference, as JSON: the records that a search for the parameter `q` finds, as
-/// `[{"id", "title"}]`.
-pub(super) async fn search(request: &PanelRequest<'_>, plural: &str) -> Result<Response> {
-    let entry =
-        request.state.catalog.by_plural(plural).filter(|entry| is_listable(request, entry)).ok_or(Error::NotFound)?;
-    let typed = request.raw.query_pairs()?.into_iter().find(|pair| pair.name == "q").map(|pair| pair.value);
-    let found = find(request, entry, &typed.unwrap_or_default()).await?;
-    let suggestions: Vec<Value> = found.into_iter().map(|(id, title)| json!({ "id": id, "title": title })).collect();
-    Ok(Response::json(StatusCode::OK, json!(suggestions).to_string().into_bytes()))
-}
-
-/// The first records that a search for a text finds: id and name. Those whose name begins with the text come first,
-/// by name, so that a name equal to the text is the first one.
-async fn find(request: &PanelRequest<'_>, entry: &Entry, text: &str) -> Result<Vec<(Value, String)>> {
-    let text = text.trim();
-    let Some(field) = name_field(entry) else { return read(request, entry, "").await };
-    let (name, typed) = (field.name, url::encode(text));
-    let by_name = format!("&fields=id,{name}&sort={name}");
-    let accepts = |predicate| !text.is_empty() && allows(field, predicate, field.kind);
-    let mut found = match accepts(Predicate::Start) {
-        true => read(request, entry, &format!("{by_name}&q[{name}_start]={typed}")).await?,
-        false => Vec::new(),
-    };
-    if found.len() < MAX_SUGGESTIONS {
-        let searches_names = search_fields(entry, &request.user.principal).iter().any(|other| other.name == name);
-        let rest = match accepts(Predicate::Cont) {
-            _ if !text.is_empty() && searches_names && search_words(text).is_ok() => format!("&search={typed}"),
-            true => format!("&q[{name}_cont]={typed}"),
-            false => String::new(),
-        };
-        for one in read(request, entry, &format!("{by_name}{rest}")).await? {
-            if found.len() < MAX_SUGGESTIONS && !found.contains(&one) {
-                found.push(one);
-            }
-        }
-    }
-    Ok(found)
-}
-
-/// One page of suggestions: id and name.
-async fn read(request: &PanelRequest<'_>, entry: &Entry, parameters: &str) -> Result<Vec<(Value, String)>> {
-    let path = format!("/{}?per_page={MAX_SUGGESTIONS}&count=none{parameters}", entry.meta.path);
-    let body = request.get_json(&path).await?;
-    let found = body[entry.meta.plural].as_array().into_iter().flatten();
-    Ok(found.map(|record| (record["id"].clone(), of(entry, record))).collect())
 }

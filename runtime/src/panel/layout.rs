@@ -7,12 +7,13 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use salvo::Request;
 use salvo::http::StatusCode;
 
-use super::asset;
 use super::confirmation::undo;
 use super::display_name;
 use super::format::labels;
 use super::request::PanelRequest;
 use super::session::cookie;
+use super::{asset, brand};
+use crate::config::Brand;
 use crate::server::Response;
 use crate::server::ServerState;
 use charter_core::catalog::Entry;
@@ -23,6 +24,11 @@ use charter_core::ops::search::SEARCH;
 /// Built-in resources that the navigation lists under "Administration", with all singletons.
 const ADMINISTRATION: &[&str] =
     &["user", "role", "token", "webhook", "custom_field", "custom_view", "import", "audit_entry"];
+
+/// Returns true for a resource that the navigation lists under "Administration".
+pub(super) fn is_administration(entry: &Entry) -> bool {
+    entry.meta.singleton || ADMINISTRATION.contains(&entry.meta.name)
+}
 
 /// A page of a signed-in user, with status 200.
 pub(super) fn page(request: &PanelRequest<'_>, title: &str, content: &Markup) -> Response {
@@ -39,6 +45,7 @@ pub(super) fn page_with_status(
         theme: request.raw.theme,
         title,
         application_name: &request.state.name_for_people(),
+        brand: &request.state.config.brand,
         request: Some(request),
     };
     html_response(status, document(&frame, content))
@@ -54,7 +61,16 @@ pub(super) fn signed_out_page(
 ) -> Response {
     html_response(
         status,
-        document(&Frame { theme, title, application_name: &state.name_for_people(), request: None }, content),
+        document(
+            &Frame {
+                theme,
+                title,
+                application_name: &state.name_for_people(),
+                brand: &state.config.brand,
+                request: None,
+            },
+            content,
+        ),
     )
 }
 
@@ -67,6 +83,7 @@ struct Frame<'f> {
     theme: Option<&'f str>,
     title: &'f str,
     application_name: &'f str,
+    brand: &'f Brand,
     request: Option<&'f PanelRequest<'f>>,
 }
 
@@ -85,8 +102,9 @@ fn document(frame: &Frame<'_>, content: &Markup) -> Markup {
                     link rel="expect" href="#status" blocking="render";
                 }
                 title { (frame.title) " · " (frame.application_name) }
-                link rel="icon" href=(asset::url("icon.svg"));
+                link rel="icon" href=(brand::icon_url(frame.brand).unwrap_or_else(|| asset::url("icon.svg")));
                 link rel="stylesheet" href=(asset::url("panel.css"));
+                (brand::style_link(frame.brand))
                 script type="module" src=(asset::url("panel.js")) {}
             }
             body {
@@ -110,7 +128,7 @@ pub(super) fn navigation_entries<'r>(request: &PanelRequest<'r>) -> (Vec<&'r Ent
         let listed = entry.is_listed() && entry.meta.under.is_none() && !entry.is_attached();
         (listed || entry.meta.singleton) && request.may_read(entry)
     };
-    let is_record = |entry: &&Entry| !entry.meta.singleton && !ADMINISTRATION.contains(&entry.meta.name);
+    let is_record = |entry: &&Entry| !is_administration(entry);
     request.state.catalog.entries().iter().filter(shown).partition(is_record)
 }
 
@@ -125,7 +143,7 @@ fn navigation(request: &PanelRequest<'_>) -> Markup {
     html! {
         nav .side aria-label="Main" {
             a .brand href="/" aria-current=[here.is_empty().then_some("page")] {
-                (logo()) span { (request.state.name_for_people()) }
+                (brand::mark(request.state)) span { (request.state.name_for_people()) }
             }
             // A script opens a dialog instead of the page.
             a .find href={ "/" (SEARCH) } aria-current=[(here == SEARCH).then_some("page")] aria-keyshortcuts="Control+K Meta+K" data-search {
@@ -233,7 +251,7 @@ pub(super) fn error_page(state: &Arc<ServerState>, http_request: &Request, error
     }
     let (title, content) = error_content(error, &request_id);
     let content = html! {
-        (logo())
+        (brand::mark(state))
         h1 { (title) }
         (content)
         p { a .button href="/" { "Go to the overview" } }

@@ -7,6 +7,7 @@
 
 mod api;
 mod asset;
+mod brand;
 mod bulk;
 mod cache;
 mod confirmation;
@@ -21,6 +22,7 @@ mod record;
 mod request;
 mod search;
 mod session;
+mod suggestion;
 mod target;
 mod url;
 
@@ -127,7 +129,10 @@ impl Handler for Arc<Panel> {
             return NotFound.handle(state, request).await;
         }
         if let Some(name) = path.strip_prefix(ASSETS) {
-            return asset::serve(request, name);
+            return match brand::is_file(name) {
+                true => brand::serve(&state.config.brand, request, name),
+                false => asset::serve(request, name),
+            };
         }
         let is_page = request::accepts_html(request);
         let (raw, session) = match identify(state, request).await {
@@ -215,7 +220,8 @@ impl Panel {
             [ROOT, "api", rest @ ..] => request.forward_to_api(http_request, rest).await,
             [SEARCH] if post => return Err(Error::method_not_allowed(["GET"])),
             [SEARCH] => search::show(request).await,
-            [ROOT, "titles", plural] => display_name::search(request, plural).await,
+            [ROOT, "titles", plural] => suggestion::records(request, plural).await,
+            [ROOT, "time_zones"] => suggestion::time_zones(request),
             [ROOT, "undo"] if post => undo::run(http_request, request).await,
             [ROOT, rest @ ..] => account::handle(http_request, request, rest).await,
             _ => {

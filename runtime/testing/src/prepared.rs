@@ -108,6 +108,7 @@ pub fn config(url: &str, folder: &Folder) -> Config {
         data_dir: folder.path().to_path_buf(),
         storage: None,
         oidc: None,
+        brand: Default::default(),
         secret_key: Some("the secret key of the tests, which is no secret".into()),
         admin_email: ADMINISTRATOR.into(),
         database_pool: 6,

@@ -22,6 +22,8 @@ use crate::trigram::ReadyIndexes;
 pub struct State {
     /// Name of the application's command.
     pub name: &'static str,
+    /// The name that people read, if the operator set one.
+    pub title: Option<String>,
     pub db: Db,
     pub catalog: Catalog,
     /// Hooks and actions of the resources, by the index of their catalog entry.
@@ -67,8 +69,11 @@ impl State {
         self.public_url.text()
     }
 
-    /// The capitalized name: `Charter` for `charter`.
+    /// The name that the operator set, else the capitalized name: `Charter` for `charter`.
     pub fn name_for_people(&self) -> String {
+        if let Some(title) = &self.title {
+            return title.clone();
+        }
         let mut letters = self.name.chars();
         letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
     }

@@ -1,4 +1,5 @@
-// Filter conditions of a list or a saved view: predicates and input of the chosen field, adding and removing conditions.
+// @ts-check
+// <condition-list>: filter conditions of a list or a saved view: predicates and input of the chosen field, adding and removing conditions.
 
 import { $, $$, checkbox, option } from './page.js';
 import { offerSuggestions } from './reference.js';
@@ -9,7 +10,7 @@ const fieldOf = (condition) => {
 };
 
 /** Offers the predicates and the input of another field. */
-export function fitField(condition) {
+function fitField(condition) {
   const field = fieldOf(condition);
   const predicate = $('[data-predicate]', condition);
   if (field) predicate.replaceChildren(...field.predicates.map(([name, label]) => option(name, label, predicate.value)));
@@ -26,7 +27,7 @@ function enteredValues(holder) {
 }
 
 /** Replaces the input of the value, unless the field and the way in which the predicate reads a value stay the same. */
-export function fitValue(condition) {
+function fitValue(condition) {
   const field = fieldOf(condition);
   const holder = $('[data-value]', condition);
   const [, , reads] = field?.predicates.find(([name]) => name === $('[data-predicate]', condition).value) ?? [];
@@ -81,7 +82,7 @@ function wordSelect(field, name, label) {
 }
 
 /** Clears the exact value when a relative one is chosen, and the other way around. */
-export function keepOneValue(changed) {
+function keepOneValue(changed) {
   const holder = changed.closest('[data-value]');
   const isWord = changed.matches('[data-word]');
   if (!changed.value) return;
@@ -109,7 +110,7 @@ function listInput(field, name, label, values) {
 }
 
 /** Adds a blank condition at the end. */
-export function addCondition(form) {
+function addCondition(form) {
   const rows = $$('[data-condition]', form);
   const made = rows.at(-1).cloneNode(true);
   const number = Math.max(...$$('[name^="f"]', form).map((one) => Number(one.name.match(/^f(\d+)\./)?.[1] ?? -1))) + 1;
@@ -125,7 +126,7 @@ export function addCondition(form) {
 }
 
 /** Removes a condition; the only one is cleared instead. */
-export function removeCondition(condition) {
+function removeCondition(condition) {
   const all = $$('[data-condition]', condition.closest('form')), at = all.indexOf(condition);
   const neighbor = all[at + 1] ?? all[at - 1];
   if (neighbor) condition.remove();
@@ -142,3 +143,26 @@ function clear(condition) {
   holder.dataset.of = '-';
   fitValue(condition);
 }
+
+class ConditionList extends HTMLElement {
+  #form = /** @type {HTMLFormElement | null} */ (null);
+
+  connectedCallback() {
+    if (this.#form) return;
+    this.#form = this.closest('form');
+    this.addEventListener('change', ({ target }) => {
+      const at = /** @type {Element} */ (target);
+      if (at.matches('[data-field]')) fitField(at.closest('[data-condition]'));
+      else if (at.matches('[data-predicate]')) fitValue(at.closest('[data-condition]'));
+      else if (at.matches('[data-value] input, [data-word]')) keepOneValue(at);
+    });
+    // The button that adds a condition is below the list.
+    this.#form?.addEventListener('click', ({ target }) => {
+      const at = /** @type {Element} */ (target).closest('button');
+      if (at?.matches('[data-add-condition]')) addCondition(this.#form);
+      else if (at?.matches('[data-remove]')) removeCondition(at.closest('[data-condition]'));
+    });
+  }
+}
+
+customElements.define('condition-list', ConditionList);

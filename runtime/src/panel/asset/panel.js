@@ -1,10 +1,12 @@
+// @ts-check
 // Scripts of the panel's pages. Pages work without them, except uploads and copying.
 
+// Custom elements. `rows.js` comes first, because it clones rows before their pickers are set up.
+import './rows.js';
+import './conditions.js';
 import { $, $$, apiFetch, csrfToken, showStatus } from './page.js';
-import { addCondition, fitField, fitValue, keepOneValue, removeCondition } from './conditions.js';
 import { offerPasskey } from './passkey.js';
-import { offerSuggestions, resolveReferences } from './reference.js';
-import { offerRows } from './rows.js';
+import { resolveReferences } from './reference.js';
 import { openSearch } from './search.js';
 
 // ---- Filter and column picker, loaded lazily from the page that has them open.
@@ -18,11 +20,13 @@ async function loadTool(tool) {
   // The session ended or the connection failed: the browser shows the sign-in page or its error page.
   if (!loaded) { location.href = link.href; return; }
   link.replaceWith(...[...loaded.children].filter((part) => part.localName !== 'summary'));
-  $$('input[data-titles]', tool).forEach(offerSuggestions);
   if (tool.dataset.begin) $('select', tool).focus();
 }
 
-document.addEventListener('toggle', (event) => { if (event.target.matches('.tool[open]')) loadTool(event.target); }, true);
+/** The element of an event; its type is that of the page. @param {Event} event @returns {any} */
+const targetOf = (event) => event.target;
+
+document.addEventListener('toggle', (event) => { if (targetOf(event).matches('.tool[open]')) loadTool(event.target); }, true);
 
 // ---- Column picker: arrows move columns in place instead of sending the form.
 
@@ -114,7 +118,7 @@ async function exportList(button) {
 // ---- Theme: changed without leaving the page, which may contain unsaved input.
 
 async function setTheme(form, button) {
-  const body = new URLSearchParams(new FormData(form, button));
+  const body = new URLSearchParams(/** @type {any} */ (new FormData(form, button)));
   // On success the server redirects back to this page.
   const response = await fetch(form.action, { method: 'POST', body, redirect: 'manual', headers: { Accept: 'text/html' } }).catch(() => null);
   if (response?.type !== 'opaqueredirect') { showStatus('The theme was not changed'); return; }
@@ -123,28 +127,15 @@ async function setTheme(form, button) {
   for (const one of $$('button', form)) one.setAttribute('aria-pressed', String(one === button));
 }
 
-// ---- Embedded records: the focus moves to the next row after one is removed.
-
-function removeRow(row) {
-  const form = row.closest('form');
-  const neighbor = row.nextElementSibling ?? row.previousElementSibling;
-  row.remove();
-  if (neighbor) $('input:not([type="hidden"]), select, button', neighbor)?.focus();
-  form.dispatchEvent(new Event('input'));
-}
-
 // ---- Event handlers.
 
 document.addEventListener('click', (event) => {
-  const at = event.target.closest('button, summary, a, label');
+  const at = targetOf(event).closest('button, summary, a, label');
   for (const menu of $$('details.menu[open], details.tool[open], .me details[open]')) if (!menu.contains(event.target)) menu.open = false;
   if (!at) return;
   // A modified click opens the search page in a tab of its own.
   if (at.matches('[data-search]') && !event.ctrlKey && !event.metaKey && !event.shiftKey && openSearch()) event.preventDefault();
-  if (at.matches('[data-add-condition]')) addCondition(at.form);
-  else if (at.matches('[data-remove]')) removeCondition(at.closest('[data-condition]'));
-  else if (at.matches('[data-remove-row]')) removeRow(at.closest('[data-embedded]'));
-  else if (at.matches('.move button')) { event.preventDefault(); moveColumn(at, at.name === '_up'); }
+  if (at.matches('.move button')) { event.preventDefault(); moveColumn(at, at.name === '_up'); }
   else if (at.matches('[data-copy]')) copy(at.dataset.copy);
   else if (at.matches('[data-export]')) exportList(at);
   else if (at.matches('[data-keys]')) $('#keys').showModal();
@@ -162,11 +153,8 @@ document.addEventListener('click', openRow);
 document.addEventListener('auxclick', openRow);
 
 document.addEventListener('change', (event) => {
-  const at = event.target;
-  if (at.matches('[data-field]')) fitField(at.closest('[data-condition]'));
-  else if (at.matches('[data-predicate]')) fitValue(at.closest('[data-condition]'));
-  else if (at.matches('[data-value] input, [data-word]')) keepOneValue(at);
-  else if (at.matches('[data-all]')) {
+  const at = targetOf(event);
+  if (at.matches('[data-all]')) {
     $$('input[name="id"]', at.form).forEach((one) => { one.checked = at.checked; });
     showSelection(at.form);
   } else if (at.matches('[data-bulk] input[name="id"], [data-bulk] [name="_all"]')) showSelection(at.form);
@@ -174,7 +162,7 @@ document.addEventListener('change', (event) => {
 });
 
 document.addEventListener('submit', (event) => {
-  const form = event.target;
+  const form = targetOf(event);
   if (form.matches('.themes')) { event.preventDefault(); setTheme(form, event.submitter); return; }
   const resolving = resolveReferences(form);
   if (resolving) { event.preventDefault(); resolving.then(() => form.requestSubmit(event.submitter)); return; }
@@ -210,8 +198,6 @@ for (const drop of $$('[data-upload]')) {
 let unsaved = Boolean($('[data-unsaved]'));
 for (const form of $$('[data-form]')) form.addEventListener('input', () => { unsaved = true; });
 window.addEventListener('beforeunload', (event) => { if (unsaved) event.preventDefault(); });
-$$('[data-rows]').forEach(offerRows);
-$$('input[data-titles]').forEach(offerSuggestions);
 $$('form[data-passkey]').forEach(offerPasskey);
 // Focus the error summary, else the first input of a new record, unless the page has an `autofocus` element.
 $(`[data-focus]${$('[autofocus]') ? '' : ', form[data-begin] :is(input:not([type="hidden"]), select, textarea)'}`)?.focus();
@@ -231,9 +217,9 @@ for (const row of $$('.views nav')) {
 
 let before = '';
 document.addEventListener('keydown', (event) => {
-  const typing = event.target.matches('input:not([type="checkbox"]), textarea, select');
+  const typing = targetOf(event).matches('input:not([type="checkbox"]), textarea, select');
   if (event.key.toLowerCase() === 'k' && (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey && openSearch()) { event.preventDefault(); return; }
-  if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) { event.preventDefault(); event.target.closest('form.record, form[data-form]')?.requestSubmit(); return; }
+  if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) { event.preventDefault(); targetOf(event).closest('form.record, form[data-form]')?.requestSubmit(); return; }
   if (event.key === 'Escape') {
     for (const menu of $$('details.menu[open], details.tool[open], .me details[open]')) { menu.open = false; $('summary', menu).focus(); }
     return;

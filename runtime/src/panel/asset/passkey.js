@@ -1,3 +1,4 @@
+// @ts-check
 // Passkeys: a form asks the browser for one, and sends what the browser answers.
 
 import { $ } from './page.js';
@@ -31,7 +32,7 @@ async function run(form) {
   const problem = $('[data-problem]', form);
   problem.hidden = true;
   try {
-    const credential = await ask(form, await optionsOf(form));
+    const credential = /** @type {any} */ (await ask(form, await optionsOf(form)));
     form.elements.credential.value = JSON.stringify(credential.toJSON());
     // Without the event, which would begin again.
     form.submit();

@@ -1,3 +1,4 @@
+// @ts-check
 // Search over records, pages and actions in a dialog: a combobox with a list box (WAI-ARIA APG). It also lists the records that the
 // user opened last, which the browser keeps until the user signs out.
 
@@ -18,7 +19,7 @@ const key = `charter-recent-${user}`;
 
 function recent() {
   try {
-    const list = JSON.parse(localStorage.getItem(key));
+    const list = JSON.parse(localStorage.getItem(key) ?? '[]');
     return Array.isArray(list) ? list.filter((one) => typeof one?.url === 'string' && one.url.startsWith('/') && !one.url.startsWith('//')) : [];
   } catch { return []; }
 }
@@ -29,8 +30,8 @@ function remember(one) {
 
 const record = $('[data-record]');
 if (user && record) remember({ url: location.pathname, title: record.dataset.record, note: record.dataset.kind });
-document.addEventListener('submit', (event) => {
-  if (event.target.matches('form[action="/panel/sign-out"]')) try { localStorage.removeItem(key); } catch { /* blocked */ }
+document.addEventListener('submit', ({ target }) => {
+  if (/** @type {Element} */ (target).matches('form[action="/panel/sign-out"]')) try { localStorage.removeItem(key); } catch { /* blocked */ }
 });
 
 // ---- Options: `{ url, title, note }` in groups.

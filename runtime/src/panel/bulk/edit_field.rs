@@ -104,7 +104,7 @@ impl EditableField {
             described_by: invalid.then(|| "value-error".into()),
             invalid,
             display_names: &display_names,
-            suggestion_url: input::suggestion_url(request, self.declared()),
+            suggestion_url: input::input_suggestion_url(request, self.declared()),
             referenced_name: None,
             display: None,
         };

@@ -1,6 +1,7 @@
-//! The first page: records that are due, failing webhooks, recent changes, and the number of records.
+//! The first page: first steps, records that are due, failing webhooks, recent changes, and the number of records.
 
 pub(super) mod chart;
+mod first_steps;
 mod recent_changes;
 
 use chrono::{DateTime, NaiveDate};
@@ -39,10 +40,12 @@ pub(super) async fn show(request: &PanelRequest<'_>) -> Result<Response> {
     }
     let changes = RecentChanges::load(request).await?;
     let has_webhooks = counts.iter().any(|(entry, total)| entry.meta.name == WEBHOOK && *total > 0);
+    let first_steps = first_steps::card(request, &counts).await?;
     let content = html! {
         (layout::header(&[], &html! { "Overview" }, &html! {}))
         div .columns {
             div .main-column {
+                (first_steps)
                 @for list in due { (list) }
                 @if has_webhooks { (webhook_card(request).await?) }
             }

@@ -126,8 +126,10 @@ pub(crate) fn inputs(
     let blank =
         FilterRow { logic: "and".into(), field: empty(), predicate: empty(), value: empty(), is_from_filters: false };
     html! {
-        ol .conditions {
-            @for (index, row) in rows.iter().chain(incomplete).chain([&blank]).enumerate() { (condition_inputs(request, index, row, columns, display_names)) }
+        condition-list {
+            ol .conditions {
+                @for (index, row) in rows.iter().chain(incomplete).chain([&blank]).enumerate() { (condition_inputs(request, index, row, columns, display_names)) }
+            }
         }
         script type="application/json" #filter-fields { (maud::PreEscaped(columns_json(request, columns))) }
     }

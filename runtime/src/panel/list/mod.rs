@@ -293,7 +293,7 @@ impl ListPage<'_> {
                 div .scroll tabindex="0" role="region" aria-label=(labels::plural(entry.meta)) {
                     table .list {
                         thead { tr {
-                            @if is_selectable { th .pick scope="col" { input type="checkbox" data-all aria-label="Select all rows on this page"; } }
+                            @if is_selectable { th .pick scope="col" { label { input type="checkbox" data-all aria-label="Select all rows on this page"; } } }
                             @for (column, class) in table.columns() { (self.heading(column, class)) }
                         } }
                         tbody {

@@ -36,6 +36,8 @@ struct TableColumn<'l> {
     /// True if the cells link to the record.
     links_to_record: bool,
     class: Option<&'static str>,
+    /// The label in front of the value where rows are cards: a number or a yes means nothing without its column.
+    card_label: Option<&'l str>,
     /// The source of a derived value: the reference field, and the path of the source's list.
     source: Option<(&'static str, &'static str)>,
 }
@@ -53,6 +55,9 @@ impl<'l> Table<'l> {
             column,
             links_to_record: index == link_column,
             class: cell_class(column, index == link_column),
+            card_label: (value::is_numeric(column.kind) || column.kind == Kind::Boolean)
+                .then_some(column.label.as_str())
+                .filter(|_| index != link_column),
             source: column.field.and_then(|field| source_of(request, target.entry, field)),
         };
         let columns = shown.iter().enumerate().map(column).collect();
@@ -89,9 +94,9 @@ impl<'l> Table<'l> {
         }
         html! {
             tr data-row {
-                @if self.is_selectable { td .pick { input type="checkbox" name="id" value=(id) aria-label={ "Select " (name) }; } }
+                @if self.is_selectable { td .pick { label { input type="checkbox" name="id" value=(id) aria-label={ "Select " (name) }; } } }
                 @for column in &self.columns {
-                    td class=[column.class] {
+                    td class=[column.class] data-label=[column.card_label] {
                         @if column.links_to_record {
                             a href=(href) data-open {
                                 @let text = record.value(&column.column.name).as_str().unwrap_or_default();

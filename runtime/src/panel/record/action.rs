@@ -233,7 +233,7 @@ async fn action_page(
                 @let options = input::InputOptions {
                     id: id.clone(), name: field.name.into(), required: field.required, clearable: !field.required, value: &value,
                     choices: choices::for_kind(&request.state.catalog, field.kind), described_by: errors.map(|_| format!("{id}-error")),
-                    invalid: errors.is_some(), display_names: &display_names, suggestion_url: input::suggestion_url(request, Some(field)), referenced_name: None, display: Some(field),
+                    invalid: errors.is_some(), display_names: &display_names, suggestion_url: input::input_suggestion_url(request, Some(field)), referenced_name: None, display: Some(field),
                 };
                 div .field .invalid[errors.is_some()] {
                     label for=(id) { (labels::field(field)) @if field.required { " " span .required { "*" } } }

@@ -155,7 +155,7 @@ impl RecordForm<'_> {
             described_by: (!described_by.is_empty()).then(|| described_by.join(" ")),
             invalid: errors.is_some(),
             display_names: &self.display_names,
-            suggestion_url: input::suggestion_url(self.request, Some(field)),
+            suggestion_url: input::input_suggestion_url(self.request, Some(field)),
             referenced_name: self.polymorphic_name(field, value),
             // Inputs in a row of embedded records are compact.
             display: Some(field).filter(|_| !name.contains('.')),
@@ -205,7 +205,7 @@ impl RecordForm<'_> {
         let inner: Vec<&'static FieldMeta> = row_fields(referenced, by).collect();
         let blank = Value::Object(form_decode::default_values(self.request, referenced));
         html! {
-            fieldset data-rows {
+            row-list { fieldset {
                 legend { (labels::field(field)) }
                 @for message in self.errors(field.name).into_iter().flatten() { p .error { (labels::field(field)) " " (message) } }
                 @for (index, row) in rows.iter().chain([&blank]).enumerate() {
@@ -223,7 +223,7 @@ impl RecordForm<'_> {
                         @if index < rows.len() { button type="button" .quiet data-remove-row { "Remove" } }
                     }
                 }
-            }
+            } }
         }
     }
 }

@@ -12,8 +12,9 @@ use crate::panel::format::{datetime, labels};
 use crate::panel::list::columns::Column;
 use crate::panel::list::filter_row::FilterRow;
 use crate::panel::request::PanelRequest;
+use crate::panel::suggestion;
 use charter_core::catalog::Entry;
-use charter_core::meta::{FieldMeta, Kind, Rule, Widget};
+use charter_core::meta::{FieldMeta, Kind, Operation, Rule, Widget};
 use charter_core::query::{Predicate, Reads};
 
 /// The type of an input, in the word that the scripts use.
@@ -31,16 +32,34 @@ pub(crate) fn suggestion_url(request: &PanelRequest<'_>, field: Option<&'static 
     match field?.kind {
         Kind::Ref { resource } | Kind::RefList { resource } => {
             let referenced = request.state.catalog.linked(resource);
-            display_name::is_listable(request, referenced).then(|| format!("/panel/titles/{}", referenced.meta.plural))
+            display_name::is_listable(request, referenced).then(|| suggestion::url_of(referenced))
         }
         _ => None,
+    }
+}
+
+/// The URL of the suggestions for the input of a field: of a reference, or of a text that another resource must contain.
+pub(crate) fn input_suggestion_url(request: &PanelRequest<'_>, field: Option<&'static FieldMeta>) -> Option<String> {
+    suggestion_url(request, field).or_else(|| suggestion::url_of_value(request, field?))
+}
+
+/// An input with suggestions for an id or, if `is_value`, for its text. The links lead to the chosen record and to the
+/// form of a new one.
+fn picker(request: &PanelRequest<'_>, referenced: Option<&Entry>, is_value: bool, input: &Markup) -> Markup {
+    let referenced = referenced.filter(|entry| display_name::is_listable(request, entry));
+    // The page after a creation must show a secret.
+    let creatable = referenced.filter(|entry| request.may(entry, Operation::Create) && entry.meta.reveals.is_empty());
+    html! {
+        reference-picker .reference data-value[is_value] data-page=[referenced.filter(|_| !is_value).map(|entry| format!("/{}", entry.meta.path))]
+            data-create=[creatable.map(|entry| format!("/{}/new", entry.meta.path))]
+            data-create-label=[creatable.map(|entry| format!("New {}", labels::singular(entry.meta)))] { (input) }
     }
 }
 
 /// The URLs of the suggestions for a polymorphic reference, as a JSON object by type name.
 fn suggestion_urls_by_type(request: &PanelRequest<'_>) -> String {
     let listable = request.state.catalog.entries().iter().filter(|entry| display_name::is_listable(request, entry));
-    let url = |entry: &Entry| (entry.meta.type_name.to_string(), format!("/panel/titles/{}", entry.meta.plural).into());
+    let url = |entry: &Entry| (entry.meta.type_name.to_string(), suggestion::url_of(entry).into());
     Value::Object(listable.map(url).collect()).to_string()
 }
 
@@ -75,8 +94,13 @@ pub(crate) fn condition_value(
             let name_of_value = referenced
                 .zip(row.value.trim().parse().ok())
                 .and_then(|(referenced, id)| display_names.get(referenced, id));
+            let has_suggestions = suggestion_url.is_some();
             let input_mode = column.is_some_and(|column| script_type(column.kind) == "number").then_some("decimal");
-            html! { input type=(input_type) inputmode=[input_mode] name=(name) value=(local.as_ref().unwrap_or(&row.value)) aria-label=(label) step=[(input_type != "text").then_some("1")] data-titles=[suggestion_url] data-title=[name_of_value] autocomplete="off"; }
+            let input = html! { input type=(input_type) inputmode=[input_mode] name=(name) value=(local.as_ref().unwrap_or(&row.value)) aria-label=(label) step=[(input_type != "text").then_some("1")] data-titles=[suggestion_url] data-title=[name_of_value] autocomplete="off"; };
+            match has_suggestions {
+                true => html! { reference-picker .reference { (input) } },
+                false => input,
+            }
         }
         (Some(Reads::List), Some(choices)) => checkbox_group(name, &choices, &row.value, label),
         (Some(Reads::List), None) if suggestion_url.is_some() && referenced.is_some() => {
@@ -86,7 +110,7 @@ pub(crate) fn condition_value(
             html! {
                 div .several data-several role="group" aria-label=(label) {
                     @for id in split_list(&row.value) { (checkbox(name, id, name_of(id).unwrap_or(id), true)) }
-                    span .reference data-reference {
+                    reference-picker .reference {
                         input type="text" name=(name) aria-label=(label) data-titles=[suggestion_url] autocomplete="off" placeholder="Add another";
                     }
                 }
@@ -218,15 +242,16 @@ pub(crate) fn render(request: &PanelRequest<'_>, kind: Kind, rules: &[Rule], opt
                 .as_i64()
                 .or_else(|| text.parse().ok())
                 .and_then(|id| options.display_names.get(resource, id));
-            html! {
-                span .reference data-reference {
-                    input type="text" id=(id) name=(name) value=(text) inputmode="numeric" autocomplete="off"
-                        data-titles=[&options.suggestion_url] data-title=[referenced_name] aria-describedby=[described_by] aria-invalid=[invalid] aria-required=[required];
-                }
-            }
+            // Inputs in a row of embedded records are compact.
+            let linked = options.display.map(|_| request.state.catalog.linked(resource));
+            let input = html! {
+                input type="text" id=(id) name=(name) value=(text) inputmode="numeric" autocomplete="off"
+                    data-titles=[&options.suggestion_url] data-title=[referenced_name] aria-describedby=[described_by] aria-invalid=[invalid] aria-required=[required];
+            };
+            picker(request, linked, false, &input)
         }
         (Kind::PolymorphicRef { type_field }, _) => html! {
-            span .reference data-reference {
+            reference-picker .reference {
                 input type="text" id=(id) name=(name) value=(text) inputmode="numeric" autocomplete="off"
                     data-titles=(suggestion_urls_by_type(request)) data-titles-of=(type_field) data-title=[options.referenced_name.as_ref()]
                     aria-describedby=[described_by] aria-invalid=[invalid] aria-required=[required];
@@ -264,10 +289,14 @@ pub(crate) fn render(request: &PanelRequest<'_>, kind: Kind, rules: &[Rule], opt
             let max_length = if let Kind::String { max } = kind { Some(max) } else { None };
             let input = html! {
                 input .code[is_monospace] type=(input_type) id=(id) name=(name) value=(text) inputmode=[mode] maxlength=[max_length] placeholder=[placeholder] autocomplete="off"
-                    aria-describedby=[described_by] aria-invalid=[invalid] aria-required=[required];
+                    data-titles=[&options.suggestion_url] aria-describedby=[described_by] aria-invalid=[invalid] aria-required=[required];
             };
             match options.widget() {
                 Some(Widget::Money) => request.locale.numbers.money_input(input),
+                _ if options.suggestion_url.is_some() => {
+                    let existing = options.display.and_then(|field| suggestion::existing(request, field));
+                    picker(request, existing.map(|(entry, _)| entry), true, &input)
+                }
                 _ => input,
             }
         }
@@ -292,7 +321,7 @@ fn reference_list(request: &PanelRequest<'_>, resource: &'static str, options: &
                 @let record_name = options.display_names.get(resource, id).map_or_else(|| format!("{} {id}", referenced.meta.label), String::from);
                 (checkbox(&name, &id.to_string(), &record_name, true))
             }
-            span .reference data-reference {
+            reference-picker .reference {
                 input type="text" id=(options.id) name=(name) value=(text) aria-invalid=[options.invalid.then_some("true")] inputmode="numeric" autocomplete="off"
                     data-titles=[&options.suggestion_url] aria-describedby=[&options.described_by] placeholder={ "Add " (labels::singular(referenced.meta)) };
             }

@@ -11,7 +11,7 @@ use super::flash::Flash;
 use super::sign_in::{Destination, admit_attempt, forget_attempts};
 use super::{account_page, forgotten_password, own_sessions, passkeys, second_factor, sign_in_code};
 use crate::panel::request::{PanelRequest, RawRequest, form_value, read_form};
-use crate::panel::{layout, redirect, url};
+use crate::panel::{brand, layout, redirect, url};
 use crate::server::Response;
 use crate::server::ServerState;
 use charter_core::error::{Error, Result};
@@ -109,7 +109,7 @@ pub(crate) async fn invitation_page(
         return Ok(expired_link_page(state, raw));
     };
     let content = html! {
-        (layout::logo())
+        (brand::mark(state))
         h1 { "Welcome, " (name) }
         p { "Choose a " @if is_reset { "new " } "password for " strong { (email) } "." }
         @if is_reset { p { "The new password signs out all your sessions." } }
@@ -145,7 +145,7 @@ pub(crate) async fn accept_invitation(
 
 fn expired_link_page(state: &ServerState, raw: &RawRequest) -> Response {
     let content = html! {
-        (layout::logo())
+        (brand::mark(state))
         h1 { "This link has expired" }
         p { "A link works once, and for a limited time. " @if forgotten_password::is_offered(state) { a href=(forgotten_password::PATH) { "Send a new one" } ", or ask an administrator." } @else { "Ask an administrator for a new one." } }
         p { a .button href="/panel/sign-in" { "Sign in" } }

@@ -7,8 +7,8 @@ use salvo::Request;
 use salvo::http::StatusCode;
 
 use super::sign_in::{MAX_EMAIL_CHARS, MAX_SIGN_IN_FORM_BYTES, refuse};
-use crate::panel::layout;
 use crate::panel::request::{RawRequest, form_value, read_form_limited};
+use crate::panel::{brand, layout};
 use crate::server::{Response, ServerState, client_address, client_ip, status_of};
 use charter_core::error::Result;
 use charter_core::principal::Principal;
@@ -28,7 +28,7 @@ pub(super) fn is_offered(state: &ServerState) -> bool {
 
 pub(super) fn page(state: &ServerState, raw: &RawRequest, status: StatusCode, problem: Option<&str>) -> Response {
     let content = html! {
-        (layout::logo())
+        (brand::mark(state))
         h1 { (TITLE) }
         p { "We send you a link with which you choose a new password." }
         @if let Some(problem) = problem { div .problem role="alert" { p { (problem) } } }
@@ -55,7 +55,7 @@ pub(super) async fn handle(state: &Arc<ServerState>, http_request: &mut Request,
     let stranger = Principal::default();
     password_reset::request(&raw.context(state, &stranger), email)?;
     let content = html! {
-        (layout::logo())
+        (brand::mark(state))
         h1 { "Check your mail" }
         p role="status" { "If an active account has this address, we have sent it a link. The link works once, within an hour." }
         p { "No mail after a few minutes? Look in the folder for spam, or ask an administrator for a link. A further request within five minutes sends no second mail." }

@@ -16,7 +16,7 @@ use crate::panel::request::{
     PanelRequest, RawRequest, form_value, path_segments, read_form_limited, require_same_site, return_path,
 };
 use crate::panel::target::Target;
-use crate::panel::{Panel, ROOT, layout, redirect, url};
+use crate::panel::{Panel, ROOT, brand, layout, redirect, url};
 use crate::server::ServerState;
 use crate::server::{Response, client_address, client_ip};
 use charter_core::error::{Error, Result};
@@ -151,7 +151,7 @@ impl SignInForm {
 
 pub(super) fn sign_in_page(state: &ServerState, raw: &RawRequest, status: StatusCode, form: &SignInForm) -> Response {
     let content = html! {
-        (layout::logo())
+        (brand::mark(state))
         h1 { "Sign in to " (state.name_for_people()) }
         @if let Some(notice) = &form.notice { div .notice role="status" { p { (notice) } } }
         @if let Some(problem) = &form.problem { div .problem role="alert" { p { (problem) } } }

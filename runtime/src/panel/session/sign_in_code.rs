@@ -10,7 +10,7 @@ use super::sign_in::{
     Destination, MAX_SIGN_IN_FORM_BYTES, SignInForm, admit_attempt, enter, forget_attempts, refuse, sign_in_page,
 };
 use crate::panel::request::{RawRequest, form_value, read_form_limited};
-use crate::panel::{Panel, layout};
+use crate::panel::{Panel, brand, layout};
 use crate::server::{Response, ServerState, status_of};
 use charter_core::error::Result;
 use charter_core::ops::Context;
@@ -43,7 +43,7 @@ fn page(
     problem: Option<&str>,
 ) -> Response {
     let content = html! {
-        (layout::logo())
+        (brand::mark(state))
         h1 { "Enter your code" }
         @if let Some(notice) = destination.notice(state) { div .notice role="status" { p { (notice) } } }
         @if let Some(problem) = problem { div .problem role="alert" { p { (problem) } } }
