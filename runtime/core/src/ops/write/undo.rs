@@ -1,6 +1,7 @@
 //! Undo of the caller's own requests, from the audit log: an update sets the old values back, and a soft deletion is
 //! restored. A record that something else changed since stays as it is.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use chrono::{DateTime, Utc};
@@ -81,7 +82,7 @@ pub async fn undo(context: &Context<'_>, entry: &Entry, requests: Requests<'_>) 
     Ok(undone)
 }
 
-/// The entries of the requests, those of each record in the reverse order of its changes.
+/// The entries of the requests by record, those of each record in the reverse order of its changes.
 async fn read(context: &Context<'_>, entry: &Entry, requests: Requests<'_>) -> Result<Vec<Recorded>> {
     let Some(user_id) = context.caller().user_id else { return Ok(Vec::new()) };
     let mut sql = Sql::new(
@@ -108,6 +109,8 @@ async fn read(context: &Context<'_>, entry: &Entry, requests: Requests<'_>) -> R
             changes: changes.as_object().cloned().unwrap_or_default(),
         });
     }
+    // Records are locked in the order of their ids, as by a bulk write, which prevents deadlocks.
+    recorded.sort_by_key(|change| (change.record_id, Reverse(change.entry_id)));
     Ok(recorded)
 }
 
