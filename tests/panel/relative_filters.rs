@@ -10,7 +10,7 @@ on_both!(
     me_is_offered_for_users,
     fields_of_referred_records_are_offered,
     fields_that_the_api_refuses_are_not_offered,
-    condition_without_a_value_is_shown_again,
+    condition_without_a_value_stays_in_the_form,
     saved_view_keeps_relative_values_and_conditions_without_a_value,
 );
 
@@ -101,7 +101,7 @@ async fn fields_that_the_api_refuses_are_not_offered(server: Server) {
     }
 }
 
-async fn condition_without_a_value_is_shown_again(server: Server) {
+async fn condition_without_a_value_stays_in_the_form(server: Server) {
     let client = server.admin();
     for name in ["Lamp", "Table"] {
         client.post("/products", json!({ "name": name })).await.created("product");
