@@ -206,7 +206,7 @@ impl Panel {
         match segments {
             [] => dashboard::show(request).await,
             [ROOT, "api", rest @ ..] => request.forward_to_api(http_request, rest).await,
-            [SEARCH] if post => return Err(Error::method_not_allowed(["GET"])),
+            [SEARCH] if post => Err(Error::method_not_allowed(["GET"])),
             [SEARCH] => search::show(request).await,
             [ROOT, "titles", plural] => display_name::search(request, plural).await,
             [ROOT, rest @ ..] => account::handle(http_request, request, rest).await,
