@@ -218,7 +218,7 @@ impl Panel {
         match segments {
             [] => dashboard::show(request).await,
             [ROOT, "api", rest @ ..] => request.forward_to_api(http_request, rest).await,
-            [SEARCH] if post => return Err(Error::method_not_allowed(["GET"])),
+            [SEARCH] if post => Err(Error::method_not_allowed(["GET"])),
             [SEARCH] => search::show(request).await,
             [ROOT, "titles", plural] => suggestion::records(request, plural).await,
             [ROOT, "time_zones"] => suggestion::time_zones(request),
