@@ -43,6 +43,7 @@ async fn every_change_is_audited_with_old_and_new_values(server: Server) {
         "created_at",
         "entity_type",
         "id",
+        "import_id",
         "record_id",
         "request_id",
         "token_id",

@@ -62,8 +62,8 @@ async fn examples_match_their_schemas(server: Server) {
     none(found);
 }
 
-/// Resources without a JSON body for new records: uploads and delivery logs.
-const WITHOUT_BODY: [&str; 2] = ["attachment", "webhook_log"];
+/// Resources without a JSON body for new records: uploads, delivery logs and reports of imports.
+const WITHOUT_BODY: [&str; 3] = ["attachment", "import_row", "webhook_log"];
 
 async fn responses_match_their_schemas(server: Server) {
     let document = document(&server).await;

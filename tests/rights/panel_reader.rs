@@ -192,7 +192,7 @@ async fn posts_of_an_administrator_change_records(server: &Server, world: &World
     }
     let writes = [Operation::Create, Operation::Update, Operation::Delete];
     let is_written =
-        |entry: &&Entry| !entry.is_attached() && entry.meta.operations.iter().any(|one| writes.contains(one));
+        |entry: &&Entry| !entry.receives_file() && entry.meta.operations.iter().any(|one| writes.contains(one));
     let has_effect = |entry: &&Entry| {
         let done = |name: &str| effective.contains(&(entry.meta.name, name.to_string()));
         ["update", "create", "delete", "bulk apply-delete"].into_iter().any(done)

@@ -14,7 +14,7 @@ use charter_core::resource::Resource;
 #[derive(Clone, Debug, PartialEq, Resource)]
 #[resource(name = "audit_entry", label = "Audit entry", plural = "audit_entries")]
 #[resource(operations("list", "show"), read_permission = "audit.read")]
-#[resource(index("entity_type", "record_id"), index("user_id"), index("created_at"), index("import_id"))]
+#[resource(index("entity_type", "record_id"), index("user_id"), index("created_at"))]
 pub struct Model {
     pub id: i64,
     /// `create`, `update`, `delete`, `restore`, the name of the action, or an event such as `sign_in`.

@@ -179,7 +179,7 @@ impl<'s> Portions<'s> {
         Ok(lines.into_iter().flatten().collect())
     }
 
-    /// Rehearses rows. What the hooks of a resource write is rolled back.
+    /// Rehearses rows. The writes of hooks are rolled back.
     async fn rehearse(
         &mut self,
         context: &Context<'_>,
