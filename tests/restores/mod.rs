@@ -301,7 +301,7 @@ async fn user_without_the_permission_to_delete_cannot_see_or_restore_deleted_rec
     let list = panel.get("/racks").await;
     assert!(!list.status(200).text.contains("deleted=only"), "{}", list.text);
     for path in ["/racks?deleted=only", "/racks/1?deleted=only"] {
-        panel.get(path).await.status(403).says("This requires the permission `racks.manage`");
+        panel.get(path).await.status(403).says("This requires the permission <code>racks.manage</code>");
     }
     panel.get("/racks/1").await.status(404);
     panel.submit("/racks/1/restore", &[]).await.status(403);

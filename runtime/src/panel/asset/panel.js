@@ -131,7 +131,8 @@ async function setTheme(form, button) {
 
 document.addEventListener('click', (event) => {
   const at = targetOf(event).closest('button, summary, a, label');
-  for (const menu of $$('details.menu[open], details.tool[open], .me details[open]')) if (!menu.contains(event.target)) menu.open = false;
+  // A button that removes its row is no longer in the menu, but its path is.
+  for (const menu of $$('details.menu[open], details.tool[open], .me details[open]')) if (!event.composedPath().includes(menu)) menu.open = false;
   if (!at) return;
   // A modified click opens the search page in a tab of its own.
   if (at.matches('[data-search]') && !event.ctrlKey && !event.metaKey && !event.shiftKey && openSearch()) event.preventDefault();
