@@ -288,6 +288,7 @@ async fn every_path_that_is_mounted_is_a_route(server: Server) {
     // Below `/api`, the only other paths are the public OpenAPI document and the search, which asks the list of each
     // resource with the rights of the caller (`rights::search`).
     let besides = mounted.difference(&routes).filter(|path| path.starts_with("/api"));
-    let besides: Vec<&String> = besides.filter(|path| !matches!(path.as_str(), "/api/v1/openapi.json" | "/api/v1/search")).collect();
+    let besides: Vec<&String> =
+        besides.filter(|path| !matches!(path.as_str(), "/api/v1/openapi.json" | "/api/v1/search")).collect();
     assert!(besides.is_empty(), "{besides:?} is mounted, and no route tells who may call it");
 }

@@ -106,7 +106,7 @@ async fn search_applies_to_totals_summaries_exports_views_and_cached_pages(serve
 
 async fn invalid_search_is_rejected(server: Server) {
     let admin = products(&server).await;
-    let words = vec!["a"; 11].join(" ");
+    let words = ["a"; 11].join(" ");
     let refused = admin.list("/products", &[("search", &words)]).await.invalid("search");
     assert!(refused.contains("at most 10 words"), "{refused}");
     let refused = admin.list("/products", &[("search", &"a".repeat(2_001))]).await.invalid("search");

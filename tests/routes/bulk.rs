@@ -337,7 +337,7 @@ async fn only_writable_resources_have_a_bulk_path(server: Server) {
     for entry in server.state.catalog.entries() {
         let writes = [Operation::Create, Operation::Update, Operation::Delete];
         let written = writes.iter().any(|operation| entry.meta.operations.contains(operation));
-        let expected = written && !entry.meta.singleton && !entry.is_attached();
+        let expected = written && !entry.meta.singleton && !entry.receives_file();
         let is_it = |route: &&RouteInfo| route.resource == entry.meta.name && route.path.ends_with("/bulk");
         let found: Vec<&RouteInfo> = routes.iter().filter(is_it).collect();
         assert_eq!(found.len(), usize::from(expected), "{}", entry.meta.plural);

@@ -122,7 +122,7 @@ async fn invalid_parameters_are_reported_together(server: Server) {
     }
     admin.get("/search").await.invalid("q");
     admin.list("/search", &[("q", "a\0b")]).await.invalid("q");
-    admin.list("/search", &[("q", &vec!["a"; 11].join(" "))]).await.invalid("q");
+    admin.list("/search", &[("q", &["a"; 11].join(" "))]).await.invalid("q");
     let wrong = [("q", "a"), ("limit", "0"), ("resources", "prodcts")];
     let refused = admin.list("/search", &wrong).await;
     assert_eq!(refused.invalid_fields(), ["limit", "q", "resources"]);

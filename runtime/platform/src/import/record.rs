@@ -28,6 +28,7 @@ pub(super) const UNDONE: &str = "undone";
 /// The states in which a worker has work.
 pub(super) const ACTIVE: [&str; 3] = [REHEARSING, RUNNING, UNDOING];
 
+#[allow(clippy::duplicated_attributes, reason = "all actions are on a record")]
 #[derive(Clone, Debug, PartialEq, Resource)]
 #[resource(name = "import")]
 #[resource(index("user_id"), index("entity_type", "digest"))]

@@ -191,7 +191,7 @@ async fn change_plan(
         // The field leaves the column that has its name.
         mapping
             .values_mut()
-            .filter(|known| **known == Value::from(field.as_str()))
+            .filter(|known| known.as_str() == Some(field.as_str()))
             .for_each(|known| *known = Value::Null);
         mapping.insert(column, if field.is_empty() { Value::Null } else { field.into() });
     }
