@@ -12,7 +12,7 @@ async fn first_steps_are_checked_off_and_disappear_once_all_are_done(server: Ser
     let mut panel = signed_in(&server, &json!({ "id": 1 })).await;
     let page = panel.get("/").await;
     page.says("First steps")
-        .says("<a href=\"/settings\">Set the company's name, currency and time zone</a>")
+        .says("<a href=\"/settings\">Complete the company’s settings</a>")
         .says("<a href=\"/products/new\">Add the first product</a>")
         .says("<a href=\"/users/new\">Invite a person</a>")
         .says("<a href=\"/webhooks/new\">");

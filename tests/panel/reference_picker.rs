@@ -1,4 +1,4 @@
-//! Picker of a reference: opened by pointer, touch and keyboard, cleared, and records that are opened or created beside it.
+//! Picker of a reference: opened by pointer, touch and keyboard, cleared, and records that are opened or created next to it.
 
 use serde_json::{Value, json};
 

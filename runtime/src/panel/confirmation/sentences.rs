@@ -1,4 +1,4 @@
-//! Consequences of an operation as sentences: "14 sessions and 3 tokens end."
+//! Consequences of an operation as sentences, such as "14 sessions and 3 tokens end".
 
 use maud::{Markup, html};
 

@@ -59,17 +59,17 @@ fn render(steps: &[Step]) -> Markup {
     }
 }
 
-/// Returns true for the settings with the company's time zone or currency.
+/// Returns true for the settings with the company's time zone, or with a value that another resource must contain.
 fn describes_company(entry: &Entry) -> bool {
-    let is_currency = |rule: &Rule| matches!(rule, Rule::Exists { .. });
-    entry.meta.fields.iter().any(|field| field.name == "timezone" || field.rules.iter().any(is_currency))
+    let is_known = |rule: &Rule| matches!(rule, Rule::Exists { .. });
+    entry.meta.fields.iter().any(|field| field.name == "timezone" || field.rules.iter().any(is_known))
 }
 
 /// Done once the record was changed after the start that created it.
 async fn settings_step(request: &PanelRequest<'_>, entry: &Entry) -> Result<Step> {
     let body = request.get_json(&format!("/{}", entry.meta.path)).await?;
     let record = &body[entry.meta.name];
-    let label = "Set the company's name, currency and time zone".to_string();
+    let label = "Complete the company’s settings".to_string();
     let is_done = record["updated_at"].is_string() && record["updated_at"] != record["created_at"];
     Ok(Step { label, href: format!("/{}", entry.meta.path), is_done })
 }
