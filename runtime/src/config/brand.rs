@@ -68,7 +68,9 @@ fn read_logo(path: &str) -> Result<Logo, String> {
 }
 
 fn read_color(text: &str) -> Result<Color, String> {
-    let digits = text.strip_prefix('#').filter(|digits| digits.len() == 6 && digits.is_ascii());
+    let digits = text
+        .strip_prefix('#')
+        .filter(|digits| digits.len() == 6 && digits.bytes().all(|digit| digit.is_ascii_hexdigit()));
     let part = |index: usize| u8::from_str_radix(digits?.get(index..index + 2)?, 16).ok();
     let color = match (part(0), part(2), part(4)) {
         (Some(red), Some(green), Some(blue)) => Color([red, green, blue]),
