@@ -6,6 +6,7 @@ mod database;
 mod log_filter;
 mod mail;
 mod oidc;
+mod origin;
 mod problems;
 mod s3;
 mod secret;
@@ -16,7 +17,6 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::ArgMatches;
-use url::Url;
 
 use brand::brand;
 pub use brand::{Brand, Color, Logo};
@@ -26,6 +26,7 @@ use database::sqlite_url;
 pub use log_filter::log_filter;
 use mail::smtp_config;
 use oidc::oidc_config;
+use origin::origin;
 pub use problems::Problems;
 use s3::s3_config;
 pub use settings::{SETTINGS, Setting};
@@ -237,13 +238,10 @@ impl Config {
 
 /// The normalized origin of a URL: other URLs are compared with it, and links begin with it.
 fn base_url(text: &str, problems: &mut Problems<'_>) -> String {
-    let url = Url::parse(text.trim_end_matches('/')).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
-    let origin = url.as_ref().map(|url| url.origin().ascii_serialization()).unwrap_or_default();
-    // More than an origin, such as a path.
-    if url.is_none_or(|url| url.as_str() != format!("{origin}/")) {
+    origin(text.trim_end_matches('/')).unwrap_or_else(|| {
         problems.add("base-url", "must be a URL such as https://records.example.com, without a path");
-    }
-    origin
+        String::new()
+    })
 }
 
 fn processors() -> usize {

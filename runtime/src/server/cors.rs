@@ -8,6 +8,8 @@ use salvo::http::{HeaderValue, Method};
 use salvo::{Depot, FlowCtrl, Handler, Request, Response, async_trait};
 
 use crate::config::CorsOrigins;
+use charter_core::ops;
+use charter_platform::attachment;
 
 /// Time that a browser keeps the answer to a preflight request: the most that Chromium accepts.
 const MAX_AGE: Duration = Duration::from_secs(7200);
@@ -41,7 +43,8 @@ impl Cors {
 impl Handler for Cors {
     async fn handle(&self, request: &mut Request, depot: &mut Depot, response: &mut Response, flow: &mut FlowCtrl) {
         let path = request.uri().path();
-        if !path.starts_with("/api/") && !path.starts_with("/files/") {
+        let is_file = path.strip_prefix(attachment::PATH).is_some_and(|rest| rest.starts_with('/'));
+        if !ops::is_of_api(path) && !is_file {
             flow.call_next(request, depot, response).await;
             return;
         }

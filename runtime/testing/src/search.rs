@@ -81,12 +81,10 @@ pub fn browser() -> Option<PathBuf> {
 /// # Errors
 /// The version that was found instead, if any.
 pub fn pgbouncer() -> Result<PathBuf, Option<(u32, u32)>> {
-    let path = var_os("PATH").unwrap_or_default();
-    let folders = split_paths(&path).chain(["/usr/sbin".into()]).map(|folder| folder.join("pgbouncer"));
-    let named = var_os("PGBOUNCER").map(PathBuf::from);
-    let program = named.into_iter().chain(folders).find(|program| program.is_file()).ok_or(None)?;
-    match version(&program) {
-        Some(version) if version >= (1, MIN_PGBOUNCER_MINOR) => Ok(program),
+    let named = var_os("PGBOUNCER").map(PathBuf::from).filter(|program| program.is_file());
+    let found = named.or_else(|| program("pgbouncer")).ok_or(None)?;
+    match version(&found) {
+        Some(version) if version >= (1, MIN_PGBOUNCER_MINOR) => Ok(found),
         version => Err(version),
     }
 }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use charter_core::catalog::Entry;
 use charter_core::db::Sql;
 use charter_core::error::{Error, FieldErrors, Result};
-use charter_core::meta::{FieldMeta, Kind};
 use charter_core::ops::write::delete::delete;
 use charter_core::ops::write::rehearsal::{ROW, refusal};
+use charter_core::ops::write::undo::old_values;
 use charter_core::ops::write::update::update;
 use charter_core::ops::{Access, Body, Context, Preconditions, State, Transaction, load, visible};
 use charter_core::query::Condition;
@@ -88,7 +88,7 @@ async fn undo_row(context: &Context<'_>, entry: &Entry, import_id: i64, row: &ro
         return delete(context, entry, id, Condition::always(), &conditions).await;
     }
     Access::write(entry, "update").check(context.caller())?;
-    let body = earlier_values(entry, &changes)?.to_string();
+    let body = old_values(entry, &changes)?.to_string();
     let body = Body::read(body.as_bytes(), None)?;
     update(context, entry, id, Condition::always(), &conditions, &body, None).await.map(drop)
 }
@@ -132,32 +132,4 @@ impl Audit<'_> {
         sql.push(" AND \"import_id\" = ").bind(self.import_id).push(") LIMIT 1");
         Ok(sql.one(self.context.db()).await?.is_some())
     }
-}
-
-/// The body that sets the fields back to their old values.
-fn earlier_values(entry: &Entry, changes: &Map<String, Value>) -> Result<Value> {
-    let mut body = Map::new();
-    for (name, change) in changes {
-        let Some(field) = entry.field(name) else { continue };
-        let old = change.get("old").cloned().unwrap_or(Value::Null);
-        if field.access == charter_core::meta::Access::Secret {
-            return Err(left("is left: the audit log has no earlier value of a secret"));
-        }
-        body.insert(name.clone(), earlier_value(field, old, change));
-    }
-    Ok(body.into())
-}
-
-/// The old value as an update sets it: `""` clears a field.
-fn earlier_value(field: &FieldMeta, old: Value, change: &Value) -> Value {
-    if field.kind == Kind::CustomFields {
-        let mut values = old.as_object().cloned().unwrap_or_default();
-        // A custom field that the import has set first had no value.
-        let new = change.get("new").and_then(Value::as_object).into_iter().flatten();
-        for (name, _) in new {
-            values.entry(name.clone()).or_insert_with(|| "".into());
-        }
-        return values.into();
-    }
-    if old.is_null() { Value::from("") } else { old }
 }

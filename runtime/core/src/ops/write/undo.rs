@@ -151,8 +151,12 @@ async fn is_latest(context: &Context<'_>, entry: &Entry, change: &Recorded) -> R
     Ok(latest == Some(change.entry_id))
 }
 
-/// The body of the update that sets the old values of writable fields back. Hooks compute the others again.
-fn old_values(entry: &Entry, changes: &Map<String, Value>) -> Result<Value> {
+/// The body of the update that sets the old values of writable fields back, from changes as the audit log has them. Hooks
+/// compute the other fields again.
+///
+/// # Errors
+/// 422 for a secret, whose old value the audit log does not have.
+pub fn old_values(entry: &Entry, changes: &Map<String, Value>) -> Result<Value> {
     let mut body = Map::new();
     for (name, change) in changes {
         match entry.field(name).map(|field| field.access) {
@@ -162,13 +166,14 @@ fn old_values(entry: &Entry, changes: &Map<String, Value>) -> Result<Value> {
             }
             _ => continue,
         }
-        let old = match (&change["old"], change["new"].as_object()) {
+        let old = match change["new"].as_object() {
             // Of custom fields the audit log has the changed ones. One without an old value had none.
-            (Value::Object(old), Some(new)) if name == "custom_fields" => {
+            Some(new) if name == "custom_fields" => {
                 let empty = new.keys().map(|name| (name.clone(), Value::from("")));
-                empty.chain(old.iter().map(|(name, value)| (name.clone(), cleared(value)))).collect()
+                let old = change["old"].as_object().into_iter().flatten();
+                empty.chain(old.map(|(name, value)| (name.clone(), cleared(value)))).collect()
             }
-            (old, _) => cleared(old),
+            _ => cleared(&change["old"]),
         };
         body.insert(name.clone(), old);
     }
