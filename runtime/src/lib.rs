@@ -10,6 +10,7 @@
 pub mod app;
 pub mod command;
 pub mod config;
+mod language;
 mod log;
 pub mod openapi;
 mod panel;

@@ -16,6 +16,7 @@ use sea_orm::{DatabaseConnection, DbErr};
 use sea_orm_migration::MigratorTrait;
 
 use crate::config::Config;
+use crate::language::Tables;
 use crate::seed;
 use crate::server::{ConcurrencyLimiter, Mount, RateLimit, ResponseBudget, ServerState, SignInGuard, SignIns};
 use charter_core::counts;
@@ -66,6 +67,7 @@ pub struct App {
     pub name: &'static str,
     pub(crate) routes: Vec<Route>,
     pub(crate) seeds: &'static [(&'static str, &'static str)],
+    pub(crate) languages: &'static [(&'static str, &'static str)],
     pub(crate) migrate: Migrate,
     pub(crate) demo: Option<Demo>,
     mounts: Vec<Mount>,
@@ -93,6 +95,7 @@ impl App {
             name,
             routes: routes.into_iter().chain(platform).collect(),
             seeds: &[],
+            languages: &[],
             migrate: migrate::<M>,
             demo: None,
             mounts: Vec::new(),
@@ -110,6 +113,12 @@ impl App {
     /// Seed data that every start inserts if it is missing: resource and YAML.
     pub fn seeds(mut self, seeds: &'static [(&'static str, &'static str)]) -> App {
         self.seeds = seeds;
+        self
+    }
+
+    /// The texts of the application in other languages: the code of a language and YAML.
+    pub fn languages(mut self, languages: &'static [(&'static str, &'static str)]) -> App {
+        self.languages = languages;
         self
     }
 
@@ -187,6 +196,7 @@ impl App {
         Ok(Arc::new(ServerState {
             state: Arc::new(state),
             mounts: self.mounts.clone(),
+            languages: Tables::new(self.languages)?,
             concurrency_limiter: Arc::new(limiter),
             response_budget: ResponseBudget::default(),
             token_rate: RateLimit::new(config.rate_limit),

@@ -14,6 +14,7 @@ use super::request::PanelRequest;
 use super::session::cookie;
 use super::{asset, brand};
 use crate::config::Brand;
+use crate::language::{self, text};
 use crate::server::Response;
 use crate::server::ServerState;
 use charter_core::catalog::Entry;
@@ -90,7 +91,7 @@ struct Frame<'f> {
 fn document(frame: &Frame<'_>, content: &Markup) -> Markup {
     html! {
         (DOCTYPE)
-        html lang="en" data-theme=[frame.theme] {
+        html lang=(language::current_code()) data-theme=[frame.theme] {
             head {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
@@ -109,7 +110,7 @@ fn document(frame: &Frame<'_>, content: &Markup) -> Markup {
             }
             body {
                 @if let Some(request) = frame.request {
-                    a .skip href="#main" { "Skip to content" }
+                    a .skip href="#main" { (text!("Skip to content")) }
                     div .frame {
                         (navigation(request))
                         main #main tabindex="-1" { (undo::notice(request)) (content) }
@@ -270,7 +271,7 @@ pub(super) fn signed_in_error_page(request: &PanelRequest<'_>, error: &Error) ->
         (content)
         div .buttons {
             @if let Some(entry) = entry.filter(|entry| display_name::is_listable(request, entry) && request.raw.segments.len() > 1) {
-                a .button href={ "/" (entry.meta.path) } { "All " (labels::plural(entry.meta).to_lowercase()) }
+                a .button href={ "/" (entry.meta.path) } { (text!("All {records}", records = labels::records(entry.meta))) }
             }
             a .button href="/" { "Go to the overview" }
         }

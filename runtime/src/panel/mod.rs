@@ -36,7 +36,7 @@ use salvo::http::StatusCode;
 use salvo::{Request, Router, async_trait};
 
 use crate::server::ServerState;
-use crate::server::{Endpoint, Handler, Identified, NotFound, Response};
+use crate::server::{Endpoint, Handler, Identified, NotFound, Response, headers};
 use api::ApiClient;
 use charter_core::error::{Error, Result};
 use charter_core::header;
@@ -146,10 +146,15 @@ impl Handler for Arc<Panel> {
         }
         let has_flash = raw.flash.is_some();
         let renewed = session.as_ref().and_then(|session| session.renewed.clone());
-        let answer = match self.dispatch(state, request, raw, session).await {
-            Ok(answer) => answer,
-            Err(error) => layout::error_page(state, request, &error, is_page),
-        };
+        let language = state.languages.preferred(headers::text(request, "accept-language").as_deref());
+        let answer = language
+            .scope(async {
+                match self.dispatch(state, request, raw, session).await {
+                    Ok(answer) => answer,
+                    Err(error) => layout::error_page(state, request, &error, is_page),
+                }
+            })
+            .await;
         // A rotated session secret is sent with any outcome, unless the request itself began or ended a session.
         let sets_session =
             answer.header(cookie::SET_COOKIE).and_then(|set| set.to_str().ok()).is_some_and(cookie::sets_session);

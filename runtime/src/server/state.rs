@@ -9,6 +9,7 @@ use salvo::Router;
 
 use super::{ConcurrencyLimiter, RateLimit, ResponseBudget, SignInGuard};
 use crate::config::Config;
+use crate::language::Tables;
 use charter_core::ops::State;
 use charter_platform::auth::oidc;
 
@@ -30,6 +31,8 @@ pub struct ServerState {
     pub state: Arc<State>,
     /// The application's own routes, besides the resources.
     pub mounts: Vec<Mount>,
+    /// The languages of the panel.
+    pub(crate) languages: Tables,
     pub config: Config,
     /// Admission control: the limit of concurrent requests.
     pub concurrency_limiter: Arc<ConcurrencyLimiter>,

@@ -3,21 +3,31 @@
 use charter_model::naming;
 use maud::{Markup, html};
 
+use crate::language::translate;
 use crate::openapi::english;
 use charter_core::meta::{ActionMeta, FieldMeta, Kind, ResourceMeta};
 
-/// `Exchange rates`
+/// `Exchange rates`, as a heading.
 pub(crate) fn plural(meta: &ResourceMeta) -> String {
-    english::tag(meta)
+    english::capitalize(&records(meta))
 }
 
-/// `exchange rate`
+/// `exchange rates`, within a sentence.
+pub(crate) fn records(meta: &ResourceMeta) -> String {
+    translate(&english::records(meta))
+}
+
+/// `exchange rate`, within a sentence.
 pub(crate) fn singular(meta: &ResourceMeta) -> String {
-    english::noun(meta)
+    translate(&english::noun(meta))
 }
 
 /// The declared label; else `Product group` for `product_group_id`, `Active` for `is_active`.
 pub(crate) fn field(field: &FieldMeta) -> String {
+    translate(&field_in_english(field))
+}
+
+fn field_in_english(field: &FieldMeta) -> String {
     if !field.label.is_empty() {
         return field.label.to_string();
     }
@@ -27,18 +37,22 @@ pub(crate) fn field(field: &FieldMeta) -> String {
         }
         Kind::Integer => field.name.strip_suffix("_id").unwrap_or(field.name),
         Kind::RefList { .. } => {
-            return from_name(&field.name.strip_suffix("_ids").map_or(field.name.into(), naming::plural));
+            return name_in_english(&field.name.strip_suffix("_ids").map_or(field.name.into(), naming::plural));
         }
         // `product_group_name` is labelled like the reference that it comes from.
         Kind::Derived { via, field: "name" } => via.strip_suffix("_id").unwrap_or(via),
         Kind::Boolean => field.name.strip_prefix("is_").unwrap_or(field.name),
         _ => field.name,
     };
-    from_name(name)
+    name_in_english(name)
 }
 
 /// `Loss and damage` from `loss_and_damage`
 pub(crate) fn from_name(name: &str) -> String {
+    translate(&name_in_english(name))
+}
+
+fn name_in_english(name: &str) -> String {
     match name {
         "id" => "ID".into(),
         "sku" | "url" | "uuid" => name.to_uppercase(),
@@ -62,8 +76,8 @@ pub(crate) fn action(action: &ActionMeta) -> String {
 }
 
 /// The help below an input; the field's description if it has no help of its own.
-pub(crate) fn help(field: &FieldMeta) -> &'static str {
-    if field.help.is_empty() { field.description } else { field.help }
+pub(crate) fn help(field: &FieldMeta) -> String {
+    translate(if field.help.is_empty() { field.description } else { field.help })
 }
 
 /// Fields by their declared group. Those without one come first, in a group with an empty name.

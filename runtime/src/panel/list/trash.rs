@@ -3,6 +3,7 @@
 use maud::{Markup, html};
 use serde_json::json;
 
+use crate::language::{html_text, text};
 use crate::panel::api::ApiResponse;
 use crate::panel::display_name::{self, DisplayNames};
 use crate::panel::format::labels;
@@ -42,7 +43,7 @@ pub(crate) fn url(path: &str) -> String {
 
 /// `Deleted products`
 pub(crate) fn heading(entry: &Entry) -> String {
-    format!("Deleted {}", labels::plural(entry.meta).to_lowercase())
+    text!("Deleted {records}", records = labels::records(entry.meta))
 }
 
 pub(crate) fn deleted_at_field(entry: &Entry) -> Option<&'static FieldMeta> {
@@ -80,8 +81,11 @@ pub(crate) async fn show(request: &PanelRequest<'_>, target: &Target<'_>) -> Res
     let content = html! {
         (layout::header(&breadcrumbs, &html! { (name) }, &actions))
         div .notice role="status" {
-            p { strong { "This " (labels::singular(entry.meta)) " is deleted" } @if let Some(deleted_at) = deleted_at { " since " (deleted_at) } "." }
-            p { "It is hidden from all lists and cannot be changed until it is restored." }
+            p { strong { @match deleted_at {
+                Some(time) => { (html_text!("This {record} is deleted since {time}.", record = labels::singular(entry.meta), time = time)) },
+                None => { (text!("This {record} is deleted.", record = labels::singular(entry.meta))) },
+            } } }
+            p { (text!("It is hidden from all lists and cannot be changed until it is restored.")) }
         }
         div .columns {
             div .main-column {

@@ -239,7 +239,7 @@ async fn action_page(
                     label for=(id) { (labels::field(field)) @if field.required { " " span .required { "*" } } }
                     (input::render(request, field.kind, field.rules, &options))
                     @if let Some(messages) = errors { p .error id={ (id) "-error" } { @let refused = RefusedValue { fields: action.input, field: Some(field), kind: field.kind, value: &value }; (FieldError::of(request, &refused, &display_names, messages).at_input(&labels::field(field))) } }
-                    @if !labels::help(field).is_empty() { p .help { (labels::render_code(labels::help(field))) } }
+                    @if !labels::help(field).is_empty() { p .help { (labels::render_code(&labels::help(field))) } }
                 }
             }
             div .buttons {

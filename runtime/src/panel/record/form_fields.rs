@@ -117,8 +117,8 @@ impl RecordForm<'_> {
         let value = self.record.get(field.name).cloned().unwrap_or_default();
         let choices = choices::for_field(self.request, self.target.entry, field);
         // A polymorphic reference has two inputs. The help is below the second.
-        let help = if matches!(field.kind, Kind::PolymorphicType { .. }) { "" } else { labels::help(field) };
-        self.render_labelled(&labels::field(field), help, field.name, field.kind, field, required, &value, choices)
+        let help = if matches!(field.kind, Kind::PolymorphicType { .. }) { String::new() } else { labels::help(field) };
+        self.render_labelled(&labels::field(field), &help, field.name, field.kind, field, required, &value, choices)
     }
 
     #[expect(clippy::too_many_arguments, reason = "the parts of a field")]

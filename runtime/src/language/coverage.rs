@@ -1,0 +1,136 @@
+//! Tests that every text of the panel is in the tables of this crate, and that nothing else is.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use regex::Regex;
+
+use super::{Part, parts};
+
+/// A folder of this crate.
+fn folder(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(path)
+}
+
+/// The paths and texts of the files below a folder with one of these endings.
+fn files(folder: &Path, ending: &str, found: &mut Vec<(PathBuf, String)>) {
+    for entry in std::fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            files(&path, ending, found);
+        } else if path.extension().is_some_and(|one| one == ending) {
+            let text = std::fs::read_to_string(&path).expect("a text");
+            found.push((path, text));
+        }
+    }
+}
+
+/// The code of the panel without its unit tests.
+fn code() -> Vec<(PathBuf, String)> {
+    let mut found = Vec::new();
+    files(&folder("panel"), "rs", &mut found);
+    found.retain(|(path, _)| path.file_stem().is_none_or(|name| name != "tests"));
+    for (_, text) in &mut found {
+        if let Some(at) = text.find("#[cfg(test)]") {
+            text.truncate(at);
+        }
+    }
+    found
+}
+
+/// The English texts of the code and the scripts.
+fn used() -> BTreeSet<String> {
+    let of_code = Regex::new(r#"(?s)\btext!\(\s*"((?:[^"\\]|\\.)*)""#).expect("a pattern");
+    let of_html = Regex::new(r#"(?s)\bhtml_text!\(\s*"((?:[^"\\]|\\.)*)""#).expect("a pattern");
+    let of_scripts = Regex::new(r#"\btext\('((?:[^'\\]|\\.)*)'"#).expect("a pattern");
+    let continued = Regex::new(r"\\\n\s*").expect("a pattern");
+    let mut found = BTreeSet::new();
+    for (_, text) in code() {
+        for pattern in [&of_code, &of_html] {
+            let texts =
+                pattern.captures_iter(&text).map(|text| continued.replace_all(&text[1], "").replace("\\\"", "\""));
+            found.extend(texts);
+        }
+    }
+    let mut scripts = Vec::new();
+    files(&folder("panel/asset"), "js", &mut scripts);
+    for (_, text) in scripts {
+        found.extend(of_scripts.captures_iter(&text).map(|text| text[1].replace("\\'", "'")));
+    }
+    found
+}
+
+type Texts = BTreeMap<String, String>;
+
+/// The texts and the messages of the files of German, by file name.
+fn german() -> Vec<(String, Texts, Texts)> {
+    let mut found = Vec::new();
+    files(&folder("language/de"), "yaml", &mut found);
+    let read = |(path, text): (PathBuf, String)| {
+        let name = path.file_stem().expect("a name").to_string_lossy().to_string();
+        let file: BTreeMap<String, Texts> = serde_yaml::from_str(&text).expect("a table");
+        let part = |part: &str| file.get(part).cloned().unwrap_or_default();
+        (name, part("texts"), part("messages"))
+    };
+    found.into_iter().map(read).collect()
+}
+
+#[test]
+fn every_text_of_the_panel_is_in_german() {
+    let known: BTreeSet<String> = german().into_iter().flat_map(|(_, texts, _)| texts.into_keys()).collect();
+    let missing: Vec<String> = used().difference(&known).map(|text| format!("  {text:?}: \"\"")).collect();
+    assert!(missing.is_empty(), "missing in runtime/src/language/de:\n{}", missing.join("\n"));
+}
+
+#[test]
+fn every_text_of_the_tables_is_used_once() {
+    let used = used();
+    let mut seen = BTreeSet::new();
+    for (file, texts, _) in german() {
+        for text in texts.into_keys() {
+            assert!(seen.insert(text.clone()), "two files have {text:?}");
+            // Labels come from metadata: `charter texts` compares them.
+            assert!(file == "labels" || used.contains(&text), "{file}.yaml: no page has the text {text:?}");
+        }
+    }
+}
+
+#[test]
+fn a_translation_has_the_values_of_its_text() {
+    let values = |text: &str| -> BTreeSet<String> {
+        let parts = parts(text).into_iter();
+        parts.filter_map(|part| if let Part::Value(name) = part { Some(name.to_string()) } else { None }).collect()
+    };
+    for (file, texts, messages) in german() {
+        for (english, german) in texts.iter().chain(&messages) {
+            assert_eq!(values(english), values(german), "{file}.yaml: {english}");
+        }
+    }
+}
+
+/// A text in markup stands between braces, and an attribute that people hear or read is one of these.
+#[test]
+fn no_text_of_a_page_is_in_english_only() {
+    let content = Regex::new(r#"[{}\)] ?"([^"]*[A-Za-z][a-z]+[^"]*)""#).expect("a pattern");
+    let attribute = Regex::new(r#"(?:aria-label|placeholder|title|alt|data-confirm)=(?:\{ ?)?"([^"]*[A-Za-z][^"]*)""#)
+        .expect("a pattern");
+    let mut found = Vec::new();
+    for (path, text) in code() {
+        for (number, line) in text.lines().enumerate() {
+            let line = line.trim();
+            if line.starts_with("//") || line.contains("format!(") || line.contains("tracing::") {
+                continue;
+            }
+            let name = path.strip_prefix(folder("panel")).expect("a file of the panel").display();
+            for text in content.captures_iter(line).chain(attribute.captures_iter(line)) {
+                if !EXCEPTIONS.contains(&&text[1]) && !text[1].contains(['/', '=', '_']) {
+                    found.push(format!("{name}:{}: {:?}", number + 1, &text[1]));
+                }
+            }
+        }
+    }
+    assert!(found.is_empty(), "{} texts are not in `text!`:\n{}", found.len(), found.join("\n"));
+}
+
+/// Literals that are no words: names of keys, ids and types.
+const EXCEPTIONS: &[&str] = &["Ctrl K"];

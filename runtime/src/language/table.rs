@@ -1,0 +1,202 @@
+//! The tables of all languages: the files of this module, then those of the application, whose texts come first.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use serde::Deserialize;
+
+use super::message::MessagePattern;
+use super::{Language, SOURCE};
+use charter_core::error::{Error, Result};
+
+/// The files of a language of this crate.
+macro_rules! files {
+    ($($path:literal),+ $(,)?) => { &[$(include_str!($path)),+] };
+}
+
+/// The languages of this crate: code, own name and files.
+const BUILT_IN: &[(&str, &str, &[&str])] = &[(
+    "de",
+    "Deutsch",
+    files!["de/frame.yaml", "de/labels.yaml", "de/list.yaml", "de/messages.yaml", "de/record.yaml", "de/session.yaml"],
+)];
+
+/// The texts of one language.
+#[derive(Debug, Default)]
+pub(super) struct Table {
+    texts: HashMap<String, String>,
+    messages: Vec<MessagePattern>,
+}
+
+/// A file of texts.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    /// The language's own name, if this crate has no table of it.
+    name: Option<String>,
+    /// English texts.
+    #[serde(default)]
+    texts: BTreeMap<String, String>,
+    /// English messages of the API. A value in braces is any text.
+    #[serde(default)]
+    messages: BTreeMap<String, String>,
+}
+
+impl Table {
+    pub(super) fn get(&self, english: &str) -> Option<&str> {
+        self.texts.get(english).map(String::as_str)
+    }
+
+    pub(super) fn texts(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.texts.iter().map(|(english, text)| (english.as_str(), text.as_str()))
+    }
+
+    /// An exact message comes before a pattern, and the pattern with the longest text before others.
+    pub(super) fn message(&self, message: &str) -> Option<String> {
+        self.messages.iter().find_map(|pattern| pattern.translate(message))
+    }
+}
+
+/// All languages that users can choose, English first.
+#[derive(Debug)]
+pub(crate) struct Tables {
+    languages: Vec<Arc<Language>>,
+}
+
+impl Default for Tables {
+    fn default() -> Self {
+        let (code, name) = (SOURCE.to_string(), "English".to_string());
+        Tables { languages: vec![Arc::new(Language { code, name, table: Table::default() })] }
+    }
+}
+
+impl Tables {
+    /// The languages of this crate, with the files of the application: pairs of code and YAML.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] if a file is no table.
+    pub(crate) fn new(of_application: &[(&str, &str)]) -> Result<Tables> {
+        let mut tables = Tables::default();
+        for (code, yaml) in of_application {
+            tables.add(code, code, yaml)?;
+        }
+        for (code, name, files) in BUILT_IN {
+            for yaml in *files {
+                tables.add(code, name, yaml)?;
+            }
+        }
+        Ok(tables)
+    }
+
+    /// Adds a file to the language with this code. Texts that the language has already stay as they are.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] if the file is no table.
+    pub(super) fn add(&mut self, code: &str, name: &str, yaml: &str) -> Result<()> {
+        let problem = |error: serde_yaml::Error| Error::internal(format!("language {code}: {error}"));
+        // A map would keep the last of two equal keys; a YAML value refuses them.
+        let value: serde_yaml::Value = serde_yaml::from_str(yaml).map_err(problem)?;
+        let file: File = serde_yaml::from_value(value).map_err(problem)?;
+        let at = match self.languages.iter().position(|language| language.code == code) {
+            Some(at) => at,
+            None => {
+                let (code, name) = (code.to_string(), name.to_string());
+                self.languages.push(Arc::new(Language { code, name, table: Table::default() }));
+                self.languages.len() - 1
+            }
+        };
+        let Some(language) = Arc::get_mut(&mut self.languages[at]) else { return Ok(()) };
+        match file.name {
+            Some(name) => language.name = name,
+            // The application has added texts to a language of this crate.
+            None if language.name == language.code => language.name = name.to_string(),
+            None => {}
+        }
+        for (english, text) in file.texts {
+            language.table.texts.entry(english).or_insert(text);
+        }
+        let messages = file.messages.into_iter().map(|(english, text)| MessagePattern::new(english, text));
+        let mut messages: Vec<MessagePattern> = messages.collect();
+        messages.sort_by_key(|pattern| std::cmp::Reverse(pattern.literal_bytes()));
+        language.table.messages.extend(messages);
+        Ok(())
+    }
+
+    /// All languages, English first.
+    pub(crate) fn all(&self) -> &[Arc<Language>] {
+        &self.languages
+    }
+
+    /// The language with this code.
+    pub(crate) fn find(&self, code: &str) -> Option<Arc<Language>> {
+        self.languages.iter().find(|language| language.code == code).cloned()
+    }
+
+    /// The first language of an `Accept-Language` header that there is (RFC 9110, section 12.5.4); English by default.
+    /// Browsers list the languages in the order of preference.
+    pub(crate) fn preferred(&self, accepted: Option<&str>) -> Arc<Language> {
+        let wanted = accepted.unwrap_or_default().split(',').filter_map(|part| {
+            let (range, weight) = part.split_once(';').unwrap_or((part, ""));
+            let is_refused = matches!(weight.trim().strip_prefix("q="), Some("0" | "0.0" | "0.00" | "0.000"));
+            (!is_refused).then(|| range.trim().to_ascii_lowercase())
+        });
+        let find = |range: String| {
+            let is_named = |language: &&Arc<Language>| {
+                let code = language.code.to_ascii_lowercase();
+                range == code || range.strip_prefix(&code).is_some_and(|rest| rest.starts_with('-'))
+            };
+            self.languages.iter().find(is_named).cloned()
+        };
+        wanted.into_iter().find_map(find).unwrap_or_else(|| self.languages[0].clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_language_of_a_browser_is_the_first_that_there_is() {
+        let mut tables = Tables::default();
+        tables.add("de", "Deutsch", "texts: {}").expect("a table");
+        for (accepted, code) in [
+            (None, "en"),
+            (Some(""), "en"),
+            (Some("de"), "de"),
+            (Some("de-AT,de;q=0.9,en;q=0.8"), "de"),
+            (Some("fr-FR, fr;q=0.9, DE;q=0.8, en;q=0.7"), "de"),
+            (Some("en-GB,en;q=0.9,de;q=0.8"), "en"),
+            (Some("de;q=0, en"), "en"),
+            (Some("den"), "en"),
+            (Some("fr"), "en"),
+        ] {
+            assert_eq!(tables.preferred(accepted).code, code, "{accepted:?}");
+        }
+    }
+
+    #[test]
+    fn a_text_of_the_application_comes_before_that_of_the_platform() {
+        let mut tables = Tables::default();
+        tables.add("de", "de", "{ name: Deutsch (Sie), texts: { Save: Sichern } }").expect("a table");
+        tables.add("de", "Deutsch", "texts: { Save: Speichern, Cancel: Abbrechen }").expect("a table");
+        let german = tables.find("de").expect("the language");
+        assert_eq!((german.table.get("Save"), german.table.get("Cancel")), (Some("Sichern"), Some("Abbrechen")));
+    }
+
+    #[test]
+    fn the_message_with_the_longest_text_wins() {
+        let mut tables = Tables::default();
+        let yaml = "messages: { '{name} is not known': 'A {name}', 'The field {name} is not known': 'B {name}' }";
+        tables.add("de", "Deutsch", yaml).expect("a table");
+        let german = tables.find("de").expect("the language");
+        assert_eq!(german.table.message("The field x is not known").as_deref(), Some("B x"));
+        assert_eq!(german.table.message("unheard of"), None);
+    }
+
+    #[test]
+    fn a_file_that_is_no_table_is_an_error() {
+        for yaml in ["texts: [Save]", "text: {}", "texts: { Save: Sichern, Save: Speichern }", "["] {
+            assert!(Tables::default().add("de", "Deutsch", yaml).is_err(), "{yaml}");
+        }
+    }
+}
