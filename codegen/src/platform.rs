@@ -48,6 +48,7 @@ pub const TABLES: &[&str] = &[
     "user_networks",
     "user_passkeys",
     "user_passwords",
+    "user_preferences",
     "user_recovery_codes",
     "user_second_factors",
     "user_sessions",

@@ -43,9 +43,10 @@ use charter_core::header;
 use charter_core::metrics::UNMATCHED;
 use charter_core::ops::{BULK, RESTORE};
 use charter_platform::attachment::S3Config;
+use charter_platform::auth::preference;
 use charter_platform::auth::session::{self as auth_session, CookieSession};
 use confirmation::{deletion, undo};
-use format::locale::LocaleCache;
+use format::locale::{LANGUAGE, LocaleCache};
 use list::{saved_views, trash};
 use record::{action, form, form_save, history};
 use request::{PanelRequest, RawRequest};
@@ -146,7 +147,9 @@ impl Handler for Arc<Panel> {
         }
         let has_flash = raw.flash.is_some();
         let renewed = session.as_ref().and_then(|session| session.renewed.clone());
-        let language = state.languages.preferred(headers::text(request, "accept-language").as_deref());
+        let language = raw.preferences.get(LANGUAGE).and_then(|code| state.languages.find(code));
+        let language =
+            language.unwrap_or_else(|| state.languages.preferred(headers::text(request, "accept-language").as_deref()));
         let answer = language
             .scope(async {
                 match self.dispatch(state, request, raw, session).await {
@@ -275,7 +278,7 @@ impl Panel {
 
 /// Parses the request and looks up its session.
 async fn identify(state: &Arc<ServerState>, request: &Request) -> Result<(RawRequest, Option<CookieSession>)> {
-    let raw = RawRequest::parse(state, request)?;
+    let mut raw = RawRequest::parse(state, request)?;
     // A client that is no browser gets the API's error. A script of a page that outlived its session gets 401.
     if !raw.wants_html && raw.session_secret.is_none() && !sign_in::is_script_request(&raw.segments) {
         let is_panel_path = raw.segments.first().is_some_and(|first| first == ROOT);
@@ -286,6 +289,9 @@ async fn identify(state: &Arc<ServerState>, request: &Request) -> Result<(RawReq
         Some(secret) => auth_session::find(state, secret, !matches!(request.method().as_str(), "GET" | "HEAD")).await?,
         None => None,
     };
+    if let Some(user_id) = session.as_ref().and_then(|session| session.user.principal.user_id) {
+        raw.preferences = preference::read(state, user_id).await?;
+    }
     Ok((raw, session))
 }
 
