@@ -19,6 +19,8 @@ pub struct Schema {
     pub resources: Vec<Resource>,
     /// Names of files that could not be read. Other resources may refer to them.
     pub unreadable: BTreeSet<String>,
+    /// The files of texts in other languages: the code of a language, and the path.
+    pub languages: Vec<(String, PathBuf)>,
 }
 
 impl Schema {

@@ -14,6 +14,10 @@ impl MessagePattern {
         MessagePattern { english, text }
     }
 
+    pub(super) fn english(&self) -> &str {
+        &self.english
+    }
+
     /// The length of the text without values.
     pub(super) fn literal_bytes(&self) -> usize {
         let literals = parts(&self.english);

@@ -1,6 +1,6 @@
 //! The tables of all languages: the files of this module, then those of the application, whose texts come first.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use serde::Deserialize;
@@ -128,6 +128,24 @@ impl Tables {
         messages.sort_by_key(|pattern| std::cmp::Reverse(pattern.literal_bytes()));
         language.table.messages.extend(messages);
         Ok(())
+    }
+
+    /// The texts and the messages that a language lacks: of those of the panel, which the first language of this crate
+    /// has, and of the labels of the application.
+    pub(crate) fn missing(&self, code: &str, labels: BTreeSet<String>) -> (BTreeSet<String>, BTreeSet<String>) {
+        let complete = self.languages.iter().find(|language| language.code == BUILT_IN[0].0);
+        let language = self.languages.iter().find(|language| language.code == code);
+        let is_missing = |text: &str| language.is_none_or(|language| language.table.get(text).is_none());
+        let texts = complete.into_iter().flat_map(|complete| complete.texts()).map(|(english, _)| english.to_string());
+        let texts = texts.chain(labels).filter(|text| is_missing(text)).collect();
+        let messages = complete.into_iter().flat_map(|complete| &complete.table.messages);
+        let has = |message: &MessagePattern| {
+            language.is_some_and(|language| {
+                language.table.messages.iter().any(|known| known.english() == message.english())
+            })
+        };
+        let messages = messages.filter(|message| !has(message)).map(|message| message.english().to_string());
+        (texts, messages.collect())
     }
 
     /// All languages, English first.

@@ -46,6 +46,7 @@ use charter_platform::attachment::S3Config;
 use charter_platform::auth::preference;
 use charter_platform::auth::session::{self as auth_session, CookieSession};
 use confirmation::{deletion, undo};
+pub(crate) use format::label_texts::label_texts;
 use format::locale::{LANGUAGE, LocaleCache};
 use list::{saved_views, trash};
 use record::{action, form, form_save, history};

@@ -27,7 +27,7 @@ pub(crate) fn field(field: &FieldMeta) -> String {
     translate(&field_in_english(field))
 }
 
-fn field_in_english(field: &FieldMeta) -> String {
+pub(super) fn field_in_english(field: &FieldMeta) -> String {
     if !field.label.is_empty() {
         return field.label.to_string();
     }
@@ -52,7 +52,7 @@ pub(crate) fn from_name(name: &str) -> String {
     translate(&name_in_english(name))
 }
 
-fn name_in_english(name: &str) -> String {
+pub(super) fn name_in_english(name: &str) -> String {
     match name {
         "id" => "ID".into(),
         "sku" | "url" | "uuid" => name.to_uppercase(),
@@ -77,7 +77,11 @@ pub(crate) fn action(action: &ActionMeta) -> String {
 
 /// The help below an input; the field's description if it has no help of its own.
 pub(crate) fn help(field: &FieldMeta) -> String {
-    translate(if field.help.is_empty() { field.description } else { field.help })
+    translate(help_in_english(field))
+}
+
+pub(super) fn help_in_english(field: &FieldMeta) -> &'static str {
+    if field.help.is_empty() { field.description } else { field.help }
 }
 
 /// Fields by their declared group. Those without one come first, in a group with an empty name.
