@@ -7,7 +7,7 @@ use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::source::{FileId, LANGUAGE_SUFFIX, SourceFile, Span, Spanned};
 
 /// The keys of a file.
-const KEYS: [&str; 3] = ["name", "texts", "messages"];
+const KEYS: [&str; 4] = ["name", "labels", "texts", "messages"];
 
 /// Reports what is wrong in a file, and returns the code of its language.
 pub fn read(id: FileId, file: &SourceFile, node: Option<&Node>, problems: &mut Problems) -> Option<String> {
@@ -26,7 +26,7 @@ pub fn read(id: FileId, file: &SourceFile, node: Option<&Node>, problems: &mut P
             let node = node?;
             let message = format!("a file of texts must be a mapping, not {}", node.described());
             let problem = Diagnostic::new(Code::Language, node.span, message, "expected a mapping");
-            problems.push(problem.help("write `texts:`, and below it `English text: translation`"));
+            problems.push(problem.help("write `labels:`, and below it `English text: translation`"));
         }
     }
     Some(code.to_owned())
@@ -43,10 +43,10 @@ fn is_language_code(code: &str) -> bool {
 
 fn read_part(entry: &Entry, problems: &mut Problems) {
     match (entry.key.as_str(), &entry.value.value) {
-        ("name", Value::Scalar { .. }) | ("texts" | "messages", Value::Null) => {}
+        ("name", Value::Scalar { .. }) | ("labels" | "texts" | "messages", Value::Null) => {}
         ("name", _) => misshapen(entry, "the language's own name: `name: Deutsch`", problems),
-        ("texts" | "messages", Value::Map(texts)) => texts.iter().for_each(|text| read_text(text, problems)),
-        ("texts" | "messages", _) => misshapen(entry, "a mapping: `English text: translation`", problems),
+        ("labels" | "texts" | "messages", Value::Map(texts)) => texts.iter().for_each(|text| read_text(text, problems)),
+        ("labels" | "texts" | "messages", _) => misshapen(entry, "a mapping: `English text: translation`", problems),
         (unknown, _) => {
             let message = format!("a file of texts has no key `{unknown}`");
             let problem = Diagnostic::new(Code::Language, entry.key.span, message, "unknown key");

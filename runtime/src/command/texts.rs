@@ -21,9 +21,8 @@ pub(super) fn command() -> Command {
 /// When standard output is closed.
 pub(super) fn run(state: &Arc<ServerState>, matches: &ArgMatches) -> Result<()> {
     let code = matches.get_one::<String>("language").map(String::as_str).unwrap_or_default();
-    let (texts, messages) = state.languages.missing(code, label_texts(&state.catalog));
     let mut lines = Vec::new();
-    for (key, missing) in [("texts", texts), ("messages", messages)] {
+    for (key, missing) in state.languages.missing(code, label_texts(&state.catalog))? {
         if !missing.is_empty() {
             lines.push(format!("{key}:"));
         }

@@ -33,6 +33,7 @@ const BUILT_IN: &[(&str, &str, &[&str])] = &[(
 #[derive(Debug, Default)]
 pub(super) struct Table {
     texts: HashMap<String, String>,
+    labels: HashMap<String, String>,
     messages: Vec<MessagePattern>,
 }
 
@@ -42,9 +43,13 @@ pub(super) struct Table {
 struct File {
     /// The language's own name, if this crate has no table of it.
     name: Option<String>,
-    /// English texts.
+    /// English texts of the panel.
     #[serde(default)]
     texts: BTreeMap<String, String>,
+    /// English labels and explanations of resources, fields, choices and actions. They are apart from the texts, because
+    /// a page `History` and a genre `History` have different names elsewhere.
+    #[serde(default)]
+    labels: BTreeMap<String, String>,
     /// English messages of the API. A value in braces is any text.
     #[serde(default)]
     messages: BTreeMap<String, String>,
@@ -53,6 +58,10 @@ struct File {
 impl Table {
     pub(super) fn get(&self, english: &str) -> Option<&str> {
         self.texts.get(english).map(String::as_str)
+    }
+
+    pub(super) fn label(&self, english: &str) -> Option<&str> {
+        self.labels.get(english).map(String::as_str)
     }
 
     pub(super) fn texts(&self) -> impl Iterator<Item = (&str, &str)> {
@@ -79,7 +88,8 @@ impl Default for Tables {
 }
 
 impl Tables {
-    /// The languages of this crate, with the files of the application: pairs of code and YAML.
+    /// English, and the languages of the application's files: pairs of code and YAML. A panel whose labels are English only
+    /// would be half in another language.
     ///
     /// # Errors
     /// [`Error::Internal`] if a file is no table.
@@ -87,13 +97,15 @@ impl Tables {
         let mut tables = Tables::default();
         for (code, yaml) in of_application {
             tables.add(code, code, yaml)?;
-        }
-        for (code, name, files) in BUILT_IN {
-            for yaml in *files {
-                tables.add(code, name, yaml)?;
-            }
+            tables.add_built_in(code)?;
         }
         Ok(tables)
+    }
+
+    /// Adds the files that this crate has of a language.
+    fn add_built_in(&mut self, code: &str) -> Result<()> {
+        let Some((code, name, files)) = BUILT_IN.iter().find(|(known, ..)| *known == code) else { return Ok(()) };
+        files.iter().try_for_each(|yaml| self.add(code, name, yaml))
     }
 
     /// Adds a file to the language with this code. Texts that the language has already stay as they are.
@@ -123,6 +135,9 @@ impl Tables {
         for (english, text) in file.texts {
             language.table.texts.entry(english).or_insert(text);
         }
+        for (english, label) in file.labels {
+            language.table.labels.entry(english).or_insert(label);
+        }
         let messages = file.messages.into_iter().map(|(english, text)| MessagePattern::new(english, text));
         let mut messages: Vec<MessagePattern> = messages.collect();
         messages.sort_by_key(|pattern| std::cmp::Reverse(pattern.literal_bytes()));
@@ -130,22 +145,30 @@ impl Tables {
         Ok(())
     }
 
-    /// The texts and the messages that a language lacks: of those of the panel, which the first language of this crate
-    /// has, and of the labels of the application.
-    pub(crate) fn missing(&self, code: &str, labels: BTreeSet<String>) -> (BTreeSet<String>, BTreeSet<String>) {
-        let complete = self.languages.iter().find(|language| language.code == BUILT_IN[0].0);
-        let language = self.languages.iter().find(|language| language.code == code);
-        let is_missing = |text: &str| language.is_none_or(|language| language.table.get(text).is_none());
-        let texts = complete.into_iter().flat_map(|complete| complete.texts()).map(|(english, _)| english.to_string());
-        let texts = texts.chain(labels).filter(|text| is_missing(text)).collect();
-        let messages = complete.into_iter().flat_map(|complete| &complete.table.messages);
-        let has = |message: &MessagePattern| {
-            language.is_some_and(|language| {
-                language.table.messages.iter().any(|known| known.english() == message.english())
-            })
-        };
-        let messages = messages.filter(|message| !has(message)).map(|message| message.english().to_string());
-        (texts, messages.collect())
+    /// The texts that a language lacks, by the key of a file of texts: of those of the panel, which the first language of
+    /// this crate has, and of the labels of the application.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] if a file of this crate is no table.
+    pub(crate) fn missing(
+        &self,
+        code: &str,
+        labels: BTreeSet<String>,
+    ) -> Result<[(&'static str, BTreeSet<String>); 3]> {
+        let mut built_in = Tables::default();
+        for code in [BUILT_IN[0].0, code] {
+            built_in.add_built_in(code)?;
+        }
+        let nothing = Table::default();
+        let (complete, language) = (built_in.find(BUILT_IN[0].0), self.find(code).or_else(|| built_in.find(code)));
+        let complete = complete.as_deref().map_or(&nothing, |language| &language.table);
+        let known = language.as_deref().map_or(&nothing, |language| &language.table);
+        let texts = complete.texts.keys().filter(|text| known.get(text).is_none()).cloned().collect();
+        let labels = labels.into_iter().filter(|label| known.label(label).is_none()).collect();
+        let has = |message: &&MessagePattern| known.messages.iter().any(|one| one.english() == message.english());
+        let messages = complete.messages.iter().filter(|message| !has(message));
+        let messages = messages.map(|message| message.english().to_string()).collect();
+        Ok([("labels", labels), ("texts", texts), ("messages", messages)])
     }
 
     /// All languages, English first.

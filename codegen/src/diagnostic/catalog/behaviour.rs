@@ -67,10 +67,10 @@ pub const ENTRIES: &[Entry] = &[
         title: "an invalid file of texts",
         explanation: "A file of texts is in the folder of the resources and is named for its language, as in the \
             attribute `lang` of HTML: `de.language.yaml`. It has the language's own `name`, if Charter has no table \
-            of it, `texts` with an English text and its translation in each line, and `messages` of the application's \
-            hooks in the same form. A value in braces, such as `{number}`, stands in both texts.",
-        wrong: "# resources/note.yaml\nresource: note\nfields:\n  text: { type: text }\n# resources/de.language.yaml\nmessages:\n  must be at least {least}: muss mindestens {number} sein\n",
-        right: "# resources/note.yaml\nresource: note\nfields:\n  text: { type: text }\n# resources/de.language.yaml\ntexts:\n  note: Notiz\nmessages:\n  must be at least {least}: muss mindestens {least} sein\n",
+            of it, `labels` of resources, fields, choices and actions with an English text and its translation in each \
+            line, `messages` of the application's hooks, and `texts` of the panel that it changes. A value in braces, such as `{number}`, stands in both texts.",
+        wrong: "# resources/note.yaml\nresource: note\nfields:\n  text: { type: text, required: true }\n# resources/de.language.yaml\nmessages:\n  must be at least {least}: muss größer sein\n",
+        right: "# resources/note.yaml\nresource: note\nfields:\n  text: { type: text, required: true }\n# resources/de.language.yaml\nlabels:\n  note: Notiz\nmessages:\n  must be at least {least}: muss mindestens {least} sein\n",
     },
     Entry {
         code: Code::Deprecation,

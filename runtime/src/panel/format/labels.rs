@@ -3,7 +3,7 @@
 use charter_model::naming;
 use maud::{Markup, html};
 
-use crate::language::translate;
+use crate::language::label;
 use crate::openapi::english;
 use charter_core::meta::{ActionMeta, FieldMeta, Kind, ResourceMeta};
 
@@ -14,17 +14,17 @@ pub(crate) fn plural(meta: &ResourceMeta) -> String {
 
 /// `exchange rates`, within a sentence.
 pub(crate) fn records(meta: &ResourceMeta) -> String {
-    translate(&english::records(meta))
+    label(&english::records(meta))
 }
 
 /// `exchange rate`, within a sentence.
 pub(crate) fn singular(meta: &ResourceMeta) -> String {
-    translate(&english::noun(meta))
+    label(&english::noun(meta))
 }
 
 /// The declared label; else `Product group` for `product_group_id`, `Active` for `is_active`.
 pub(crate) fn field(field: &FieldMeta) -> String {
-    translate(&field_in_english(field))
+    label(&field_in_english(field))
 }
 
 pub(super) fn field_in_english(field: &FieldMeta) -> String {
@@ -49,7 +49,7 @@ pub(super) fn field_in_english(field: &FieldMeta) -> String {
 
 /// `Loss and damage` from `loss_and_damage`
 pub(crate) fn from_name(name: &str) -> String {
-    translate(&name_in_english(name))
+    label(&name_in_english(name))
 }
 
 pub(super) fn name_in_english(name: &str) -> String {
@@ -77,7 +77,7 @@ pub(crate) fn action(action: &ActionMeta) -> String {
 
 /// The help below an input; the field's description if it has no help of its own.
 pub(crate) fn help(field: &FieldMeta) -> String {
-    translate(help_in_english(field))
+    label(help_in_english(field))
 }
 
 pub(super) fn help_in_english(field: &FieldMeta) -> &'static str {
