@@ -17,6 +17,7 @@ mod imports;
 mod invitation_mail;
 mod keyboard;
 mod labels;
+mod languages;
 mod list_params;
 mod lists;
 mod navigation;

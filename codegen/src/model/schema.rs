@@ -91,6 +91,8 @@ pub struct Resource {
     pub plural: Name,
     pub label: Name,
     pub description: Option<Name>,
+    /// The heading in the navigation of the panel.
+    pub menu: Option<Name>,
     pub type_name: String,
     pub table: Name,
     pub path: Name,

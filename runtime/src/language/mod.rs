@@ -1,8 +1,9 @@
 //! The languages of the panel: each text is written in English where it is used, and a table has it in other languages.
 //!
 //! A page is rendered in the language of its reader, which [`Language::scope`] sets for the task of the request. `text!`
-//! is a text, `html_text!` a text with markup in it, [`label`] a label from metadata, and [`message`] a message of the API. The tables are the files in the folders of this module, with those of the application
-//! (`resources/<code>.language.yaml`), which come first. See `docs/languages.md`.
+//! is a text, `html_text!` a text with markup in it, [`label`] a label from metadata, and [`message`] a message of the API.
+//! The tables are the files in the folders of this module, with those of the application, which come first
+//! (`resources/<code>.language.yaml`). See `docs/languages.md`.
 
 #[cfg(test)]
 mod coverage;
