@@ -13,6 +13,7 @@ mod cache;
 mod confirmation;
 mod dashboard;
 mod display_name;
+mod extension;
 mod fetch_many;
 mod format;
 mod import;
@@ -46,6 +47,8 @@ use charter_platform::attachment::S3Config;
 use charter_platform::auth::preference;
 use charter_platform::auth::session::{self as auth_session, CookieSession};
 use confirmation::{deletion, undo};
+pub(crate) use extension::PanelExtensions;
+pub use extension::{PanelCard, PanelContext, PanelPage, RenderPanel};
 pub(crate) use format::label_texts::label_texts;
 use format::locale::{LANGUAGE, LocaleCache};
 use list::{saved_views, trash};
@@ -231,6 +234,8 @@ impl Panel {
             [SEARCH] => search::show(request).await,
             [ROOT, "titles", plural] => suggestion::records(request, plural).await,
             [ROOT, "time_zones"] => suggestion::time_zones(request),
+            [ROOT, "pages", _] if post => Err(Error::method_not_allowed(["GET"])),
+            [ROOT, "pages", path] => extension::show(request, path).await,
             [ROOT, "undo"] if post => undo::run(http_request, request).await,
             [ROOT, rest @ ..] => account::handle(http_request, request, rest).await,
             _ => {
