@@ -9,6 +9,7 @@ mod bulk_all_matching;
 mod confirmations;
 mod cookie_client;
 mod edit_conflicts;
+mod extensions;
 mod first_run;
 mod form_numbers;
 mod form_recovery;

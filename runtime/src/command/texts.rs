@@ -5,7 +5,8 @@ use std::sync::Arc;
 use clap::{Arg, ArgMatches, Command};
 
 use super::output;
-use crate::panel::label_texts;
+use crate::language::Comparison;
+use crate::panel;
 use crate::server::ServerState;
 use charter_core::error::{Error, Result};
 
@@ -15,22 +16,24 @@ pub(super) fn command() -> Command {
         .arg(Arg::new("language").required(true).help("Code of the language: `de`, `pt-BR`"))
 }
 
-/// Prints the texts and messages without a translation. Nothing is printed if there are none.
+/// Prints the texts without a translation, and as comments those that nothing uses. Nothing is printed if there are none.
 ///
 /// # Errors
 /// When standard output is closed.
 pub(super) fn run(state: &Arc<ServerState>, matches: &ArgMatches) -> Result<()> {
     let code = matches.get_one::<String>("language").map(String::as_str).unwrap_or_default();
-    let mut lines = Vec::new();
-    for (key, missing) in state.languages.missing(code, label_texts(&state.catalog))? {
-        if !missing.is_empty() {
-            lines.push(format!("{key}:"));
+    // A JSON string is a YAML string.
+    let quoted = |text: &String| serde_json::to_string(text).map_err(Error::internal);
+    for Comparison { key, missing, unused } in state.languages.compare(code, &panel::label_texts(state))? {
+        for (index, text) in missing.iter().enumerate() {
+            if index == 0 {
+                output::line(&format!("{key}:"))?;
+            }
+            output::line(&format!("  {}: \"\"", quoted(text)?))?;
         }
-        for text in missing {
-            // A JSON string is a YAML string.
-            let text = serde_json::to_string(&text).map_err(Error::internal)?;
-            lines.push(format!("  {text}: \"\""));
+        for text in unused {
+            output::line(&format!("# unused in {key}: {}", quoted(&text)?))?;
         }
     }
-    lines.iter().try_for_each(|line| output::line(line))
+    Ok(())
 }

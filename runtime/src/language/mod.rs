@@ -17,7 +17,7 @@ use std::sync::Arc;
 use maud::{Markup, PreEscaped, Render};
 
 use table::Table;
-pub(crate) use table::Tables;
+pub(crate) use table::{Comparison, Tables};
 
 tokio::task_local! {
     static CURRENT: Arc<Language>;

@@ -74,6 +74,15 @@ impl Table {
     }
 }
 
+/// What a language has too little or too much.
+#[derive(Debug)]
+pub(crate) struct Comparison {
+    /// The key of a file of texts.
+    pub key: &'static str,
+    pub missing: Vec<String>,
+    pub unused: Vec<String>,
+}
+
 /// All languages that users can choose, English first.
 #[derive(Debug)]
 pub(crate) struct Tables {
@@ -145,30 +154,43 @@ impl Tables {
         Ok(())
     }
 
-    /// The texts that a language lacks, by the key of a file of texts: of those of the panel, which the first language of
-    /// this crate has, and of the labels of the application.
+    /// Compares a language with the texts of the panel, which the first language of this crate has, and with the labels of
+    /// the application.
     ///
     /// # Errors
     /// [`Error::Internal`] if a file of this crate is no table.
-    pub(crate) fn missing(
-        &self,
-        code: &str,
-        labels: BTreeSet<String>,
-    ) -> Result<[(&'static str, BTreeSet<String>); 3]> {
+    pub(crate) fn compare(&self, code: &str, labels: &BTreeSet<String>) -> Result<[Comparison; 3]> {
         let mut built_in = Tables::default();
         for code in [BUILT_IN[0].0, code] {
             built_in.add_built_in(code)?;
         }
         let nothing = Table::default();
-        let (complete, language) = (built_in.find(BUILT_IN[0].0), self.find(code).or_else(|| built_in.find(code)));
+        let (complete, own) = (built_in.find(BUILT_IN[0].0), built_in.find(code));
+        let language = self.find(code).or_else(|| own.clone());
         let complete = complete.as_deref().map_or(&nothing, |language| &language.table);
-        let known = language.as_deref().map_or(&nothing, |language| &language.table);
-        let texts = complete.texts.keys().filter(|text| known.get(text).is_none()).cloned().collect();
-        let labels = labels.into_iter().filter(|label| known.label(label).is_none()).collect();
-        let has = |message: &&MessagePattern| known.messages.iter().any(|one| one.english() == message.english());
-        let messages = complete.messages.iter().filter(|message| !has(message));
-        let messages = messages.map(|message| message.english().to_string()).collect();
-        Ok([("labels", labels), ("texts", texts), ("messages", messages)])
+        let (own, known) = (
+            own.as_deref().map_or(&nothing, |language| &language.table),
+            language.as_deref().map_or(&nothing, |language| &language.table),
+        );
+        let texts = |texts: &HashMap<String, String>| texts.keys().cloned().collect::<BTreeSet<String>>();
+        let messages =
+            |table: &Table| table.messages.iter().map(|one| one.english().to_string()).collect::<BTreeSet<_>>();
+        let without = |some: &BTreeSet<String>, others: &BTreeSet<String>| some.difference(others).cloned().collect();
+        let used: BTreeSet<String> = labels.union(&texts(&own.labels)).cloned().collect();
+        Ok([
+            Comparison {
+                key: "labels",
+                missing: without(labels, &texts(&known.labels)),
+                unused: without(&texts(&known.labels), &used),
+            },
+            Comparison {
+                key: "texts",
+                missing: without(&texts(&complete.texts), &texts(&known.texts)),
+                unused: without(&texts(&known.texts), &texts(&complete.texts)),
+            },
+            // Nobody lists the messages of an application's hooks.
+            Comparison { key: "messages", missing: without(&messages(complete), &messages(known)), unused: Vec::new() },
+        ])
     }
 
     /// All languages, English first.

@@ -4,19 +4,26 @@ use std::collections::BTreeSet;
 
 use super::labels;
 use crate::openapi::english;
-use charter_core::catalog::{Catalog, Entry};
+use crate::panel::PanelExtensions;
+use crate::server::ServerState;
+use charter_core::catalog::Entry;
 use charter_core::meta::{Access, ActionMeta, ActionOutput, FieldMeta, Kind, Shown};
 
-/// The names of resources, fields, groups, choices and actions, and the texts that explain them.
-pub(crate) fn label_texts(catalog: &Catalog) -> BTreeSet<String> {
-    let mut texts: BTreeSet<String> = catalog.entries().iter().flat_map(of_resource).collect();
+/// The names of resources, fields, groups, choices and actions, the texts that explain them, and the headings of the
+/// application's pages and cards.
+pub(crate) fn label_texts(state: &ServerState) -> BTreeSet<String> {
+    let mut texts: BTreeSet<String> = state.catalog.entries().iter().flat_map(of_resource).collect();
+    let PanelExtensions { pages, cards } = &state.panel_extensions;
+    texts.extend(pages.iter().flat_map(|page| [page.title.to_string(), page.menu.to_string()]));
+    texts.extend(cards.iter().map(|card| card.title.to_string()));
     texts.remove("");
     texts
 }
 
 fn of_resource(entry: &Entry) -> Vec<String> {
     let meta = entry.meta;
-    let mut texts = vec![english::noun(meta), english::records(meta), meta.description.to_string()];
+    let mut texts =
+        vec![english::noun(meta), english::records(meta), meta.description.to_string(), meta.menu.to_string()];
     let is_shown = |field: &&FieldMeta| field.access != Access::Internal && field.shown != Shown::Never;
     texts.extend(meta.fields.iter().filter(is_shown).flat_map(of_field));
     texts.extend(meta.actions.iter().flat_map(of_action));
