@@ -3,7 +3,6 @@
 use maud::{Markup, html};
 
 use super::labels;
-use crate::openapi::english;
 use charter_core::meta::ResourceMeta;
 
 /// Separators and currency symbol.
@@ -50,7 +49,7 @@ impl NumberFormat {
 
     /// `1 product`, `2 products`
     pub(crate) fn records(&self, meta: &ResourceMeta, count: i64) -> String {
-        let noun = if count == 1 { labels::singular(meta) } else { english::records(meta) };
+        let noun = if count == 1 { labels::singular(meta) } else { labels::records(meta) };
         format!("{} {noun}", self.count(count))
     }
 
