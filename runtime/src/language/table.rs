@@ -18,7 +18,15 @@ macro_rules! files {
 const BUILT_IN: &[(&str, &str, &[&str])] = &[(
     "de",
     "Deutsch",
-    files!["de/frame.yaml", "de/labels.yaml", "de/list.yaml", "de/messages.yaml", "de/record.yaml", "de/session.yaml"],
+    files![
+        "de/bulk.yaml",
+        "de/frame.yaml",
+        "de/labels.yaml",
+        "de/list.yaml",
+        "de/messages.yaml",
+        "de/record.yaml",
+        "de/session.yaml"
+    ],
 )];
 
 /// The texts of one language.
