@@ -134,4 +134,23 @@ mod tests {
             assert_eq!(RelativeTime::parse(word).map(time_label).as_deref(), Some(label), "{word}");
         }
     }
+
+    #[tokio::test]
+    async fn relative_times_are_named_in_the_language_of_the_reader() {
+        let german = crate::language::Tables::new(&[]).expect("tables").find("de").expect("German");
+        german
+            .scope(async {
+                for (word, label) in [
+                    ("last_quarter", "letztes Quartal"),
+                    ("tomorrow", "morgen"),
+                    ("-1d", "vor 1 Tag"),
+                    ("-30d", "vor 30 Tagen"),
+                    ("+1w", "in 1 Woche"),
+                    ("-24h", "vor 24 Stunden"),
+                ] {
+                    assert_eq!(RelativeTime::parse(word).map(time_label).as_deref(), Some(label), "{word}");
+                }
+            })
+            .await;
+    }
 }

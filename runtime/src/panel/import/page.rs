@@ -250,8 +250,8 @@ async fn mapping_form(
                         thead { tr { th scope="col" { (text!("Column of the file")) } th scope="col" { (text!("Field")) } } }
                         tbody { @for (index, column) in columns.iter().enumerate() {
                             tr {
-                                td { label for={ "column-" (index) } { (column) } }
-                                td { select #{ "column-" (index) } name={ "column." (index) } {
+                                td { label for=(format!("column-{index}")) { (column) } }
+                                td { select id=(format!("column-{index}")) name=(format!("column.{index}")) {
                                     option value=(IGNORED) { (text!("Not imported")) }
                                     @for (name, label) in &fields { option value=(name) selected[name.as_str() == mapped(column)] { (label) } }
                                 } }

@@ -253,12 +253,16 @@ pub(crate) async fn save_or_clone(request: &PanelRequest<'_>, target: &Target<'_
             return Err(Error::Malformed(message));
         }
         let sort = params.sort.clone().or_else(|| views.sort()).unwrap_or_default();
+        let direction = match sort.starts_with('-') {
+            true => "desc",
+            false => "asc",
+        };
         let names: Vec<&str> = sent("columns").unwrap_or_default().split(',').filter(|name| !name.is_empty()).collect();
         let mut view = json!({
             "columns": names,
             "filters": filters,
             "sort_column": sort.trim_start_matches('-'),
-            "sort_direction": if sort.starts_with('-') { "desc" } else { "asc" },
+            "sort_direction": direction,
             "per_page": params.per_page.clone().or_else(|| views.per_page()).unwrap_or_else(|| "20".into()),
         });
         match sent("into") {
