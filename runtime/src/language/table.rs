@@ -19,6 +19,7 @@ const BUILT_IN: &[(&str, &str, &[&str])] = &[(
     "de",
     "Deutsch",
     files![
+        "de/bulk.yaml",
         "de/format.yaml",
         "de/frame.yaml",
         "de/labels.yaml",

@@ -9,8 +9,8 @@ use charter_core::versioned_cache::VersionedCache;
 pub(super) struct PageCache {
     /// The saved views that a user may see.
     pub views: VersionedCache<ViewsKey, Vec<Value>>,
-    /// The columns of a resource, custom fields included, by its plural.
-    pub columns: VersionedCache<&'static str, Vec<Column>>,
+    /// The columns of a resource, custom fields included, by its plural and the language of their labels.
+    pub columns: VersionedCache<(&'static str, String), Vec<Column>>,
 }
 
 /// User id, role ids, and the plural of the resource.

@@ -13,9 +13,10 @@ use super::list::response::Fields;
 use super::request::PanelRequest;
 use super::target::Target;
 use super::{fetch_many, suggestion};
+use crate::language::text;
 use charter_core::catalog::{Entry, name_field};
 use charter_core::error::Result;
-use charter_core::meta::{FieldMeta, Kind, Operation};
+use charter_core::meta::{FieldMeta, Kind, Operation, ResourceMeta};
 use charter_core::query::MAX_LIST_ELEMENTS;
 
 /// The display name of a record: `Product 7` if it has no name.
@@ -32,9 +33,14 @@ pub(super) fn from_field<'r>(
     let named = field.and_then(|field| record.value(field.name).as_str()).filter(|text| !text.trim().is_empty());
     match (named, record.value("id").as_i64()) {
         (Some(text), _) => text.into(),
-        (None, Some(id)) => format!("{} {id}", entry.meta.label).into(),
-        (None, None) => entry.meta.label.into(),
+        (None, Some(id)) => unnamed(entry.meta, id).into(),
+        (None, None) => labels::record(entry.meta).into(),
     }
+}
+
+/// `Product 7`
+pub(super) fn unnamed(meta: &ResourceMeta, id: i64) -> String {
+    text!("{record} {id}", record = labels::record(meta), id = id)
 }
 
 /// The display names of referenced records.
@@ -165,7 +171,7 @@ impl DisplayNames {
 pub(super) async fn by_id(request: &PanelRequest<'_>, entry: &Entry, id: i64) -> Result<String> {
     let mut display_names = DisplayNames::default();
     display_names.add(request, entry, &BTreeSet::from([id])).await?;
-    Ok(display_names.get(entry.meta.name, id).map_or_else(|| format!("{} {id}", entry.meta.label), String::from))
+    Ok(display_names.get(entry.meta.name, id).map_or_else(|| unnamed(entry.meta, id), String::from))
 }
 
 /// Links to the list and the page of the parent record; empty for a top-level resource.

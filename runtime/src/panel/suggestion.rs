@@ -134,7 +134,10 @@ async fn find(
     let accepting = |fields: &[Option<&'static FieldMeta>], predicate: Predicate| -> Vec<Value> {
         let fields = fields.iter().flatten().filter(|field| !text.is_empty() && allows(field, predicate, field.kind));
         let conditions = fields.enumerate().map(|(index, field)| {
-            let logic = if index == 0 { "and" } else { "or" };
+            let logic = match index {
+                0 => "and",
+                _ => "or",
+            };
             json!({ "field": field.name, "predicate": predicate.name(), "value": text, "logic": logic })
         });
         conditions.collect()

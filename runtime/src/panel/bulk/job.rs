@@ -6,8 +6,10 @@ use salvo::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::change::{self, Change};
+use crate::language::{html_text, message, text};
 use crate::panel::confirmation::undo;
-use crate::panel::display_name::DisplayNames;
+use crate::panel::display_name::{self, DisplayNames};
 use crate::panel::format::labels;
 use crate::panel::format::money::NumberFormat;
 use crate::panel::list::params::ListParams;
@@ -86,7 +88,7 @@ impl BulkJob {
         let params = ListParams::parse(decode(query)?, &columns, request.locale.zone)?;
         let mut job = BulkJob { query: query.into(), params, sample: Vec::new(), progress: Progress::default() };
         if let Some(text) = progress {
-            let invalid = |_| Error::Malformed("The form is invalid. Start again from the list.".into());
+            let invalid = |_| Error::Malformed(text!("The form is invalid. Start again from the list."));
             job.progress = serde_json::from_str(text).map_err(invalid)?;
             return Ok(job);
         }
@@ -161,11 +163,11 @@ impl BulkJob {
         let display_names = DisplayNames::load_for_filters(request, &self.params.rows, &columns).await?;
         Ok(html! {
             @if !self.params.rows.is_empty() || self.params.search.is_some() || self.params.view_id.is_some() || self.params.raw_conditions().next().is_some() {
-                ul .chips aria-label="Conditions" {
-                    @if self.params.view_id.is_some() { li { "Conditions of the view" } }
+                ul .chips aria-label=(text!("Conditions")) {
+                    @if self.params.view_id.is_some() { li { (text!("Conditions of the view")) } }
                     @for condition in filter_form::describe_all(request, &self.params.rows, &columns, &display_names) { li { (condition) } }
                     @for pair in self.params.raw_conditions() { li { code { (pair.name) "=" (pair.value) } } }
-                    @if let Some(text) = &self.params.search { li { "Search: “" (text) "”" } }
+                    @if let Some(text) = &self.params.search { li { (text!("Search: “{words}”", words = text)) } }
                 }
             }
         })
@@ -240,41 +242,45 @@ impl Progress {
         (&self.requests, DateTime::from_timestamp(self.since, 0).unwrap_or_default())
     }
 
-    /// The result so far: `verb` is "changed", "deleted" or "restored".
-    pub(crate) fn summary(&self, numbers: &NumberFormat, target: &Target<'_>, verb: &str) -> Markup {
+    /// The result so far.
+    pub(super) fn summary(&self, numbers: &NumberFormat, target: &Target<'_>, change: Change) -> Markup {
         let skipped = self.total - self.succeeded - self.rejected;
         let meta = target.entry.meta;
         html! {
             div .notice role="status" {
-                p { (numbers.count_with_verb(meta, self.succeeded)) " " (verb) "." }
+                p { (change.done(&numbers.records(meta, self.succeeded), self.succeeded)) }
                 @if self.is_finished && skipped > 0 {
-                    p { (numbers.count_with_verb(meta, skipped)) " skipped: deleted, or no longer matching the conditions." }
+                    p { (change::skipped(numbers, meta, skipped)) }
                 }
             }
             @if self.rejected > 0 {
                 div .problem role="alert" {
-                    p { strong { (numbers.count_with_verb(meta, self.rejected)) " rejected and left unchanged." } }
+                    p { strong { (change::rejected(numbers, meta, self.rejected)) } }
                     ul { @for (reason, count, first) in &self.reasons {
-                        li { (reason) ": " (numbers.records(meta, *count)) ", first "
-                            a href=(target.record(*first).path()) { (meta.label) " " (first) } }
+                        @let record = html! { a href=(target.record(*first).path()) { (display_name::unnamed(meta, *first)) } };
+                        li { (html_text!("{reason}: {records}, first {record}", reason = reason, records = numbers.records(meta, *count), record = record)) }
                     } }
-                    @if self.reasons.len() == MAX_REASONS { p { "Only the first " (MAX_REASONS) " reasons are listed." } }
+                    @if self.reasons.len() == MAX_REASONS { p { (text!("Only the first {count} reasons are listed.", count = MAX_REASONS)) } }
                 }
             }
         }
     }
 }
 
-/// The error of an operation, in the API's words.
+/// The error of an operation, in the words of the API.
 fn rejection_reason(meta: &ResourceMeta, error: &Value) -> String {
     let problems = error["errors"].as_object().into_iter().flatten();
     let describe = |(field, messages): (&String, &Value)| {
-        let messages: Vec<&str> = messages.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-        format!("{} {}", labels::error_field(meta, field), messages.join(" and "))
+        let messages = messages.as_array().into_iter().flatten().filter_map(Value::as_str).map(message);
+        let all = messages.reduce(|others, last| text!("{others} and {last}", others = others, last = last));
+        format!("{} {}", labels::error_field(meta, field), all.unwrap_or_default())
     };
     let problems: Vec<String> = problems.map(describe).collect();
     let text = match problems.is_empty() {
-        true => error["message"].as_str().unwrap_or("The request failed.").trim_end_matches('.').to_string(),
+        true => {
+            let text = error["message"].as_str().map_or_else(|| text!("The request failed."), message);
+            text.trim_end_matches('.').to_string()
+        }
         false => problems.join("; "),
     };
     text.chars().take(MAX_REASON_CHARS).collect()

@@ -1,5 +1,6 @@
 //! Bulk operations on selected records: edit a field, delete or restore, each with a preview.
 
+mod change;
 mod edit_field;
 mod job;
 mod preview;
@@ -9,12 +10,15 @@ use maud::{Markup, html};
 use salvo::http::StatusCode;
 use serde_json::{Value, json};
 
+use crate::language::{message, text};
 use crate::panel::confirmation::undo;
+use crate::panel::display_name;
 use crate::panel::format::labels;
 use crate::panel::request::{PanelRequest, form_value, return_path};
 use crate::panel::target::Target;
 use crate::panel::{layout, redirect};
 use crate::server::Response;
+use change::Change;
 use charter_core::error::{Error, Result};
 use charter_core::query::Pair;
 use edit_field::EditableField;
@@ -22,9 +26,6 @@ use job::BulkJob;
 
 /// Records that can be selected by their checkboxes: the largest page.
 const MAX_SELECTED: usize = 100;
-/// The change of the records, as a word of the result.
-const CHANGED: &str = "changed";
-const DELETED: &str = "deleted";
 
 /// Handles a step: choose a field, enter its value, preview, apply.
 pub(super) async fn handle(request: &PanelRequest<'_>, target: &Target<'_>, form: &[Pair]) -> Result<Response> {
@@ -42,7 +43,7 @@ pub(super) async fn handle(request: &PanelRequest<'_>, target: &Target<'_>, form
     match &selection {
         Selection::Ids(ids) if ids.is_empty() => return Ok(redirect(&back)),
         Selection::Ids(ids) if ids.len() > MAX_SELECTED => {
-            return Err(Error::Malformed(format!("Select at most {MAX_SELECTED} records.")));
+            return Err(Error::Malformed(text!("Select at most {count} records.", count = MAX_SELECTED)));
         }
         _ => {}
     }
@@ -53,7 +54,7 @@ pub(super) async fn handle(request: &PanelRequest<'_>, target: &Target<'_>, form
     match (sent("_step").unwrap_or_default(), field) {
         ("delete", _) => bulk.preview_delete().await,
         ("restore", _) => bulk.preview_restore().await,
-        ("edit", None) => Ok(bulk.page("Choose a field to change", &bulk.field_form(&fields))),
+        ("edit", None) => Ok(bulk.page(&text!("Choose a field to change"), &bulk.field_form(&fields))),
         ("edit", Some(field)) => Ok(bulk.value_form(&field, &Value::Null, None)),
         ("preview", Some(field)) => bulk.preview_edit(&field, form).await,
         ("apply", Some(field)) => bulk.apply_edit(&field, form).await,
@@ -93,7 +94,7 @@ impl BulkRequest<'_> {
     }
 
     pub(super) fn cancel_link(&self) -> Markup {
-        html! { a .button href=(self.return_path) { "Cancel" } }
+        html! { a .button href=(self.return_path) { (text!("Cancel")) } }
     }
 
     /// Hidden inputs that every step passes to the next.
@@ -132,14 +133,14 @@ impl BulkRequest<'_> {
         html! {
             form .record method="post" action=(self.action_path()) {
                 (self.state_inputs("edit"))
-                div .field { label for="_field" { "Field to change in " (self.count_label()) }
+                div .field { label for="_field" { (text!("Field to change in {records}", records = self.count_label())) }
                     select #_field name="_field" {
                         @for field in fields.iter().filter(|field| field.declared().is_some()) { (option(field)) }
                         @if fields.iter().any(|field| field.declared().is_none()) {
-                            optgroup label="Custom fields" { @for field in fields.iter().filter(|field| field.declared().is_none()) { (option(field)) } }
+                            optgroup label=(text!("Custom fields")) { @for field in fields.iter().filter(|field| field.declared().is_none()) { (option(field)) } }
                         }
                     } }
-                div .buttons { button .primary { "Next" } (self.cancel_link()) }
+                div .buttons { button .primary { (text!("Next")) } (self.cancel_link()) }
             }
         }
     }
@@ -154,18 +155,20 @@ impl BulkRequest<'_> {
                 div .field .invalid[problem.is_some()] { label for="value" { (label) }
                     (field.render_input(self.request, self.target, value, problem.is_some()))
                     @if let Some(message) = problem { p .error #value-error { (message) } }
-                    p .help { "The new value for " (self.count_label()) "." @if field.is_clearable() { " Leave the field empty to clear it." } } }
-                div .buttons { button .primary { "Preview" } (self.cancel_link()) }
+                    p .help {
+                        (text!("The new value for {records}.", records = self.count_label()))
+                        @if field.is_clearable() { " " (text!("Leave the field empty to clear it.")) }
+                    } }
+                div .buttons { button .primary { (text!("Preview")) } (self.cancel_link()) }
             }
         };
         let status = if problem.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
-        self.page_with_status(status, &format!("Change {label}"), &content)
+        self.page_with_status(status, &text!("Change {field}", field = label), &content)
     }
 
     /// The button that undoes these requests, if what they did to `count` records can be undone.
-    fn undo_button(&self, verb: &str, requests: (&[String], DateTime<Utc>), count: i64) -> Result<Markup> {
-        let can_be_undone = verb == CHANGED || (verb == DELETED && self.target.entry.meta.keeps_deleted());
-        let offer = match can_be_undone {
+    fn undo_button(&self, change: Change, requests: (&[String], DateTime<Utc>), count: i64) -> Result<Markup> {
+        let offer = match change.can_be_undone(self.target.entry.meta) {
             true => undo::seal(self.request, self.target, requests, count, "")?,
             false => None,
         };
@@ -183,23 +186,23 @@ impl BulkRequest<'_> {
     async fn apply_edit(&mut self, field: &EditableField, form: &[Pair]) -> Result<Response> {
         let (patch, name) = (field.patch(field.decode(self.request, self.target, form)?), self.target.entry.meta.name);
         let operation = |id: i64| json!({ "method": "update", "id": id, name: patch });
-        self.apply(operation, CHANGED, "apply", field.value_inputs(form)).await
+        self.apply(operation, Change::Changed, "apply", field.value_inputs(form)).await
     }
 
     async fn apply_delete(&mut self) -> Result<Response> {
         let operation = |id: i64| json!({ "method": "delete", "id": id });
-        self.apply(operation, DELETED, "apply-delete", html! {}).await
+        self.apply(operation, Change::Deleted, "apply-delete", html! {}).await
     }
 
     async fn apply_restore(&mut self) -> Result<Response> {
         let operation = |id: i64| json!({ "method": "restore", "id": id });
-        self.apply(operation, "restored", "apply-restore", html! {}).await
+        self.apply(operation, Change::Restored, "apply-restore", html! {}).await
     }
 
     async fn apply(
         &mut self,
         operation: impl Fn(i64) -> Value,
-        verb: &str,
+        change: Change,
         step: &str,
         value_inputs: Markup,
     ) -> Result<Response> {
@@ -207,7 +210,7 @@ impl BulkRequest<'_> {
             Selection::Ids(ids) => ids.clone(),
             Selection::AllMatching(job) => {
                 let outcome = job.run_batch(self.request, self.target, operation).await;
-                return self.progress_page(outcome, verb, step, &value_inputs);
+                return self.progress_page(outcome, change, step, &value_inputs);
             }
         };
         let operations: Vec<Value> = ids.iter().map(|id| operation(*id)).collect();
@@ -216,12 +219,12 @@ impl BulkRequest<'_> {
         if response.is_success() {
             let content = html! {
                 div .notice role="status" {
-                    p { (self.request.locale.numbers.count_with_verb(self.target.entry.meta, self.count())) " " (verb) "." }
-                    (self.undo_button(verb, (self.request.raw.request_id.as_slice(), since), self.count())?)
+                    p { (change.done(&self.count_label(), self.count())) }
+                    (self.undo_button(change, (self.request.raw.request_id.as_slice(), since), self.count())?)
                 }
-                p { a .button.primary href=(self.return_path) { "Back to the list" } }
+                p { a .button.primary href=(self.return_path) { (text!("Back to the list")) } }
             };
-            return Ok(self.page("Done", &content));
+            return Ok(self.page(&text!("Done"), &content));
         }
         if response.status.as_u16() == 403 {
             return Err(response.error());
@@ -233,21 +236,27 @@ impl BulkRequest<'_> {
         };
         let content = html! {
             div .problem role="alert" {
-                p { strong { "Nothing was changed." } @if problem.errors.is_empty() { " " (problem.message) } }
+                p { strong { (text!("Nothing was changed.")) } @if problem.errors.is_empty() { " " (message(&problem.message)) } }
                 ul { @for (name, messages) in &problem.errors {
-                    li { @if let Some(id) = record(name) { a href=(self.target.record(*id).path()) { (self.target.entry.meta.label) " " (id) } ": " } (messages.join("; ")) }
+                    li { @if let Some(id) = record(name) { a href=(self.target.record(*id).path()) { (display_name::unnamed(self.target.entry.meta, *id)) } ": " } (labels::messages(messages)) }
                 } }
             }
-            p { a .button href=(self.return_path) { "Back to the list" } }
+            p { a .button href=(self.return_path) { (text!("Back to the list")) } }
         };
-        Ok(self.page("Nothing was changed", &content))
+        Ok(self.page(&text!("Nothing was changed"), &content))
     }
 }
 
 impl BulkRequest<'_> {
     /// The page after a batch. A script submits its form for the next batch; without scripts the user presses the
     /// button.
-    fn progress_page(&self, outcome: Result<()>, verb: &str, step: &str, value_inputs: &Markup) -> Result<Response> {
+    fn progress_page(
+        &self,
+        outcome: Result<()>,
+        change: Change,
+        step: &str,
+        value_inputs: &Markup,
+    ) -> Result<Response> {
         let Selection::AllMatching(job) = &self.selection else { return Err(Error::NotFound) };
         let progress = &job.progress;
         let error = match outcome {
@@ -257,25 +266,26 @@ impl BulkRequest<'_> {
         };
         let processed = progress.succeeded + progress.rejected;
         if progress.has_view_changed {
-            return Ok(self.page("The view has changed", &self.view_changed_notice(verb)));
+            return Ok(self.page(&text!("The view has changed"), &self.view_changed_notice(change)));
         }
         let continues = error.is_none() && !progress.is_finished;
         let title = if progress.is_finished {
-            "Done".to_string()
+            text!("Done")
         } else {
-            format!("{} of {}", self.request.locale.numbers.count(processed), self.count_label())
+            let done = self.request.locale.numbers.count(processed);
+            text!("{done} of {records}", done = done, records = self.count_label())
         };
         let content = html! {
-            @if !progress.is_finished { progress max=(progress.total) value=(processed) aria-label="Progress" {} }
-            @if let Some(error) = &error { div .problem role="alert" { p { strong { "The operation was interrupted: " } (error) } } }
-            (progress.summary(&self.request.locale.numbers, self.target, verb))
-            @if progress.is_finished { (self.undo_button(verb, progress.requests(), progress.succeeded)?) }
-            @if progress.is_finished { p { a .button.primary href=(self.return_path) { "Back to the list" } } } @else {
+            @if !progress.is_finished { progress max=(progress.total) value=(processed) aria-label=(text!("Progress")) {} }
+            @if let Some(error) = &error { div .problem role="alert" { p { strong { (text!("The operation was interrupted:")) " " } (message(error)) } } }
+            (progress.summary(&self.request.locale.numbers, self.target, change))
+            @if progress.is_finished { (self.undo_button(change, progress.requests(), progress.succeeded)?) }
+            @if progress.is_finished { p { a .button.primary href=(self.return_path) { (text!("Back to the list")) } } } @else {
                 form method="post" action=(self.action_path()) data-continue[continues] {
                     (self.state_inputs(step))
                     (self.progress_input())
                     (value_inputs)
-                    div .buttons { button .primary { "Continue" } a .button href=(self.return_path) { "Stop" } }
+                    div .buttons { button .primary { (text!("Continue")) } a .button href=(self.return_path) { (text!("Stop")) } }
                 }
             }
         };
@@ -285,14 +295,17 @@ impl BulkRequest<'_> {
 
 impl BulkRequest<'_> {
     /// The notice that the list's saved view changed after the preview.
-    fn view_changed_notice(&self, verb: &str) -> Markup {
+    fn view_changed_notice(&self, change: Change) -> Markup {
         let Selection::AllMatching(job) = &self.selection else { return html! {} };
         html! {
             div .problem role="alert" {
-                p { strong { "Somebody changed the view, or its first record, after the preview." } " The remaining records were left unchanged." }
+                p {
+                    strong { (text!("Somebody changed the view, or its first record, after the preview.")) }
+                    " " (text!("The remaining records were left unchanged."))
+                }
             }
-            (job.progress.summary(&self.request.locale.numbers, self.target, verb))
-            p { a .button.primary href=(self.return_path) { "Reload the list" } }
+            (job.progress.summary(&self.request.locale.numbers, self.target, change))
+            p { a .button.primary href=(self.return_path) { (text!("Reload the list")) } }
         }
     }
 }

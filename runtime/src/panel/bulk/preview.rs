@@ -3,9 +3,12 @@
 use maud::{Markup, html};
 use serde_json::Value;
 
+use super::change::{self, Change};
 use super::edit_field::EditableField;
 use super::{BulkRequest, Selection};
+use crate::language::{html_text, text};
 use crate::panel::display_name::{self, DisplayNames};
+use crate::panel::format::labels;
 use crate::panel::list::trash;
 use crate::panel::{confirmation, fetch_many, layout};
 use crate::server::Response;
@@ -45,16 +48,20 @@ impl BulkRequest<'_> {
         consequences.retain(|consequence| !is_job || !consequence.effect.forbids);
         let only = records.first().filter(|_| found == 1).and_then(|record| record["id"].as_i64());
         let is_forbidden = confirmation::forbids(&consequences);
-        let button = format!("Delete {}{}", self.count_label(), if entry.meta.soft_delete { "" } else { " for good" });
+        let button = match entry.meta.soft_delete {
+            true => text!("Delete {records}", records = self.count_label()),
+            false => text!("Delete {records} for good", records = self.count_label()),
+        };
+        let numbers = &self.request.locale.numbers;
         let content = html! {
             div .notice {
-                @if is_forbidden { p { strong { (self.request.locale.numbers.records(entry.meta, found)) " cannot be deleted." } } } @else {
-                    p { strong { (self.request.locale.numbers.records(entry.meta, found)) " will be deleted" } (self.atomicity_note(found))
-                        @if !entry.meta.soft_delete { " This cannot be undone." } }
+                @if is_forbidden { p { strong { (change::not_deletable(numbers, entry.meta, found)) } } } @else {
+                    p { (self.plan(Change::Deleted, found))
+                        @if !entry.meta.soft_delete { " " (text!("This cannot be undone.")) } }
                 }
                 (confirmation::render(self.request, (entry, only), &consequences))
-                @if is_forbidden { p { "Change or delete them first." } }
-                @if some_stay { p { "Records that others refer to stay, and the result says which." } }
+                @if is_forbidden { p { (text!("Change or delete them first.")) } }
+                @if some_stay { p { (text!("Records that others refer to stay, and the result says which.")) } }
             }
             (self.render_conditions().await?)
             (self.name_list(&records))
@@ -64,7 +71,7 @@ impl BulkRequest<'_> {
                 div .buttons { @if !is_forbidden { button .danger { (button) } } (self.cancel_link()) }
             }
         };
-        Ok(self.page(&format!("Delete {}?", self.count_label()), &content))
+        Ok(self.page(&text!("Delete {records}?", records = self.count_label()), &content))
     }
 
     pub(crate) async fn preview_restore(&self) -> Result<Response> {
@@ -72,19 +79,19 @@ impl BulkRequest<'_> {
             return Err(layout::not_permitted());
         }
         let records = self.load_records(trash::QUERY_PARAMETER).await?;
-        let (entry, found) = (self.target.entry, self.count_found(&records));
+        let found = self.count_found(&records);
         let content = html! {
-            div .notice { p { strong { (self.request.locale.numbers.records(entry.meta, found)) " will be restored" } (self.atomicity_note(found))
-                @if found == 1 { " It appears in all lists again." } @else { " They appear in all lists again." } } }
+            div .notice { p { (self.plan(Change::Restored, found)) " "
+                @if found == 1 { (text!("It appears in all lists again.")) } @else { (text!("They appear in all lists again.")) } } }
             (self.render_conditions().await?)
             (self.name_list(&records))
             form method="post" action=(self.action_path()) {
                 (self.state_inputs("apply-restore"))
                 (self.progress_input())
-                div .buttons { button .primary { "Restore " (self.count_label()) } (self.cancel_link()) }
+                div .buttons { button .primary { (text!("Restore {records}", records = self.count_label())) } (self.cancel_link()) }
             }
         };
-        Ok(self.page(&format!("Restore {}?", self.count_label()), &content))
+        Ok(self.page(&text!("Restore {records}?", records = self.count_label()), &content))
     }
 
     fn name_list(&self, records: &[Value]) -> Markup {
@@ -109,10 +116,10 @@ impl BulkRequest<'_> {
         let found = self.count_found(&records);
         let shown = |record: &Value| field.render_value(self.request, self.target, record, &display_names);
         let content = html! {
-            div .notice { p { strong { (self.request.locale.numbers.records(entry.meta, found)) " will be changed" } (self.atomicity_note(found)) } }
+            div .notice { p { (self.plan(Change::Changed, found)) } }
             (self.render_conditions().await?)
-            div .card.scroll tabindex="0" role="region" aria-label="Preview" { table {
-                thead { tr { th scope="col" { (entry.meta.label) } th scope="col" { "Current" } th scope="col" { "New" } } }
+            div .card.scroll tabindex="0" role="region" aria-label=(text!("Preview")) { table {
+                thead { tr { th scope="col" { (labels::record(entry.meta)) } th scope="col" { (text!("Current")) } th scope="col" { (text!("New")) } } }
                 tbody { @for record in &records { tr { td { (display_name::of(entry, record)) } td { (shown(record)) } td { strong { (shown(&new)) } } } } }
             } }
             @if let Some(more) = self.more_label(&records) { p { (more) } }
@@ -120,10 +127,11 @@ impl BulkRequest<'_> {
                 (self.state_inputs("apply"))
                 (self.progress_input())
                 (field.value_inputs(form))
-                div .buttons { button .primary { "Change " (self.count_label()) } (self.cancel_link()) }
+                div .buttons { button .primary { (text!("Change {records}", records = self.count_label())) } (self.cancel_link()) }
             }
         };
-        Ok(self.page(&format!("Change {} of {}?", field.label(), self.count_label()), &content))
+        let title = text!("Change {field} of {records}?", field = field.label(), records = self.count_label());
+        Ok(self.page(&title, &content))
     }
 
     /// The number of selected records that exist.
@@ -134,14 +142,18 @@ impl BulkRequest<'_> {
         }
     }
 
-    fn atomicity_note(&self, found: i64) -> &'static str {
+    /// The records that will be changed, and whether all of them are or none.
+    fn plan(&self, change: Change, found: i64) -> Markup {
+        let records = change.planned(&self.request.locale.numbers, self.target.entry.meta, found);
+        let change = html! { strong { (records) } };
         match &self.selection {
-            Selection::Ids(_) if found == 1 => ".",
-            Selection::Ids(_) => ", all or none of them.",
-            Selection::AllMatching(_) => {
-                ", in batches of 100. Each record is processed on its own: a rejected record stays unchanged, and stopping does not undo \
-                 the records that are done. Records created after this preview are not affected."
-            }
+            Selection::Ids(_) if found == 1 => html! { (change) "." },
+            Selection::Ids(_) => html_text!("{change}, all or none of them.", change = change),
+            Selection::AllMatching(_) => html! {
+                (html_text!("{change}, in batches of 100.", change = change)) " "
+                (text!("Each record is processed on its own: a rejected record stays unchanged, and stopping does not undo the records that are done."))
+                " " (text!("Records created after this preview are not affected."))
+            },
         }
     }
 
@@ -154,6 +166,6 @@ impl BulkRequest<'_> {
 
     fn more_label(&self, records: &[Value]) -> Option<String> {
         let more = self.count_found(records) - records.len() as i64;
-        (more > 0).then(|| format!("and {} more", self.request.locale.numbers.count(more)))
+        (more > 0).then(|| text!("and {count} more", count = self.request.locale.numbers.count(more)))
     }
 }

@@ -3,7 +3,7 @@
 use charter_model::naming;
 use maud::{Markup, html};
 
-use crate::language::label;
+use crate::language::{SOURCE, current_code, label, message};
 use crate::openapi::english;
 use charter_core::meta::{ActionMeta, FieldMeta, Kind, ResourceMeta};
 
@@ -22,9 +22,21 @@ pub(crate) fn singular(meta: &ResourceMeta) -> String {
     label(&english::noun(meta))
 }
 
+/// `Exchange rate`, as a heading or a name.
+pub(crate) fn record(meta: &ResourceMeta) -> String {
+    let (english, noun) = (english::noun(meta), singular(meta));
+    if noun == english { meta.label.to_string() } else { english::capitalize(&noun) }
+}
+
 /// The declared label; else `Product group` for `product_group_id`, `Active` for `is_active`.
 pub(crate) fn field(field: &FieldMeta) -> String {
     label(&field_in_english(field))
+}
+
+/// The label within a sentence: English in lower case, another language as its table has it.
+pub(crate) fn field_within_sentence(one: &FieldMeta) -> String {
+    let label = field(one);
+    if current_code() == SOURCE { label.to_lowercase() } else { label }
 }
 
 pub(super) fn field_in_english(field: &FieldMeta) -> String {
@@ -68,6 +80,11 @@ pub(crate) fn error_field(meta: &ResourceMeta, name: &str) -> String {
         Some(known) => field(known),
         None => from_name(name),
     }
+}
+
+/// The messages of the API for a field, after its label.
+pub(crate) fn messages(all: &[String]) -> String {
+    all.iter().map(|one| message(one)).collect::<Vec<_>>().join("; ")
 }
 
 /// `Rotate secret`

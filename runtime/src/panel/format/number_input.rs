@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::money::NumberFormat;
+use crate::language::text;
 use charter_core::meta::Kind;
 
 /// The separators of an input. Those of a form are sent back with it, so that a number is read as it was shown.
@@ -123,13 +124,24 @@ pub(crate) fn unreadable_text(kind: Kind, value: &Value) -> Option<&str> {
 pub(crate) fn describe(separators: &Separators, kind: Kind, text: &str) -> String {
     match (separators.read(text), kind) {
         (Err(Unreadable::Ambiguous(whole, _)), Kind::Integer | Kind::BigInt) => {
-            format!("“{text}” can mean two numbers. Write {whole}.")
+            text!("“{entered}” can mean two numbers. Write {whole}.", entered = text, whole = whole)
         }
         (Err(Unreadable::Ambiguous(whole, part)), _) => {
-            format!("“{text}” can mean two numbers. Write {whole} or {part}.")
+            text!(
+                "“{entered}” can mean two numbers. Write {whole} or {part}.",
+                entered = text,
+                whole = whole,
+                part = part
+            )
         }
-        (_, Kind::Integer | Kind::BigInt) => format!("“{text}” is not a number. Write digits only, for example 1234."),
-        _ => format!("“{text}” is not a number here. Write it like {}.", separators.example()),
+        (_, Kind::Integer | Kind::BigInt) => {
+            text!("“{entered}” is not a number. Write digits only, for example 1234.", entered = text)
+        }
+        _ => text!(
+            "“{entered}” is not a number here. Write it like {example}.",
+            entered = text,
+            example = separators.example()
+        ),
     }
 }
 

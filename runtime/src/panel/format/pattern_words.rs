@@ -1,5 +1,6 @@
 //! The characters that a pattern allows, in words: `a to z, digits and _`.
 
+use crate::language::text;
 use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, Hir, HirKind};
 
 /// Characters of a pattern that are described.
@@ -31,7 +32,9 @@ pub(crate) fn allowed_characters(pattern: &str, text: &str) -> Option<String> {
     match &parts[..] {
         [] => None,
         [alone] => Some(alone.clone()),
-        [others @ .., last] => (parts.len() <= MAX_PARTS).then(|| format!("{} and {last}", others.join(", "))),
+        [others @ .., last] => {
+            (parts.len() <= MAX_PARTS).then(|| text!("{others} and {last}", others = others.join(", "), last = last))
+        }
     }
 }
 
@@ -56,9 +59,9 @@ fn group(one: char) -> Group {
 /// Consecutive characters of one group.
 fn describe(run: &[char]) -> String {
     match run {
-        ['0', .., '9'] => "digits".into(),
-        [' '] => "spaces".into(),
-        [first, .., last] => format!("{first} to {last}"),
+        ['0', .., '9'] => text!("digits"),
+        [' '] => text!("spaces"),
+        [first, .., last] => text!("{first} to {last}", first = first, last = last),
         _ => run.iter().collect(),
     }
 }

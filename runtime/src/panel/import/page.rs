@@ -5,6 +5,7 @@ use salvo::http::StatusCode;
 use serde_json::{Map, Value, json};
 
 use super::MAPPING;
+use crate::language::{SOURCE, current_code, message, text};
 use crate::panel::api::ApiResponse;
 use crate::panel::format::labels;
 use crate::panel::record::{action, input};
@@ -26,9 +27,31 @@ const MAX_ROWS: usize = 20;
 /// Seconds after which the page of an import at work is loaded again.
 const REFRESH_SECONDS: &str = "2";
 
-/// The states in which a worker has work, each with its words.
-const ACTIVE: [(&str, &str); 3] =
-    [("rehearsing", "Rehearsal in progress"), ("running", "Import in progress"), ("undoing", "Undo in progress")];
+/// The words for a state in which a worker has work.
+fn active_words(status: &str) -> Option<String> {
+    match status {
+        "rehearsing" => Some(text!("Rehearsal in progress")),
+        "running" => Some(text!("Import in progress")),
+        "undoing" => Some(text!("Undo in progress")),
+        _ => None,
+    }
+}
+
+/// The words for a state.
+fn state_words(status: &str) -> String {
+    match status {
+        "uploaded" => text!("Uploaded"),
+        "rehearsing" => text!("Rehearsing"),
+        "rehearsed" => text!("Rehearsed"),
+        "running" => text!("Running"),
+        "done" => text!("Done"),
+        "cancelled" => text!("Cancelled"),
+        "failed" => text!("Failed"),
+        "undoing" => text!("Undoing"),
+        "undone" => text!("Undone"),
+        other => labels::from_name(other),
+    }
+}
 
 /// The page of an import.
 ///
@@ -43,19 +66,19 @@ async fn show_with(request: &PanelRequest<'_>, target: &Target<'_>, refused: Opt
     let import = response.json()?[target.entry.meta.name].clone();
     let version = response.etag().unwrap_or_default().to_string();
     let status = input::to_text(&import["status"]);
-    let active = ACTIVE.iter().find(|(known, _)| *known == status);
+    let active = active_words(&status);
     let of = request.state.catalog.by_plural(&input::to_text(&import["entity_type"]));
     let title = input::to_text(&import["file_name"]);
     let content = html! {
         (header(request, target, &title, &status, &version))
         @if let Some(response) = refused { (problems(target, response)) }
-        @if let Some((_, words)) = active {
+        @if let Some(words) = &active {
             div .notice role="status" {
                 p { (words) ": " (progress(request, &import)) }
-                p { a .button href=(target.path()) { "Reload" } }
+                p { a .button href=(target.path()) { (text!("Reload")) } }
             }
         }
-        @if let Some(error) = import["error"].as_str() { div .problem role="alert" { p { (error) } } }
+        @if let Some(error) = import["error"].as_str() { div .problem role="alert" { p { (message(error)) } } }
         (facts(request, &import, of))
         @if active.is_none() { (rejected_rows(request, target, &import, of).await?) }
         @if let (Some(entry), "uploaded" | "rehearsed") = (of, status.as_str()) {
@@ -83,13 +106,13 @@ fn header(request: &PanelRequest<'_>, target: &Target<'_>, title: &str, status: 
         @for known in actions { (action::button(request, target, known, version)) }
         @if request.may(target.entry, Operation::Delete) {
             details .menu {
-                summary { "More" }
+                summary { (text!("More")) }
                 div .menu-part {
                     form method="post" action={ (target.path()) "/delete" } {
                         (layout::csrf_input(request))
                         input type="hidden" name="_version" value=(version);
-                        p { "The file and the report are deleted. The records stay, and the import can no longer be undone." }
-                        button .danger { "Delete this import" }
+                        p { (text!("The file and the report are deleted. The records stay, and the import can no longer be undone.")) }
+                        button .danger { (text!("Delete this import")) }
                     }
                 }
             }
@@ -105,9 +128,10 @@ fn progress(request: &PanelRequest<'_>, import: &Value) -> String {
     if import["status"] == "undoing" {
         let done = count("undone_count") + count("left_count");
         let all = count("created_count") + count("changed_count");
-        return format!("{} of {} records", numbers.count(done), numbers.count(all));
+        return text!("{done} of {all} records", done = numbers.count(done), all = numbers.count(all));
     }
-    format!("{} of {} rows", numbers.count(count("rows_done")), numbers.count(count("row_count")))
+    let (done, all) = (numbers.count(count("rows_done")), numbers.count(count("row_count")));
+    text!("{done} of {all} rows", done = done, all = all)
 }
 
 /// The state and the counts.
@@ -117,30 +141,30 @@ fn facts(request: &PanelRequest<'_>, import: &Value, of: Option<&Entry>) -> Mark
     let count = |name: &str| request.locale.numbers.count(import[name].as_i64().unwrap_or_default());
     let is_counted = import["status"] != "uploaded";
     html! {
-        section .card aria-label="State" {
+        section .card aria-label=(text!("State")) {
             dl .facts {
-                div { dt { "Records" } dd {
+                div { dt { (text!("Records")) } dd {
                     @match of {
                         Some(entry) if entry.meta.under.is_none() => { a href={ "/" (entry.meta.path) } { (labels::plural(entry.meta)) } }
                         Some(entry) => { (labels::plural(entry.meta)) }
                         None => { (input::to_text(&import["entity_type"])) }
                     }
                 } }
-                div { dt { "State" } dd { (labels::from_name(&input::to_text(&import["status"]))) } }
-                div { dt { "Rows" } dd { (count("row_count")) } }
+                div { dt { (text!("State")) } dd { (state_words(&input::to_text(&import["status"]))) } }
+                div { dt { (text!("Rows")) } dd { (count("row_count")) } }
                 @if is_counted {
                     @for (name, after, before) in [
-                        ("created_count", "Created", "Would be created"),
-                        ("changed_count", "Changed", "Would be changed"),
-                        ("unchanged_count", "Unchanged", "Unchanged"),
-                        ("refused_count", "Refused", "Would be refused"),
+                        ("created_count", text!("Created"), text!("Would be created")),
+                        ("changed_count", text!("Changed"), text!("Would be changed")),
+                        ("unchanged_count", text!("Unchanged"), text!("Unchanged")),
+                        ("refused_count", text!("Refused"), text!("Would be refused")),
                     ] {
                         div { dt { (if has_run { after } else { before }) } dd data-count=(name) { (count(name)) } }
                     }
                 }
                 @if import["undone_count"] != 0 || import["left_count"] != 0 {
-                    div { dt { "Undone" } dd data-count="undone_count" { (count("undone_count")) } }
-                    div { dt { "Left as they are" } dd data-count="left_count" { (count("left_count")) } }
+                    div { dt { (text!("Undone")) } dd data-count="undone_count" { (count("undone_count")) } }
+                    div { dt { (text!("Left as they are")) } dd data-count="left_count" { (count("left_count")) } }
                 }
             }
         }
@@ -164,16 +188,16 @@ async fn rejected_rows(
     let total = body["meta"]["total"].as_i64().unwrap_or_default();
     Ok(html! {
         section .card {
-            h2 { "Rows with problems " span .count { (request.locale.numbers.count(total)) } }
-            div .scroll tabindex="0" role="region" aria-label="Rows with problems" {
+            h2 { (text!("Rows with problems")) " " span .count { (request.locale.numbers.count(total)) } }
+            div .scroll tabindex="0" role="region" aria-label=(text!("Rows with problems")) {
                 table {
-                    thead { tr { th scope="col" { "Row" } th scope="col" { "Problem" } } }
+                    thead { tr { th scope="col" { (text!("Row")) } th scope="col" { (text!("Problem")) } } }
                     tbody { @for row in &rows {
                         tr { td { (input::to_text(&row["number"])) } td { (row_problems(of, &row["errors"])) } }
                     } }
                 }
             }
-            @if total > rows.len() as i64 { p { a .button.small href={ (target.path()) "/rows?" (filter) } { "Show all" } } }
+            @if total > rows.len() as i64 { p { a .button.small href={ (target.path()) "/rows?" (filter) } { (text!("Show all")) } } }
         }
     })
 }
@@ -182,9 +206,10 @@ fn row_problems(of: Option<&Entry>, errors: &Value) -> String {
     let fields = errors.as_object().into_iter().flatten();
     let texts = fields.map(|(name, messages)| {
         let messages: Vec<&str> = messages.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-        let messages = messages.join("; ");
-        // A sentence stands alone.
-        match messages.starts_with(char::is_uppercase) {
+        // A sentence stands alone. In another language a capital letter does not tell.
+        let is_sentence = messages.first().is_some_and(|first| first.starts_with(char::is_uppercase));
+        let messages = messages.into_iter().map(message).collect::<Vec<_>>().join("; ");
+        match is_sentence {
             true => messages,
             false => format!("{} {messages}", of.map_or(name.clone(), |entry| labels::error_field(entry.meta, name))),
         }
@@ -206,23 +231,28 @@ async fn mapping_form(
     };
     let mut fields = targets(entry, &definitions);
     fields.retain(|(name, _)| entry.field(name).is_none_or(|field| request.may_set_field(entry, field)));
+    if current_code() != SOURCE {
+        for (name, label) in &mut fields {
+            *label = entry.field(name).map_or_else(|| std::mem::take(label), labels::field);
+        }
+    }
     let columns: Vec<&str> = import["columns"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     let mapped = |column: &str| import["mapping"][column].as_str().unwrap_or(IGNORED);
     let key = import["match_by"].as_str().unwrap_or_default();
     Ok(html! {
         section .card {
-            h2 { "Columns" }
+            h2 { (text!("Columns")) }
             form method="post" action={ (target.path()) "/" (MAPPING) } {
                 (layout::csrf_input(request))
                 input type="hidden" name="_version" value=(version);
-                div .scroll tabindex="0" role="region" aria-label="Columns" {
+                div .scroll tabindex="0" role="region" aria-label=(text!("Columns")) {
                     table {
-                        thead { tr { th scope="col" { "Column of the file" } th scope="col" { "Field" } } }
+                        thead { tr { th scope="col" { (text!("Column of the file")) } th scope="col" { (text!("Field")) } } }
                         tbody { @for (index, column) in columns.iter().enumerate() {
                             tr {
-                                td { label for={ "column-" (index) } { (column) } }
-                                td { select #{ "column-" (index) } name={ "column." (index) } {
-                                    option value=(IGNORED) { "Not imported" }
+                                td { label for=(format!("column-{index}")) { (column) } }
+                                td { select id=(format!("column-{index}")) name=(format!("column.{index}")) {
+                                    option value=(IGNORED) { (text!("Not imported")) }
                                     @for (name, label) in &fields { option value=(name) selected[name.as_str() == mapped(column)] { (label) } }
                                 } }
                             }
@@ -230,15 +260,15 @@ async fn mapping_form(
                     }
                 }
                 div .field {
-                    label for="match_by" { "Find existing records by" }
+                    label for="match_by" { (text!("Find existing records by")) }
                     select #match_by name="match_by" {
-                        option value="" { "Nothing: each row creates a record" }
+                        option value="" { (text!("Nothing: each row creates a record")) }
                         @for (name, label) in fields.iter().filter(|(name, _)| !name.starts_with("cf.")) {
                             option value=(name) selected[name == key] { (label) }
                         }
                     }
                 }
-                p { button { "Save" } }
+                p { button { (text!("Save")) } }
             }
         }
     })
@@ -254,7 +284,7 @@ pub(crate) async fn change_plan(request: &PanelRequest<'_>, target: &Target<'_>,
     let mut mapping = Map::new();
     for (index, column) in columns.iter().enumerate() {
         let name = form_value(form, &format!("column.{index}")).ok_or_else(|| {
-            Error::Malformed("The form does not have all columns of the file. Reload the page.".into())
+            Error::Malformed(text!("The form does not have all columns of the file. Reload the page."))
         })?;
         mapping.insert((*column).to_string(), if name == IGNORED { Value::Null } else { name.into() });
     }
@@ -263,7 +293,7 @@ pub(crate) async fn change_plan(request: &PanelRequest<'_>, target: &Target<'_>,
     match response.status.as_u16() {
         200 => Ok(Flash::Saved.redirect(&target.path())),
         422 => show_with(request, target, Some(&response)).await,
-        _ => record::error_page(request, target, "The columns were not saved", &response),
+        _ => record::error_page(request, target, &text!("The columns were not saved"), &response),
     }
 }
 
@@ -271,7 +301,7 @@ fn problems(target: &Target<'_>, response: &ApiResponse) -> Markup {
     let problem = response.problem();
     html! {
         div .problem role="alert" {
-            ul { @for (name, messages) in &problem.errors { li { (labels::error_field(target.entry.meta, name)) " " (messages.join("; ")) } } }
+            ul { @for (name, messages) in &problem.errors { li { (labels::error_field(target.entry.meta, name)) " " (labels::messages(messages)) } } }
         }
     }
 }

@@ -5,6 +5,7 @@ use salvo::Request;
 use salvo::http::StatusCode;
 
 use super::ENTITY_TYPE;
+use crate::language::{message, text};
 use crate::panel::api::ApiResponse;
 use crate::panel::format::labels;
 use crate::panel::request::PanelRequest;
@@ -38,12 +39,13 @@ fn form(request: &PanelRequest<'_>, target: &Target<'_>, refused: Option<&ApiRes
     let offered: Vec<&Entry> = entries.filter(|entry| super::upload_url(request, entry).is_some()).collect();
     // The token is not in the body: the body of a form with a file is passed on to the API.
     let query = format!("?{TOKEN}={}&{ENTITY_TYPE}={}", request.csrf_token.masked, url::encode(&chosen));
+    let title = text!("Import a file");
     let content = html! {
-        (layout::header(&[(target.collection(), labels::plural(target.entry.meta))], &html! { "Import a file" }, &html! {}))
+        (layout::header(&[(target.collection(), labels::plural(target.entry.meta))], &html! { (title) }, &html! {}))
         @if let Some(response) = refused { (problem(target, response)) }
         form .card method="post" enctype="multipart/form-data" action={ (target.collection()) (query) } {
             div .field {
-                label for="entity_type" { "Records" }
+                label for="entity_type" { (text!("Records")) }
                 select #entity_type name=(ENTITY_TYPE) required {
                     @for entry in &offered {
                         option value=(entry.meta.plural) selected[entry.meta.plural == chosen] { (labels::plural(entry.meta)) }
@@ -51,23 +53,23 @@ fn form(request: &PanelRequest<'_>, target: &Target<'_>, refused: Option<&ApiRes
                 }
             }
             div .field {
-                label for="file" { "File" }
+                label for="file" { (text!("File")) }
                 input #file type="file" name="file" required accept=".csv,.tsv,.txt,.xlsx,.ndjson,.jsonl";
-                p .faint { "CSV, XLSX or NDJSON. The first row has the names of the columns. Nothing is written before you have seen what it would do." }
+                p .faint { (text!("CSV, XLSX or NDJSON. The first row has the names of the columns. Nothing is written before you have seen what it would do.")) }
             }
-            p { button .primary { "Upload" } }
+            p { button .primary { (text!("Upload")) } }
         }
     };
     let status = refused.map_or(StatusCode::OK, |response| response.status);
-    layout::page_with_status(request, status, "Import a file", &content)
+    layout::page_with_status(request, status, &title, &content)
 }
 
 fn problem(target: &Target<'_>, response: &ApiResponse) -> Markup {
     let problem = response.problem();
     html! {
         div .problem role="alert" {
-            p { (problem.message) }
-            ul { @for (name, messages) in &problem.errors { li { (labels::error_field(target.entry.meta, name)) " " (messages.join("; ")) } } }
+            p { (message(&problem.message)) }
+            ul { @for (name, messages) in &problem.errors { li { (labels::error_field(target.entry.meta, name)) " " (labels::messages(messages)) } } }
         }
     }
 }

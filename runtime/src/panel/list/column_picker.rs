@@ -6,6 +6,7 @@ use maud::{Markup, html};
 use super::columns::Column;
 use super::filter_form;
 use super::params::ListParams;
+use crate::language::text;
 use crate::panel::format::labels;
 use crate::panel::target::Target;
 use charter_core::query::Pair;
@@ -60,12 +61,12 @@ pub(crate) fn render(
         form method="get" action=(target.collection()) data-columns {
             (filter_form::hidden_inputs(&rest.pairs()))
             (inputs("columns", columns, &chosen, None))
-            label .field { span { "Rows per page" }
+            label .field { span { (text!("Rows per page")) }
                 select name="per_page" {
                     @for count in unlisted.into_iter().chain(counts) { option value=(count) selected[count == per_page] { (count) } }
                 }
             }
-            div .buttons { button .primary { "Apply" } }
+            div .buttons { button .primary { (text!("Apply")) } }
         }
     }
 }
@@ -89,15 +90,23 @@ pub(crate) fn inputs(name: &str, columns: &[Column], chosen: &[&str], focused_ar
                 li {
                     label { input type="checkbox" name=(name) value=(column) checked[checked]; " " (label) }
                     span .move {
-                        @for (input, direction, symbol, _) in ARROWS {
+                        @for (input, direction, symbol, offset) in ARROWS {
                             @let is_focused = focused_arrow.is_some_and(|arrow| arrow == format!("{direction}-{column}"));
                             button .quiet autofocus[is_focused] id={ (direction) "-" (column) } name=(input) value=(column)
-                                aria-label={ "Move " (label) " " (direction) } { (symbol) }
+                                aria-label=(move_label(&label, offset)) { (symbol) }
                         }
                     }
                 }
             }
         }
+    }
+}
+
+/// The label of an arrow button.
+fn move_label(column: &str, offset: isize) -> String {
+    match offset < 0 {
+        true => text!("Move {column} up", column = column),
+        false => text!("Move {column} down", column = column),
     }
 }
 

@@ -9,6 +9,7 @@ use charter_core::meta::{FieldMeta, Kind, Operation, Rule, Shown};
 use charter_core::query::{Predicate, allows, is_filterable};
 
 use super::filter_form;
+use crate::language::{current_code, text};
 use crate::panel::format::{labels, value};
 use crate::panel::request::PanelRequest;
 
@@ -67,7 +68,8 @@ pub(crate) async fn load(request: &PanelRequest<'_>, entry: &Entry) -> Result<Ar
         Ok(columns)
     };
     let version = request.state.custom_fields_changed.version() + request.state.db.server_changes();
-    let all = request.cache.columns.get(entry.meta.plural, version, &request.state.clock, read).await?;
+    let key = (entry.meta.plural, current_code());
+    let all = request.cache.columns.get(key, version, &request.state.clock, read).await?;
     let may_read = |column: &Column| {
         let field = column.field.or_else(|| entry.field("custom_fields"));
         field.is_none_or(|field| request.may_read_field(entry, field))
@@ -83,7 +85,7 @@ fn disambiguate_labels(columns: &mut [Column]) {
     let labels: Vec<String> = columns.iter().map(|column| column.label.clone()).collect();
     for column in columns.iter_mut().filter(|column| matches!(column.kind, Kind::Ref { .. })) {
         if labels.iter().filter(|label| **label == column.label).count() > 1 {
-            column.label.push_str(" (record)");
+            column.label = text!("{label} (record)", label = column.label);
         }
     }
 }
@@ -92,7 +94,7 @@ fn disambiguate_labels(columns: &mut [Column]) {
 pub(crate) fn deleted_at(request: &PanelRequest<'_>, entry: &Entry, field: &'static FieldMeta) -> Column {
     let predicates = field.kind.predicates().collect();
     let catalog = &request.state.catalog;
-    Column { label: "Deleted".into(), predicates, sortable: true, ..of_field(catalog, entry, field) }
+    Column { label: text!("Deleted"), predicates, sortable: true, ..of_field(catalog, entry, field) }
         .with_script_json(catalog)
 }
 

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use super::columns::Column;
 use super::filter_row::{FilterRow, LOGIC_WORDS};
 use super::params::ListParams;
+use crate::language::text;
 use crate::panel::display_name::DisplayNames;
 use crate::panel::format::{labels, relative};
 use crate::panel::record::{choices, input};
@@ -16,45 +17,45 @@ use charter_core::meta::Kind;
 use charter_core::query::{Pair, Predicate, Reads, read_boolean};
 
 /// The words for a predicate, between the label of a field and a value of this kind.
-pub(crate) fn predicate_label(predicate: Predicate, kind: Kind) -> &'static str {
+pub(crate) fn predicate_label(predicate: Predicate, kind: Kind) -> String {
     let time = kind.facts().is_temporal;
     match predicate {
-        Predicate::Eq => "is",
-        Predicate::NotEq => "is not",
-        Predicate::Lt if time => "is before",
-        Predicate::Lteq if time => "is not after",
-        Predicate::Gt if time => "is after",
-        Predicate::Gteq if time => "is not before",
-        Predicate::Lt => "is less than",
-        Predicate::Lteq => "is at most",
-        Predicate::Gt => "is more than",
-        Predicate::Gteq => "is at least",
-        Predicate::Cont => "contains",
-        Predicate::NotCont => "does not contain",
-        Predicate::ContAny => "contains one of",
-        Predicate::Start => "begins with",
-        Predicate::NotStart => "does not begin with",
-        Predicate::End => "ends with",
-        Predicate::NotEnd => "does not end with",
-        Predicate::Null => "is not set",
-        Predicate::NotNull => "is set",
-        Predicate::Present => "is filled in",
-        Predicate::Blank => "is blank",
-        Predicate::In => "is one of",
-        Predicate::NotIn => "is none of",
-        Predicate::True => "is yes",
-        Predicate::False => "is no",
+        Predicate::Eq => text!("is"),
+        Predicate::NotEq => text!("is not"),
+        Predicate::Lt if time => text!("is before"),
+        Predicate::Lteq if time => text!("is not after"),
+        Predicate::Gt if time => text!("is after"),
+        Predicate::Gteq if time => text!("is not before"),
+        Predicate::Lt => text!("is less than"),
+        Predicate::Lteq => text!("is at most"),
+        Predicate::Gt => text!("is more than"),
+        Predicate::Gteq => text!("is at least"),
+        Predicate::Cont => text!("contains"),
+        Predicate::NotCont => text!("does not contain"),
+        Predicate::ContAny => text!("contains one of"),
+        Predicate::Start => text!("begins with"),
+        Predicate::NotStart => text!("does not begin with"),
+        Predicate::End => text!("ends with"),
+        Predicate::NotEnd => text!("does not end with"),
+        Predicate::Null => text!("is not set"),
+        Predicate::NotNull => text!("is set"),
+        Predicate::Present => text!("is filled in"),
+        Predicate::Blank => text!("is blank"),
+        Predicate::In => text!("is one of"),
+        Predicate::NotIn => text!("is none of"),
+        Predicate::True => text!("is yes"),
+        Predicate::False => text!("is no"),
     }
 }
 
-fn logic_label(logic: &str, is_first: bool) -> &'static str {
+fn logic_label(logic: &str, is_first: bool) -> String {
     match (logic, is_first) {
-        ("nand" | "nor", true) => "not where",
-        (_, true) => "where",
-        ("or", _) => "or",
-        ("nand", _) => "and not",
-        ("nor", _) => "or not",
-        _ => "and",
+        ("nand" | "nor", true) => text!("not where"),
+        (_, true) => text!("where"),
+        ("or", _) => text!("or"),
+        ("nand", _) => text!("and not"),
+        ("nor", _) => text!("or not"),
+        _ => text!("and"),
     }
 }
 
@@ -67,9 +68,13 @@ pub(crate) fn describe_all(
 ) -> Vec<String> {
     let describe = |(index, row): (usize, &FilterRow)| {
         let condition = describe(request, row, columns, display_names);
-        match logic_label(&row.logic, index == 0) {
-            "where" => condition,
-            logic => format!("{logic} {condition}"),
+        match (row.logic.as_str(), index == 0) {
+            ("nand" | "nor", true) => text!("not where {condition}", condition = condition),
+            (_, true) => condition,
+            ("or", _) => text!("or {condition}", condition = condition),
+            ("nand", _) => text!("and not {condition}", condition = condition),
+            ("nor", _) => text!("or not {condition}", condition = condition),
+            _ => text!("and {condition}", condition = condition),
         }
     };
     rows.iter().enumerate().map(describe).collect()
@@ -83,9 +88,13 @@ fn describe(request: &PanelRequest<'_>, row: &FilterRow, columns: &[Column], dis
     let words = predicate_label(predicate, kind);
     if predicate.is_switch() {
         let is_negated = read_boolean(&row.value) == Ok(false);
-        return if is_negated { format!("{label}: not “{words}”") } else { format!("{label} {words}") };
+        return match is_negated {
+            true => text!("{field}: not “{comparison}”", field = label, comparison = words),
+            false => text!("{field} {comparison}", field = label, comparison = words),
+        };
     }
-    format!("{label} {words} {}", choices::describe_value(request, column, row, display_names))
+    let value = choices::describe_value(request, column, row, display_names);
+    text!("{field} {comparison} {value}", field = label, comparison = words, value = value)
 }
 
 /// The filter form of a list.
@@ -106,9 +115,9 @@ pub(crate) fn render(
             @if from_filters > 0 && params.view_id.is_some() { input type="hidden" name="listed" value=(from_filters); }
             (inputs(request, &params.rows, &params.incomplete, columns, display_names))
             div .buttons {
-                button .primary { "Apply" }
-                button type="button" data-add-condition { "Add condition" }
-                a .button href=(rest.page_url(target)) { "Clear" }
+                button .primary { (text!("Apply")) }
+                button type="button" data-add-condition { (text!("Add condition")) }
+                a .button href=(rest.page_url(target)) { (text!("Clear")) }
             }
         }
     }
@@ -153,27 +162,27 @@ fn condition_inputs(
     let exact = if is_word { &without_word } else { row };
     html! {
         li .condition data-condition {
-            select name={ "f" (index) ".logic" } aria-label={ "Operator of condition " (number) } {
+            select name={ "f" (index) ".logic" } aria-label=(text!("Operator of condition {number}", number = number)) {
                 @for logic in LOGIC_WORDS.iter().filter(|logic| index > 0 || matches!(**logic, "and" | "nand")) {
                     option value=(logic) selected[row.logic == **logic] { (logic_label(logic, index == 0)) }
                 }
             }
-            select name={ "f" (index) ".field" } aria-label={ "Field of condition " (number) } data-field {
-                option value="" { "Choose a field" }
+            select name={ "f" (index) ".field" } aria-label=(text!("Field of condition {number}", number = number)) data-field {
+                option value="" { (text!("Choose a field")) }
                 @for column in columns.iter().filter(|column| !column.predicates.is_empty()) {
                     option value=(column.name) selected[column.name == row.field] { (column.label) }
                 }
             }
-            select name={ "f" (index) ".predicate" } aria-label={ "Comparison of condition " (number) } data-predicate {
+            select name={ "f" (index) ".predicate" } aria-label=(text!("Comparison of condition {number}", number = number)) data-predicate {
                 @for predicate in predicates {
                     option value=(predicate.name()) selected[predicate.name() == row.predicate] { (predicate_label(*predicate, kind)) }
                 }
             }
             div .value data-value data-of=[column.map(|column| format!("{} {}", column.name, reads_of(row)))] {
-                (input::condition_value(request, &format!("f{index}.value"), column, exact, &format!("Value of condition {number}"), display_names))
+                (input::condition_value(request, &format!("f{index}.value"), column, exact, &text!("Value of condition {number}", number = number), display_names))
                 @if let (Some(column), true) = (column, reads_value) { (word_select(index, column, &row.value)) }
             }
-            button type="button" .quiet data-remove aria-label={ "Remove condition " (number) } { "×" }
+            button type="button" .quiet data-remove aria-label=(text!("Remove condition {number}", number = number)) { "×" }
             @if let Some(missing) = missing(row) { p .error { (missing) } }
         }
     }
@@ -190,20 +199,20 @@ fn word_select(index: usize, column: &Column, value: &str) -> Markup {
         words.push((value.to_string(), label));
     }
     html! {
-        select name={ "f" (index) ".word" } aria-label={ "Relative value of condition " (index + 1) } data-word {
-            option value="" { "Exact value" }
+        select name={ "f" (index) ".word" } aria-label=(text!("Relative value of condition {number}", number = index + 1)) data-word {
+            option value="" { (text!("Exact value")) }
             @for (word, label) in &words { option value=(word) selected[word.eq_ignore_ascii_case(value)] { (label) } }
         }
     }
 }
 
 /// The error of an incomplete condition. The blank one at the end has none.
-fn missing(row: &FilterRow) -> Option<&'static str> {
+fn missing(row: &FilterRow) -> Option<String> {
     match (row.field.is_empty(), row.value.trim().is_empty()) {
         _ if row.is_complete() => None,
         (true, true) => None,
-        (true, false) => Some("Choose a field"),
-        (false, _) => Some("Enter a value"),
+        (true, false) => Some(text!("Choose a field")),
+        (false, _) => Some(text!("Enter a value")),
     }
 }
 

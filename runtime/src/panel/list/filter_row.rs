@@ -64,7 +64,10 @@ impl FilterRow {
     /// The value of the parameter. A switch without a value is `true`.
     pub(crate) fn parameter_value(&self) -> String {
         let switch = Predicate::from_name(&self.predicate).is_some_and(Predicate::is_switch);
-        if switch && self.value.trim().is_empty() { "true".into() } else { self.value.clone() }
+        match switch && self.value.trim().is_empty() {
+            true => "true".into(),
+            false => self.value.clone(),
+        }
     }
 
     /// Returns true if the condition has a field, and a value if its predicate reads one.
@@ -107,7 +110,10 @@ pub(crate) fn from_json(filters: &Value) -> Option<Vec<FilterRow>> {
 /// Sets the logic of the first condition to `and` or `nand`: only its negation has a meaning.
 pub(crate) fn normalize_first(mut rows: Vec<FilterRow>) -> Vec<FilterRow> {
     if let Some(first) = rows.first_mut() {
-        first.logic = if first.logic.starts_with('n') { "nand".into() } else { "and".into() };
+        first.logic = match first.logic.starts_with('n') {
+            true => "nand".into(),
+            false => "and".into(),
+        };
     }
     rows
 }

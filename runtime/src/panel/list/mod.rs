@@ -20,6 +20,7 @@ use std::borrow::Cow;
 use maud::{Markup, html};
 use serde_json::Value;
 
+use crate::language::{label, message, text};
 use crate::panel::api::ApiResponse;
 use crate::panel::dashboard::chart;
 use crate::panel::display_name::{self, DisplayNames};
@@ -178,10 +179,10 @@ impl ListPage<'_> {
             (self.header(None, ""))
             (self.views.render(self.request, self.target, self.params, self.shown))
             div .problem role="alert" {
-                p { strong { "This list cannot be shown, because a condition or parameter is invalid." } }
-                ul { @for (name, messages) in &problem.errors { li { (self.parameter_label(name)) " " (messages.join("; ")) } } }
-                @if problem.errors.is_empty() { p { (problem.message) } }
-                p { a href=(self.target.collection()) { "Show all" } }
+                p { strong { (text!("This list cannot be shown, because a condition or parameter is invalid.")) } }
+                ul { @for (name, messages) in &problem.errors { li { (self.parameter_label(name)) " " (labels::messages(messages)) } } }
+                @if problem.errors.is_empty() { p { (message(&problem.message)) } }
+                p { a href=(self.target.collection()) { (text!("Show all")) } }
             }
             (toolbar::render(self.request, self.target, self.params, self.columns, self.shown, self.views, display_names))
         }
@@ -196,7 +197,8 @@ impl ListPage<'_> {
         });
         match found {
             Some((column, predicate)) => {
-                html! { strong { (column.label) " " (filter_form::predicate_label(predicate, column.kind)) } ":" }
+                let comparison = filter_form::predicate_label(predicate, column.kind);
+                html! { strong { (text!("{field} {comparison}", field = column.label, comparison = comparison)) } ":" }
             }
             None => html! { code { (name) } },
         }
@@ -217,13 +219,13 @@ impl ListPage<'_> {
         let actions = html! {
             @if !api_path.is_empty() {
                 details .menu {
-                    summary { "Export" }
+                    summary { (text!("Export")) }
                     ul {
                         @for format in Format::ALL {
-                            @let name = match format { Format::Csv => "CSV", Format::Lines => "JSON lines" };
+                            @let name = match format { Format::Csv => "CSV".to_string(), Format::Lines => text!("JSON lines") };
                             li { button type="button" data-export=(format.media_type()) data-address={ "/panel/api" (export_path(&all, format)) } data-name=(entry.meta.plural) { (name) } }
                         }
-                        li { button type="button" data-copy=(curl_command(request, api_path)) { "Copy as curl" } }
+                        li { button type="button" data-copy=(curl_command(request, api_path)) { (text!("Copy as curl")) } }
                     }
                 }
             }
@@ -233,11 +235,11 @@ impl ListPage<'_> {
                 }
             }
             @if !shows_trash && trash::may_view(request, entry) {
-                a .button href=(trash::url(&target.collection())) { "Deleted" }
+                a .button href=(trash::url(&target.collection())) { (text!("Deleted")) }
             }
             @if !shows_trash && request.may(entry, Operation::Create) {
-                @if let Some(url) = import::upload_url(request, entry) { a .button href=(url) { "Import" } }
-                a .button.primary href={ (target.collection()) "/new" } data-new { "New " (labels::singular(entry.meta)) }
+                @if let Some(url) = import::upload_url(request, entry) { a .button href=(url) { (text!("Import")) } }
+                a .button.primary href={ (target.collection()) "/new" } data-new { (text!("New {record}", record = labels::singular(entry.meta))) }
             }
         };
         layout::header(&breadcrumbs, &title, &actions)
@@ -250,24 +252,28 @@ impl ListPage<'_> {
         let is_narrowed = !params.rows.is_empty() || params.search.is_some() || params.view_id.is_some() || has_others;
         let collection = self.target.collection();
         let all = if shows_trash { trash::url(&collection) } else { collection };
+        let record = labels::singular(entry.meta);
         let is_beyond_first_page = params.page.as_deref().is_some_and(|page| page != "1");
         html! {
             div .empty {
                 (layout::logo())
                 @if is_beyond_first_page {
-                    p { "This page is empty." }
-                    p { a .button href=(ListParams { page: None, ..params.clone() }.page_url(self.target)) { "Go to the first page" } }
+                    p { (text!("This page is empty.")) }
+                    p { a .button href=(ListParams { page: None, ..params.clone() }.page_url(self.target)) { (text!("Go to the first page")) } }
                 } @else if is_narrowed {
-                    p { "No " @if shows_trash { "deleted " } (labels::singular(entry.meta)) " matches these conditions." }
-                    p { a .button href=(all) { "Show all" } }
+                    p {
+                        @if shows_trash { (text!("No deleted {record} matches these conditions.", record = record)) }
+                        @else { (text!("No {record} matches these conditions.", record = record)) }
+                    }
+                    p { a .button href=(all) { (text!("Show all")) } }
                 } @else if shows_trash {
-                    p { "There are no deleted " (labels::plural(entry.meta).to_lowercase()) "." }
-                    p { a .button href=(self.target.collection()) { "Back to the list" } }
+                    p { (text!("There are no deleted {records}.", records = labels::records(entry.meta))) }
+                    p { a .button href=(self.target.collection()) { (text!("Back to the list")) } }
                 } @else {
-                    p { "There are no " (labels::plural(entry.meta).to_lowercase()) " yet." }
-                    @if !entry.meta.description.is_empty() { p .faint { (entry.meta.description) } }
+                    p { (text!("There are no {records} yet.", records = labels::records(entry.meta))) }
+                    @if !entry.meta.description.is_empty() { p .faint { (label(entry.meta.description)) } }
                     @if self.request.may(entry, Operation::Create) {
-                        p { a .button.primary href={ (self.target.collection()) "/new" } { "Create the first one" } }
+                        p { a .button.primary href={ (self.target.collection()) "/new" } { (text!("Create the first one")) } }
                     }
                 }
             }
@@ -293,7 +299,7 @@ impl ListPage<'_> {
                 div .scroll tabindex="0" role="region" aria-label=(labels::plural(entry.meta)) {
                     table .list {
                         thead { tr {
-                            @if is_selectable { th .pick scope="col" { label { input type="checkbox" data-all aria-label="Select all rows on this page"; } } }
+                            @if is_selectable { th .pick scope="col" { label { input type="checkbox" data-all aria-label=(text!("Select all rows on this page")); } } }
                             @for (column, class) in table.columns() { (self.heading(column, class)) }
                         } }
                         tbody {
@@ -304,13 +310,13 @@ impl ListPage<'_> {
                 }
                 @if is_selectable {
                     div .bulk data-bulk-bar {
-                        span data-chosen { @if shows_trash { "Select rows to restore them" } @else { "Select rows to change them" } }
+                        span data-chosen { @if shows_trash { (text!("Select rows to restore them")) } @else { (text!("Select rows to change them")) } }
                         @if let Some(total) = total.filter(|total| *total > records.len() as i64) {
-                            label .box { input type="checkbox" name="_all" value="1"; " All " (self.request.locale.numbers.count(total)) " matching records" }
+                            label .box { input type="checkbox" name="_all" value="1"; " " (text!("All {count} matching records", count = self.request.locale.numbers.count(total))) }
                         }
-                        @if may_edit { button name="_step" value="edit" { "Edit…" } }
-                        @if may_delete { button .danger name="_step" value="delete" { "Delete…" } }
-                        @if may_restore { button name="_step" value="restore" { "Restore…" } }
+                        @if may_edit { button name="_step" value="edit" { (text!("Edit…")) } }
+                        @if may_delete { button .danger name="_step" value="delete" { (text!("Delete…")) } }
+                        @if may_restore { button name="_step" value="restore" { (text!("Restore…")) } }
                     }
                 }
             }
@@ -348,14 +354,19 @@ impl ListPage<'_> {
         };
         let has_more = total.map_or(rows as i64 == per_page, |total| last < total);
         let number = |number: i64| self.request.locale.numbers.count(number);
+        let (first, last) = (number(first), number(last));
+        let range = match total {
+            Some(total) => text!("{first}–{last} of {total}", first = first, last = last, total = number(total)),
+            None => format!("{first}–{last}"),
+        };
         html! {
-            nav .pager aria-label="Pages" {
-                p { (number(first)) "–" (number(last)) @if let Some(total) = total { " of " (number(total)) } (self.totals.link(self.target, self.params)) }
+            nav .pager aria-label=(text!("Pages")) {
+                p { (range) (self.totals.link(self.target, self.params)) }
                 div {
-                    @if page > 1 { a .button href=(page_url(page - 1)) rel="prev" { "Previous" } }
-                    @if has_more { a .button href=(page_url(page + 1)) rel="next" { "Next" } }
+                    @if page > 1 { a .button href=(page_url(page - 1)) rel="prev" { (text!("Previous")) } }
+                    @if has_more { a .button href=(page_url(page + 1)) rel="next" { (text!("Next")) } }
                     @if let Some(total) = total.filter(|_| has_more) {
-                        a .button href=(page_url((total + per_page - 1) / per_page)) { "Last" }
+                        a .button href=(page_url((total + per_page - 1) / per_page)) { (text!("Last")) }
                     }
                 }
             }

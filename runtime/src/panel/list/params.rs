@@ -10,6 +10,7 @@ use super::filter_inputs::{self, INCOMPLETE, parse_filter_input};
 use super::filter_row::{self, FilterRow};
 use super::toolbar::Tool;
 use super::trash;
+use crate::language::text;
 use crate::panel::target::Target;
 use crate::panel::url;
 use charter_core::error::{Error, Result};
@@ -114,7 +115,7 @@ impl ListParams {
             }
         }
         if params.rows.len() + params.incomplete.len() > MAX_CONDITIONS {
-            return Err(Error::Malformed(format!("The URL has more than {MAX_CONDITIONS} conditions.")));
+            return Err(Error::Malformed(text!("The URL has more than {count} conditions.", count = MAX_CONDITIONS)));
         }
         Ok(params)
     }

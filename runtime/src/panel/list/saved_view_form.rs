@@ -10,6 +10,7 @@ use super::filter_inputs::is_filter_input;
 use super::filter_row::{FilterRow, are_editable, from_json, to_json};
 use super::params::ListParams;
 use super::related_columns;
+use crate::language::text;
 use crate::panel::display_name::DisplayNames;
 use crate::panel::format::labels;
 use crate::panel::record::choices::Choice;
@@ -63,12 +64,12 @@ impl SavedViewInputs {
         }
         let is_new = target.is_list();
         let reload_button = html! {
-            @if is_new { div .buttons { button name=(RELOAD_BUTTON) value="1" autofocus[pressed == Some(RELOAD_BUTTON)] { "Show the list's columns" } } }
+            @if is_new { div .buttons { button name=(RELOAD_BUTTON) value="1" autofocus[pressed == Some(RELOAD_BUTTON)] { (text!("Show the list's columns")) } } }
         };
         let list = record["entity_type"].as_str().and_then(|plural| request.state.catalog.by_plural(plural));
         let Some(list) = list.filter(|list| list.is_listed()) else {
-            let columns = html! { input type="hidden" name=(COLUMNS_INPUT) value=""; p .faint { "Choose a list first." } (reload_button) };
-            let conditions = html! { input type="hidden" name={ (FILTERS) "[json]" } value="[]"; p .faint { "The conditions are loaded with the columns." } };
+            let columns = html! { input type="hidden" name=(COLUMNS_INPUT) value=""; p .faint { (text!("Choose a list first.")) } (reload_button) };
+            let conditions = html! { input type="hidden" name={ (FILTERS) "[json]" } value="[]"; p .faint { (text!("The conditions are loaded with the columns.")) } };
             return Ok(is_new.then_some(SavedViewInputs { columns, conditions: Some(conditions), sort_column: None }));
         };
         let all_columns = related_columns::load(request, list).await?;
@@ -98,16 +99,16 @@ impl SavedViewInputs {
                 div .field .invalid[!messages.is_empty()] {
                     label for={ "field-" (SORT_COLUMN) } { (labels::from_name(SORT_COLUMN)) }
                     (input::select(SORT_COLUMN, Some("field-sort_column"), sortable, value, true, ""))
-                    @if !messages.is_empty() { p .error { (labels::from_name(SORT_COLUMN)) " " (messages.join("; ")) } }
+                    @if !messages.is_empty() { p .error { (labels::from_name(SORT_COLUMN)) " " (labels::messages(messages)) } }
                 }
             });
         }
         let (inputs, legend, help) = match name {
-            COLUMNS => (&self.columns, "Columns", "The list shows the selected columns in this order."),
+            COLUMNS => (&self.columns, text!("Columns"), text!("The list shows the selected columns in this order.")),
             FILTERS => (
                 self.conditions.as_ref()?,
-                "Conditions",
-                "The list shows the records that match these conditions, combined from top to bottom.",
+                text!("Conditions"),
+                text!("The list shows the records that match these conditions, combined from top to bottom."),
             ),
             _ => return None,
         };
@@ -116,8 +117,8 @@ impl SavedViewInputs {
         let described_by = if messages.is_empty() { help_id.clone() } else { format!("{help_id} {error_id}") };
         Some(html! {
             fieldset .stacked .invalid[!messages.is_empty()] id=(id) tabindex="-1" aria-describedby=(described_by) {
-                legend { (legend) @if name == COLUMNS { " " span .required title="Required" { "*" } } }
-                @if !messages.is_empty() { p .error id=(error_id) { (legend) " " (messages.join("; ")) } }
+                legend { (legend) @if name == COLUMNS { " " span .required title=(text!("Required")) { "*" } } }
+                @if !messages.is_empty() { p .error id=(error_id) { (legend) " " (labels::messages(messages)) } }
                 p .help id=(help_id) { (help) }
                 (inputs)
             }
@@ -153,7 +154,7 @@ async fn condition_inputs(request: &PanelRequest<'_>, columns: &[Column], filter
     Ok(Some(html! {
         input type="hidden" name=(ORIGINAL_FILTERS_INPUT) value=(filters);
         (filter_form::inputs(request, &rows, &incomplete, columns, &display_names))
-        div .buttons { button type="button" data-add-condition { "Add condition" } }
+        div .buttons { button type="button" data-add-condition { (text!("Add condition")) } }
     }))
 }
 

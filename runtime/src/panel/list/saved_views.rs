@@ -10,6 +10,7 @@ use super::columns::Column;
 use super::filter_row::{FilterRow, from_json};
 use super::params::ListParams;
 use super::related_columns;
+use crate::language::{message, text};
 use crate::panel::format::labels;
 use crate::panel::record::input;
 use crate::panel::request::{PanelRequest, form_value, if_match};
@@ -114,9 +115,9 @@ impl SavedViews {
             self.selected.as_ref().and_then(|view| self.render_view_menu(request, target, params, shown, view));
         html! {
             div .views {
-                nav aria-label="Saved views" {
+                nav aria-label=(text!("Saved views")) {
                     ul {
-                        li { a href=(target.collection()) aria-current=[(selected.is_none() && params.view_id.is_none()).then_some("true")] { "All" } }
+                        li { a href=(target.collection()) aria-current=[(selected.is_none() && params.view_id.is_none()).then_some("true")] { (text!("All")) } }
                         @for view in self.views.iter() {
                             @let id = view["id"].as_i64();
                             li { a href={ (target.collection()) "?view_id=" (input::to_text(&view["id"])) } aria-current=[(id == selected).then_some("true")] {
@@ -128,7 +129,7 @@ impl SavedViews {
                 }
                 @if may_save || view_menu.is_some() {
                     details .menu {
-                        summary { @if view_menu.is_some() { "View" } @else { "Save view" } }
+                        summary { @if view_menu.is_some() { (text!("View")) } @else { (text!("Save view")) } }
                         div {
                             (view_menu.unwrap_or_default())
                             @if may_save { (render_save_form(request, target, params, shown)) }
@@ -160,16 +161,16 @@ impl SavedViews {
                             (list_state_inputs(request, params, shown))
                             input type="hidden" name="into" value=(id);
                             input type="hidden" name="_version" value=[&self.version];
-                            button { "Update this view" }
+                            button { (text!("Update this view")) }
                         }
-                        a .button href={ "/custom_views/" (id) "/edit" } { "Edit view" }
+                        a .button href={ "/custom_views/" (id) "/edit" } { (text!("Edit view")) }
                     }
                     @if may_copy {
                         form method="post" action={ (target.collection()) "/views" } {
                             (layout::csrf_input(request))
                             input type="hidden" name="_query" value=(query_string(params));
                             input type="hidden" name=(CLONE) value=(id);
-                            button { "Copy this view" }
+                            button { (text!("Copy this view")) }
                         }
                     }
                 }
@@ -210,15 +211,15 @@ fn render_save_form(request: &PanelRequest<'_>, target: &Target<'_>, params: &Li
     html! {
         form .menu-part method="post" action={ (target.collection()) "/views" } {
             (list_state_inputs(request, params, shown))
-            label .field { span { "Name" } input name="name" required maxlength="255" autocomplete="off"; }
-            label .field { span { "Visibility" }
+            label .field { span { (text!("Name")) } input name="name" required maxlength="255" autocomplete="off"; }
+            label .field { span { (text!("Visibility")) }
                 select name="visibility" {
-                    option value="personal" { "Personal: visible to me" }
-                    @if !caller.role_ids.is_empty() { option value="shared" { "Shared: visible to my roles" } }
-                    @if caller.is_admin { option value="system" { "System: visible to everyone" } }
+                    option value="personal" { (text!("Personal: visible to me")) }
+                    @if !caller.role_ids.is_empty() { option value="shared" { (text!("Shared: visible to my roles")) } }
+                    @if caller.is_admin { option value="system" { (text!("System: visible to everyone")) } }
                 }
             }
-            button .primary { @if params.view_id.is_some() { "Save as a new view" } @else { "Save this list" } }
+            button .primary { @if params.view_id.is_some() { (text!("Save as a new view")) } @else { (text!("Save this list")) } }
         }
     }
 }
@@ -239,7 +240,7 @@ pub(crate) async fn save_or_clone(request: &PanelRequest<'_>, target: &Target<'_
         let columns = related_columns::load(request, entry).await?;
         let query = sent("_query").unwrap_or_default();
         if query.len() > MAX_QUERY_BYTES {
-            return Err(Error::Malformed("The URL of the list is too long.".into()));
+            return Err(Error::Malformed(text!("The URL of the list is too long.")));
         }
         let params = ListParams::parse(decode(query)?, &columns, request.locale.zone)?;
         let views = SavedViews::load(request, target, params.view_id).await?;
@@ -248,16 +249,20 @@ pub(crate) async fn save_or_clone(request: &PanelRequest<'_>, target: &Target<'_
             filters.extend(params.search_conditions(&search_fields(entry, &request.user.principal)));
         }
         if !is_expressible {
-            let message = "The conditions of the view cannot be combined with conditions that contain “or”.";
-            return Err(Error::Malformed(message.into()));
+            let message = text!("The conditions of the view cannot be combined with conditions that contain “or”.");
+            return Err(Error::Malformed(message));
         }
         let sort = params.sort.clone().or_else(|| views.sort()).unwrap_or_default();
+        let direction = match sort.starts_with('-') {
+            true => "desc",
+            false => "asc",
+        };
         let names: Vec<&str> = sent("columns").unwrap_or_default().split(',').filter(|name| !name.is_empty()).collect();
         let mut view = json!({
             "columns": names,
             "filters": filters,
             "sort_column": sort.trim_start_matches('-'),
-            "sort_direction": if sort.starts_with('-') { "desc" } else { "asc" },
+            "sort_direction": direction,
             "per_page": params.per_page.clone().or_else(|| views.per_page()).unwrap_or_else(|| "20".into()),
         });
         match sent("into") {
@@ -278,17 +283,18 @@ pub(crate) async fn save_or_clone(request: &PanelRequest<'_>, target: &Target<'_
     };
     if !response.is_success() {
         let problem = response.problem();
+        let title = text!("The view was not saved");
         let view_meta = request.state.catalog.linked("custom_view").meta;
         let content = html! {
-            (layout::header(&[(target.collection(), labels::plural(entry.meta))], &html! { "The view was not saved" }, &html! {}))
+            (layout::header(&[(target.collection(), labels::plural(entry.meta))], &html! { (title) }, &html! {}))
             div .problem role="alert" {
-                ul { @for (name, messages) in &problem.errors { li { (labels::error_field(view_meta, name)) " " (messages.join("; ")) } } }
-                @if response.status == StatusCode::PRECONDITION_FAILED { p { "Somebody else changed this view. Reload it and try again." } }
-                @else if problem.errors.is_empty() { p { (problem.message) } }
+                ul { @for (name, messages) in &problem.errors { li { (labels::error_field(view_meta, name)) " " (labels::messages(messages)) } } }
+                @if response.status == StatusCode::PRECONDITION_FAILED { p { (text!("Somebody else changed this view. Reload it and try again.")) } }
+                @else if problem.errors.is_empty() { p { (message(&problem.message)) } }
             }
-            p { a .button href={ (target.collection()) "?" (sent("_query").unwrap_or_default()) } { "Back to the list" } }
+            p { a .button href={ (target.collection()) "?" (sent("_query").unwrap_or_default()) } { (text!("Back to the list")) } }
         };
-        return Ok(layout::page_with_status(request, response.status, "The view was not saved", &content));
+        return Ok(layout::page_with_status(request, response.status, &title, &content));
     }
     let id = response.json()?["custom_view"]["id"].clone();
     Ok(Flash::Saved.redirect(&format!("{}?view_id={}", target.collection(), input::to_text(&id))))

@@ -5,6 +5,7 @@ use maud::{Markup, html};
 use super::columns::Column;
 use super::response::Fields;
 use super::trash;
+use crate::language::text;
 use crate::panel::display_name::{self, DisplayNames};
 use crate::panel::format::value::{self, Placement};
 use crate::panel::request::PanelRequest;
@@ -94,7 +95,7 @@ impl<'l> Table<'l> {
         }
         html! {
             tr data-row {
-                @if self.is_selectable { td .pick { label { input type="checkbox" name="id" value=(id) aria-label={ "Select " (name) }; } } }
+                @if self.is_selectable { td .pick { label { input type="checkbox" name="id" value=(id) aria-label=(text!("Select {name}", name = name)); } } }
                 @for column in &self.columns {
                     td class=[column.class] data-label=[column.card_label] {
                         @if column.links_to_record {

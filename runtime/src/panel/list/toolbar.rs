@@ -8,6 +8,7 @@ use super::filter_row::{self, FilterRow};
 use super::params::ListParams;
 use super::saved_views::SavedViews;
 use super::{column_picker, filter_form};
+use crate::language::text;
 use crate::panel::display_name::DisplayNames;
 use crate::panel::format::labels;
 use crate::panel::request::PanelRequest;
@@ -29,6 +30,14 @@ impl Tool {
         match self {
             Tool::Filter => "filter",
             Tool::Columns => "columns",
+        }
+    }
+
+    /// The link that opens the tool without scripts.
+    fn link_label(self) -> String {
+        match self {
+            Tool::Filter => text!("Open the filter"),
+            Tool::Columns => text!("Open the columns"),
         }
     }
 
@@ -68,21 +77,21 @@ pub(super) fn render(
     html! {
         div .tools {
             (search_box(request, target, params))
-            (render_tool(target, params, Tool::Filter, &html! { "Filter" @if count > 0 { " " span .count { (count) } } },
+            (render_tool(target, params, Tool::Filter, &html! { (text!("Filter")) @if count > 0 { " " span .count { (count) } } },
                 || filter_form::render(request, target, params, columns, display_names)))
-            (render_tool(target, params, Tool::Columns, &html! { "Columns" }, || column_picker::render(target, params, columns, shown, views.per_page())))
+            (render_tool(target, params, Tool::Columns, &html! { (text!("Columns")) }, || column_picker::render(target, params, columns, shown, views.per_page())))
         }
         @if count > 0 || params.search.is_some() || !of_view.is_empty() || params.raw_conditions().next().is_some() {
-            ul .chips aria-label="Conditions" {
-                @for condition in &of_view { li .faint { (condition) " (from the view)" } }
+            ul .chips aria-label=(text!("Conditions")) {
+                @for condition in &of_view { li .faint { (text!("{condition} (from the view)", condition = condition)) } }
                 @for (index, condition) in of_list.iter().enumerate() {
-                    li { (condition) " " a href=(params.without_filter(index).page_url(target)) aria-label={ "Remove: " (condition) } { "×" } }
+                    li { (condition) " " a href=(params.without_filter(index).page_url(target)) aria-label=(text!("Remove: {condition}", condition = condition)) { "×" } }
                 }
                 @for pair in params.raw_conditions() {
-                    li { code { (pair.name) "=" (pair.value) } " " a href=(params.without_raw_condition(pair).page_url(target)) aria-label={ "Remove: " (pair.name) } { "×" } }
+                    li { code { (pair.name) "=" (pair.value) } " " a href=(params.without_raw_condition(pair).page_url(target)) aria-label=(text!("Remove: {condition}", condition = pair.name)) { "×" } }
                 }
                 @if let Some(text) = &params.search {
-                    li { "Search: “" (text) "” " a href=(params.without_search().page_url(target)) aria-label="Remove the search" { "×" } }
+                    li { (text!("Search: “{words}”", words = text)) " " a href=(params.without_search().page_url(target)) aria-label=(text!("Remove the search")) { "×" } }
                 }
             }
         }
@@ -100,7 +109,7 @@ fn render_tool(
     html! {
         details .tool id=(tool.id()) open[is_open] {
             summary { (summary) }
-            @if is_open { (form()) } @else { a data-tool href=(url_with_open_tool(target, params, tool)) { "Open the " (tool.id()) } }
+            @if is_open { (form()) } @else { a data-tool href=(url_with_open_tool(target, params, tool)) { (tool.link_label()) } }
         }
     }
 }
@@ -109,10 +118,10 @@ fn render_tool(
 fn search_box(request: &PanelRequest<'_>, target: &Target<'_>, params: &ListParams) -> Markup {
     let fields = search_fields(target.entry, &request.user.principal);
     let rest = params.without_search().pairs();
-    let names: Vec<String> = fields.iter().map(|field| labels::field(field).to_lowercase()).collect();
+    let names: Vec<String> = fields.iter().map(|field| labels::field_within_sentence(field)).collect();
     let label = match names.split_last() {
-        Some((last, [])) => format!("Search by {last}"),
-        Some((last, others)) => format!("Search by {} or {last}", others.join(", ")),
+        Some((last, [])) => text!("Search by {field}", field = last),
+        Some((last, others)) => text!("Search by {fields} or {last}", fields = others.join(", "), last = last),
         None => return Markup::default(),
     };
     html! {

@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::columns::Column;
 use super::params::ListParams;
+use crate::language::{message, text};
 use crate::panel::format::value::{self, Placement};
 use crate::panel::request::PanelRequest;
 use crate::panel::target::Target;
@@ -60,7 +61,7 @@ impl Totals {
         let other = ListParams { shows_totals: !params.shows_totals, ..params.clone() };
         html! {
             @if !matches!(self, Totals::None) {
-                " " a .totals href=(other.page_url(target)) { @if params.shows_totals { "Hide totals" } @else { "Totals" } }
+                " " a .totals href=(other.page_url(target)) { @if params.shows_totals { (text!("Hide totals")) } @else { (text!("Totals")) } }
             }
         }
     }
@@ -75,8 +76,8 @@ impl Totals {
         let columns: Vec<_> = columns.collect();
         match self {
             Totals::None | Totals::Link => html! {},
-            Totals::Failed(message) => html! {
-                tfoot { tr { td colspan=(columns.len() + usize::from(is_selectable)) role="alert" { "The totals cannot be shown: " (message) } } }
+            Totals::Failed(problem) => html! {
+                tfoot { tr { td colspan=(columns.len() + usize::from(is_selectable)) role="alert" { (text!("The totals cannot be shown: {problem}", problem = message(problem))) } } }
             },
             Totals::Shown(sums) => html! {
                 tfoot { tr {
@@ -84,7 +85,7 @@ impl Totals {
                     @for (index, (column, class)) in columns.into_iter().enumerate() {
                         @let sum = sums[&column.name].as_str().map(|sum| render(request, column, sum));
                         @if index == 0 {
-                            th scope="row" class=[class] { "Total" @if let Some(sum) = sum { " " (sum) } }
+                            th scope="row" class=[class] { (text!("Total")) @if let Some(sum) = sum { " " (sum) } }
                         } @else {
                             td class=[class] { @if let Some(sum) = sum { (sum) } }
                         }

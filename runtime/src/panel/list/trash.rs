@@ -102,13 +102,13 @@ pub(crate) async fn show(request: &PanelRequest<'_>, target: &Target<'_>) -> Res
 fn restore_menu(request: &PanelRequest<'_>, target: &Target<'_>, name: &str, version: &str) -> Markup {
     html! {
         details .menu {
-            summary { "Restore" }
+            summary { (text!("Restore")) }
             div .menu-part {
                 form method="post" action={ (target.path()) "/restore" } {
                     (layout::csrf_input(request))
                     input type="hidden" name="_version" value=(version);
-                    p { "It appears in all lists again, with everything that belongs to it." }
-                    button .primary { "Restore " (name) }
+                    p { (text!("It appears in all lists again, with everything that belongs to it.")) }
+                    button .primary { (text!("Restore {name}", name = name)) }
                 }
             }
         }
@@ -122,5 +122,5 @@ pub(crate) async fn restore(request: &PanelRequest<'_>, target: &Target<'_>, for
     if response.is_success() {
         return Ok(Flash::Restored.redirect(&target.path()));
     }
-    record::error_page(request, target, "The record was not restored", &response)
+    record::error_page(request, target, &text!("The record was not restored"), &response)
 }
