@@ -19,7 +19,8 @@ async fn panel_with_products(server: &Server) -> CookieClient {
     client.put("/settings", json!({ "timezone": "Asia/Tokyo" })).await.ok();
     client.post("/product_groups", json!({ "name": "Light" })).await.created("product_group");
     for (name, weight) in [("Lamp", "1.5"), ("=1+1", "2"), ("Torch, small", "0.5")] {
-        let product = json!({ "name": name, "weight": weight, "product_type": "loss_and_damage", "product_group_id": 1 });
+        let product =
+            json!({ "name": name, "weight": weight, "product_type": "loss_and_damage", "product_group_id": 1 });
         client.post("/products", product).await.created("product");
     }
     let (user, _) = server.user(&[], &["*"]).await;
@@ -72,7 +73,8 @@ async fn export_has_only_the_chosen_rows(server: Server) {
     let page = panel.get("/products/export?columns=name&sort=-id&ids=1,3&format=csv").await;
     assert!(page.status(200).text.ends_with("Name\r\n\"Torch, small\"\r\nLamp\r\n"), "{}", page.text);
     // The bulk form of the list leads to it.
-    let chosen = [("_step", "export"), ("id", "1"), ("id", "3"), ("_query", "columns=name&sort=-id"), ("_back", "/products")];
+    let chosen =
+        [("_step", "export"), ("id", "1"), ("id", "3"), ("_query", "columns=name&sort=-id"), ("_back", "/products")];
     let form = panel.submit("/products/bulk", &chosen).await;
     form.status(200).says("Export 2 products").says("name=\"ids\" value=\"1,3\"").says("name=\"sort\" value=\"-id\"");
     panel.get("/products/export?ids=much&format=csv").await.status(422);

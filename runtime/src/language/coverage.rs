@@ -89,7 +89,9 @@ fn every_text_of_the_tables_is_used_once() {
     for (file, texts, _) in german() {
         for text in texts.into_keys() {
             assert!(seen.insert(text.clone()), "two files have {text:?}");
-            assert!(used.contains(&text), "{file}.yaml: no page has the text {text:?}");
+            // Consequences come from the code of resources.
+            let is_looked_up = file == "consequences";
+            assert!(is_looked_up || used.contains(&text), "{file}.yaml: no page has the text {text:?}");
         }
     }
 }
