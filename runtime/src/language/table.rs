@@ -83,7 +83,8 @@ impl Table {
                 let sentence = self.complete_message(&format!("{value}."))?;
                 Some(sentence.trim_end_matches('.').to_string())
             }),
-            "record" | "records" => Some(self.get(value).unwrap_or(value).to_string()),
+            // Some messages have the plural as the API spells it: `exchange_rates`.
+            "record" | "records" => Some(self.get(&value.replace('_', " ")).unwrap_or(value).to_string()),
             _ => Some(value.to_string()),
         }
     }
@@ -239,12 +240,14 @@ mod tests {
 
     #[test]
     fn a_message_within_a_message_and_a_noun_are_translated() {
-        let tables = Tables::new(&[("de", "texts: { tax class: Steuerklasse }")]).expect("tables");
+        let tables =
+            Tables::new(&[("de", "texts: { tax class: Steuerklasse, tax classes: Steuerklassen }")]).expect("tables");
         let german = tables.find("de").expect("the language");
         for (english, text) in [
             ("must be at least 3 (element 2)", "muss mindestens 3 sein (Element 2)"),
             ("must be one of a, b; did you mean `b`?", "muss einer dieser Werte sein: a, b; meinten Sie `b`?"),
             ("does not refer to an existing tax class", "verweist auf keinen vorhandenen Datensatz (Steuerklasse)"),
+            ("is not a view of tax_classes", "ist keine Ansicht von Steuerklassen"),
             ("is refused: Not found", "wird abgelehnt: Nicht gefunden"),
             ("is refused: quite new", "wird abgelehnt: quite new"),
             ("requires the permission a.b", "erfordert die Berechtigung a.b"),
