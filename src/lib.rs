@@ -10,7 +10,10 @@ pub use resources::generated;
 
 /// The application.
 pub fn app() -> App {
-    App::new::<Migrator>("charter", generated::routes()).seeds(generated::seeds()).demo(demo::DEMO)
+    App::new::<Migrator>("charter", generated::routes())
+        .seeds(generated::seeds())
+        .languages(generated::languages())
+        .demo(demo::DEMO)
 }
 
 /// The migrations of the platform, then of the service.

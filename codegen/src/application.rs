@@ -94,7 +94,7 @@ mod migrations {
 
 /// The application.
 pub fn app() -> App {
-    App::new::<Migrator>("NAME", generated::routes()).seeds(generated::seeds())
+    App::new::<Migrator>("NAME", generated::routes()).seeds(generated::seeds()).languages(generated::languages())
 }
 
 /// The platform's tables, then the application's.

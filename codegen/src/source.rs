@@ -8,6 +8,9 @@ use std::path::{Path, PathBuf};
 /// The suffix of seed files, which are next to the resources.
 pub const SEED_SUFFIX: &str = ".seed.yaml";
 
+/// The suffix of files with texts in another language: `de.language.yaml`.
+pub const LANGUAGE_SUFFIX: &str = ".language.yaml";
+
 /// The index of a loaded file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FileId(usize);
@@ -82,6 +85,11 @@ impl SourceFile {
         self.path.ends_with(SEED_SUFFIX)
     }
 
+    /// True if the file holds texts in another language.
+    pub fn is_language(&self) -> bool {
+        self.path.ends_with(LANGUAGE_SUFFIX)
+    }
+
     /// Line and column of a byte, both from 1; the column counts characters.
     pub fn position(&self, byte: usize) -> (usize, usize) {
         let line = self.line_starts.partition_point(|&start| start <= byte);
@@ -94,7 +102,7 @@ impl SourceFile {
 /// Every file of the folder.
 #[derive(Debug, Default)]
 pub struct Sources {
-    /// The files of resources and the seed files.
+    /// The files of resources, the seed files and the files of texts.
     files: Vec<SourceFile>,
     /// The folder, absolute if it exists: generated code includes seed files from there.
     pub folder: PathBuf,
@@ -181,12 +189,17 @@ impl Sources {
 
     /// Every resource file with its id.
     pub fn iter(&self) -> impl Iterator<Item = (FileId, &SourceFile)> {
-        self.all().filter(|(_, file)| !file.is_seed())
+        self.all().filter(|(_, file)| !file.is_seed() && !file.is_language())
     }
 
     /// Every seed file with its id.
     pub fn seeds(&self) -> impl Iterator<Item = (FileId, &SourceFile)> {
         self.all().filter(|(_, file)| file.is_seed())
+    }
+
+    /// Every file of texts in another language with its id.
+    pub fn languages(&self) -> impl Iterator<Item = (FileId, &SourceFile)> {
+        self.all().filter(|(_, file)| file.is_language())
     }
 
     fn all(&self) -> impl Iterator<Item = (FileId, &SourceFile)> {

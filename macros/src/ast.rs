@@ -48,6 +48,7 @@ pub struct Settings {
     pub plural: Option<Word>,
     pub label: Option<Word>,
     pub description: Option<Word>,
+    pub menu: Option<Word>,
     pub type_name: Option<Word>,
     pub table: Option<Word>,
     pub path: Option<Word>,

@@ -32,7 +32,7 @@ mod everything {
         include(name = "lines", many = "order_line", by = "work_order_id"),
         include(name = "customFieldValues", custom_fields)
     )]
-    #[resource(description = "Work to be done.", reveal(name = "key", description = "Opens it."))]
+    #[resource(description = "Work to be done.", menu = "Work", reveal(name = "key", description = "Opens it."))]
     #[resource(action(
         name = "close",
         on = "record",
@@ -149,6 +149,7 @@ fn a_short_resource_has_every_default() {
         plural: "field_notes",
         label: "Field note",
         description: "",
+        menu: "",
         type_name: "FieldNote",
         table: "field_notes",
         path: "field_notes",
@@ -185,7 +186,7 @@ fn every_key_of_the_resource_is_expanded() {
     let meta = everything::Entity::meta();
     let names = (meta.name, meta.plural, meta.label, meta.type_name, meta.table, meta.path, meta.ability);
     assert_eq!(names, ("work_order", "work_orders", "Order", "Work", "orders", "jobs", "members"));
-    assert_eq!(meta.description, "Work to be done.");
+    assert_eq!((meta.description, meta.menu), ("Work to be done.", "Work"));
     assert_eq!(meta.reveals, [("key", "Opens it.")]);
     assert_eq!((meta.read_permission, meta.write_permission), (Some("orders.see"), Some("orders.manage")));
     assert_eq!(meta.owner, Some("user_id"));

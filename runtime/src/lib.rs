@@ -25,3 +25,4 @@ pub use charter_core::{
     trace, trigram,
 };
 pub use charter_platform::{attachment, audit_log, auth, custom_fields, mail, view, webhook};
+pub use panel::{PanelCard, PanelContext, PanelPage, RenderPanel};

@@ -11,6 +11,7 @@ mod manage;
 mod serve;
 mod start;
 mod stop;
+mod texts;
 mod usage;
 mod wait;
 mod webhook;

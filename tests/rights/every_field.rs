@@ -41,7 +41,9 @@ impl Fixture for Guarded {
         static POSTGRES: OnceLock<Prepared> = OnceLock::new();
         let template = if database == Database::Sqlite { &SQLITE } else { &POSTGRES };
         let routes = charter::generated::routes().into_iter().map(guarded).collect();
-        let app = App::new::<charter::Migrator>("charter-test", routes).seeds(charter::generated::seeds());
+        let app = App::new::<charter::Migrator>("charter-test", routes)
+            .seeds(charter::generated::seeds())
+            .languages(charter::generated::languages());
         Guarded(Server::open(app, database, template, nothing, |_| {}).await)
     }
 

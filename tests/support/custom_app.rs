@@ -9,7 +9,9 @@ use charter_runtime::ops::Route;
 /// The service with these additional routes and a migration for their tables.
 pub fn with_own<M: MigrationTrait + Default + 'static>(own: impl IntoIterator<Item = Route>) -> App {
     let routes = charter::generated::routes().into_iter().chain(own).collect();
-    App::new::<Migrator<M>>("charter-test", routes).seeds(charter::generated::seeds())
+    App::new::<Migrator<M>>("charter-test", routes)
+        .seeds(charter::generated::seeds())
+        .languages(charter::generated::languages())
 }
 
 /// The migrations of the service, followed by the test's.

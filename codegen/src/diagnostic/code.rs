@@ -81,6 +81,7 @@ codes! {
     Seed = "C0702",
     Deprecation = "C0703",
     Idle = "C0704",
+    Language = "C0705",
 }
 
 impl Code {

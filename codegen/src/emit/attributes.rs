@@ -16,6 +16,7 @@ pub fn resource(resource: &Resource) -> Vec<TokenStream> {
         name = #name, plural = #plural, table = #table, label = #label, type_name = #type_name, path = #path, ability = #ability
     };
     let words = resource.description.iter().map(|text| text.as_str()).map(|text| quote!(description = #text));
+    let words = words.chain(resource.menu.iter().map(|text| text.as_str()).map(|text| quote!(menu = #text)));
     let groups = [
         vec![names],
         words.collect(),

@@ -25,7 +25,9 @@ pub fn lower(syntax: &Syntax, sources: &Sources, problems: &mut Problems) -> Sch
     }
     found_by(&mut resources);
     resources.extend(platform::resources());
-    Schema { resources, unreadable: syntax.unreadable.clone() }
+    let language = |(code, name): &(String, String)| (code.clone(), sources.folder.join(name));
+    let languages = syntax.languages.iter().map(language).collect();
+    Schema { resources, unreadable: syntax.unreadable.clone(), languages }
 }
 
 /// Records in each resource the fields by which others find its records.

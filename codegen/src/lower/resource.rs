@@ -40,6 +40,7 @@ pub fn lower(
     Resource {
         label: or(&written.label, &naming::label(name.as_str())),
         description: written.description.clone(),
+        menu: written.menu.clone(),
         type_name: naming::upper_camel(name.as_str()),
         table: or(&written.table, plural.as_str()),
         path: or(&written.path, plural.as_str()),

@@ -19,6 +19,8 @@ pub struct Schema {
     pub resources: Vec<Resource>,
     /// Names of files that could not be read. Other resources may refer to them.
     pub unreadable: BTreeSet<String>,
+    /// The files of texts in other languages: the code of a language, and the path.
+    pub languages: Vec<(String, PathBuf)>,
 }
 
 impl Schema {
@@ -89,6 +91,8 @@ pub struct Resource {
     pub plural: Name,
     pub label: Name,
     pub description: Option<Name>,
+    /// The heading in the navigation of the panel.
+    pub menu: Option<Name>,
     pub type_name: String,
     pub table: Name,
     pub path: Name,

@@ -7,6 +7,7 @@ pub mod aliases;
 mod document;
 pub mod field;
 pub mod keys;
+mod language;
 pub mod mapping;
 mod misplaced_keys;
 pub mod relation;
@@ -31,13 +32,21 @@ pub struct Syntax {
     pub unreadable: BTreeSet<String>,
     /// The seed files by name, each with its content if it could be read.
     pub seeds: BTreeMap<String, Option<Node>>,
+    /// The languages of files of texts: code and name of the file.
+    pub languages: Vec<(String, String)>,
 }
 
 /// Reads all files.
 pub fn read(sources: &Sources, problems: &mut Problems) -> Syntax {
-    let mut syntax = Syntax { resources: Vec::new(), unreadable: BTreeSet::new(), seeds: BTreeMap::new() };
+    let mut syntax =
+        Syntax { resources: Vec::new(), unreadable: BTreeSet::new(), seeds: BTreeMap::new(), languages: Vec::new() };
     for (id, file) in sources.seeds() {
         syntax.seeds.insert(file.name().to_owned(), document::read(id, file, problems));
+    }
+    for (id, file) in sources.languages() {
+        let node = document::read(id, file, problems);
+        let code = language::read(id, file, node.as_ref(), problems);
+        syntax.languages.extend(code.map(|code| (code, file.name().to_owned())));
     }
     for (id, file) in sources.iter() {
         match document::read(id, file, problems) {

@@ -58,3 +58,8 @@ pub fn seeds() -> &'static [(&'static str, &'static str)] {
         ),
     ]
 }
+
+/// The texts in other languages: the code of a language, and YAML.
+pub fn languages() -> &'static [(&'static str, &'static str)] {
+    &[]
+}

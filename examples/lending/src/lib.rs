@@ -15,7 +15,10 @@ mod migrations {
 
 /// The application.
 pub fn app() -> App {
-    App::new::<Migrator>("lending", generated::routes()).seeds(generated::seeds()).mount(overdue::paths)
+    App::new::<Migrator>("lending", generated::routes())
+        .seeds(generated::seeds())
+        .languages(generated::languages())
+        .mount(overdue::paths)
 }
 
 /// The migrations of the platform, then of the library.

@@ -20,6 +20,7 @@ pub fn resource(resource: &Resource) -> TokenStream {
     let (table, path, ability) = (or_plural(&settings.table), or_plural(&settings.path), or_plural(&settings.ability));
     let label = text(&settings.label).unwrap_or_else(|| label(&name));
     let description = text(&settings.description).unwrap_or_default();
+    let menu = text(&settings.menu).unwrap_or_default();
     let type_name = text(&settings.type_name).unwrap_or_else(|| upper_camel(&name));
     let read_permission = optional(&settings.read_permission);
     let write_permission = optional(&settings.write_permission);
@@ -73,6 +74,7 @@ pub fn resource(resource: &Resource) -> TokenStream {
                     plural: #plural,
                     label: #label,
                     description: #description,
+                    menu: #menu,
                     type_name: #type_name,
                     table: #table,
                     path: #path,

@@ -28,6 +28,7 @@ mod m20261128_000021_platform_storage_use;
 mod m20261128_000022_platform_identities;
 mod m20261128_000023_platform_passkeys;
 mod m20261128_000024_platform_imports;
+mod m20261128_000025_platform_user_preferences;
 
 /// The runtime's migrations, oldest first.
 pub fn migrations() -> Vec<Box<dyn MigrationTrait>> {
@@ -56,5 +57,6 @@ pub fn migrations() -> Vec<Box<dyn MigrationTrait>> {
         Transactional::boxed(m20261128_000022_platform_identities::Migration),
         Transactional::boxed(m20261128_000023_platform_passkeys::Migration),
         Transactional::boxed(m20261128_000024_platform_imports::Migration),
+        Transactional::boxed(m20261128_000025_platform_user_preferences::Migration),
     ]
 }

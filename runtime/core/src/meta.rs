@@ -22,6 +22,8 @@ pub struct ResourceMeta {
     pub label: &'static str,
     /// Description of a record in the OpenAPI document and the panel; may be empty.
     pub description: &'static str,
+    /// Heading in the panel's navigation under which it is listed; empty for none.
+    pub menu: &'static str,
     /// The value that names this resource in a polymorphic reference: `StockLevel`.
     pub type_name: &'static str,
     /// Name of its table.

@@ -12,7 +12,7 @@ use charter_core::record::{HiddenMembers, Shape};
 use charter_core::resource::Resource;
 
 #[derive(Clone, Debug, PartialEq, Resource)]
-#[resource(name = "audit_entry", label = "Audit entry", plural = "audit_entries")]
+#[resource(name = "audit_entry", menu = "Administration", label = "Audit entry", plural = "audit_entries")]
 #[resource(operations("list", "show"), read_permission = "audit.read")]
 #[resource(index("entity_type", "record_id"), index("user_id"), index("created_at"))]
 pub struct Model {

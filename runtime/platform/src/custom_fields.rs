@@ -20,7 +20,7 @@ use charter_core::stale_reference::StaleReference;
 use charter_core::suggest::hint;
 
 #[derive(Clone, Debug, PartialEq, Resource)]
-#[resource(name = "custom_field", label = "Custom field", unique("entity_type", "name"))]
+#[resource(name = "custom_field", menu = "Administration", label = "Custom field", unique("entity_type", "name"))]
 #[resource(description = "A field that is added to the records of one resource at runtime.")]
 pub struct Model {
     pub id: i64,

@@ -17,6 +17,7 @@ use sea_orm_migration::MigratorTrait;
 
 use crate::config::Config;
 use crate::language::Tables;
+use crate::panel::{PanelCard, PanelExtensions, PanelPage};
 use crate::seed;
 use crate::server::{ConcurrencyLimiter, Mount, RateLimit, ResponseBudget, ServerState, SignInGuard, SignIns};
 use charter_core::counts;
@@ -71,6 +72,7 @@ pub struct App {
     pub(crate) migrate: Migrate,
     pub(crate) demo: Option<Demo>,
     mounts: Vec<Mount>,
+    panel_extensions: PanelExtensions,
 }
 
 impl App {
@@ -99,6 +101,7 @@ impl App {
             migrate: migrate::<M>,
             demo: None,
             mounts: Vec::new(),
+            panel_extensions: PanelExtensions::default(),
         }
     }
 
@@ -107,6 +110,18 @@ impl App {
     /// responses of all routes; it authenticates its callers itself ([`authenticate`](crate::server::authenticate())).
     pub fn mount(mut self, paths: Mount) -> App {
         self.mounts.push(paths);
+        self
+    }
+
+    /// Adds a page to the panel.
+    pub fn panel_page(mut self, page: PanelPage) -> App {
+        self.panel_extensions.pages.push(page);
+        self
+    }
+
+    /// Adds a card to the overview of the panel.
+    pub fn panel_card(mut self, card: PanelCard) -> App {
+        self.panel_extensions.cards.push(card);
         self
     }
 
@@ -197,6 +212,7 @@ impl App {
             state: Arc::new(state),
             mounts: self.mounts.clone(),
             languages: Tables::new(self.languages)?,
+            panel_extensions: self.panel_extensions.clone(),
             concurrency_limiter: Arc::new(limiter),
             response_budget: ResponseBudget::default(),
             token_rate: RateLimit::new(config.rate_limit),

@@ -16,6 +16,7 @@ mod output;
 mod serve;
 mod stored_forms;
 mod table_faults;
+mod texts;
 mod unknown_enum_values;
 mod webhook_listen;
 
@@ -209,7 +210,7 @@ pub fn command(app: &App) -> Command {
         .subcommand(Command::new("serve").about("Apply pending migrations, insert missing seed data, and serve"))
         .subcommands([migrate, user, token, webhook_listen::command()])
         .subcommands([explain_access::command(format.clone()), doctor::command(format.clone()), from_db::command()])
-        .subcommands([mail::command(), import::command(format.clone()), health::command()])
+        .subcommands([mail::command(), import::command(format.clone()), health::command(), texts::command()])
         .subcommand(
             Command::new("recount")
                 .about("Rebuild record counts and search indexes, after rows were loaded with triggers disabled")
@@ -253,6 +254,7 @@ async fn dispatch(app: &App, state: &Arc<ServerState>, command: (&str, &ArgMatch
         ("migrate", matches) => migrate::run(app, state, matches).await,
         ("routes", matches) => serve::routes(state, matches),
         ("openapi", matches) => openapi::run(state, matches),
+        ("texts", matches) => texts::run(state, matches),
         ("doctor", matches) => doctor::run(app, state, matches).await,
         ("from-db", matches) => from_db::run(state, matches).await,
         ("mail", matches) => match matches.subcommand() {

@@ -20,6 +20,10 @@ impl MessagePattern {
         MessagePattern { english, text }
     }
 
+    pub(super) fn english(&self) -> &str {
+        &self.english
+    }
+
     /// The pattern for messages without the backticks of code; `None` if it has none.
     pub(super) fn without_code(&self) -> Option<MessagePattern> {
         let bare = |text: &str| text.replace('`', "");

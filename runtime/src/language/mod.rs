@@ -1,9 +1,9 @@
 //! The languages of the panel: each text is written in English where it is used, and a table has it in other languages.
 //!
 //! A page is rendered in the language of its reader, which [`Language::scope`] sets for the task of the request. `text!`
-//! is a text, `html_text!` a text with markup in it, [`translate`] a label from metadata, and [`message`] a message of the
-//! API. The tables are the files in the folders of this module, and those of the application
-//! (`resources/<code>.language.yaml`), which come first. See `docs/languages.md`.
+//! is a text, `html_text!` a text with markup in it, [`label`] a label from metadata, and [`message`] a message of the API.
+//! The tables are the files in the folders of this module, with those of the application, which come first
+//! (`resources/<code>.language.yaml`). See `docs/languages.md`.
 
 #[cfg(test)]
 mod coverage;
@@ -17,7 +17,7 @@ use std::sync::Arc;
 use maud::{Markup, PreEscaped, Render};
 
 use table::Table;
-pub(crate) use table::Tables;
+pub(crate) use table::{Comparison, Tables};
 
 tokio::task_local! {
     static CURRENT: Arc<Language>;
@@ -55,6 +55,13 @@ pub(crate) fn current_code() -> String {
 
 fn with_current<T>(read: impl FnOnce(&Language) -> T) -> Option<T> {
     CURRENT.try_with(|language| read(language)).ok()
+}
+
+/// A label from metadata in the current language; the same label if its table lacks it.
+pub(crate) fn label(english: &str) -> String {
+    with_current(|language| language.table.label(english).map(String::from))
+        .flatten()
+        .unwrap_or_else(|| english.to_string())
 }
 
 /// An English text in the current language; the same text if its table lacks it.

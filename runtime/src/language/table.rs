@@ -1,6 +1,6 @@
 //! The tables of all languages: the files of this module, then those of the application, whose texts come first.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use serde::Deserialize;
@@ -23,6 +23,7 @@ const BUILT_IN: &[(&str, &str, &[&str])] = &[(
         "de/confirmation.yaml",
         "de/consequences.yaml",
         "de/errors.yaml",
+        "de/format.yaml",
         "de/frame.yaml",
         "de/imports.yaml",
         "de/labels.yaml",
@@ -37,6 +38,7 @@ const BUILT_IN: &[(&str, &str, &[&str])] = &[(
 #[derive(Debug, Default)]
 pub(super) struct Table {
     texts: HashMap<String, String>,
+    labels: HashMap<String, String>,
     messages: Vec<MessagePattern>,
 }
 
@@ -46,9 +48,13 @@ pub(super) struct Table {
 struct File {
     /// The language's own name, if this crate has no table of it.
     name: Option<String>,
-    /// English texts.
+    /// English texts of the panel.
     #[serde(default)]
     texts: BTreeMap<String, String>,
+    /// English labels and explanations of resources, fields, choices and actions. They are apart from the texts, because
+    /// a page `History` and a genre `History` have different names elsewhere.
+    #[serde(default)]
+    labels: BTreeMap<String, String>,
     /// English messages of the API. A value in braces is any text.
     #[serde(default)]
     messages: BTreeMap<String, String>,
@@ -57,6 +63,10 @@ struct File {
 impl Table {
     pub(super) fn get(&self, english: &str) -> Option<&str> {
         self.texts.get(english).map(String::as_str)
+    }
+
+    pub(super) fn label(&self, english: &str) -> Option<&str> {
+        self.labels.get(english).map(String::as_str)
     }
 
     pub(super) fn texts(&self) -> impl Iterator<Item = (&str, &str)> {
@@ -90,6 +100,15 @@ impl Table {
     }
 }
 
+/// What a language has too little or too much.
+#[derive(Debug)]
+pub(crate) struct Comparison {
+    /// The key of a file of texts.
+    pub key: &'static str,
+    pub missing: Vec<String>,
+    pub unused: Vec<String>,
+}
+
 /// All languages that users can choose, English first.
 #[derive(Debug)]
 pub(crate) struct Tables {
@@ -104,7 +123,8 @@ impl Default for Tables {
 }
 
 impl Tables {
-    /// The languages of this crate, with the files of the application: pairs of code and YAML.
+    /// English, and the languages of the application's files: pairs of code and YAML. A panel whose labels are English only
+    /// would be half in another language.
     ///
     /// # Errors
     /// [`Error::Internal`] if a file is no table.
@@ -112,15 +132,18 @@ impl Tables {
         let mut tables = Tables::default();
         for (code, yaml) in of_application {
             tables.add(code, code, yaml)?;
-        }
-        for (code, name, files) in BUILT_IN {
-            let of_application = tables.find(code).map_or(0, |language| language.table.messages.len());
-            for yaml in *files {
-                tables.add(code, name, yaml)?;
-            }
-            tables.sort_messages(code, of_application);
+            tables.add_built_in(code)?;
         }
         Ok(tables)
+    }
+
+    /// Adds the files that this crate has of a language.
+    fn add_built_in(&mut self, code: &str) -> Result<()> {
+        let Some((code, name, files)) = BUILT_IN.iter().find(|(known, ..)| *known == code) else { return Ok(()) };
+        let of_application = self.find(code).map_or(0, |language| language.table.messages.len());
+        files.iter().try_for_each(|yaml| self.add(code, name, yaml))?;
+        self.sort_messages(code, of_application);
+        Ok(())
     }
 
     /// Adds a file to the language with this code. Texts that the language has already stay as they are.
@@ -150,6 +173,9 @@ impl Tables {
         for (english, text) in file.texts {
             language.table.texts.entry(english).or_insert(text);
         }
+        for (english, label) in file.labels {
+            language.table.labels.entry(english).or_insert(label);
+        }
         let known = language.table.messages.len();
         for pattern in file.messages.into_iter().map(|(english, text)| MessagePattern::new(english, text)) {
             language.table.messages.extend(pattern.without_code());
@@ -165,6 +191,50 @@ impl Tables {
         if let Some(language) = language.and_then(Arc::get_mut) {
             language.table.messages[from..].sort_by_key(MessagePattern::rank);
         }
+    }
+
+    /// Compares a language with the texts of the panel, which the first language of this crate has, and with the labels of
+    /// the application.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] if a file of this crate is no table.
+    pub(crate) fn compare(&self, code: &str, labels: &BTreeSet<String>) -> Result<[Comparison; 3]> {
+        let mut built_in = Tables::default();
+        for code in [BUILT_IN[0].0, code] {
+            built_in.add_built_in(code)?;
+        }
+        let nothing = Table::default();
+        let (complete, own) = (built_in.find(BUILT_IN[0].0), built_in.find(code));
+        let language = self.find(code).or_else(|| own.clone());
+        let complete = complete.as_deref().map_or(&nothing, |language| &language.table);
+        let (own, known) = (
+            own.as_deref().map_or(&nothing, |language| &language.table),
+            language.as_deref().map_or(&nothing, |language| &language.table),
+        );
+        let texts = |texts: &HashMap<String, String>| texts.keys().cloned().collect::<BTreeSet<String>>();
+        // Each message with code is in the table once more without the backticks.
+        let messages = |table: &Table| {
+            let all: BTreeSet<String> = table.messages.iter().map(|one| one.english().to_string()).collect();
+            let bare: BTreeSet<String> =
+                all.iter().filter(|text| text.contains('`')).map(|text| text.replace('`', "")).collect();
+            all.difference(&bare).cloned().collect::<BTreeSet<String>>()
+        };
+        let without = |some: &BTreeSet<String>, others: &BTreeSet<String>| some.difference(others).cloned().collect();
+        let used: BTreeSet<String> = labels.union(&texts(&own.labels)).cloned().collect();
+        Ok([
+            Comparison {
+                key: "labels",
+                missing: without(labels, &texts(&known.labels)),
+                unused: without(&texts(&known.labels), &used),
+            },
+            Comparison {
+                key: "texts",
+                missing: without(&texts(&complete.texts), &texts(&known.texts)),
+                unused: without(&texts(&known.texts), &texts(&complete.texts)),
+            },
+            // Nobody lists the messages of an application's hooks.
+            Comparison { key: "messages", missing: without(&messages(complete), &messages(known)), unused: Vec::new() },
+        ])
     }
 
     /// All languages, English first.

@@ -13,6 +13,7 @@ mod cache;
 mod confirmation;
 mod dashboard;
 mod display_name;
+mod extension;
 mod fetch_many;
 mod format;
 mod import;
@@ -29,8 +30,8 @@ mod url;
 use std::sync::Arc;
 
 use charter_model::reserved::{
-    DELETE_PAGE as DELETE, EDIT_PAGE as EDIT, HISTORY_PAGE as HISTORY, NEW_PAGE as NEW, SEARCH_PATH as SEARCH,
-    VIEWS_PAGE as VIEWS,
+    COLUMNS_PAGE as COLUMNS, DELETE_PAGE as DELETE, EDIT_PAGE as EDIT, EXPORT_PAGE as EXPORT, HISTORY_PAGE as HISTORY,
+    NEW_PAGE as NEW, SEARCH_PATH as SEARCH, VIEWS_PAGE as VIEWS,
 };
 use salvo::http::StatusCode;
 use salvo::{Request, Router, async_trait};
@@ -43,10 +44,14 @@ use charter_core::header;
 use charter_core::metrics::UNMATCHED;
 use charter_core::ops::{BULK, RESTORE};
 use charter_platform::attachment::S3Config;
+use charter_platform::auth::preference;
 use charter_platform::auth::session::{self as auth_session, CookieSession};
 use confirmation::{deletion, undo};
-use format::locale::LocaleCache;
-use list::{saved_views, trash};
+pub(crate) use extension::PanelExtensions;
+pub use extension::{PanelCard, PanelContext, PanelPage, RenderPanel};
+pub(crate) use format::label_texts::label_texts;
+use format::locale::{LANGUAGE, LocaleCache};
+use list::{export, remembered, saved_views, trash};
 use record::{action, form, form_save, history};
 use request::{PanelRequest, RawRequest};
 use session::{account, cookie, sign_in};
@@ -146,7 +151,9 @@ impl Handler for Arc<Panel> {
         }
         let has_flash = raw.flash.is_some();
         let renewed = session.as_ref().and_then(|session| session.renewed.clone());
-        let language = state.languages.preferred(headers::text(request, "accept-language").as_deref());
+        let language = raw.preferences.get(LANGUAGE).and_then(|code| state.languages.find(code));
+        let language =
+            language.unwrap_or_else(|| state.languages.preferred(headers::text(request, "accept-language").as_deref()));
         let answer = language
             .scope(async {
                 match self.dispatch(state, request, raw, session).await {
@@ -227,6 +234,8 @@ impl Panel {
             [SEARCH] => search::show(request).await,
             [ROOT, "titles", plural] => suggestion::records(request, plural).await,
             [ROOT, "time_zones"] => suggestion::time_zones(request),
+            [ROOT, "pages", _] if post => Err(Error::method_not_allowed(["GET"])),
+            [ROOT, "pages", path] => extension::show(request, path).await,
             [ROOT, "undo"] if post => undo::run(http_request, request).await,
             [ROOT, rest @ ..] => account::handle(http_request, request, rest).await,
             _ => {
@@ -257,6 +266,8 @@ impl Panel {
                     (true, [RESTORE]) if !target.is_list() && target.entry.meta.keeps_deleted() => {
                         trash::restore(request, &target, &form).await
                     }
+                    (false, [EXPORT]) if target.is_list() => export::download(http_request, request, &target).await,
+                    (true, [COLUMNS]) if target.is_list() => remembered::choose(request, &target, &form).await,
                     (true, [VIEWS]) if target.is_list() => saved_views::save_or_clone(request, &target, &form).await,
                     (true, [BULK]) if target.is_list() => bulk::handle(request, &target, &form).await,
                     (false, [path, id, DELETE]) if target.id.is_some() => {
@@ -275,7 +286,7 @@ impl Panel {
 
 /// Parses the request and looks up its session.
 async fn identify(state: &Arc<ServerState>, request: &Request) -> Result<(RawRequest, Option<CookieSession>)> {
-    let raw = RawRequest::parse(state, request)?;
+    let mut raw = RawRequest::parse(state, request)?;
     // A client that is no browser gets the API's error. A script of a page that outlived its session gets 401.
     if !raw.wants_html && raw.session_secret.is_none() && !sign_in::is_script_request(&raw.segments) {
         let is_panel_path = raw.segments.first().is_some_and(|first| first == ROOT);
@@ -286,6 +297,9 @@ async fn identify(state: &Arc<ServerState>, request: &Request) -> Result<(RawReq
         Some(secret) => auth_session::find(state, secret, !matches!(request.method().as_str(), "GET" | "HEAD")).await?,
         None => None,
     };
+    if let Some(user_id) = session.as_ref().and_then(|session| session.user.principal.user_id) {
+        raw.preferences = preference::read(state, user_id).await?;
+    }
     Ok((raw, session))
 }
 

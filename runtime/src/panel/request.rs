@@ -30,6 +30,7 @@ use charter_core::principal::Principal;
 use charter_core::query::{Pair, decode};
 use charter_core::trace::TRACEPARENT;
 use charter_platform::auth::SignedIn;
+use charter_platform::auth::preference::Preferences;
 
 /// Limit of a form of a signed-in user, in bytes. A form has old and new texts, each of up to three bytes per byte.
 const MAX_FORM_BYTES: usize = 8 << 20;
@@ -49,6 +50,8 @@ pub(super) struct RawRequest {
     pub flash: Option<Flash>,
     /// Sealed offer to undo the request before.
     pub undo: Option<String>,
+    /// The preferences of the session's user; none without a session.
+    pub preferences: Preferences,
     /// See [`accepts_html`].
     pub wants_html: bool,
     pub request_id: Option<String>,
@@ -97,6 +100,7 @@ impl RawRequest {
             theme: cookie::read_theme(request.headers()),
             flash,
             undo: undo.flatten(),
+            preferences: Preferences::default(),
             wants_html: accepts_html(request),
             request_id: headers::request_id(request),
             client_address: Some(client_address(request, &state.config.trusted_proxies)),
@@ -134,7 +138,7 @@ impl<'r> PanelRequest<'r> {
         user: Arc<SignedIn>,
     ) -> Result<PanelRequest<'r>> {
         let csrf_token = CsrfToken::for_session(state, &user.session_key())?;
-        let locale = panel.locales.get(state).await?;
+        let locale = Locale::of_user(&panel.locales.get(state).await?, &raw.preferences);
         Ok(PanelRequest { state, raw, user, locale, csrf_token, api: &panel.api, cache: &panel.cache })
     }
 
@@ -258,6 +262,22 @@ impl<'r> PanelRequest<'r> {
             }
         }
         Ok(answer)
+    }
+
+    /// Begins an export of the API, whose response is streamed in a way that the browser's HTTP version allows.
+    ///
+    /// # Errors
+    /// The API's error.
+    pub(super) async fn export(&self, request: &Request, path: &str, media_type: &str) -> Result<salvo::Response> {
+        let mut headers = vec![("accept", media_type)];
+        headers.extend(self.raw.request_id.as_deref().map(|id| (header::REQUEST_ID, id)));
+        headers.extend(self.raw.traceparent.as_deref().map(|parent| (TRACEPARENT, parent)));
+        let response =
+            self.api.send(self.caller(), "GET", path, &headers, Default::default(), request.version()).await?;
+        match response.status_code.is_none_or(|status| status.is_success()) {
+            true => Ok(response),
+            false => Err(ApiResponse::read(response).await?.error()),
+        }
     }
 
     /// Sends a request with its streamed body to the API.

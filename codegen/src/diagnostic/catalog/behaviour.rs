@@ -63,6 +63,16 @@ pub const ENTRIES: &[Entry] = &[
         right: "# resources/currency.yaml\nresource: currency\nseed: currency.seed.yaml\nfields:\n  code: { type: string(3), required: true, unique: true }\n# resources/currency.seed.yaml\n- code: GBP\n",
     },
     Entry {
+        code: Code::Language,
+        title: "an invalid file of texts",
+        explanation: "A file of texts is in the folder of the resources and is named for its language, as in the \
+            attribute `lang` of HTML: `de.language.yaml`. It has the language's own `name`, if Charter has no table \
+            of it, `labels` of resources, fields, choices and actions with an English text and its translation in each \
+            line, `messages` of the application's hooks, and `texts` of the panel that it changes. A value in braces, such as `{number}`, stands in both texts.",
+        wrong: "# resources/note.yaml\nresource: note\nfields:\n  text: { type: text, required: true }\n# resources/de.language.yaml\nmessages:\n  must be at least {least}: muss größer sein\n",
+        right: "# resources/note.yaml\nresource: note\nfields:\n  text: { type: text, required: true }\n# resources/de.language.yaml\nlabels:\n  note: Notiz\nmessages:\n  must be at least {least}: muss mindestens {least} sein\n",
+    },
+    Entry {
         code: Code::Deprecation,
         title: "a deprecation that clients cannot follow",
         explanation: "A deprecation names the day on which it starts, a later day of removal, and a replacement of \

@@ -37,6 +37,13 @@ pub static RESOURCE: Table = Table {
             "description: An article, a consumable or a service that is rented out or sold.",
             "A description of a record in one or two sentences, for readers of the OpenAPI document.",
         ),
+        key(
+            "menu",
+            Shape::Text,
+            "none",
+            "menu: Stock",
+            "The heading under which the navigation of the panel lists it. Resources with the same heading are listed together.",
+        ),
         key("table", Shape::Name, "the plural", "table: rates", "The database table."),
         key("path", Shape::Name, "the plural", "path: rates", "The last segment of its path: `/api/v1/rates`."),
         key(

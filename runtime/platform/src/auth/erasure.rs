@@ -3,7 +3,7 @@
 use sea_orm::entity::prelude::*;
 use serde_json::json;
 
-use super::{invitation, known_network, oidc, passkey, second_factor, session, token, user};
+use super::{invitation, known_network, oidc, passkey, preference, second_factor, session, token, user};
 use charter_core::db::Sql;
 use charter_core::error::Result;
 use charter_core::ops::audit::ERASED;
@@ -29,6 +29,7 @@ pub(super) async fn end_access(context: &Context<'_>, user_id: i64) -> Result<()
     oidc::unlink(context, user_id).await?;
     passkey::remove_all(context, user_id).await?;
     known_network::forget(context, user_id).await?;
+    preference::forget(context, user_id).await?;
     invitation::end(state.db.dialect(), transaction, user_id).await?;
     session::end_all(state, transaction, user_id).await
 }

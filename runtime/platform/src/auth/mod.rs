@@ -13,6 +13,7 @@ pub mod password;
 mod password_policy;
 pub mod password_reset;
 pub mod pending_sign_in;
+pub mod preference;
 mod proof;
 mod recovery_code;
 pub mod role;

@@ -15,7 +15,7 @@ use charter_core::stale_reference::StaleReference;
 use charter_core::suggest::hint;
 
 #[derive(Clone, Debug, PartialEq, Resource)]
-#[resource(name = "role", write_permission = "users.manage", events)]
+#[resource(name = "role", menu = "Administration", write_permission = "users.manage", events)]
 #[resource(description = "A named set of abilities and permissions, assigned to users.")]
 pub struct Model {
     pub id: i64,

@@ -14,7 +14,7 @@ use charter_core::ops::{Context, Draft, Route};
 use charter_core::stale_reference::StaleReference;
 
 #[derive(Clone, Debug, PartialEq, Resource)]
-#[resource(name = "token", owner = "user_id")]
+#[resource(name = "token", menu = "Administration", owner = "user_id")]
 #[resource(description = "A credential of API clients, which authenticates a user and is limited to abilities.")]
 #[resource(reveal(name = "value", description = "The token itself. It is shown only once."))]
 pub struct Model {

@@ -15,7 +15,7 @@ use charter_core::resource::Resource;
 
 #[allow(clippy::duplicated_attributes, reason = "all actions are on a record")]
 #[derive(Clone, Debug, PartialEq, Resource)]
-#[resource(name = "user", write_permission = "users.manage", events)]
+#[resource(name = "user", menu = "Administration", write_permission = "users.manage", events)]
 #[resource(description = "An account that tokens and panel sessions authenticate.")]
 #[resource(action(
     name = "deactivate",

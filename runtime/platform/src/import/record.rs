@@ -30,7 +30,7 @@ pub(super) const ACTIVE: [&str; 3] = [REHEARSING, RUNNING, UNDOING];
 
 #[allow(clippy::duplicated_attributes, reason = "all actions are on a record")]
 #[derive(Clone, Debug, PartialEq, Resource)]
-#[resource(name = "import")]
+#[resource(name = "import", menu = "Administration")]
 #[resource(index("user_id"), index("entity_type", "digest"))]
 #[resource(description = "A file whose rows become records of a resource.")]
 #[resource(action(

@@ -19,7 +19,7 @@ use charter_core::resource::Resource as _;
 use charter_core::suggest::hint;
 
 #[derive(Clone, Debug, PartialEq, Resource)]
-#[resource(name = "custom_view", label = "Custom view")]
+#[resource(name = "custom_view", menu = "Administration", label = "Custom view")]
 #[resource(action(name = "clone", on = "record", creates))]
 #[resource(description = "A named set of columns, filters and sort order for a list, applied by `view_id`.")]
 pub struct Model {

@@ -23,7 +23,7 @@ const MAX_WEBHOOKS_PER_USER: u64 = 100;
 const ALL_EVENTS: &str = "*";
 
 #[derive(Clone, Debug, PartialEq, Resource)]
-#[resource(name = "webhook", owner = "user_id")]
+#[resource(name = "webhook", menu = "Administration", owner = "user_id")]
 #[resource(reveal(name = "secret", description = "The secret that signs deliveries. It is shown only once."))]
 #[resource(action(name = "test", on = "record", output = Delivery, key = "delivery", external))]
 #[resource(action(name = "recover", on = "record", input = RecoverInput, output = Recovery, key = "recovery", external))]

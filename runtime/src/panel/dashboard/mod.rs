@@ -12,7 +12,7 @@ use super::format::labels;
 use super::format::value::{self, Placement};
 use super::request::PanelRequest;
 use super::target::Target;
-use super::{display_name, layout};
+use super::{display_name, extension, layout};
 use crate::server::Response;
 use charter_core::catalog::{Entry, name_field};
 use charter_core::error::Result;
@@ -48,6 +48,7 @@ pub(super) async fn show(request: &PanelRequest<'_>) -> Result<Response> {
                 (first_steps)
                 @for list in due { (list) }
                 @if has_webhooks { (webhook_card(request).await?) }
+                @for card in extension::cards(request).await { (card) }
             }
             div .side-column {
                 // The chart counts changes of all resources, as the audit log does.

@@ -1,9 +1,12 @@
-//! Timestamps and dates, shown and entered in the company's time zone.
+//! Timestamps and dates, shown and entered in the time zone of the reader.
 
+use chrono::format::{Item, StrftimeItems};
 use chrono::{
     DateTime, Datelike, FixedOffset, LocalResult, NaiveDate, NaiveDateTime, Offset, TimeDelta, TimeZone, Utc,
 };
 use chrono_tz::Tz;
+
+use crate::language::text;
 
 /// Step at which the beginning of a gap is searched, and the number of steps to one that is longer than a day.
 const GAP_STEP: TimeDelta = TimeDelta::minutes(30);
@@ -12,12 +15,18 @@ const MAX_GAP_STEPS: i32 = 50;
 /// `21 Mar 2026, 10:00`
 pub(crate) fn format_timestamp(zone: Tz, time: &str) -> Option<String> {
     let time = DateTime::parse_from_rfc3339(time).ok()?.with_timezone(&zone);
-    Some(time.format("%-d %b %Y, %H:%M").to_string())
+    Some(time.format(&form(text!("%-d %b %Y, %H:%M"), "%-d %b %Y, %H:%M")).to_string())
 }
 
 /// `21 Mar 2026`
 pub(crate) fn format_date(date: &str) -> Option<String> {
-    Some(date.parse::<NaiveDate>().ok()?.format("%-d %b %Y").to_string())
+    Some(date.parse::<NaiveDate>().ok()?.format(&form(text!("%-d %b %Y"), "%-d %b %Y")).to_string())
+}
+
+/// The form of a date or a time in a language. One that chrono does not know would panic.
+pub(crate) fn form(translated: String, english: &str) -> String {
+    let is_known = StrftimeItems::new(&translated).all(|item| item != Item::Error);
+    if is_known { translated } else { english.to_string() }
 }
 
 /// The value of a `datetime-local` input. `None` for years outside 1 to 9999, which the input does not support.

@@ -3,7 +3,7 @@
 use charter_model::naming;
 use maud::{Markup, html};
 
-use crate::language::{SOURCE, current_code, message, translate};
+use crate::language::{SOURCE, current_code, label, message};
 use crate::openapi::english;
 use charter_core::meta::{ActionMeta, FieldMeta, Kind, ResourceMeta};
 
@@ -14,12 +14,12 @@ pub(crate) fn plural(meta: &ResourceMeta) -> String {
 
 /// `exchange rates`, within a sentence.
 pub(crate) fn records(meta: &ResourceMeta) -> String {
-    translate(&english::records(meta))
+    label(&english::records(meta))
 }
 
 /// `exchange rate`, within a sentence.
 pub(crate) fn singular(meta: &ResourceMeta) -> String {
-    translate(&english::noun(meta))
+    label(&english::noun(meta))
 }
 
 /// `Exchange rate`, as a heading or a name.
@@ -30,7 +30,7 @@ pub(crate) fn record(meta: &ResourceMeta) -> String {
 
 /// The declared label; else `Product group` for `product_group_id`, `Active` for `is_active`.
 pub(crate) fn field(field: &FieldMeta) -> String {
-    translate(&field_in_english(field))
+    label(&field_in_english(field))
 }
 
 /// The label within a sentence: English in lower case, another language as its table has it.
@@ -39,7 +39,7 @@ pub(crate) fn field_within_sentence(one: &FieldMeta) -> String {
     if current_code() == SOURCE { label.to_lowercase() } else { label }
 }
 
-fn field_in_english(field: &FieldMeta) -> String {
+pub(super) fn field_in_english(field: &FieldMeta) -> String {
     if !field.label.is_empty() {
         return field.label.to_string();
     }
@@ -61,10 +61,10 @@ fn field_in_english(field: &FieldMeta) -> String {
 
 /// `Loss and damage` from `loss_and_damage`
 pub(crate) fn from_name(name: &str) -> String {
-    translate(&name_in_english(name))
+    label(&name_in_english(name))
 }
 
-fn name_in_english(name: &str) -> String {
+pub(super) fn name_in_english(name: &str) -> String {
     match name {
         "id" => "ID".into(),
         "sku" | "url" | "uuid" => name.to_uppercase(),
@@ -94,7 +94,11 @@ pub(crate) fn action(action: &ActionMeta) -> String {
 
 /// The help below an input; the field's description if it has no help of its own.
 pub(crate) fn help(field: &FieldMeta) -> String {
-    translate(if field.help.is_empty() { field.description } else { field.help })
+    label(help_in_english(field))
+}
+
+pub(super) fn help_in_english(field: &FieldMeta) -> &'static str {
+    if field.help.is_empty() { field.description } else { field.help }
 }
 
 /// Fields by their declared group. Those without one come first, in a group with an empty name.

@@ -1,4 +1,5 @@
-//! Locale of the pages: the company's time zone and number format, read from the settings.
+//! Locale of the pages: the company's time zone and number format, read from the settings, unless the user has chosen
+//! others.
 
 use std::sync::Arc;
 
@@ -13,6 +14,7 @@ use charter_core::error::Result;
 use charter_core::meta::{FieldMeta, Rule};
 use charter_core::ops::company_zone;
 use charter_core::versioned_cache::VersionedCache;
+use charter_platform::auth::preference::Preferences;
 
 /// Fields of a resource that describes a currency's number format, in the order of the query's columns.
 const NUMBER_FORMAT_FIELDS: [&str; 5] =
@@ -23,6 +25,34 @@ const NUMBER_FORMAT_FIELDS: [&str; 5] =
 pub(crate) struct Locale {
     pub zone: Tz,
     pub numbers: NumberFormat,
+}
+
+/// Preference with the code of a language; without it, the browser's.
+pub(crate) const LANGUAGE: &str = "language";
+/// Preference with the name of a time zone; without it, the company's.
+pub(crate) const TIME_ZONE: &str = "time_zone";
+/// Preference with one of [`NUMBER_FORMS`]; without it, that of the company's currency.
+pub(crate) const NUMBER_FORM: &str = "number_form";
+
+/// The number forms that users can choose, each as an example.
+pub(crate) const NUMBER_FORMS: [&str; 4] = ["1,234.50", "1.234,50", "1\u{a0}234,50", "1’234.50"];
+
+impl Locale {
+    /// The company's locale with what the user has chosen. A time zone that no longer exists is ignored.
+    pub(crate) fn of_user(company: &Arc<Locale>, preferences: &Preferences) -> Arc<Locale> {
+        let zone = preferences.get(TIME_ZONE).and_then(|name| name.parse().ok());
+        let form = preferences.get(NUMBER_FORM).filter(|form| NUMBER_FORMS.contains(&form.as_str()));
+        if zone.is_none() && form.is_none() {
+            return company.clone();
+        }
+        let mut numbers = company.numbers.clone();
+        let mut signs = form.into_iter().flat_map(|form| form.chars()).filter(|sign| !sign.is_ascii_digit());
+        if let (Some(thousands), Some(decimal)) = (signs.next(), signs.next()) {
+            numbers.thousands_separator = thousands.into();
+            numbers.decimal_separator = decimal.into();
+        }
+        Arc::new(Locale { zone: zone.unwrap_or(company.zone), numbers })
+    }
 }
 
 /// Cache of the locale. A change of the settings in this process takes effect at once.
@@ -82,4 +112,25 @@ fn number_format(row: &QueryResult) -> Result<Option<NumberFormat>> {
         thousands_separator: row.try_get_by_index(3)?,
         decimal_separator: row.try_get_by_index(4)?,
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_user_has_the_companys_locale_except_for_what_they_chose() {
+        let company = Arc::new(Locale { zone: Tz::Europe__Berlin, ..Locale::default() });
+        for (name, value, zone, number) in [
+            (TIME_ZONE, "Asia/Tokyo", Tz::Asia__Tokyo, "1,234.50"),
+            (TIME_ZONE, "Atlantis/Capital", Tz::Europe__Berlin, "1,234.50"),
+            (NUMBER_FORM, "1.234,50", Tz::Europe__Berlin, "1.234,50"),
+            (NUMBER_FORM, "1\u{a0}234,50", Tz::Europe__Berlin, "1\u{a0}234,50"),
+            (NUMBER_FORM, "x", Tz::Europe__Berlin, "1,234.50"),
+            (LANGUAGE, "de", Tz::Europe__Berlin, "1,234.50"),
+        ] {
+            let locale = Locale::of_user(&company, &[(name.to_string(), value.to_string())].into());
+            assert_eq!((locale.zone, locale.numbers.number("1234.50").as_str()), (zone, number), "{name} {value}");
+        }
+    }
 }

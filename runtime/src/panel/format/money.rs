@@ -6,7 +6,7 @@ use super::labels;
 use charter_core::meta::ResourceMeta;
 
 /// Separators and currency symbol.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct NumberFormat {
     pub symbol: String,
     /// True if the symbol precedes the number.

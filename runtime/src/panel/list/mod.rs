@@ -2,11 +2,13 @@
 
 pub(super) mod column_picker;
 pub(super) mod columns;
+pub(super) mod export;
 pub(super) mod filter_form;
 pub(super) mod filter_inputs;
 pub(super) mod filter_row;
 pub(super) mod params;
 pub(super) mod related_columns;
+pub(super) mod remembered;
 pub(super) mod response;
 pub(super) mod saved_view_form;
 pub(super) mod saved_views;
@@ -17,10 +19,11 @@ pub(super) mod trash;
 
 use std::borrow::Cow;
 
+use charter_model::reserved::EXPORT_PAGE;
 use maud::{Markup, html};
 use serde_json::Value;
 
-use crate::language::{message, text, translate};
+use crate::language::{label, message, text};
 use crate::panel::api::ApiResponse;
 use crate::panel::dashboard::chart;
 use crate::panel::display_name::{self, DisplayNames};
@@ -30,11 +33,11 @@ use crate::panel::request::PanelRequest;
 use crate::panel::target::Target;
 use crate::panel::{import, layout, redirect, url};
 use crate::server::Response;
+use charter_core::catalog::Entry;
 use charter_core::error::Result;
 use charter_core::meta::{ActionOn, FieldMeta, Operation};
-use charter_core::ops::list::csv::CsvForm;
-use charter_core::ops::{API, Format};
-use charter_core::query::{Pair, Predicate};
+use charter_core::ops::API;
+use charter_core::query::Predicate;
 use columns::Column;
 use params::ListParams;
 use response::{ListBody, ListRecord};
@@ -76,18 +79,15 @@ pub(super) async fn show(request: &PanelRequest<'_>, target: &Target<'_>) -> Res
         params.sort = Some("-deleted_at".into());
     }
     let views = SavedViews::load(request, target, params.view_id).await?;
-    if params.sort.is_none() && params.view_id.is_none() {
-        params.sort = columns::default_sort(entry);
+    if params.view_id.is_none() {
+        params.sort = params.sort.or_else(|| columns::default_sort(entry));
+        params.per_page = params.per_page.or_else(|| remembered::per_page(request, entry));
     }
-    let column = |name: &String| columns.iter().find(|column| column.name == *name);
-    let is_known = |names: &Vec<String>| names.iter().any(|name| column(name).is_some());
-    // Without a known column the default ones are shown.
-    let chosen = params.columns.clone().filter(is_known);
-    let mut names =
-        chosen.clone().or_else(|| views.columns().filter(is_known)).unwrap_or_else(|| columns::default_names(entry));
+    let mut shown = shown_columns(request, entry, &params, &views, &columns);
     // The list of deleted records shows the time of deletion.
-    names.extend(deleted_at.filter(|_| chosen.is_none()).map(|field| field.name.to_string()));
-    let shown: Vec<&Column> = names.iter().filter_map(column).collect();
+    if let Some(field) = deleted_at.filter(|_| params.columns.is_none()) {
+        shown.extend(columns.iter().find(|column| column.name == field.name));
+    }
     let api_path = params.api_path(target, Some(&columns::api_fields(entry, &shown)));
     let (response, totals) = tokio::join!(request.get(&api_path), Totals::load(request, target, &params, &shown));
     let response = response?;
@@ -128,6 +128,27 @@ pub(super) async fn show(request: &PanelRequest<'_>, target: &Target<'_>) -> Res
     display_names.extend(DisplayNames::load_for_fields(request, entry, &fields, &body.records).await?);
     let content = page.render(&body, &display_names, &api_path);
     Ok(layout::page(request, &title, &content))
+}
+
+/// The columns of the table: the chosen ones, those of the view, those that the user chose before, or the default ones.
+/// Without a known column, the next in this order hold.
+fn shown_columns<'c>(
+    request: &PanelRequest<'_>,
+    entry: &Entry,
+    params: &ListParams,
+    views: &SavedViews,
+    columns: &'c [Column],
+) -> Vec<&'c Column> {
+    let of_user = || match params.view_id {
+        Some(_) => views.columns(),
+        None => remembered::columns(request, entry),
+    };
+    let known = |names: Vec<String>| -> Option<Vec<&'c Column>> {
+        let found = names.iter().filter_map(|name| columns.iter().find(|column| column.name == *name));
+        Some(found.collect::<Vec<_>>()).filter(|found| !found.is_empty())
+    };
+    let chosen = params.columns.clone().and_then(known);
+    chosen.or_else(|| of_user().and_then(known)).or_else(|| known(columns::default_names(entry))).unwrap_or_default()
 }
 
 /// The parts of a list page.
@@ -215,19 +236,9 @@ impl ListPage<'_> {
             @if shows_trash { (trash::heading(entry)) } @else { (labels::plural(entry.meta)) }
             @if let Some(total) = total { " " span .count { (self.request.locale.numbers.count(total)) } }
         };
-        let all = self.params.api_path(target, None);
         let actions = html! {
             @if !api_path.is_empty() {
-                details .menu {
-                    summary { (text!("Export")) }
-                    ul {
-                        @for format in Format::ALL {
-                            @let name = match format { Format::Csv => "CSV".to_string(), Format::Lines => text!("JSON lines") };
-                            li { button type="button" data-export=(format.media_type()) data-address={ "/panel/api" (export_path(&all, format)) } data-name=(entry.meta.plural) { (name) } }
-                        }
-                        li { button type="button" data-copy=(curl_command(request, api_path)) { (text!("Copy as curl")) } }
-                    }
-                }
+                (self.export_menu(api_path))
             }
             @if !shows_trash {
                 @for action in entry.meta.actions.iter().filter(|action| action.on == ActionOn::Collection && action::may_run(request, target, action)) {
@@ -243,6 +254,23 @@ impl ListPage<'_> {
             }
         };
         layout::header(&breadcrumbs, &title, &actions)
+    }
+
+    /// The link of an export has the conditions, the order and the columns of the page.
+    fn export_menu(&self, api_path: &str) -> Markup {
+        let list = ListParams { page: None, per_page: None, ..self.params.clone() };
+        html! {
+            details .menu {
+                summary { (text!("Export")) }
+                div {
+                    form .menu-part method="get" action={ (self.target.collection()) "/" (EXPORT_PAGE) } {
+                        (filter_form::hidden_inputs(&list.pairs()))
+                        (export::inputs())
+                    }
+                    div .menu-part { button type="button" data-copy=(curl_command(self.request, api_path)) { (text!("Copy as curl")) } }
+                }
+            }
+        }
     }
 
     fn empty(&self) -> Markup {
@@ -271,7 +299,7 @@ impl ListPage<'_> {
                     p { a .button href=(self.target.collection()) { (text!("Back to the list")) } }
                 } @else {
                     p { (text!("There are no {records} yet.", records = labels::records(entry.meta))) }
-                    @if !entry.meta.description.is_empty() { p .faint { (translate(entry.meta.description)) } }
+                    @if !entry.meta.description.is_empty() { p .faint { (label(entry.meta.description)) } }
                     @if self.request.may(entry, Operation::Create) {
                         p { a .button.primary href={ (self.target.collection()) "/new" } { (text!("Create the first one")) } }
                     }
@@ -314,6 +342,7 @@ impl ListPage<'_> {
                         @if let Some(total) = total.filter(|total| *total > records.len() as i64) {
                             label .box { input type="checkbox" name="_all" value="1"; " " (text!("All {count} matching records", count = self.request.locale.numbers.count(total))) }
                         }
+                        button name="_step" value="export" { (text!("Export…")) }
                         @if may_edit { button name="_step" value="edit" { (text!("Edit…")) } }
                         @if may_delete { button .danger name="_step" value="delete" { (text!("Delete…")) } }
                         @if may_restore { button name="_step" value="restore" { (text!("Restore…")) } }
@@ -372,17 +401,6 @@ impl ListPage<'_> {
             }
         }
     }
-}
-
-/// The path without paging: an export contains all records. CSV is for spreadsheets here, which obey formulas.
-fn export_path(path: &str, format: Format) -> String {
-    let (path, query) = path.split_once('?').unwrap_or((path, ""));
-    let mut pairs = charter_core::query::decode(query).unwrap_or_default();
-    pairs.retain(|Pair { name, .. }| !["page", "per_page"].contains(&name.as_str()));
-    if format == Format::Csv {
-        pairs.push(Pair { name: "csv".into(), value: CsvForm::WORDS.join(",") });
-    }
-    url::with_query(path, &pairs)
 }
 
 /// A `curl` command for an API request.

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::field_error::{FieldError, RefusedValue};
 use super::form_snapshot::FormSnapshot;
 use super::{choices, form_decode, input};
-use crate::language::{html_text, message, text, translate};
+use crate::language::{self, html_text, message, text};
 use crate::panel::api::ApiResponse;
 use crate::panel::display_name::{self, DisplayNames};
 use crate::panel::format::labels;
@@ -92,7 +92,7 @@ pub(crate) fn button(
                 (layout::csrf_input(request))
                 @if let Some(back) = &back { input type="hidden" name="_back" value=(back); }
                 @if matches!(action.output, ActionOutput::Record) { input type="hidden" name="_version" value=(version); }
-                button title=[(!action.description.is_empty()).then(|| translate(action.description))] { (label) }
+                button title=[(!action.description.is_empty()).then(|| language::label(action.description))] { (label) }
             }
         };
     }
@@ -223,10 +223,10 @@ async fn action_page(
     let back = return_path(&request.raw.query_pairs()?).map(String::from);
     let content = html! {
         (layout::header(&breadcrumbs, &html! { (label) }, &html! {}))
-        @if !action.description.is_empty() { p .lead-text { (labels::render_code(&translate(action.description))) } }
+        @if !action.description.is_empty() { p .lead-text { (labels::render_code(&language::label(action.description))) } }
         @if has_question {
             div .notice {
-                @if !action.confirm.is_empty() { p { strong { (labels::render_code(&translate(action.confirm))) } } }
+                @if !action.confirm.is_empty() { p { strong { (labels::render_code(&language::label(action.confirm))) } } }
                 (confirmation::render(request, (entry, target.id), &consequences))
             }
         }

@@ -1,6 +1,6 @@
 //! Fixed choices of a field: enum values, codes, abilities, permissions, events.
 
-use crate::language::{text, translate};
+use crate::language::{self, text};
 use crate::panel::display_name::DisplayNames;
 use crate::panel::format::{datetime, labels, relative};
 use crate::panel::list::columns::Column;
@@ -22,7 +22,7 @@ pub(crate) fn for_kind(catalog: &Catalog, kind: Kind) -> Option<Vec<Choice>> {
             Some(values.iter().map(|word| ((*word).to_string(), labels::from_name(word))).collect())
         }
         Kind::Code { values } => {
-            Some(values.iter().map(|(code, label)| (code.to_string(), translate(label))).collect())
+            Some(values.iter().map(|(code, label)| (code.to_string(), language::label(label))).collect())
         }
         Kind::Boolean => Some(vec![("true".into(), text!("Yes")), ("false".into(), text!("No"))]),
         Kind::PolymorphicType { type_names } => {

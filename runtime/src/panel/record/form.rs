@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::conflict::Choice;
 use super::form_snapshot::FormSnapshot;
 use super::{form_decode, form_fields, input};
-use crate::language::{text, translate};
+use crate::language::{self, text};
 use crate::panel::api::Problem;
 use crate::panel::display_name::{self, DisplayNames};
 use crate::panel::format::labels;
@@ -210,7 +210,7 @@ impl<'f> RecordForm<'f> {
                 @if is_new { input type="hidden" name="_key" value=(self.idempotency_key); }
                 @for (group, fields) in labels::group_fields(entry.meta.fields.iter().filter(|field| form_decode::is_editable(self.request, target, field))) {
                     @if group.is_empty() { @for field in fields { (self.render_field(field)) } } @else {
-                        fieldset { legend { (translate(group)) } @for field in fields { (self.render_field(field)) } }
+                        fieldset { legend { (language::label(group)) } @for field in fields { (self.render_field(field)) } }
                     }
                 }
                 @if !self.definitions.is_empty() {

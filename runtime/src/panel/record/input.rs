@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::choice_inputs::{checkbox_matrix, radio_group};
 use super::choices::{self, Choice};
 use super::form_roundtrip::TextInput;
-use crate::language::{text, translate};
+use crate::language::{label, text};
 use crate::panel::display_name::{self, DisplayNames};
 use crate::panel::format::number_input::{self, Separators};
 use crate::panel::format::{datetime, labels};
@@ -190,7 +190,7 @@ impl InputOptions<'_> {
     }
 
     fn placeholder(&self) -> Option<String> {
-        self.display.map(|field| field.placeholder).filter(|text| !text.is_empty()).map(translate)
+        self.display.map(|field| field.placeholder).filter(|text| !text.is_empty()).map(label)
     }
 
     /// Returns true if the input is a group of radio buttons.

@@ -20,7 +20,7 @@ mod related;
 use maud::{Markup, html};
 use serde_json::Value;
 
-use crate::language::{message, text, translate};
+use crate::language::{self, message, text};
 use crate::panel::api::ApiResponse;
 use crate::panel::confirmation::deletion;
 use crate::panel::dashboard::chart;
@@ -103,12 +103,12 @@ pub(super) fn field_list(
     html! {
         @for (group, fields) in labels::group_fields(own.into_iter().chain(system)) {
             @if !fields.is_empty() {
-                section .card aria-label=(if group.is_empty() { text!("Fields") } else { translate(group) }) {
-                    @if !group.is_empty() { h2 { (translate(group)) } }
+                section .card aria-label=(if group.is_empty() { text!("Fields") } else { language::label(group) }) {
+                    @if !group.is_empty() { h2 { (language::label(group)) } }
                     dl .facts {
                         @for field in fields {
                             div .wide[value::is_full_width(field.kind, &record[field.name])] {
-                                dt title=[(!field.description.is_empty()).then(|| translate(field.description))] { (labels::field(field)) }
+                                dt title=[(!field.description.is_empty()).then(|| language::label(field.description))] { (labels::field(field)) }
                                 dd { (value::render_field(request, entry, field, record, display_names, Placement::Page)) }
                             }
                         }
@@ -273,7 +273,7 @@ pub(super) fn secrets_page(request: &PanelRequest<'_>, target: &Target<'_>, reco
         @for (name, label, secret) in secrets(entry, record) {
             div .notice role="status" {
                 p { strong { (text!("Copy it now. It is shown only once.")) } }
-                label .field for={ "secret-" (name) } { @if label.is_empty() { (labels::from_name(name)) } @else { (translate(label)) } }
+                label .field for={ "secret-" (name) } { @if label.is_empty() { (labels::from_name(name)) } @else { (language::label(label)) } }
                 div .copy {
                     input #{ "secret-" (name) } readonly value=(secret) spellcheck="false";
                     button type="button" data-copy=(secret) { (text!("Copy")) }

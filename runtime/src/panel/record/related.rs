@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 use super::action;
-use crate::language::{text, translate};
+use crate::language::{self, text};
 use crate::panel::display_name::{self, DisplayNames};
 use crate::panel::format::labels;
 use crate::panel::format::value::{self, Placement};
@@ -210,7 +210,7 @@ fn row_actions(
             form .one method="post" action={ (row_target.path()) "/" (action.name) } {
                 (layout::csrf_input(request))
                 input type="hidden" name="_back" value=(back);
-                button .link .plain title=[(!action.description.is_empty()).then(|| translate(action.description))]
+                button .link .plain title=[(!action.description.is_empty()).then(|| language::label(action.description))]
                     aria-label=(labelled(&labels::action(action), &title)) { (labels::action(action)) }
             }
         }

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use salvo::http::StatusCode;
 
 use super::flash::Flash;
-use super::{own_sessions, own_tokens, passkeys, second_factor};
+use super::{own_sessions, own_tokens, passkeys, preferences, second_factor};
 use crate::panel::confirmation::Question;
 use crate::panel::format::datetime::format_timestamp;
 use crate::panel::format::size::format_size;
@@ -24,8 +24,9 @@ const TITLE: &str = "Your account";
 /// Handles the paths below [`PATH`]. The CSRF token of a form is already checked.
 pub(super) async fn handle(request: &PanelRequest<'_>, post: bool, rest: &[&str], form: &[Pair]) -> Result<Response> {
     match (post, rest) {
-        (false, []) => page(request, None).await,
+        (false, []) => page(request, None, None).await,
         (true, []) => rename(request, form_value(form, "name").unwrap_or_default()).await,
+        (true, ["preferences"]) => preferences::save(request, form).await,
         (_, ["sessions", rest @ ..]) => own_sessions::handle(request, post, rest).await,
         (_, ["tokens", rest @ ..]) => own_tokens::handle(request, post, rest).await,
         _ => Err(Error::NotFound),
@@ -36,13 +37,26 @@ async fn rename(request: &PanelRequest<'_>, name: &str) -> Result<Response> {
     let Some(user_id) = request.user.principal.user_id else { return Err(Error::NotFound) };
     match user::rename(&request.context(), user_id, name).await {
         Ok(()) => Ok(Flash::Saved.redirect(PATH)),
-        Err(Error::Invalid(errors)) => page(request, Some((name, errors.messages("name")))).await,
+        Err(Error::Invalid(errors)) => page(request, Some((name, errors.messages("name"))), None).await,
         Err(error) => Err(error),
     }
 }
 
-/// `refused` is a name with its message.
-async fn page(request: &PanelRequest<'_>, refused: Option<(&str, String)>) -> Result<Response> {
+/// The page with a time zone that is refused, and the message.
+pub(super) async fn page_with_refused_zone(
+    request: &PanelRequest<'_>,
+    zone: &str,
+    problem: String,
+) -> Result<Response> {
+    page(request, None, Some((zone, problem))).await
+}
+
+/// `refused` is a name with its message, `refused_zone` a time zone with its message.
+async fn page(
+    request: &PanelRequest<'_>,
+    refused: Option<(&str, String)>,
+    refused_zone: Option<(&str, String)>,
+) -> Result<Response> {
     let (sessions, tokens) = (own_sessions::render(request).await?, own_tokens::render(request).await?);
     let (factor, passkeys) = (second_factor::render(request).await?, passkeys::render(request).await?);
     let storage = storage_card(request).await?;
@@ -50,6 +64,7 @@ async fn page(request: &PanelRequest<'_>, refused: Option<(&str, String)>) -> Re
         (layout::header(&[], &html! { (TITLE) }, &html! {}))
         div .stack {
             (profile(request, refused.as_ref()))
+            (preferences::render(request, refused_zone.as_ref()))
             section .card {
                 h2 { "Password" }
                 p { "A new password signs out your other sessions." }
@@ -62,7 +77,8 @@ async fn page(request: &PanelRequest<'_>, refused: Option<(&str, String)>) -> Re
             (storage)
         }
     };
-    let status = if refused.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
+    let status =
+        if refused.is_some() || refused_zone.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
     Ok(layout::page_with_status(request, status, TITLE, &content))
 }
 
@@ -102,7 +118,7 @@ pub(super) fn question(request: &PanelRequest<'_>, title: &str, button: &str, co
     Question { trail, title, content, inputs, button: Some(button), cancel: PATH }.page(request)
 }
 
-/// A time in the company's time zone.
+/// A time in the user's time zone.
 pub(super) fn time(request: &PanelRequest<'_>, rfc3339: &str) -> Markup {
     let text = format_timestamp(request.locale.zone, rfc3339).unwrap_or_else(|| rfc3339.to_string());
     html! { time datetime=(rfc3339) { (text) } }

@@ -11,6 +11,7 @@ mod oidc;
 mod own_sessions;
 mod own_tokens;
 mod passkeys;
+mod preferences;
 mod qr_code;
 mod second_factor;
 pub(super) mod sign_in;

@@ -21,6 +21,7 @@ const OTHERS: &[&str] = &[
     "user_networks",
     "user_passkeys",
     "user_passwords",
+    "user_preferences",
     "user_recovery_codes",
     "user_second_factors",
     "user_sessions",
