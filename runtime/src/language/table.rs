@@ -94,7 +94,7 @@ impl Table {
                 Some(sentence.trim_end_matches('.').to_string())
             }),
             // Some messages have the plural as the API spells it: `exchange_rates`.
-            "record" | "records" => Some(self.get(&value.replace('_', " ")).unwrap_or(value).to_string()),
+            "record" | "records" => Some(self.label(&value.replace('_', " ")).unwrap_or(value).to_string()),
             _ => Some(value.to_string()),
         }
     }
@@ -311,7 +311,7 @@ mod tests {
     #[test]
     fn a_message_within_a_message_and_a_noun_are_translated() {
         let tables =
-            Tables::new(&[("de", "texts: { tax class: Steuerklasse, tax classes: Steuerklassen }")]).expect("tables");
+            Tables::new(&[("de", "labels: { tax class: Steuerklasse, tax classes: Steuerklassen }")]).expect("tables");
         let german = tables.find("de").expect("the language");
         for (english, text) in [
             ("must be at least 3 (element 2)", "muss mindestens 3 sein (Element 2)"),
