@@ -76,10 +76,16 @@ impl Table {
     /// The pattern with the longest text comes before others. A message within a message that no pattern has stays as it
     /// is.
     pub(super) fn message(&self, message: &str) -> Option<String> {
-        self.complete_message(message).or_else(|| {
+        self.joined_messages(message).or_else(|| self.complete_message(message)).or_else(|| {
             let with_english = |name: &str, value: &str| self.value(name, value).or_else(|| Some(value.to_string()));
             self.messages.iter().find_map(|pattern| pattern.translate(message, with_english))
         })
+    }
+
+    /// Several messages about one field: `is required; must be a number`.
+    fn joined_messages(&self, messages: &str) -> Option<String> {
+        let parts: Option<Vec<String>> = messages.split("; ").map(|one| self.complete_message(one)).collect();
+        parts.filter(|parts| parts.len() > 1).map(|parts| parts.join("; "))
     }
 
     fn complete_message(&self, message: &str) -> Option<String> {
@@ -93,7 +99,8 @@ impl Table {
                 let sentence = self.complete_message(&format!("{value}."))?;
                 Some(sentence.trim_end_matches('.').to_string())
             }),
-            "record" | "records" => Some(self.get(value).unwrap_or(value).to_string()),
+            // Some messages have the plural as the API spells it: `exchange_rates`.
+            "record" | "records" => Some(self.label(&value.replace('_', " ")).unwrap_or(value).to_string()),
             _ => Some(value.to_string()),
         }
     }
@@ -309,12 +316,22 @@ mod tests {
 
     #[test]
     fn a_message_within_a_message_and_a_noun_are_translated() {
-        let tables = Tables::new(&[("de", "texts: { tax class: Steuerklasse }")]).expect("tables");
+        let tables =
+            Tables::new(&[("de", "labels: { tax class: Steuerklasse, tax classes: Steuerklassen }")]).expect("tables");
         let german = tables.find("de").expect("the language");
         for (english, text) in [
             ("must be at least 3 (element 2)", "muss mindestens 3 sein (Element 2)"),
             ("must be one of a, b; did you mean `b`?", "muss einer dieser Werte sein: a, b; meinten Sie `b`?"),
             ("does not refer to an existing tax class", "verweist auf keinen vorhandenen Datensatz (Steuerklasse)"),
+            ("is not a view of tax_classes", "ist keine Ansicht von Steuerklassen"),
+            (
+                "must have at least 12 characters; is already taken",
+                "muss mindestens 12 Zeichen haben; ist bereits vergeben",
+            ),
+            (
+                "refers to a deleted tax class; restore that record first",
+                "verweist auf einen gelöschten Datensatz (Steuerklasse); stellen Sie ihn zuerst wieder her",
+            ),
             ("is refused: Not found", "wird abgelehnt: Nicht gefunden"),
             ("is refused: quite new", "wird abgelehnt: quite new"),
             ("requires the permission a.b", "erfordert die Berechtigung a.b"),

@@ -105,3 +105,29 @@ fn list_of(request: &PanelRequest<'_>, entry: &Entry, id: i64, consequence: &Con
     };
     Some(format!("/{}?{of_type}q[{}_eq]={id}", meta.path, field.name))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::language::Tables;
+
+    fn subjects(texts: &[&str]) -> Markup {
+        listed(texts.iter().map(|text| html! { b { (text) } }).collect())
+    }
+
+    #[tokio::test]
+    async fn an_effect_is_a_sentence_in_the_language_of_the_reader() {
+        assert_eq!(in_words(Effect::FORBIDS, false, true), "refer to it");
+        assert_eq!(in_words(Effect::KEEPS_REFERENCE, true, false), "keeps the reference to them");
+        assert_eq!(subjects(&["A", "B", "C"]).into_string(), "<b>A</b>, <b>B</b> and <b>C</b>");
+        assert_eq!(subjects(&["A"]).into_string(), "<b>A</b>");
+        let german = Tables::new(&[("de", "{}")]).expect("tables").find("de").expect("German");
+        german
+            .scope(async {
+                assert_eq!(in_words(Effect::FORBIDS, false, true), "verweisen darauf");
+                assert_eq!(in_words(Effect::KEEPS_REFERENCE, true, false), "behält den Verweis darauf");
+                assert_eq!(subjects(&["A", "B"]).into_string(), "<b>A</b> und <b>B</b>");
+            })
+            .await;
+    }
+}

@@ -177,8 +177,8 @@ mod tests {
 
     #[tokio::test]
     async fn a_message_with_a_number_or_the_label_of_another_field_is_in_german() {
-        let texts = "texts: { Starts at: Beginn, Code: Kürzel }";
-        let german = Tables::new(&[("de", texts)]).expect("tables").find("de").expect("the language");
+        let labels = "labels: { Starts at: Beginn, Code: Kürzel }";
+        let german = Tables::new(&[("de", labels)]).expect("tables").find("de").expect("the language");
         let numbers = NumberFormat { decimal_separator: ",".into(), ..NumberFormat::default() };
         let separators = Separators::of(&numbers);
         let check = async {
