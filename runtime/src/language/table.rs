@@ -22,6 +22,7 @@ const BUILT_IN: &[(&str, &str, &[&str])] = &[(
         "de/bulk.yaml",
         "de/confirmation.yaml",
         "de/consequences.yaml",
+        "de/dashboard.yaml",
         "de/errors.yaml",
         "de/format.yaml",
         "de/frame.yaml",

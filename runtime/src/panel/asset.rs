@@ -1,12 +1,15 @@
 //! Static files of the panel. Their URLs contain a content hash, so that browsers may cache them for a year.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use salvo::Request;
 use salvo::http::StatusCode;
+use serde_json::json;
 use sha2::{Digest, Sha256};
 
+use crate::language::{self, Language, SOURCE, Tables};
 use crate::server::{Response, headers, require_get};
 use charter_core::error::{Error, Result};
 use charter_core::header;
@@ -67,6 +70,22 @@ pub(super) fn url(name: &str) -> String {
     format!("/panel/assets/{name}?{}", version())
 }
 
+/// The URL of the scripts' texts in the current language; `None` for English, which needs none.
+pub(super) fn texts_url(languages: &Tables) -> Option<String> {
+    let code = language::current_code();
+    let language = languages.find(&code).filter(|_| code != SOURCE)?;
+    Some(format!("/panel/assets/texts.{code}.js?{}", hash([version(), &texts_of(&language)])))
+}
+
+/// The texts of the scripts as a script, which sets a global variable.
+fn texts_of(language: &Language) -> String {
+    let scripts: String = FILES.iter().filter(|file| file.kind == SCRIPT).map(|file| text(file)).collect();
+    let is_used =
+        |(english, _): &(&str, &str)| scripts.contains(&format!("translate('{}'", english.replace('\'', "\\'")));
+    let used: BTreeMap<&str, &str> = language.texts().filter(is_used).collect();
+    format!("globalThis.panelTexts = {};\n", json!(used))
+}
+
 /// Hash of all files. One version for all, because scripts import each other.
 fn version() -> &'static str {
     static VERSION: OnceLock<String> = OnceLock::new();
@@ -81,19 +100,23 @@ fn hash<'t>(texts: impl IntoIterator<Item = &'t str>) -> String {
 ///
 /// # Errors
 /// [`Error::NotFound`], [`Error::MethodNotAllowed`], and those of the request's preconditions.
-pub(super) fn serve(request: &Request, name: &str) -> Result<Response> {
+pub(super) fn serve(languages: &Tables, request: &Request, name: &str) -> Result<Response> {
     require_get(request)?;
-    let file = FILES.iter().find(|file| file.name == name).ok_or(Error::NotFound)?;
+    let language = name.strip_prefix("texts.").and_then(|rest| languages.find(rest.strip_suffix(".js")?));
     let cache_control = if cfg!(debug_assertions) { "no-cache" } else { "public, max-age=31536000, immutable" };
-    let text = match file.kind {
+    let (kind, text) = match (language, FILES.iter().find(|file| file.name == name)) {
+        (Some(language), _) => (SCRIPT, Cow::Owned(texts_of(&language))),
         // Imported scripts get versioned URLs too.
-        SCRIPT => Cow::Owned(text(file).replace(".js';", &format!(".js?{}';", version()))),
-        _ => text(file),
+        (None, Some(file)) if file.kind == SCRIPT => {
+            (SCRIPT, Cow::Owned(text(file).replace(".js';", &format!(".js?{}';", version()))))
+        }
+        (None, Some(file)) => (file.kind, text(file)),
+        (None, None) => return Err(Error::NotFound),
     };
     let tag = charter_core::ops::tag(text.as_bytes());
     let answer = match headers::conditions(request)?.not_modified(&tag)? {
         true => Response::empty(StatusCode::NOT_MODIFIED),
-        false => Response::bytes(file.kind, text.into_owned().into_bytes()),
+        false => Response::bytes(kind, text.into_owned().into_bytes()),
     };
     Ok(answer.with_text(header::ETAG, &tag).with_text(header::CACHE_CONTROL, cache_control))
 }

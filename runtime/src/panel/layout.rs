@@ -12,24 +12,12 @@ use super::display_name;
 use super::format::labels;
 use super::request::PanelRequest;
 use super::session::cookie;
-use super::{asset, brand};
+use super::{asset, brand, navigation};
 use crate::config::Brand;
-use crate::language::{self, text};
+use crate::language::{self, Tables, text};
 use crate::server::Response;
 use crate::server::ServerState;
-use charter_core::catalog::Entry;
 use charter_core::error::Error;
-use charter_core::meta::Operation;
-use charter_core::ops::search::SEARCH;
-
-/// Built-in resources that the navigation lists under "Administration", with all singletons.
-const ADMINISTRATION: &[&str] =
-    &["user", "role", "token", "webhook", "custom_field", "custom_view", "import", "audit_entry"];
-
-/// Returns true for a resource that the navigation lists under "Administration".
-pub(super) fn is_administration(entry: &Entry) -> bool {
-    entry.meta.singleton || ADMINISTRATION.contains(&entry.meta.name)
-}
 
 /// A page of a signed-in user, with status 200.
 pub(super) fn page(request: &PanelRequest<'_>, title: &str, content: &Markup) -> Response {
@@ -47,6 +35,7 @@ pub(super) fn page_with_status(
         title,
         application_name: &request.state.name_for_people(),
         brand: &request.state.config.brand,
+        languages: &request.state.languages,
         request: Some(request),
     };
     html_response(status, document(&frame, content))
@@ -68,6 +57,7 @@ pub(super) fn signed_out_page(
                 title,
                 application_name: &state.name_for_people(),
                 brand: &state.config.brand,
+                languages: &state.languages,
                 request: None,
             },
             content,
@@ -85,6 +75,7 @@ struct Frame<'f> {
     title: &'f str,
     application_name: &'f str,
     brand: &'f Brand,
+    languages: &'f Tables,
     request: Option<&'f PanelRequest<'f>>,
 }
 
@@ -106,79 +97,20 @@ fn document(frame: &Frame<'_>, content: &Markup) -> Markup {
                 link rel="icon" href=(brand::icon_url(frame.brand).unwrap_or_else(|| asset::url("icon.svg")));
                 link rel="stylesheet" href=(asset::url("panel.css"));
                 (brand::style_link(frame.brand))
+                // Not a module: it runs before the modules that read it.
+                @if let Some(url) = asset::texts_url(frame.languages) { script src=(url) {} }
                 script type="module" src=(asset::url("panel.js")) {}
             }
             body {
                 @if let Some(request) = frame.request {
                     a .skip href="#main" { (text!("Skip to content")) }
                     div .frame {
-                        (navigation(request))
+                        (navigation::render(request))
                         main #main tabindex="-1" { (undo::notice(request)) (content) }
                     }
                     (keyboard_help())
                     div #status .status role="status" aria-live="polite" { @if let Some(flash) = request.raw.flash { (flash.text()) } }
                 } @else { main #main .alone tabindex="-1" { (content) } }
-            }
-        }
-    }
-}
-
-/// The resources in the navigation: those with records, and those listed under "Administration".
-pub(super) fn navigation_entries<'r>(request: &PanelRequest<'r>) -> (Vec<&'r Entry>, Vec<&'r Entry>) {
-    let shown = |entry: &&Entry| {
-        let listed = entry.is_listed() && entry.meta.under.is_none() && !entry.is_attached();
-        (listed || entry.meta.singleton) && request.may_read(entry)
-    };
-    let is_record = |entry: &&Entry| !is_administration(entry);
-    request.state.catalog.entries().iter().filter(shown).partition(is_record)
-}
-
-fn navigation(request: &PanelRequest<'_>) -> Markup {
-    let (records, administration) = navigation_entries(request);
-    let here = request.raw.segments.first().map(String::as_str).unwrap_or_default();
-    let link = |entry: &Entry| {
-        let current = (entry.meta.path == here).then_some("page");
-        let create = request.may(entry, Operation::Create).then(|| labels::singular(entry.meta));
-        html! { li { a href={ "/" (entry.meta.path) } aria-current=[current] data-create=[create] { (labels::plural(entry.meta)) } } }
-    };
-    html! {
-        nav .side aria-label="Main" {
-            a .brand href="/" aria-current=[here.is_empty().then_some("page")] {
-                (brand::mark(request.state)) span { (request.state.name_for_people()) }
-            }
-            // A script opens a dialog instead of the page.
-            a .find href={ "/" (SEARCH) } aria-current=[(here == SEARCH).then_some("page")] aria-keyshortcuts="Control+K Meta+K" data-search {
-                span { "Search" } kbd aria-hidden="true" { "Ctrl K" }
-            }
-            // A popover on narrow screens; the style sheet shows it permanently on wide ones.
-            button .opens type="button" popovertarget="links" { "Menu" }
-            div .links #links popover {
-                ul { @for entry in records { (link(entry)) } }
-                @if !administration.is_empty() {
-                    h2 { "Administration" }
-                    ul { @for entry in administration { (link(entry)) } }
-                }
-            }
-            div .me {
-                details {
-                    summary { span .who { (request.user.name) } }
-                    p .faint { (request.user.email) }
-                    ul {
-                        li { a href="/panel/account" { "Your account" } }
-                        li { a href="/panel/password" { "Change password" } }
-                        li { a href="/docs" { "API reference" } }
-                        li { button type="button" .plain data-keys { "Keyboard shortcuts" } }
-                    }
-                    form method="post" action="/panel/theme" .themes {
-                        (csrf_input(request))
-                        input type="hidden" name="back" value=(request.raw.path_and_query());
-                        @for (value, label) in [("auto", "Auto"), ("light", "Light"), ("dark", "Dark")] {
-                            @let pressed = request.raw.theme.unwrap_or("auto") == value;
-                            button name="theme" value=(value) aria-pressed=(pressed) { (label) }
-                        }
-                    }
-                    form method="post" action="/panel/sign-out" { (csrf_input(request)) button .wide { "Sign out" } }
-                }
             }
         }
     }
@@ -192,24 +124,24 @@ pub(super) fn csrf_input(request: &PanelRequest<'_>) -> Markup {
 /// The dialog of keyboard shortcuts, opened by `?`.
 fn keyboard_help() -> Markup {
     let rows = [
-        ("Ctrl + K", "Search everything"),
-        ("/", "Search this list"),
-        ("j / k", "Next or previous row"),
-        ("Enter", "Open the row"),
-        ("x", "Select the row"),
-        ("n", "New record"),
-        ("e", "Edit this record"),
-        ("f", "Open the filter"),
-        ("[ / ]", "Previous or next page"),
-        ("g then h", "Go to the overview"),
-        ("Ctrl + Enter", "Save the form"),
-        ("?", "Show this help"),
+        (text!("Ctrl + K"), text!("Search everything")),
+        ("/".to_string(), text!("Search this list")),
+        ("j / k".to_string(), text!("Next or previous row")),
+        (text!("Enter"), text!("Open the row")),
+        ("x".to_string(), text!("Select the row")),
+        ("n".to_string(), text!("New record")),
+        ("e".to_string(), text!("Edit this record")),
+        ("f".to_string(), text!("Open the filter")),
+        ("[ / ]".to_string(), text!("Previous or next page")),
+        (text!("g then h"), text!("Go to the overview")),
+        (text!("Ctrl + Enter"), text!("Save the form")),
+        ("?".to_string(), text!("Show this help")),
     ];
     html! {
         dialog #keys aria-labelledby="keys-title" {
-            h2 #keys-title { "Keyboard shortcuts" }
-            dl .keys { @for (key, action) in rows { div { dt { kbd { (key) } } dd { (action) } } } }
-            form method="dialog" { button { "Close" } }
+            h2 #keys-title { (text!("Keyboard shortcuts")) }
+            dl .keys { @for (key, action) in &rows { div { dt { kbd { (key) } } dd { (action) } } } }
+            form method="dialog" { button { (text!("Close")) } }
         }
     }
 }
@@ -226,7 +158,7 @@ pub(super) fn header(trail: &[(String, String)], title: &Markup, actions: &Marku
     html! {
         header .head {
             @if !trail.is_empty() {
-                nav .trail aria-label="Breadcrumb" {
+                nav .trail aria-label=(text!("Breadcrumb")) {
                     @for (index, (href, label)) in trail.iter().enumerate() {
                         @if index > 0 { span aria-hidden="true" { "/" } }
                         a href=(href) { (label) }
@@ -240,7 +172,7 @@ pub(super) fn header(trail: &[(String, String)], title: &Markup, actions: &Marku
 
 /// The error for a page or an operation that the user's roles do not allow.
 pub(super) fn not_permitted() -> Error {
-    Error::Forbidden("Your roles do not allow this. Ask an administrator for access.".into())
+    Error::Forbidden(text!("Your roles do not allow this. Ask an administrator for access."))
 }
 
 /// The response to an error without a session: a page for browsers, else the API's JSON.
@@ -255,7 +187,7 @@ pub(super) fn error_page(state: &Arc<ServerState>, http_request: &Request, error
         (brand::mark(state))
         h1 { (title) }
         (content)
-        p { a .button href="/" { "Go to the overview" } }
+        p { a .button href="/" { (text!("Go to the overview")) } }
     };
     signed_out_page(state, cookie::read_theme(http_request.headers()), status_of(error), &title, &content)
 }
@@ -273,7 +205,7 @@ pub(super) fn signed_in_error_page(request: &PanelRequest<'_>, error: &Error) ->
             @if let Some(entry) = entry.filter(|entry| display_name::is_listable(request, entry) && request.raw.segments.len() > 1) {
                 a .button href={ "/" (entry.meta.path) } { (text!("All {records}", records = labels::records(entry.meta))) }
             }
-            a .button href="/" { "Go to the overview" }
+            a .button href="/" { (text!("Go to the overview")) }
         }
     };
     page_with_status(request, status_of(error), &title, &content)

@@ -19,6 +19,7 @@ mod format;
 mod import;
 mod layout;
 mod list;
+mod navigation;
 mod record;
 mod request;
 mod search;
@@ -136,7 +137,7 @@ impl Handler for Arc<Panel> {
         if let Some(name) = path.strip_prefix(ASSETS) {
             return match brand::is_file(name) {
                 true => brand::serve(&state.config.brand, request, name),
-                false => asset::serve(request, name),
+                false => asset::serve(&state.languages, request, name),
             };
         }
         let is_page = request::accepts_html(request);

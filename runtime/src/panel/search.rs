@@ -6,10 +6,10 @@ use serde_json::Value;
 
 use super::format::labels;
 use super::request::PanelRequest;
-use super::{layout, url};
+use super::{layout, navigation, url};
+use crate::language::text;
 use crate::server::Response;
 use charter_core::error::Result;
-use charter_core::meta::Operation;
 use charter_core::ops::API;
 use charter_core::ops::search::{MAX_LIMIT, MIN_CHARACTERS, SEARCH};
 
@@ -25,14 +25,14 @@ pub(super) async fn show(request: &PanelRequest<'_>) -> Result<Response> {
         results(request, &text).await?
     };
     let content = html! {
-        (layout::header(&[], &html! { "Search" }, &html! {}))
+        (layout::header(&[], &html! { (text!("Search")) }, &html! {}))
         form .search.everywhere method="get" action={ "/" (SEARCH) } role="search" {
-            input #search type="search" name="q" value=(text) placeholder="Records, pages and actions" aria-label="Search records, pages and actions" autofocus[text.is_empty()];
-            button .primary { "Search" }
+            input #search type="search" name="q" value=(text) placeholder=(text!("Records, pages and actions")) aria-label=(text!("Search records, pages and actions")) autofocus[text.is_empty()];
+            button .primary { (text!("Search")) }
         }
         (results)
     };
-    Ok(layout::page(request, "Search", &content))
+    Ok(layout::page(request, &text!("Search"), &content))
 }
 
 async fn results(request: &PanelRequest<'_>, text: &str) -> Result<Markup> {
@@ -51,11 +51,15 @@ async fn results(request: &PanelRequest<'_>, text: &str) -> Result<Markup> {
     let catalog = &request.state.catalog;
     let resource = |record: &Value| record["resource"].as_str().and_then(|plural| catalog.by_plural(plural));
     Ok(html! {
-        @for messages in problem.errors.values() { p .problem role="alert" { "The text " (messages.join("; ")) "." } }
+        @for messages in problem.errors.values() { p .problem role="alert" { (text!("The text {problem}.", problem = labels::messages(messages))) } }
         @if !incomplete.is_empty() {
-            p .notice role="status" { "Not searched, because it took too long: " (incomplete.iter().filter_map(Value::as_str).map(labels::from_name).collect::<Vec<_>>().join(", ")) "." }
+            p .notice role="status" {
+                @let names = incomplete.iter().filter_map(Value::as_str).filter_map(|plural| catalog.by_plural(plural));
+                @let names = names.map(|entry| labels::plural(entry.meta)).collect::<Vec<_>>().join(", ");
+                (text!("Not searched, because it took too long: {records}.", records = names))
+            }
         }
-        @for (heading, found) in [("Pages", pages), ("Actions", actions)] {
+        @for (heading, found) in [(text!("Pages"), pages), (text!("Actions"), actions)] {
             @if !found.is_empty() {
                 section .card.found aria-label=(heading) {
                     h2 { (heading) }
@@ -64,8 +68,8 @@ async fn results(request: &PanelRequest<'_>, text: &str) -> Result<Markup> {
             }
         }
         @if !records.is_empty() {
-            section .card.found aria-label="Records" {
-                h2 { "Records" }
+            section .card.found aria-label=(text!("Records")) {
+                h2 { (text!("Records")) }
                 ul { @for record in &records {
                     li {
                         @let title = record["title"].as_str().unwrap_or_default();
@@ -85,8 +89,8 @@ async fn results(request: &PanelRequest<'_>, text: &str) -> Result<Markup> {
                 } }
             }
         }
-        @if is_empty && problem.errors.is_empty() { div .empty { (layout::logo()) p { "Nothing was found for “" (text) "”." } } }
-        @if text.chars().count() < MIN_CHARACTERS { p .faint { "Records are found by at least " (MIN_CHARACTERS) " characters." } }
+        @if is_empty && problem.errors.is_empty() { div .empty { (layout::logo()) p { (text!("Nothing was found for “{text}”.", text = text)) } } }
+        @if text.chars().count() < MIN_CHARACTERS { p .faint { (text!("Records are found by at least {count} characters.", count = MIN_CHARACTERS)) } }
     })
 }
 
@@ -100,14 +104,12 @@ fn array(value: Value) -> Vec<Value> {
 /// The pages of the navigation and the forms for new records whose label contains the text.
 fn links(request: &PanelRequest<'_>, text: &str) -> (Vec<Link>, Vec<Link>) {
     let text = text.to_lowercase();
-    let (records, administration) = layout::navigation_entries(request);
     let (mut pages, mut actions) = (Vec::new(), Vec::new());
-    for entry in records.into_iter().chain(administration) {
-        let path = format!("/{}", entry.meta.path);
-        if request.may(entry, Operation::Create) {
-            actions.push((format!("{path}/new"), format!("New {}", labels::singular(entry.meta))));
+    for link in navigation::menus(request).into_iter().flat_map(|menu| menu.links) {
+        if let Some(record) = link.creates {
+            actions.push((format!("{}/new", link.path), text!("New {record}", record = record)));
         }
-        pages.push((path, labels::plural(entry.meta)));
+        pages.push((link.path, link.label));
     }
     let contains = |link: &Link| link.1.to_lowercase().contains(&text);
     pages.retain(contains);

@@ -1,7 +1,7 @@
 // @ts-check
 // <condition-list>: filter conditions of a list or a saved view: predicates and input of the chosen field, adding and removing conditions.
 
-import { $, $$, checkbox, option } from './page.js';
+import { $, $$, checkbox, option, translate } from './page.js';
 import { offerSuggestions } from './reference.js';
 
 const fieldOf = (condition) => {
@@ -39,7 +39,8 @@ function fitValue(condition) {
   holder.dataset.of = of;
   const fieldSelect = $('[data-field]', condition);
   const name = fieldSelect.name.replace(/field$/, 'value');
-  const label = fieldSelect.getAttribute('aria-label').replace(/^Field/, 'Value');
+  const number = fieldSelect.getAttribute('aria-label').match(/\d+$/)?.[0] ?? '';
+  const label = translate('Value of condition {number}', { number });
   if (reads === 'list' && (field.choices || field.titles)) {
     holder.replaceChildren(listInput(field, name, label, values));
     $$('input[data-titles]', holder).forEach(offerSuggestions);
@@ -68,16 +69,16 @@ function fitValue(condition) {
   input.setAttribute('aria-label', label);
   holder.replaceChildren(input);
   offerSuggestions(input);
-  if (reads === 'value' && field?.words) holder.append(wordSelect(field, name, label));
+  if (reads === 'value' && field?.words) holder.append(wordSelect(field, name, number));
 }
 
 /** Makes the select of the relative values of a field. */
-function wordSelect(field, name, label) {
+function wordSelect(field, name, number) {
   const made = document.createElement('select');
   made.name = name.replace(/value$/, 'word');
   made.dataset.word = '';
-  made.setAttribute('aria-label', label.replace(/^Value/, 'Relative value'));
-  made.append(option('', 'Exact value', ''), ...field.words.map(([word, wordLabel]) => option(word, wordLabel)));
+  made.setAttribute('aria-label', translate('Relative value of condition {number}', { number }));
+  made.append(option('', translate('Exact value'), ''), ...field.words.map(([word, wordLabel]) => option(word, wordLabel)));
   return made;
 }
 
@@ -102,7 +103,7 @@ function listInput(field, name, label, values) {
   }
   made.dataset.several = '';
   const input = document.createElement('input');
-  Object.assign(input, { type: 'text', name, autocomplete: 'off', placeholder: 'Add another' });
+  Object.assign(input, { type: 'text', name, autocomplete: 'off', placeholder: translate('Add another') });
   input.dataset.titles = field.titles;
   input.setAttribute('aria-label', label);
   made.append(...values.map((one) => checkbox(name, one.value, one.title, true)), input);
@@ -119,7 +120,7 @@ function addCondition(form) {
     element.setAttribute('aria-label', element.getAttribute('aria-label').replace(/\d+$/, number + 1));
   }
   const logic = $('[name$=".logic"]', made);
-  logic.replaceChildren(option('and', 'and', 'and'), option('or', 'or'), option('nand', 'and not'), option('nor', 'or not'));
+  logic.replaceChildren(option('and', translate('and'), 'and'), option('or', translate('or')), option('nand', translate('and not')), option('nor', translate('or not')));
   clear(made);
   rows.at(-1).after(made);
   $('[data-field]', made).focus();

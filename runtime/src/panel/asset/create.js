@@ -1,7 +1,7 @@
 // @ts-check
 // Form of a new record in a dialog, for a picker that misses the record: the form below it keeps its input.
 
-import { $, $$ } from './page.js';
+import { $, $$, translate } from './page.js';
 
 /** Pages of open and closed dialogs by address: a closed one keeps its input. @type {Map<string, HTMLDialogElement>} */
 const dialogs = new Map();
@@ -57,7 +57,7 @@ async function send(dialog, form, submitter) {
   const id = response?.redirected && response.ok && new URL(response.url).pathname.match(/\/(\d+)$/)?.[1];
   if (id) return id;
   if (!response || !fill(dialog, parse(await response.text()))) {
-    showProblem(form, response ? 'The record was not created. Sign in again in another tab, then try once more.' : 'The server cannot be reached. Try again.');
+    showProblem(form, response ? translate('The record was not created. Sign in again in another tab, then try once more.') : translate('The server cannot be reached. Try again.'));
   }
   return null;
 }
@@ -89,7 +89,7 @@ function fill(dialog, page) {
     if (link?.startsWith('#')) element.setAttribute('href', `#new-${link.slice(1)}`);
   }
   const cancel = document.createElement('button');
-  Object.assign(cancel, { type: 'button', textContent: 'Cancel' });
+  Object.assign(cancel, { type: 'button', textContent: translate('Cancel') });
   cancel.addEventListener('click', () => dialog.close());
   const heading = document.createElement('h2');
   heading.textContent = parts[0]?.textContent ?? '';

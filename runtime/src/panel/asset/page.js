@@ -20,6 +20,17 @@ export const $$ = (selector, within = document) => [...within.querySelectorAll(s
 /** @type {string} */
 export const csrfToken = $('meta[name="panel-token"]')?.content ?? '';
 
+/**
+ * A text in the language of the page, with values in braces: `translate('{count} selected', { count })`. English is the
+ * key; a page in another language loads its texts before the modules.
+ * @param {string} english
+ * @param {Record<string, string | number>} [values]
+ */
+export function translate(english, values = {}) {
+  const text = /** @type {any} */ (globalThis).panelTexts?.[english] ?? english;
+  return text.replace(/\{(\w+)\}/g, (whole, name) => String(values[name] ?? whole));
+}
+
 let clearing = 0;
 
 /**

@@ -4,7 +4,7 @@
 // Custom elements. `rows.js` comes first, because it clones rows before their pickers are set up.
 import './rows.js';
 import './conditions.js';
-import { $, $$, apiFetch, csrfToken, showStatus } from './page.js';
+import { $, $$, apiFetch, csrfToken, showStatus, translate } from './page.js';
 import { offerPasskey } from './passkey.js';
 import { resolveReferences } from './reference.js';
 import { openSearch } from './search.js';
@@ -47,7 +47,7 @@ function showSelection(form) {
   const count = $$('input[name="id"]:checked', form).length;
   const label = $('[data-chosen]', form);
   label.dataset.none ??= label.textContent;
-  label.textContent = $('[name="_all"]:checked', form) ? 'All selected' : count ? `${count} selected` : label.dataset.none;
+  label.textContent = $('[name="_all"]:checked', form) ? translate('All selected') : count ? translate('{count} selected', { count }) : label.dataset.none;
 }
 
 let row = -1;
@@ -79,8 +79,8 @@ function upload(form, files) {
     request.setRequestHeader('X-Panel-Token', csrfToken);
     request.upload.onprogress = (event) => { bar.value = event.loaded / event.total; };
     request.onloadend = () => {
-      if (request.status === 201) { item.textContent = `${file.name}: done`; done(true); return; }
-      let message = 'upload failed';
+      if (request.status === 201) { item.textContent = translate('{file}: done', { file: file.name }); done(true); return; }
+      let message = translate('upload failed');
       try { message = JSON.parse(request.responseText).message; } catch { /* no JSON: the connection broke */ }
       item.textContent = `${file.name}: ${message}`;
       item.className = 'error';
@@ -102,7 +102,7 @@ async function copy(text) {
     document.execCommand('copy');
     area.remove();
   }
-  showStatus('Copied');
+  showStatus(translate('Copied'));
 }
 
 // ---- Theme: changed without leaving the page, which may contain unsaved input.
@@ -111,7 +111,7 @@ async function setTheme(form, button) {
   const body = new URLSearchParams(/** @type {any} */ (new FormData(form, button)));
   // On success the server redirects back to this page.
   const response = await fetch(form.action, { method: 'POST', body, redirect: 'manual', headers: { Accept: 'text/html' } }).catch(() => null);
-  if (response?.type !== 'opaqueredirect') { showStatus('The theme was not changed'); return; }
+  if (response?.type !== 'opaqueredirect') { showStatus(translate('The theme was not changed')); return; }
   if (button.value === 'auto') delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = button.value;
   for (const one of $$('button', form)) one.setAttribute('aria-pressed', String(one === button));
@@ -156,7 +156,7 @@ document.addEventListener('submit', (event) => {
   if (form.matches('.themes')) { event.preventDefault(); setTheme(form, event.submitter); return; }
   const resolving = resolveReferences(form);
   if (resolving) { event.preventDefault(); resolving.then(() => form.requestSubmit(event.submitter)); return; }
-  if (form.matches('[data-bulk]') && !$('[name="id"]:checked, [name="_all"]:checked', form)) { event.preventDefault(); showStatus('No rows selected'); }
+  if (form.matches('[data-bulk]') && !$('[name="id"]:checked, [name="_all"]:checked', form)) { event.preventDefault(); showStatus(translate('No rows selected')); }
   if (form.matches('[data-columns]')) {
     // One parameter with the columns in their order.
     const names = $$('input[name="columns"]:checked', form).map((one) => one.value);

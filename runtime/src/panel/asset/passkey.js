@@ -1,7 +1,7 @@
 // @ts-check
 // Passkeys: a form asks the browser for one, and sends what the browser answers.
 
-import { $ } from './page.js';
+import { $, translate } from './page.js';
 
 const isSupported = Boolean(window.PublicKeyCredential?.parseRequestOptionsFromJSON);
 
@@ -23,8 +23,8 @@ function ask(form, options) {
 }
 
 function explain(error) {
-  if (error.name === 'NotAllowedError') return 'The browser did not get a passkey: it was canceled or took too long.';
-  if (error.name === 'InvalidStateError') return 'This device already has a passkey for your account.';
+  if (error.name === 'NotAllowedError') return translate('The browser did not get a passkey: it was canceled or took too long.');
+  if (error.name === 'InvalidStateError') return translate('This device already has a passkey for your account.');
   return error.message;
 }
 
@@ -46,7 +46,7 @@ async function run(form) {
 export function offerPasskey(form) {
   if (!isSupported) {
     const problem = $('[data-problem]', form);
-    problem.textContent = 'This browser does not support passkeys.';
+    problem.textContent = translate('This browser does not support passkeys.');
     problem.hidden = false;
     return;
   }

@@ -2,7 +2,7 @@
 // <reference-picker>: an input of a reference as a combobox (ARIA Authoring Practices, combobox with a listbox popup), which sends the id
 // of the chosen record. Text that matches no record is sent as it is, so that the server reports an error instead of clearing the field.
 
-import { $$, apiFetch, checkbox, showStatus } from './page.js';
+import { $$, apiFetch, checkbox, showStatus, translate } from './page.js';
 import { openCreateForm } from './create.js';
 
 /** @typedef {{ id: string | number, title: string, note?: string }} Suggestion */
@@ -97,23 +97,23 @@ export class ReferencePicker extends HTMLElement {
     const list = document.createElement('ul');
     made += 1;
     Object.assign(list, { className: 'offered', id: `offered-${made}`, role: 'listbox', hidden: true });
-    list.setAttribute('aria-label', 'Suggestions');
+    list.setAttribute('aria-label', translate('Suggestions'));
     list.addEventListener('mousedown', (event) => event.preventDefault());
     this.#list = list;
     input.type = 'text';
     if (input.dataset.title) input.value = input.dataset.title;
     const aria = { role: 'combobox', 'aria-expanded': 'false', 'aria-autocomplete': 'list', 'aria-haspopup': 'listbox', 'aria-controls': list.id };
     for (const [name, value] of Object.entries(aria)) input.setAttribute(name, value);
-    this.#clear = signButton('clear', 'Clear', '×');
+    this.#clear = signButton('clear', translate('Clear'), '×');
     this.#clear.addEventListener('click', () => { this.#choose({ id: '', title: '' }); input.focus(); });
-    const chevron = signButton('chevron', 'Show suggestions', '▾');
+    const chevron = signButton('chevron', translate('Show suggestions'), '▾');
     chevron.addEventListener('click', () => {
       input.focus();
       if (this.#isOpen) this.#close();
       else this.#browse();
     });
     this.#open = document.createElement('a');
-    Object.assign(this.#open, { className: 'open', target: '_blank', rel: 'noopener', textContent: 'Open', hidden: true });
+    Object.assign(this.#open, { className: 'open', target: '_blank', rel: 'noopener', textContent: translate('Open'), hidden: true });
     if (!this.#isValue) this.append(this.#hidden);
     this.append(this.#clear, chevron, list, this.#open);
     this.#makeCreateButton();
@@ -147,7 +147,7 @@ export class ReferencePicker extends HTMLElement {
   #followType() {
     const { input } = this;
     const type = () => /** @type {HTMLSelectElement | null} */ (input.form?.elements.namedItem(input.dataset.titlesOf ?? ''));
-    const hint = () => { input.placeholder = type()?.value ? '' : 'Choose the type first'; };
+    const hint = () => { input.placeholder = type()?.value ? '' : translate('Choose the type first'); };
     input.form?.addEventListener('change', (event) => {
       if (event.target !== type()) return;
       this.#setChosen({ id: '', title: '' });
@@ -191,7 +191,7 @@ export class ReferencePicker extends HTMLElement {
     this.#open.hidden = !page || !isId(String(this.#chosen.id)) || this.#text !== this.#chosen.title.trim();
     if (this.#open.hidden) return;
     this.#open.href = `${page}/${this.#chosen.id}`;
-    this.#open.setAttribute('aria-label', `Open ${this.#chosen.title}`);
+    this.#open.setAttribute('aria-label', translate('Open {name}', { name: this.#chosen.title }));
   }
 
   /** @param {Suggestion} one */
@@ -248,7 +248,7 @@ export class ReferencePicker extends HTMLElement {
     this.#at = query && found.length ? 0 : this.#suggestions.findIndex((one) => text !== '' && String(one.id) === String(this.#chosen.id));
     this.#list.hidden = found.length === 0 || document.activeElement !== this.input;
     this.input.setAttribute('aria-expanded', String(this.#isOpen));
-    if (!found.length && !isId(text)) showStatus('Nothing found');
+    if (!found.length && !isId(text)) showStatus(translate('Nothing found'));
     this.#highlight();
   }
 

@@ -1,7 +1,7 @@
 // @ts-check
 // <row-list>: rows of embedded records in a form. A new blank row is added as soon as the last one has input.
 
-import { $, $$ } from './page.js';
+import { $, $$, translate } from './page.js';
 
 class RowList extends HTMLElement {
   /** @type {HTMLElement | undefined} */ #blank;
@@ -39,7 +39,7 @@ class RowList extends HTMLElement {
       }
     }
     const remove = document.createElement('button');
-    Object.assign(remove, { type: 'button', className: 'quiet', textContent: 'Remove' });
+    Object.assign(remove, { type: 'button', className: 'quiet', textContent: translate('Remove') });
     remove.dataset.removeRow = '';
     last.append(remove);
     last.after(made);

@@ -2,7 +2,7 @@
 // Search over records, pages and actions in a dialog: a combobox with a list box (WAI-ARIA APG). It also lists the records that the
 // user opened last, which the browser keeps until the user signs out.
 
-import { $, $$, apiFetch } from './page.js';
+import { $, $$, apiFetch, translate } from './page.js';
 
 /** Milliseconds without a key before the server is searched. */
 const DEBOUNCE = 150;
@@ -38,23 +38,24 @@ document.addEventListener('submit', ({ target }) => {
 
 const contains = (text) => (one) => one.title.toLowerCase().includes(text.toLowerCase());
 const pages = () => $$('.side .links a').map((link) => ({ url: link.getAttribute('href'), title: link.textContent }));
-const actions = () => $$('.side .links a[data-create]').map((link) => ({ url: `${link.getAttribute('href')}/new`, title: `New ${link.dataset.create}` }));
+const actions = () => $$('.side .links a[data-create]').map((link) => ({ url: `${link.getAttribute('href')}/new`, title: translate('New {record}', { record: link.dataset.create }) }));
 
 function groupsFor(text, records) {
   const found = text ? (list) => list.filter(contains(text)).slice(0, MAX_LINKS) : (list) => list;
-  const groups = [['Recent', found(recent())], ['Pages', found(pages())], ['Actions', found(actions())], ['Records', records]];
-  if (text) groups.push(['More', [{ url: `/search?q=${encodeURIComponent(text)}`, title: `All results for “${text}”` }]]);
+  const groups = [[translate('Recent'), found(recent())], [translate('Pages'), found(pages())], [translate('Actions'), found(actions())], [translate('Records'), records]];
+  if (text) groups.push([translate('More'), [{ url: `/search?q=${encodeURIComponent(text)}`, title: translate('All results for “{text}”', { text }) }]]);
   return groups.filter(([, list]) => list.length);
 }
 
 async function findRecords(text, signal) {
   const response = await apiFetch(`/panel/api/search?q=${encodeURIComponent(text)}`, { signal });
   if (!response.ok) return [];
-  const words = (name) => name.replaceAll('_', ' ');
+  // The labels of the navigation, in the language of the page.
+  const label = (plural) => $(`.side .links a[href="/${plural}"]`)?.textContent ?? plural.replaceAll('_', ' ');
   return (await response.json()).data.filter((one) => one.url).map((one) => ({
     url: one.url.replace(/^\/api\/v1/, ''),
     title: one.title,
-    note: one.text === one.title || !one.text ? words(one.resource) : `${words(one.resource)} · ${words(one.field)}: ${one.text}`,
+    note: one.text === one.title || !one.text ? label(one.resource) : `${label(one.resource)}: ${one.text}`,
   }));
 }
 
@@ -65,16 +66,16 @@ let search;
 function makeDialog() {
   const dialog = document.createElement('dialog');
   dialog.className = 'finder';
-  dialog.setAttribute('aria-label', 'Search');
+  dialog.setAttribute('aria-label', translate('Search'));
   const input = document.createElement('input');
   const list = document.createElement('div');
   const status = document.createElement('p');
-  Object.assign(input, { type: 'text', autocomplete: 'off', spellcheck: false, placeholder: 'Records, pages and actions' });
-  const attributes = { role: 'combobox', 'aria-label': 'Search records, pages and actions', 'aria-autocomplete': 'list', 'aria-expanded': 'true', 'aria-controls': 'found' };
+  Object.assign(input, { type: 'text', autocomplete: 'off', spellcheck: false, placeholder: translate('Records, pages and actions') });
+  const attributes = { role: 'combobox', 'aria-label': translate('Search records, pages and actions'), 'aria-autocomplete': 'list', 'aria-expanded': 'true', 'aria-controls': 'found' };
   for (const [name, value] of Object.entries(attributes)) input.setAttribute(name, value);
   list.id = 'found';
   list.role = 'listbox';
-  list.setAttribute('aria-label', 'Results');
+  list.setAttribute('aria-label', translate('Results'));
   list.tabIndex = -1;
   status.className = 'faint';
   status.role = 'status';
@@ -126,7 +127,7 @@ function makeDialog() {
       // An answer to an earlier text is dropped.
       if (!records || input.value.trim() !== text || !dialog.open) return;
       show(text, records);
-      status.textContent = records.length === 1 ? '1 record' : `${records.length || 'No'} records`;
+      status.textContent = records.length === 1 ? translate('1 record') : records.length ? translate('{count} records', { count: records.length }) : translate('No records');
     }, DEBOUNCE);
   };
   input.addEventListener('input', typed);

@@ -3,6 +3,8 @@
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use maud::{Markup, html};
 
+use crate::language::text;
+use crate::panel::format::datetime::format_date;
 use crate::panel::format::labels;
 use crate::panel::list::response::Fields;
 use crate::panel::request::PanelRequest;
@@ -31,15 +33,14 @@ pub(crate) struct DayCount {
     pub failed: i64,
 }
 
+/// All successes and failures of the days.
+pub(crate) fn total(days: &[(NaiveDate, DayCount)]) -> i64 {
+    days.iter().map(|(_, day)| day.succeeded + day.failed).sum()
+}
+
 /// A bar chart with a caption: `Attempts: 12 in 14 days, 3 failed`.
-pub(crate) fn bar_chart(days: &[(NaiveDate, DayCount)], label: &str, failed_label: Option<&str>) -> Markup {
-    let failed: i64 = days.iter().map(|(_, day)| day.failed).sum();
-    let total = failed + days.iter().map(|(_, day)| day.succeeded).sum::<i64>();
-    let caption = match failed_label {
-        Some(failed_label) => format!("{label}: {total} in {} days, {failed} {failed_label}", days.len()),
-        None => format!("{label}: {total} in {} days", days.len()),
-    };
-    html! { figure .plot { (bars_svg(days, &caption)) figcaption .faint { (caption) } } }
+pub(crate) fn bar_chart(days: &[(NaiveDate, DayCount)], caption: &str) -> Markup {
+    html! { figure .plot { (bars_svg(days, caption)) figcaption .faint { (caption) } } }
 }
 
 /// Bars without a caption; `description` is for screen readers.
@@ -52,7 +53,7 @@ pub(crate) fn bars_svg(days: &[(NaiveDate, DayCount)], description: &str) -> Mar
                 @let (succeeded, failed) = (day.succeeded as f64 / max * HEIGHT, day.failed as f64 / max * HEIGHT);
                 @let x = index as f64 * slot + 1.0;
                 g {
-                    title { (date.format("%-d %b")) ": " (day.succeeded + day.failed) }
+                    title { (format_date(&date.to_string()).unwrap_or_default()) ": " (day.succeeded + day.failed) }
                     rect .ground x=(x) y=(HEIGHT - 1.0) width=(slot - 2.0) height="1" {}
                     @if day.succeeded > 0 { rect .good x=(x) y=(HEIGHT - succeeded) width=(slot - 2.0) height=(succeeded) {} }
                     @if day.failed > 0 { rect .bad x=(x) y=(HEIGHT - succeeded - failed) width=(slot - 2.0) height=(failed) {} }
@@ -98,7 +99,14 @@ pub(crate) async fn deliveries(request: &PanelRequest<'_>, target: &Target<'_>) 
         .bind(since)
         .push(&format!(" ORDER BY \"id\" DESC LIMIT {MAX_ATTEMPTS}"));
     let days = count_by_day(request, sql).await?;
-    Ok(html! { section .card { h2 { "Deliveries" } (bar_chart(&days, "Attempts", Some("failed"))) } })
+    let failed: i64 = days.iter().map(|(_, day)| day.failed).sum();
+    let caption = text!(
+        "Attempts: {total} in {days} days, {failed} failed",
+        total = total(&days),
+        days = days.len(),
+        failed = failed
+    );
+    Ok(html! { section .card { h2 { (text!("Deliveries")) } (bar_chart(&days, &caption)) } })
 }
 
 /// The fields of a time series, such as exchange rates: a required decimal, a timestamp whose default is now, and the
@@ -172,15 +180,16 @@ fn line_chart(request: &PanelRequest<'_>, name: &str, mut points: Vec<(f64, f64)
     let path = format!("{} H{WIDTH}", path.join(" "));
     let day = |at: f64| {
         let at = DateTime::from_timestamp(at as i64, 0);
-        at.map(|at| at.with_timezone(&request.locale.zone).format("%-d %b %Y").to_string()).unwrap_or_default()
+        let day = at.map(|at| at.with_timezone(&request.locale.zone).date_naive().to_string());
+        day.and_then(|day| format_date(&day)).unwrap_or_default()
     };
     let number = |number: f64| request.locale.numbers.number(&number.to_string());
     html! {
         figure .plot {
-            svg viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } role="img" aria-label={ (name) ": " (label) " from " (number(low)) " to " (number(high)) } preserveAspectRatio="none" {
+            svg viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } role="img" aria-label=(text!("{name}: {field} from {low} to {high}", name = name, field = label, low = number(low), high = number(high))) preserveAspectRatio="none" {
                 path .line d=(path) {}
             }
-            figcaption .faint { strong { (name) } " " (number(low)) "–" (number(high)) ", " (day(left)) " to " (day(right)) }
+            figcaption .faint { strong { (name) } " " (number(low)) "–" (number(high)) ", " (text!("{first} to {last}", first = day(left), last = day(right))) }
         }
     }
 }

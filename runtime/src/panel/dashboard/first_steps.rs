@@ -2,8 +2,9 @@
 
 use maud::{Markup, html};
 
+use crate::language::text;
 use crate::panel::format::labels;
-use crate::panel::layout;
+use crate::panel::navigation;
 use crate::panel::request::PanelRequest;
 use charter_core::catalog::{Catalog, Entry};
 use charter_core::error::Result;
@@ -33,10 +34,10 @@ pub(super) async fn card(request: &PanelRequest<'_>, counts: &[(&Entry, i64)]) -
             steps.push(Step { label: label(entry), href, is_done: total >= least });
         }
     };
-    add(central(catalog), &|entry| format!("Add the first {}", labels::singular(entry.meta)), 1);
+    add(central(catalog), &|entry| text!("Add the first {record}", record = labels::singular(entry.meta)), 1);
     // The administrator is the first user.
-    add(Some(catalog.linked("user")), &|_| "Invite a person".into(), 2);
-    add(Some(catalog.linked("webhook")), &|_| "Add a webhook, which reports changes to another system".into(), 1);
+    add(Some(catalog.linked("user")), &|_| text!("Invite a person"), 2);
+    add(Some(catalog.linked("webhook")), &|_| text!("Add a webhook, which reports changes to another system"), 1);
     Ok(match steps.iter().all(|step| step.is_done) {
         true => html! {},
         false => render(&steps),
@@ -46,12 +47,12 @@ pub(super) async fn card(request: &PanelRequest<'_>, counts: &[(&Entry, i64)]) -
 fn render(steps: &[Step]) -> Markup {
     html! {
         section .card {
-            h2 { "First steps" }
+            h2 { (text!("First steps")) }
             ol .steps {
                 @for step in steps {
                     li .done[step.is_done] {
                         span .step-mark aria-hidden="true" { @if step.is_done { "✓" } }
-                        span { a href=(step.href) { (step.label) } @if step.is_done { span .hidden { " (done)" } } }
+                        span { a href=(step.href) { (step.label) } @if step.is_done { span .hidden { " " (text!("(done)")) } } }
                     }
                 }
             }
@@ -69,14 +70,14 @@ fn describes_company(entry: &Entry) -> bool {
 async fn settings_step(request: &PanelRequest<'_>, entry: &Entry) -> Result<Step> {
     let body = request.get_json(&format!("/{}", entry.meta.path)).await?;
     let record = &body[entry.meta.name];
-    let label = "Complete the company’s settings".to_string();
+    let label = text!("Complete the company’s settings");
     let is_done = record["updated_at"].is_string() && record["updated_at"] != record["created_at"];
     Ok(Step { label, href: format!("/{}", entry.meta.path), is_done })
 }
 
 /// The resource of the application that most others refer to: its records come first.
 fn central(catalog: &Catalog) -> Option<&Entry> {
-    let own = || catalog.entries().iter().filter(|entry| !layout::is_administration(entry) && !entry.is_attached());
+    let own = || catalog.entries().iter().filter(|entry| !navigation::is_administration(entry) && !entry.is_attached());
     let refers = |from: &Entry, to: &Entry| {
         let leads = |kind: Kind| match kind {
             Kind::Ref { resource } | Kind::RefList { resource } => resource == to.meta.name,

@@ -13,6 +13,7 @@ use super::format::value::{self, Placement};
 use super::request::PanelRequest;
 use super::target::Target;
 use super::{display_name, extension, layout};
+use crate::language::text;
 use crate::server::Response;
 use charter_core::catalog::{Entry, name_field};
 use charter_core::error::Result;
@@ -42,7 +43,7 @@ pub(super) async fn show(request: &PanelRequest<'_>) -> Result<Response> {
     let has_webhooks = counts.iter().any(|(entry, total)| entry.meta.name == WEBHOOK && *total > 0);
     let first_steps = first_steps::card(request, &counts).await?;
     let content = html! {
-        (layout::header(&[], &html! { "Overview" }, &html! {}))
+        (layout::header(&[], &html! { (text!("Overview")) }, &html! {}))
         div .columns {
             div .main-column {
                 (first_steps)
@@ -52,9 +53,9 @@ pub(super) async fn show(request: &PanelRequest<'_>) -> Result<Response> {
             }
             div .side-column {
                 // The chart counts changes of all resources, as the audit log does.
-                @if request.may_read(catalog.linked("audit_entry")) { section .card { h2 { "Recent changes" } (changes.chart()) } }
+                @if request.may_read(catalog.linked("audit_entry")) { section .card { h2 { (text!("Recent changes")) } (changes.chart()) } }
                 section .card {
-                    h2 { "Records" }
+                    h2 { (text!("Records")) }
                     dl .counts { @for (entry, total) in counts {
                         div { dt { a href={ "/" (entry.meta.path) } { (labels::plural(entry.meta)) } } dd { (changes.created_sparkline(request, entry)) span .amount { (request.locale.numbers.count(total)) } } }
                     } }
@@ -62,7 +63,7 @@ pub(super) async fn show(request: &PanelRequest<'_>) -> Result<Response> {
             }
         }
     };
-    Ok(layout::page(request, "Overview", &content))
+    Ok(layout::page(request, &text!("Overview"), &content))
 }
 
 /// The condition for records that are not done yet, and the field by which they are due. `None` for a resource without
@@ -97,9 +98,9 @@ async fn due_card(request: &PanelRequest<'_>, entry: &Entry, open: &str, time: &
     let all = format!("/{}?{conditions}&sort={}", entry.meta.path, time.name);
     Ok(html! {
         section .card {
-            div .card-head { h2 { a href=(all) { (labels::plural(entry.meta)) " due" } " " span .count { (request.locale.numbers.count(total)) } }
-                @if request.may(entry, Operation::Create) { a .button.small href={ "/" (entry.meta.path) "/new" } { "New" } } }
-            @if records.is_empty() { p .faint { "Nothing is overdue or due today." } } @else {
+            div .card-head { h2 { a href=(all) { (text!("{records} due", records = labels::plural(entry.meta))) } " " span .count { (request.locale.numbers.count(total)) } }
+                @if request.may(entry, Operation::Create) { a .button.small href={ "/" (entry.meta.path) "/new" } { (text!("New")) } } }
+            @if records.is_empty() { p .faint { (text!("Nothing is overdue or due today.")) } } @else {
                 table { tbody { @for record in records { (due_row(request, &target, record, time)) } } }
             }
         }
@@ -117,7 +118,7 @@ fn due_row(request: &PanelRequest<'_>, target: &Target<'_>, record: &Value, time
     html! { tr {
         td .lead { a href=(one.path()) { (display_name::of(target.entry, record)) } }
         td { (value::render_plain(request, time.kind, &record[time.name], Placement::Table)) }
-        td { @if late { span .tag.warn { "Late" } } }
+        td { @if late { span .tag.warn { (text!("Late")) } } }
     } }
 }
 
@@ -131,11 +132,11 @@ async fn webhook_card(request: &PanelRequest<'_>) -> Result<Markup> {
     let time = entry.field("failing_since").map_or(Kind::Text, |field| field.kind);
     Ok(html! {
         section .card {
-            h2 { "Webhooks" }
-            @if failing.is_empty() { p { span .tag.good { "Healthy" } " No webhook is failing." } } @else {
+            h2 { (labels::plural(entry.meta)) }
+            @if failing.is_empty() { p { span .tag.good { (text!("Healthy")) } " " (text!("No webhook is failing.")) } } @else {
                 table { tbody { @for webhook in failing { tr {
                     td .lead { a href={ "/" (entry.meta.path) "/" (webhook["id"]) } { (webhook["url"].as_str().unwrap_or_default()) } }
-                    td { span .tag.warn { "Failing since" } " " (value::render_plain(request, time, &webhook["failing_since"], Placement::Table)) }
+                    td { span .tag.warn { (text!("Failing since")) } " " (value::render_plain(request, time, &webhook["failing_since"], Placement::Table)) }
                 } } } }
             }
         }

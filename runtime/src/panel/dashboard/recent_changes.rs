@@ -6,6 +6,7 @@ use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use maud::{Markup, html};
 
 use super::chart::{self, DayCount};
+use crate::language::text;
 use crate::panel::request::PanelRequest;
 use charter_core::catalog::Entry;
 use charter_core::db::Sql;
@@ -57,7 +58,13 @@ impl RecentChanges {
 
     /// Bar chart of everything that was created, changed or deleted.
     pub(super) fn chart(&self) -> Markup {
-        chart::bar_chart(&self.days(|_| true), if self.is_partial { "Latest changes" } else { "Changes" }, None)
+        let days = self.days(|_| true);
+        let (total, days_count) = (chart::total(&days), days.len());
+        let caption = match self.is_partial {
+            true => text!("Latest changes: {total} in {days} days", total = total, days = days_count),
+            false => text!("Changes: {total} in {days} days", total = total, days = days_count),
+        };
+        chart::bar_chart(&days, &caption)
     }
 
     /// Bars of the records of a resource that were created. Empty if the user may see only a part of its records,
@@ -68,9 +75,11 @@ impl RecentChanges {
             return html! {};
         }
         let days = self.days(|known| known == name);
-        let sum: i64 = days.iter().map(|(_, day)| day.succeeded).sum();
-        let prefix = if self.is_partial { "at least " } else { "" };
-        let description = format!("{prefix}{} created in {DAYS} days", request.locale.numbers.records(entry.meta, sum));
+        let records = request.locale.numbers.records(entry.meta, chart::total(&days));
+        let description = match self.is_partial {
+            true => text!("at least {records} created in {days} days", records = records, days = DAYS),
+            false => text!("{records} created in {days} days", records = records, days = DAYS),
+        };
         html! { span .spark title=(description) { (chart::bars_svg(&days, &description)) } }
     }
 }

@@ -4,6 +4,7 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 use super::{datetime, labels};
+use crate::language::{self, text};
 use crate::panel::display_name::{self, DisplayNames};
 use crate::panel::list::response::{FieldValue, Fields};
 use crate::panel::request::PanelRequest;
@@ -83,7 +84,7 @@ pub(crate) fn render_kind(
             html! { ul .inline { @for id in ids { li { (render_reference(request, referenced, id, display_names)) } } } }
         }
         Kind::PolymorphicType { .. } => match value.as_str().and_then(|name| request.state.catalog.by_type(name)) {
-            Some(referenced) => html! { (referenced.meta.label) },
+            Some(referenced) => html! { (labels::record(referenced.meta)) },
             None => render_plain(request, kind, value, placement),
         },
         Kind::String { .. } if field.rules.contains(&Rule::Email) => match value.as_str() {
@@ -171,7 +172,7 @@ fn render_text(request: &PanelRequest<'_>, kind: Kind, text: &str, placement: Pl
         Kind::Enum { .. } => html! { span .tag { (labels::from_name(text)) } },
         Kind::Timestamp { .. } => match datetime::format_timestamp(request.locale.zone, text) {
             Some(shown) => {
-                html! { time datetime=(text) title={ (text) " (shown in " (request.locale.zone.name()) ")" } { (shown) } }
+                html! { time datetime=(text) title={ (text) " " (text!("(shown in {place})", place = request.locale.zone.name())) } { (shown) } }
             }
             None => html! { (text) },
         },
@@ -195,12 +196,12 @@ fn render_text(request: &PanelRequest<'_>, kind: Kind, text: &str, placement: Pl
 fn render_json(request: &PanelRequest<'_>, kind: Kind, value: &Value, placement: Placement) -> Markup {
     match (kind, value) {
         (_, Value::Null) => render_empty(),
-        (_, Value::Bool(true)) => html! { span .yes { "Yes" } },
-        (_, Value::Bool(false)) => html! { span .no { "No" } },
+        (_, Value::Bool(true)) => html! { span .yes { (text!("Yes")) } },
+        (_, Value::Bool(false)) => html! { span .no { (text!("No")) } },
         (Kind::Code { values }, Value::Number(code)) => {
             let label = values.iter().find(|(known, _)| Some(i64::from(*known)) == code.as_i64());
             match label {
-                Some((_, label)) => html! { span .tag { (label) } },
+                Some((_, label)) => html! { span .tag { (language::label(label)) } },
                 None => html! { (code) },
             }
         }
@@ -229,13 +230,13 @@ pub(crate) fn render_reference(
     match display_names.get(referenced.meta.name, id) {
         Some(name) => html! { a href={ "/" (referenced.meta.path) "/" (id) } { (name) } },
         None if display_name::is_listable(request, referenced) => {
-            html! { a href={ "/" (referenced.meta.path) "/" (id) } { (referenced.meta.label) " " (id) } }
+            html! { a href={ "/" (referenced.meta.path) "/" (id) } { (labels::record(referenced.meta)) " " (id) } }
         }
-        None => html! { (referenced.meta.label) " " (id) },
+        None => html! { (labels::record(referenced.meta)) " " (id) },
     }
 }
 
 /// The placeholder of an empty value.
 pub(crate) fn render_empty() -> Markup {
-    html! { span .faint aria-label="none" { "–" } }
+    html! { span .faint aria-label=(text!("none")) { "–" } }
 }
