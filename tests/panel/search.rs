@@ -142,7 +142,7 @@ async fn records_are_found_and_opened_by_keyboard(server: Server) {
     browser.until("!document.querySelector('dialog[open]') && document.activeElement.id === 'search'");
     open(&mut browser);
     browser.type_text("v-1");
-    browser.until("document.querySelector('[aria-label=Records] small')?.textContent.includes('sku: V-1')");
+    browser.until("document.querySelector('[aria-label=Records] small')?.textContent.includes('Products: V-1')");
     browser.run("window.leaving = true; 1");
     browser.key("Enter", 0);
     browser.until("!window.leaving && document.readyState === 'complete'");
