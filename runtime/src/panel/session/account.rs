@@ -10,6 +10,7 @@ use super::cookie;
 use super::flash::Flash;
 use super::sign_in::{Destination, admit_attempt, forget_attempts};
 use super::{account_page, forgotten_password, own_sessions, passkeys, second_factor, sign_in_code};
+use crate::language::{html_text, message, text};
 use crate::panel::request::{PanelRequest, RawRequest, form_value, read_form};
 use crate::panel::{brand, layout, redirect, url};
 use crate::server::Response;
@@ -59,7 +60,7 @@ pub(crate) async fn handle(http_request: &mut Request, request: &PanelRequest<'_
 
 async fn change_password(request: &PanelRequest<'_>, current: &str, new: &str) -> Result<Response> {
     let (state, user) = (request.state, &request.user);
-    let incorrect = Some(("old", "is incorrect".into()));
+    let incorrect = Some(("old", text!("is incorrect")));
     let current = password::find(state, &user.email, current).await?;
     let Some(current) = current.filter(|current| Some(current.user_id) == user.principal.user_id) else {
         return password_page(request, incorrect).await;
@@ -71,7 +72,9 @@ async fn change_password(request: &PanelRequest<'_>, current: &str, new: &str) -
         }
         // Another request changed the password or deactivated the user meanwhile.
         Ok(None) => password_page(request, incorrect).await,
-        Err(Error::Invalid(errors)) => password_page(request, Some(("password", errors.messages("password")))).await,
+        Err(Error::Invalid(errors)) => {
+            password_page(request, Some(("password", message(&errors.messages("password"))))).await
+        }
         Err(error) => Err(error),
     }
 }
@@ -80,22 +83,23 @@ async fn change_password(request: &PanelRequest<'_>, current: &str, new: &str) -
 async fn password_page(request: &PanelRequest<'_>, problem: Option<(&str, String)>) -> Result<Response> {
     let user: &SignedIn = &request.user;
     let others_end = own_sessions::others_end(request).await?;
-    let message =
+    let problem_of =
         |field: &str| problem.as_ref().filter(|(known, _)| *known == field).map(|(_, message)| message.as_str());
+    let title = text!("Change your password");
     let content = html! {
-        (layout::header(&[], &html! { "Change your password" }, &html! {}))
+        (layout::header(&[], &html! { (title) }, &html! {}))
         form .record method="post" action="/panel/password" {
             (layout::csrf_input(request))
-            div .field .invalid[message("old").is_some()] { label for="old" { "Current password" }
+            div .field .invalid[problem_of("old").is_some()] { label for="old" { (text!("Current password")) }
                 input #old type="password" name="old" required autocomplete="current-password";
-                @if let Some(message) = message("old") { p .error { "Current password " (message) } } }
-            (new_password_field(&user.email, message("password")))
+                @if let Some(problem) = problem_of("old") { p .error { (text!("Current password")) " " (problem) } } }
+            (new_password_field(&user.email, problem_of("password")))
             p .help { (others_end) }
-            div .buttons { button .primary { "Change password" } a .button href="/" { "Cancel" } }
+            div .buttons { button .primary { (text!("Change password")) } a .button href="/" { (text!("Cancel")) } }
         }
     };
     let status = if problem.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
-    Ok(layout::page_with_status(request, status, "Change your password", &content))
+    Ok(layout::page_with_status(request, status, &title, &content))
 }
 
 /// The page of an invitation link, or of a link for a new password.
@@ -110,16 +114,20 @@ pub(crate) async fn invitation_page(
     };
     let content = html! {
         (brand::mark(state))
-        h1 { "Welcome, " (name) }
-        p { "Choose a " @if is_reset { "new " } "password for " strong { (email) } "." }
-        @if is_reset { p { "The new password signs out all your sessions." } }
+        h1 { (text!("Welcome, {name}", name = name)) }
+        @if is_reset {
+            p { (html_text!("Choose a new password for {email}.", email = html! { strong { (email) } })) }
+            p { (text!("The new password signs out all your sessions.")) }
+        } @else {
+            p { (html_text!("Choose a password for {email}.", email = html! { strong { (email) } })) }
+        }
         form method="post" action={ "/panel/invitation/" (secret) } {
             (new_password_field(&email, problem.as_deref()))
-            button .primary.wide { "Set password and sign in" }
+            button .primary.wide { (text!("Set password and sign in")) }
         }
     };
     let status = if problem.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
-    Ok(layout::signed_out_page(state, raw.theme, status, "Choose a password", &content))
+    Ok(layout::signed_out_page(state, raw.theme, status, &text!("Choose a password"), &content))
 }
 
 /// Sets the password of the link's user and signs the user in.
@@ -138,28 +146,34 @@ pub(crate) async fn accept_invitation(
         }
         Ok(Some(Accepted::NeedsCode(proof))) => sign_in_code::ask(&context, state, raw, &proof, &Destination::of(&[])),
         Ok(None) => Ok(expired_link_page(state, raw)),
-        Err(Error::Invalid(errors)) => invitation_page(state, raw, secret, Some(errors.messages("password"))).await,
+        Err(Error::Invalid(errors)) => {
+            invitation_page(state, raw, secret, Some(message(&errors.messages("password")))).await
+        }
         Err(error) => Err(error),
     }
 }
 
 fn expired_link_page(state: &ServerState, raw: &RawRequest) -> Response {
+    let title = text!("This link has expired");
     let content = html! {
         (brand::mark(state))
-        h1 { "This link has expired" }
-        p { "A link works once, and for a limited time. " @if forgotten_password::is_offered(state) { a href=(forgotten_password::PATH) { "Send a new one" } ", or ask an administrator." } @else { "Ask an administrator for a new one." } }
-        p { a .button href="/panel/sign-in" { "Sign in" } }
+        h1 { (title) }
+        p { (text!("A link works once, and for a limited time.")) " "
+            @if forgotten_password::is_offered(state) {
+                (html_text!("{send_a_new_one}, or ask an administrator.", send_a_new_one = html! { a href=(forgotten_password::PATH) { (text!("Send a new one")) } }))
+            } @else { (text!("Ask an administrator for a new one.")) } }
+        p { a .button href="/panel/sign-in" { (text!("Sign in")) } }
     };
-    layout::signed_out_page(state, raw.theme, StatusCode::GONE, "This link has expired", &content)
+    layout::signed_out_page(state, raw.theme, StatusCode::GONE, &title, &content)
 }
 
 fn new_password_field(email: &str, problem: Option<&str>) -> Markup {
     let min_chars = password::LENGTH.start();
     html! {
         input type="text" name="username" value=(email) autocomplete="username" hidden;
-        div .field .invalid[problem.is_some()] { label for="password" { "New password" }
+        div .field .invalid[problem.is_some()] { label for="password" { (text!("New password")) }
             input #password type="password" name="password" required minlength=(min_chars) autocomplete="new-password" aria-describedby="password-help" aria-invalid=[problem.map(|_| "true")];
-            @if let Some(problem) = problem { p .error { "New password " (problem) } }
-            p .help #password-help { "At least " (min_chars) " characters. Several words are easy to remember and hard to guess." } }
+            @if let Some(problem) = problem { p .error { (text!("New password")) " " (problem) } }
+            p .help #password-help { (text!("At least {count} characters.", count = min_chars)) " " (text!("Several words are easy to remember and hard to guess.")) } }
     }
 }

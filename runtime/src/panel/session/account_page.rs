@@ -5,6 +5,7 @@ use salvo::http::StatusCode;
 
 use super::flash::Flash;
 use super::{own_sessions, own_tokens, passkeys, preferences, second_factor};
+use crate::language::{message, text};
 use crate::panel::confirmation::Question;
 use crate::panel::format::datetime::format_timestamp;
 use crate::panel::format::size::format_size;
@@ -19,7 +20,14 @@ use charter_platform::auth::user;
 /// Path of the page.
 pub(super) const PATH: &str = "/panel/account";
 
-const TITLE: &str = "Your account";
+fn title() -> String {
+    text!("Your account")
+}
+
+/// The links above the pages that belong to this one.
+pub(super) fn trail() -> Vec<(String, String)> {
+    vec![(PATH.into(), title())]
+}
 
 /// Handles the paths below [`PATH`]. The CSRF token of a form is already checked.
 pub(super) async fn handle(request: &PanelRequest<'_>, post: bool, rest: &[&str], form: &[Pair]) -> Result<Response> {
@@ -37,7 +45,7 @@ async fn rename(request: &PanelRequest<'_>, name: &str) -> Result<Response> {
     let Some(user_id) = request.user.principal.user_id else { return Err(Error::NotFound) };
     match user::rename(&request.context(), user_id, name).await {
         Ok(()) => Ok(Flash::Saved.redirect(PATH)),
-        Err(Error::Invalid(errors)) => page(request, Some((name, errors.messages("name"))), None).await,
+        Err(Error::Invalid(errors)) => page(request, Some((name, message(&errors.messages("name")))), None).await,
         Err(error) => Err(error),
     }
 }
@@ -61,14 +69,14 @@ async fn page(
     let (factor, passkeys) = (second_factor::render(request).await?, passkeys::render(request).await?);
     let storage = storage_card(request).await?;
     let content = html! {
-        (layout::header(&[], &html! { (TITLE) }, &html! {}))
+        (layout::header(&[], &html! { (title()) }, &html! {}))
         div .stack {
             (profile(request, refused.as_ref()))
             (preferences::render(request, refused_zone.as_ref()))
             section .card {
-                h2 { "Password" }
-                p { "A new password signs out your other sessions." }
-                div .buttons { a .button href="/panel/password" { "Change password" } }
+                h2 { (text!("Password")) }
+                p { (text!("A new password signs out your other sessions.")) }
+                div .buttons { a .button href="/panel/password" { (text!("Change password")) } }
             }
             (factor)
             (passkeys)
@@ -79,7 +87,7 @@ async fn page(
     };
     let status =
         if refused.is_some() || refused_zone.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
-    Ok(layout::page_with_status(request, status, TITLE, &content))
+    Ok(layout::page_with_status(request, status, &title(), &content))
 }
 
 /// The card of the files that the user has uploaded, if there is a limit.
@@ -88,8 +96,8 @@ async fn storage_card(request: &PanelRequest<'_>) -> Result<Markup> {
     let Some(StorageUse { used, limit }) = storage_use(request.state, user_id).await? else { return Ok(html! {}) };
     Ok(html! {
         section .card {
-            h2 { "Files" }
-            p { "The files that you uploaded use " (format_size(used)) " of at most " (format_size(limit)) "." }
+            h2 { (text!("Files")) }
+            p { (text!("The files that you uploaded use {used} of at most {limit}.", used = format_size(used), limit = format_size(limit))) }
         }
     })
 }
@@ -100,22 +108,21 @@ fn profile(request: &PanelRequest<'_>, refused: Option<&(&str, String)>) -> Mark
     html! {
         form .record method="post" action=(PATH) {
             (layout::csrf_input(request))
-            div .field .invalid[refused.is_some()] { label for="name" { "Name" }
+            div .field .invalid[refused.is_some()] { label for="name" { (text!("Name")) }
                 input #name type="text" name="name" value=(name) required maxlength="255" autocomplete="name" aria-invalid=[refused.map(|_| "true")];
-                @if let Some((_, problem)) = refused { p .error { "Name " (problem) } } }
-            div .field { label for="address" { "Email" }
+                @if let Some((_, problem)) = refused { p .error { (text!("Name")) " " (problem) } } }
+            div .field { label for="address" { (text!("Email")) }
                 input #address type="email" value=(user.email) readonly aria-describedby="address-help";
-                p .help #address-help { "Only an administrator can change it." } }
-            div .buttons { button .primary { "Save" } }
+                p .help #address-help { (text!("Only an administrator can change it.")) } }
+            div .buttons { button .primary { (text!("Save")) } }
         }
     }
 }
 
 /// A page that asks before access is ended.
 pub(super) fn question(request: &PanelRequest<'_>, title: &str, button: &str, consequences: &Markup) -> Response {
-    let trail = vec![(PATH.into(), TITLE.into())];
     let (content, inputs) = (consequences, &html! {});
-    Question { trail, title, content, inputs, button: Some(button), cancel: PATH }.page(request)
+    Question { trail: trail(), title, content, inputs, button: Some(button), cancel: PATH }.page(request)
 }
 
 /// A time in the user's time zone.

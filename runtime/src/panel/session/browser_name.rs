@@ -1,5 +1,7 @@
 //! Name of a browser in plain words, from its `User-Agent` header, which is a claim of the client.
 
+use crate::language::text;
+
 /// Browser families by the text that identifies them, the specific ones first: most browsers also claim to be Chrome
 /// or Safari.
 const BROWSERS: [(&str, &str); 8] = [
@@ -30,10 +32,10 @@ pub(super) fn describe(user_agent: Option<&str>) -> String {
     let find =
         |known: &[(&str, &'static str)]| known.iter().find(|(part, _)| text.contains(part)).map(|(_, name)| *name);
     match (find(&BROWSERS), find(&SYSTEMS)) {
-        (Some(browser), Some(system)) => format!("{browser} on {system}"),
+        (Some(browser), Some(system)) => text!("{browser} on {system}", browser = browser, system = system),
         (Some(name), None) => name.to_string(),
-        (None, Some(system)) => format!("Unknown browser on {system}"),
-        (None, None) => "Unknown browser".to_string(),
+        (None, Some(system)) => text!("Unknown browser on {system}", system = system),
+        (None, None) => text!("Unknown browser"),
     }
 }
 

@@ -3,6 +3,7 @@
 use salvo::http::header::HeaderMap;
 
 use super::cookie;
+use crate::language::text;
 use crate::panel::redirect;
 use crate::server::Response;
 
@@ -20,20 +21,16 @@ pub(crate) enum Flash {
     Stale,
 }
 
-/// Each message with its code in the cookie and its text.
-const ALL: [(Flash, &str, &str); 8] = [
-    (Flash::Created, "created", "Created"),
-    (Flash::Saved, "saved", "Saved"),
-    (Flash::Merged, "merged", "Saved. The changes that somebody else made meanwhile were kept."),
-    (Flash::Deleted, "deleted", "Deleted"),
-    (Flash::Restored, "restored", "Restored"),
-    (Flash::Undone, "undone", "Undone"),
-    (Flash::Done, "done", "Done"),
-    (
-        Flash::Stale,
-        "stale",
-        "Nothing was done, because you signed in again after this page was loaded. Press the button again.",
-    ),
+/// Each message with its code in the cookie.
+const ALL: [(Flash, &str); 8] = [
+    (Flash::Created, "created"),
+    (Flash::Saved, "saved"),
+    (Flash::Merged, "merged"),
+    (Flash::Deleted, "deleted"),
+    (Flash::Restored, "restored"),
+    (Flash::Undone, "undone"),
+    (Flash::Done, "done"),
+    (Flash::Stale, "stale"),
 ];
 
 /// Between the code and a sealed offer, which is hexadecimal.
@@ -45,16 +42,27 @@ impl Flash {
         let value = cookie::read_flash(headers)?;
         let (code, offer) =
             value.split_once(OFFER_SEPARATOR).map_or((value.as_str(), None), |(code, offer)| (code, Some(offer)));
-        let (flash, ..) = ALL.iter().find(|(_, known, _)| *known == code)?;
+        let (flash, _) = ALL.iter().find(|(_, known)| *known == code)?;
         Some((*flash, offer.map(String::from)))
     }
 
-    fn row(self) -> &'static (Flash, &'static str, &'static str) {
-        ALL.iter().find(|(flash, ..)| *flash == self).unwrap_or(&ALL[0])
+    fn code(self) -> &'static str {
+        ALL.iter().find(|(flash, _)| *flash == self).unwrap_or(&ALL[0]).1
     }
 
-    pub(crate) fn text(self) -> &'static str {
-        self.row().2
+    pub(crate) fn text(self) -> String {
+        match self {
+            Flash::Created => text!("Created"),
+            Flash::Saved => text!("Saved"),
+            Flash::Merged => text!("Saved. The changes that somebody else made meanwhile were kept."),
+            Flash::Deleted => text!("Deleted"),
+            Flash::Restored => text!("Restored"),
+            Flash::Undone => text!("Undone"),
+            Flash::Done => text!("Done"),
+            Flash::Stale => text!(
+                "Nothing was done, because you signed in again after this page was loaded. Press the button again."
+            ),
+        }
     }
 
     /// Redirects to a page that shows the message.
@@ -64,12 +72,12 @@ impl Flash {
 
     /// Redirects to a page that shows the message, and a button with a sealed offer to undo the request.
     pub(crate) fn redirect_with_undo(self, path: &str, offer: &str) -> Response {
-        let value = format!("{}{OFFER_SEPARATOR}{offer}", self.row().1);
+        let value = format!("{}{OFFER_SEPARATOR}{offer}", self.code());
         redirect(path).with_text(cookie::SET_COOKIE, &cookie::set_flash(&value))
     }
 
     /// Adds the cookie to a redirect.
     pub(crate) fn add_to(self, answer: Response) -> Response {
-        answer.with_text(cookie::SET_COOKIE, &cookie::set_flash(self.row().1))
+        answer.with_text(cookie::SET_COOKIE, &cookie::set_flash(self.code()))
     }
 }

@@ -7,6 +7,7 @@ use salvo::Request;
 use salvo::http::StatusCode;
 
 use super::sign_in::{MAX_EMAIL_CHARS, MAX_SIGN_IN_FORM_BYTES, refuse};
+use crate::language::{message, text};
 use crate::panel::request::{RawRequest, form_value, read_form_limited};
 use crate::panel::{brand, layout};
 use crate::server::{Response, ServerState, client_address, client_ip, status_of};
@@ -19,27 +20,26 @@ use charter_platform::mail::Mailer;
 /// Path of the page.
 pub(super) const PATH: &str = "/panel/forgot-password";
 
-const TITLE: &str = "Forgot your password?";
-
 /// Returns true if the server can send mail.
 pub(super) fn is_offered(state: &ServerState) -> bool {
     state.extension::<Mailer>().is_ok_and(Mailer::is_on)
 }
 
 pub(super) fn page(state: &ServerState, raw: &RawRequest, status: StatusCode, problem: Option<&str>) -> Response {
+    let title = text!("Forgot your password?");
     let content = html! {
         (brand::mark(state))
-        h1 { (TITLE) }
-        p { "We send you a link with which you choose a new password." }
+        h1 { (title) }
+        p { (text!("We send you a link with which you choose a new password.")) }
         @if let Some(problem) = problem { div .problem role="alert" { p { (problem) } } }
         form method="post" action=(PATH) {
-            div .field { label for="email" { "Email" }
+            div .field { label for="email" { (text!("Email")) }
                 input #email type="email" name="email" required maxlength=(MAX_EMAIL_CHARS) autocomplete="username" autofocus; }
-            button .primary.wide { "Send the link" }
+            button .primary.wide { (text!("Send the link")) }
         }
-        p .faint { a href="/panel/sign-in" { "Back to sign-in" } }
+        p .faint { a href="/panel/sign-in" { (text!("Back to sign-in")) } }
     };
-    layout::signed_out_page(state, raw.theme, status, TITLE, &content)
+    layout::signed_out_page(state, raw.theme, status, &title, &content)
 }
 
 /// Requests a link. Each request counts for the client's address, and for its network at this account.
@@ -50,18 +50,19 @@ pub(super) async fn handle(state: &Arc<ServerState>, http_request: &mut Request,
     let is_plausible = email.chars().count() <= MAX_EMAIL_CHARS && !email.contains('\0');
     let email = if is_plausible { email.as_str() } else { "" };
     if let Err(error) = admit(state, http_request, email) {
-        return Ok(refuse(page(state, raw, status_of(&error), Some(&error.message(""))), &error));
+        return Ok(refuse(page(state, raw, status_of(&error), Some(&message(&error.message("")))), &error));
     }
     let stranger = Principal::default();
     password_reset::request(&raw.context(state, &stranger), email)?;
+    let title = text!("Check your mail");
     let content = html! {
         (brand::mark(state))
-        h1 { "Check your mail" }
-        p role="status" { "If an active account has this address, we have sent it a link. The link works once, within an hour." }
-        p { "No mail after a few minutes? Look in the folder for spam, or ask an administrator for a link. A further request within five minutes sends no second mail." }
-        p { a .button href="/panel/sign-in" { "Back to sign-in" } }
+        h1 { (title) }
+        p role="status" { (text!("If an active account has this address, we have sent it a link. The link works once, within an hour.")) }
+        p { (text!("No mail after a few minutes? Look in the folder for spam, or ask an administrator for a link. A further request within five minutes sends no second mail.")) }
+        p { a .button href="/panel/sign-in" { (text!("Back to sign-in")) } }
     };
-    Ok(layout::signed_out_page(state, raw.theme, StatusCode::OK, "Check your mail", &content))
+    Ok(layout::signed_out_page(state, raw.theme, StatusCode::OK, &title, &content))
 }
 
 /// No network is a known one here, because the wait would show which accounts exist.

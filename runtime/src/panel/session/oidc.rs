@@ -9,6 +9,7 @@ use salvo::http::StatusCode;
 use super::cookie::{SET_COOKIE, read_pending, set_pending};
 use super::sign_in::{Destination, SignInForm, enter, redirect_target, refuse, sign_in_page};
 use super::sign_in_code;
+use crate::language::{message, text};
 use crate::panel::request::RawRequest;
 use crate::panel::{Panel, redirect, url};
 use crate::server::{Response, ServerState, client_ip, status_of};
@@ -30,9 +31,9 @@ pub(super) fn link(state: &ServerState, destination: &Destination) -> Markup {
     let has_draft = destination.draft.is_some();
     let to = if has_draft { "/" } else { destination.to.as_str() };
     html! {
-        p .or { "or" }
-        a .button.wide href={ (PATH) "?to=" (url::encode(to)) } target=[has_draft.then_some("_blank")] { "Sign in with " (name) }
-        @if has_draft { p .faint { "It opens in a new tab. Then go back in this tab and save again." } }
+        p .or { (text!("or")) }
+        a .button.wide href={ (PATH) "?to=" (url::encode(to)) } target=[has_draft.then_some("_blank")] { (text!("Sign in with {provider}", provider = name)) }
+        @if has_draft { p .faint { (text!("It opens in a new tab. Then go back in this tab and save again.")) } }
     }
 }
 
@@ -46,7 +47,7 @@ pub(super) async fn handle(
 ) -> Result<Response> {
     let Some(provider) = &state.oidc else { return Err(Error::NotFound) };
     if let Err(error) = state.sign_ins.addresses.admit(client_ip(http_request, &state.config.trusted_proxies)) {
-        let form = SignInForm::refused(state, Destination::of(&[]), error.message(""));
+        let form = SignInForm::refused(state, Destination::of(&[]), message(&error.message("")));
         return Ok(refuse(sign_in_page(state, raw, status_of(&error), &form), &error));
     }
     match rest {
@@ -84,18 +85,20 @@ async fn finish(
         }
         Finished::Expired => (
             StatusCode::UNPROCESSABLE_ENTITY,
-            "The sign-in took too long, or was begun in another browser. Sign in again.".into(),
+            text!("The sign-in took too long, or was begun in another browser. Sign in again."),
         ),
-        Finished::Denied => (StatusCode::UNPROCESSABLE_ENTITY, format!("{name} did not sign you in.")),
+        Finished::Denied => {
+            (StatusCode::UNPROCESSABLE_ENTITY, text!("{provider} did not sign you in.", provider = name))
+        }
         Finished::Failed => (StatusCode::BAD_GATEWAY, unreachable(provider)),
     };
     Ok(refused(state, raw, status, problem))
 }
 
 fn unreachable(provider: &Provider) -> String {
-    format!(
-        "{} cannot be reached, or its answer is invalid. Try again, or sign in with your password.",
-        provider.config.name
+    text!(
+        "{provider} cannot be reached, or its answer is invalid. Try again, or sign in with your password.",
+        provider = provider.config.name
     )
 }
 
@@ -135,19 +138,25 @@ async fn sign_in(
             match session::begin(&context, &proof, raw.user_agent.as_deref()).await? {
                 Begun::Session(secret) => return enter(panel, state, raw, &secret, destination).await,
                 Begun::NeedsCode => return sign_in_code::ask(&context, state, raw, &proof, destination),
-                Begun::Refused => "Your account is deactivated.".into(),
+                Begun::Refused => text!("Your account is deactivated."),
             }
         }
-        Ok(Account::Deactivated) => "Your account is deactivated.".into(),
+        Ok(Account::Deactivated) => text!("Your account is deactivated."),
         Ok(Account::Unknown) => {
             let email = identity.email.as_deref().unwrap_or_default();
-            format!("There is no account for {email}. Ask an administrator to create one with this address.")
+            text!(
+                "There is no account for {email}. Ask an administrator to create one with this address.",
+                email = email
+            )
         }
-        Ok(Account::NoAddress) => format!("{name} does not confirm an email address of yours."),
-        Ok(Account::LinkedToAnother) => format!(
-            "Another person at {name} signs in with your email address here. Ask an administrator to unlink the account."
+        Ok(Account::NoAddress) => text!("{provider} does not confirm an email address of yours.", provider = name),
+        Ok(Account::LinkedToAnother) => text!(
+            "Another person at {provider} signs in with your email address here. Ask an administrator to unlink the account.",
+            provider = name
         ),
-        Err(Error::Invalid(errors)) => format!("No account could be created for you: {}.", errors.to_text()),
+        Err(Error::Invalid(errors)) => {
+            text!("No account could be created for you: {reason}.", reason = message(&errors.to_text()))
+        }
         Err(error) => return Err(error),
     };
     record_failed_sign_in(&context, identity.email.as_deref().unwrap_or(&identity.subject)).await?;

@@ -6,6 +6,7 @@ use maud::{Markup, html};
 use super::account_page::{self, PATH, question};
 use super::browser_name;
 use super::flash::Flash;
+use crate::language::{html_text, text};
 use crate::panel::request::PanelRequest;
 use crate::server::Response;
 use charter_core::error::{Error, Result};
@@ -29,16 +30,33 @@ pub(super) async fn handle(request: &PanelRequest<'_>, post: bool, rest: &[&str]
     if ending.is_empty() && ended != Ended::Others {
         return Err(Error::NotFound);
     }
-    let count = |count: usize| if count == 1 { "1 session".into() } else { format!("{count} sessions") };
-    let stays = sessions.len() - ending.len();
-    let title = format!("End {}?", count(ending.len()));
-    let consequences = html! {
-        p { strong { (count(ending.len())) " will end" } ", and " (count(stays)) @if stays == 1 { " stays" } @else { " stay" } ", including this one. \
-            The browsers of ended sessions have to sign in again." }
-        ul { @for session in ending { li { (browser_name::describe(session.user_agent.as_deref())) ", " (session.address.as_deref().unwrap_or("unknown address"))
-            ", last used " (time(request, session.last_used_at)) } } }
+    let (count, stays) = (ending.len(), sessions.len() - ending.len());
+    let (title, button, will_end) = match count {
+        1 => (text!("End 1 session?"), text!("End 1 session"), text!("1 session will end")),
+        _ => (
+            text!("End {count} sessions?", count = count),
+            text!("End {count} sessions", count = count),
+            text!("{count} sessions will end", count = count),
+        ),
     };
-    Ok(question(request, &title, &title.replace('?', ""), &consequences))
+    let stay = match stays {
+        1 => text!("1 session stays"),
+        _ => text!("{count} sessions stay", count = stays),
+    };
+    let described = |session: &OwnSession| {
+        html_text!(
+            "{browser}, {address}, last used {time}",
+            browser = browser_name::describe(session.user_agent.as_deref()),
+            address = session.address.clone().unwrap_or_else(|| text!("unknown address")),
+            time = time(request, session.last_used_at)
+        )
+    };
+    let consequences = html! {
+        p { (html_text!("{sessions_will_end}, and {sessions_stay}, including this one.", sessions_will_end = html! { strong { (will_end) } }, sessions_stay = stay))
+            " " (text!("The browsers of ended sessions have to sign in again.")) }
+        ul { @for session in ending { li { (described(session)) } } }
+    };
+    Ok(question(request, &title, &button, &consequences))
 }
 
 /// The card of the sessions.
@@ -46,17 +64,17 @@ pub(super) async fn render(request: &PanelRequest<'_>) -> Result<Markup> {
     let sessions = own_sessions::list(request.state, &request.user).await?;
     Ok(html! {
         section .card {
-            div .card-head { h2 { "Sessions " span .count { (sessions.len()) } }
-                @if sessions.len() > 1 { a .button.small href={ (PATH) "/sessions/end-others" } { "End all others…" } } }
-            div .scroll tabindex="0" role="region" aria-label="Sessions" { table {
-                thead { tr { th scope="col" { "Browser" } th scope="col" { "Signed in from" } th scope="col" { "Signed in" } th scope="col" { "Last used" } th scope="col" { span .hidden { "Actions" } } } }
+            div .card-head { h2 { (text!("Sessions")) " " span .count { (sessions.len()) } }
+                @if sessions.len() > 1 { a .button.small href={ (PATH) "/sessions/end-others" } { (text!("End all others…")) } } }
+            div .scroll tabindex="0" role="region" aria-label=(text!("Sessions")) { table {
+                thead { tr { th scope="col" { (text!("Browser")) } th scope="col" { (text!("Signed in from")) } th scope="col" { (text!("Signed in")) } th scope="col" { (text!("Last used")) } th scope="col" { span .hidden { (text!("Actions")) } } } }
                 tbody { @for session in &sessions { tr {
                     td { (browser_name::describe(session.user_agent.as_deref())) }
-                    td { (session.address.as_deref().unwrap_or("Unknown address")) }
+                    td { (session.address.clone().unwrap_or_else(|| text!("Unknown address"))) }
                     td { (time(request, session.created_at)) }
                     td { (time(request, session.last_used_at)) }
-                    td { @if session.is_current { span .tag.good { "This session" } } @else {
-                        a href={ (PATH) "/sessions/" (session.id) "/end" } aria-label={ "End the session of " (browser_name::describe(session.user_agent.as_deref())) } { "End…" } } }
+                    td { @if session.is_current { span .tag.good { (text!("This session")) } } @else {
+                        a href={ (PATH) "/sessions/" (session.id) "/end" } aria-label=(text!("End the session of {browser}", browser = browser_name::describe(session.user_agent.as_deref()))) { (text!("End…")) } } }
                 } } }
             } }
         }
@@ -67,9 +85,9 @@ pub(super) async fn render(request: &PanelRequest<'_>) -> Result<Markup> {
 pub(super) async fn others_end(request: &PanelRequest<'_>) -> Result<String> {
     let others = own_sessions::list(request.state, &request.user).await?.iter().filter(|one| !one.is_current).count();
     Ok(match others {
-        0 => "You have no other sessions.".into(),
-        1 => "Your other session ends.".into(),
-        others => format!("Your {others} other sessions end."),
+        0 => text!("You have no other sessions."),
+        1 => text!("Your other session ends."),
+        others => text!("Your {count} other sessions end.", count = others),
     })
 }
 

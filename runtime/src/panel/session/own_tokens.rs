@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::account_page::{PATH, question, time};
 use super::flash::Flash;
+use crate::language::{html_text, text};
 use crate::panel::request::PanelRequest;
 use crate::panel::{confirmation, layout};
 use crate::server::Response;
@@ -43,11 +44,11 @@ pub(super) async fn handle(request: &PanelRequest<'_>, post: bool, rest: &[&str]
     let name = token["name"].as_str().unwrap_or_default();
     let others = consequences(&request.context(), entry, DELETE, &[id]).await?;
     let consequences = html! {
-        p { strong { "1 token will be revoked" } ": " (name) ", last used: " (last_use(request, &token)) ". \
-            The server rejects its clients from then on. This cannot be undone." }
+        p { (html_text!("{token_will_be_revoked}: {name}, last used: {time}.", token_will_be_revoked = html! { strong { (text!("1 token will be revoked")) } }, name = name, time = last_use(request, &token)))
+            " " (text!("The server rejects its clients from then on. This cannot be undone.")) }
         (confirmation::render(request, (entry, Some(id)), &others))
     };
-    Ok(question(request, &format!("Revoke {name}?"), "Revoke 1 token", &consequences))
+    Ok(question(request, &text!("Revoke {name}?", name = name), &text!("Revoke 1 token"), &consequences))
 }
 
 /// The card of the tokens, for users who may read tokens.
@@ -64,19 +65,19 @@ pub(super) async fn render(request: &PanelRequest<'_>) -> Result<Markup> {
     let may_revoke = request.may(entry, Operation::Delete);
     Ok(html! {
         section .card {
-            div .card-head { h2 { "Tokens " span .count { (request.locale.numbers.count(total)) } }
-                @if request.may(entry, Operation::Create) { a .button.small href={ "/" (path) "/new" } { "New token" } } }
-            @if tokens.is_empty() { p .faint { "You have no tokens." } } @else {
-                div .scroll tabindex="0" role="region" aria-label="Tokens" { table {
-                    thead { tr { th scope="col" { "Name" } th scope="col" { "Last used" } th scope="col" { "Expires" } th scope="col" { span .hidden { "Actions" } } } }
+            div .card-head { h2 { (text!("Tokens")) " " span .count { (request.locale.numbers.count(total)) } }
+                @if request.may(entry, Operation::Create) { a .button.small href={ "/" (path) "/new" } { (text!("New token")) } } }
+            @if tokens.is_empty() { p .faint { (text!("You have no tokens.")) } } @else {
+                div .scroll tabindex="0" role="region" aria-label=(text!("Tokens")) { table {
+                    thead { tr { th scope="col" { (text!("Name")) } th scope="col" { (text!("Last used")) } th scope="col" { (text!("Expires")) } th scope="col" { span .hidden { (text!("Actions")) } } } }
                     tbody { @for token in &tokens { @let name = token["name"].as_str().unwrap_or_default(); tr {
                         td { a href={ "/" (path) "/" (token["id"].as_i64().unwrap_or_default()) } { (name) } }
                         td { (last_use(request, token)) }
-                        td { @match token["expires_at"].as_str() { Some(at) => (time(request, at)), None => "never" } }
-                        td { @if may_revoke { a href={ (PATH) "/tokens/" (token["id"].as_i64().unwrap_or_default()) "/revoke" } aria-label={ "Revoke " (name) } { "Revoke…" } } }
+                        td { @match token["expires_at"].as_str() { Some(at) => (time(request, at)), None => (text!("never")) } }
+                        td { @if may_revoke { a href={ (PATH) "/tokens/" (token["id"].as_i64().unwrap_or_default()) "/revoke" } aria-label=(text!("Revoke {name}", name = name)) { (text!("Revoke…")) } } }
                     } } }
                 } }
-                @if total > MAX_TOKENS { p { a href={ "/" (path) "?" (list) } { "All " (request.locale.numbers.count(total)) } } }
+                @if total > MAX_TOKENS { p { a href={ "/" (path) "?" (list) } { (text!("All {count}", count = request.locale.numbers.count(total))) } } }
             }
         }
     })
@@ -85,6 +86,6 @@ pub(super) async fn render(request: &PanelRequest<'_>) -> Result<Markup> {
 fn last_use(request: &PanelRequest<'_>, token: &Value) -> Markup {
     match token["last_used_at"].as_str() {
         Some(at) => time(request, at),
-        None => html! { "never" },
+        None => html! { (text!("never")) },
     }
 }

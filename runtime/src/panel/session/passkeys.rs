@@ -7,11 +7,12 @@ use salvo::Request;
 use salvo::http::StatusCode;
 use serde_json::{Value, json};
 
-use super::account_page::{PATH as ACCOUNT, question, time};
+use super::account_page::{PATH as ACCOUNT, question, time, trail};
 use super::browser_name;
 use super::flash::Flash;
-use super::second_factor::{Problem, WRONG_PASSWORD, field, verify_password};
+use super::second_factor::{Problem, field, verify_password};
 use super::sign_in::{Destination, MAX_SIGN_IN_FORM_BYTES, SignInForm, enter, forget_attempts, refuse, sign_in_page};
+use crate::language::{html_text, message, text};
 use crate::panel::request::{PanelRequest, RawRequest, form_value, read_form_limited};
 use crate::panel::{Panel, layout};
 use crate::server::{Response, ServerState, client_ip, status_of};
@@ -22,7 +23,6 @@ use charter_platform::auth::passkey::{self, MAX_NAME_CHARS};
 use charter_platform::auth::record_failed_sign_in;
 
 const PATH: &str = "/panel/account/passkeys";
-const CREATE: &str = "Create a passkey";
 
 /// Handles the paths below [`PATH`]. The CSRF token of a form is already checked.
 pub(super) async fn handle(
@@ -52,18 +52,18 @@ pub(super) async fn render(request: &PanelRequest<'_>) -> Result<Markup> {
     let passkeys = passkey::list(request.state, &request.user).await?;
     Ok(html! {
         section .card {
-            div .card-head { h2 { "Passkeys " span .count { (passkeys.len()) } }
-                a .button.small href={ (PATH) "/new" } { "Create a passkey…" } }
+            div .card-head { h2 { (text!("Passkeys")) " " span .count { (passkeys.len()) } }
+                a .button.small href={ (PATH) "/new" } { (text!("Create a passkey…")) } }
             @if passkeys.is_empty() {
-                p { "A passkey signs you in with your fingerprint, face or screen lock, without a password and without a code." }
+                p { (text!("A passkey signs you in with your fingerprint, face or screen lock, without a password and without a code.")) }
             } @else {
-                div .scroll tabindex="0" role="region" aria-label="Passkeys" { table {
-                    thead { tr { th scope="col" { "Name" } th scope="col" { "Created" } th scope="col" { "Last used" } th scope="col" { span .hidden { "Actions" } } } }
+                div .scroll tabindex="0" role="region" aria-label=(text!("Passkeys")) { table {
+                    thead { tr { th scope="col" { (text!("Name")) } th scope="col" { (text!("Created")) } th scope="col" { (text!("Last used")) } th scope="col" { span .hidden { (text!("Actions")) } } } }
                     tbody { @for passkey in &passkeys { tr {
                         td { (passkey.name) }
                         td { (time(request, &passkey.created_at.to_rfc3339())) }
-                        td { @match passkey.last_used_at { Some(at) => (time(request, &at.to_rfc3339())), None => "never" } }
-                        td { a href={ (PATH) "/" (passkey.id) "/remove" } aria-label={ "Remove " (passkey.name) } { "Remove…" } }
+                        td { @match passkey.last_used_at { Some(at) => (time(request, &at.to_rfc3339())), None => (text!("never")) } }
+                        td { a href={ (PATH) "/" (passkey.id) "/remove" } aria-label=(text!("Remove {name}", name = passkey.name)) { (text!("Remove…")) } }
                     } } }
                 } }
             }
@@ -71,50 +71,48 @@ pub(super) async fn render(request: &PanelRequest<'_>) -> Result<Markup> {
     })
 }
 
-fn trail() -> [(String, String); 1] {
-    [(ACCOUNT.into(), "Your account".into())]
-}
-
 /// The first page: name and password.
 fn password_page(request: &PanelRequest<'_>, form: &[Pair], problem: Option<Problem>) -> Response {
     let suggested = browser_name::describe(request.raw.user_agent.as_deref());
     let name = form_value(form, "name").unwrap_or(&suggested);
+    let title = text!("Create a passkey");
     let content = html! {
-        (layout::header(&trail(), &html! { (CREATE) }, &html! {}))
+        (layout::header(&trail(), &html! { (title) }, &html! {}))
         form .record method="post" action={ (PATH) "/new" } {
             (layout::csrf_input(request))
-            div .field { label for="name" { "Name" }
+            div .field { label for="name" { (text!("Name")) }
                 input #name type="text" name="name" value=(name) required maxlength=(MAX_NAME_CHARS) aria-describedby="name-help";
-                p .help #name-help { "By which you recognize the device or the password manager." } }
-            (field("password", "Password", "password", "current-password", problem))
-            div .buttons { button .primary { "Continue" } a .button href=(ACCOUNT) { "Cancel" } }
+                p .help #name-help { (text!("By which you recognize the device or the password manager.")) } }
+            (field("password", &text!("Password"), "password", "current-password", problem))
+            div .buttons { button .primary { (text!("Continue")) } a .button href=(ACCOUNT) { (text!("Cancel")) } }
         }
     };
     let status = if problem.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
-    layout::page_with_status(request, status, CREATE, &content)
+    layout::page_with_status(request, status, &title, &content)
 }
 
 /// The second page: its button asks the browser for the passkey.
 async fn begin(http_request: &Request, request: &PanelRequest<'_>, form: &[Pair]) -> Result<Response> {
     let password = form_value(form, "password").unwrap_or_default();
     if verify_password(http_request, request, password).await?.is_none() {
-        return Ok(password_page(request, form, Some(("password", WRONG_PASSWORD))));
+        return Ok(password_page(request, form, Some(Problem::WrongPassword)));
     }
     forget_attempts(request.state, http_request, &request.user.email);
     let ceremony = passkey::begin_creation(&request.context(), &request.user).await?;
+    let title = text!("Create a passkey");
     let content = html! {
-        (layout::header(&trail(), &html! { (CREATE) }, &html! {}))
+        (layout::header(&trail(), &html! { (title) }, &html! {}))
         form .record method="post" action=(PATH) data-passkey="create" data-options=(ceremony.options) {
             (layout::csrf_input(request))
             input type="hidden" name="ceremony" value=(ceremony.sealed);
             input type="hidden" name="credential";
             input type="hidden" name="name" value=(form_value(form, "name").unwrap_or_default());
-            p { "Your browser asks where to store the passkey, and for your fingerprint, face or screen lock." }
+            p { (text!("Your browser asks where to store the passkey, and for your fingerprint, face or screen lock.")) }
             p .error data-problem role="alert" hidden {}
-            div .buttons { button .primary { "Create passkey" } a .button href=(ACCOUNT) { "Cancel" } }
+            div .buttons { button .primary { (text!("Create passkey")) } a .button href=(ACCOUNT) { (text!("Cancel")) } }
         }
     };
-    Ok(layout::page(request, CREATE, &content))
+    Ok(layout::page(request, &title, &content))
 }
 
 async fn create(request: &PanelRequest<'_>, form: &[Pair]) -> Result<Response> {
@@ -122,9 +120,9 @@ async fn create(request: &PanelRequest<'_>, form: &[Pair]) -> Result<Response> {
     let (context, user) = (request.context(), &request.user);
     match passkey::create(&context, user, sent("ceremony"), sent("credential"), sent("name")).await? {
         true => Ok(Flash::Saved.redirect(ACCOUNT)),
-        false => Err(Error::Conflict(
-            "The passkey was not created: it took too long, or the browser's answer is invalid. Try again.".into(),
-        )),
+        false => Err(Error::Conflict(text!(
+            "The passkey was not created: it took too long, or the browser's answer is invalid. Try again."
+        ))),
     }
 }
 
@@ -136,9 +134,10 @@ async fn remove(request: &PanelRequest<'_>, post: bool, id: i64) -> Result<Respo
     let passkeys = passkey::list(request.state, &request.user).await?;
     let passkey = passkeys.into_iter().find(|passkey| passkey.id == id).ok_or(Error::NotFound)?;
     let consequences = html! {
-        p { strong { "This passkey no longer signs you in" } ": " (passkey.name) ". Your sessions stay. Delete it on the device, too." }
+        p { (html_text!("{passkey_no_longer_signs_you_in}: {name}.", passkey_no_longer_signs_you_in = html! { strong { (text!("This passkey no longer signs you in")) } }, name = passkey.name))
+            " " (text!("Your sessions stay. Delete it on the device, too.")) }
     };
-    Ok(question(request, &format!("Remove {}?", passkey.name), "Remove passkey", &consequences))
+    Ok(question(request, &text!("Remove {name}?", name = passkey.name), &text!("Remove passkey"), &consequences))
 }
 
 /// The button on the sign-in page. A script shows it if the browser has passkeys.
@@ -148,12 +147,12 @@ pub(super) fn sign_in_form(state: &ServerState, destination: &Destination) -> Ma
     }
     html! {
         form method="post" action="/panel/sign-in/passkey" data-passkey="get" data-options="/panel/sign-in/passkey/options" hidden {
-            p .or { "or" }
+            p .or { (text!("or")) }
             (destination.inputs())
             input type="hidden" name="ceremony";
             input type="hidden" name="credential";
             p .error data-problem role="alert" hidden {}
-            button .wide { "Sign in with a passkey" }
+            button .wide { (text!("Sign in with a passkey")) }
         }
     }
 }
@@ -184,7 +183,7 @@ pub(super) async fn sign_in(
     let form = read_form_limited(MAX_SIGN_IN_FORM_BYTES, http_request).await?;
     let (sent, destination) = (|name: &str| form_value(&form, name).unwrap_or_default(), Destination::of(&form));
     if let Err(error) = state.sign_ins.addresses.admit(client_ip(http_request, &state.config.trusted_proxies)) {
-        let form = SignInForm::refused(state, destination, error.message(""));
+        let form = SignInForm::refused(state, destination, message(&error.message("")));
         return Ok(refuse(sign_in_page(state, raw, status_of(&error), &form), &error));
     }
     let stranger = Principal::default();
@@ -195,8 +194,8 @@ pub(super) async fn sign_in(
         None => {
             record_failed_sign_in(&context, "").await?;
             let problem =
-                "This passkey is not known here, or the sign-in took too long. Try again, or use your password.";
-            let form = SignInForm::refused(state, destination, problem.into());
+                text!("This passkey is not known here, or the sign-in took too long. Try again, or use your password.");
+            let form = SignInForm::refused(state, destination, problem);
             Ok(sign_in_page(state, raw, StatusCode::UNPROCESSABLE_ENTITY, &form))
         }
     }

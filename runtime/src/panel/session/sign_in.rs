@@ -11,6 +11,7 @@ use salvo::http::StatusCode;
 use super::csrf::CsrfToken;
 use super::flash::Flash;
 use super::{account, cookie, forgotten_password, oidc, passkeys, sign_in_code};
+use crate::language::{html_text, message, text};
 use crate::panel::record::form_save;
 use crate::panel::request::{
     PanelRequest, RawRequest, form_value, path_segments, read_form_limited, require_same_site, return_path,
@@ -26,11 +27,6 @@ use charter_core::query::{Pair, decode};
 use charter_platform::auth::known_network::{self, network_of};
 use charter_platform::auth::session::{Begun, CookieSession};
 use charter_platform::auth::{Proof, password, record_failed_sign_in, session};
-
-const DRAFT_PRESERVED: &str = "You are signed out. Your input is preserved. Sign in to continue.";
-
-const DRAFT_TOO_LONG: &str = "You are signed out, and your input is too long to preserve. Sign in in another tab, then go \
-                              back in this tab and save again.";
 
 /// Limit of a form that is kept as a draft, in bytes. Anybody may send it.
 const MAX_DRAFT_BYTES: usize = 64 << 10;
@@ -106,13 +102,22 @@ pub(crate) async fn require_sign_in(
         Err(Error::PayloadTooLarge(_)) => None,
         Err(error) => return Err(error),
     };
-    let notice = if draft.is_some() { DRAFT_PRESERVED } else { DRAFT_TOO_LONG };
+    let notice = match draft {
+        Some(_) => draft_preserved(),
+        None => text!(
+            "You are signed out, and your input is too long to preserve. Sign in in another tab, then go back in this tab and save again."
+        ),
+    };
     let form = SignInForm {
         destination: Destination { to: raw.path.clone(), draft },
-        notice: is_record_form(state, &raw.path).then(|| notice.into()),
+        notice: is_record_form(state, &raw.path).then_some(notice),
         ..SignInForm::default()
     };
     Ok(sign_in_page(state, raw, StatusCode::UNAUTHORIZED, &form))
+}
+
+fn draft_preserved() -> String {
+    text!("You are signed out. Your input is preserved. Sign in to continue.")
 }
 
 /// Returns true if a POST to this path sends the form of a record, not just a button.
@@ -152,24 +157,24 @@ impl SignInForm {
 pub(super) fn sign_in_page(state: &ServerState, raw: &RawRequest, status: StatusCode, form: &SignInForm) -> Response {
     let content = html! {
         (brand::mark(state))
-        h1 { "Sign in to " (state.name_for_people()) }
+        h1 { (text!("Sign in to {application}", application = state.name_for_people())) }
         @if let Some(notice) = &form.notice { div .notice role="status" { p { (notice) } } }
         @if let Some(problem) = &form.problem { div .problem role="alert" { p { (problem) } } }
         form method="post" action="/panel/sign-in" {
             (form.destination.inputs())
-            div .field { label for="email" { "Email" }
+            div .field { label for="email" { (text!("Email")) }
                 input #email type="email" name="email" value=(form.email) required autocomplete="username" autofocus[form.email.is_empty()]; }
-            div .field { label for="password" { "Password" }
+            div .field { label for="password" { (text!("Password")) }
                 input #password type="password" name="password" required autocomplete="current-password" autofocus[!form.email.is_empty()]; }
-            button .primary.wide { "Sign in" }
+            button .primary.wide { (text!("Sign in")) }
         }
         (passkeys::sign_in_form(state, &form.destination))
         (oidc::link(state, &form.destination))
-        @if forgotten_password::is_offered(state) { p { a href=(forgotten_password::PATH) { "Forgot your password?" } } } @else {
-            p .faint { "No password yet, or forgotten? Ask an administrator for a link: “Invite” on your user’s page, or " code { (state.name) " user invite" } "." }
+        @if forgotten_password::is_offered(state) { p { a href=(forgotten_password::PATH) { (text!("Forgot your password?")) } } } @else {
+            p .faint { (html_text!("No password yet, or forgotten? Ask an administrator for a link: “Invite” on your user’s page, or {command}.", command = html! { code { (state.name) " user invite" } })) }
         }
     };
-    layout::signed_out_page(state, raw.theme, status, "Sign in", &content)
+    layout::signed_out_page(state, raw.theme, status, &text!("Sign in"), &content)
 }
 
 /// Counts an attempt to sign in to an account and rejects it beyond a limit: of the client address, or of its network
@@ -212,7 +217,7 @@ async fn sign_in(
     // Nobody has the address of an implausible account: all such attempts count as one.
     let account = if is_plausible { email.trim() } else { "" };
     if let Err(error) = admit_attempt(state, http_request, account).await {
-        let form = SignInForm { email, ..SignInForm::refused(state, destination, error.message("")) };
+        let form = SignInForm { email, ..SignInForm::refused(state, destination, message(&error.message(""))) };
         return Ok(refuse(sign_in_page(state, raw, status_of(&error), &form), &error));
     }
     let password = match is_plausible {
@@ -233,7 +238,7 @@ async fn sign_in(
     }
     let Begun::Session(secret) = begun else {
         record_failed_sign_in(&context, &email).await?;
-        let problem = "The email or password is incorrect.".to_string();
+        let problem = text!("The email or password is incorrect.");
         let form = SignInForm { email, ..SignInForm::refused(state, destination, problem) };
         return Ok(sign_in_page(state, raw, StatusCode::UNPROCESSABLE_ENTITY, &form));
     };
@@ -266,7 +271,7 @@ impl Destination {
 
     /// The message that a draft of a record is preserved.
     pub(super) fn notice(&self, state: &ServerState) -> Option<String> {
-        (self.draft.is_some() && is_record_form(state, &self.to)).then(|| DRAFT_PRESERVED.to_string())
+        (self.draft.is_some() && is_record_form(state, &self.to)).then(draft_preserved)
     }
 }
 
@@ -319,7 +324,7 @@ async fn restore_draft(
 }
 
 fn unsaved_notice() -> Markup {
-    html! { p { strong { "The form was not saved, because your session had ended." } " Your input is below. Check it and save again." } }
+    html! { p { strong { (text!("The form was not saved, because your session had ended.")) } " " (text!("Your input is below. Check it and save again.")) } }
 }
 
 /// Answers a form with the CSRF token of another session: nothing is saved, and the form is shown again with a valid
