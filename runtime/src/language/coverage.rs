@@ -157,4 +157,4 @@ fn no_text_of_a_page_is_in_english_only() {
 
 /// Literals that are no words: names of keys, ids and types.
 const EXCEPTIONS: &[&str] =
-    &["; Secure", "mailto:", "no-cache", "Ctrl K", "-error", "datetime-local", "get", "post", "text"];
+    &[" user invite", "; Secure", "mailto:", "no-cache", "Ctrl K", "-error", "datetime-local", "get", "post", "text"];

@@ -66,11 +66,13 @@ async fn a_list_is_exported_by_keyboard(server: Server) {
     browser.call("Page.setDownloadBehavior", kept);
     browser.open("/products?q[name_cont]=lamp&columns=name,sku");
     press(&mut browser, ".actions .menu summary");
-    press(&mut browser, "[data-export='text/csv']");
-    let file = folder.join("products.csv");
+    press(&mut browser, ".actions [name=format][value=csv]");
     let mut text = String::new();
     for _ in 0..400 {
-        text = std::fs::read_to_string(&file).unwrap_or_default();
+        // The browser has the file under another name until it is complete.
+        let files = std::fs::read_dir(&folder).into_iter().flatten().flatten().map(|file| file.path());
+        let file = files.into_iter().find(|file| file.extension().is_some_and(|ending| ending == "csv"));
+        text = file.and_then(|file| std::fs::read_to_string(file).ok()).unwrap_or_default();
         if text.contains("Lamp 30") {
             break;
         }
