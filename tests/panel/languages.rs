@@ -32,15 +32,15 @@ async fn page_is_in_the_language_of_the_browser_until_the_user_chooses_one(serve
     french.get("/panel/sign-in").await.status(200).says("<html lang=\"en\"").says("Sign in");
     let (user, _) = server.user(&[], &["*"]).await;
     let mut panel = signed_in(&server, &user).await.with("accept-language", Some("de"));
-    panel.get("/products").await.status(200).says("<html lang=\"de\"").says("<h1>Produkte</h1>");
+    panel.get("/products").await.status(200).says("<html lang=\"de\"").says("<h1>Produkte <span");
     panel.get("/nothing").await.status(404).says("<html lang=\"de\"");
     choose(&mut panel, "en", "", "").await;
-    panel.get("/products").await.status(200).says("<html lang=\"en\"").says("<h1>Products</h1>");
+    panel.get("/products").await.status(200).says("<html lang=\"en\"").says("<h1>Products <span");
     let mut english = panel.with("accept-language", Some("en"));
     choose(&mut english, "de", "", "").await;
-    english.get("/products").await.status(200).says("<h1>Produkte</h1>");
+    english.get("/products").await.status(200).says("<h1>Produkte <span");
     choose(&mut english, "", "", "").await;
-    english.get("/products").await.status(200).says("<h1>Products</h1>");
+    english.get("/products").await.status(200).says("<h1>Products <span");
 }
 
 async fn unknown_preferences_are_refused(server: Server) {
@@ -147,7 +147,6 @@ async fn german_pages_have_no_english_words(server: Server) {
         "/custom_views",
         "/imports",
         "/imports/new",
-        "/audit_entries",
         "/settings",
         "/exchange_rates/convert",
         "/search?q=Lampe",

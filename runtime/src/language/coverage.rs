@@ -76,6 +76,15 @@ fn german() -> Vec<(String, Texts, Texts)> {
 }
 
 #[test]
+fn every_file_of_german_is_loaded() {
+    let loaded = super::Tables::new(&[("de", "{}")]).expect("tables").find("de").expect("German");
+    for (file, texts, _) in german() {
+        let missing: Vec<&String> = texts.keys().filter(|text| loaded.table.get(text).is_none()).collect();
+        assert!(missing.is_empty(), "de/{file}.yaml is not in BUILT_IN");
+    }
+}
+
+#[test]
 fn every_text_of_the_panel_is_in_german() {
     let known: BTreeSet<String> = german().into_iter().flat_map(|(_, texts, _)| texts.into_keys()).collect();
     let missing: Vec<String> = used().difference(&known).map(|text| format!("  {text:?}: \"\"")).collect();

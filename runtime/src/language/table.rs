@@ -31,6 +31,7 @@ const BUILT_IN: &[(&str, &str, &[&str])] = &[(
         "de/list.yaml",
         "de/messages.yaml",
         "de/record.yaml",
+        "de/script.yaml",
         "de/session.yaml"
     ],
 )];
