@@ -72,7 +72,7 @@ const CORE_ORDER: &[&str] = &[
     "generated",
 ];
 /// The modules of the server crate in their layers.
-const SERVER_ORDER: &[&str] = &["config", "log", "server", "openapi", "panel", "seed", "app", "command"];
+const SERVER_ORDER: &[&str] = &["config", "log", "language", "server", "openapi", "panel", "seed", "app", "command"];
 /// The crate for tests, as code names it.
 const TESTING: &str = "charter_testing";
 /// The package that codegen, the macros and the runtime share.
@@ -229,8 +229,9 @@ fn the_runtime_names_no_resource_of_a_domain() {
     let mut names: BTreeSet<String> = BTreeSet::new();
     for folder in ["resources", "examples/lending/resources"] {
         for file in fs::read_dir(root().join(folder)).unwrap().map(Result::unwrap) {
-            let name = file.file_name().to_string_lossy().split('.').next().unwrap_or_default().to_string();
-            if name != "settings" {
+            let file = file.file_name().to_string_lossy().into_owned();
+            let name = file.split('.').next().unwrap_or_default().to_string();
+            if name != "settings" && !file.ends_with(".language.yaml") {
                 names.extend([
                     format!("{name}s"),
                     name.strip_suffix('y').map(|stem| format!("{stem}ies")).unwrap_or_default(),

@@ -42,6 +42,14 @@ async fn export_has_the_columns_labels_and_conditions_of_the_page(server: Server
         ]
     );
     assert_eq!(page.header("content-type"), "text/csv; charset=utf-8; header=present");
+    // The form of the page has the conditions, the order and the columns.
+    let text = panel.get(&format!("/products?{list}")).await.status(200).text.clone();
+    let form = text.split("action=\"/products/export\"").nth(1).and_then(|rest| rest.split("</form>").next());
+    for input in
+        ["name=\"q[weight_lt]\" value=\"2\"", "name=\"sort\" value=\"-weight\"", "name=\"columns\" value=\"weight,name"]
+    {
+        assert!(form.is_some_and(|form| form.contains(input)), "{input}: {text}");
+    }
     // A formula is text for the spreadsheet.
     let all = panel.get("/products/export?columns=name&sort=id&format=csv").await;
     assert!(all.status(200).text.ends_with("Name\r\nLamp\r\n'=1+1\r\n\"Torch, small\"\r\n"), "{}", all.text);

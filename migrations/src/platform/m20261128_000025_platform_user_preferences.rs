@@ -1,4 +1,4 @@
-//! What a user chose for the panel: language, formats, and the columns of each list.
+//! Choices of users for the panel: language, formats, and the columns of each list.
 
 use crate::prelude::*;
 

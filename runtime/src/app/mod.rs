@@ -172,6 +172,7 @@ impl App {
             attachment::Storage::open(&config.data_dir, config.storage.as_ref(), config.secret_key.as_deref())?;
         let extensions = Extensions::default()
             .with(TokenCache::default())
+            .with(self.panel_extensions.clone())
             .with(ViewVersion::default())
             .with(mail::Mailer::open(config.smtp.as_ref(), config.request_timeout, mails)?)
             .with(storage.with_user_limit(config.user_storage_limit))
@@ -212,7 +213,6 @@ impl App {
             state: Arc::new(state),
             mounts: self.mounts.clone(),
             languages: Tables::new(self.languages)?,
-            panel_extensions: self.panel_extensions.clone(),
             concurrency_limiter: Arc::new(limiter),
             response_budget: ResponseBudget::default(),
             token_rate: RateLimit::new(config.rate_limit),

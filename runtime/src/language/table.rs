@@ -108,7 +108,7 @@ impl Table {
     }
 }
 
-/// What a language has too little or too much.
+/// The texts that a language lacks, and those that nothing uses.
 #[derive(Debug)]
 pub(crate) struct Comparison {
     /// The key of a file of texts.

@@ -11,7 +11,7 @@ use super::format::datetime;
 use super::layout;
 use super::request::PanelRequest;
 use crate::language::{label, text};
-use crate::server::Response;
+use crate::server::{Response, ServerState};
 use charter_core::error::{Error, Result};
 use charter_core::ops::{BoxFuture, Context};
 
@@ -59,6 +59,13 @@ impl fmt::Debug for PanelCard {
 pub(crate) struct PanelExtensions {
     pub pages: Vec<PanelPage>,
     pub cards: Vec<PanelCard>,
+}
+
+impl PanelExtensions {
+    /// Those of the application; `None` outside of one, as in unit tests.
+    pub(super) fn of(state: &ServerState) -> Option<&PanelExtensions> {
+        state.extension().ok()
+    }
 }
 
 /// The request for a page: its user, parameters and formats.
@@ -116,7 +123,7 @@ impl PanelContext<'_> {
 /// The pages of the application that the user may see.
 pub(super) fn pages<'r>(request: &'r PanelRequest<'_>) -> impl Iterator<Item = &'r PanelPage> {
     let may_see = |page: &&PanelPage| request.user.principal.has_right(page.right);
-    request.state.panel_extensions.pages.iter().filter(may_see)
+    PanelExtensions::of(request.state).into_iter().flat_map(|own| &own.pages).filter(may_see)
 }
 
 /// The path of a page.
@@ -129,7 +136,8 @@ pub(super) fn path_of(page: &PanelPage) -> String {
 /// # Errors
 /// [`Error::NotFound`] for an unknown path, [`Error::Forbidden`] without its right, and those of the page.
 pub(super) async fn show(request: &PanelRequest<'_>, path: &str) -> Result<Response> {
-    let page = request.state.panel_extensions.pages.iter().find(|page| page.path == path).ok_or(Error::NotFound)?;
+    let mut pages = PanelExtensions::of(request.state).into_iter().flat_map(|own| &own.pages);
+    let page = pages.find(|page| page.path == path).ok_or(Error::NotFound)?;
     if !request.user.principal.has_right(page.right) {
         return Err(layout::not_permitted());
     }
@@ -143,7 +151,7 @@ pub(super) async fn show(request: &PanelRequest<'_>, path: &str) -> Result<Respo
 pub(super) async fn cards(request: &PanelRequest<'_>) -> Vec<Markup> {
     let mut cards = Vec::new();
     let may_see = |card: &&PanelCard| request.user.principal.has_right(card.right);
-    for card in request.state.panel_extensions.cards.iter().filter(may_see) {
+    for card in PanelExtensions::of(request.state).into_iter().flat_map(|own| &own.cards).filter(may_see) {
         let content = (card.render)(&PanelContext(request)).await.unwrap_or_else(|error| {
             let request_id = request.raw.request_id.as_deref().unwrap_or("-");
             let cause = match &error {

@@ -10,7 +10,6 @@ use salvo::Router;
 use super::{ConcurrencyLimiter, RateLimit, ResponseBudget, SignInGuard};
 use crate::config::Config;
 use crate::language::Tables;
-use crate::panel::PanelExtensions;
 use charter_core::ops::State;
 use charter_platform::auth::oidc;
 
@@ -34,8 +33,6 @@ pub struct ServerState {
     pub mounts: Vec<Mount>,
     /// The languages of the panel.
     pub(crate) languages: Tables,
-    /// The application's own pages and cards of the panel.
-    pub(crate) panel_extensions: PanelExtensions,
     pub config: Config,
     /// Admission control: the limit of concurrent requests.
     pub concurrency_limiter: Arc<ConcurrencyLimiter>,

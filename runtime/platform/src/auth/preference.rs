@@ -1,4 +1,4 @@
-//! What users chose for the panel, as texts by name: `language`, `time_zone`, `columns/products`. No API shows them.
+//! Choices of users for the panel, as texts by name: `language`, `time_zone`, `columns/products`. No API shows them.
 
 use std::collections::BTreeMap;
 

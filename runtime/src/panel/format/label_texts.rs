@@ -13,9 +13,10 @@ use charter_core::meta::{Access, ActionMeta, ActionOutput, FieldMeta, Kind, Show
 /// application's pages and cards.
 pub(crate) fn label_texts(state: &ServerState) -> BTreeSet<String> {
     let mut texts: BTreeSet<String> = state.catalog.entries().iter().flat_map(of_resource).collect();
-    let PanelExtensions { pages, cards } = &state.panel_extensions;
-    texts.extend(pages.iter().flat_map(|page| [page.title.to_string(), page.menu.to_string()]));
-    texts.extend(cards.iter().map(|card| card.title.to_string()));
+    if let Some(PanelExtensions { pages, cards }) = PanelExtensions::of(state) {
+        texts.extend(pages.iter().flat_map(|page| [page.title.to_string(), page.menu.to_string()]));
+        texts.extend(cards.iter().map(|card| card.title.to_string()));
+    }
     texts.remove("");
     texts
 }

@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 
 use bytes::Bytes;
+use charter_model::reserved::EXPORT_PAGE;
 use chrono::DateTime;
 use chrono_tz::Tz;
 use futures_util::{StreamExt, stream};
@@ -15,8 +16,8 @@ use serde_json::Value;
 
 use super::columns::{self, Column};
 use super::params::ListParams;
-use super::related_columns;
 use super::saved_views::SavedViews;
+use super::{filter_form, related_columns};
 use crate::language::text;
 use crate::panel::format::labels;
 use crate::panel::record::choices;
@@ -56,6 +57,23 @@ struct ExportColumn {
     title: Option<(String, &'static str)>,
     /// The zone of times; `None` if they stay as in the API.
     zone: Option<Tz>,
+}
+
+/// The menu of a list: an export with its conditions, order and columns.
+pub(super) fn menu(request: &PanelRequest<'_>, target: &Target<'_>, params: &ListParams, api_path: &str) -> Markup {
+    let list = ListParams { page: None, per_page: None, ..params.clone() };
+    html! {
+        details .menu {
+            summary { (text!("Export")) }
+            div {
+                form .menu-part method="get" action={ (target.collection()) "/" (EXPORT_PAGE) } {
+                    (filter_form::hidden_inputs(&list.pairs()))
+                    (inputs())
+                }
+                div .menu-part { button type="button" data-copy=(super::curl_command(request, api_path)) { (text!("Copy as curl")) } }
+            }
+        }
+    }
 }
 
 /// The choice between labels and the values of the API, and a button for each format.

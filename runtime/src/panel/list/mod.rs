@@ -19,7 +19,6 @@ pub(super) mod trash;
 
 use std::borrow::Cow;
 
-use charter_model::reserved::EXPORT_PAGE;
 use maud::{Markup, html};
 use serde_json::Value;
 
@@ -238,7 +237,7 @@ impl ListPage<'_> {
         };
         let actions = html! {
             @if !api_path.is_empty() {
-                (self.export_menu(api_path))
+                (export::menu(request, target, self.params, api_path))
             }
             @if !shows_trash {
                 @for action in entry.meta.actions.iter().filter(|action| action.on == ActionOn::Collection && action::may_run(request, target, action)) {
@@ -254,23 +253,6 @@ impl ListPage<'_> {
             }
         };
         layout::header(&breadcrumbs, &title, &actions)
-    }
-
-    /// The link of an export has the conditions, the order and the columns of the page.
-    fn export_menu(&self, api_path: &str) -> Markup {
-        let list = ListParams { page: None, per_page: None, ..self.params.clone() };
-        html! {
-            details .menu {
-                summary { (text!("Export")) }
-                div {
-                    form .menu-part method="get" action={ (self.target.collection()) "/" (EXPORT_PAGE) } {
-                        (filter_form::hidden_inputs(&list.pairs()))
-                        (export::inputs())
-                    }
-                    div .menu-part { button type="button" data-copy=(curl_command(self.request, api_path)) { (text!("Copy as curl")) } }
-                }
-            }
-        }
     }
 
     fn empty(&self) -> Markup {

@@ -62,7 +62,7 @@ pub(super) fn render(request: &PanelRequest<'_>, refused: Option<&(&str, String)
                     p .help #time-zone-help { (text!("Times are shown and entered in it. Without one, it is that of the company.")) } }
                 div .field { label for="number-form" { (text!("Numbers")) }
                     select #number-form name=(NUMBER_FORM) {
-                        option value="" { (text!("As the company's currency")) }
+                        option value="" { (text!("As in the settings")) }
                         @for form in NUMBER_FORMS { option value=(form) selected[chosen(NUMBER_FORM) == form] { (form) } }
                     }
                 }
