@@ -18,6 +18,7 @@ use super::session::csrf::CsrfToken;
 use super::session::flash::Flash;
 use super::target::Target;
 use super::{Panel, url};
+use crate::language::text;
 use crate::server::ServerState;
 use crate::server::{Response, client_address, headers, read_body};
 use charter_core::ability::READ;
@@ -325,7 +326,7 @@ impl<'r> PanelRequest<'r> {
 }
 
 fn stale_token() -> Error {
-    Error::Conflict("This page belongs to another session. Reload it and try again.".into())
+    Error::Conflict(text!("This page belongs to another session. Reload it and try again."))
 }
 
 /// The value of a form field; the first one if the field is repeated.
@@ -382,5 +383,5 @@ pub(super) fn require_same_site(state: &ServerState, request: &Request) -> Resul
         // Current browsers send at least one of the two with a form.
         (None, None) => true,
     };
-    if is_same_site { Ok(()) } else { Err(Error::Conflict("This form was sent by another site.".into())) }
+    if is_same_site { Ok(()) } else { Err(Error::Conflict(text!("This form was sent by another site."))) }
 }
