@@ -103,7 +103,7 @@ pub(in crate::panel) async fn download(
     let pairs = request.raw.query_pairs()?;
     let chosen = |name: &str| form_value(&pairs, name).unwrap_or_default().to_string();
     let format = Format::ALL.into_iter().find(|format| format.extension() == chosen(FORMAT));
-    let format = format.ok_or_else(|| Error::Malformed(format!("`{FORMAT}` is csv or ndjson.")))?;
+    let format = format.ok_or_else(|| Error::Malformed(text!("The format is csv or ndjson.")))?;
     let for_people = chosen(VALUES) != CODES;
     let ids = chosen(IDS);
     let own = [FORMAT, VALUES, IDS];

@@ -2,6 +2,7 @@
 
 use super::columns::{self, Column};
 use super::params::ListParams;
+use crate::language::text;
 use crate::panel::redirect;
 use crate::panel::request::{PanelRequest, form_value};
 use crate::panel::target::Target;
@@ -58,7 +59,7 @@ pub(in crate::panel) async fn choose(
     let chosen: Vec<String> = params.columns.clone().unwrap_or_default().into_iter().filter(is_known).collect();
     let rows = params.per_page.clone().unwrap_or_default();
     if !rows.is_empty() && rows.parse::<u16>().is_err() {
-        return Err(Error::Malformed(format!("`per_page` is no number: {rows}")));
+        return Err(Error::Malformed(text!("The number of rows is no number: {rows}", rows = rows)));
     }
     if params.view_id.is_none()
         && let Some(user_id) = request.user.principal.user_id
