@@ -1,6 +1,7 @@
-//! Lending library: books and loans, declared in declared in `resources/`.
+//! Lending library: books and loans, declared in `resources/`.
 
 mod overdue;
+mod overdue_page;
 mod resources;
 
 use charter_migrations::prelude::*;
@@ -19,6 +20,7 @@ pub fn app() -> App {
         .seeds(generated::seeds())
         .languages(generated::languages())
         .mount(overdue::paths)
+        .panel_page(overdue_page::OVERDUE)
 }
 
 /// The migrations of the platform, then of the library.

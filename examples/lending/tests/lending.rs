@@ -149,10 +149,16 @@ async fn dashboard_lists_the_loans_that_are_due(database: Database) {
         assert_eq!(library.post("loans", lent).await.0, 201);
     }
     assert_eq!(library.post("loans/3/give_back", json!({})).await.0, 200);
-    let (status, page) = library.sign_in().await.get("/").await;
+    let panel = library.sign_in().await;
+    let (status, page) = panel.get("/").await;
     let page = page.as_str().filter(|_| status == 200).unwrap_or_else(|| panic!("{status} {page}"));
     let is_there = ["Loans due", "Ada", "Late", "Grace", "Joan"].map(|text| page.contains(text));
     assert_eq!(is_there, [true, true, true, false, false], "{page}");
+    let (status, page) = panel.get("/panel/pages/overdue").await;
+    let page = page.as_str().filter(|_| status == 200).unwrap_or_else(|| panic!("{status} {page}"));
+    let is_there =
+        ["<h1>Overdue loans</h1>", "<li>Emma, Ada, 1 Feb 2020</li>", "Grace"].map(|text| page.contains(text));
+    assert_eq!(is_there, [true, true, false], "{page}");
 }
 
 async fn every_change_writes_an_event(database: Database) {
