@@ -196,6 +196,7 @@ fn keyboard_help() -> Markup {
         ("/", "Search this list"),
         ("j / k", "Next or previous row"),
         ("Enter", "Open the row"),
+        ("Space", "View the row"),
         ("x", "Select the row"),
         ("n", "New record"),
         ("e", "Edit this record"),
