@@ -100,6 +100,7 @@ async fn a_changed_condition_and_signing_out_forget_the_selection(server: Server
     says(&mut browser, "10 selected");
     browser.open("/products?per_page=20&columns=name&sort=-name");
     says(&mut browser, "10 selected, 5 of them on other pages");
+    browser.press("[data-clear]");
     for conditions in ["q[name_cont]=1", "search=lamp", "view_id=1", "q[name_eq]=none"] {
         let view = json!({ "name": "All", "entity_type": "products", "visibility": "system", "columns": ["name"] });
         if conditions == "view_id=1" {
