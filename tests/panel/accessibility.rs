@@ -290,6 +290,12 @@ async fn forms(server: Server) {
     checker.follow(&mut browser, ".record .primary", "must not be in the future");
 
     browser.open("/products?sort=name");
+    browser.run("document.querySelector('[data-open]').focus(); 1");
+    browser.key(" ", 0);
+    browser.until("document.querySelector('#peek .facts') !== null");
+    checker.look(&mut browser, "the fields of a row in a dialog");
+
+    browser.open("/products?sort=name");
     browser.press("[data-all]");
     checker.follow(&mut browser, "[data-bulk] [value=edit]", "Field to change");
     browser.fill("#_field", "name");

@@ -201,6 +201,7 @@ impl Browser {
             "Tab" => 9,
             "Enter" => 13,
             "Escape" => 27,
+            "ArrowUp" => 38,
             "ArrowDown" => 40,
             "Backspace" => 8,
             " " => 32,

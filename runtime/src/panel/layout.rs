@@ -128,6 +128,7 @@ fn keyboard_help() -> Markup {
         ("/".to_string(), text!("Search this list")),
         ("j / k".to_string(), text!("Next or previous row")),
         (text!("Enter"), text!("Open the row")),
+        (text!("Space"), text!("View the row")),
         ("x".to_string(), text!("Select the row")),
         ("n".to_string(), text!("New record")),
         ("e".to_string(), text!("Edit this record")),

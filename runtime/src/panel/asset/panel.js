@@ -4,10 +4,13 @@
 // Custom elements. `rows.js` comes first, because it clones rows before their pickers are set up.
 import './rows.js';
 import './conditions.js';
+import { currentRow, moveBy } from './cursor.js';
 import { $, $$, apiFetch, csrfToken, showStatus, translate } from './page.js';
 import { offerPasskey } from './passkey.js';
+import './peek.js';
 import { resolveReferences } from './reference.js';
 import { openSearch } from './search.js';
+import { toggleRow } from './selection.js';
 
 // ---- Filter and column picker, loaded lazily from the page that has them open.
 
@@ -39,25 +42,6 @@ function moveColumn(arrow, up) {
   else neighbor?.after(item);
   arrow.focus();
   item.dispatchEvent(new Event('input', { bubbles: true }));
-}
-
-// ---- Rows of a list: selection and keyboard navigation.
-
-function showSelection(form) {
-  const count = $$('input[name="id"]:checked', form).length;
-  const label = $('[data-chosen]', form);
-  label.dataset.none ??= label.textContent;
-  label.textContent = $('[name="_all"]:checked', form) ? translate('All selected') : count ? translate('{count} selected', { count }) : label.dataset.none;
-}
-
-let row = -1;
-function moveToRow(step) {
-  const rows = $$('[data-row]');
-  if (!rows.length) return;
-  row = Math.min(Math.max(row + step, 0), rows.length - 1);
-  rows.forEach((one, index) => one.classList.toggle('at', index === row));
-  rows[row].scrollIntoView({ block: 'nearest' });
-  $('[data-open]', rows[row])?.focus({ preventScroll: true });
 }
 
 // ---- Uploads with progress bars.
@@ -144,11 +128,7 @@ document.addEventListener('auxclick', openRow);
 
 document.addEventListener('change', (event) => {
   const at = targetOf(event);
-  if (at.matches('[data-all]')) {
-    $$('input[name="id"]', at.form).forEach((one) => { one.checked = at.checked; });
-    showSelection(at.form);
-  } else if (at.matches('[data-bulk] input[name="id"], [data-bulk] [name="_all"]')) showSelection(at.form);
-  else if (at.matches('[data-upload] input[type="file"]')) upload(at.form, at.files);
+  if (at.matches('[data-upload] input[type="file"]')) upload(at.form, at.files);
 });
 
 document.addEventListener('submit', (event) => {
@@ -156,7 +136,7 @@ document.addEventListener('submit', (event) => {
   if (form.matches('.themes')) { event.preventDefault(); setTheme(form, event.submitter); return; }
   const resolving = resolveReferences(form);
   if (resolving) { event.preventDefault(); resolving.then(() => form.requestSubmit(event.submitter)); return; }
-  if (form.matches('[data-bulk]') && !$('[name="id"]:checked, [name="_all"]:checked', form)) { event.preventDefault(); showStatus(translate('No rows selected')); }
+  if (form.matches('[data-bulk]') && !$('[name="id"]:is(:checked, [type="hidden"]), [name="_all"]:checked', form)) { event.preventDefault(); showStatus(translate('No rows selected')); }
   if (form.matches('[data-columns]')) {
     // One parameter with the columns in their order.
     const names = $$('input[name="columns"]:checked', form).map((one) => one.value);
@@ -220,9 +200,9 @@ document.addEventListener('keydown', (event) => {
   before = event.key;
   switch (event.key) {
     case '/': $('#search')?.focus(); event.preventDefault(); break;
-    case 'j': moveToRow(1); break;
-    case 'k': moveToRow(-1); break;
-    case 'x': { const box = $('tr.at input[name="id"]'); if (box) { box.checked = !box.checked; showSelection(box.form); } break; }
+    case 'j': moveBy(1); break;
+    case 'k': moveBy(-1); break;
+    case 'x': case 'X': toggleRow(currentRow(), event.shiftKey); break;
     case 'n': follow('[data-new]'); break;
     case 'e': follow('[data-edit]'); break;
     case 'f': { const filter = $('#filter'); if (filter) { filter.open = true; filter.dataset.begin = 'yes'; $('select', filter)?.focus(); event.preventDefault(); } break; }

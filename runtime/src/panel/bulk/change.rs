@@ -70,6 +70,21 @@ pub(super) fn skipped(numbers: &NumberFormat, meta: &ResourceMeta, count: i64) -
     }
 }
 
+/// The sentence about selected records that were left out of the change: they no longer exist, or are no longer deleted.
+pub(super) fn missing(numbers: &NumberFormat, meta: &ResourceMeta, change: Change, count: i64) -> String {
+    let records = numbers.records(meta, count);
+    match (change, count == 1) {
+        (Change::Restored, true) => {
+            text!("{records} is left out, because it is not deleted any more.", records = records)
+        }
+        (Change::Restored, false) => {
+            text!("{records} are left out, because they are not deleted any more.", records = records)
+        }
+        (_, true) => text!("{records} is left out, because it does not exist any more.", records = records),
+        (_, false) => text!("{records} are left out, because they do not exist any more.", records = records),
+    }
+}
+
 /// The sentence about records that the API refused to change.
 pub(super) fn rejected(numbers: &NumberFormat, meta: &ResourceMeta, count: i64) -> String {
     let records = numbers.records(meta, count);

@@ -3,6 +3,7 @@
 mod change;
 mod edit_field;
 mod job;
+mod missing;
 mod preview;
 
 use chrono::{DateTime, Utc};
@@ -26,8 +27,8 @@ use charter_model::reserved::EXPORT_PAGE;
 use edit_field::EditableField;
 use job::BulkJob;
 
-/// Records that can be selected by their checkboxes: the largest page.
-const MAX_SELECTED: usize = 100;
+/// Records that can be selected by their checkboxes: as many as the largest page has. A script selects them over pages.
+pub(super) const MAX_SELECTED: usize = 100;
 
 /// Handles a step: choose a field, enter its value, preview, apply.
 pub(super) async fn handle(request: &PanelRequest<'_>, target: &Target<'_>, form: &[Pair]) -> Result<Response> {
@@ -52,7 +53,7 @@ pub(super) async fn handle(request: &PanelRequest<'_>, target: &Target<'_>, form
     let mut fields = edit_field::editable_fields(request, target).await?;
     let index = sent("_field").and_then(|name| fields.iter().position(|field| field.name() == name));
     let field = index.map(|index| fields.swap_remove(index));
-    let mut bulk = BulkRequest { request, target, selection, return_path: &back };
+    let mut bulk = BulkRequest { request, target, selection, missing: 0, return_path: &back };
     match (sent("_step").unwrap_or_default(), field) {
         ("export", _) => {
             Ok(bulk.page(&text!("Export {records}", records = bulk.count_label()), &bulk.export_form(sent("_query"))?))
@@ -81,6 +82,8 @@ pub(super) struct BulkRequest<'b> {
     pub request: &'b PanelRequest<'b>,
     pub target: &'b Target<'b>,
     pub selection: Selection,
+    /// Selected records that were left out, because they no longer exist.
+    missing: i64,
     return_path: &'b str,
 }
 
@@ -227,7 +230,9 @@ impl BulkRequest<'_> {
         step: &str,
         value_inputs: Markup,
     ) -> Result<Response> {
+        self.leave_out_missing(change).await?;
         let ids = match &mut self.selection {
+            Selection::Ids(ids) if ids.is_empty() => return Ok(self.nothing_left_page(change)),
             Selection::Ids(ids) => ids.clone(),
             Selection::AllMatching(job) => {
                 let outcome = job.run_batch(self.request, self.target, operation).await;
@@ -241,6 +246,7 @@ impl BulkRequest<'_> {
             let content = html! {
                 div .notice role="status" {
                     p { (change.done(&self.count_label(), self.count())) }
+                    (self.missing_sentence(change))
                     (self.undo_button(change, (self.request.raw.request_id.as_slice(), since), self.count())?)
                 }
                 p { a .button.primary href=(self.return_path) { (text!("Back to the list")) } }

@@ -10,7 +10,7 @@ use crate::language::{html_text, text};
 use crate::panel::display_name::{self, DisplayNames};
 use crate::panel::format::labels;
 use crate::panel::list::trash;
-use crate::panel::{confirmation, fetch_many, layout};
+use crate::panel::{confirmation, layout};
 use crate::server::Response;
 use charter_core::error::Result;
 use charter_core::meta::{FieldMeta, Operation};
@@ -18,24 +18,23 @@ use charter_core::ops::consequences::{DELETE, consequences};
 use charter_core::query::Pair;
 
 impl BulkRequest<'_> {
-    /// The selected records, of a job only a sample. `parameters` is appended to the query string.
-    async fn load_records(&self, parameters: &str) -> Result<Vec<Value>> {
-        let ids = match &self.selection {
-            Selection::Ids(ids) => ids,
-            Selection::AllMatching(job) => return Ok(job.sample.clone()),
-        };
-        let entry = self.target.entry;
-        let responses = fetch_many::fetch(self.request, entry, &self.target.collection(), ids, parameters).await?;
-        let records =
-            responses.iter().map(|response| fetch_many::records(entry, response)).collect::<Result<Vec<_>>>()?;
-        Ok(records.into_iter().flatten().collect())
+    /// The selected records, of a job only a sample. `change` is the operation that follows: records that no longer
+    /// exist are left out of the selection.
+    async fn load_records(&mut self, change: Change) -> Result<Vec<Value>> {
+        match &self.selection {
+            Selection::Ids(_) => self.load_existing(change, "").await,
+            Selection::AllMatching(job) => Ok(job.sample.clone()),
+        }
     }
 
-    pub(crate) async fn preview_delete(&self) -> Result<Response> {
+    pub(crate) async fn preview_delete(&mut self) -> Result<Response> {
         if !self.request.may(self.target.entry, Operation::Delete) {
             return Err(layout::not_permitted());
         }
-        let records = self.load_records("").await?;
+        let records = self.load_records(Change::Deleted).await?;
+        if self.is_empty() {
+            return Ok(self.nothing_left_page(Change::Deleted));
+        }
         let (entry, found) = (self.target.entry, self.count_found(&records));
         let ids: Vec<i64> = match &self.selection {
             Selection::Ids(_) => records.iter().filter_map(|record| record["id"].as_i64()).collect(),
@@ -59,6 +58,7 @@ impl BulkRequest<'_> {
                     p { (self.plan(Change::Deleted, found))
                         @if !entry.meta.soft_delete { " " (text!("This cannot be undone.")) } }
                 }
+                (self.missing_sentence(Change::Deleted))
                 (confirmation::render(self.request, (entry, only), &consequences))
                 @if is_forbidden { p { (text!("Change or delete them first.")) } }
                 @if some_stay { p { (text!("Records that others refer to stay, and the result says which.")) } }
@@ -74,15 +74,19 @@ impl BulkRequest<'_> {
         Ok(self.page(&text!("Delete {records}?", records = self.count_label()), &content))
     }
 
-    pub(crate) async fn preview_restore(&self) -> Result<Response> {
+    pub(crate) async fn preview_restore(&mut self) -> Result<Response> {
         if !trash::may_view(self.request, self.target.entry) {
             return Err(layout::not_permitted());
         }
-        let records = self.load_records(trash::QUERY_PARAMETER).await?;
+        let records = self.load_records(Change::Restored).await?;
+        if self.is_empty() {
+            return Ok(self.nothing_left_page(Change::Restored));
+        }
         let found = self.count_found(&records);
         let content = html! {
             div .notice { p { (self.plan(Change::Restored, found)) " "
-                @if found == 1 { (text!("It appears in all lists again.")) } @else { (text!("They appear in all lists again.")) } } }
+                @if found == 1 { (text!("It appears in all lists again.")) } @else { (text!("They appear in all lists again.")) } }
+                (self.missing_sentence(Change::Restored)) }
             (self.render_conditions().await?)
             (self.name_list(&records))
             form method="post" action=(self.action_path()) {
@@ -98,7 +102,7 @@ impl BulkRequest<'_> {
         html! { ul .card .names { @for record in records { li { (display_name::of(self.target.entry, record)) } } @if let Some(more) = self.more_label(records) { li { (more) } } } }
     }
 
-    pub(crate) async fn preview_edit(&self, field: &EditableField, form: &[Pair]) -> Result<Response> {
+    pub(crate) async fn preview_edit(&mut self, field: &EditableField, form: &[Pair]) -> Result<Response> {
         let entry = self.target.entry;
         if !self.request.may(entry, Operation::Update) {
             return Err(layout::not_permitted());
@@ -108,7 +112,10 @@ impl BulkRequest<'_> {
             Ok(new) => field.patch(new),
             Err(problem) => return Ok(self.value_form(field, &value, Some(&problem))),
         };
-        let records = self.load_records("").await?;
+        let records = self.load_records(Change::Changed).await?;
+        if self.is_empty() {
+            return Ok(self.nothing_left_page(Change::Changed));
+        }
         let fields: Vec<&'static FieldMeta> = field.declared().into_iter().collect();
         let mut display_names = DisplayNames::load_for_fields(self.request, entry, &fields, &records).await?;
         display_names
@@ -116,7 +123,7 @@ impl BulkRequest<'_> {
         let found = self.count_found(&records);
         let shown = |record: &Value| field.render_value(self.request, self.target, record, &display_names);
         let content = html! {
-            div .notice { p { (self.plan(Change::Changed, found)) } }
+            div .notice { p { (self.plan(Change::Changed, found)) } (self.missing_sentence(Change::Changed)) }
             (self.render_conditions().await?)
             div .card.scroll tabindex="0" role="region" aria-label=(text!("Preview")) { table {
                 thead { tr { th scope="col" { (labels::record(entry.meta)) } th scope="col" { (text!("Current")) } th scope="col" { (text!("New")) } } }

@@ -7,6 +7,7 @@ pub(super) mod filter_form;
 pub(super) mod filter_inputs;
 pub(super) mod filter_row;
 pub(super) mod params;
+mod peek;
 pub(super) mod related_columns;
 pub(super) mod remembered;
 pub(super) mod response;
@@ -30,7 +31,7 @@ use crate::panel::format::labels;
 use crate::panel::record::action;
 use crate::panel::request::PanelRequest;
 use crate::panel::target::Target;
-use crate::panel::{import, layout, redirect, url};
+use crate::panel::{bulk, import, layout, redirect, url};
 use crate::server::Response;
 use charter_core::catalog::Entry;
 use charter_core::error::Result;
@@ -189,6 +190,7 @@ impl ListPage<'_> {
                 (self.charts)
                 (self.table(records, display_names, total))
                 (self.pager(meta, records.len()))
+                (peek::dialog())
             }
         }
     }
@@ -302,7 +304,7 @@ impl ListPage<'_> {
         let mut table = Table::new(request, target, self.shown, display_names);
         (table.is_selectable, table.shows_trash) = (is_selectable, shows_trash);
         html! {
-            form method="post" action={ (target.collection()) "/bulk" } data-bulk {
+            form method="post" action={ (target.collection()) "/bulk" } data-bulk=(bulk::MAX_SELECTED) {
                 (layout::csrf_input(request))
                 input type="hidden" name="_back" value=(request.raw.path_and_query());
                 input type="hidden" name="_query" value=(saved_views::query_string(self.params));
@@ -320,7 +322,7 @@ impl ListPage<'_> {
                 }
                 @if is_selectable {
                     div .bulk data-bulk-bar {
-                        span data-chosen { @if shows_trash { (text!("Select rows to restore them")) } @else { (text!("Select rows to change them")) } }
+                        span data-chosen role="status" { @if shows_trash { (text!("Select rows to restore them")) } @else { (text!("Select rows to change them")) } }
                         @if let Some(total) = total.filter(|total| *total > records.len() as i64) {
                             label .box { input type="checkbox" name="_all" value="1"; " " (text!("All {count} matching records", count = self.request.locale.numbers.count(total))) }
                         }
@@ -328,6 +330,7 @@ impl ListPage<'_> {
                         @if may_edit { button name="_step" value="edit" { (text!("Edit…")) } }
                         @if may_delete { button .danger name="_step" value="delete" { (text!("Delete…")) } }
                         @if may_restore { button name="_step" value="restore" { (text!("Restore…")) } }
+                        button type="button" .quiet data-clear hidden { (text!("Clear")) }
                     }
                 }
             }
