@@ -197,6 +197,7 @@ fn keyboard_help() -> Markup {
         ("j / k", "Next or previous row"),
         ("Enter", "Open the row"),
         ("x", "Select the row"),
+        ("F2", "Edit the cells of the row"),
         ("n", "New record"),
         ("e", "Edit this record"),
         ("f", "Open the filter"),

@@ -30,7 +30,7 @@ mod url;
 use std::sync::Arc;
 
 use charter_model::reserved::{
-    DELETE_PAGE as DELETE, EDIT_PAGE as EDIT, HISTORY_PAGE as HISTORY, NEW_PAGE as NEW, SEARCH_PATH as SEARCH,
+    CELL_PAGE as CELL, DELETE_PAGE as DELETE, EDIT_PAGE as EDIT, HISTORY_PAGE as HISTORY, NEW_PAGE as NEW, SEARCH_PATH as SEARCH,
     VIEWS_PAGE as VIEWS,
 };
 use salvo::http::StatusCode;
@@ -51,7 +51,7 @@ pub(crate) use extension::PanelExtensions;
 pub use extension::{PanelCard, PanelContext, PanelPage, RenderPanel};
 pub(crate) use format::label_texts::label_texts;
 use format::locale::{LANGUAGE, LocaleCache};
-use list::{saved_views, trash};
+use list::{cell, saved_views, trash};
 use record::{action, form, form_save, history};
 use request::{PanelRequest, RawRequest};
 use session::{account, cookie, sign_in};
@@ -259,6 +259,8 @@ impl Panel {
                     (false, [NEW]) if target.is_list() => form::new(request, &target).await,
                     (false, [EDIT]) if !target.is_list() => form::edit(request, &target).await,
                     (false, [HISTORY]) if !target.is_list() => history::show(request, &target).await,
+                    (false, [CELL]) if target.id.is_some() => cell::edit(request, &target).await,
+                    (true, [CELL]) if target.id.is_some() => cell::save(request, &target, &form).await,
                     (true, []) if target.is_list() => form_save::create(request, &target, &form).await,
                     (true, []) => form_save::update(request, &target, &form).await,
                     (false, [DELETE]) if target.id.is_some() => deletion::ask(request, &target).await,

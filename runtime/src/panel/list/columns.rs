@@ -9,6 +9,8 @@ use charter_core::meta::{FieldMeta, Kind, Operation, Rule, Shown};
 use charter_core::query::{Predicate, allows, is_filterable};
 
 use super::filter_form;
+use super::params::ListParams;
+use super::saved_views::SavedViews;
 use crate::language::{current_code, text};
 use crate::panel::format::{labels, value};
 use crate::panel::request::PanelRequest;
@@ -191,6 +193,25 @@ pub(crate) fn default_names(entry: &Entry) -> Vec<String> {
     }
     names.truncate(MAX_DEFAULT_COLUMNS);
     names
+}
+
+/// The columns that a list shows: those of its address, else of its saved view, else the default ones. The list of deleted
+/// records also shows the time of deletion.
+pub(super) fn shown<'c>(
+    entry: &Entry,
+    columns: &'c [Column],
+    params: &ListParams,
+    views: &SavedViews,
+    deleted_at: Option<&FieldMeta>,
+) -> Vec<&'c Column> {
+    let column = |name: &String| columns.iter().find(|column| column.name == *name);
+    // Without a known column the default ones are shown.
+    let is_known = |names: &Vec<String>| names.iter().any(|name| column(name).is_some());
+    let chosen = params.columns.clone().filter(is_known);
+    let mut names =
+        chosen.clone().or_else(|| views.columns().filter(is_known)).unwrap_or_else(|| default_names(entry));
+    names.extend(deleted_at.filter(|_| chosen.is_none()).map(|field| field.name.to_string()));
+    names.iter().filter_map(column).collect()
 }
 
 /// The API's parameter `fields` for these columns.

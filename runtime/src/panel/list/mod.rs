@@ -1,5 +1,6 @@
 //! List page of a collection: toolbar, table, pages, export, and the bulk operations on selected rows.
 
+pub(super) mod cell;
 pub(super) mod column_picker;
 pub(super) mod columns;
 pub(super) mod filter_form;
@@ -79,15 +80,7 @@ pub(super) async fn show(request: &PanelRequest<'_>, target: &Target<'_>) -> Res
     if params.sort.is_none() && params.view_id.is_none() {
         params.sort = columns::default_sort(entry);
     }
-    let column = |name: &String| columns.iter().find(|column| column.name == *name);
-    let is_known = |names: &Vec<String>| names.iter().any(|name| column(name).is_some());
-    // Without a known column the default ones are shown.
-    let chosen = params.columns.clone().filter(is_known);
-    let mut names =
-        chosen.clone().or_else(|| views.columns().filter(is_known)).unwrap_or_else(|| columns::default_names(entry));
-    // The list of deleted records shows the time of deletion.
-    names.extend(deleted_at.filter(|_| chosen.is_none()).map(|field| field.name.to_string()));
-    let shown: Vec<&Column> = names.iter().filter_map(column).collect();
+    let shown = columns::shown(entry, &columns, &params, &views, deleted_at);
     let api_path = params.api_path(target, Some(&columns::api_fields(entry, &shown)));
     let (response, totals) = tokio::join!(request.get(&api_path), Totals::load(request, target, &params, &shown));
     let response = response?;
@@ -289,7 +282,7 @@ impl ListPage<'_> {
         let may_delete = !shows_trash && may(Operation::Delete);
         let may_restore = shows_trash && trash::may_view(request, entry);
         let is_selectable = may_edit || may_delete || may_restore;
-        let mut table = Table::new(request, target, self.shown, display_names);
+        let mut table = Table::new(request, target, self.shown, display_names, request.raw.path_and_query());
         (table.is_selectable, table.shows_trash) = (is_selectable, shows_trash);
         html! {
             form method="post" action={ (target.collection()) "/bulk" } data-bulk {
