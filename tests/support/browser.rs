@@ -203,6 +203,7 @@ impl Browser {
             "Escape" => 27,
             "ArrowDown" => 40,
             "Backspace" => 8,
+            "F2" => 113,
             " " => 32,
             other => panic!("this test does not know the key {other}"),
         };

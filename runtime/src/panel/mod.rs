@@ -30,8 +30,8 @@ mod url;
 use std::sync::Arc;
 
 use charter_model::reserved::{
-    CELL_PAGE as CELL, DELETE_PAGE as DELETE, EDIT_PAGE as EDIT, HISTORY_PAGE as HISTORY, NEW_PAGE as NEW, SEARCH_PATH as SEARCH,
-    VIEWS_PAGE as VIEWS,
+    CELL_PAGE as CELL, DELETE_PAGE as DELETE, EDIT_PAGE as EDIT, HISTORY_PAGE as HISTORY, NEW_PAGE as NEW,
+    SEARCH_PATH as SEARCH, VIEWS_PAGE as VIEWS,
 };
 use salvo::http::StatusCode;
 use salvo::{Request, Router, async_trait};

@@ -4,11 +4,11 @@ use maud::{Markup, html};
 use salvo::http::StatusCode;
 use serde_json::{Map, Value, json};
 
+use super::columns;
 use super::params::ListParams;
 use super::saved_view_form;
 use super::saved_views::SavedViews;
 use super::table::Table;
-use super::columns;
 use crate::language::{message, text};
 use crate::panel::api::{ApiResponse, Problem};
 use crate::panel::display_name::DisplayNames;
@@ -261,7 +261,8 @@ impl<'c> Cell<'c> {
 /// The row of a record in the list that the form came from. It is empty if the user may not see the record any more.
 async fn row(request: &PanelRequest<'_>, target: &Target<'_>, form: &[Pair]) -> Result<Response> {
     let entry = target.entry;
-    let list = return_path(form).filter(|back| target.is_own_list(back)).map_or_else(|| target.collection(), String::from);
+    let list =
+        return_path(form).filter(|back| target.is_own_list(back)).map_or_else(|| target.collection(), String::from);
     let all = columns::load(request, entry).await?;
     let query = list.split_once('?').map_or("", |(_, query)| query);
     let params = ListParams::parse(decode(query)?, &all, request.locale.zone)?;

@@ -208,8 +208,7 @@ pub(super) fn shown<'c>(
     // Without a known column the default ones are shown.
     let is_known = |names: &Vec<String>| names.iter().any(|name| column(name).is_some());
     let chosen = params.columns.clone().filter(is_known);
-    let mut names =
-        chosen.clone().or_else(|| views.columns().filter(is_known)).unwrap_or_else(|| default_names(entry));
+    let mut names = chosen.clone().or_else(|| views.columns().filter(is_known)).unwrap_or_else(|| default_names(entry));
     names.extend(deleted_at.filter(|_| chosen.is_none()).map(|field| field.name.to_string()));
     names.iter().filter_map(column).collect()
 }
