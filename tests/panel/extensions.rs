@@ -58,7 +58,7 @@ impl Fixture for Extended {
                 right: "",
                 render: |_| Box::pin(async { Err(Error::internal("no secret")) }),
             });
-        Extended(Server::open(app, database, template, async |_| {}, |_| {}).await)
+        Extended(Server::open(app, database, template, |_| Box::pin(async {}), |_| {}).await)
     }
 
     fn server(&self) -> &Server {

@@ -43,7 +43,9 @@ pub const SEARCH_PATH: &str = "search";
 /// Segment after the path of a collection: the form for a new record. The panel has the paths of the API.
 pub const NEW_PAGE: &str = "new";
 pub const VIEWS_PAGE: &str = "views";
-pub const COLLECTION_PAGES: &[&str] = &[NEW_PAGE, VIEWS_PAGE];
+pub const COLUMNS_PAGE: &str = "columns";
+pub const EXPORT_PAGE: &str = "export";
+pub const COLLECTION_PAGES: &[&str] = &[NEW_PAGE, VIEWS_PAGE, COLUMNS_PAGE, EXPORT_PAGE];
 
 /// Segment after the path of a record: the panel's input for one field, in a list.
 pub const CELL_PAGE: &str = "cell";

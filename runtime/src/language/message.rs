@@ -1,6 +1,12 @@
-//! Messages of the API as patterns: `must be at least {number}` is found in `must be at least 5`, and gives its value.
+//! Messages of the API as patterns: `must be at least {number}` is found in `must be at least 5`, and gives its value. A
+//! value called `message` is a message itself, and `record` and `records` are nouns.
+
+use std::cmp::Reverse;
 
 use super::{Part, parts};
+
+/// The name of a value that is a message.
+pub(super) const MESSAGE: &str = "message";
 
 /// A message with the names of the values in it, and its text in another language.
 #[derive(Debug)]
@@ -18,23 +24,32 @@ impl MessagePattern {
         &self.english
     }
 
-    /// The length of the text without values.
-    pub(super) fn literal_bytes(&self) -> usize {
-        let literals = parts(&self.english);
-        literals.iter().map(|part| if let Part::Literal(text) = part { text.len() } else { 0 }).sum()
+    /// The pattern for messages without the backticks of code; `None` if it has none.
+    pub(super) fn without_code(&self) -> Option<MessagePattern> {
+        let bare = |text: &str| text.replace('`', "");
+        self.english.contains('`').then(|| MessagePattern::new(bare(&self.english), bare(&self.text)))
     }
 
-    /// The message in the other language, if it has this pattern.
-    pub(super) fn translate(&self, message: &str) -> Option<String> {
+    /// The order in which patterns are tried, lowest first: those around another message, whose values would contain
+    /// these, then those with more text.
+    pub(super) fn rank(&self) -> (bool, Reverse<usize>) {
+        let parts = parts(&self.english);
+        let bytes = parts.iter().map(|part| if let Part::Literal(text) = part { text.len() } else { 0 }).sum();
+        (!parts.contains(&Part::Value(MESSAGE)), Reverse(bytes))
+    }
+
+    /// The message in the other language, if it has this pattern. `translated` returns a value by its name in the other
+    /// language, and `None` if the pattern does not apply.
+    pub(super) fn translate(&self, message: &str, translated: impl Fn(&str, &str) -> Option<String>) -> Option<String> {
         let values = read(&parts(&self.english), message)?;
         let filled = parts(&self.text).into_iter().map(|part| match part {
-            Part::Literal(text) => text.into_owned(),
+            Part::Literal(text) => Some(text.into_owned()),
             Part::Value(name) => {
                 let value = values.iter().find(|(known, _)| *known == name);
-                value.map_or(name, |(_, value)| value).to_string()
+                value.map_or_else(|| Some(name.to_string()), |(_, value)| translated(name, value))
             }
         });
-        Some(filled.collect())
+        filled.collect()
     }
 }
 
@@ -79,7 +94,8 @@ mod tests {
             ("{a}, {b}!", "{a} {b}", "1, 2, 3!", Some("1 2, 3")),
         ] {
             let pattern = MessagePattern::new(english.into(), german.into());
-            assert_eq!(pattern.translate(message).as_deref(), expected, "{message}");
+            let translated = pattern.translate(message, |_, value| Some(value.to_string()));
+            assert_eq!(translated.as_deref(), expected, "{message}");
         }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
-use super::message::MessagePattern;
+use super::message::{MESSAGE, MessagePattern};
 use super::{Language, SOURCE};
 use charter_core::error::{Error, Result};
 
@@ -20,8 +20,12 @@ const BUILT_IN: &[(&str, &str, &[&str])] = &[(
     "Deutsch",
     files![
         "de/bulk.yaml",
+        "de/confirmation.yaml",
+        "de/consequences.yaml",
+        "de/errors.yaml",
         "de/format.yaml",
         "de/frame.yaml",
+        "de/imports.yaml",
         "de/labels.yaml",
         "de/list.yaml",
         "de/messages.yaml",
@@ -69,9 +73,36 @@ impl Table {
         self.texts.iter().map(|(english, text)| (english.as_str(), text.as_str()))
     }
 
-    /// An exact message comes before a pattern, and the pattern with the longest text before others.
+    /// The pattern with the longest text comes before others. A message within a message that no pattern has stays as it
+    /// is.
     pub(super) fn message(&self, message: &str) -> Option<String> {
-        self.messages.iter().find_map(|pattern| pattern.translate(message))
+        self.joined_messages(message).or_else(|| self.complete_message(message)).or_else(|| {
+            let with_english = |name: &str, value: &str| self.value(name, value).or_else(|| Some(value.to_string()));
+            self.messages.iter().find_map(|pattern| pattern.translate(message, with_english))
+        })
+    }
+
+    /// Several messages about one field: `is required; must be a number`.
+    fn joined_messages(&self, messages: &str) -> Option<String> {
+        let parts: Option<Vec<String>> = messages.split("; ").map(|one| self.complete_message(one)).collect();
+        parts.filter(|parts| parts.len() > 1).map(|parts| parts.join("; "))
+    }
+
+    fn complete_message(&self, message: &str) -> Option<String> {
+        self.messages.iter().find_map(|pattern| pattern.translate(message, |name, value| self.value(name, value)))
+    }
+
+    /// A value of a message by its name. A sentence within another has no full stop of its own.
+    fn value(&self, name: &str, value: &str) -> Option<String> {
+        match name {
+            MESSAGE => self.complete_message(value).or_else(|| {
+                let sentence = self.complete_message(&format!("{value}."))?;
+                Some(sentence.trim_end_matches('.').to_string())
+            }),
+            // Some messages have the plural as the API spells it: `exchange_rates`.
+            "record" | "records" => Some(self.label(&value.replace('_', " ")).unwrap_or(value).to_string()),
+            _ => Some(value.to_string()),
+        }
     }
 }
 
@@ -115,7 +146,10 @@ impl Tables {
     /// Adds the files that this crate has of a language.
     fn add_built_in(&mut self, code: &str) -> Result<()> {
         let Some((code, name, files)) = BUILT_IN.iter().find(|(known, ..)| *known == code) else { return Ok(()) };
-        files.iter().try_for_each(|yaml| self.add(code, name, yaml))
+        let of_application = self.find(code).map_or(0, |language| language.table.messages.len());
+        files.iter().try_for_each(|yaml| self.add(code, name, yaml))?;
+        self.sort_messages(code, of_application);
+        Ok(())
     }
 
     /// Adds a file to the language with this code. Texts that the language has already stay as they are.
@@ -148,11 +182,21 @@ impl Tables {
         for (english, label) in file.labels {
             language.table.labels.entry(english).or_insert(label);
         }
-        let messages = file.messages.into_iter().map(|(english, text)| MessagePattern::new(english, text));
-        let mut messages: Vec<MessagePattern> = messages.collect();
-        messages.sort_by_key(|pattern| std::cmp::Reverse(pattern.literal_bytes()));
-        language.table.messages.extend(messages);
+        let known = language.table.messages.len();
+        for pattern in file.messages.into_iter().map(|(english, text)| MessagePattern::new(english, text)) {
+            language.table.messages.extend(pattern.without_code());
+            language.table.messages.push(pattern);
+        }
+        self.sort_messages(code, known);
         Ok(())
+    }
+
+    /// Sorts the messages of a language from a position.
+    fn sort_messages(&mut self, code: &str, from: usize) {
+        let language = self.languages.iter_mut().find(|language| language.code == code);
+        if let Some(language) = language.and_then(Arc::get_mut) {
+            language.table.messages[from..].sort_by_key(MessagePattern::rank);
+        }
     }
 
     /// Compares a language with the texts of the panel, which the first language of this crate has, and with the labels of
@@ -174,8 +218,13 @@ impl Tables {
             language.as_deref().map_or(&nothing, |language| &language.table),
         );
         let texts = |texts: &HashMap<String, String>| texts.keys().cloned().collect::<BTreeSet<String>>();
-        let messages =
-            |table: &Table| table.messages.iter().map(|one| one.english().to_string()).collect::<BTreeSet<_>>();
+        // Each message with code is in the table once more without the backticks.
+        let messages = |table: &Table| {
+            let all: BTreeSet<String> = table.messages.iter().map(|one| one.english().to_string()).collect();
+            let bare: BTreeSet<String> =
+                all.iter().filter(|text| text.contains('`')).map(|text| text.replace('`', "")).collect();
+            all.difference(&bare).cloned().collect::<BTreeSet<String>>()
+        };
         let without = |some: &BTreeSet<String>, others: &BTreeSet<String>| some.difference(others).cloned().collect();
         let used: BTreeSet<String> = labels.union(&texts(&own.labels)).cloned().collect();
         Ok([
@@ -263,6 +312,39 @@ mod tests {
         let german = tables.find("de").expect("the language");
         assert_eq!(german.table.message("The field x is not known").as_deref(), Some("B x"));
         assert_eq!(german.table.message("unheard of"), None);
+    }
+
+    #[test]
+    fn a_message_within_a_message_and_a_noun_are_translated() {
+        let tables =
+            Tables::new(&[("de", "labels: { tax class: Steuerklasse, tax classes: Steuerklassen }")]).expect("tables");
+        let german = tables.find("de").expect("the language");
+        for (english, text) in [
+            ("must be at least 3 (element 2)", "muss mindestens 3 sein (Element 2)"),
+            ("must be one of a, b; did you mean `b`?", "muss einer dieser Werte sein: a, b; meinten Sie `b`?"),
+            ("does not refer to an existing tax class", "verweist auf keinen vorhandenen Datensatz (Steuerklasse)"),
+            ("is not a view of tax_classes", "ist keine Ansicht von Steuerklassen"),
+            (
+                "must have at least 12 characters; is already taken",
+                "muss mindestens 12 Zeichen haben; ist bereits vergeben",
+            ),
+            (
+                "refers to a deleted tax class; restore that record first",
+                "verweist auf einen gelöschten Datensatz (Steuerklasse); stellen Sie ihn zuerst wieder her",
+            ),
+            ("is refused: Not found", "wird abgelehnt: Nicht gefunden"),
+            ("is refused: quite new", "wird abgelehnt: quite new"),
+            ("requires the permission a.b", "erfordert die Berechtigung a.b"),
+            ("The request is not valid: name is required.", "Die Anfrage ist ungültig: name muss angegeben werden."),
+            (
+                "The request is not valid: name is required (and 2 more).",
+                "Die Anfrage ist ungültig: name muss angegeben werden (und 2 weitere).",
+            ),
+            ("has no name for column 3 in its first row", "hat in der ersten Zeile keinen Namen für Spalte 3"),
+            ("is empty in its first row", "ist leer in der ersten Zeile"),
+        ] {
+            assert_eq!(german.table.message(english).as_deref(), Some(text), "{english}");
+        }
     }
 
     #[test]

@@ -258,7 +258,7 @@ pub(super) fn error_page(state: &Arc<ServerState>, http_request: &Request, error
         (content)
         p { a .button href="/" { "Go to the overview" } }
     };
-    signed_out_page(state, cookie::read_theme(http_request.headers()), status_of(error), title, &content)
+    signed_out_page(state, cookie::read_theme(http_request.headers()), status_of(error), &title, &content)
 }
 
 /// The page of an error for a user who is signed in, with the navigation and a link to the list of the resource.
@@ -277,24 +277,24 @@ pub(super) fn signed_in_error_page(request: &PanelRequest<'_>, error: &Error) ->
             a .button href="/" { "Go to the overview" }
         }
     };
-    page_with_status(request, status_of(error), title, &content)
+    page_with_status(request, status_of(error), &title, &content)
 }
 
 /// Title and message of an error.
-fn error_content(error: &Error, request_id: &str) -> (&'static str, Markup) {
+fn error_content(error: &Error, request_id: &str) -> (String, Markup) {
     log_cause(error, request_id);
-    let message = error.message(request_id);
+    let message = language::message(&error.message(request_id));
     let (title, message) = match error {
-        Error::NotFound => ("Not found", "This page does not exist, or you may not see it.".to_string()),
+        Error::NotFound => (text!("Not found"), text!("This page does not exist, or you may not see it.")),
         Error::Forbidden(_)
         | Error::PermissionMissing(_)
         | Error::FieldsForbidden(_)
         | Error::AbilityMissing(_)
         | Error::RoleAbilityMissing(_)
-        | Error::AdministratorsOnly => ("Not permitted", message),
-        Error::RateLimited(_) => ("Too many attempts", message),
-        Error::Internal(_) => ("Something went wrong", message),
-        _ => ("The request failed", message),
+        | Error::AdministratorsOnly => (text!("Not permitted"), message),
+        Error::RateLimited(_) => (text!("Too many attempts"), message),
+        Error::Internal(_) => (text!("Something went wrong"), message),
+        _ => (text!("The request failed"), message),
     };
     (title, html! { p { (labels::render_code(&message)) } })
 }

@@ -30,8 +30,8 @@ mod url;
 use std::sync::Arc;
 
 use charter_model::reserved::{
-    CELL_PAGE as CELL, DELETE_PAGE as DELETE, EDIT_PAGE as EDIT, HISTORY_PAGE as HISTORY, NEW_PAGE as NEW,
-    SEARCH_PATH as SEARCH, VIEWS_PAGE as VIEWS,
+    CELL_PAGE as CELL, COLUMNS_PAGE as COLUMNS, DELETE_PAGE as DELETE, EDIT_PAGE as EDIT, EXPORT_PAGE as EXPORT,
+    HISTORY_PAGE as HISTORY, NEW_PAGE as NEW, SEARCH_PATH as SEARCH, VIEWS_PAGE as VIEWS,
 };
 use salvo::http::StatusCode;
 use salvo::{Request, Router, async_trait};
@@ -51,7 +51,7 @@ pub(crate) use extension::PanelExtensions;
 pub use extension::{PanelCard, PanelContext, PanelPage, RenderPanel};
 pub(crate) use format::label_texts::label_texts;
 use format::locale::{LANGUAGE, LocaleCache};
-use list::{cell, saved_views, trash};
+use list::{cell, export, remembered, saved_views, trash};
 use record::{action, form, form_save, history};
 use request::{PanelRequest, RawRequest};
 use session::{account, cookie, sign_in};
@@ -268,6 +268,8 @@ impl Panel {
                     (true, [RESTORE]) if !target.is_list() && target.entry.meta.keeps_deleted() => {
                         trash::restore(request, &target, &form).await
                     }
+                    (false, [EXPORT]) if target.is_list() => export::download(http_request, request, &target).await,
+                    (true, [COLUMNS]) if target.is_list() => remembered::choose(request, &target, &form).await,
                     (true, [VIEWS]) if target.is_list() => saved_views::save_or_clone(request, &target, &form).await,
                     (true, [BULK]) if target.is_list() => bulk::handle(request, &target, &form).await,
                     (false, [path, id, DELETE]) if target.id.is_some() => {

@@ -264,6 +264,22 @@ impl<'r> PanelRequest<'r> {
         Ok(answer)
     }
 
+    /// Begins an export of the API, whose response is streamed in a way that the browser's HTTP version allows.
+    ///
+    /// # Errors
+    /// The API's error.
+    pub(super) async fn export(&self, request: &Request, path: &str, media_type: &str) -> Result<salvo::Response> {
+        let mut headers = vec![("accept", media_type)];
+        headers.extend(self.raw.request_id.as_deref().map(|id| (header::REQUEST_ID, id)));
+        headers.extend(self.raw.traceparent.as_deref().map(|parent| (TRACEPARENT, parent)));
+        let response =
+            self.api.send(self.caller(), "GET", path, &headers, Default::default(), request.version()).await?;
+        match response.status_code.is_none_or(|status| status.is_success()) {
+            true => Ok(response),
+            false => Err(ApiResponse::read(response).await?.error()),
+        }
+    }
+
     /// Sends a request with its streamed body to the API.
     async fn stream_to_api(&self, request: &mut Request, path: &str) -> Result<salvo::Response> {
         let passed = ["accept", "content-type", "content-length", header::IF_MATCH, header::IDEMPOTENCY_KEY];

@@ -11,7 +11,7 @@ const MAX_CHARACTERS: usize = 255;
 /// The last path segment of the client's file name, without control characters and bidirectional marks, truncated such
 /// that its extension stays. Its form is NFC, because macOS sends decomposed letters, which no search for the composed
 /// ones would find.
-pub(super) fn clean(given: &str) -> String {
+pub fn clean(given: &str) -> String {
     let last = given.rsplit(['/', '\\']).next().unwrap_or_default();
     let kept: String = last.chars().filter(|c| !is_harmful(*c)).nfc().collect();
     let name = kept.trim();
@@ -63,7 +63,7 @@ fn is_zero_width(c: char) -> bool {
 
 /// `inline; filename="a.png"; filename*=UTF-8''a.png` (RFC 6266, RFC 8187). `filename` is for old clients, with `_` for
 /// everything outside ASCII.
-pub(super) fn disposition(kind: &str, name: &str) -> String {
+pub fn disposition(kind: &str, name: &str) -> String {
     let mut text = format!("{kind}; filename=\"");
     for c in name.chars() {
         match c {

@@ -6,7 +6,7 @@
 mod access;
 mod content_headers;
 mod download;
-mod file_name;
+pub mod file_name;
 mod garbage_collection;
 mod link;
 mod media_type;

@@ -92,7 +92,7 @@ function upload(form, files) {
   Promise.all(uploads).then((all) => { if (all.every(Boolean)) location.reload(); });
 }
 
-// ---- Copy and export.
+// ---- Copy.
 
 async function copy(text) {
   try { await navigator.clipboard.writeText(text); } catch {
@@ -104,16 +104,6 @@ async function copy(text) {
     area.remove();
   }
   showStatus('Copied');
-}
-
-async function exportList(button) {
-  const response = await apiFetch(button.dataset.address, { headers: { Accept: button.dataset.export } });
-  if (!response.ok) { showStatus(response.status === 401 ? 'You are signed out. Reload the page.' : (await response.json()).message); return; }
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(await response.blob());
-  link.download = `${button.dataset.name}.${button.dataset.export === 'text/csv' ? 'csv' : 'ndjson'}`;
-  link.click();
-  URL.revokeObjectURL(link.href);
 }
 
 // ---- Theme: changed without leaving the page, which may contain unsaved input.
@@ -139,7 +129,6 @@ document.addEventListener('click', (event) => {
   if (at.matches('[data-search]') && !event.ctrlKey && !event.metaKey && !event.shiftKey && openSearch()) event.preventDefault();
   if (at.matches('.move button')) { event.preventDefault(); moveColumn(at, at.name === '_up'); }
   else if (at.matches('[data-copy]')) copy(at.dataset.copy);
-  else if (at.matches('[data-export]')) exportList(at);
   else if (at.matches('[data-keys]')) $('#keys').showModal();
 });
 

@@ -88,7 +88,7 @@ mod tests {
     async fn a_result_is_in_the_language_of_the_reader() {
         assert_eq!(Change::Deleted.done("1 product", 1), "1 product was deleted.");
         assert_eq!(Change::Changed.done("2 products", 2), "2 products were changed.");
-        let german = Tables::new(&[]).expect("tables").find("de").expect("German");
+        let german = Tables::new(&[("de", "{}")]).expect("tables").find("de").expect("German");
         let done = german.scope(async { Change::Restored.done("2 Produkte", 2) }).await;
         assert_eq!(done, "2 Produkte wurden wiederhergestellt.");
     }

@@ -1,4 +1,4 @@
-//! Bulk operations on selected records: edit a field, delete or restore, each with a preview.
+//! Bulk operations on selected records: edit a field, delete or restore, each with a preview, and export.
 
 mod change;
 mod edit_field;
@@ -14,13 +14,15 @@ use crate::language::{message, text};
 use crate::panel::confirmation::undo;
 use crate::panel::display_name;
 use crate::panel::format::labels;
+use crate::panel::list::{export, filter_form};
 use crate::panel::request::{PanelRequest, form_value, return_path};
 use crate::panel::target::Target;
 use crate::panel::{layout, redirect};
 use crate::server::Response;
 use change::Change;
 use charter_core::error::{Error, Result};
-use charter_core::query::Pair;
+use charter_core::query::{Pair, decode};
+use charter_model::reserved::EXPORT_PAGE;
 use edit_field::EditableField;
 use job::BulkJob;
 
@@ -52,6 +54,9 @@ pub(super) async fn handle(request: &PanelRequest<'_>, target: &Target<'_>, form
     let field = index.map(|index| fields.swap_remove(index));
     let mut bulk = BulkRequest { request, target, selection, return_path: &back };
     match (sent("_step").unwrap_or_default(), field) {
+        ("export", _) => {
+            Ok(bulk.page(&text!("Export {records}", records = bulk.count_label()), &bulk.export_form(sent("_query"))?))
+        }
         ("delete", _) => bulk.preview_delete().await,
         ("restore", _) => bulk.preview_restore().await,
         ("edit", None) => Ok(bulk.page(&text!("Choose a field to change"), &bulk.field_form(&fields))),
@@ -126,6 +131,22 @@ impl BulkRequest<'_> {
 
     pub(super) fn count_label(&self) -> String {
         self.request.locale.numbers.records(self.target.entry.meta, self.count())
+    }
+
+    /// The form of an export of the selected records, with the order and the columns of the list.
+    fn export_form(&self, query: Option<&str>) -> Result<Markup> {
+        let mut pairs = decode(query.unwrap_or_default())?;
+        if let Selection::Ids(ids) = &self.selection {
+            let value = ids.iter().map(i64::to_string).collect::<Vec<_>>().join(",");
+            pairs.push(Pair { name: export::IDS.into(), value });
+        }
+        Ok(html! {
+            form .record method="get" action={ (self.target.collection()) "/" (EXPORT_PAGE) } {
+                (filter_form::hidden_inputs(&pairs))
+                (export::inputs())
+                (self.cancel_link())
+            }
+        })
     }
 
     fn field_form(&self, fields: &[EditableField]) -> Markup {

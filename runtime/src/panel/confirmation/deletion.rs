@@ -4,6 +4,7 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 use super::{Question, undo};
+use crate::language::text;
 use crate::panel::display_name;
 use crate::panel::format::labels;
 use crate::panel::format::size::format_size;
@@ -19,9 +20,13 @@ use charter_core::meta::Operation;
 use charter_core::ops::consequences::{self, consequences};
 use charter_core::query::Pair;
 
-/// The word for a deletion: tokens are revoked.
-pub(in crate::panel) fn verb(entry: &Entry) -> &'static str {
-    if entry.meta.name == "token" { "Revoke" } else { "Delete" }
+/// The name of the button that leads to the question. A deleted token is a revoked one.
+pub(in crate::panel) fn button_label(entry: &Entry) -> String {
+    if is_revocation(entry) { text!("Revoke…") } else { text!("Delete…") }
+}
+
+fn is_revocation(entry: &Entry) -> bool {
+    entry.meta.name == "token"
 }
 
 /// The question before a record is deleted.
@@ -37,10 +42,10 @@ pub(in crate::panel) async fn ask(request: &PanelRequest<'_>, target: &Target<'_
     let is_forbidden = super::forbids(&consequences);
     let (name, noun) = (display_name::of(entry, &record), labels::singular(entry.meta));
     let content = html! {
-        p { strong { @if is_forbidden { "The " (noun) " " (name) " cannot be deleted." } @else { (happens(entry, &noun, &name)) } }
+        p { strong { (if is_forbidden { text!("The {record} {name} cannot be deleted.", record = noun, name = name) } else { happens(entry, &noun, &name) }) }
             @if !is_forbidden { " " (afterwards(entry)) } }
         (super::render(request, (entry, Some(id)), &consequences))
-        @if is_forbidden { p { "Change or delete them first." } }
+        @if is_forbidden { p { (text!("Change or delete them first.")) } }
     };
     let back = return_path(&request.raw.query_pairs()?).map(String::from);
     let inputs = html! {
@@ -49,13 +54,14 @@ pub(in crate::panel) async fn ask(request: &PanelRequest<'_>, target: &Target<'_
     };
     let mut trail = display_name::parent_breadcrumbs(request, target).await?;
     trail.extend([(target.collection(), labels::plural(entry.meta)), (target.path(), name.clone())]);
-    let button = match entry.meta.soft_delete || verb(entry) != "Delete" {
-        true => format!("{} {noun}", verb(entry)),
-        false => format!("Delete {noun} for good"),
+    let (title, button) = match (is_revocation(entry), entry.meta.soft_delete) {
+        (true, _) => (text!("Revoke {name}?", name = name), text!("Revoke {record}", record = noun)),
+        (_, true) => (text!("Delete {name}?", name = name), text!("Delete {record}", record = noun)),
+        (_, false) => (text!("Delete {name}?", name = name), text!("Delete {record} for good", record = noun)),
     };
     let question = Question {
         trail,
-        title: &format!("{} {name}?", verb(entry)),
+        title: &title,
         content: &content,
         inputs: &inputs,
         button: (!is_forbidden).then_some(button.as_str()),
@@ -65,17 +71,21 @@ pub(in crate::panel) async fn ask(request: &PanelRequest<'_>, target: &Target<'_
 }
 
 fn happens(entry: &Entry, noun: &str, name: &str) -> String {
-    match verb(entry) {
-        "Revoke" => format!("The {noun} {name} is revoked: the server rejects its clients from then on."),
-        _ => format!("The {noun} {name} is deleted."),
+    match is_revocation(entry) {
+        true => text!(
+            "The {record} {name} is revoked: the server rejects its clients from then on.",
+            record = noun,
+            name = name
+        ),
+        false => text!("The {record} {name} is deleted.", record = noun, name = name),
     }
 }
 
 /// The way back after a deletion.
-pub(in crate::panel) fn afterwards(entry: &Entry) -> &'static str {
+pub(in crate::panel) fn afterwards(entry: &Entry) -> String {
     match entry.meta.soft_delete {
-        true => "It is removed from all lists, and can be restored.",
-        false => "This cannot be undone.",
+        true => text!("It is removed from all lists, and can be restored."),
+        false => text!("This cannot be undone."),
     }
 }
 
@@ -102,12 +112,12 @@ pub(in crate::panel) async fn run(request: &PanelRequest<'_>, target: &Target<'_
     };
     let response = request.send("DELETE", &target.path(), &if_match(form), None).await?;
     if !response.is_success() {
-        return record::error_page(request, target, "The record was not deleted", &response);
+        return record::error_page(request, target, &text!("The record was not deleted"), &response);
     }
     let collection = target.collection();
     let back = return_path(form).unwrap_or(&collection);
     let Some(name) = name else { return Ok(Flash::Deleted.redirect(back)) };
-    let text = format!("The {} {name} was deleted.", labels::singular(entry.meta));
+    let text = text!("The {record} {name} was deleted.", record = labels::singular(entry.meta), name = name);
     let requests: Vec<String> = request.raw.request_id.iter().cloned().collect();
     Ok(match undo::seal(request, target, (&requests, since), 1, &text)? {
         Some(offer) => Flash::Deleted.redirect_with_undo(back, &offer),
@@ -129,15 +139,18 @@ pub(in crate::panel) async fn ask_for_file(
     }
     let (name, size) = (display_name::of(attached, &file), file["file_size"].as_u64().unwrap_or_default());
     let content = html! {
-        p { strong { "1 file is deleted: " (name) ", " (format_size(size)) "." } " Links to it stop working. This cannot be undone." }
+        p {
+            strong { (text!("1 file is deleted: {name}, {size}.", name = name, size = format_size(size))) }
+            " " (text!("Links to it stop working. This cannot be undone."))
+        }
     };
     let record = display_name::by_id(request, target.entry, target.id.unwrap_or_default()).await?;
     let question = Question {
         trail: vec![(target.collection(), labels::plural(target.entry.meta)), (target.path(), record)],
-        title: &format!("Delete {name}?"),
+        title: &text!("Delete {name}?", name = name),
         content: &content,
         inputs: &html! {},
-        button: Some("Delete file for good"),
+        button: Some(&text!("Delete file for good")),
         cancel: &target.path(),
     };
     Ok(question.page(request))

@@ -8,6 +8,7 @@ use maud::{Markup, html};
 
 use super::layout;
 use super::request::PanelRequest;
+use crate::language::text;
 use crate::server::Response;
 pub(super) use sentences::{forbids, render};
 
@@ -35,10 +36,10 @@ impl Question<'_> {
                     form method="post" action=(request.raw.path) {
                         (layout::csrf_input(request))
                         (self.inputs)
-                        div .buttons { button .danger { (button) } a .button href=(self.cancel) { "Cancel" } }
+                        div .buttons { button .danger { (button) } a .button href=(self.cancel) { (text!("Cancel")) } }
                     }
                 }
-                None => { div .buttons { a .button href=(self.cancel) { "Back" } } }
+                None => { div .buttons { a .button href=(self.cancel) { (text!("Back")) } } }
             }
         };
         layout::page(request, self.title, &content)

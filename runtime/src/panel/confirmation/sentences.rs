@@ -2,8 +2,10 @@
 
 use maud::{Markup, html};
 
+use crate::language::{html_text, text, translate};
 use crate::openapi::english;
 use crate::panel::display_name;
+use crate::panel::format::labels;
 use crate::panel::request::PanelRequest;
 use charter_core::catalog::Entry;
 use charter_core::meta::Kind;
@@ -33,18 +35,28 @@ pub(in crate::panel) fn render(
     html! {
         @if !effects.is_empty() {
             ul .consequences { @for effect in effects {
-                @let count = of(effect).count();
-                li {
-                    @for (index, consequence) in of(effect).enumerate() {
-                        @if index > 0 { @if index + 1 == count { " and " } @else { ", " } }
-                        (subject(request, (entry, id), consequence, index == 0))
-                    }
-                    @let is_one = count == 1 && of(effect).all(|one| one.count == Some(1) && !is_singleton(one));
-                    " " (if is_one { effect.one } else { effect.many }.replace("{it}", if id.is_some() { "it" } else { "them" })) "."
-                }
+                @let is_one = of(effect).count() == 1 && of(effect).all(|one| one.count == Some(1) && !is_singleton(one));
+                @let subjects = of(effect).enumerate().map(|(index, one)| subject(request, (entry, id), one, index == 0));
+                li { (html_text!("{subjects} {effect}.", subjects = listed(subjects.collect()), effect = in_words(effect, is_one, id.is_some()))) }
             } }
         }
     }
+}
+
+/// The effect after its subject. `{it}` stands for the records of the operation.
+fn in_words(effect: Effect, is_one: bool, is_on_one_record: bool) -> String {
+    let it = if is_on_one_record { text!("it") } else { text!("them") };
+    translate(if is_one { effect.one } else { effect.many }).replace("{it}", &it)
+}
+
+/// `14 sessions, 3 tokens and 2 webhooks`
+fn listed(mut subjects: Vec<Markup>) -> Markup {
+    let last = subjects.pop().unwrap_or_default();
+    if subjects.is_empty() {
+        return last;
+    }
+    let others = html! { @for (index, subject) in subjects.iter().enumerate() { @if index > 0 { ", " } (subject) } };
+    html_text!("{others} and {last}", others = others, last = last)
 }
 
 fn is_singleton(consequence: &Consequence) -> bool {
@@ -60,15 +72,17 @@ fn subject(
 ) -> Markup {
     let numbers = &request.locale.numbers;
     let noun = |count: i64| match consequence.subject {
-        Subject::Records(meta) if count == 1 => english::noun(meta),
-        Subject::Records(meta) => english::records(meta),
-        Subject::Named(one, many) => if count == 1 { one } else { many }.to_string(),
+        Subject::Records(meta) if count == 1 => labels::singular(meta),
+        Subject::Records(meta) => labels::records(meta),
+        Subject::Named(one, many) => translate(if count == 1 { one } else { many }),
     };
     let text = match consequence.count {
-        _ if is_singleton(consequence) => format!("the {}", noun(2)),
-        Some(count) if count > MAX_COUNTED => format!("more than {} {}", numbers.count(MAX_COUNTED), noun(count)),
+        _ if is_singleton(consequence) => text!("the {records}", records = noun(2)),
+        Some(count) if count > MAX_COUNTED => {
+            text!("more than {count} {records}", count = numbers.count(MAX_COUNTED), records = noun(count))
+        }
         Some(count) => format!("{} {}", numbers.count(count), noun(count)),
-        None => format!("{} that you may not see", noun(0)),
+        None => text!("{records} that you may not see", records = noun(0)),
     };
     let text = if is_first { english::capitalize(&text) } else { text };
     let list = id.filter(|_| consequence.count.is_some()).and_then(|id| list_of(request, entry, id, consequence));
@@ -90,4 +104,30 @@ fn list_of(request: &PanelRequest<'_>, entry: &Entry, id: i64, consequence: &Con
         _ => String::new(),
     };
     Some(format!("/{}?{of_type}q[{}_eq]={id}", meta.path, field.name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::language::Tables;
+
+    fn subjects(texts: &[&str]) -> Markup {
+        listed(texts.iter().map(|text| html! { b { (text) } }).collect())
+    }
+
+    #[tokio::test]
+    async fn an_effect_is_a_sentence_in_the_language_of_the_reader() {
+        assert_eq!(in_words(Effect::FORBIDS, false, true), "refer to it");
+        assert_eq!(in_words(Effect::KEEPS_REFERENCE, true, false), "keeps the reference to them");
+        assert_eq!(subjects(&["A", "B", "C"]).into_string(), "<b>A</b>, <b>B</b> and <b>C</b>");
+        assert_eq!(subjects(&["A"]).into_string(), "<b>A</b>");
+        let german = Tables::new(&[("de", "{}")]).expect("tables").find("de").expect("German");
+        german
+            .scope(async {
+                assert_eq!(in_words(Effect::FORBIDS, false, true), "verweisen darauf");
+                assert_eq!(in_words(Effect::KEEPS_REFERENCE, true, false), "behält den Verweis darauf");
+                assert_eq!(subjects(&["A", "B"]).into_string(), "<b>A</b> und <b>B</b>");
+            })
+            .await;
+    }
 }

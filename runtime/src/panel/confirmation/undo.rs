@@ -6,7 +6,8 @@ use maud::{Markup, html};
 use salvo::Request;
 use serde::{Deserialize, Serialize};
 
-use crate::openapi::english;
+use crate::language::{html_text, message, text};
+use crate::panel::display_name;
 use crate::panel::format::labels;
 use crate::panel::layout;
 use crate::panel::request::{PanelRequest, form_value, path_segments, read_form, return_path};
@@ -98,7 +99,7 @@ pub(in crate::panel) fn button(request: &PanelRequest<'_>, sealed: &str, back: &
             (layout::csrf_input(request))
             input type="hidden" name="_undo" value=(sealed);
             input type="hidden" name="_back" value=(back);
-            button { "Undo" }
+            button { (text!("Undo")) }
         }
     }
 }
@@ -111,7 +112,7 @@ pub(in crate::panel) async fn run(http_request: &mut Request, request: &PanelReq
     let form = read_form(http_request).await?;
     request.require_csrf_token(&form)?;
     let offer = form_value(&form, "_undo").and_then(|sealed| open(request, sealed));
-    let offer = offer.ok_or_else(|| Error::Conflict("This can no longer be undone.".into()))?;
+    let offer = offer.ok_or_else(|| Error::Conflict(text!("This can no longer be undone.")))?;
     let segments = path_segments(&offer.collection)?;
     let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
     let (target, _) = Target::resolve(&request.state.catalog, &segments).ok_or(Error::NotFound)?;
@@ -126,34 +127,50 @@ pub(in crate::panel) async fn run(http_request: &mut Request, request: &PanelReq
 
 fn result_page(request: &PanelRequest<'_>, target: &Target<'_>, undone: &Undone, form: &[Pair]) -> Response {
     let (meta, numbers) = (target.entry.meta, &request.locale.numbers);
-    let count = |records: usize| i64::try_from(records).unwrap_or(i64::MAX);
+    let numbers_of = |records: usize| i64::try_from(records).unwrap_or(i64::MAX);
     let remaining = undone.changed_since.len() + undone.rejected.len();
-    let title = if undone.done.is_empty() { "Nothing was undone" } else { "Undone" };
-    let link = |id: &i64| html! { a href=(target.record(*id).path()) { (english::capitalize(&labels::singular(meta))) " " (id) } };
+    let title = if undone.done.is_empty() { text!("Nothing was undone") } else { text!("Undone") };
+    let link = |id: &i64| html! { a href=(target.record(*id).path()) { (display_name::unnamed(meta, *id)) } };
+    let (done, remaining) = (numbers_of(undone.done.len()), numbers_of(remaining));
     let content = html! {
         (layout::header(&[(target.collection(), labels::plural(meta))], &html! { (title) }, &html! {}))
         div .notice role="status" {
-            p { (numbers.count_with_verb(meta, count(undone.done.len()))) " set back." }
-            @if remaining > 0 { p { (numbers.count_with_verb(meta, count(remaining))) " not." } }
+            p { (set_back(&numbers.records(meta, done), done)) }
+            @if remaining > 0 { p { (not_set_back(&numbers.records(meta, remaining), remaining)) } }
         }
         @if remaining > 0 {
             div .problem role="alert" { ul {
-                @for id in &undone.changed_since { li { (link(id)) ": changed again since, and left as it is" } }
+                @for id in &undone.changed_since { li { (html_text!("{record}: changed again since, and left as it is", record = link(id))) } }
                 @for (id, error) in &undone.rejected { li { (link(id)) ": " (reason(target, error)) } }
             } }
         }
-        p { a .button.primary href=(return_path(form).unwrap_or(&target.collection())) { "Back to the list" } }
+        p { a .button.primary href=(return_path(form).unwrap_or(&target.collection())) { (text!("Back to the list")) } }
     };
-    layout::page(request, title, &content)
+    layout::page(request, &title, &content)
+}
+
+fn set_back(records: &str, count: i64) -> String {
+    match count {
+        1 => text!("{records} was set back.", records = records),
+        _ => text!("{records} were set back.", records = records),
+    }
+}
+
+fn not_set_back(records: &str, count: i64) -> String {
+    match count {
+        1 => text!("{records} was not.", records = records),
+        _ => text!("{records} were not.", records = records),
+    }
 }
 
 /// An error in the words of the panel.
 fn reason(target: &Target<'_>, error: &Error) -> String {
     let body = error.body("-");
     let field = |(name, messages): (&String, &serde_json::Value)| {
-        let messages: Vec<&str> = messages.as_array().into_iter().flatten().filter_map(|text| text.as_str()).collect();
-        format!("{} {}", labels::error_field(target.entry.meta, name), messages.join(" and "))
+        let messages = messages.as_array().into_iter().flatten().filter_map(|text| text.as_str()).map(message);
+        let all = messages.reduce(|others, last| text!("{others} and {last}", others = others, last = last));
+        format!("{} {}", labels::error_field(target.entry.meta, name), all.unwrap_or_default())
     };
     let fields: Vec<String> = body["errors"].as_object().into_iter().flatten().map(field).collect();
-    if fields.is_empty() { error.message("-") } else { fields.join("; ") }
+    if fields.is_empty() { message(&error.message("-")) } else { fields.join("; ") }
 }

@@ -53,11 +53,6 @@ impl NumberFormat {
         format!("{} {noun}", self.count(count))
     }
 
-    /// `1 product was`, `2 products were`
-    pub(crate) fn count_with_verb(&self, meta: &ResourceMeta, count: i64) -> String {
-        format!("{} {}", self.records(meta, count), if count == 1 { "was" } else { "were" })
-    }
-
     /// `£1,234.50` from `1234.50`: with all decimal places of the text, and at least those of the currency.
     pub(crate) fn money(&self, text: &str) -> Markup {
         let Some((sign, whole, part)) = split_number(text) else { return html! { (text) } };

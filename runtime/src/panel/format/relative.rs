@@ -137,7 +137,7 @@ mod tests {
 
     #[tokio::test]
     async fn relative_times_are_named_in_the_language_of_the_reader() {
-        let german = crate::language::Tables::new(&[]).expect("tables").find("de").expect("German");
+        let german = crate::language::Tables::new(&[("de", "{}")]).expect("tables").find("de").expect("German");
         german
             .scope(async {
                 for (word, label) in [

@@ -1,13 +1,15 @@
 //! Column picker of a list and of the saved view form. A script moves columns in place. Without scripts an arrow button
 //! sends the form, and the page is rendered again with the column moved and the arrow focused.
 
+use charter_model::reserved::COLUMNS_PAGE;
 use maud::{Markup, html};
 
 use super::columns::Column;
-use super::filter_form;
 use super::params::ListParams;
+use super::{filter_form, remembered};
 use crate::language::text;
 use crate::panel::format::labels;
+use crate::panel::request::PanelRequest;
 use crate::panel::target::Target;
 use charter_core::query::Pair;
 
@@ -44,8 +46,9 @@ impl<'p> ColumnMove<'p> {
     }
 }
 
-/// The form of a list: columns, their order, and the page size. `default_per_page` is the page size of the saved view.
+/// The form of a list: columns, their order, and the page size, which are remembered for the user. `default_per_page` is the page size of the saved view.
 pub(crate) fn render(
+    request: &PanelRequest<'_>,
     target: &Target<'_>,
     params: &ListParams,
     columns: &[Column],
@@ -57,8 +60,13 @@ pub(crate) fn render(
     let counts = ["10", "20", "50", "100"];
     let unlisted = Some(per_page).filter(|count| !counts.contains(count));
     let chosen: Vec<&str> = shown.iter().map(|column| column.name.as_str()).collect();
+    let remembers = params.view_id.is_none();
+    let choose = format!("{}/{}", target.collection(), COLUMNS_PAGE);
+    let token = &request.csrf_token.masked;
     html! {
         form method="get" action=(target.collection()) data-columns {
+            // Enter presses the first button of a form. Only a pressed button sends the token.
+            button .hidden tabindex="-1" aria-hidden="true" name="_token" value=(token) formmethod="post" formaction=(choose) {}
             (filter_form::hidden_inputs(&rest.pairs()))
             (inputs("columns", columns, &chosen, None))
             label .field { span { (text!("Rows per page")) }
@@ -66,7 +74,13 @@ pub(crate) fn render(
                     @for count in unlisted.into_iter().chain(counts) { option value=(count) selected[count == per_page] { (count) } }
                 }
             }
-            div .buttons { button .primary { (text!("Apply")) } }
+            div .buttons {
+                button .primary name="_token" value=(token) formmethod="post" formaction=(choose) { (text!("Apply")) }
+                @if remembers && remembered::has_choice(request, target.entry) {
+                    button .plain name="_token" value=(token) formmethod="post" formaction={ (choose) "?" (remembered::FORGET) "=1" } { (text!("Use the default columns")) }
+                }
+            }
+            @if remembers { p .help { (text!("This list remembers your columns.")) } }
         }
     }
 }

@@ -10,6 +10,7 @@ use charter_core::query::{Predicate, allows, is_filterable};
 
 use super::filter_form;
 use super::params::ListParams;
+use super::remembered;
 use super::saved_views::SavedViews;
 use crate::language::{current_code, text};
 use crate::panel::format::{labels, value};
@@ -195,22 +196,25 @@ pub(crate) fn default_names(entry: &Entry) -> Vec<String> {
     names
 }
 
-/// The columns that a list shows: those of its address, else of its saved view, else the default ones. The list of deleted
-/// records also shows the time of deletion.
+/// The columns of the table: the chosen ones, those of the view, those that the user chose before, or the default ones.
+/// Without a known column, the next in this order hold.
 pub(super) fn shown<'c>(
+    request: &PanelRequest<'_>,
     entry: &Entry,
-    columns: &'c [Column],
     params: &ListParams,
     views: &SavedViews,
-    deleted_at: Option<&FieldMeta>,
+    columns: &'c [Column],
 ) -> Vec<&'c Column> {
-    let column = |name: &String| columns.iter().find(|column| column.name == *name);
-    // Without a known column the default ones are shown.
-    let is_known = |names: &Vec<String>| names.iter().any(|name| column(name).is_some());
-    let chosen = params.columns.clone().filter(is_known);
-    let mut names = chosen.clone().or_else(|| views.columns().filter(is_known)).unwrap_or_else(|| default_names(entry));
-    names.extend(deleted_at.filter(|_| chosen.is_none()).map(|field| field.name.to_string()));
-    names.iter().filter_map(column).collect()
+    let of_user = || match params.view_id {
+        Some(_) => views.columns(),
+        None => remembered::columns(request, entry),
+    };
+    let known = |names: Vec<String>| -> Option<Vec<&'c Column>> {
+        let found = names.iter().filter_map(|name| columns.iter().find(|column| column.name == *name));
+        Some(found.collect::<Vec<_>>()).filter(|found| !found.is_empty())
+    };
+    let chosen = params.columns.clone().and_then(known);
+    chosen.or_else(|| of_user().and_then(known)).or_else(|| known(default_names(entry))).unwrap_or_default()
 }
 
 /// The API's parameter `fields` for these columns.

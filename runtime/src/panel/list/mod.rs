@@ -3,11 +3,13 @@
 pub(super) mod cell;
 pub(super) mod column_picker;
 pub(super) mod columns;
+pub(super) mod export;
 pub(super) mod filter_form;
 pub(super) mod filter_inputs;
 pub(super) mod filter_row;
 pub(super) mod params;
 pub(super) mod related_columns;
+pub(super) mod remembered;
 pub(super) mod response;
 pub(super) mod saved_view_form;
 pub(super) mod saved_views;
@@ -18,6 +20,7 @@ pub(super) mod trash;
 
 use std::borrow::Cow;
 
+use charter_model::reserved::EXPORT_PAGE;
 use maud::{Markup, html};
 use serde_json::Value;
 
@@ -33,9 +36,8 @@ use crate::panel::{import, layout, redirect, url};
 use crate::server::Response;
 use charter_core::error::Result;
 use charter_core::meta::{ActionOn, FieldMeta, Operation};
-use charter_core::ops::list::csv::CsvForm;
-use charter_core::ops::{API, Format};
-use charter_core::query::{Pair, Predicate};
+use charter_core::ops::API;
+use charter_core::query::Predicate;
 use columns::Column;
 use params::ListParams;
 use response::{ListBody, ListRecord};
@@ -77,10 +79,15 @@ pub(super) async fn show(request: &PanelRequest<'_>, target: &Target<'_>) -> Res
         params.sort = Some("-deleted_at".into());
     }
     let views = SavedViews::load(request, target, params.view_id).await?;
-    if params.sort.is_none() && params.view_id.is_none() {
-        params.sort = columns::default_sort(entry);
+    if params.view_id.is_none() {
+        params.sort = params.sort.or_else(|| columns::default_sort(entry));
+        params.per_page = params.per_page.or_else(|| remembered::per_page(request, entry));
     }
-    let shown = columns::shown(entry, &columns, &params, &views, deleted_at);
+    let mut shown = columns::shown(request, entry, &params, &views, &columns);
+    // The list of deleted records shows the time of deletion.
+    if let Some(field) = deleted_at.filter(|_| params.columns.is_none()) {
+        shown.extend(columns.iter().find(|column| column.name == field.name));
+    }
     let api_path = params.api_path(target, Some(&columns::api_fields(entry, &shown)));
     let (response, totals) = tokio::join!(request.get(&api_path), Totals::load(request, target, &params, &shown));
     let response = response?;
@@ -208,19 +215,9 @@ impl ListPage<'_> {
             @if shows_trash { (trash::heading(entry)) } @else { (labels::plural(entry.meta)) }
             @if let Some(total) = total { " " span .count { (self.request.locale.numbers.count(total)) } }
         };
-        let all = self.params.api_path(target, None);
         let actions = html! {
             @if !api_path.is_empty() {
-                details .menu {
-                    summary { (text!("Export")) }
-                    ul {
-                        @for format in Format::ALL {
-                            @let name = match format { Format::Csv => "CSV".to_string(), Format::Lines => text!("JSON lines") };
-                            li { button type="button" data-export=(format.media_type()) data-address={ "/panel/api" (export_path(&all, format)) } data-name=(entry.meta.plural) { (name) } }
-                        }
-                        li { button type="button" data-copy=(curl_command(request, api_path)) { (text!("Copy as curl")) } }
-                    }
-                }
+                (self.export_menu(api_path))
             }
             @if !shows_trash {
                 @for action in entry.meta.actions.iter().filter(|action| action.on == ActionOn::Collection && action::may_run(request, target, action)) {
@@ -236,6 +233,23 @@ impl ListPage<'_> {
             }
         };
         layout::header(&breadcrumbs, &title, &actions)
+    }
+
+    /// The link of an export has the conditions, the order and the columns of the page.
+    fn export_menu(&self, api_path: &str) -> Markup {
+        let list = ListParams { page: None, per_page: None, ..self.params.clone() };
+        html! {
+            details .menu {
+                summary { (text!("Export")) }
+                div {
+                    form .menu-part method="get" action={ (self.target.collection()) "/" (EXPORT_PAGE) } {
+                        (filter_form::hidden_inputs(&list.pairs()))
+                        (export::inputs())
+                    }
+                    div .menu-part { button type="button" data-copy=(curl_command(self.request, api_path)) { (text!("Copy as curl")) } }
+                }
+            }
+        }
     }
 
     fn empty(&self) -> Markup {
@@ -307,6 +321,7 @@ impl ListPage<'_> {
                         @if let Some(total) = total.filter(|total| *total > records.len() as i64) {
                             label .box { input type="checkbox" name="_all" value="1"; " " (text!("All {count} matching records", count = self.request.locale.numbers.count(total))) }
                         }
+                        button name="_step" value="export" { (text!("Export…")) }
                         @if may_edit { button name="_step" value="edit" { (text!("Edit…")) } }
                         @if may_delete { button .danger name="_step" value="delete" { (text!("Delete…")) } }
                         @if may_restore { button name="_step" value="restore" { (text!("Restore…")) } }
@@ -365,17 +380,6 @@ impl ListPage<'_> {
             }
         }
     }
-}
-
-/// The path without paging: an export contains all records. CSV is for spreadsheets here, which obey formulas.
-fn export_path(path: &str, format: Format) -> String {
-    let (path, query) = path.split_once('?').unwrap_or((path, ""));
-    let mut pairs = charter_core::query::decode(query).unwrap_or_default();
-    pairs.retain(|Pair { name, .. }| !["page", "per_page"].contains(&name.as_str()));
-    if format == Format::Csv {
-        pairs.push(Pair { name: "csv".into(), value: CsvForm::WORDS.join(",") });
-    }
-    url::with_query(path, &pairs)
 }
 
 /// A `curl` command for an API request.

@@ -10,7 +10,7 @@ use super::columns::Column;
 use super::filter_row::{FilterRow, from_json};
 use super::params::ListParams;
 use super::related_columns;
-use crate::language::{message, text};
+use crate::language::{html_text, message, text};
 use crate::panel::format::labels;
 use crate::panel::record::input;
 use crate::panel::request::{PanelRequest, form_value, if_match};
@@ -78,6 +78,11 @@ impl SavedViews {
         Some(format!("{sign}{column}"))
     }
 
+    /// The name of the selected view.
+    pub(crate) fn selected_name(&self) -> Option<String> {
+        self.selected.as_ref().map(|view| input::to_text(&view["name"]))
+    }
+
     /// The page size of the selected view.
     pub(crate) fn per_page(&self) -> Option<String> {
         let view = self.selected.as_ref()?;
@@ -114,6 +119,7 @@ impl SavedViews {
         let view_menu =
             self.selected.as_ref().and_then(|view| self.render_view_menu(request, target, params, shown, view));
         html! {
+            @if self.is_changed(params) { (self.render_changes(request, target, params, shown)) }
             div .views {
                 nav aria-label=(text!("Saved views")) {
                     ul {
@@ -140,6 +146,59 @@ impl SavedViews {
         }
     }
 
+    /// Returns true if the list on screen differs from the selected view.
+    fn is_changed(&self, params: &ListParams) -> bool {
+        let differs = |chosen: Option<&String>, own: Option<String>| chosen.is_some() && chosen != own.as_ref();
+        self.selected.is_some()
+            && (!params.rows.is_empty()
+                || params.search.is_some()
+                || params.raw_conditions().next().is_some()
+                || differs(params.sort.as_ref(), self.sort())
+                || differs(params.per_page.as_ref(), self.per_page())
+                || params.columns.is_some() && params.columns != self.columns())
+    }
+
+    /// The mark of a changed view, with the ways to keep or to drop the changes.
+    fn render_changes(
+        &self,
+        request: &PanelRequest<'_>,
+        target: &Target<'_>,
+        params: &ListParams,
+        shown: &[&Column],
+    ) -> Markup {
+        let Some(view) = &self.selected else { return html! {} };
+        let id = input::to_text(&view["id"]);
+        let may_update = request.may(request.state.catalog.linked("custom_view"), Operation::Update)
+            && request.may_change_record(request.state.catalog.linked("custom_view"), view);
+        html! {
+            div .changed-view role="status" {
+                p { (html_text!("The view {name} is changed on this screen.", name = html! { strong { (input::to_text(&view["name"])) } })) }
+                @if may_update { (self.update_form(request, target, params, shown, &id, true)) }
+                a .button href={ (target.collection()) "?view_id=" (id) } { (text!("Discard the changes")) }
+            }
+        }
+    }
+
+    /// The form that stores the list on screen in the selected view.
+    fn update_form(
+        &self,
+        request: &PanelRequest<'_>,
+        target: &Target<'_>,
+        params: &ListParams,
+        shown: &[&Column],
+        id: &str,
+        is_primary: bool,
+    ) -> Markup {
+        html! {
+            form method="post" action={ (target.collection()) "/views" } {
+                (list_state_inputs(request, params, shown))
+                input type="hidden" name="into" value=(id);
+                input type="hidden" name="_version" value=[&self.version];
+                button .primary[is_primary] { @if is_primary { (text!("Save the view")) } @else { (text!("Update this view")) } }
+            }
+        }
+    }
+
     /// Operations on the selected view; `None` if the user may use none.
     fn render_view_menu(
         &self,
@@ -157,12 +216,7 @@ impl SavedViews {
             html! {
                 div .menu-part {
                     @if may_update {
-                        form method="post" action={ (target.collection()) "/views" } {
-                            (list_state_inputs(request, params, shown))
-                            input type="hidden" name="into" value=(id);
-                            input type="hidden" name="_version" value=[&self.version];
-                            button { (text!("Update this view")) }
-                        }
+                        (self.update_form(request, target, params, shown, &id, false))
                         a .button href={ "/custom_views/" (id) "/edit" } { (text!("Edit view")) }
                     }
                     @if may_copy {

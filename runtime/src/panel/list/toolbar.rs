@@ -79,7 +79,7 @@ pub(super) fn render(
             (search_box(request, target, params))
             (render_tool(target, params, Tool::Filter, &html! { (text!("Filter")) @if count > 0 { " " span .count { (count) } } },
                 || filter_form::render(request, target, params, columns, display_names)))
-            (render_tool(target, params, Tool::Columns, &html! { (text!("Columns")) }, || column_picker::render(target, params, columns, shown, views.per_page())))
+            (render_tool(target, params, Tool::Columns, &html! { (text!("Columns")) }, || column_picker::render(request, target, params, columns, shown, views.per_page())))
         }
         @if count > 0 || params.search.is_some() || !of_view.is_empty() || params.raw_conditions().next().is_some() {
             ul .chips aria-label=(text!("Conditions")) {

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use super::field_error::{FieldError, RefusedValue};
 use super::form_snapshot::FormSnapshot;
 use super::{choices, form_decode, input};
+use crate::language::{self, html_text, message, text};
 use crate::panel::api::ApiResponse;
 use crate::panel::display_name::{self, DisplayNames};
 use crate::panel::format::labels;
@@ -91,7 +92,7 @@ pub(crate) fn button(
                 (layout::csrf_input(request))
                 @if let Some(back) = &back { input type="hidden" name="_back" value=(back); }
                 @if matches!(action.output, ActionOutput::Record) { input type="hidden" name="_version" value=(version); }
-                button title=[(!action.description.is_empty()).then_some(action.description)] { (label) }
+                button title=[(!action.description.is_empty()).then(|| language::label(action.description))] { (label) }
             }
         };
     }
@@ -100,7 +101,7 @@ pub(crate) fn button(
         Some(back) => url::with_back(&to, &back),
         None => to,
     };
-    html! { a .button href=(to) { (label) "…" } }
+    html! { a .button href=(to) { (text!("{action}…", action = label)) } }
 }
 
 /// Runs an action, or shows its form.
@@ -144,7 +145,12 @@ pub(crate) async fn run(
         if response.status.as_u16() == 422 && !action.input.is_empty() {
             return action_page(request, target, action, &values, Some(&response), &html! {}, response.status).await;
         }
-        return record::error_page(request, target, &format!("{} failed", labels::action(action)), &response);
+        return record::error_page(
+            request,
+            target,
+            &text!("{action} failed", action = labels::action(action)),
+            &response,
+        );
     }
     let body = response.json()?;
     match action.output {
@@ -176,10 +182,15 @@ async fn mail_note(request: &PanelRequest<'_>, target: &Target<'_>, action: &Act
     });
     match result {
         Some(Ok(())) => {
-            html! { div .notice role="status" { p { "Sent to " strong { (record["email"].as_str().unwrap_or("the user")) } "." } } }
+            let user = html! { strong { (record["email"].as_str().map_or_else(|| text!("the user"), String::from)) } };
+            html! { div .notice role="status" { p { (html_text!("Sent to {user}.", user = user)) } } }
         }
         Some(Err(reason)) => {
-            html! { div .problem role="alert" { p { "The mail could not be sent: " (reason) ". Give the link to the user yourself." } } }
+            let advice = text!(
+                "The mail could not be sent: {reason}. Give the link to the user yourself.",
+                reason = message(&reason)
+            );
+            html! { div .problem role="alert" { p { (advice) } } }
         }
         None => html! {},
     }
@@ -212,10 +223,10 @@ async fn action_page(
     let back = return_path(&request.raw.query_pairs()?).map(String::from);
     let content = html! {
         (layout::header(&breadcrumbs, &html! { (label) }, &html! {}))
-        @if !action.description.is_empty() { p .lead-text { (labels::render_code(action.description)) } }
+        @if !action.description.is_empty() { p .lead-text { (labels::render_code(&language::label(action.description))) } }
         @if has_question {
             div .notice {
-                @if !action.confirm.is_empty() { p { strong { (labels::render_code(action.confirm)) } } }
+                @if !action.confirm.is_empty() { p { strong { (labels::render_code(&language::label(action.confirm))) } } }
                 (confirmation::render(request, (entry, target.id), &consequences))
             }
         }
@@ -244,7 +255,7 @@ async fn action_page(
             }
             div .buttons {
                 @if has_question { button .danger { (label) } } @else { button .primary { (label) } }
-                a .button href=(back.unwrap_or_else(|| target.path())) { @if has_question { "Cancel" } @else { "Back" } }
+                a .button href=(back.unwrap_or_else(|| target.path())) { (if has_question { text!("Cancel") } else { text!("Back") }) }
             }
         }
     };

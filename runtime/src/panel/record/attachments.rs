@@ -4,6 +4,7 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 use super::input;
+use crate::language::text;
 use crate::panel::format::size::format_size;
 use crate::panel::request::PanelRequest;
 use crate::panel::target::Target;
@@ -34,20 +35,20 @@ pub(crate) async fn render(request: &PanelRequest<'_>, target: &Target<'_>) -> R
     let page_url = |page: i64| format!("{}?{PAGE_PARAMETER}={page}", target.path());
     Ok(html! {
         section .card {
-            h2 { "Files " span .count { (request.locale.numbers.count(total)) } }
+            h2 { (text!("Files")) " " span .count { (request.locale.numbers.count(total)) } }
             @if may_update {
                 form .drop data-upload={ "/panel/api/" (attached.meta.path) } {
                     input type="hidden" name="attachable_type" value=(target.entry.meta.type_name);
                     input type="hidden" name="attachable_id" value=(id);
-                    label { span { "Drop files here or choose them" } input type="file" name="file" multiple; }
+                    label { span { (text!("Drop files here or choose them")) } input type="file" name="file" multiple; }
                     ul .progress data-progress aria-live="polite" {}
                 }
             }
             ul .files { @for file in &files { (render_file(request, attached.meta.path, file, may_update, target)) } }
             @if total > PAGE_SIZE {
-                nav .pager aria-label="Files" {
-                    @if page > 1 { a .button.small href=(page_url(page - 1)) { "Newer files" } }
-                    @if page.saturating_mul(PAGE_SIZE) < total { a .button.small href=(page_url(page + 1)) { "Older files" } }
+                nav .pager aria-label=(text!("Files")) {
+                    @if page > 1 { a .button.small href=(page_url(page - 1)) { (text!("Newer files")) } }
+                    @if page.saturating_mul(PAGE_SIZE) < total { a .button.small href=(page_url(page + 1)) { (text!("Older files")) } }
                 }
             }
         }
@@ -68,7 +69,7 @@ fn render_file(request: &PanelRequest<'_>, path: &str, file: &Value, may_delete:
                 p .faint { (format_size(file["file_size"].as_u64().unwrap_or_default())) @if let Some(description) = file["description"].as_str() { " · " (description) } }
             }
             @if may_delete {
-                a .button.quiet href={ (target.path()) "/" (path) "/" (id) "/delete" } aria-label={ "Delete " (name) } { "×" }
+                a .button.quiet href={ (target.path()) "/" (path) "/" (id) "/delete" } aria-label=(text!("Delete {name}", name = name)) { "×" }
             }
         }
     }

@@ -5,11 +5,12 @@ use serde_json::Value;
 
 use super::choices::Choice;
 use super::input::InputOptions;
+use crate::language::text;
 use crate::panel::format::labels;
 
 /// A radio button for each choice, and for a stored value that is no longer declared.
 pub(super) fn radio_group(options: &InputOptions<'_>, choices: &[Choice], value: &str) -> Markup {
-    let none: Choice = (String::new(), "None".into());
+    let none: Choice = (String::new(), text!("None"));
     let stored: Choice = (value.into(), value.into());
     let known = choices.iter().any(|(word, _)| word.eq_ignore_ascii_case(value));
     let none = Some(&none).filter(|_| options.clearable || value.is_empty());
@@ -51,12 +52,12 @@ pub(super) fn checkbox_matrix(options: &InputOptions<'_>, choices: &[Choice]) ->
             tbody {
                 @for (name, list) in &groups {
                     tr {
-                        th scope="row" { @if name == "*" { "Everything" } @else { (labels::from_name(name)) } }
+                        th scope="row" { (if name == "*" { text!("Everything") } else { labels::from_name(name) }) }
                         td {
                             @for (word, _) in list {
                                 label .box {
                                     input type="checkbox" name={ (options.name) "[]" } value=(word) checked[checked.contains(&word.as_str())];
-                                    " " @if word == "*" { "All" } @else { (label_in_group(word)) }
+                                    " " (if word == "*" { text!("All") } else { label_in_group(word) })
                                 }
                             }
                         }

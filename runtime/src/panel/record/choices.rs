@@ -1,5 +1,6 @@
 //! Fixed choices of a field: enum values, codes, abilities, permissions, events.
 
+use crate::language::{self, text};
 use crate::panel::display_name::DisplayNames;
 use crate::panel::format::{datetime, labels, relative};
 use crate::panel::list::columns::Column;
@@ -21,11 +22,11 @@ pub(crate) fn for_kind(catalog: &Catalog, kind: Kind) -> Option<Vec<Choice>> {
             Some(values.iter().map(|word| ((*word).to_string(), labels::from_name(word))).collect())
         }
         Kind::Code { values } => {
-            Some(values.iter().map(|(code, label)| (code.to_string(), (*label).to_string())).collect())
+            Some(values.iter().map(|(code, label)| (code.to_string(), language::label(label))).collect())
         }
-        Kind::Boolean => Some(vec![("true".into(), "Yes".into()), ("false".into(), "No".into())]),
+        Kind::Boolean => Some(vec![("true".into(), text!("Yes")), ("false".into(), text!("No"))]),
         Kind::PolymorphicType { type_names } => {
-            let label = |name: &str| catalog.by_type(name).map_or(name.to_string(), |entry| entry.meta.label.into());
+            let label = |name: &str| catalog.by_type(name).map_or(name.to_string(), |entry| labels::record(entry.meta));
             Some(type_names.iter().map(|name| ((*name).to_string(), label(name))).collect())
         }
         _ => None,
@@ -124,5 +125,5 @@ pub(crate) fn describe_value(
         true => row.value.split(',').map(|text| describe(text.trim())).collect(),
         false => vec![describe(row.value.trim())],
     };
-    format!("“{}”", texts.join("”, “"))
+    texts.iter().map(|one| text!("“{value}”", value = one)).collect::<Vec<_>>().join(", ")
 }

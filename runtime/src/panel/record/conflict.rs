@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::form::RecordForm;
 use super::{form_decode, form_fields, input};
+use crate::language::text;
 use crate::panel::format::value::{self, Placement};
 use crate::panel::format::{labels, number_input};
 use crate::panel::request::form_value;
@@ -25,13 +26,21 @@ pub(crate) enum Choice {
 }
 
 impl Choice {
-    const ALL: [(Choice, &str, &str); 3] =
-        [(Choice::Before, "before", "Before"), (Choice::Theirs, "theirs", "Theirs"), (Choice::Mine, "mine", "Mine")];
+    /// The choices and their values in the form.
+    const ALL: [(Choice, &str); 3] = [(Choice::Before, "before"), (Choice::Theirs, "theirs"), (Choice::Mine, "mine")];
+
+    fn label(self) -> String {
+        match self {
+            Choice::Before => text!("Before:"),
+            Choice::Theirs => text!("Theirs:"),
+            Choice::Mine => text!("Mine:"),
+        }
+    }
 
     /// The choice for a field in a form. An id has the choice of its polymorphic type, and the reverse.
     pub(super) fn from_form(form: &[Pair], fields: &[FieldMeta], name: &str) -> Option<Choice> {
         let sent = form_value(form, &format!("{CHOICE_PREFIX}{}", choice_name(fields, name)))?;
-        Choice::ALL.into_iter().find(|(_, known, _)| *known == sent).map(|(choice, ..)| choice)
+        Choice::ALL.into_iter().find(|(_, known)| *known == sent).map(|(choice, _)| choice)
     }
 }
 
@@ -47,9 +56,9 @@ pub(super) fn notice(form: &RecordForm<'_>, theirs: &[String]) -> Markup {
     let fields = form.target.entry.meta.fields;
     let to_choose = form.snapshot.conflicts.keys().filter(|name| choice_name(fields, name) == *name);
     html! {
-        p { strong { "Somebody else changed this record after you opened it. Your changes are not saved yet." } }
-        @if !theirs.is_empty() { p { "Only they changed these fields, which have their values now: " (their_labels.join(", ")) "." } }
-        p { "You both changed these fields. Choose a value for each, then save:" }
+        p { strong { (text!("Somebody else changed this record after you opened it. Your changes are not saved yet.")) } }
+        @if !theirs.is_empty() { p { (text!("Only they changed these fields, which have their values now: {fields}.", fields = their_labels.join(", "))) } }
+        p { (text!("You both changed these fields. Choose a value for each, then save:")) }
         ul { @for name in to_choose { li { a href={ "#" (choice_id(name)) } { (form.label_of(name)) } } } }
     }
 }
@@ -83,13 +92,13 @@ impl RecordForm<'_> {
         html! {
             div .conflict {
                 fieldset .field.radio #(choice_id(name)) tabindex="-1" {
-                    legend { (self.label_of(name)) ": you and somebody else changed it" }
+                    legend { (text!("{field}: you and somebody else changed it", field = self.label_of(name))) }
                     div .choices {
-                        @for (choice, word, label) in Choice::ALL {
+                        @for (choice, word) in Choice::ALL {
                             @if let Some(value) = shown(choice) {
                                 label .box {
                                     input type="radio" name={ (CHOICE_PREFIX) (name) } value=(word) checked[chosen == Some(&choice)];
-                                    span { strong { (label) ":" } " " (value) }
+                                    span { strong { (choice.label()) } " " (value) }
                                 }
                             }
                         }
@@ -125,7 +134,10 @@ impl RecordForm<'_> {
         let name_of = |referenced: &Entry, id: &Value| {
             let number = id.as_i64().or_else(|| id.as_str()?.trim().parse().ok());
             let known = number.and_then(|id| self.display_names.get(referenced.meta.name, id));
-            known.map_or_else(|| format!("{} {}", referenced.meta.label, input::to_text(id)), String::from)
+            known.map_or_else(
+                || text!("{record} {id}", record = labels::record(referenced.meta), id = input::to_text(id)),
+                String::from,
+            )
         };
         if let Some(text) = number_input::unreadable_text(field.kind, value) {
             return html! { (text) };

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::input;
+use crate::language::{self, text};
 use crate::panel::display_name::DisplayNames;
 use crate::panel::format::number_input::{self, Separators};
 use crate::panel::format::{labels, pattern_words};
@@ -41,12 +42,16 @@ impl FieldError {
         let separators = Separators::of(&request.locale.numbers);
         if let Some(title) = input::unmatched_name(refused.kind, refused.value) {
             let (Kind::Ref { resource } | Kind::RefList { resource }) = refused.kind else {
-                return FieldError::Sentence(format!("No record is called {title}."));
+                return FieldError::Sentence(text!("No record is called {name}.", name = title));
             };
             let meta = request.state.catalog.linked(resource).meta;
             return FieldError::Sentence(match display_names.is_shared(resource, title) {
-                true => format!("Several {} are called {title}. Choose one of the suggestions.", labels::plural(meta)),
-                false => format!("No {} is called {title}.", labels::singular(meta)),
+                true => text!(
+                    "Several {records} are called {name}. Choose one of the suggestions.",
+                    records = labels::plural(meta),
+                    name = title
+                ),
+                false => text!("No {record} is called {name}.", record = labels::singular(meta), name = title),
             });
         }
         if let Some(text) = number_input::unreadable_text(refused.kind, refused.value) {
@@ -55,7 +60,7 @@ impl FieldError {
         if let Some(sentence) = refused.broken_pattern(messages) {
             return FieldError::Sentence(sentence);
         }
-        let words = messages.iter().map(|message| refused.in_words(message, &separators));
+        let words = messages.iter().map(|message| refused.in_language(message, &separators));
         FieldError::Predicate(words.collect::<Vec<_>>().join("; "))
     }
 
@@ -86,10 +91,15 @@ impl RefusedValue<'_> {
         })?;
         let allowed = pattern_words::allowed_characters(pattern, &input::to_text(self.value));
         Some(match (allowed, field.example) {
-            (Some(allowed), _) => format!("Only {allowed}."),
-            (None, "") => "This is not in the expected form.".to_string(),
-            (None, example) => format!("This is not in the expected form, for example {example}."),
+            (Some(allowed), _) => text!("Only {characters}.", characters = allowed),
+            (None, "") => text!("This is not in the expected form."),
+            (None, example) => text!("This is not in the expected form, for example {example}.", example = example),
         })
+    }
+
+    /// A message in the reader's language.
+    fn in_language(&self, message: &str, separators: &Separators) -> String {
+        language::message(&self.in_words(message, separators))
     }
 
     /// A message with the labels of other fields, with numbers as inputs take them, and without code.
@@ -109,7 +119,7 @@ impl RefusedValue<'_> {
         // A word like `name` is only a field if a rule refers to it.
         let label = |word: &str| {
             let field = self.fields.iter().find(|field| field.name == word)?;
-            (word.contains('_') || is_compared(word)).then(|| format!("“{}”", labels::field(field)))
+            (word.contains('_') || is_compared(word)).then(|| text!("“{value}”", value = labels::field(field)))
         };
         let in_words = |word: &str| {
             let bare = word.trim_end_matches([',', ';', '.']);
@@ -129,6 +139,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::language::Tables;
     use crate::panel::format::money::NumberFormat;
 
     const FIELDS: &[FieldMeta] = &[
@@ -162,6 +173,29 @@ mod tests {
         ] {
             assert_eq!(refused(index, &Value::Null).in_words(message, &separators), words);
         }
+    }
+
+    #[tokio::test]
+    async fn a_message_with_a_number_or_the_label_of_another_field_is_in_german() {
+        let labels = "labels: { Starts at: Beginn, Code: Kürzel }";
+        let german = Tables::new(&[("de", labels)]).expect("tables").find("de").expect("the language");
+        let numbers = NumberFormat { decimal_separator: ",".into(), ..NumberFormat::default() };
+        let separators = Separators::of(&numbers);
+        let check = async {
+            for (index, message, words) in [
+                (1, "must be after starts_at", "muss nach „Beginn“ liegen"),
+                (3, "must differ from code", "muss sich unterscheiden von „Kürzel“"),
+                (1, "is already taken together with starts_at", "ist zusammen mit „Beginn“ bereits vergeben"),
+                (4, "must be at least 0.5", "muss mindestens 0,5 sein"),
+                (4, "must be an integer", "muss eine ganze Zahl sein"),
+                (4, "must have at most 2 decimal places", "darf höchstens 2 Nachkommastellen haben"),
+                (1, "requires the permission `a.b`", "erfordert die Berechtigung a.b"),
+                (1, "is unheard of", "is unheard of"),
+            ] {
+                assert_eq!(refused(index, &Value::Null).in_language(message, &separators), words);
+            }
+        };
+        german.scope(check).await;
     }
 
     #[test]

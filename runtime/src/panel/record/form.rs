@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use super::conflict::Choice;
 use super::form_snapshot::FormSnapshot;
 use super::{form_decode, form_fields, input};
+use crate::language::{self, text};
 use crate::panel::api::Problem;
 use crate::panel::display_name::{self, DisplayNames};
 use crate::panel::format::labels;
@@ -186,9 +187,9 @@ impl<'f> RecordForm<'f> {
         let (target, entry) = (self.target, self.target.entry);
         let is_new = target.is_list();
         let title = match (is_new, entry.meta.singleton) {
-            (true, _) => format!("New {}", labels::singular(entry.meta)),
+            (true, _) => text!("New {record}", record = labels::singular(entry.meta)),
             (_, true) => labels::plural(entry.meta),
-            _ => format!("Edit {}", display_name::of(entry, &self.record)),
+            _ => text!("Edit {name}", name = display_name::of(entry, &self.record)),
         };
         let mut breadcrumbs = self.parents.clone();
         if !entry.meta.singleton {
@@ -209,16 +210,16 @@ impl<'f> RecordForm<'f> {
                 @if is_new { input type="hidden" name="_key" value=(self.idempotency_key); }
                 @for (group, fields) in labels::group_fields(entry.meta.fields.iter().filter(|field| form_decode::is_editable(self.request, target, field))) {
                     @if group.is_empty() { @for field in fields { (self.render_field(field)) } } @else {
-                        fieldset { legend { (group) } @for field in fields { (self.render_field(field)) } }
+                        fieldset { legend { (language::label(group)) } @for field in fields { (self.render_field(field)) } }
                     }
                 }
                 @if !self.definitions.is_empty() {
-                    fieldset { legend { "Custom fields" } @for definition in &self.definitions { (self.render_custom_field(definition)) } }
+                    fieldset { legend { (text!("Custom fields")) } @for definition in &self.definitions { (self.render_custom_field(definition)) } }
                 }
                 @if !is_read_only {
                     div .buttons.sticky {
-                        button .primary { @if is_new { "Create" } @else { "Save" } }
-                        @if !entry.meta.singleton { a .button href=(cancel) { "Cancel" } }
+                        button .primary { (if is_new { text!("Create") } else { text!("Save") }) }
+                        @if !entry.meta.singleton { a .button href=(cancel) { (text!("Cancel")) } }
                     }
                 }
             }

@@ -7,6 +7,7 @@ use super::field_error::{FieldError, RefusedValue};
 use super::form::RecordForm;
 use super::input::{self, InputOptions};
 use super::{choices, form_decode};
+use crate::language::{message, text};
 use crate::panel::api::Problem;
 use crate::panel::format::labels;
 use crate::panel::format::number_input::Separators;
@@ -29,7 +30,8 @@ impl RecordForm<'_> {
         let others: Vec<_> = problem.errors.iter().filter(|(name, _)| !has_input(name)).collect();
         html! {
             div .problem role="alert" tabindex="-1" data-focus {
-                @if problem.errors.is_empty() { p { (problem.message) } } @else { p { strong { "The record was not saved. Correct these errors:" } } }
+                @if problem.errors.is_empty() { p { (message(&problem.message)) } }
+                @else { p { strong { (text!("The record was not saved. Correct these errors:")) } } }
                 ul {
                     @for (name, messages) in &problem.errors {
                         @if has_input(name) { li { a href={ "#" (input_id(name)) } { (self.label_of(name)) } (self.error_of(name, messages).after_label()) } }
@@ -63,7 +65,7 @@ impl RecordForm<'_> {
     fn error_of(&self, name: &str, messages: &[String]) -> FieldError {
         match self.refused_value(name) {
             Some(refused) => FieldError::of(self.request, &refused, &self.display_names, messages),
-            None => FieldError::Predicate(messages.join("; ")),
+            None => FieldError::Predicate(labels::messages(messages)),
         }
     }
 
@@ -160,12 +162,12 @@ impl RecordForm<'_> {
             // Inputs in a row of embedded records are compact.
             display: Some(field).filter(|_| !name.contains('.')),
         };
-        let marked_label = html! { (label) @if required { " " span .required title="Required" { "*" } } };
+        let marked_label = html! { (label) @if required { " " span .required title=(text!("Required")) { "*" } } };
         let inner = html! {
             (input::render(self.request, kind, field.rules, &options))
             @if let Some(messages) = errors { p .error id=(error_id) { (self.error_of(name, messages).at_input(label)) } }
             @if !help.is_empty() || is_decimal {
-                p .help id=(help_id) { (labels::render_code(help)) @if is_decimal { " For example " (separators.example()) "." } }
+                p .help id=(help_id) { (labels::render_code(help)) @if is_decimal { " " (text!("For example {number}.", number = separators.example())) } }
             }
         };
         let invalid = errors.is_some();
@@ -207,7 +209,7 @@ impl RecordForm<'_> {
         html! {
             row-list { fieldset {
                 legend { (labels::field(field)) }
-                @for message in self.errors(field.name).into_iter().flatten() { p .error { (labels::field(field)) " " (message) } }
+                @for one in self.errors(field.name).into_iter().flatten() { p .error { (labels::field(field)) " " (message(one)) } }
                 @for (index, row) in rows.iter().chain([&blank]).enumerate() {
                     @let row_name = format!("{}.{index}", field.name);
                     div .embedded data-embedded {
@@ -220,7 +222,7 @@ impl RecordForm<'_> {
                             @let choices = choices::for_field(self.request, referenced, field);
                             (self.render_labelled(&labels::field(field), "", &name, field.kind, field, field.required, &value, choices))
                         }
-                        @if index < rows.len() { button type="button" .quiet data-remove-row { "Remove" } }
+                        @if index < rows.len() { button type="button" .quiet data-remove-row { (text!("Remove")) } }
                     }
                 }
             } }

@@ -10,6 +10,7 @@ use super::conflict::{self, Choice};
 use super::form::{RecordForm, definitions, shown_values};
 use super::form_snapshot::FormSnapshot;
 use super::{form_decode, form_merge};
+use crate::language::text;
 use crate::panel::api::Problem;
 use crate::panel::layout;
 use crate::panel::list::saved_view_form::{self, DecodedView};
@@ -114,7 +115,11 @@ async fn save(
     let mut problem = None;
     match response.status.as_u16() {
         404 => notice = Some(deleted_notice(request, target)),
-        412 => notice = Some(html! { p { strong { "Others are saving this record at the moment." } " Save again." } }),
+        412 => {
+            notice = Some(
+                html! { p { strong { (text!("Others are saving this record at the moment.")) } " " (text!("Save again.")) } },
+            )
+        }
         // Errors of the server too: the input can be saved again.
         _ => problem = Some(response.problem()),
     }
@@ -125,8 +130,8 @@ async fn save(
 /// The notice above the form of a record that was deleted meanwhile.
 fn deleted_notice(request: &PanelRequest<'_>, target: &Target<'_>) -> Markup {
     html! {
-        p { strong { "Somebody deleted this record." } " Your changes were not saved." }
-        @if !target.is_list() && trash::may_view(request, target.entry) { p { a href=(target.path()) { "Open the deleted record to restore it" } } }
+        p { strong { (text!("Somebody deleted this record.")) } " " (text!("Your changes were not saved.")) }
+        @if !target.is_list() && trash::may_view(request, target.entry) { p { a href=(target.path()) { (text!("Open the deleted record to restore it")) } } }
     }
 }
 
@@ -197,8 +202,8 @@ impl SentForm {
     fn unchosen(&self, fields: &[FieldMeta]) -> Option<Problem> {
         let with_choice = self.snapshot.conflicts.keys().filter(|name| conflict::choice_name(fields, name) == *name);
         let unchosen = with_choice.filter(|name| !self.choices.contains_key(*name));
-        let message = "needs a choice: the value before, theirs or yours";
-        let errors = unchosen.map(|name| (name.clone(), vec![message.to_string()])).collect();
+        let message = text!("needs a choice: the value before, theirs or yours");
+        let errors = unchosen.map(|name| (name.clone(), vec![message.clone()])).collect();
         let problem = Problem { errors, ..Problem::default() };
         (!problem.errors.is_empty()).then_some(problem)
     }

@@ -10,6 +10,7 @@ use maud::{Markup, html};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::{Map, Value};
 
+use crate::language::text;
 use crate::panel::format::locale::Locale;
 use crate::panel::format::number_input::Separators;
 use crate::panel::request::form_value;
@@ -50,7 +51,7 @@ impl FormSnapshot {
         match form_value(form, INPUT) {
             None => Ok(FormSnapshot { separators: None, ..FormSnapshot::of_locale(locale) }),
             Some(text) => serde_json::from_str(text)
-                .map_err(|_| Error::Malformed("A hidden field of the form is invalid. Reload the page.".into())),
+                .map_err(|_| Error::Malformed(text!("A hidden field of the form is invalid. Reload the page."))),
         }
     }
 

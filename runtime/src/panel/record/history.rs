@@ -6,6 +6,7 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 use super::input;
+use crate::language::text;
 use crate::panel::display_name::{self, DisplayNames};
 use crate::panel::format::value::{self, Placement};
 use crate::panel::format::{datetime, labels};
@@ -33,10 +34,10 @@ pub(crate) async fn render_recent(request: &PanelRequest<'_>, target: &Target<'_
     }
     Ok(html! {
         section .card {
-            h2 { "History" }
-            @if history.entries.is_empty() { p .faint { "No changes recorded." } }
+            h2 { (text!("History")) }
+            @if history.entries.is_empty() { p .faint { (text!("No changes recorded.")) } }
             (history.render())
-            @if history.entries.len() == RECENT_ENTRIES { p { a href={ (target.path()) "/history" } { "All changes" } } }
+            @if history.entries.len() == RECENT_ENTRIES { p { a href={ (target.path()) "/history" } { (text!("All changes")) } } }
         }
     })
 }
@@ -55,11 +56,11 @@ pub(crate) async fn show(request: &PanelRequest<'_>, target: &Target<'_>) -> Res
         (target.path(), display_name::by_id(request, target.entry, target.id.unwrap_or_default()).await?),
     ];
     let content = html! {
-        (layout::header(&breadcrumbs, &html! { "History" }, &html! {}))
+        (layout::header(&breadcrumbs, &html! { (text!("History")) }, &html! {}))
         section .card { (history.render()) }
-        @if history.entries.len() == MAX_ENTRIES { p { a href={ (audit_list_path(request, target)) "&per_page=" (MAX_ENTRIES) "&page=2" } { "Older changes" } } }
+        @if history.entries.len() == MAX_ENTRIES { p { a href={ (audit_list_path(request, target)) "&per_page=" (MAX_ENTRIES) "&page=2" } { (text!("Older changes")) } } }
     };
-    Ok(layout::page(request, "History", &content))
+    Ok(layout::page(request, &text!("History"), &content))
 }
 
 /// The audit log filtered by the record, the latest entry first.
@@ -117,8 +118,8 @@ impl<'t> History<'t> {
                 id,
                 &self.display_names,
             ),
-            None if entry["request_id"].is_null() => html! { "The operator" },
-            None => html! { "Somebody who was not signed in" },
+            None if entry["request_id"].is_null() => html! { (text!("The operator")) },
+            None => html! { (text!("Somebody who was not signed in")) },
         };
         let changes = self.changes(entry);
         html! {
@@ -127,7 +128,7 @@ impl<'t> History<'t> {
                     time .faint datetime=(at) { (datetime::format_timestamp(self.request.locale.zone, &at).unwrap_or_else(|| at.clone())) } }
                 @if !changes.is_empty() {
                     details {
-                        summary { (changes.len()) @if changes.len() == 1 { " field" } @else { " fields" } }
+                        summary { (if changes.len() == 1 { text!("1 field") } else { text!("{count} fields", count = changes.len()) }) }
                         dl .changes { @for (name, old, new) in &changes {
                             dt { (name) }
                             dd { del { (old) } " " span aria-hidden="true" { "→" } " " ins { (new) } }
@@ -197,10 +198,10 @@ fn side(entry: &Value, side: &str) -> Value {
 /// The words after the user.
 fn action_verb(action: &str) -> String {
     match action {
-        "create" => "created".into(),
-        "update" => "changed".into(),
-        "delete" => "deleted".into(),
-        "restore" => "restored".into(),
+        "create" => text!("created"),
+        "update" => text!("changed"),
+        "delete" => text!("deleted"),
+        "restore" => text!("restored"),
         other => labels::from_name(other),
     }
 }

@@ -6,6 +6,7 @@ use serde_json::Value;
 use super::choice_inputs::{checkbox_matrix, radio_group};
 use super::choices::{self, Choice};
 use super::form_roundtrip::TextInput;
+use crate::language::{label, text};
 use crate::panel::display_name::{self, DisplayNames};
 use crate::panel::format::number_input::{self, Separators};
 use crate::panel::format::{datetime, labels};
@@ -52,7 +53,7 @@ fn picker(request: &PanelRequest<'_>, referenced: Option<&Entry>, is_value: bool
     html! {
         reference-picker .reference data-value[is_value] data-page=[referenced.filter(|_| !is_value).map(|entry| format!("/{}", entry.meta.path))]
             data-create=[creatable.map(|entry| format!("/{}/new", entry.meta.path))]
-            data-create-label=[creatable.map(|entry| format!("New {}", labels::singular(entry.meta)))] { (input) }
+            data-create-label=[creatable.map(|entry| text!("New {record}", record = labels::singular(entry.meta)))] { (input) }
     }
 }
 
@@ -111,7 +112,7 @@ pub(crate) fn condition_value(
                 div .several data-several role="group" aria-label=(label) {
                     @for id in split_list(&row.value) { (checkbox(name, id, name_of(id).unwrap_or(id), true)) }
                     reference-picker .reference {
-                        input type="text" name=(name) aria-label=(label) data-titles=[suggestion_url] autocomplete="off" placeholder="Add another";
+                        input type="text" name=(name) aria-label=(label) data-titles=[suggestion_url] autocomplete="off" placeholder=(text!("Add another"));
                     }
                 }
             }
@@ -188,8 +189,8 @@ impl InputOptions<'_> {
         self.display?.widget
     }
 
-    fn placeholder(&self) -> Option<&'static str> {
-        self.display.map(|field| field.placeholder).filter(|text| !text.is_empty())
+    fn placeholder(&self) -> Option<String> {
+        self.display.map(|field| field.placeholder).filter(|text| !text.is_empty()).map(label)
     }
 
     /// Returns true if the input is a group of radio buttons.
@@ -258,10 +259,10 @@ pub(crate) fn render(request: &PanelRequest<'_>, kind: Kind, rules: &[Rule], opt
             }
         },
         (Kind::String { max }, _) if is_multiline => html! {
-            textarea id=(id) name=(name) rows="3" maxlength=(max) placeholder=[placeholder] aria-describedby=[described_by] aria-invalid=[invalid] aria-required=[required] { "\n" (text) }
+            textarea id=(id) name=(name) rows="3" maxlength=(max) placeholder=[&placeholder] aria-describedby=[described_by] aria-invalid=[invalid] aria-required=[required] { "\n" (text) }
         },
         (Kind::Text, _) => html! {
-            textarea .code[is_monospace] id=(id) name=(name) rows="4" placeholder=[placeholder] aria-describedby=[described_by] aria-invalid=[invalid] aria-required=[required] { "\n" (text) }
+            textarea .code[is_monospace] id=(id) name=(name) rows="4" placeholder=[&placeholder] aria-describedby=[described_by] aria-invalid=[invalid] aria-required=[required] { "\n" (text) }
         },
         (Kind::Json, _) => html! {
             textarea .code id=(id) name={ (name) "[json]" } rows="6" spellcheck="false" aria-describedby=[described_by] aria-invalid=[invalid] { "\n" (to_pretty_json(options.value)) }
@@ -288,7 +289,7 @@ pub(crate) fn render(request: &PanelRequest<'_>, kind: Kind, rules: &[Rule], opt
             };
             let max_length = if let Kind::String { max } = kind { Some(max) } else { None };
             let input = html! {
-                input .code[is_monospace] type=(input_type) id=(id) name=(name) value=(text) inputmode=[mode] maxlength=[max_length] placeholder=[placeholder] autocomplete="off"
+                input .code[is_monospace] type=(input_type) id=(id) name=(name) value=(text) inputmode=[mode] maxlength=[max_length] placeholder=[&placeholder] autocomplete="off"
                     data-titles=[&options.suggestion_url] aria-describedby=[described_by] aria-invalid=[invalid] aria-required=[required];
             };
             match options.widget() {
@@ -318,12 +319,12 @@ fn reference_list(request: &PanelRequest<'_>, resource: &'static str, options: &
         input type="hidden" name=(name) value="";
         div .several data-several {
             @for id in ids {
-                @let record_name = options.display_names.get(resource, id).map_or_else(|| format!("{} {id}", referenced.meta.label), String::from);
+                @let record_name = options.display_names.get(resource, id).map_or_else(|| display_name::unnamed(referenced.meta, id), String::from);
                 (checkbox(&name, &id.to_string(), &record_name, true))
             }
             reference-picker .reference {
                 input type="text" id=(options.id) name=(name) value=(text) aria-invalid=[options.invalid.then_some("true")] inputmode="numeric" autocomplete="off"
-                    data-titles=[&options.suggestion_url] aria-describedby=[&options.described_by] placeholder={ "Add " (labels::singular(referenced.meta)) };
+                    data-titles=[&options.suggestion_url] aria-describedby=[&options.described_by] placeholder=(text!("Add {record}", record = labels::singular(referenced.meta)));
             }
         }
     }

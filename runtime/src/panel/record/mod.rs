@@ -20,6 +20,7 @@ mod related;
 use maud::{Markup, html};
 use serde_json::Value;
 
+use crate::language::{self, message, text};
 use crate::panel::api::ApiResponse;
 use crate::panel::confirmation::deletion;
 use crate::panel::dashboard::chart;
@@ -102,12 +103,12 @@ pub(super) fn field_list(
     html! {
         @for (group, fields) in labels::group_fields(own.into_iter().chain(system)) {
             @if !fields.is_empty() {
-                section .card aria-label=(if group.is_empty() { "Fields" } else { group }) {
-                    @if !group.is_empty() { h2 { (group) } }
+                section .card aria-label=(if group.is_empty() { text!("Fields") } else { language::label(group) }) {
+                    @if !group.is_empty() { h2 { (language::label(group)) } }
                     dl .facts {
                         @for field in fields {
                             div .wide[value::is_full_width(field.kind, &record[field.name])] {
-                                dt title=[(!field.description.is_empty()).then_some(field.description)] { (labels::field(field)) }
+                                dt title=[(!field.description.is_empty()).then(|| language::label(field.description))] { (labels::field(field)) }
                                 dd { (value::render_field(request, entry, field, record, display_names, Placement::Page)) }
                             }
                         }
@@ -156,15 +157,15 @@ fn header(
         offered.split_at(if offered.len() <= MAX_HEADER_ACTIONS + 1 { offered.len() } else { MAX_HEADER_ACTIONS });
     let actions = html! {
         @for action in first { (action::button(request, target, action, version)) }
-        @if may(Operation::Update) { a .button.primary href=(on_the_way(format!("{}/edit", target.path()))) data-edit { "Edit" } }
+        @if may(Operation::Update) { a .button.primary href=(on_the_way(format!("{}/edit", target.path()))) data-edit { (text!("Edit")) } }
         details .menu {
-            summary { "More" }
+            summary { (text!("More")) }
             div .menu-part {
                 @for action in others { (action::button(request, target, action, version)) }
-                button type="button" data-copy=(list::curl_command(request, &target.path())) { "Copy as curl" }
+                button type="button" data-copy=(list::curl_command(request, &target.path())) { (text!("Copy as curl")) }
                 @if may(Operation::Delete) {
                     @let to = format!("{}/delete", target.path());
-                    a .button.danger href=(list.as_deref().map_or(to.clone(), |list| url::with_back(&to, list))) { (deletion::verb(entry)) "…" }
+                    a .button.danger href=(list.as_deref().map_or(to.clone(), |list| url::with_back(&to, list))) { (deletion::button_label(entry)) }
                 }
             }
         }
@@ -183,7 +184,7 @@ pub(super) async fn custom_fields(request: &PanelRequest<'_>, target: &Target<'_
     }
     Ok(html! {
         section .card {
-            h2 { "Custom fields" }
+            h2 { (text!("Custom fields")) }
             dl .facts {
                 @for definition in &definitions {
                     @let value = &record["custom_fields"][definition.name.as_str()];
@@ -208,7 +209,7 @@ async fn embedded_records(request: &PanelRequest<'_>, field: &'static FieldMeta,
     Ok(html! {
         section .card {
             h2 { (labels::field(field)) " " span .count { (rows.len()) } }
-            @if rows.is_empty() { p .faint { "None." } } @else {
+            @if rows.is_empty() { p .faint { (text!("None.")) } } @else {
                 div .scroll tabindex="0" role="region" aria-label=(labels::field(field)) {
                     table {
                         thead { tr { @for field in &shown { th scope="col" { (labels::field(field)) } } } }
@@ -231,17 +232,17 @@ pub(super) fn error_page(
         return Err(response.error());
     }
     let problem = response.problem();
-    let message = match response.status.as_u16() {
-        412 => "Somebody else changed this record. Reload it and try again.".to_string(),
-        _ => problem.message.clone(),
+    let summary = match response.status.as_u16() {
+        412 => text!("Somebody else changed this record. Reload it and try again."),
+        _ => message(&problem.message),
     };
     let content = html! {
         (layout::header(&[(target.collection(), labels::plural(target.entry.meta))], &html! { (title) }, &html! {}))
         div .problem role="alert" {
-            p { (message) }
-            ul { @for (name, messages) in &problem.errors { li { (labels::error_field(target.entry.meta, name)) " " (messages.join("; ")) } } }
+            p { (summary) }
+            ul { @for (name, messages) in &problem.errors { li { (labels::error_field(target.entry.meta, name)) " " (labels::messages(messages)) } } }
         }
-        p { a .button href=(target.path()) { "Back" } }
+        p { a .button href=(target.path()) { (text!("Back")) } }
     };
     Ok(layout::page_with_status(request, response.status, title, &content))
 }
@@ -271,15 +272,15 @@ pub(super) fn secrets_page(request: &PanelRequest<'_>, target: &Target<'_>, reco
         (note)
         @for (name, label, secret) in secrets(entry, record) {
             div .notice role="status" {
-                p { strong { "Copy it now. It is shown only once." } }
-                label .field for={ "secret-" (name) } { @if label.is_empty() { (labels::from_name(name)) } @else { (label) } }
+                p { strong { (text!("Copy it now. It is shown only once.")) } }
+                label .field for={ "secret-" (name) } { @if label.is_empty() { (labels::from_name(name)) } @else { (language::label(label)) } }
                 div .copy {
                     input #{ "secret-" (name) } readonly value=(secret) spellcheck="false";
-                    button type="button" data-copy=(secret) { "Copy" }
+                    button type="button" data-copy=(secret) { (text!("Copy")) }
                 }
             }
         }
-        p { a .button.primary href=(target.path()) { "Continue" } }
+        p { a .button.primary href=(target.path()) { (text!("Continue")) } }
     };
-    layout::page(request, "Shown once", &content)
+    layout::page(request, &text!("Shown once"), &content)
 }

@@ -4,6 +4,7 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 use super::action;
+use crate::language::{self, text};
 use crate::panel::display_name::{self, DisplayNames};
 use crate::panel::format::labels;
 use crate::panel::format::value::{self, Placement};
@@ -105,7 +106,7 @@ async fn related_list(
     };
     let actions: Vec<&ActionMeta> = entry.meta.actions.iter().filter(is_one_click).collect();
     // The label of the link to the record differs from an action named `open`.
-    let open_label = if actions.iter().any(|action| action.name == "open") { "View" } else { "Open" };
+    let open_label = if actions.iter().any(|action| action.name == "open") { text!("View") } else { text!("Open") };
     let mut fields = columns::api_fields(entry, &shown);
     for until in actions.iter().filter_map(|action| action.until) {
         if !fields.split(',').any(|name| name == until.field) {
@@ -133,14 +134,14 @@ async fn related_list(
         section .card {
             div .card-head {
                 h2 { a href=(all) { (labels::plural(entry.meta)) } " " span .count { (request.locale.numbers.count(total)) } }
-                @if request.may(entry, Operation::Create) { a .button.small href=(new) { "Add" } }
+                @if request.may(entry, Operation::Create) { a .button.small href=(new) { (text!("Add")) } }
             }
-            @if records.is_empty() { p .faint { "None yet." } } @else {
+            @if records.is_empty() { p .faint { (text!("None yet.")) } } @else {
                 div .scroll tabindex="0" role="region" aria-label=(labels::plural(entry.meta)) {
                     table {
                         thead { tr {
                             @for column in &shown { th scope="col" .number[value::is_numeric(column.kind)] { (column.label) } }
-                            th scope="col" { span .hidden { "Actions" } }
+                            th scope="col" { span .hidden { (text!("Actions")) } }
                         } }
                         tbody { @for record in records { tr {
                             @let row_target = target.record(record["id"].as_i64().unwrap_or_default());
@@ -153,13 +154,13 @@ async fn related_list(
                                 }
                             }
                             td .row-actions {
-                                a href=(row_target.path()) aria-label={ (open_label) " " (display_name::of(entry, record)) } { (open_label) }
+                                a href=(row_target.path()) aria-label=(labelled(&open_label, &display_name::of(entry, record))) { (open_label) }
                                 @let row_actions = row_actions(request, &row_target, entry, record, &actions);
                                 @let (first, others) = row_actions.split_at(if row_actions.len() <= MAX_ROW_ACTIONS + 1 { row_actions.len() } else { MAX_ROW_ACTIONS });
                                 @for action in first { " " (action) }
                                 @if !others.is_empty() {
                                     " " details .menu {
-                                        summary aria-label={ "More actions for " (display_name::of(entry, record)) } { "More" }
+                                        summary aria-label=(text!("More actions for {name}", name = display_name::of(entry, record))) { (text!("More")) }
                                         ul { @for action in others { li { (action) } } }
                                     }
                                 }
@@ -167,7 +168,7 @@ async fn related_list(
                         } } }
                     }
                 }
-                @if total > records.len() as i64 { p { a href=(all) { "All " (request.locale.numbers.records(entry.meta, total)) } } }
+                @if total > records.len() as i64 { p { a href=(all) { (text!("All {records}", records = request.locale.numbers.records(entry.meta, total))) } } }
             }
         }
     })
@@ -185,6 +186,11 @@ fn link_column<'c>(entry: &Entry, shown: &[&'c Column]) -> Option<&'c str> {
     named.or_else(|| shown.iter().find(|column| !is_link(column))).map(|column| column.name.as_str())
 }
 
+/// The accessible name of an operation on a row: `Open Lamp`.
+fn labelled(operation: &str, name: &str) -> String {
+    text!("{operation} {name}", operation = operation, name = name)
+}
+
 /// Buttons and links for the operations on a row.
 fn row_actions(
     request: &PanelRequest<'_>,
@@ -198,14 +204,14 @@ fn row_actions(
     let button = |action: &&ActionMeta| {
         if !action.confirm.is_empty() {
             let to = url::with_back(&format!("{}/{}", row_target.path(), action.name), &back);
-            return html! { a href=(to) aria-label={ (labels::action(action)) " " (title) } { (labels::action(action)) } };
+            return html! { a href=(to) aria-label=(labelled(&labels::action(action), &title)) { (labels::action(action)) } };
         }
         html! {
             form .one method="post" action={ (row_target.path()) "/" (action.name) } {
                 (layout::csrf_input(request))
                 input type="hidden" name="_back" value=(back);
-                button .link .plain title=[(!action.description.is_empty()).then_some(action.description)]
-                    aria-label={ (labels::action(action)) " " (title) } { (labels::action(action)) }
+                button .link .plain title=[(!action.description.is_empty()).then(|| language::label(action.description))]
+                    aria-label=(labelled(&labels::action(action), &title)) { (labels::action(action)) }
             }
         }
     };
@@ -213,11 +219,11 @@ fn row_actions(
         actions.iter().filter(|action| !action::is_done(action, record)).map(button).collect();
     if request.may(entry, Operation::Update) {
         let to = url::with_back(&format!("{}/edit", row_target.path()), &back);
-        row_actions.push(html! { a href=(to) aria-label={ "Edit " (title) } { "Edit" } });
+        row_actions.push(html! { a href=(to) aria-label=(text!("Edit {name}", name = title)) { (text!("Edit")) } });
     }
     if row_target.parent.is_some() && request.may(entry, Operation::Delete) {
         let to = url::with_back(&format!("{}/delete", row_target.path()), &back);
-        row_actions.push(html! { a href=(to) aria-label={ "Delete " (title) } { "Delete" } });
+        row_actions.push(html! { a href=(to) aria-label=(text!("Delete {name}", name = title)) { (text!("Delete")) } });
     }
     row_actions
 }

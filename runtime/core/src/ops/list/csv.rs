@@ -15,7 +15,7 @@ use crate::query::Request;
 use crate::record::{Cell, Shape, write_value};
 
 /// The byte order mark, by which spreadsheets recognize UTF-8.
-const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+pub const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// The form of a file, by the query parameter `csv`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -163,6 +163,25 @@ impl Csv {
 }
 
 impl CsvForm {
+    /// Writes a line of texts; `None` is an empty field, which differs from an empty text.
+    pub fn write_line(self, out: &mut Vec<u8>, cells: &[Option<String>]) {
+        let line_start = out.len();
+        for (index, cell) in cells.iter().enumerate() {
+            if index > 0 {
+                out.push(b',');
+            }
+            match cell {
+                Some(text) if self.neutral && is_formula(text) => write_text(out, &format!("'{text}")),
+                Some(text) => write_text(out, text),
+                None => {}
+            }
+        }
+        if cells.len() == 1 && out.len() == line_start {
+            out.extend_from_slice(b"\"\"");
+        }
+        out.extend_from_slice(b"\r\n");
+    }
+
     /// Writes a JSON value: null as an empty field, a string as its text, everything else as JSON.
     fn write_json(self, out: &mut Vec<u8>, json: &[u8]) -> Result<()> {
         match json.first() {

@@ -97,7 +97,8 @@ impl Format {
         }
     }
 
-    fn extension(self) -> &'static str {
+    /// `csv` or `ndjson`.
+    pub fn extension(self) -> &'static str {
         match self {
             Format::Csv => "csv",
             Format::Lines => "ndjson",
