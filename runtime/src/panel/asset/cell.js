@@ -29,8 +29,9 @@ class CellEditor {
     this.#box.addEventListener('keydown', (event) => this.#press(event));
     // After the focus has moved. It stays in the box while another window has it.
     this.#box.addEventListener('focusout', () => setTimeout(() => { if (!this.contains(document.activeElement)) this.leave(); }));
-    this.#show(form);
+    // In the page first: only there its inputs belong to the form.
     cell.replaceChildren(this.#box);
+    this.#show(form);
     editors.add(this);
   }
 
