@@ -296,6 +296,14 @@ async fn forms(server: Server) {
     checker.look(&mut browser, "the fields of a row in a dialog");
 
     browser.open("/products?sort=name");
+    browser.type_text("j");
+    browser.key("F2", 0);
+    browser.until("document.activeElement.matches('.cell [name=name]')");
+    browser.key("Backspace", 0);
+    browser.key("Enter", 0);
+    browser.sees("Name must not be blank");
+    checker.look(&mut browser, "a cell with an error");
+    browser.open("/products?sort=name");
     browser.press("[data-all]");
     checker.follow(&mut browser, "[data-bulk] [value=edit]", "Field to change");
     browser.fill("#_field", "name");

@@ -6,6 +6,7 @@ mod account_page;
 mod admin_pages;
 mod brand;
 mod bulk_all_matching;
+mod cells;
 mod confirmations;
 mod cookie_client;
 mod edit_conflicts;

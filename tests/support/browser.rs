@@ -204,6 +204,7 @@ impl Browser {
             "ArrowUp" => 38,
             "ArrowDown" => 40,
             "Backspace" => 8,
+            "F2" => 113,
             " " => 32,
             other => panic!("this test does not know the key {other}"),
         };

@@ -47,11 +47,13 @@ pub const COLUMNS_PAGE: &str = "columns";
 pub const EXPORT_PAGE: &str = "export";
 pub const COLLECTION_PAGES: &[&str] = &[NEW_PAGE, VIEWS_PAGE, COLUMNS_PAGE, EXPORT_PAGE];
 
-/// Segment after the path of a record: the panel's page that asks before it deletes.
+/// Segment after the path of a record: the panel's input for one field, in a list.
+pub const CELL_PAGE: &str = "cell";
+/// The panel's page that asks before it deletes.
 pub const DELETE_PAGE: &str = "delete";
 pub const EDIT_PAGE: &str = "edit";
 pub const HISTORY_PAGE: &str = "history";
-pub const RECORD_PAGES: &[&str] = &[DELETE_PAGE, EDIT_PAGE, HISTORY_PAGE];
+pub const RECORD_PAGES: &[&str] = &[CELL_PAGE, DELETE_PAGE, EDIT_PAGE, HISTORY_PAGE];
 
 /// Segments of the API's own operations: bulk writes and summaries after a collection, restore and files after a record.
 pub const BULK_PATH: &str = "bulk";

@@ -130,6 +130,7 @@ fn keyboard_help() -> Markup {
         (text!("Enter"), text!("Open the row")),
         (text!("Space"), text!("View the row")),
         ("x".to_string(), text!("Select the row")),
+        ("F2".to_string(), text!("Edit the cells of the row")),
         ("n".to_string(), text!("New record")),
         ("e".to_string(), text!("Edit this record")),
         ("f".to_string(), text!("Open the filter")),

@@ -31,8 +31,8 @@ mod url;
 use std::sync::Arc;
 
 use charter_model::reserved::{
-    COLUMNS_PAGE as COLUMNS, DELETE_PAGE as DELETE, EDIT_PAGE as EDIT, EXPORT_PAGE as EXPORT, HISTORY_PAGE as HISTORY,
-    NEW_PAGE as NEW, SEARCH_PATH as SEARCH, VIEWS_PAGE as VIEWS,
+    CELL_PAGE as CELL, COLUMNS_PAGE as COLUMNS, DELETE_PAGE as DELETE, EDIT_PAGE as EDIT, EXPORT_PAGE as EXPORT,
+    HISTORY_PAGE as HISTORY, NEW_PAGE as NEW, SEARCH_PATH as SEARCH, VIEWS_PAGE as VIEWS,
 };
 use salvo::http::StatusCode;
 use salvo::{Request, Router, async_trait};
@@ -52,7 +52,7 @@ pub(crate) use extension::PanelExtensions;
 pub use extension::{PanelCard, PanelContext, PanelPage, RenderPanel};
 pub(crate) use format::label_texts::label_texts;
 use format::locale::{LANGUAGE, LocaleCache};
-use list::{export, remembered, saved_views, trash};
+use list::{cell, export, remembered, saved_views, trash};
 use record::{action, form, form_save, history};
 use request::{PanelRequest, RawRequest};
 use session::{account, cookie, sign_in};
@@ -260,6 +260,8 @@ impl Panel {
                     (false, [NEW]) if target.is_list() => form::new(request, &target).await,
                     (false, [EDIT]) if !target.is_list() => form::edit(request, &target).await,
                     (false, [HISTORY]) if !target.is_list() => history::show(request, &target).await,
+                    (false, [CELL]) if target.id.is_some() => cell::edit(request, &target).await,
+                    (true, [CELL]) if target.id.is_some() => cell::save(request, &target, &form).await,
                     (true, []) if target.is_list() => form_save::create(request, &target, &form).await,
                     (true, []) => form_save::update(request, &target, &form).await,
                     (false, [DELETE]) if target.id.is_some() => deletion::ask(request, &target).await,

@@ -3,6 +3,7 @@
 
 // Custom elements. `rows.js` comes first, because it clones rows before their pickers are set up.
 import './rows.js';
+import './cell.js';
 import './conditions.js';
 import { currentRow, moveBy } from './cursor.js';
 import { $, $$, apiFetch, csrfToken, showStatus, translate } from './page.js';

@@ -9,6 +9,9 @@ use charter_core::meta::{FieldMeta, Kind, Operation, Rule, Shown};
 use charter_core::query::{Predicate, allows, is_filterable};
 
 use super::filter_form;
+use super::params::ListParams;
+use super::remembered;
+use super::saved_views::SavedViews;
 use crate::language::{current_code, text};
 use crate::panel::format::{labels, value};
 use crate::panel::request::PanelRequest;
@@ -191,6 +194,27 @@ pub(crate) fn default_names(entry: &Entry) -> Vec<String> {
     }
     names.truncate(MAX_DEFAULT_COLUMNS);
     names
+}
+
+/// The columns of the table: the chosen ones, those of the view, those that the user chose before, or the default ones.
+/// Without a known column, the next in this order hold.
+pub(super) fn shown<'c>(
+    request: &PanelRequest<'_>,
+    entry: &Entry,
+    params: &ListParams,
+    views: &SavedViews,
+    columns: &'c [Column],
+) -> Vec<&'c Column> {
+    let of_user = || match params.view_id {
+        Some(_) => views.columns(),
+        None => remembered::columns(request, entry),
+    };
+    let known = |names: Vec<String>| -> Option<Vec<&'c Column>> {
+        let found = names.iter().filter_map(|name| columns.iter().find(|column| column.name == *name));
+        Some(found.collect::<Vec<_>>()).filter(|found| !found.is_empty())
+    };
+    let chosen = params.columns.clone().and_then(known);
+    chosen.or_else(|| of_user().and_then(known)).or_else(|| known(default_names(entry))).unwrap_or_default()
 }
 
 /// The API's parameter `fields` for these columns.

@@ -115,7 +115,7 @@ pub(in crate::panel) async fn download(
     let mut params = ListParams::parse(pairs, &known, request.locale.zone)?;
     (params.page, params.per_page) = (None, None);
     let views = SavedViews::load(request, target, params.view_id).await?;
-    let shown = super::shown_columns(request, entry, &params, &views, &known);
+    let shown = columns::shown(request, entry, &params, &views, &known);
     let mut path = params.api_path(target, Some(&columns::api_fields(entry, &shown)));
     let mut more = Vec::new();
     if !ids.is_empty() {

@@ -1,5 +1,6 @@
 //! List page of a collection: toolbar, table, pages, export, and the bulk operations on selected rows.
 
+pub(super) mod cell;
 pub(super) mod column_picker;
 pub(super) mod columns;
 pub(super) mod export;
@@ -33,7 +34,6 @@ use crate::panel::request::PanelRequest;
 use crate::panel::target::Target;
 use crate::panel::{bulk, import, layout, redirect, url};
 use crate::server::Response;
-use charter_core::catalog::Entry;
 use charter_core::error::Result;
 use charter_core::meta::{ActionOn, FieldMeta, Operation};
 use charter_core::ops::API;
@@ -83,7 +83,7 @@ pub(super) async fn show(request: &PanelRequest<'_>, target: &Target<'_>) -> Res
         params.sort = params.sort.or_else(|| columns::default_sort(entry));
         params.per_page = params.per_page.or_else(|| remembered::per_page(request, entry));
     }
-    let mut shown = shown_columns(request, entry, &params, &views, &columns);
+    let mut shown = columns::shown(request, entry, &params, &views, &columns);
     // The list of deleted records shows the time of deletion.
     if let Some(field) = deleted_at.filter(|_| params.columns.is_none()) {
         shown.extend(columns.iter().find(|column| column.name == field.name));
@@ -128,27 +128,6 @@ pub(super) async fn show(request: &PanelRequest<'_>, target: &Target<'_>) -> Res
     display_names.extend(DisplayNames::load_for_fields(request, entry, &fields, &body.records).await?);
     let content = page.render(&body, &display_names, &api_path);
     Ok(layout::page(request, &title, &content))
-}
-
-/// The columns of the table: the chosen ones, those of the view, those that the user chose before, or the default ones.
-/// Without a known column, the next in this order hold.
-fn shown_columns<'c>(
-    request: &PanelRequest<'_>,
-    entry: &Entry,
-    params: &ListParams,
-    views: &SavedViews,
-    columns: &'c [Column],
-) -> Vec<&'c Column> {
-    let of_user = || match params.view_id {
-        Some(_) => views.columns(),
-        None => remembered::columns(request, entry),
-    };
-    let known = |names: Vec<String>| -> Option<Vec<&'c Column>> {
-        let found = names.iter().filter_map(|name| columns.iter().find(|column| column.name == *name));
-        Some(found.collect::<Vec<_>>()).filter(|found| !found.is_empty())
-    };
-    let chosen = params.columns.clone().and_then(known);
-    chosen.or_else(|| of_user().and_then(known)).or_else(|| known(columns::default_names(entry))).unwrap_or_default()
 }
 
 /// The parts of a list page.
@@ -301,7 +280,7 @@ impl ListPage<'_> {
         let may_delete = !shows_trash && may(Operation::Delete);
         let may_restore = shows_trash && trash::may_view(request, entry);
         let is_selectable = may_edit || may_delete || may_restore;
-        let mut table = Table::new(request, target, self.shown, display_names);
+        let mut table = Table::new(request, target, self.shown, display_names, request.raw.path_and_query());
         (table.is_selectable, table.shows_trash) = (is_selectable, shows_trash);
         html! {
             form method="post" action={ (target.collection()) "/bulk" } data-bulk=(bulk::MAX_SELECTED) {

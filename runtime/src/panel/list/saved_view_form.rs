@@ -133,7 +133,7 @@ pub(crate) fn list_url(catalog: &Catalog, entry: &Entry, record: &Value) -> Opti
     is_top_level.then(|| format!("/{}?view_id={}", list.meta.path, input::to_text(&record["id"])))
 }
 
-fn is_saved_view(entry: &Entry) -> bool {
+pub(super) fn is_saved_view(entry: &Entry) -> bool {
     entry.meta.name == "custom_view"
 }
 

@@ -2,6 +2,7 @@
 
 use maud::{Markup, html};
 
+use super::cell;
 use super::columns::Column;
 use super::response::Fields;
 use super::trash;
@@ -29,6 +30,8 @@ pub(super) struct Table<'l> {
     display_names: &'l DisplayNames,
     /// True if rows have a checkbox.
     pub is_selectable: bool,
+    /// The tooltip of a cell that can be edited.
+    edit_hint: String,
     pub shows_trash: bool,
 }
 
@@ -41,14 +44,18 @@ struct TableColumn<'l> {
     card_label: Option<&'l str>,
     /// The source of a derived value: the reference field, and the path of the source's list.
     source: Option<(&'static str, &'static str)>,
+    /// The field that the cells are an input for after a double click.
+    editable: Option<&'static str>,
 }
 
 impl<'l> Table<'l> {
+    /// `list` is the path of the list with its query string.
     pub(super) fn new(
         request: &'l PanelRequest<'l>,
         target: &'l Target<'l>,
         shown: &[&'l Column],
         display_names: &'l DisplayNames,
+        list: String,
     ) -> Table<'l> {
         let name_field = name_field(target.entry);
         let link_column = link_column(name_field, shown);
@@ -60,20 +67,21 @@ impl<'l> Table<'l> {
                 .then_some(column.label.as_str())
                 .filter(|_| index != link_column),
             source: column.field.and_then(|field| source_of(request, target.entry, field)),
+            editable: column.field.filter(|field| cell::is_offered(request, target, field)).map(|field| field.name),
         };
         let columns = shown.iter().enumerate().map(column).collect();
-        let (collection, list) = (target.collection(), request.raw.path_and_query());
-        let is_whole = matches!(request.raw.query.as_str(), "" | "deleted=only");
+        let is_whole = matches!(list.split_once('?'), None | Some((_, "" | "deleted=only")));
         let list = if is_whole || list.len() > MAX_BACK_BYTES { String::new() } else { list };
         Table {
             request,
             target,
-            collection,
+            collection: target.collection(),
             list,
             columns,
             name_field,
             display_names,
             is_selectable: false,
+            edit_hint: text!("Double-click to edit"),
             shows_trash: false,
         }
     }
@@ -97,7 +105,8 @@ impl<'l> Table<'l> {
             tr data-row {
                 @if self.is_selectable { td .pick { label { input type="checkbox" name="id" value=(id) aria-label=(text!("Select {name}", name = name)); } } }
                 @for column in &self.columns {
-                    td class=[column.class] data-label=[column.card_label] {
+                    @let editable = column.editable.filter(|_| !self.shows_trash);
+                    td class=[column.class] data-label=[column.card_label] data-field=[editable] title=[editable.map(|_| &self.edit_hint)] {
                         @if column.links_to_record {
                             a href=(href) data-open {
                                 @let text = record.value(&column.column.name).as_str().unwrap_or_default();

@@ -15,7 +15,7 @@ type Values = BTreeMap<String, Value>;
 
 /// The result of a merge.
 #[derive(Debug, PartialEq)]
-pub(super) struct Merged {
+pub(crate) struct Merged {
     /// The values of the form: mine where I changed a field, otherwise theirs.
     pub record: Map<String, Value>,
     /// The fields that only they changed.
@@ -27,7 +27,7 @@ pub(super) struct Merged {
 
 /// The values of a form that differ from those that it was rendered with, as the API's partial record. All values if
 /// those are not known.
-pub(super) fn changes(
+pub(crate) fn changes(
     fields: &[FieldMeta],
     mine: &Map<String, Value>,
     shown: Option<&Map<String, Value>>,
@@ -41,7 +41,7 @@ pub(super) fn changes(
 }
 
 /// Merges the values of a form with a record that was saved after the form was rendered.
-pub(super) fn merge(
+pub(crate) fn merge(
     fields: &[FieldMeta],
     mine: &Map<String, Value>,
     shown: Option<&Map<String, Value>>,

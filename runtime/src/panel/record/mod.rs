@@ -9,7 +9,7 @@ pub(super) mod field_error;
 pub(super) mod form;
 pub(super) mod form_decode;
 mod form_fields;
-mod form_merge;
+pub(super) mod form_merge;
 mod form_roundtrip;
 pub(super) mod form_save;
 pub(super) mod form_snapshot;

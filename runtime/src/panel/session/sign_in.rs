@@ -12,6 +12,7 @@ use super::csrf::CsrfToken;
 use super::flash::Flash;
 use super::{account, cookie, forgotten_password, oidc, passkeys, sign_in_code};
 use crate::language::{html_text, message, text};
+use crate::panel::list::cell;
 use crate::panel::record::form_save;
 use crate::panel::request::{
     PanelRequest, RawRequest, form_value, path_segments, read_form_limited, require_same_site, return_path,
@@ -24,6 +25,7 @@ use charter_core::error::{Error, Result};
 use charter_core::header;
 use charter_core::principal::Principal;
 use charter_core::query::{Pair, decode};
+use charter_model::reserved::CELL_PAGE;
 use charter_platform::auth::known_network::{self, network_of};
 use charter_platform::auth::session::{Begun, CookieSession};
 use charter_platform::auth::{Proof, password, record_failed_sign_in, session};
@@ -36,9 +38,10 @@ pub(super) const MAX_SIGN_IN_FORM_BYTES: usize = 1 << 20;
 /// Longest email address of an account.
 pub(super) const MAX_EMAIL_CHARS: usize = 255;
 
-/// True for the path that a script of the sign-in page requests: it has no session yet, and expects JSON.
+/// True for the paths that only scripts request: that of the sign-in page, which has no session yet, and a cell of a list
+/// whose session may have ended. Without a session, the answer is JSON.
 pub(crate) fn is_script_request(segments: &[String]) -> bool {
-    segments == [ROOT, "sign-in", "passkey", "options"]
+    segments == [ROOT, "sign-in", "passkey", "options"] || segments.last().is_some_and(|last| last == CELL_PAGE)
 }
 
 /// Handles the paths below `/panel` that need no session; `None` for other paths.
@@ -341,6 +344,7 @@ pub(crate) async fn reject_stale_form(
     let Err(stale) = request.require_csrf_token(form) else { return Err(Error::NotFound) };
     let is_panel_form = form_value(form, "_token").is_some_and(CsrfToken::is_well_formed);
     match rest {
+        [CELL_PAGE] if is_panel_form => cell::show_unsaved(request, target, form),
         _ if !is_panel_form || !request.raw.wants_html => Err(stale),
         [] => form_save::show_unsaved(request, target, form, Some(unsaved_notice()), StatusCode::CONFLICT).await,
         _ => Ok(Flash::Stale.redirect(&target.path())),
