@@ -1,7 +1,7 @@
 // @ts-check
 // Inline edit of lists: a double click or F2 turns a cell into its input. Enter saves, Escape cancels, Tab goes on.
 
-import { $, $$, showStatus } from './page.js';
+import { $, $$, showStatus, translate } from './page.js';
 
 /** Time after a click in which a second one makes a double click; the row opens after it. Milliseconds. */
 const DOUBLE_CLICK = 250;
@@ -121,7 +121,7 @@ class CellEditor {
   /** Shows the saved row: other values may depend on this one. @param {HTMLTableRowElement | null} row */
   #replaceRow(row) {
     this.#close();
-    showStatus('Saved');
+    showStatus(translate('Saved'));
     // The user may not see the record any more.
     if (!row || row.cells.length !== this.#row.cells.length) { location.reload(); return; }
     const fresh = [...row.cells];
@@ -180,13 +180,13 @@ class CellEditor {
  */
 async function request(path, options) {
   const response = await fetch(path, { credentials: 'same-origin', ...options }).catch(() => null);
-  if (!response) return { answer: null, problem: 'The connection failed. Your input is not saved yet: try again.' };
-  if (response.status === 401) return { answer: null, problem: 'You are signed out. Sign in in another tab, then try again.' };
+  if (!response) return { answer: null, problem: translate('The connection failed. Your input is not saved yet: try again.') };
+  if (response.status === 401) return { answer: null, problem: translate('You are signed out. Sign in in another tab, then try again.') };
   const text = await response.text().catch(() => '');
   const made = document.createElement('template');
   if (response.headers.get('Content-Type')?.startsWith('text/html')) made.innerHTML = text;
   if (response.ok || $('form[data-cell]', made.content)) return { answer: made.content, problem: '' };
-  let problem = 'The request failed.';
+  let problem = translate('The request failed.');
   try { problem = JSON.parse(text).message; } catch { /* no JSON: a proxy answered */ }
   return { answer: null, problem };
 }
@@ -211,7 +211,7 @@ async function edit(row, field) {
   const { answer, problem } = await request(`${new URL(link.href).pathname}/cell?field=${encodeURIComponent(field)}`);
   delete row.dataset.loading;
   const cell = $(`td[data-field="${field}"]`, row), form = answer && $('form[data-cell]', answer);
-  if (problem || !form || !cell) showStatus(problem || 'This cell cannot be edited.');
+  if (problem || !form || !cell) showStatus(problem || translate('This cell cannot be edited.'));
   else new CellEditor(cell, form).focus();
 }
 
