@@ -56,7 +56,7 @@ class CellEditor {
     return true;
   }
 
-  /** What happens when the focus leaves: a change is saved, unless it was refused or the server asks for a decision. */
+  /** Saves a change when the focus leaves, unless the server asks for a decision. */
   leave() {
     if (!editors.has(this) || this.#saving || this.#form.hasAttribute('data-asks')) return;
     if (this.#values() !== this.#shown) this.save();
