@@ -24,7 +24,7 @@ fn shows(browser: &mut Browser, name: &str, position: &str) {
     browser.until(&format!(
         "document.querySelector('#peek[open] #peek-title')?.innerText === {} \
          && document.querySelector('#peek [data-position]').innerText === {} \
-         && document.querySelector('#peek [data-fields]').ariaBusy === 'false'",
+         && document.querySelector('#peek [data-peeked]').ariaBusy === 'false'",
         json!(name),
         json!(position)
     ));
@@ -48,14 +48,14 @@ async fn space_shows_the_fields_of_a_row_and_arrows_those_of_its_neighbors(serve
     browser.type_text("j");
     browser.key(" ", 0);
     shows(&mut browser, "Lamp", "1 / 3");
-    let fields = browser.text("#peek [data-fields]");
+    let fields = browser.text("#peek [data-peeked]");
     assert!(fields.contains("Weight") && fields.contains("1.5"), "{fields}");
-    assert_eq!(browser.run("document.querySelectorAll('#peek [data-fields] [id]').length"), 0);
+    assert_eq!(browser.run("document.querySelectorAll('#peek [data-peeked] [id]').length"), 0);
     browser.key("ArrowDown", 0);
     shows(&mut browser, "Lantern", "2 / 3");
     browser.type_text("jj");
     shows(&mut browser, "Table", "3 / 3");
-    assert!(browser.text("#peek [data-fields]").contains("30"));
+    assert!(browser.text("#peek [data-peeked]").contains("30"));
     browser.key("ArrowUp", 0);
     shows(&mut browser, "Lantern", "2 / 3");
     browser.key("Escape", 0);

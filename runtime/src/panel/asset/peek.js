@@ -25,7 +25,7 @@ async function show(next) {
   if (!dialog || !next) return;
   row = next;
   const all = rows(), index = all.indexOf(row), link = $('[data-open]', row);
-  const [title, fields, failed] = [$('#peek-title', dialog), $('[data-fields]', dialog), $('[data-failed]', dialog)];
+  const [title, fields, failed] = [$('#peek-title', dialog), $('[data-peeked]', dialog), $('[data-failed]', dialog)];
   title.textContent = link.textContent.trim();
   $('[data-position]', dialog).textContent = `${index + 1} / ${all.length}`;
   $('[data-open-record]', dialog).href = link.href;
@@ -80,7 +80,7 @@ dialog?.addEventListener('click', (event) => {
 });
 dialog?.addEventListener('close', () => {
   pending.abort();
-  $('[data-fields]', dialog).replaceChildren();
+  $('[data-peeked]', dialog).replaceChildren();
   if (row?.isConnected) moveTo(row);
 });
 

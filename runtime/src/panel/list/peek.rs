@@ -9,7 +9,7 @@ pub(super) fn dialog() -> Markup {
     html! {
         dialog #peek .peek aria-labelledby="peek-title" tabindex="-1" closedby="any" {
             div .peek-head aria-live="polite" { h2 #peek-title {} p .faint data-position {} }
-            div data-fields {}
+            div data-peeked {}
             p .problem data-failed hidden role="alert" { (text!("This record cannot be shown here. Open it instead.")) }
             form .buttons method="dialog" {
                 button type="button" data-step="-1" { (text!("Previous")) }
