@@ -95,7 +95,7 @@ fn password_page(request: &PanelRequest<'_>, form: &[Pair], problem: Option<Prob
 async fn begin(http_request: &Request, request: &PanelRequest<'_>, form: &[Pair]) -> Result<Response> {
     let password = form_value(form, "password").unwrap_or_default();
     if verify_password(http_request, request, password).await?.is_none() {
-        return Ok(password_page(request, form, Some(Problem::WrongPassword)));
+        return Ok(password_page(request, form, Some(Problem::Password)));
     }
     forget_attempts(request.state, http_request, &request.user.email);
     let ceremony = passkey::begin_creation(&request.context(), &request.user).await?;

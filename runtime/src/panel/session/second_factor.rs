@@ -24,25 +24,25 @@ const PATH: &str = "/panel/account/second-factor";
 /// A value of a form that is refused.
 #[derive(Clone, Copy)]
 pub(super) enum Problem {
-    WrongPassword,
-    WrongCode,
+    Password,
+    Code,
     /// The first code of an app.
-    WrongFirstCode,
+    FirstCode,
 }
 
 impl Problem {
     fn field(self) -> &'static str {
         match self {
-            Problem::WrongPassword => "password",
-            Problem::WrongCode | Problem::WrongFirstCode => "code",
+            Problem::Password => "password",
+            Problem::Code | Problem::FirstCode => "code",
         }
     }
 
     /// The message, which follows the label of the field.
     fn message(self) -> String {
         match self {
-            Problem::WrongPassword | Problem::WrongCode => text!("is incorrect"),
-            Problem::WrongFirstCode => text!("is incorrect: check the clock of the device"),
+            Problem::Password | Problem::Code => text!("is incorrect"),
+            Problem::FirstCode => text!("is incorrect: check the clock of the device"),
         }
     }
 }
@@ -147,14 +147,14 @@ async fn set_up(http_request: &Request, request: &PanelRequest<'_>, form: &[Pair
         return Ok(redirect(PATH));
     };
     let Some(password) = verify_password(http_request, request, sent("password")).await? else {
-        return set_up_page(request, &offer, Some(Problem::WrongPassword)).await;
+        return set_up_page(request, &offer, Some(Problem::Password)).await;
     };
     match second_factor::confirm(&request.context(), &request.user, &password, &offer, sent("code")).await? {
         Confirmed::Added(codes) => {
             forget_attempts(request.state, http_request, &request.user.email);
             Ok(recovery_codes_page(request, &text!("The second factor is on."), &codes))
         }
-        Confirmed::WrongCode => set_up_page(request, &offer, Some(Problem::WrongFirstCode)).await,
+        Confirmed::WrongCode => set_up_page(request, &offer, Some(Problem::FirstCode)).await,
         Confirmed::Outdated => Ok(redirect(ACCOUNT)),
     }
 }
@@ -190,14 +190,14 @@ fn renew_page(request: &PanelRequest<'_>, codes: i64, problem: Option<Problem>) 
 async fn renew(http_request: &Request, request: &PanelRequest<'_>, codes: i64, form: &[Pair]) -> Result<Response> {
     let sent = |name: &str| form_value(form, name).unwrap_or_default();
     if verify_password(http_request, request, sent("password")).await?.is_none() {
-        return Ok(renew_page(request, codes, Some(Problem::WrongPassword)));
+        return Ok(renew_page(request, codes, Some(Problem::Password)));
     }
     match second_factor::renew_recovery_codes(&request.context(), &request.user, sent("code")).await? {
         Confirmed::Added(codes) => {
             forget_attempts(request.state, http_request, &request.user.email);
             Ok(recovery_codes_page(request, &text!("Your old codes are invalid."), &codes))
         }
-        Confirmed::WrongCode => Ok(renew_page(request, codes, Some(Problem::WrongCode))),
+        Confirmed::WrongCode => Ok(renew_page(request, codes, Some(Problem::Code))),
         Confirmed::Outdated => Ok(redirect(ACCOUNT)),
     }
 }
@@ -220,7 +220,7 @@ async fn turn_off_page(request: &PanelRequest<'_>, codes: i64, problem: Option<P
 async fn turn_off(http_request: &Request, request: &PanelRequest<'_>, codes: i64, form: &[Pair]) -> Result<Response> {
     let password = form_value(form, "password").unwrap_or_default();
     if verify_password(http_request, request, password).await?.is_none() {
-        return turn_off_page(request, codes, Some(Problem::WrongPassword)).await;
+        return turn_off_page(request, codes, Some(Problem::Password)).await;
     }
     second_factor::turn_off(&request.context(), &request.user).await?;
     forget_attempts(request.state, http_request, &request.user.email);
