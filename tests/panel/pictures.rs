@@ -66,15 +66,24 @@ async fn take(server: Server) {
         if name == signed_out.0 {
             browser.call("Network.clearBrowserCookies", json!({}));
         }
-        for width in [390, 1024, 1680] {
-            browser.size(width, HIGH);
-            browser.open(page);
-            for theme in ["light", "dark"] {
-                themed(&mut browser, theme);
-                picture(&mut browser, &Path::new(&other_folder).join(format!("{name}-{width}-{theme}.png")));
+        for language in ["en", "de"] {
+            spoken(&mut browser, language);
+            for width in [390, 1024, 1680] {
+                browser.size(width, HIGH);
+                browser.open(page);
+                for theme in ["light", "dark"] {
+                    themed(&mut browser, theme);
+                    let file = format!("{name}-{width}-{theme}-{language}.png");
+                    picture(&mut browser, &Path::new(&other_folder).join(file));
+                }
             }
         }
     }
+}
+
+/// Pages are in the language of the browser.
+fn spoken(browser: &mut Browser, language: &str) {
+    browser.call("Network.setExtraHTTPHeaders", json!({ "headers": { "Accept-Language": language } }));
 }
 
 fn themed(browser: &mut Browser, theme: &str) {

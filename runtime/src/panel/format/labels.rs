@@ -59,9 +59,13 @@ pub(super) fn field_in_english(field: &FieldMeta) -> String {
     name_in_english(name)
 }
 
-/// `Loss and damage` from `loss_and_damage`
+/// `Loss and damage` from `loss_and_damage`; the name of a resource as its noun.
 pub(crate) fn from_name(name: &str) -> String {
-    label(&name_in_english(name))
+    let (english, words) = (name_in_english(name), english::words(name));
+    match (label(&english), label(&words)) {
+        (same, noun) if same == english && noun != words => english::capitalize(&noun),
+        (label, _) => label,
+    }
 }
 
 pub(super) fn name_in_english(name: &str) -> String {

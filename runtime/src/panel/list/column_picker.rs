@@ -74,13 +74,13 @@ pub(crate) fn render(
                     @for count in unlisted.into_iter().chain(counts) { option value=(count) selected[count == per_page] { (count) } }
                 }
             }
+            @if remembers { p .help { (text!("This list remembers your columns.")) } }
             div .buttons {
                 button .primary name="_token" value=(token) formmethod="post" formaction=(choose) { (text!("Apply")) }
                 @if remembers && remembered::has_choice(request, target.entry) {
                     button .plain name="_token" value=(token) formmethod="post" formaction={ (choose) "?" (remembered::FORGET) "=1" } { (text!("Use the default columns")) }
                 }
             }
-            @if remembers { p .help { (text!("This list remembers your columns.")) } }
         }
     }
 }

@@ -41,9 +41,8 @@ pub(super) fn render(request: &PanelRequest<'_>, refused: Option<&(&str, String)
     let chosen = |name: &str| request.raw.preferences.get(name).map(String::as_str).unwrap_or_default();
     let zone = refused.map_or(chosen(TIME_ZONE), |(zone, _)| zone);
     html! {
-        section .card {
-            h2 { (text!("Language and formats")) }
-            form .record method="post" action=(PATH) {
+        form .record method="post" action=(PATH) {
+                h2 { (text!("Language and formats")) }
                 (layout::csrf_input(request))
                 div .field { label for="language" { (text!("Language")) }
                     select #language name=(LANGUAGE) {
@@ -67,7 +66,6 @@ pub(super) fn render(request: &PanelRequest<'_>, refused: Option<&(&str, String)
                     }
                 }
                 div .buttons { button .primary { (text!("Save")) } }
-            }
         }
     }
 }
