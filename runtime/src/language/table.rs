@@ -36,6 +36,10 @@ const BUILT_IN: &[(&str, &str, &[&str])] = &[(
     ],
 )];
 
+/// Limits of a message that is translated. It can contain text of a client, and each message in another doubles the work.
+const MAX_MESSAGE_BYTES: usize = 2_000;
+const MAX_DEPTH: u8 = 4;
+
 /// The texts of one language.
 #[derive(Debug, Default)]
 pub(super) struct Table {
@@ -78,27 +82,35 @@ impl Table {
     /// The pattern with the longest text comes before others. A message within a message that no pattern has stays as it
     /// is.
     pub(super) fn message(&self, message: &str) -> Option<String> {
-        self.joined_messages(message).or_else(|| self.complete_message(message)).or_else(|| {
-            let with_english = |name: &str, value: &str| self.value(name, value).or_else(|| Some(value.to_string()));
+        if message.len() > MAX_MESSAGE_BYTES {
+            return None;
+        }
+        self.joined_messages(message).or_else(|| self.complete_message(message, MAX_DEPTH)).or_else(|| {
+            let with_english =
+                |name: &str, value: &str| self.value(name, value, MAX_DEPTH).or_else(|| Some(value.to_string()));
             self.messages.iter().find_map(|pattern| pattern.translate(message, with_english))
         })
     }
 
     /// Several messages about one field: `is required; must be a number`.
     fn joined_messages(&self, messages: &str) -> Option<String> {
-        let parts: Option<Vec<String>> = messages.split("; ").map(|one| self.complete_message(one)).collect();
+        let parts: Option<Vec<String>> =
+            messages.split("; ").map(|one| self.complete_message(one, MAX_DEPTH)).collect();
         parts.filter(|parts| parts.len() > 1).map(|parts| parts.join("; "))
     }
 
-    fn complete_message(&self, message: &str) -> Option<String> {
-        self.messages.iter().find_map(|pattern| pattern.translate(message, |name, value| self.value(name, value)))
+    fn complete_message(&self, message: &str, depth: u8) -> Option<String> {
+        let depth = depth.checked_sub(1)?;
+        self.messages
+            .iter()
+            .find_map(|pattern| pattern.translate(message, |name, value| self.value(name, value, depth)))
     }
 
     /// A value of a message by its name. A sentence within another has no full stop of its own.
-    fn value(&self, name: &str, value: &str) -> Option<String> {
+    fn value(&self, name: &str, value: &str, depth: u8) -> Option<String> {
         match name {
-            MESSAGE => self.complete_message(value).or_else(|| {
-                let sentence = self.complete_message(&format!("{value}."))?;
+            MESSAGE => self.complete_message(value, depth).or_else(|| {
+                let sentence = self.complete_message(&format!("{value}."), depth)?;
                 Some(sentence.trim_end_matches('.').to_string())
             }),
             // Some messages have the plural as the API spells it: `exchange_rates`.
@@ -346,6 +358,20 @@ mod tests {
             ("is empty in its first row", "ist leer in der ersten Zeile"),
         ] {
             assert_eq!(german.table.message(english).as_deref(), Some(text), "{english}");
+        }
+    }
+
+    #[test]
+    fn a_message_of_a_client_does_not_take_long() {
+        let mut tables = Tables::default();
+        let yaml = "messages: { 'is refused: {message}': 'ist abgelehnt: {message}', 'is required': 'fehlt' }";
+        tables.add("de", "Deutsch", yaml).expect("a table");
+        let german = tables.find("de").expect("the language");
+        assert_eq!(german.table.message("is refused: is required").as_deref(), Some("ist abgelehnt: fehlt"));
+        for nested in [60, 1_000] {
+            let message = format!("{}x", "is refused: ".repeat(nested));
+            // Without limits, each level takes twice the time of the next.
+            german.table.message(&message);
         }
     }
 
