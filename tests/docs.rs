@@ -117,3 +117,29 @@ fn code_that_is_quoted_is_that_of_the_file() {
     }
     assert!(changed.is_empty(), "{}", changed.join("\n"));
 }
+
+/// The dashboard asks only for metrics and labels that the page of operations lists.
+#[test]
+fn dashboard_of_grafana_names_documented_metrics() {
+    let dashboard = fs::read_to_string(root().join("deploy/grafana.json")).unwrap();
+    let dashboard: serde_json::Value = serde_json::from_str(&dashboard).unwrap();
+    let page = fs::read_to_string(root().join("docs/operations.md")).unwrap();
+    let name =
+        regex::Regex::new(r"\b(?:http_server|charter)_[a-z_]+|\bdb_client_(?:operation|connection)_[a-z_]+").unwrap();
+    let labels = regex::Regex::new(r"by \(([a-z_, ]+)\)").unwrap();
+    let panels = dashboard["panels"].as_array().unwrap();
+    assert!(panels.len() >= 10, "{panels:?}");
+    for target in panels.iter().flat_map(|panel| panel["targets"].as_array().unwrap()) {
+        let expression = target["expr"].as_str().unwrap();
+        assert!(name.is_match(expression), "{expression}");
+        for found in name.find_iter(expression).map(|found| found.as_str()) {
+            let metric = ["_bucket", "_sum", "_count"].iter().find_map(|end| found.strip_suffix(end)).unwrap_or(found);
+            assert!([found, metric].iter().any(|name| page.contains(&format!("`{name}`"))), "{found} in {expression}");
+        }
+        for list in labels.captures_iter(expression) {
+            for label in list[1].split(", ").filter(|label| *label != "le") {
+                assert!(page.contains(&format!("`{label}`")), "{label} in {expression}");
+            }
+        }
+    }
+}
