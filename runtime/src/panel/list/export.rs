@@ -163,11 +163,11 @@ fn form() -> CsvForm {
     CsvForm { neutral: true, byte_order_mark: true }
 }
 
-/// `Products – Rentals – 2026-11-28.csv`
+/// `Products - Rentals - 2026-11-28.csv`
 fn file_name(request: &PanelRequest<'_>, entry: &Entry, views: &SavedViews, format: Format) -> String {
     let day = request.state.clock.now().with_timezone(&request.locale.zone).format("%Y-%m-%d").to_string();
     let parts = [Some(labels::plural(entry.meta)), views.selected_name(), Some(day)];
-    let name = parts.into_iter().flatten().collect::<Vec<_>>().join(" – ");
+    let name = parts.into_iter().flatten().collect::<Vec<_>>().join(" - ");
     file_name::clean(&format!("{}.{}", name.replace(['/', '\\'], "-"), format.extension()))
 }
 
