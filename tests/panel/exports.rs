@@ -110,4 +110,10 @@ async fn export_of_an_unknown_format_or_of_a_stranger_is_refused(server: Server)
     server.admin().put(&format!("/roles/{}", reader["role_ids"][0]), role).await.ok();
     signed_in(&server, &reader).await.get("/products/export?format=csv").await.status(403);
     CookieClient::new(&server.url()).get("/products/export?format=csv").await.status(303);
+    // Another site cannot begin an export.
+    panel.with("sec-fetch-site", Some("cross-site")).get("/products/export?format=csv").await.status(409);
+    // Deleted records have the time of their deletion, as on the page.
+    server.admin().delete("/products/1").await.status(204);
+    let page = panel.get("/products/export?deleted=only&format=csv").await;
+    assert!(page.status(200).text.lines().next().is_some_and(|line| line.ends_with(",Deleted")), "{}", page.text);
 }

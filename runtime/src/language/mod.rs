@@ -12,7 +12,7 @@ mod table;
 
 use std::borrow::Cow;
 use std::fmt::Display;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use maud::{Markup, PreEscaped, Render};
 
@@ -34,6 +34,8 @@ pub(crate) struct Language {
     /// The language's own name for itself: `Deutsch`.
     pub name: String,
     table: Table,
+    /// The texts of the scripts as a script, and its hash, once they are asked for.
+    pub script: OnceLock<(String, String)>,
 }
 
 impl Language {

@@ -1,7 +1,7 @@
 //! The tables of all languages: the files of this module, then those of the application, whose texts come first.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use serde::Deserialize;
 
@@ -138,7 +138,7 @@ pub(crate) struct Tables {
 impl Default for Tables {
     fn default() -> Self {
         let (code, name) = (SOURCE.to_string(), "English".to_string());
-        Tables { languages: vec![Arc::new(Language { code, name, table: Table::default() })] }
+        Tables { languages: vec![Arc::new(Language { code, name, table: Table::default(), script: OnceLock::new() })] }
     }
 }
 
@@ -173,13 +173,19 @@ impl Tables {
     pub(super) fn add(&mut self, code: &str, name: &str, yaml: &str) -> Result<()> {
         let problem = |error: serde_yaml::Error| Error::internal(format!("language {code}: {error}"));
         // A map would keep the last of two equal keys; a YAML value refuses them.
-        let value: serde_yaml::Value = serde_yaml::from_str(yaml).map_err(problem)?;
-        let file: File = serde_yaml::from_value(value).map_err(problem)?;
+        let _: serde_yaml::Value = serde_yaml::from_str(yaml).map_err(problem)?;
+        // Not from the value, in which a text like `24` or `True` is a number or a boolean.
+        let file: File = serde_yaml::from_str(yaml).map_err(problem)?;
         let at = match self.languages.iter().position(|language| language.code == code) {
             Some(at) => at,
             None => {
                 let (code, name) = (code.to_string(), name.to_string());
-                self.languages.push(Arc::new(Language { code, name, table: Table::default() }));
+                self.languages.push(Arc::new(Language {
+                    code,
+                    name,
+                    table: Table::default(),
+                    script: OnceLock::new(),
+                }));
                 self.languages.len() - 1
             }
         };
@@ -359,6 +365,15 @@ mod tests {
         ] {
             assert_eq!(german.table.message(english).as_deref(), Some(text), "{english}");
         }
+    }
+
+    #[test]
+    fn a_text_may_look_like_a_number_or_a_boolean() {
+        let mut tables = Tables::default();
+        tables.add("de", "Deutsch", "labels: { True: Wahr, 24: vierundzwanzig, Rate: 7 }").expect("a table");
+        let german = tables.find("de").expect("the language");
+        let found = ["True", "24", "Rate"].map(|label| german.table.label(label));
+        assert_eq!(found, [Some("Wahr"), Some("vierundzwanzig"), Some("7")]);
     }
 
     #[test]

@@ -79,7 +79,17 @@ pub(super) fn url(name: &str) -> String {
 pub(super) fn texts_url(languages: &Tables) -> Option<String> {
     let code = language::current_code();
     let language = languages.find(&code).filter(|_| code != SOURCE)?;
-    Some(format!("/panel/assets/texts.{code}.js?{}", hash([version(), &texts_of(&language)])))
+    Some(format!("/panel/assets/texts.{code}.js?{}", script_of(&language).1))
+}
+
+/// The texts of the scripts as a script, and its hash. A debug build reads the scripts from disk.
+fn script_of(language: &Language) -> Cow<'_, (String, String)> {
+    let made = || {
+        let texts = texts_of(language);
+        let hash = hash([version(), &texts]);
+        (texts, hash)
+    };
+    if cfg!(debug_assertions) { Cow::Owned(made()) } else { Cow::Borrowed(language.script.get_or_init(made)) }
 }
 
 /// The texts of the scripts as a script, which sets a global variable.
@@ -110,7 +120,7 @@ pub(super) fn serve(languages: &Tables, request: &Request, name: &str) -> Result
     let language = name.strip_prefix("texts.").and_then(|rest| languages.find(rest.strip_suffix(".js")?));
     let cache_control = if cfg!(debug_assertions) { "no-cache" } else { "public, max-age=31536000, immutable" };
     let (kind, text) = match (language, FILES.iter().find(|file| file.name == name)) {
-        (Some(language), _) => (SCRIPT, Cow::Owned(texts_of(&language))),
+        (Some(language), _) => (SCRIPT, Cow::Owned(script_of(&language).0.clone())),
         // Imported scripts get versioned URLs too.
         (None, Some(file)) if file.kind == SCRIPT => {
             (SCRIPT, Cow::Owned(text(file).replace(".js';", &format!(".js?{}';", version()))))

@@ -141,10 +141,12 @@ impl Handler for Arc<Panel> {
             };
         }
         let is_page = request::accepts_html(request);
+        let of_browser = state.languages.preferred(headers::text(request, "accept-language").as_deref());
         let (raw, session) = match identify(state, request).await {
             Ok(identified) => identified,
             Err(error) => {
-                return Ok(self.with_security_headers(layout::error_page(state, request, &error, is_page)));
+                let page = of_browser.scope(async { layout::error_page(state, request, &error, is_page) }).await;
+                return Ok(self.with_security_headers(page));
             }
         };
         if let Some(session) = &session {
@@ -153,9 +155,8 @@ impl Handler for Arc<Panel> {
         let has_flash = raw.flash.is_some();
         let renewed = session.as_ref().and_then(|session| session.renewed.clone());
         let language = raw.preferences.get(LANGUAGE).and_then(|code| state.languages.find(code));
-        let language =
-            language.unwrap_or_else(|| state.languages.preferred(headers::text(request, "accept-language").as_deref()));
         let answer = language
+            .unwrap_or(of_browser)
             .scope(async {
                 match self.dispatch(state, request, raw, session).await {
                     Ok(answer) => answer,

@@ -273,8 +273,10 @@ impl<'r> PanelRequest<'r> {
         let mut headers = vec![("accept", media_type)];
         headers.extend(self.raw.request_id.as_deref().map(|id| (header::REQUEST_ID, id)));
         headers.extend(self.raw.traceparent.as_deref().map(|parent| (TRACEPARENT, parent)));
-        let response =
-            self.api.send(self.caller(), "GET", path, &headers, Default::default(), request.version()).await?;
+        let response = self
+            .api
+            .send(self.caller(), request.method().as_str(), path, &headers, Default::default(), request.version())
+            .await?;
         match response.status_code.is_none_or(|status| status.is_success()) {
             true => Ok(response),
             false => Err(ApiResponse::read(response).await?.error()),

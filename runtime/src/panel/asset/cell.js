@@ -205,6 +205,9 @@ async function settle() { return (await Promise.all([...editors].map((editor) =>
 async function edit(row, field) {
   // A cell that is being saved replaces the row, and changes its version.
   await settle();
+  // A refused cell stays open.
+  const open = [...editors].find((editor) => editor.cell.dataset.field === field && editor.cell.parentElement === row);
+  if (open) { open.focus(); return; }
   const link = $('[data-open]', row);
   if (!link || row.dataset.loading) return;
   row.dataset.loading = 'yes';

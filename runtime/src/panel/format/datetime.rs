@@ -1,6 +1,7 @@
 //! Timestamps and dates, shown and entered in the time zone of the reader.
 
-use chrono::format::{Item, StrftimeItems};
+use std::fmt::{Display, Write};
+
 use chrono::{
     DateTime, Datelike, FixedOffset, LocalResult, NaiveDate, NaiveDateTime, Offset, TimeDelta, TimeZone, Utc,
 };
@@ -15,18 +16,23 @@ const MAX_GAP_STEPS: i32 = 50;
 /// `21 Mar 2026, 10:00`
 pub(crate) fn format_timestamp(zone: Tz, time: &str) -> Option<String> {
     let time = DateTime::parse_from_rfc3339(time).ok()?.with_timezone(&zone);
-    Some(time.format(&form(text!("%-d %b %Y, %H:%M"), "%-d %b %Y, %H:%M")).to_string())
+    Some(written(&text!("%-d %b %Y, %H:%M"), "%-d %b %Y, %H:%M", |form| time.format(form)))
 }
 
 /// `21 Mar 2026`
 pub(crate) fn format_date(date: &str) -> Option<String> {
-    Some(date.parse::<NaiveDate>().ok()?.format(&form(text!("%-d %b %Y"), "%-d %b %Y")).to_string())
+    let date = date.parse::<NaiveDate>().ok()?;
+    Some(written(&text!("%-d %b %Y"), "%-d %b %Y", |form| date.format(form)))
 }
 
-/// The form of a date or a time in a language. One that chrono does not know would panic.
-pub(crate) fn form(translated: String, english: &str) -> String {
-    let is_known = StrftimeItems::new(&translated).all(|item| item != Item::Error);
-    if is_known { translated } else { english.to_string() }
+/// A date or a time in the form of a language. A form with a part that chrono does not know, or that a date does not have,
+/// is an error of the table: the English form takes its place.
+fn written<'f, T: Display>(translated: &'f str, english: &'f str, format: impl Fn(&'f str) -> T) -> String {
+    let mut text = String::new();
+    match write!(text, "{}", format(translated)) {
+        Ok(()) => text,
+        Err(_) => format(english).to_string(),
+    }
 }
 
 /// The value of a `datetime-local` input. `None` for years outside 1 to 9999, which the input does not support.
@@ -112,6 +118,14 @@ mod tests {
         assert_eq!((format_date("2019-09-01").as_deref(), format_date("soon")), (Some("1 Sep 2019"), None));
         assert_eq!(from_input(zone, "soon"), "soon");
         assert_eq!(format_timestamp(zone, "soon"), None);
+    }
+
+    #[test]
+    fn a_form_that_a_date_does_not_have_is_english() {
+        let date: NaiveDate = "2026-03-21".parse().unwrap();
+        for (form, shown) in [("%d.%m.%Y", "21.03.2026"), ("%d %H", "21 Mar 2026"), ("%Q", "21 Mar 2026")] {
+            assert_eq!(written(form, "%-d %b %Y", |form| date.format(form)), shown, "{form}");
+        }
     }
 
     #[test]

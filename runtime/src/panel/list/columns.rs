@@ -210,8 +210,13 @@ pub(super) fn shown<'c>(
         None => remembered::columns(request, entry),
     };
     let known = |names: Vec<String>| -> Option<Vec<&'c Column>> {
-        let found = names.iter().filter_map(|name| columns.iter().find(|column| column.name == *name));
-        Some(found.collect::<Vec<_>>()).filter(|found| !found.is_empty())
+        let mut found: Vec<&'c Column> = Vec::new();
+        for column in names.iter().filter_map(|name| columns.iter().find(|column| column.name == *name)) {
+            if !found.iter().any(|known| known.name == column.name) {
+                found.push(column);
+            }
+        }
+        Some(found).filter(|found| !found.is_empty())
     };
     let chosen = params.columns.clone().and_then(known);
     chosen.or_else(|| of_user().and_then(known)).or_else(|| known(default_names(entry))).unwrap_or_default()

@@ -17,12 +17,12 @@ use serde_json::Value;
 use super::columns::{self, Column};
 use super::params::ListParams;
 use super::saved_views::SavedViews;
-use super::{filter_form, related_columns};
+use super::{filter_form, related_columns, trash};
 use crate::language::text;
 use crate::panel::format::labels;
 use crate::panel::record::choices;
 use crate::panel::record::input::to_text;
-use crate::panel::request::{PanelRequest, form_value};
+use crate::panel::request::{PanelRequest, form_value, require_same_site};
 use crate::panel::target::Target;
 use crate::panel::url;
 use crate::server::Response;
@@ -99,6 +99,8 @@ pub(in crate::panel) async fn download(
     request: &PanelRequest<'_>,
     target: &Target<'_>,
 ) -> Result<Response> {
+    // It writes audit entries and takes one of the user's exports, which another site must not do.
+    require_same_site(request.state, http_request)?;
     let entry = target.entry;
     let pairs = request.raw.query_pairs()?;
     let chosen = |name: &str| form_value(&pairs, name).unwrap_or_default().to_string();
@@ -106,16 +108,23 @@ pub(in crate::panel) async fn download(
     let format = format.ok_or_else(|| Error::Malformed(text!("The format is csv or ndjson.")))?;
     let for_people = chosen(VALUES) != CODES;
     let ids = chosen(IDS);
-    let own = [FORMAT, VALUES, IDS];
-    let pairs: Vec<Pair> = pairs.into_iter().filter(|pair| !own.contains(&pair.name.as_str())).collect();
-    let known = match related_columns::are_needed(&pairs) {
-        true => related_columns::load(request, entry).await?,
-        false => columns::load(request, entry).await?,
-    };
+    let of_export = [FORMAT, VALUES, IDS];
+    let pairs: Vec<Pair> = pairs.into_iter().filter(|pair| !of_export.contains(&pair.name.as_str())).collect();
+    let deleted_at = trash::deleted_at_field(entry).filter(|_| trash::is_requested(&pairs));
+    let mut own = columns::load(request, entry).await?.to_vec();
+    own.extend(deleted_at.map(|field| columns::deleted_at(request, entry, field)));
+    let mut known = own.clone();
+    if related_columns::are_needed(&pairs) {
+        known.extend(related_columns::of(request, entry));
+    }
     let mut params = ListParams::parse(pairs, &known, request.locale.zone)?;
     (params.page, params.per_page) = (None, None);
     let views = SavedViews::load(request, target, params.view_id).await?;
-    let shown = columns::shown(request, entry, &params, &views, &known);
+    let mut shown = columns::shown(request, entry, &params, &views, &own);
+    // As on the page.
+    if let Some(field) = deleted_at.filter(|_| params.columns.is_none()) {
+        shown.extend(own.iter().find(|column| column.name == field.name));
+    }
     let mut path = params.api_path(target, Some(&columns::api_fields(entry, &shown)));
     let mut more = Vec::new();
     if !ids.is_empty() {

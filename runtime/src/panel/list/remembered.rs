@@ -9,7 +9,7 @@ use crate::panel::target::Target;
 use crate::server::Response;
 use charter_core::catalog::Entry;
 use charter_core::error::{Error, Result};
-use charter_core::query::Pair;
+use charter_core::query::{MAX_PER_PAGE, Pair};
 use charter_platform::auth::preference;
 
 /// Query parameter with which the column picker goes back to the columns of the resource.
@@ -56,9 +56,15 @@ pub(in crate::panel) async fn choose(
         (params.columns, params.per_page) = (None, None);
     }
     let is_known = |name: &String| known.iter().any(|column: &Column| column.name == *name);
-    let chosen: Vec<String> = params.columns.clone().unwrap_or_default().into_iter().filter(is_known).collect();
+    let mut chosen: Vec<String> = Vec::new();
+    for name in params.columns.take().unwrap_or_default().into_iter().filter(is_known) {
+        if !chosen.contains(&name) {
+            chosen.push(name);
+        }
+    }
+    params.columns = Some(chosen.clone()).filter(|chosen| !chosen.is_empty());
     let rows = params.per_page.clone().unwrap_or_default();
-    if !rows.is_empty() && rows.parse::<u16>().is_err() {
+    if !rows.is_empty() && !rows.parse().is_ok_and(|rows: i64| (1..=MAX_PER_PAGE).contains(&rows)) {
         return Err(Error::Malformed(text!("The number of rows is no number: {rows}", rows = rows)));
     }
     if params.view_id.is_none()
