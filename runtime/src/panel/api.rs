@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use futures_util::StreamExt;
+use futures_util::{Stream, StreamExt};
 use salvo::conn::SocketAddr;
 use salvo::http::header::{HeaderMap, HeaderName, HeaderValue};
 use salvo::http::uri::Scheme;
@@ -101,6 +101,14 @@ impl ApiClient {
         let handler = self.service.hyper_handler(address.clone(), address, Scheme::HTTP, None, control, None);
         Ok(handler.handle(request).await)
     }
+}
+
+/// The body of a response, as it arrives.
+pub(super) fn body_stream(response: &mut Response) -> impl Stream<Item = std::io::Result<Bytes>> + Send + use<> {
+    response.take_body().filter_map(async |frame| match frame {
+        Ok(frame) => frame.into_data().ok().map(Ok),
+        Err(error) => Some(Err(error)),
+    })
 }
 
 impl ApiResponse {

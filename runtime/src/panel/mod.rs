@@ -301,7 +301,9 @@ async fn identify(state: &Arc<ServerState>, request: &Request) -> Result<(RawReq
         Some(secret) => auth_session::find(state, secret, !matches!(request.method().as_str(), "GET" | "HEAD")).await?,
         None => None,
     };
-    if let Some(user_id) = session.as_ref().and_then(|session| session.user.principal.user_id) {
+    // The API has no preferences.
+    let is_api = matches!(raw.segments.as_slice(), [root, path, ..] if root == ROOT && path == "api");
+    if let Some(user_id) = session.as_ref().and_then(|session| session.user.principal.user_id).filter(|_| !is_api) {
         raw.preferences = preference::read(state, user_id).await?;
     }
     Ok((raw, session))

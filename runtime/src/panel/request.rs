@@ -3,7 +3,6 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use futures_util::StreamExt;
 use percent_encoding::percent_decode_str;
 use salvo::Request;
 use salvo::http::header::CONTENT_TYPE;
@@ -202,6 +201,13 @@ impl<'r> PanelRequest<'r> {
         ApiCaller { principal: &self.user.principal, client_address: self.raw.client_address, receiving: None }
     }
 
+    /// The headers by which the log and deliveries name the browser's request.
+    fn trace_headers(&self) -> Vec<(&'static str, &str)> {
+        let request_id = self.raw.request_id.as_deref().map(|id| (header::REQUEST_ID, id));
+        let parent = self.raw.traceparent.as_deref().map(|parent| (TRACEPARENT, parent));
+        request_id.into_iter().chain(parent).collect()
+    }
+
     /// Sends GET to the API.
     pub(super) async fn get(&self, path: &str) -> Result<ApiResponse> {
         self.send("GET", path, &[], None).await
@@ -224,8 +230,7 @@ impl<'r> PanelRequest<'r> {
         body: Option<&Value>,
     ) -> Result<ApiResponse> {
         let mut headers = more_headers.to_vec();
-        headers.extend(self.raw.request_id.as_deref().map(|id| (header::REQUEST_ID, id)));
-        headers.extend(self.raw.traceparent.as_deref().map(|parent| (TRACEPARENT, parent)));
+        headers.extend(self.trace_headers());
         if body.is_some() {
             headers.push(("content-type", "application/json"));
         }
@@ -252,11 +257,7 @@ impl<'r> PanelRequest<'r> {
         }
         let mut response = self.stream_to_api(request, &path).await?;
         let status = response.status_code.unwrap_or(StatusCode::OK);
-        let stream = response.take_body().filter_map(async |frame| match frame {
-            Ok(frame) => frame.into_data().ok().map(Ok),
-            Err(error) => Some(Err(error)),
-        });
-        let mut answer = Response::stream(status, Box::pin(stream));
+        let mut answer = Response::stream(status, Box::pin(api::body_stream(&mut response)));
         for name in ["content-type", header::DISPOSITION, header::ETAG, header::LOCATION, header::RETRY_AFTER] {
             if let Some(value) = response.headers().get(name) {
                 answer = answer.with(name, value.clone());
@@ -271,8 +272,7 @@ impl<'r> PanelRequest<'r> {
     /// The API's error.
     pub(super) async fn export(&self, request: &Request, path: &str, media_type: &str) -> Result<salvo::Response> {
         let mut headers = vec![("accept", media_type)];
-        headers.extend(self.raw.request_id.as_deref().map(|id| (header::REQUEST_ID, id)));
-        headers.extend(self.raw.traceparent.as_deref().map(|parent| (TRACEPARENT, parent)));
+        headers.extend(self.trace_headers());
         let response = self
             .api
             .send(self.caller(), request.method().as_str(), path, &headers, Default::default(), request.version())
@@ -290,10 +290,9 @@ impl<'r> PanelRequest<'r> {
             let value = request.headers().get(name)?.to_str().ok()?;
             Some((name, value.to_string()))
         };
-        let mut sent: Vec<(&str, String)> = passed.into_iter().filter_map(value).collect();
-        sent.extend(self.raw.request_id.clone().map(|id| (header::REQUEST_ID, id)));
-        sent.extend(self.raw.traceparent.clone().map(|parent| (TRACEPARENT, parent)));
-        let sent: Vec<(&str, &str)> = sent.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        let sent: Vec<(&str, String)> = passed.into_iter().filter_map(value).collect();
+        let mut sent: Vec<(&str, &str)> = sent.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        sent.extend(self.trace_headers());
         let (method, version, body) = (request.method().to_string(), request.version(), request.take_body());
         let caller = ApiCaller { receiving: request.extensions().get().cloned(), ..self.caller() };
         self.api.send(caller, &method, path, &sent, body, version).await

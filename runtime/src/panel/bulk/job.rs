@@ -269,13 +269,7 @@ impl Progress {
 
 /// The error of an operation, in the words of the API.
 fn rejection_reason(meta: &ResourceMeta, error: &Value) -> String {
-    let problems = error["errors"].as_object().into_iter().flatten();
-    let describe = |(field, messages): (&String, &Value)| {
-        let messages = messages.as_array().into_iter().flatten().filter_map(Value::as_str).map(message);
-        let all = messages.reduce(|others, last| text!("{others} and {last}", others = others, last = last));
-        format!("{} {}", labels::error_field(meta, field), all.unwrap_or_default())
-    };
-    let problems: Vec<String> = problems.map(describe).collect();
+    let problems = labels::field_problems(meta, &error["errors"]);
     let text = match problems.is_empty() {
         true => {
             let text = error["message"].as_str().map_or_else(|| text!("The request failed."), message);

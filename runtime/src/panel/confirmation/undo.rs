@@ -165,12 +165,6 @@ fn not_set_back(records: &str, count: i64) -> String {
 
 /// An error in the words of the panel.
 fn reason(target: &Target<'_>, error: &Error) -> String {
-    let body = error.body("-");
-    let field = |(name, messages): (&String, &serde_json::Value)| {
-        let messages = messages.as_array().into_iter().flatten().filter_map(|text| text.as_str()).map(message);
-        let all = messages.reduce(|others, last| text!("{others} and {last}", others = others, last = last));
-        format!("{} {}", labels::error_field(target.entry.meta, name), all.unwrap_or_default())
-    };
-    let fields: Vec<String> = body["errors"].as_object().into_iter().flatten().map(field).collect();
+    let fields = labels::field_problems(target.entry.meta, &error.body("-")["errors"]);
     if fields.is_empty() { message(&error.message("-")) } else { fields.join("; ") }
 }

@@ -2,8 +2,9 @@
 
 use charter_model::naming;
 use maud::{Markup, html};
+use serde_json::Value;
 
-use crate::language::{SOURCE, current_code, label, message};
+use crate::language::{SOURCE, current_code, label, message, text};
 use crate::openapi::english;
 use charter_core::meta::{ActionMeta, FieldMeta, Kind, ResourceMeta};
 
@@ -89,6 +90,16 @@ pub(crate) fn error_field(meta: &ResourceMeta, name: &str) -> String {
 /// The messages of the API for a field, after its label.
 pub(crate) fn messages(all: &[String]) -> String {
     all.iter().map(|one| message(one)).collect::<Vec<_>>().join("; ")
+}
+
+/// The API's messages by field, each after its label: `Weight must be at least 0 and must be a number`.
+pub(crate) fn field_problems(meta: &ResourceMeta, errors: &Value) -> Vec<String> {
+    let problem = |(name, messages): (&String, &Value)| {
+        let messages = messages.as_array().into_iter().flatten().filter_map(Value::as_str).map(message);
+        let all = messages.reduce(|others, last| text!("{others} and {last}", others = others, last = last));
+        format!("{} {}", error_field(meta, name), all.unwrap_or_default())
+    };
+    errors.as_object().into_iter().flatten().map(problem).collect()
 }
 
 /// `Rotate secret`

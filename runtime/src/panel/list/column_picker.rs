@@ -65,7 +65,7 @@ pub(crate) fn render(
     let token = &request.csrf_token.masked;
     html! {
         form method="get" action=(target.collection()) data-columns {
-            // Enter presses the first button of a form. Only a pressed button sends the token.
+            // Enter presses the first button of a form, which must not be an arrow. Only a pressed button sends the token.
             button .hidden tabindex="-1" aria-hidden="true" name="_token" value=(token) formmethod="post" formaction=(choose) {}
             (filter_form::hidden_inputs(&rest.pairs()))
             (inputs("columns", columns, &chosen, None))
@@ -96,8 +96,6 @@ pub(crate) fn inputs(name: &str, columns: &[Column], chosen: &[&str], focused_ar
     let others = others.map(|column| column.name.as_str()).filter(|name| !chosen.contains(name));
     let all = chosen.iter().map(|name| (*name, true)).chain(others.map(|name| (name, false)));
     html! {
-        // Enter presses the first button of a form, which must not be an arrow.
-        button .hidden tabindex="-1" aria-hidden="true" {}
         ul .choose {
             @for (column, checked) in all {
                 @let label = label(column);

@@ -19,6 +19,7 @@ use super::params::ListParams;
 use super::saved_views::SavedViews;
 use super::{filter_form, related_columns, trash};
 use crate::language::text;
+use crate::panel::api;
 use crate::panel::format::labels;
 use crate::panel::record::choices;
 use crate::panel::record::input::to_text;
@@ -145,10 +146,7 @@ pub(in crate::panel) async fn download(
     path = format!("{path}{}", url::with_query("", &more).replacen('?', joint, 1));
     let mut response = request.export(http_request, &path, Format::Lines.media_type()).await?;
     let name = file_name(request, entry, &views, format);
-    let rows = response.take_body().filter_map(async |frame| match frame {
-        Ok(frame) => frame.into_data().ok().map(Ok),
-        Err(error) => Some(Err(error)),
-    });
+    let rows = api::body_stream(&mut response);
     let body = match format {
         Format::Lines => rows.boxed(),
         Format::Csv => {

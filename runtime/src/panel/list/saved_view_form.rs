@@ -82,6 +82,8 @@ impl SavedViewInputs {
         let columns = html! {
             input type="hidden" name=(LIST_INPUT) value=(list.meta.plural);
             input type="hidden" name=(COLUMNS_INPUT) value="";
+            // Enter presses the first button of a form, which must not be an arrow.
+            button .hidden tabindex="-1" aria-hidden="true" {}
             (column_picker::inputs(COLUMNS_INPUT, &all_columns, &names, pressed))
             (reload_button)
         };

@@ -168,12 +168,10 @@ impl SavedViews {
     ) -> Markup {
         let Some(view) = &self.selected else { return html! {} };
         let id = input::to_text(&view["id"]);
-        let may_update = request.may(request.state.catalog.linked("custom_view"), Operation::Update)
-            && request.may_change_record(request.state.catalog.linked("custom_view"), view);
         html! {
             div .changed-view role="status" {
                 p { (html_text!("The view {name} is changed on this screen.", name = html! { strong { (input::to_text(&view["name"])) } })) }
-                @if may_update { (self.update_form(request, target, params, shown, &id, true)) }
+                @if may_update(request, view) { (self.update_form(request, target, params, shown, &id, true)) }
                 a .button href={ (target.collection()) "?view_id=" (id) } { (text!("Discard the changes")) }
             }
         }
@@ -208,9 +206,8 @@ impl SavedViews {
         shown: &[&Column],
         view: &Value,
     ) -> Option<Markup> {
-        let entry = request.state.catalog.linked("custom_view");
-        let may_update = request.may(entry, Operation::Update) && request.may_change_record(entry, view);
-        let may_copy = request.may_do(entry, CLONE);
+        let may_update = may_update(request, view);
+        let may_copy = request.may_do(request.state.catalog.linked("custom_view"), CLONE);
         let id = input::to_text(&view["id"]);
         (may_update || may_copy).then(|| {
             html! {
@@ -231,6 +228,12 @@ impl SavedViews {
             }
         })
     }
+}
+
+/// Returns true if the user may change this view.
+fn may_update(request: &PanelRequest<'_>, view: &Value) -> bool {
+    let entry = request.state.catalog.linked("custom_view");
+    request.may(entry, Operation::Update) && request.may_change_record(entry, view)
 }
 
 /// The saved views of a resource that the user may see, cached.
