@@ -113,6 +113,22 @@ pub fn files(name: &str, folder: &Path, resource: &str, source: &CrateSource) ->
     ]
 }
 
+/// Packages that an application shares with Charter, with the value of their dependency.
+pub fn shared_dependencies() -> Vec<(&'static str, &'static str)> {
+    let is_versioned = |line: &&str| line.contains(" = { version = ");
+    include_str!("template/manifest.toml")
+        .lines()
+        .filter(is_versioned)
+        .filter_map(|line| line.split_once(" = "))
+        .collect()
+}
+
+/// The line of cargo's configuration that sets the build flags of SQLite.
+pub fn build_flags() -> &'static str {
+    let config = include_str!("template/config.toml");
+    config.lines().find(|line| line.starts_with("LIBSQLITE3_FLAGS")).unwrap_or_default()
+}
+
 /// The manifest, with a line for each crate that a line `CHARTER: ` of the template names.
 fn manifest(folder: &Path, source: &CrateSource) -> String {
     let mut text = String::new();
