@@ -37,6 +37,20 @@ macro_rules! needs_pgbouncer {
     ($($test:item)*) => { $(#[ignore = "PgBouncer of version 1.21 or later is not installed"] $test)* };
 }
 
+/// Tests that run the commands of guides.
+#[cfg(has_guide_programs)]
+#[macro_export]
+macro_rules! needs_guide_programs {
+    ($($test:item)*) => { $($test)* };
+}
+
+/// Tests that run the commands of guides.
+#[cfg(not(has_guide_programs))]
+#[macro_export]
+macro_rules! needs_guide_programs {
+    ($($test:item)*) => { $(#[ignore = "jq, node, python3 and sqlite3 are not installed"] $test)* };
+}
+
 /// Tests that need nginx, Caddy and systemd-analyze.
 #[cfg(has_deployment)]
 #[macro_export]

@@ -1,0 +1,49 @@
+//! Pages whose commands run on a server with sample data, and whose answers are those of the server.
+//!
+//! A block of the language `sh` runs, in the order of the page, in one shell. A block of the language `json` or `text` after
+//! it is its output. `sh,not-run` marks commands that cannot run in a test; the page says why.
+
+mod layout;
+mod page;
+mod run;
+mod varying;
+
+/// Defines a test for each page, and their list.
+macro_rules! pages {
+    ($($test:ident: $page:literal,)*) => {
+        const PAGES: &[&str] = &[$($page),*];
+
+        charter_testing::needs_guide_programs! {
+            $(#[test]
+            fn $test() {
+                run::page($page);
+            })*
+        }
+    };
+}
+
+pages! {
+    introduction: "introduction.md",
+    filtering: "guides/filtering.md",
+    authentication: "guides/authentication.md",
+    safe_retries: "guides/safe-retries.md",
+    syncing: "guides/syncing.md",
+    webhook_receivers: "guides/webhook-receivers.md",
+    users_and_rights: "guides/users-and-rights.md",
+    backup: "guides/backup.md",
+    zero_downtime: "guides/zero-downtime.md",
+    existing_database: "guides/existing-database.md",
+    own_endpoints: "guides/own-endpoints.md",
+    email: "guides/email.md",
+    external_calls: "guides/external-calls.md",
+    extending_the_generator: "guides/extending-the-generator.md",
+}
+
+#[test]
+fn every_guide_has_a_test() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/guides");
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let page = format!("guides/{}", entry.unwrap().file_name().display());
+        assert!(PAGES.contains(&page.as_str()), "tests/guides/main.rs does not run {page}");
+    }
+}
