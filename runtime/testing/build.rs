@@ -10,7 +10,7 @@ use std::env::var_os;
 use std::path::Path;
 
 /// Environment variables that the search reads.
-const VARIABLES: [&str; 13] = [
+const VARIABLES: [&str; 14] = [
     "PATH",
     "PG_BIN",
     "CHROMIUM",
@@ -18,6 +18,7 @@ const VARIABLES: [&str; 13] = [
     "CHARTER_TEST_AXE",
     "CHARTER_TEST_SMTP",
     "CHARTER_TEST_IDENTITY_PROVIDER",
+    "CHARTER_TEST_RECEIVERS",
     search::REQUIRE_POSTGRES,
     search::REQUIRE_BROWSER,
     search::REQUIRE_PGBOUNCER,
@@ -41,6 +42,7 @@ fn main() {
     let guides = search::GUIDE_PROGRAMS.iter().all(|name| search::program(name).is_some());
     set("has_guide_programs", search::is_required(search::REQUIRE_GUIDES) || guides);
     set("has_axe", var_os("CHARTER_TEST_AXE").is_some());
+    set("has_receivers", search::receivers().is_some());
     set("has_identity_provider", var_os("CHARTER_TEST_IDENTITY_PROVIDER").is_some());
     let specifications = ["../../../shared/spec/service.md", "../../../../shared/spec/service.md"];
     set("has_specification", specifications.iter().any(|file| Path::new(file).is_file()));

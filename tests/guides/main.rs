@@ -8,35 +8,39 @@ mod page;
 mod run;
 mod varying;
 
-/// Defines a test for each page, and their list.
+/// Defines a test for each page, below the programs that its commands need, and the list of the pages.
 macro_rules! pages {
-    ($($test:ident: $page:literal,)*) => {
-        const PAGES: &[&str] = &[$($page),*];
+    ($($needs:ident { $($test:ident: $page:literal,)* })*) => {
+        const PAGES: &[&str] = &[$($($page),*),*];
 
-        charter_testing::needs_guide_programs! {
+        $(charter_testing::$needs! {
             $(#[test]
             fn $test() {
                 run::page($page);
             })*
-        }
+        })*
     };
 }
 
 pages! {
-    introduction: "introduction.md",
-    filtering: "guides/filtering.md",
-    authentication: "guides/authentication.md",
-    safe_retries: "guides/safe-retries.md",
-    syncing: "guides/syncing.md",
-    webhook_receivers: "guides/webhook-receivers.md",
-    users_and_rights: "guides/users-and-rights.md",
-    backup: "guides/backup.md",
-    zero_downtime: "guides/zero-downtime.md",
-    existing_database: "guides/existing-database.md",
-    own_endpoints: "guides/own-endpoints.md",
-    email: "guides/email.md",
-    external_calls: "guides/external-calls.md",
-    extending_the_generator: "guides/extending-the-generator.md",
+    needs_guide_programs {
+        introduction: "introduction.md",
+        filtering: "guides/filtering.md",
+        authentication: "guides/authentication.md",
+        safe_retries: "guides/safe-retries.md",
+        syncing: "guides/syncing.md",
+        users_and_rights: "guides/users-and-rights.md",
+        backup: "guides/backup.md",
+        zero_downtime: "guides/zero-downtime.md",
+        existing_database: "guides/existing-database.md",
+        own_endpoints: "guides/own-endpoints.md",
+        email: "guides/email.md",
+        external_calls: "guides/external-calls.md",
+        extending_the_generator: "guides/extending-the-generator.md",
+    }
+    needs_receivers {
+        webhook_receivers: "guides/webhook-receivers.md",
+    }
 }
 
 #[test]

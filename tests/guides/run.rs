@@ -5,6 +5,7 @@ use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use charter_testing::search::receivers;
 use charter_testing::{Database, Folder, Program};
 
 use crate::layout::arranged;
@@ -120,6 +121,12 @@ fn run(name: &str, script: &str, server: &Program, folder: &Path) {
         bash.env_remove(variable);
     }
     bash.env("TOKEN", &server.token).env("SERVER", SERVER).env("WORKSPACE", env!("CARGO_MANIFEST_DIR"));
+    if let Some(receivers) = receivers() {
+        // The virtual environment of Python comes first in the PATH.
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let folders = [receivers.join("bin")].into_iter().chain(std::env::split_paths(&path));
+        bash.env("PATH", std::env::join_paths(folders).unwrap()).env("NODE_PATH", receivers.join("node_modules"));
+    }
     bash.env("CHARTER_DATA_DIR", data).env("CHARTER_DATABASE_URL", &server.database_url);
     bash.env("CHARTER_LISTEN", server.base_url.trim_start_matches("http://"));
     let errors = fs::File::create(folder.join("errors")).unwrap();

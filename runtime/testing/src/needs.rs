@@ -51,6 +51,20 @@ macro_rules! needs_guide_programs {
     ($($test:item)*) => { $(#[ignore = "jq, node, python3 and sqlite3 are not installed"] $test)* };
 }
 
+/// Tests that need Flask and Express.
+#[cfg(all(has_guide_programs, has_receivers))]
+#[macro_export]
+macro_rules! needs_receivers {
+    ($($test:item)*) => { $($test)* };
+}
+
+/// Tests that need Flask and Express.
+#[cfg(not(all(has_guide_programs, has_receivers)))]
+#[macro_export]
+macro_rules! needs_receivers {
+    ($($test:item)*) => { $(#[ignore = "CHARTER_TEST_RECEIVERS is not set"] $test)* };
+}
+
 /// Tests that need nginx, Caddy and systemd-analyze.
 #[cfg(has_deployment)]
 #[macro_export]

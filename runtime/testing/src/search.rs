@@ -107,6 +107,11 @@ pub fn smtp() -> Option<PathBuf> {
     var_os("CHARTER_TEST_SMTP").map(PathBuf::from)
 }
 
+/// Folder with Flask (`bin/python3`) and Express (`node_modules`), which `.ci/run` makes: `CHARTER_TEST_RECEIVERS`.
+pub fn receivers() -> Option<PathBuf> {
+    var_os("CHARTER_TEST_RECEIVERS").map(PathBuf::from)
+}
+
 fn version(program: &Path) -> Option<(u32, u32)> {
     let output = Command::new(program).arg("--version").output().ok()?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
