@@ -1,7 +1,15 @@
 //! Pages whose commands run on a server with sample data, and whose answers are those of the server.
 //!
-//! A block of the language `sh` runs, in the order of the page, in one shell. A block of the language `json` or `text` after
-//! it is its output. `sh,not-run` marks commands that cannot run in a test; the page says why.
+//! A block of the language `sh` runs, in the order of the page, in one shell. A block of the language `json`, `text` or
+//! `yaml` after it is its output. `sh,not-run` marks commands that cannot run in a test; the page says why. Comments of a page
+//! prepare its test:
+//!
+//! | Comment | Effect |
+//! |---|---|
+//! | `<!-- file: receiver.py -->` | writes the block after it to a file in the folder of the shell |
+//! | `<!-- settings: NAME=value -->` | starts the server with this setting |
+//! | `<!-- copies: resources migrations -->` | copies folders of the application to the folder of the shell, a Git repository |
+//! | `<!-- needs: postgres -->` | gives the shell `POSTGRES_URL`, an empty database |
 
 mod layout;
 mod page;
@@ -37,6 +45,9 @@ pages! {
         email: "guides/email.md",
         external_calls: "guides/external-calls.md",
         extending_the_generator: "guides/extending-the-generator.md",
+    }
+    needs_guide_programs_and_postgres {
+        sqlite_to_postgresql: "guides/sqlite-to-postgresql.md",
     }
     needs_receivers {
         webhook_receivers: "guides/webhook-receivers.md",

@@ -15,9 +15,12 @@ pub struct Block {
 /// Commands that run, with the block of their answer.
 pub struct Step<'a> {
     pub commands: &'a Block,
-    /// The next block, if it is of the language `json` or `text`.
+    /// The next block, if its language is one of [`ANSWERS`].
     pub answer: Option<&'a Block>,
 }
+
+/// Languages of answers.
+const ANSWERS: [&str; 3] = ["json", "text", "yaml"];
 
 /// Blocks of a page in their order.
 pub fn blocks(page: &str) -> Vec<Block> {
@@ -43,16 +46,9 @@ pub fn blocks(page: &str) -> Vec<Block> {
 
 /// Steps of a page in their order.
 pub fn steps(blocks: &[Block]) -> Vec<Step<'_>> {
-    let is_answer = |block: &&Block| block.file.is_none() && ["json", "text"].contains(&block.language.as_str());
+    let is_answer = |block: &&Block| block.file.is_none() && ANSWERS.contains(&block.language.as_str());
     let indexed = blocks.iter().enumerate().filter(|(_, block)| block.language == "sh");
     indexed.map(|(index, commands)| Step { commands, answer: blocks.get(index + 1).filter(is_answer) }).collect()
-}
-
-/// Settings of the server in the comment `<!-- settings: NAME=value NAME=value -->`.
-pub fn settings(page: &str) -> Vec<(String, String)> {
-    let line = page.lines().find_map(|line| comment(line, "settings")).unwrap_or_default();
-    let pairs = line.split_whitespace().filter_map(|pair| pair.split_once('='));
-    pairs.map(|(name, value)| (name.to_string(), value.to_string())).collect()
 }
 
 /// The page with new texts of blocks.
@@ -65,6 +61,11 @@ pub fn rewritten(page: &str, changes: &[(&Block, String)]) -> String {
         lines.splice(block.first_line..end, text.lines());
     }
     lines.join("\n") + "\n"
+}
+
+/// Words in the comment `<!-- name: word word -->`, if the page has it.
+pub fn words<'a>(page: &'a str, name: &str) -> Vec<&'a str> {
+    page.lines().find_map(|line| comment(line, name)).unwrap_or_default().split_whitespace().collect()
 }
 
 fn comment<'a>(line: &'a str, name: &str) -> Option<&'a str> {
@@ -81,5 +82,6 @@ fn page_is_split_into_steps_and_files() {
     assert_eq!(steps.len(), 1);
     let answer = steps[0].answer.unwrap();
     assert_eq!((steps[0].commands.text.as_str(), answer.text.as_str()), ("one\n", "{}\n"));
+    assert_eq!(words("a\n<!-- needs: x y -->\n", "needs"), ["x", "y"]);
     assert_eq!(rewritten(page, &[(answer, "[]\n".into())]), page.replace("{}", "[]"));
 }

@@ -5,11 +5,10 @@ use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use charter_testing::search::receivers;
-use charter_testing::{Database, Folder, Program};
+use charter_testing::{Database, Folder, Program, search};
 
 use crate::layout::arranged;
-use crate::page::{Block, Step, blocks, rewritten, settings, steps};
+use crate::page::{Block, Step, blocks, rewritten, steps, words};
 use crate::varying::{without_secrets, without_varying};
 
 const SERVER: &str = env!("CARGO_BIN_EXE_charter");
@@ -42,7 +41,10 @@ set -euo pipefail
 trap 'kill $(jobs -p) 2> /dev/null || true' EXIT
 curl() { command curl --silent --show-error ${FAIL:+--fail-with-body} "$@"; }
 charter() { "$SERVER" "$@"; }
-cargo() { (cd "$WORKSPACE" && command cargo "$@"); }
+cargo() {
+    [ "$1" = charter ] && shift
+    command cargo run --quiet --manifest-path "$WORKSPACE/Cargo.toml" --package charter-codegen --bin cargo-charter -- "$@"
+}
 answers() { for _ in {1..200}; do (: < "/dev/tcp/127.0.0.1/$1") 2> /dev/null && return; sleep 0.05; done; false; }
 "#;
 
@@ -58,10 +60,11 @@ pub fn page(name: &str) {
         println!("NOT RUN: docs/{name}:{}: {}", block.first_line, block.text.lines().next().unwrap_or_default());
     }
     let steps = steps(&blocks);
-    let outputs = outputs(name, &blocks, &steps, settings(&text));
+    let outputs = outputs(name, &text, &blocks, &steps);
     let mut changes = Vec::new();
     for (step, output) in steps.iter().zip(outputs) {
         let Some(answer) = step.answer else { continue };
+        assert!(!output.trim().is_empty(), "docs/{name}:{}: the commands print nothing", step.commands.first_line);
         let output = if answer.language == "json" { arranged(&output) } else { output };
         if without_varying(&answer.text) != without_varying(&output) {
             changes.push((answer, output));
@@ -79,12 +82,16 @@ pub fn page(name: &str) {
 }
 
 /// Output of each step.
-fn outputs(name: &str, blocks: &[Block], steps: &[Step<'_>], settings: Vec<(String, String)>) -> Vec<String> {
+fn outputs(name: &str, page: &str, blocks: &[Block], steps: &[Step<'_>]) -> Vec<String> {
     let mut command = Command::new(SERVER);
-    command.envs(settings);
+    command.envs(words(page, "settings").into_iter().filter_map(|setting| setting.split_once('=')));
     let server = Program::start_by(command, SERVER.into(), Database::Sqlite);
     server.run(&DEMO);
     let folder = Folder::create();
+    let copies = words(page, "copies");
+    if !copies.is_empty() {
+        copy(&copies, folder.path());
+    }
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port().to_string();
     let address = server.base_url.trim_start_matches("http://");
     let local = |text: &str| text.replace(ADDRESS, address).replace(RECEIVER_PORT, &port);
@@ -102,7 +109,11 @@ fn outputs(name: &str, blocks: &[Block], steps: &[Step<'_>], settings: Vec<(Stri
             script += &format!("answers {port}\n");
         }
     }
-    run(name, &script, &server, folder.path());
+    let postgres = words(page, "needs").contains(&"postgres").then(|| Database::Postgres.create(&folder));
+    run(name, &script, &server, folder.path(), postgres.as_deref());
+    if let Some(url) = &postgres {
+        Database::Postgres.remove(url);
+    }
     let read = |index| {
         let output = fs::read_to_string(folder.path().join(format!("output.{index}"))).unwrap_or_default();
         let output = output.replace('\r', "").replace(address, ADDRESS).replace(&port, RECEIVER_PORT);
@@ -111,7 +122,19 @@ fn outputs(name: &str, blocks: &[Block], steps: &[Step<'_>], settings: Vec<(Stri
     (0..steps.len()).map(read).collect()
 }
 
-fn run(name: &str, script: &str, server: &Program, folder: &Path) {
+/// Copies folders of the workspace into a new Git repository.
+fn copy(names: &[&str], folder: &Path) {
+    let script = r#"
+        cp -r "$@" . && git init -q && git add . &&
+        git -c user.name=Ada -c user.email=ada@example.com commit -qm 'Begin' &&
+        git config user.name Ada && git config user.email ada@example.com"#;
+    let sources = names.iter().map(|name| Path::new(env!("CARGO_MANIFEST_DIR")).join(name));
+    let mut bash = Command::new("bash");
+    let status = bash.args(["-c", script, "copy"]).args(sources).current_dir(folder).status().unwrap();
+    assert!(status.success(), "{names:?} cannot be copied");
+}
+
+fn run(name: &str, script: &str, server: &Program, folder: &Path, postgres: Option<&str>) {
     let data = Path::new(server.database_url.trim_start_matches("sqlite://")).parent().unwrap();
     std::os::unix::fs::symlink(data, folder.join("data")).unwrap();
     fs::write(folder.join("page.sh"), script).unwrap();
@@ -121,12 +144,18 @@ fn run(name: &str, script: &str, server: &Program, folder: &Path) {
         bash.env_remove(variable);
     }
     bash.env("TOKEN", &server.token).env("SERVER", SERVER).env("WORKSPACE", env!("CARGO_MANIFEST_DIR"));
-    if let Some(receivers) = receivers() {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut folders: Vec<_> = std::env::split_paths(&path).collect();
+    if let Some(receivers) = search::receivers() {
         // The virtual environment of Python comes first in the PATH.
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        let folders = [receivers.join("bin")].into_iter().chain(std::env::split_paths(&path));
-        bash.env("PATH", std::env::join_paths(folders).unwrap()).env("NODE_PATH", receivers.join("node_modules"));
+        folders.insert(0, receivers.join("bin"));
+        bash.env("NODE_PATH", receivers.join("node_modules"));
     }
+    if let Some(url) = postgres {
+        folders.extend(search::postgres());
+        bash.env("POSTGRES_URL", url);
+    }
+    bash.env("PATH", std::env::join_paths(folders).unwrap());
     bash.env("CHARTER_DATA_DIR", data).env("CHARTER_DATABASE_URL", &server.database_url);
     bash.env("CHARTER_LISTEN", server.base_url.trim_start_matches("http://"));
     let errors = fs::File::create(folder.join("errors")).unwrap();

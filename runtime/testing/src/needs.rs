@@ -51,6 +51,20 @@ macro_rules! needs_guide_programs {
     ($($test:item)*) => { $(#[ignore = "jq, node, python3 and sqlite3 are not installed"] $test)* };
 }
 
+/// Tests that run the commands of guides, and need PostgreSQL.
+#[cfg(all(has_guide_programs, has_postgres))]
+#[macro_export]
+macro_rules! needs_guide_programs_and_postgres {
+    ($($test:item)*) => { $($test)* };
+}
+
+/// Tests that run the commands of guides, and need PostgreSQL.
+#[cfg(not(all(has_guide_programs, has_postgres)))]
+#[macro_export]
+macro_rules! needs_guide_programs_and_postgres {
+    ($($test:item)*) => { $(#[ignore = "PostgreSQL, jq, node, python3 or sqlite3 is not installed"] $test)* };
+}
+
 /// Tests that need Flask and Express.
 #[cfg(all(has_guide_programs, has_receivers))]
 #[macro_export]
