@@ -42,7 +42,6 @@ pages! {
         zero_downtime: "guides/zero-downtime.md",
         existing_database: "guides/existing-database.md",
         own_endpoints: "guides/own-endpoints.md",
-        email: "guides/email.md",
         external_calls: "guides/external-calls.md",
         extending_the_generator: "guides/extending-the-generator.md",
     }
@@ -50,6 +49,7 @@ pages! {
         sqlite_to_postgresql: "guides/sqlite-to-postgresql.md",
     }
     needs_receivers {
+        email: "guides/email.md",
         webhook_receivers: "guides/webhook-receivers.md",
     }
 }

@@ -42,8 +42,12 @@ trap 'kill $(jobs -p) 2> /dev/null || true' EXIT
 curl() { command curl --silent --show-error ${FAIL:+--fail-with-body} "$@"; }
 charter() { "$SERVER" "$@"; }
 cargo() {
-    [ "$1" = charter ] && shift
-    command cargo run --quiet --manifest-path "$WORKSPACE/Cargo.toml" --package charter-codegen --bin cargo-charter -- "$@"
+    local manifest="$WORKSPACE/Cargo.toml" first=$1
+    shift
+    case $first in
+        charter) command cargo run --quiet --manifest-path "$manifest" --package charter-codegen --bin cargo-charter -- "$@" ;;
+        *) command cargo "$first" --manifest-path "$manifest" "$@" ;;
+    esac
 }
 answers() { for _ in {1..200}; do (: < "/dev/tcp/127.0.0.1/$1") 2> /dev/null && return; sleep 0.05; done; false; }
 "#;
