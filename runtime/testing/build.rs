@@ -10,7 +10,7 @@ use std::env::var_os;
 use std::path::Path;
 
 /// Environment variables that the search reads.
-const VARIABLES: [&str; 12] = [
+const VARIABLES: [&str; 14] = [
     "PATH",
     "PG_BIN",
     "CHROMIUM",
@@ -18,11 +18,13 @@ const VARIABLES: [&str; 12] = [
     "CHARTER_TEST_AXE",
     "CHARTER_TEST_SMTP",
     "CHARTER_TEST_IDENTITY_PROVIDER",
+    "CHARTER_TEST_RECEIVERS",
     search::REQUIRE_POSTGRES,
     search::REQUIRE_BROWSER,
     search::REQUIRE_PGBOUNCER,
     search::REQUIRE_SMTP,
     search::REQUIRE_DEPLOYMENT,
+    search::REQUIRE_GUIDES,
 ];
 
 fn main() {
@@ -37,7 +39,10 @@ fn main() {
     set("has_smtp", search::is_required(search::REQUIRE_SMTP) || search::smtp().is_some());
     let deployment = search::DEPLOYMENT_PROGRAMS.iter().all(|name| search::program(name).is_some());
     set("has_deployment", search::is_required(search::REQUIRE_DEPLOYMENT) || deployment);
+    let guides = search::GUIDE_PROGRAMS.iter().all(|name| search::program(name).is_some());
+    set("has_guide_programs", search::is_required(search::REQUIRE_GUIDES) || guides);
     set("has_axe", var_os("CHARTER_TEST_AXE").is_some());
+    set("has_receivers", search::receivers().is_some());
     set("has_identity_provider", var_os("CHARTER_TEST_IDENTITY_PROVIDER").is_some());
     let specifications = ["../../../shared/spec/service.md", "../../../../shared/spec/service.md"];
     set("has_specification", specifications.iter().any(|file| Path::new(file).is_file()));

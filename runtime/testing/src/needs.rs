@@ -37,6 +37,48 @@ macro_rules! needs_pgbouncer {
     ($($test:item)*) => { $(#[ignore = "PgBouncer of version 1.21 or later is not installed"] $test)* };
 }
 
+/// Tests that run the commands of guides.
+#[cfg(has_guide_programs)]
+#[macro_export]
+macro_rules! needs_guide_programs {
+    ($($test:item)*) => { $($test)* };
+}
+
+/// Tests that run the commands of guides.
+#[cfg(not(has_guide_programs))]
+#[macro_export]
+macro_rules! needs_guide_programs {
+    ($($test:item)*) => { $(#[ignore = "jq, node, python3 and sqlite3 are not installed"] $test)* };
+}
+
+/// Tests that run the commands of guides, and need PostgreSQL.
+#[cfg(all(has_guide_programs, has_postgres))]
+#[macro_export]
+macro_rules! needs_guide_programs_and_postgres {
+    ($($test:item)*) => { $($test)* };
+}
+
+/// Tests that run the commands of guides, and need PostgreSQL.
+#[cfg(not(all(has_guide_programs, has_postgres)))]
+#[macro_export]
+macro_rules! needs_guide_programs_and_postgres {
+    ($($test:item)*) => { $(#[ignore = "PostgreSQL, jq, node, python3 or sqlite3 is not installed"] $test)* };
+}
+
+/// Tests that need Flask and Express.
+#[cfg(all(has_guide_programs, has_receivers))]
+#[macro_export]
+macro_rules! needs_receivers {
+    ($($test:item)*) => { $($test)* };
+}
+
+/// Tests that need Flask and Express.
+#[cfg(not(all(has_guide_programs, has_receivers)))]
+#[macro_export]
+macro_rules! needs_receivers {
+    ($($test:item)*) => { $(#[ignore = "CHARTER_TEST_RECEIVERS is not set"] $test)* };
+}
+
 /// Tests that need nginx, Caddy and systemd-analyze.
 #[cfg(has_deployment)]
 #[macro_export]

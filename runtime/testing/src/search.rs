@@ -24,6 +24,12 @@ pub const REQUIRE_DEPLOYMENT: &str = "CHARTER_TEST_REQUIRE_DEPLOYMENT";
 /// Programs that check the files of `deploy/`.
 pub const DEPLOYMENT_PROGRAMS: [&str; 3] = ["nginx", "caddy", "systemd-analyze"];
 
+/// With the value 1, tests fail without [`GUIDE_PROGRAMS`] instead of being ignored.
+pub const REQUIRE_GUIDES: &str = "CHARTER_TEST_REQUIRE_GUIDES";
+
+/// Programs in the commands of guides.
+pub const GUIDE_PROGRAMS: [&str; 6] = ["bash", "curl", "jq", "node", "python3", "sqlite3"];
+
 /// Folders that [`postgres`] searches, for error messages.
 pub const POSTGRES_FOLDERS: &str = "PG_BIN, the PATH or /usr/lib/postgresql/*/bin (Debian: apt-get install postgresql)";
 
@@ -99,6 +105,11 @@ pub fn program(name: &str) -> Option<PathBuf> {
 /// Python with aiosmtpd, which `.ci/run` installs: `CHARTER_TEST_SMTP`.
 pub fn smtp() -> Option<PathBuf> {
     var_os("CHARTER_TEST_SMTP").map(PathBuf::from)
+}
+
+/// Folder with Flask (`bin/python3`) and Express (`node_modules`), which `.ci/run` makes: `CHARTER_TEST_RECEIVERS`.
+pub fn receivers() -> Option<PathBuf> {
+    var_os("CHARTER_TEST_RECEIVERS").map(PathBuf::from)
 }
 
 fn version(program: &Path) -> Option<(u32, u32)> {

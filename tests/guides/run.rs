@@ -1,0 +1,172 @@
+//! Runs the commands of a page with bash on a server of its own, and compares their answers with those on the page.
+
+use std::fs;
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use charter_testing::{Database, Folder, Program, search};
+
+use crate::layout::arranged;
+use crate::page::{Block, Step, blocks, rewritten, steps, words};
+use crate::varying::{without_secrets, without_varying};
+
+const SERVER: &str = env!("CARGO_BIN_EXE_charter");
+
+/// Sample data of every page.
+const DEMO: [&str; 14] = [
+    "seed",
+    "demo",
+    "--products",
+    "60",
+    "--members",
+    "20",
+    "--activities",
+    "20",
+    "--stock_levels",
+    "30",
+    "--accessories",
+    "20",
+    "--activity_participants",
+    "20",
+];
+
+/// Address and port on the pages, which the commands of a test replace.
+const ADDRESS: &str = "127.0.0.1:8000";
+const RECEIVER_PORT: &str = "4000";
+
+/// Functions and rules of the shell. `curl` is quiet, and fails for an error response if the page shows no answer.
+const PRELUDE: &str = r#"
+set -euo pipefail
+trap 'kill $(jobs -p) 2> /dev/null || true' EXIT
+curl() { command curl --silent --show-error ${FAIL:+--fail-with-body} "$@"; }
+charter() { "$SERVER" "$@"; }
+cargo() {
+    local manifest="$WORKSPACE/Cargo.toml" first=$1
+    shift
+    case $first in
+        charter) command cargo run --quiet --manifest-path "$manifest" --package charter-codegen --bin cargo-charter -- "$@" ;;
+        *) command cargo "$first" --manifest-path "$manifest" "$@" ;;
+    esac
+}
+answers() { for _ in {1..200}; do (: < "/dev/tcp/127.0.0.1/$1") 2> /dev/null && return; sleep 0.05; done; false; }
+"#;
+
+/// Runs a page of `docs/`. `UPDATE=1` writes the answers that differ.
+///
+/// # Panics
+/// If a command fails or an answer differs.
+pub fn page(name: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs").join(name);
+    let text = fs::read_to_string(&path).unwrap();
+    let blocks = blocks(&text);
+    for block in blocks.iter().filter(|block| block.language.contains("not-run")) {
+        println!("NOT RUN: docs/{name}:{}: {}", block.first_line, block.text.lines().next().unwrap_or_default());
+    }
+    let steps = steps(&blocks);
+    let outputs = outputs(name, &text, &blocks, &steps);
+    let mut changes = Vec::new();
+    for (step, output) in steps.iter().zip(outputs) {
+        let Some(answer) = step.answer else { continue };
+        assert!(!output.trim().is_empty(), "docs/{name}:{}: the commands print nothing", step.commands.first_line);
+        let output = if answer.language == "json" { arranged(&output) } else { output };
+        if without_varying(&answer.text) != without_varying(&output) {
+            changes.push((answer, output));
+        }
+    }
+    if std::env::var_os("UPDATE").is_some() && !changes.is_empty() {
+        fs::write(&path, rewritten(&text, &changes)).unwrap();
+        return;
+    }
+    let report = changes.iter().map(|(answer, output)| {
+        let line = answer.first_line;
+        format!("docs/{name}:{line}: the answer is now\n{output}\n`UPDATE=1 cargo test --test guides` writes it")
+    });
+    assert!(changes.is_empty(), "{}", report.collect::<Vec<_>>().join("\n"));
+}
+
+/// Output of each step.
+fn outputs(name: &str, page: &str, blocks: &[Block], steps: &[Step<'_>]) -> Vec<String> {
+    let mut command = Command::new(SERVER);
+    command.envs(words(page, "settings").into_iter().filter_map(|setting| setting.split_once('=')));
+    let server = Program::start_by(command, SERVER.into(), Database::Sqlite);
+    server.run(&DEMO);
+    let folder = Folder::create();
+    let copies = words(page, "copies");
+    if !copies.is_empty() {
+        copy(&copies, folder.path());
+    }
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port().to_string();
+    let address = server.base_url.trim_start_matches("http://");
+    let local = |text: &str| text.replace(ADDRESS, address).replace(RECEIVER_PORT, &port);
+    for block in blocks {
+        if let Some(file) = &block.file {
+            fs::write(folder.path().join(file), local(&block.text)).unwrap();
+        }
+    }
+    let mut script = PRELUDE.to_string();
+    for (index, step) in steps.iter().enumerate() {
+        let commands = local(&step.commands.text).replace("export TOKEN=chr_...\n", "");
+        let fail = if step.answer.is_some() { "" } else { "1" };
+        script += &format!("FAIL={fail}\n{{\n:\n{commands}}} > output.{index}\n");
+        if commands.contains(" &\n") {
+            script += &format!("answers {port}\n");
+        }
+    }
+    let postgres = words(page, "needs").contains(&"postgres").then(|| Database::Postgres.create(&folder));
+    run(name, &script, &server, folder.path(), postgres.as_deref());
+    if let Some(url) = &postgres {
+        Database::Postgres.remove(url);
+    }
+    let read = |index| {
+        let output = fs::read_to_string(folder.path().join(format!("output.{index}"))).unwrap_or_default();
+        let output = output.replace('\r', "").replace(address, ADDRESS).replace(&port, RECEIVER_PORT);
+        without_secrets(&output)
+    };
+    (0..steps.len()).map(read).collect()
+}
+
+/// Copies folders of the workspace into a new Git repository.
+fn copy(names: &[&str], folder: &Path) {
+    let script = r#"
+        cp -r "$@" . && git init -q && git add . &&
+        git -c user.name=Ada -c user.email=ada@example.com commit -qm 'Begin' &&
+        git config user.name Ada && git config user.email ada@example.com"#;
+    let sources = names.iter().map(|name| Path::new(env!("CARGO_MANIFEST_DIR")).join(name));
+    let mut bash = Command::new("bash");
+    let status = bash.args(["-c", script, "copy"]).args(sources).current_dir(folder).status().unwrap();
+    assert!(status.success(), "{names:?} cannot be copied");
+}
+
+fn run(name: &str, script: &str, server: &Program, folder: &Path, postgres: Option<&str>) {
+    let data = Path::new(server.database_url.trim_start_matches("sqlite://")).parent().unwrap();
+    std::os::unix::fs::symlink(data, folder.join("data")).unwrap();
+    fs::write(folder.join("page.sh"), script).unwrap();
+    let mut bash = Command::new("timeout");
+    // The server refuses unknown variables that begin with its prefix.
+    for (variable, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("CHARTER_")) {
+        bash.env_remove(variable);
+    }
+    bash.env("TOKEN", &server.token).env("SERVER", SERVER).env("WORKSPACE", env!("CARGO_MANIFEST_DIR"));
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut folders: Vec<_> = std::env::split_paths(&path).collect();
+    if let Some(receivers) = search::receivers() {
+        // The virtual environment of Python comes first in the PATH.
+        folders.insert(0, receivers.join("bin"));
+        bash.env("NODE_PATH", receivers.join("node_modules"));
+    }
+    if let Some(url) = postgres {
+        folders.extend(search::postgres());
+        bash.env("POSTGRES_URL", url);
+    }
+    bash.env("PATH", std::env::join_paths(folders).unwrap());
+    bash.env("CHARTER_DATA_DIR", data).env("CHARTER_DATABASE_URL", &server.database_url);
+    bash.env("CHARTER_LISTEN", server.base_url.trim_start_matches("http://"));
+    let errors = fs::File::create(folder.join("errors")).unwrap();
+    let bash = bash.args(["120", "bash", "page.sh"]).current_dir(folder).stdin(Stdio::null()).stderr(errors);
+    let status = bash.status().unwrap();
+    let read = |file: &str| fs::read_to_string(folder.join(file)).unwrap_or_default();
+    let last = (0..).take_while(|index| folder.join(format!("output.{index}")).exists()).last().unwrap_or(0);
+    let (output, errors) = (read(&format!("output.{last}")), read("errors"));
+    assert!(status.success(), "docs/{name}: {status} in its step {last}\n{output}\n{errors}");
+}
