@@ -55,10 +55,15 @@ impl Application {
 
     /// A command of the page. It runs without network access, and shares the build folder of this workspace.
     pub fn command(&self, line: &str) -> Command {
-        let mut shell = without_package(Command::new("bash"));
-        shell.args(["-c", &format!("exec {line}")]).current_dir(&self.folder).env("PATH", &self.path);
-        shell.env("CARGO_NET_OFFLINE", "true").env("CARGO_BUILD_BUILD_DIR", shared()).env_remove("CARGO_TARGET_DIR");
-        shell
+        self.script(&format!("exec {line}"))
+    }
+
+    /// Commands for bash, as [`Application::command`].
+    pub fn script(&self, text: &str) -> Command {
+        let mut bash = without_package(Command::new("bash"));
+        bash.args(["-c", text]).current_dir(&self.folder).env("PATH", &self.path);
+        bash.env("CARGO_NET_OFFLINE", "true").env("CARGO_BUILD_BUILD_DIR", shared()).env_remove("CARGO_TARGET_DIR");
+        bash
     }
 
     pub fn shell(&self, line: &str) {

@@ -3,3 +3,11 @@
 mod application;
 mod new_resource;
 mod packaged;
+mod tutorial;
+
+#[path = "../guides/layout.rs"]
+mod layout;
+#[path = "../guides/page.rs"]
+mod page;
+#[path = "../guides/varying.rs"]
+mod varying;
