@@ -155,7 +155,7 @@ fn add(pairs: &mut Serializer<'_, String>, name: &str, value: &RawJson<'_>, erro
         return;
     }
     match elements(value) {
-        Some(elements) => elements.iter().for_each(|one| drop(pairs.append_pair(&format!("{name}[]"), one))),
+        Some(elements) => drop(pairs.extend_pairs(elements.iter().map(|one| (format!("{name}[]"), one)))),
         None => errors.add(name.to_string(), "must be a value or a list of values"),
     }
 }

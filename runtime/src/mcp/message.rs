@@ -1,8 +1,8 @@
 //! Messages of JSON-RPC 2.0, in which MCP is written: requests, notifications, results and errors.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use serde_json::value::RawValue;
-use serde_json::{Value, json};
 
 /// Error codes of JSON-RPC 2.0, section 5.1.
 pub(super) const PARSE_ERROR: i32 = -32700;
@@ -12,7 +12,7 @@ pub(super) const INVALID_PARAMS: i32 = -32602;
 pub(super) const INTERNAL_ERROR: i32 = -32603;
 
 /// An error of the protocol. What a tool refuses is a result instead, so that the model reads it.
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
 pub(super) struct RpcError {
     pub code: i32,
     pub message: String,
@@ -28,9 +28,20 @@ impl RpcError {
     }
 
     /// The response with the id of the request; null if it could not be read.
-    pub(super) fn response(&self, id: &Value) -> Value {
-        json!({ "jsonrpc": "2.0", "id": id, "error": { "code": self.code, "message": self.message } })
+    pub(super) fn reply<'r>(self, id: &'r Value) -> Reply<'r> {
+        Reply { jsonrpc: "2.0", id, result: None, error: Some(self) }
     }
+}
+
+/// The response to a request.
+#[derive(Debug, Serialize)]
+pub(super) struct Reply<'r> {
+    pub jsonrpc: &'static str,
+    pub id: &'r Value,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub result: Option<Box<RawValue>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<RpcError>,
 }
 
 /// A message that the client sent.

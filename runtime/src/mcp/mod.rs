@@ -8,19 +8,21 @@ mod api_request;
 mod input_schema;
 mod message;
 mod tool;
+mod tool_result;
 
 use std::sync::Arc;
 
 use salvo::http::{StatusCode, Version};
 use salvo::{Request, async_trait};
-use serde::Deserialize;
-use serde_json::value::RawValue;
-use serde_json::{Map, Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{Value, json};
 
 use self::api_request::ApiRequest;
 use self::input_schema::IDEMPOTENCY_KEY;
-use self::message::{INVALID_REQUEST, METHOD_NOT_FOUND, Message, RpcError};
+use self::message::{INTERNAL_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, Message, Reply, RpcError};
 use self::tool::Tool;
+use self::tool_result::ToolResult;
 use crate::config::CorsOrigins;
 use crate::openapi::node::Node;
 use crate::server::{
@@ -65,18 +67,18 @@ impl Mcp {
         request: &Request,
         caller: &Arc<Principal>,
         (method, params): (&str, Option<Box<RawValue>>),
-    ) -> Result<Value, RpcError> {
+    ) -> Result<Box<RawValue>, RpcError> {
         match method {
-            "initialize" => initialize(state, &read_params(params)?),
-            "ping" => Ok(json!({})),
-            "tools/list" => self.list(state, caller, &read_params(params)?),
-            "tools/call" => self.call(state, request, caller, read_params(params)?).await,
+            "initialize" => raw(&initialize(state, &read_params(params)?)),
+            "ping" => raw(&json!({})),
+            "tools/list" => raw(&self.list(state, caller, &read_params(params)?)?),
+            "tools/call" => raw(&self.call(state, request, caller, read_params(params)?).await?),
             _ => Err(RpcError::new(METHOD_NOT_FOUND, format!("Unknown method: {method}"))),
         }
     }
 
     /// The tools that the caller may call, by page. The cursor is the name of the first tool of the page.
-    fn list(&self, state: &ServerState, caller: &Principal, params: &ListParams) -> Result<Value, RpcError> {
+    fn list(&self, state: &ServerState, caller: &Principal, params: &ListParams) -> Result<Node, RpcError> {
         let start = match &params.cursor {
             None => Some(0),
             Some(name) => self.tools.iter().position(|tool| tool.name == *name),
@@ -89,8 +91,7 @@ impl Mcp {
             .map(|tool| input_schema::describe(&state.catalog, tool, caller))
             .collect();
         let page = Node::object().with("tools", page);
-        let page = page.with_some("nextCursor", allowed.next().map(|tool| tool.name.as_str()));
-        serde_json::to_value(page).map_err(|error| RpcError::new(message::INTERNAL_ERROR, error.to_string()))
+        Ok(page.with_some("nextCursor", allowed.next().map(|tool| tool.name.as_str())))
     }
 
     /// Calls a tool. What the API refuses is a result with `isError`.
@@ -100,7 +101,7 @@ impl Mcp {
         request: &Request,
         caller: &Arc<Principal>,
         params: CallParams,
-    ) -> Result<Value, RpcError> {
+    ) -> Result<ToolResult, RpcError> {
         let tool = self.tools.iter().find(|tool| tool.name == params.name);
         let tool = tool.ok_or_else(|| RpcError::invalid_params(format!("Unknown tool: {}", params.name)))?;
         let json = params.arguments.as_ref().map_or("{}", |raw| raw.get());
@@ -110,13 +111,12 @@ impl Mcp {
             Ok(sent) => self.send(state, request, caller, tool, &sent).await,
             Err(error) => Err(error),
         };
-        Ok(match sent {
-            Ok((result, is_error)) => tool_result(result, is_error),
-            Err(error) => tool_result(error.body(&headers::request_id(request).unwrap_or_else(|| "-".into())), true),
-        })
+        let request_id = headers::request_id(request).unwrap_or_else(|| "-".into());
+        sent.or_else(|error| ToolResult::refused(&error, &request_id))
+            .map_err(|_| RpcError::new(INTERNAL_ERROR, format!("Something went wrong. Request id: {request_id}")))
     }
 
-    /// Sends the request of a call. Returns the JSON of the response, and true if it is an error.
+    /// Sends the request of a call.
     async fn send(
         &self,
         state: &Arc<ServerState>,
@@ -124,7 +124,7 @@ impl Mcp {
         caller: &Arc<Principal>,
         tool: &Tool,
         sent: &ApiRequest,
-    ) -> Result<(Value, bool)> {
+    ) -> Result<ToolResult> {
         // The request to the API gets a permit of its own, from the same share.
         if let Some(permit) = request.extensions().get::<Permit>() {
             permit.release();
@@ -145,20 +145,20 @@ impl Mcp {
         let body = sent.body.clone().map(|body| bytes::Bytes::from(body).into()).unwrap_or_default();
         let response = self.api.send(api_caller, tool.method, &sent.path, &headers, body, Version::HTTP_11).await?;
         let response = ApiResponse::read(response).await?;
-        let mut result: Map<String, Value> = serde_json::from_slice(&response.body).map_err(Error::internal)?;
         if !response.is_success() {
-            return Ok((Value::Object(result), true));
+            return ToolResult::of(&response.body, &[], true);
         }
+        let mut more = Vec::new();
         if let Some(etag) = response.etag().filter(|_| !tool.call.is_list()) {
-            result.insert("etag".into(), etag.into());
+            more.push(("etag", etag.into()));
         }
         if response.header(header::REPLAYED).is_some() {
-            result.insert("replayed".into(), true.into());
+            more.push(("replayed", true.into()));
         }
         if sent.dry_run && input_schema::takes_key(tool) {
-            result.insert(IDEMPOTENCY_KEY.into(), new_key()?.into());
+            more.push((IDEMPOTENCY_KEY, new_key()?.into()));
         }
-        Ok((Value::Object(result), false))
+        ToolResult::of(&response.body, &more, false)
     }
 }
 
@@ -186,7 +186,7 @@ impl Handler for Mcp {
         let body = read_body(request, state.config.body_limit).await?;
         let message = match require_known_revision(request).and_then(|()| Message::read(&body)) {
             Ok(message) => message,
-            Err(error) => return respond(StatusCode::BAD_REQUEST, &error.response(&Value::Null)),
+            Err(error) => return respond(StatusCode::BAD_REQUEST, &error.reply(&Value::Null)),
         };
         let Message::Request { id, method, params } = message else {
             return Ok(Response::empty(StatusCode::ACCEPTED));
@@ -194,8 +194,8 @@ impl Handler for Mcp {
         respond(
             StatusCode::OK,
             &match self.answer(state, request, &caller, (&method, params)).await {
-                Ok(result) => json!({ "jsonrpc": "2.0", "id": id, "result": result }),
-                Err(error) => error.response(&id),
+                Ok(result) => Reply { jsonrpc: "2.0", id: &id, result: Some(result), error: None },
+                Err(error) => error.reply(&id),
             },
         )
     }
@@ -224,20 +224,18 @@ fn read_params<T: for<'de> Deserialize<'de>>(params: Option<Box<RawValue>>) -> R
     serde_json::from_str(json).map_err(|error| RpcError::invalid_params(format!("Invalid params: {error}")))
 }
 
-fn initialize(state: &ServerState, params: &InitializeParams) -> Result<Value, RpcError> {
+fn initialize(state: &ServerState, params: &InitializeParams) -> Value {
     let known = REVISIONS.iter().find(|known| **known == params.revision);
-    Ok(json!({
+    json!({
         "protocolVersion": known.unwrap_or(&REVISIONS[0]),
         "capabilities": { "tools": { "listChanged": false } },
         "serverInfo": { "name": state.name, "title": state.name_for_people(), "version": env!("CARGO_PKG_VERSION") },
         "instructions": INSTRUCTIONS,
-    }))
+    })
 }
 
-/// A result with the same JSON for programs and, as text, for models.
-fn tool_result(json: Value, is_error: bool) -> Value {
-    let content = json!([{ "type": "text", "text": json.to_string() }]);
-    json!({ "content": content, "structuredContent": json, "isError": is_error })
+fn raw(result: &impl Serialize) -> Result<Box<RawValue>, RpcError> {
+    to_raw_value(result).map_err(|error| RpcError::new(INTERNAL_ERROR, error.to_string()))
 }
 
 /// A key that the agent can send with the write after its rehearsal.
@@ -247,7 +245,7 @@ fn new_key() -> Result<String> {
     Ok(hex::encode(random))
 }
 
-fn respond(status: StatusCode, message: &Value) -> Result<Response> {
+fn respond(status: StatusCode, message: &Reply<'_>) -> Result<Response> {
     Ok(Response::json(status, serde_json::to_vec(message).map_err(Error::internal)?))
 }
 
