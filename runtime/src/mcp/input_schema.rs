@@ -1,10 +1,11 @@
 //! Input schemas of tools, from the metadata of their resources and the rights of the caller.
 
+use charter_core::calendar::Period;
 use charter_core::catalog::{Catalog, Entry};
 use charter_core::meta::{ActionOn, Operation};
 use charter_core::ops::RouteOperation;
 use charter_core::principal::Principal;
-use charter_core::query::{self, Function, can_aggregate, include_names, is_key};
+use charter_core::query::{self, Function, can_aggregate, include_names};
 use serde_json::{Value, json};
 
 use super::tool::Tool;
@@ -48,7 +49,7 @@ pub(super) fn schema(catalog: &Catalog, tool: &Tool, caller: &Principal) -> Node
         required.push(name.into());
     }
     if tool.writes() {
-        let described = "true rehearses the write and changes nothing";
+        let described = "true: rehearse, change nothing";
         properties.set(DRY_RUN, json!({ "type": "boolean", "description": described }));
         required.push(DRY_RUN.into());
     }
@@ -77,10 +78,10 @@ pub(super) fn schema(catalog: &Catalog, tool: &Tool, caller: &Principal) -> Node
     }
     required.extend(fields.required.into_iter().map(String::from));
     if takes_if_match(tool) {
-        properties.set(IF_MATCH, json!({ "type": "string", "description": "etag of the version to change" }));
+        properties.set(IF_MATCH, json!({ "type": "string", "description": "etag of show" }));
     }
     if takes_key(tool) {
-        let described = "of the rehearsal: a repeated call runs once";
+        let described = "from the rehearsal";
         properties.set(IDEMPOTENCY_KEY, json!({ "type": "string", "description": described }));
     }
     let schema = Node::object().with("type", "object").with("properties", properties);
@@ -108,8 +109,11 @@ fn nothing() -> Properties {
 /// The arguments of a list.
 fn list(entry: &Entry, caller: &Principal) -> Properties {
     let mut properties = filters(entry, caller, false);
-    let sortable = compact::names(entry, caller, |field| field.sortable).join(", ");
-    let sort = format!("`-` before the name sorts in descending order: {sortable}");
+    let sortable = compact::names(entry, caller, |field| field.sortable);
+    let sort = match compact::filtered(entry, caller).map(|field| field.name).eq(sortable.iter().copied()) {
+        true => "a field of q; -name is descending".to_string(),
+        false => format!("-name is descending; {}", sortable.join(", ")),
+    };
     properties.set(SORT, json!({ "type": "string", "description": sort }));
     if let Node::Object(members) = record(entry, caller).properties {
         members.into_iter().for_each(|(name, schema)| properties.set(name, schema));
@@ -124,7 +128,10 @@ fn filters(entry: &Entry, caller: &Principal, is_summary: bool) -> Node {
     let custom = if entry.can_filter_custom_fields() { "; custom fields: cf.<name>_<predicate>" } else { "" };
     let described = match is_summary {
         true => format!("as in list_{}", entry.meta.plural),
-        false => format!("{{\"<field>_<predicate>\": value}}. {}{custom}", compact::filters(entry, caller)),
+        false => format!(
+            "{{\"<field>_<predicate>\": value}}, also not_<predicate>. {}{custom}",
+            compact::filters(entry, caller)
+        ),
     };
     let mut properties = Node::object().with(Q, json!({ "type": "object", "description": described }));
     let searched: Vec<&str> = query::search_fields(entry, caller).iter().map(|field| field.name).collect();
@@ -158,16 +165,20 @@ fn names_of(items: Value) -> Value {
 /// The arguments of a summary.
 fn summary(entry: &Entry, caller: &Principal) -> Properties {
     let mut properties = filters(entry, caller, true);
-    let list = |properties: &mut Node, name: &str, names: Vec<&str>| {
-        if !names.is_empty() {
-            let described = names.join(", ");
-            properties.set(name, json!({ "type": "array", "items": { "type": "string" }, "description": described }));
-        }
-    };
-    list(&mut properties, GROUP, compact::names(entry, caller, |field| is_key(&entry.source(field))));
+    let names = json!({ "type": "array", "items": { "type": "string" } });
+    let described = |text: String| Node::from(names.clone()).with("description", text);
+    let periods = Period::ALL.map(Period::name).join(", ");
+    properties.set(GROUP, described(format!("fields; times by period: created_at.month ({periods})")));
     for function in Function::ALL {
-        let names = compact::names(entry, caller, |field| can_aggregate(function, &entry.source(field)));
-        list(&mut properties, function.name(), names);
+        let fit = compact::names(entry, caller, |field| can_aggregate(function, &entry.source(field)));
+        if !fit.is_empty() {
+            // The average takes the fields of the sum, and the least and the greatest value take times besides.
+            let schema = match function {
+                Function::Sum => described(fit.join(", ")),
+                Function::Min | Function::Max | Function::Avg => names.clone().into(),
+            };
+            properties.set(function.name(), schema);
+        }
     }
     Properties { properties, required: Vec::new() }
 }

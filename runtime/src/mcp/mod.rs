@@ -180,7 +180,7 @@ impl Handler for Mcp {
         if request.method().as_str() != "POST" {
             return Err(Error::method_not_allowed(["POST"]));
         }
-        if !request.content_type().is_some_and(|kind| kind.essence_str() == "application/json") {
+        if request.content_type().is_none_or(|kind| kind.essence_str() != "application/json") {
             return Err(Error::UnsupportedMediaType("Send the message as `application/json`."));
         }
         let body = read_body(request, state.config.body_limit).await?;

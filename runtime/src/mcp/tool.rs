@@ -45,7 +45,8 @@ impl Tool {
         self.path.split('{').skip(1).filter_map(|rest| rest.split('}').next())
     }
 
-    /// The hints by which a client decides whether to ask its user. Those of a tool that only reads have no meaning.
+    /// The hints by which a client decides whether to ask its user. A missing
+    /// `readOnlyHint` or `idempotentHint` is false.
     pub(super) fn annotations(&self) -> Value {
         if !self.writes() {
             return json!({ "title": self.title, "readOnlyHint": true });
@@ -55,8 +56,11 @@ impl Tool {
             RouteOperation::Action(action) => matches!(action.output, ActionOutput::Created),
             RouteOperation::Bulk | RouteOperation::Restore | RouteOperation::Summary => false,
         };
-        let is_update = matches!(self.call, RouteOperation::Operation(Operation::Update));
-        json!({ "title": self.title, "readOnlyHint": false, "destructiveHint": !creates, "idempotentHint": is_update })
+        let mut hints = json!({ "title": self.title, "destructiveHint": !creates });
+        if matches!(self.call, RouteOperation::Operation(Operation::Update)) {
+            hints["idempotentHint"] = true.into();
+        }
+        hints
     }
 
     /// A sentence or two about the tool.
@@ -83,13 +87,25 @@ pub(super) fn all(catalog: &Catalog) -> Vec<Tool> {
     let mut tools = Vec::new();
     for is_platform in [false, true] {
         for entry in catalog.entries().iter().filter(|entry| entry.behavior.is_platform == is_platform) {
-            for path_kind in path_kinds(catalog, entry) {
+            let of_path = |path_kind| {
                 let methods = methods(catalog, entry, path_kind).into_iter();
-                tools.extend(methods.filter_map(|method| tool(catalog, entry, path_kind, method)));
-            }
+                methods.filter_map(move |method| tool(catalog, entry, path_kind, method))
+            };
+            let mut of_entry: Vec<Tool> = path_kinds(catalog, entry).into_iter().flat_map(of_path).collect();
+            of_entry.sort_by_key(|tool| position(tool.call));
+            tools.extend(of_entry);
         }
     }
     tools
+}
+
+/// The order of the tools of a resource.
+fn position(call: RouteOperation) -> usize {
+    match call {
+        RouteOperation::Operation(operation) => operation as usize,
+        RouteOperation::Action(_) | RouteOperation::Bulk | RouteOperation::Restore => usize::MAX - 1,
+        RouteOperation::Summary => usize::MAX,
+    }
 }
 
 /// The tool of a method; `None` if agents cannot use it: deletions, bulk writes and uploads.

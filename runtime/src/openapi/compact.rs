@@ -168,7 +168,7 @@ fn one_type(schema: Node) -> Node {
             }
             ("pattern", Node::Value(Value::String(text))) if formatted || text == pattern::NOT_BLANK => {}
             ("format", Node::Value(Value::String(text))) if ["int32", "int64", "decimal"].contains(&text.as_str()) => {}
-            ("minLength", Node::Value(least)) if least == 1 => {}
+            ("minLength" | "minimum", Node::Value(least)) if least == 1 => {}
             ("minimum" | "maximum", Node::Value(bound)) if is_bound_of_type(&bound) => {}
             (_, value) => schema.set(name, value),
         }
@@ -180,25 +180,34 @@ fn is_bound_of_type(bound: &Value) -> bool {
     [i64::from(i32::MIN), i64::from(i32::MAX), i64::MIN, i64::MAX].iter().any(|limit| *bound == json!(limit))
 }
 
-/// The fields that the caller may filter by, with their predicates: `name, sku: eq, cont; weight: eq, lt`.
+/// Predicates that [`filters`] leaves out: another one does the same.
+const REDUNDANT: &[Predicate] =
+    &[Predicate::ContAny, Predicate::Present, Predicate::Blank, Predicate::True, Predicate::False];
+/// The prefix of a predicate's opposite.
+const NOT: &str = "not_";
+
+/// The fields that the caller may filter by.
+pub(crate) fn filtered<'e>(entry: &'e Entry, caller: &'e Principal) -> impl Iterator<Item = &'static FieldMeta> + 'e {
+    let fields = entry.meta.fields.iter();
+    fields.filter(|field| query::is_filterable(field) && entry.may_read_field(field, caller))
+}
+
+/// The fields that the caller may filter by, with their predicates, each without its opposite: `name, sku: eq, cont;
+/// weight: eq, lt`.
 pub(crate) fn filters(entry: &Entry, caller: &Principal) -> String {
     let mut groups: Vec<(Vec<&str>, Vec<&str>)> = Vec::new();
-    for field in entry.meta.fields.iter().filter(|field| query::is_filterable(field)) {
+    for field in filtered(entry, caller) {
         let kind = entry.source(field).kind();
-        let predicates: Vec<&str> =
-            Predicate::ALL.iter().filter(|one| query::allows(field, **one, kind)).map(|one| one.name()).collect();
-        if predicates.is_empty() || !entry.may_read_field(field, caller) {
-            continue;
-        }
+        let allowed = Predicate::ALL.iter().filter(|one| query::allows(field, **one, kind) && !REDUNDANT.contains(one));
+        let predicates: Vec<&str> = allowed.map(|one| one.name()).filter(|name| !name.starts_with(NOT)).collect();
         match groups.iter_mut().find(|(_, known)| *known == predicates) {
             Some((fields, _)) => fields.push(field.name),
             None => groups.push((vec![field.name], predicates)),
         }
     }
-    let groups: Vec<String> = groups
-        .into_iter()
-        .map(|(fields, predicates)| format!("{}: {}", fields.join(", "), predicates.join(", ")))
-        .collect();
+    let groups = groups.into_iter().filter(|(_, predicates)| !predicates.is_empty());
+    let groups: Vec<String> =
+        groups.map(|(fields, predicates)| format!("{}: {}", fields.join(", "), predicates.join(", "))).collect();
     groups.join("; ")
 }
 
