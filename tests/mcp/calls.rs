@@ -173,28 +173,33 @@ async fn arguments_that_a_tool_does_not_have_are_named(server: Server) {
 async fn key_of_a_rehearsal_makes_a_repeated_call_run_once(server: Server) {
     let server = with_mcp(&server).await;
     let admin = server.admin();
-    let rehearsed = call(&admin, "create_tax_class", json!({ "name": "Full", "dry_run": true })).await;
-    assert!(rehearsed["tax_class"].get("id").is_none() && rehearsed["etag"].is_null(), "{rehearsed}");
+    let rehearsed = call(&admin, "create_member", json!({ "name": "Full", "dry_run": true })).await;
+    assert!(rehearsed["member"].get("id").is_none() && rehearsed["etag"].is_null(), "{rehearsed}");
     let write = json!({ "name": "Full", "dry_run": false, "idempotency_key": rehearsed["idempotency_key"] });
-    let first = call(&admin, "create_tax_class", write.clone()).await;
-    let again = call(&admin, "create_tax_class", write.clone()).await;
-    assert_eq!((&again["tax_class"], &again["replayed"]), (&first["tax_class"], &json!(true)));
+    let first = call(&admin, "create_member", write.clone()).await;
+    let again = call(&admin, "create_member", write.clone()).await;
+    assert_eq!((&again["member"], &again["replayed"]), (&first["member"], &json!(true)));
     assert!(first["replayed"].is_null());
-    assert_eq!(call(&admin, "list_tax_classes", json!({})).await["meta"]["total"], 1);
+    assert_eq!(call(&admin, "list_members", json!({})).await["meta"]["total"], 1);
     // A rehearsal with the key is no replay.
     let mut rehearsal = write;
     rehearsal["dry_run"] = json!(true);
-    assert_eq!(call(&admin, "create_tax_class", rehearsal).await["dry_run"], true);
+    assert_eq!(call(&admin, "create_member", rehearsal).await["dry_run"], true);
     let other = json!({ "name": "Half", "dry_run": false, "idempotency_key": rehearsed["idempotency_key"] });
-    refused(&admin, "create_tax_class", other, "validation_failed").await;
+    refused(&admin, "create_member", other, "validation_failed").await;
 }
 
 async fn changes_are_audited_with_token_and_request(server: Server) {
     let server = with_mcp(&server).await;
-    let agent = server.able(&["products:write", "products:read"]).await.with("x-request-id", "agent-7");
-    call(&agent, "create_product", json!({ "name": "Lamp", "dry_run": false })).await;
+    let agent = server.able(&["products:write", "products:read"]).await;
+    let arguments = json!({ "name": "Lamp", "dry_run": false });
+    let params = json!({ "name": "create_product", "arguments": arguments });
+    let message = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
+    let answer = agent.undescribed().post("~/mcp", message).await;
+    assert_eq!(answer.status(200).json()["result"]["isError"], false);
     let entries = server.admin().get("/audit_entries?q[entity_type_eq]=products").await.ok();
     let entry = &entries["audit_entries"][0];
     assert!(entry["token_id"].is_i64() && entry["user_id"] == 1, "{entries}");
-    assert_eq!((&entry["action"], &entry["request_id"]), (&json!("create"), &json!("agent-7")), "{entries}");
+    assert_eq!(entry["action"], "create", "{entries}");
+    assert_eq!(entry["request_id"].as_str(), answer.header("x-request-id"), "{entries}");
 }

@@ -25,8 +25,7 @@ async fn rehearsed_writes_leave_every_table_as_it_was(server: Server) {
     let activity = id("create_activity", "activity", json!({ "subject": "Call", "dry_run": false })).await;
     let member = id("create_member", "member", json!({ "name": "Ada", "dry_run": false })).await;
     let (user, _) = server.user(&[], &["*"]).await;
-    let webhook =
-        json!({ "name": "All", "url": "https://example.com", "events": ["product.updated"], "dry_run": false });
+    let webhook = json!({ "url": "https://example.com", "events": ["product.updated"], "dry_run": false });
     call(&admin, "create_webhook", webhook).await;
     let list = call(&admin, "list_products", json!({})).await;
     let before = dump(&server, UNRELATED).await;
@@ -111,8 +110,7 @@ async fn rehearsal_of_a_secret_does_not_reveal_it(server: Server) {
 async fn action_that_calls_another_server_cannot_be_rehearsed(server: Server) {
     let server = with_mcp(&server).await;
     let admin = server.admin();
-    let webhook =
-        json!({ "name": "All", "url": "https://example.com", "events": ["product.updated"], "dry_run": false });
+    let webhook = json!({ "url": "https://example.com", "events": ["product.updated"], "dry_run": false });
     let webhook = call(&admin, "create_webhook", webhook).await["webhook"]["id"].clone();
     let refusal = refused(&admin, "test_webhook", json!({ "id": webhook, "dry_run": true }), "conflict").await;
     let message = refusal["message"].as_str().expect("a message");

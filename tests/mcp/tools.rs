@@ -21,7 +21,7 @@ async fn tools_are_those_that_the_token_may_call(server: Server) {
     let reader = server.able(&["members:read"]).await;
     assert_eq!(
         names(&tools(&reader).await),
-        ["list_members", "show_member", "summarize_members", "show_attachment", "list_attachments_of_members"]
+        ["list_members", "show_member", "summarize_members", "list_attachments_of_members", "show_attachment"]
     );
     let all = tools(&reader).await;
     assert!(all.iter().all(|tool| tool["annotations"]["readOnlyHint"] == true), "{all:?}");

@@ -64,11 +64,11 @@ async fn pages_of_unknown_origins_are_refused(server: Server) {
     let page = "https://app.example.com";
     let server = with_mcp(&server).await;
     let from = |origin: &str| server.admin().undescribed().with("origin", origin);
-    from(page).post_text("~/mcp", PING).await.refused(403, "forbidden");
+    from(page).post_text("~/mcp", PING).await.refused(403, "permission_missing");
     // A name that leads to the server: both headers have it.
     let rebound = from("http://rebound.example.com").with("host", "rebound.example.com");
-    rebound.post_text("~/mcp", PING).await.refused(403, "forbidden");
-    from("null").post_text("~/mcp", PING).await.refused(403, "forbidden");
+    rebound.post_text("~/mcp", PING).await.refused(403, "permission_missing");
+    from("null").post_text("~/mcp", PING).await.refused(403, "permission_missing");
     from(&server.url()).post_text("~/mcp", PING).await.status(200);
     let listed = server
         .configured(|config| {

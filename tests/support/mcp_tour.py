@@ -44,8 +44,8 @@ async def refused(client, tool, **arguments):
 
 async def edit(url, token):
     async with connect(url, token) as client:
-        assert client.initialize_result.protocol_version == "2025-06-18", client.initialize_result
-        assert "dry_run" in client.initialize_result.instructions
+        assert client.protocol_version == "2025-06-18", client.protocol_version
+        assert "dry_run" in client.instructions and client.server_info.name == "charter"
         tools = await tools_of(client)
         assert {"list_products", "show_product", "update_product"} <= tools.keys(), tools.keys()
         assert not {"create_product", "list_members"} & tools.keys(), tools.keys()

@@ -1,9 +1,13 @@
 //! The request to the API that a call of a tool stands for.
 
+use charter_core::catalog::Entry;
 use charter_core::error::{Error, FieldErrors, Result};
 use charter_core::header;
+use charter_core::meta::Operation;
 use charter_core::ops::{Body, RawJson, RouteOperation};
+use charter_core::principal::Principal;
 use charter_core::query::Function;
+use charter_core::suggest::hint;
 use serde_json::value::RawValue;
 use url::form_urlencoded::Serializer;
 
@@ -12,7 +16,7 @@ use super::input_schema::{
     SEARCH, SORT,
 };
 use super::tool::Tool;
-use charter_core::meta::Operation;
+use crate::openapi::compact;
 
 /// A request relative to `/api/v1`.
 #[derive(Debug)]
@@ -30,7 +34,7 @@ impl ApiRequest {
     ///
     /// # Errors
     /// [`Error::Invalid`] with every argument that the tool cannot take.
-    pub(super) fn of(tool: &Tool, arguments: &Body<'_>) -> Result<ApiRequest> {
+    pub(super) fn of(tool: &Tool, entry: &Entry, caller: &Principal, arguments: &Body<'_>) -> Result<ApiRequest> {
         let mut errors = FieldErrors::default();
         let mut request = ApiRequest { path: tool.path.clone(), headers: Vec::new(), body: None, dry_run: false };
         let mut rest: Vec<(&str, &RawValue)> = Vec::new();
@@ -71,6 +75,7 @@ impl ApiRequest {
             request.body = Some(json(&rest)?);
         } else {
             let query = query(tool, &rest, &mut errors);
+            check_sort(tool, entry, caller, &rest, &mut errors);
             if !query.is_empty() {
                 request.path = format!("{}?{query}", request.path);
             }
@@ -131,6 +136,24 @@ fn query(tool: &Tool, arguments: &[(&str, &RawValue)], errors: &mut FieldErrors)
         pairs.append_pair("per_page", &limit.to_string()).append_pair("count", count).append_pair("cursor", &cursor);
     }
     pairs.finish()
+}
+
+/// The API ignores an order that it does not know, and an agent would take the first record for the greatest.
+fn check_sort(
+    tool: &Tool,
+    entry: &Entry,
+    caller: &Principal,
+    arguments: &[(&str, &RawValue)],
+    errors: &mut FieldErrors,
+) {
+    let sort = arguments.iter().find(|(name, _)| *name == SORT).map(|(_, raw)| RawJson::read(raw));
+    let Some(RawJson::Text(sort)) = sort.filter(|_| tool.call.is_list()) else { return };
+    let name = sort.strip_prefix('-').unwrap_or(&sort);
+    let is_custom = name.starts_with("cf.") && entry.meta.custom_fields;
+    let names = compact::names(entry, caller, |field| field.sortable);
+    if !is_custom && !names.contains(&name) {
+        errors.add(SORT, format!("is not a field by which records can be sorted{}", hint(name, names)));
+    }
 }
 
 /// Adds the conditions of `q`: `{"name_cont": "lamp", "id_in": [1, 2]}`.

@@ -109,8 +109,9 @@ fn nothing() -> Properties {
 /// The arguments of a list.
 fn list(entry: &Entry, caller: &Principal) -> Properties {
     let mut properties = filters(entry, caller, false);
+    let filtered: Vec<&str> = compact::filtered(entry, caller).map(|field| field.name).collect();
     let sortable = compact::names(entry, caller, |field| field.sortable);
-    let sort = match compact::filtered(entry, caller).map(|field| field.name).eq(sortable.iter().copied()) {
+    let sort = match sortable.iter().all(|name| filtered.contains(name)) {
         true => "a field of q; -name is descending".to_string(),
         false => format!("-name is descending; {}", sortable.join(", ")),
     };

@@ -107,7 +107,7 @@ impl Mcp {
         let json = params.arguments.as_ref().map_or("{}", |raw| raw.get());
         let arguments = Body::read(json.as_bytes(), None)
             .map_err(|_| RpcError::invalid_params("`arguments` must be an object."))?;
-        let sent = match ApiRequest::of(tool, &arguments) {
+        let sent = match ApiRequest::of(tool, tool.entry(&state.catalog), caller, &arguments) {
             Ok(sent) => self.send(state, request, caller, tool, &sent).await,
             Err(error) => Err(error),
         };

@@ -95,7 +95,33 @@ fn field_schema(
             let items = items.with_some("required", (write == Write::Create).then_some(required));
             Node::object().with("type", "array").with("items", items)
         }
+        _ if field.schema.is_some() => {
+            compact(without_texts(request_schema::field(catalog, all, field, write, None)), write)
+        }
         _ => compact(request_schema::field(catalog, all, field, write, None), write),
+    }
+}
+
+/// A schema, and those in it, without what says nothing to a client that writes JSON.
+fn without_texts(schema: Node) -> Node {
+    match schema {
+        Node::List(schemas) => Node::List(schemas.into_iter().map(without_texts).collect()),
+        Node::Object(members) => {
+            let members = members.into_iter().filter(|(name, _)| !LEFT_OUT.contains(&name.as_str()));
+            Node::Object(members.map(|(name, value)| (name.clone(), without_texts_of_member(&name, value))).collect())
+        }
+        value => value,
+    }
+}
+
+fn without_texts_of_member(name: &str, value: Node) -> Node {
+    match (name, value) {
+        // The names of properties are no keywords.
+        ("properties", Node::Object(properties)) => {
+            Node::Object(properties.into_iter().map(|(name, schema)| (name, without_texts(schema))).collect())
+        }
+        ("default" | "enum" | "const" | "required", value) => value,
+        (_, value) => without_texts(value),
     }
 }
 
@@ -188,8 +214,14 @@ const NOT: &str = "not_";
 
 /// The fields that the caller may filter by.
 pub(crate) fn filtered<'e>(entry: &'e Entry, caller: &'e Principal) -> impl Iterator<Item = &'static FieldMeta> + 'e {
-    let fields = entry.meta.fields.iter();
-    fields.filter(|field| query::is_filterable(field) && entry.may_read_field(field, caller))
+    let allows_any = |field: &'static FieldMeta| {
+        let kind = entry.source(field).kind();
+        Predicate::ALL.iter().any(|predicate| query::allows(field, *predicate, kind))
+    };
+    let is_filtered = move |field: &&'static FieldMeta| {
+        query::is_filterable(field) && allows_any(field) && entry.may_read_field(field, caller)
+    };
+    entry.meta.fields.iter().filter(is_filtered)
 }
 
 /// The fields that the caller may filter by, with their predicates, each without its opposite: `name, sku: eq, cont;
@@ -205,10 +237,9 @@ pub(crate) fn filters(entry: &Entry, caller: &Principal) -> String {
             None => groups.push((vec![field.name], predicates)),
         }
     }
-    let groups = groups.into_iter().filter(|(_, predicates)| !predicates.is_empty());
-    let groups: Vec<String> =
-        groups.map(|(fields, predicates)| format!("{}: {}", fields.join(", "), predicates.join(", "))).collect();
-    groups.join("; ")
+    let text =
+        |(fields, predicates): (Vec<&str>, Vec<&str>)| format!("{}: {}", fields.join(", "), predicates.join(", "));
+    groups.into_iter().map(text).collect::<Vec<_>>().join("; ")
 }
 
 /// The fields of a list or a record that the caller may read, as far as they are selected.
