@@ -135,12 +135,12 @@ async fn fields_that_a_role_may_not_read_are_in_no_schema_and_no_result(server: 
     refused(&other, "list_gadgets", json!({ "sort": "cost" }), "validation_failed").await;
 }
 
-/// Agents read the description in every conversation. `docs/mcp.md` states these sizes.
+/// Agents read the description in every conversation. `docs/mcp.md` has the sizes.
 async fn description_of_all_tools_is_short(server: Server) {
     let server = with_mcp(&server).await;
     let bytes = |tools: Vec<Value>| tools.iter().map(|tool| tool.to_string().len()).sum::<usize>();
     let all = bytes(tools(&server.admin()).await);
     let reader = bytes(tools(&server.able(&["products:read"]).await).await);
-    assert!(all < 70_000, "{all}");
-    assert!(reader < 6_000, "{reader}");
+    assert!(all < 80_000, "{all}");
+    assert!(reader < 5_000, "{reader}");
 }

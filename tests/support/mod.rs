@@ -35,7 +35,7 @@ pub use client::Client;
 pub(crate) use custom_app::own_fixture;
 pub use custom_app::with_own;
 pub use disconnect::poll_times;
-pub use dump::{differences, dump};
+pub use dump::{Dump, differences, dump};
 pub use folders::Folders;
 pub use gadgets::Gadgets;
 pub use lists::lists;

@@ -1,7 +1,7 @@
 //! Short schemas of writes and filters, without references, for clients that pay for each byte, such as language models.
 //!
-//! They are those of the OpenAPI document without titles, examples, alternative forms for HTML forms and bounds of the
-//! types. Fields that the caller may not use are left out.
+//! They are those of the OpenAPI document without titles, examples, alternative forms for HTML forms, maximum lengths and
+//! bounds of the types. Fields that the caller may not use are left out.
 
 use serde_json::{Value, json};
 
@@ -27,6 +27,7 @@ const LEFT_OUT: &[&str] = &[
     "exclusiveMinimum",
     "exclusiveMaximum",
     "maxItems",
+    "maxLength",
     "contentMediaType",
 ];
 
