@@ -20,7 +20,8 @@ async fn public_client_takes_the_tour(server: Server) {
     let editor = server.token(&["products:read", "products:update"]).await;
     let reader = server.token(&["products:read"]).await;
     let python = search::mcp().expect("CHARTER_TEST_MCP is Python with the package mcp, which .ci/run installs");
-    let arguments = [PROGRAM.to_string(), format!("{}/mcp", server.url()), editor, reader];
+    let all = server.token(&["*"]).await;
+    let arguments = [PROGRAM.to_string(), format!("{}/mcp", server.url()), editor, reader, all];
     let mut tour = Command::new(python);
     tour.args(arguments);
     let output = tokio::task::spawn_blocking(move || tour.output()).await.expect("a task").expect("Python runs");

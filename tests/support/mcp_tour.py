@@ -1,12 +1,14 @@
 """A tour of the MCP endpoint with the public client: finds a product, rehearses a change, makes it, and is refused.
 
-Arguments: the URL of the endpoint, the token of an editor of products, and one that may only read products.
+Arguments: the URL of the endpoint, the token of an editor of products, one that may only read products, and one with
+every ability.
 """
 
 import asyncio
 import json
 import sys
 
+from jsonschema import Draft202012Validator
 from mcp import Client
 from mcp.client.streamable_http import create_mcp_http_client, streamable_http_client
 
@@ -88,9 +90,21 @@ async def read(url, token):
         assert denied["code"] == "ability_missing", denied
 
 
-async def tour(url, editor, reader):
+async def check_schemas(url, token):
+    async with connect(url, token) as client:
+        tools = await tools_of(client)
+        for tool in tools.values():
+            Draft202012Validator.check_schema(tool.input_schema)
+        fits = lambda tool, arguments: Draft202012Validator(tools[tool].input_schema).is_valid(arguments)
+        assert fits("update_product", {"id": 1, "tax_class_id": "", "weight": 2.5, "dry_run": True})
+        assert not fits("update_product", {"id": 1, "weight": 2.5})
+        assert not fits("update_product", {"id": 1, "stock_method": "Bulk", "dry_run": True})
+
+
+async def tour(url, editor, reader, everyone):
     await edit(url, editor)
     await read(url, reader)
+    await check_schemas(url, everyone)
 
 
 asyncio.run(tour(*sys.argv[1:]))

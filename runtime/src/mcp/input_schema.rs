@@ -68,8 +68,8 @@ pub(super) fn schema(catalog: &Catalog, tool: &Tool, caller: &Principal) -> Node
         RouteOperation::Action(action) => compact::parameters(catalog, action.input, caller),
         RouteOperation::Bulk | RouteOperation::Restore => nothing(),
     };
-    if let Node::Object(members) = fields.properties {
-        for (name, schema) in members {
+    if let Node::Object(entries) = fields.properties {
+        for (name, schema) in entries {
             // An argument of the tool itself has precedence over a field with its name.
             if properties.get(&name).is_none() {
                 properties.set(name, schema);
@@ -116,8 +116,8 @@ fn list(entry: &Entry, caller: &Principal) -> Properties {
         false => format!("-name is descending; {}", sortable.join(", ")),
     };
     properties.set(SORT, json!({ "type": "string", "description": sort }));
-    if let Node::Object(members) = record(entry, caller).properties {
-        members.into_iter().for_each(|(name, schema)| properties.set(name, schema));
+    if let Node::Object(entries) = record(entry, caller).properties {
+        entries.into_iter().for_each(|(name, schema)| properties.set(name, schema));
     }
     properties.set(LIMIT, json!({ "type": "integer", "minimum": 1, "maximum": MAX_LIMIT, "default": DEFAULT_LIMIT }));
     properties.set(CURSOR, json!({ "type": "string", "description": "meta.next_cursor of the page before" }));

@@ -11,7 +11,7 @@ pub(super) const METHOD_NOT_FOUND: i32 = -32601;
 pub(super) const INVALID_PARAMS: i32 = -32602;
 pub(super) const INTERNAL_ERROR: i32 = -32603;
 
-/// An error of the protocol. What a tool refuses is a result instead, so that the model reads it.
+/// An error of the protocol. A refusal by the API is a result of the tool instead, so that the model reads it.
 #[derive(Debug, Serialize)]
 pub(super) struct RpcError {
     pub code: i32,

@@ -94,7 +94,7 @@ impl Mcp {
         Ok(page.with_some("nextCursor", allowed.next().map(|tool| tool.name.as_str())))
     }
 
-    /// Calls a tool. What the API refuses is a result with `isError`.
+    /// Calls a tool. A refusal by the API is a result with `isError`.
     async fn call(
         &self,
         state: &Arc<ServerState>,

@@ -16,20 +16,20 @@ pub(super) struct ToolResult {
 }
 
 impl ToolResult {
-    /// The result with the body of a response, and with members that the body lacks.
+    /// The result with the body of a response, and with entries that the body lacks.
     ///
     /// # Errors
     /// An internal error if the body is not a JSON object.
     pub(super) fn of(body: &[u8], more: &[(&str, Value)], is_error: bool) -> Result<ToolResult> {
         let body = std::str::from_utf8(body).map_err(Error::internal)?.trim();
-        let members = body.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
-        let members = members.ok_or_else(|| Error::internal("the response to a tool is not an object"))?;
+        let entries = body.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
+        let entries = entries.ok_or_else(|| Error::internal("the response to a tool is not an object"))?;
         let mut text = String::with_capacity(body.len() + 64);
-        let own = Some(members).filter(|members| !members.trim().is_empty()).map(str::to_string);
+        let own = Some(entries).filter(|entries| !entries.trim().is_empty()).map(str::to_string);
         let more = more.iter().map(|(name, value)| format!("{}:{value}", json!(name)));
-        for member in own.into_iter().chain(more) {
+        for entry in own.into_iter().chain(more) {
             text.push(if text.is_empty() { '{' } else { ',' });
-            text.push_str(&member);
+            text.push_str(&entry);
         }
         text.push_str(if text.is_empty() { "{}" } else { "}" });
         let content = json!([{ "type": "text", "text": text }]);

@@ -107,9 +107,9 @@ fn field_schema(
 fn without_texts(schema: Node) -> Node {
     match schema {
         Node::List(schemas) => Node::List(schemas.into_iter().map(without_texts).collect()),
-        Node::Object(members) => {
-            let members = members.into_iter().filter(|(name, _)| !LEFT_OUT.contains(&name.as_str()));
-            Node::Object(members.map(|(name, value)| (name.clone(), without_texts_of_member(&name, value))).collect())
+        Node::Object(entries) => {
+            let entries = entries.into_iter().filter(|(name, _)| !LEFT_OUT.contains(&name.as_str()));
+            Node::Object(entries.map(|(name, value)| (name.clone(), without_texts_of_member(&name, value))).collect())
         }
         value => value,
     }
@@ -128,10 +128,10 @@ fn without_texts_of_member(name: &str, value: Node) -> Node {
 
 /// Shortens a schema.
 fn compact(schema: Node, write: Write) -> Node {
-    let Node::Object(members) = schema else { return schema };
+    let Node::Object(entries) = schema else { return schema };
     let mut out = Node::object();
     let mut alternatives = Vec::new();
-    for (name, value) in members {
+    for (name, value) in entries {
         match (name.as_str(), value) {
             ("anyOf", Node::List(forms)) => alternatives = forms,
             ("items", items) => out.set("items", compact(items, write)),
@@ -177,10 +177,10 @@ fn join(alternatives: Vec<Node>, others: Node, write: Write) -> Node {
 
 /// Numbers are accepted as text, too, and null as a missing field. Only decimals keep both forms.
 fn one_type(schema: Node) -> Node {
-    let Node::Object(members) = schema else { return schema };
+    let Node::Object(entries) = schema else { return schema };
     let mut schema = Node::object();
-    let formatted = members.iter().any(|(name, _)| name == "format");
-    for (name, value) in members {
+    let formatted = entries.iter().any(|(name, _)| name == "format");
+    for (name, value) in entries {
         match (name.as_str(), value) {
             ("type", Node::List(types)) => {
                 let types: Vec<Node> = types.into_iter().filter(|one| *one != Node::from("null")).collect();
