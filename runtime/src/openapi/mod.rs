@@ -16,6 +16,7 @@ mod list;
 mod node;
 mod number_pattern;
 mod operation;
+mod operation_name;
 mod parameter;
 mod pattern;
 mod request_schema;
