@@ -10,7 +10,7 @@ use std::env::var_os;
 use std::path::Path;
 
 /// Environment variables that the search reads.
-const VARIABLES: [&str; 12] = [
+const VARIABLES: [&str; 15] = [
     "PATH",
     "PG_BIN",
     "CHROMIUM",
@@ -18,10 +18,13 @@ const VARIABLES: [&str; 12] = [
     "CHARTER_TEST_AXE",
     "CHARTER_TEST_SMTP",
     "CHARTER_TEST_IDENTITY_PROVIDER",
+    "CHARTER_TEST_TSC",
+    "CHARTER_TEST_CLIENT_PYTHON",
     search::REQUIRE_POSTGRES,
     search::REQUIRE_BROWSER,
     search::REQUIRE_PGBOUNCER,
     search::REQUIRE_SMTP,
+    search::REQUIRE_CLIENTS,
     search::REQUIRE_DEPLOYMENT,
 ];
 
@@ -35,6 +38,8 @@ fn main() {
     set("has_browser", search::is_required(search::REQUIRE_BROWSER) || search::browser().is_some());
     set("has_pgbouncer", search::is_required(search::REQUIRE_PGBOUNCER) || search::pgbouncer().is_ok());
     set("has_smtp", search::is_required(search::REQUIRE_SMTP) || search::smtp().is_some());
+    let clients = search::tsc().is_some() && search::client_python().is_some() && search::program("node").is_some();
+    set("has_clients", search::is_required(search::REQUIRE_CLIENTS) || clients);
     let deployment = search::DEPLOYMENT_PROGRAMS.iter().all(|name| search::program(name).is_some());
     set("has_deployment", search::is_required(search::REQUIRE_DEPLOYMENT) || deployment);
     set("has_axe", var_os("CHARTER_TEST_AXE").is_some());

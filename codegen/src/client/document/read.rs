@@ -27,6 +27,10 @@ pub fn read(document: &Value, reserved: &[&str]) -> Result<Api, String> {
     let mut reader = Reader { types: Types::of(document, reserved), groups: Vec::new() };
     let paths = document["paths"].as_object().into_iter().flatten();
     for (path, methods) in paths {
+        // A path becomes a part of the code.
+        if !path.chars().all(|letter| letter.is_ascii_alphanumeric() || "/_-.{}".contains(letter)) {
+            return Err(format!("the path `{path}` has characters that no path of a Charter application has"));
+        }
         for (method, operation) in methods.as_object().into_iter().flatten() {
             reader.operation(path, method, operation);
         }
