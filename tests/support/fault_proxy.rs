@@ -90,7 +90,8 @@ async fn exchange(
     numbers: &Mutex<HashMap<String, usize>>,
 ) {
     let Some((head, request)) = read_request(&mut client).await else { return };
-    let key = head.lines().find_map(|line| line.to_ascii_lowercase().strip_prefix("idempotency-key: ").map(str::to_owned));
+    let key =
+        head.lines().find_map(|line| line.to_ascii_lowercase().strip_prefix("idempotency-key: ").map(str::to_owned));
     let target = head.split(' ').take(2).collect::<Vec<_>>().join(" ");
     let plan: &[Exchange] = match (&key, target.split(' ').next()) {
         (Some(key), _) => {

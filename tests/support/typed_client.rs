@@ -33,31 +33,45 @@ impl TypedClient {
     }
 
     fn checked(document: &Value, language: Language, scripts: &[String], token: String) -> TypedClient {
-        let folder = Folder::create();
         let source = client::write(document, language).expect("a client");
         let (name, ending) = match language {
             Language::TypeScript => ("client.ts", "ts"),
             Language::Python => ("charter_client.py", "py"),
         };
-        fs::write(folder.path().join(name), source).expect("the client is written");
+        let client = TypedClient { folder: Folder::create(), language, token };
+        fs::write(client.path(name), source).expect("the client is written");
         for script in scripts {
             let file = format!("{script}.{ending}");
-            fs::copy(Path::new(SCRIPTS).join(&file), folder.path().join(&file)).expect("a script");
+            fs::copy(Path::new(SCRIPTS).join(&file), client.path(&file)).expect("a script");
         }
-        let client = TypedClient { folder, language, token };
-        match language {
-            Language::TypeScript => {
-                fs::write(client.path("tsconfig.json"), typescript_settings().to_string()).expect("the settings");
-                fs::write(client.path("package.json"), r#"{"type":"module"}"#).expect("the package");
-                let tsc = search::tsc().expect("CHARTER_TEST_TSC is the TypeScript compiler, which .ci/run installs");
-                client.succeed(Command::new(tsc).args(["-p", "."]));
-            }
-            Language::Python => {
-                let files = scripts.iter().map(|script| format!("{script}.py"));
-                client.succeed(python().args(["-m", "mypy", "--strict", "charter_client.py"]).args(files));
-            }
-        }
+        client.compile();
         client
+    }
+
+    /// Checks the types of all files, and translates TypeScript.
+    fn compile(&self) {
+        match self.language {
+            Language::TypeScript => {
+                fs::write(self.path("tsconfig.json"), typescript_settings().to_string()).expect("the settings");
+                fs::write(self.path("package.json"), r#"{"type":"module"}"#).expect("the package");
+                let tsc = search::tsc().expect("CHARTER_TEST_TSC is the TypeScript compiler, which .ci/run installs");
+                self.succeed(Command::new(tsc).args(["-p", "."]));
+            }
+            Language::Python => self.succeed(python().args(["-m", "mypy", "--strict", "."])),
+        }
+    }
+
+    /// Compiles and runs a script with this text, in which the address and the token of the samples are replaced.
+    pub async fn run_text(self, script: &str, text: &str, url: &str) -> String {
+        let text = text.replace("https://api.example.com", url).replace("chr_...", &self.token);
+        let ending = if self.language == Language::TypeScript { "ts" } else { "py" };
+        fs::write(self.path(&format!("{script}.{ending}")), text).expect("the script is written");
+        let compiled = move || {
+            self.compile();
+            self
+        };
+        let client = tokio::task::spawn_blocking(compiled).await.expect("the script compiles");
+        client.run(script, url, &[]).await
     }
 
     fn path(&self, name: &str) -> PathBuf {

@@ -15,7 +15,8 @@ async fn verifies_deliveries(server: Server, language: Language) {
     let hook = admin.post("/webhooks", hook).await.created("webhook");
     admin.post(&format!("/webhooks/{}/test", hook["id"]), json!({})).await.status(200);
     let sent = receiver.received().pop().expect("a delivery");
-    let headers: serde_json::Map<_, _> = sent.headers.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
+    let headers: serde_json::Map<_, _> =
+        sent.headers.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
     let body = String::from_utf8(sent.body).expect("JSON");
     let delivery = json!({ "secret": hook["secret"], "headers": headers, "body": body }).to_string();
 

@@ -344,8 +344,8 @@ def _form(body: Mapping[str, Any]) -> Dict[str, Any]:
             continue
         if isinstance(value, Upload):
             files[name] = (value.name, value.content, value.type)
-        elif isinstance(value, Mapping):
-            data.update({f"{name}[{key}]": "" if inner is None else _text(inner) for key, inner in value.items()})
+        elif isinstance(value, Mapping) or _is_list(value):
+            data[name] = json.dumps(value)
         else:
             data[name] = _text(value)
     return {"data": data, "files": files}

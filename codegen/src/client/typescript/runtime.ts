@@ -359,7 +359,7 @@ function toForm(body: object): FormData {
     } else if (typeof value === "object" && isUpload(value)) {
       form.append(name, new Blob([value.content], { type: value.type ?? "application/octet-stream" }), value.name);
     } else if (typeof value === "object") {
-      Object.entries(value).forEach(([key, inner]) => form.append(`${name}[${key}]`, String(inner ?? "")));
+      form.append(name, JSON.stringify(value));
     } else {
       form.append(name, String(value));
     }
