@@ -3,5 +3,6 @@
 
 mod faults;
 mod guide;
+mod retries;
 mod tour;
 mod webhooks;

@@ -243,8 +243,12 @@ class Transport:
             return response.content
         if media == "text":
             return response.text
-        answer = response.json()
-        result = answer if key is None else answer[key]
+        try:
+            answer = response.json()
+            result = answer if key is None else answer[key]
+        except (KeyError, TypeError, ValueError) as cause:
+            # A proxy may have replaced the response by a page of its own.
+            raise ApiError(f"{method} {path}: the response is not JSON", code="malformed_response") from cause
         if isinstance(result, dict):
             result = _Record(result)
             result.etag = response.headers.get("ETag")

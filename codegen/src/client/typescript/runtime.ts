@@ -208,13 +208,12 @@ export class Transport {
     if (call.media === "text") {
       return text as T;
     }
-    const json = JSON.parse(text);
-    const result = call.key === undefined ? json : json[call.key];
+    const result = resultOf(text, call);
     const etag = answer.headers.get("ETag");
     if (etag !== null && typeof result === "object" && result !== null) {
       etags.set(result, etag);
     }
-    return result;
+    return result as T;
   }
 
   /** The records of all pages, by cursor. */
@@ -287,6 +286,16 @@ export class Transport {
       headers.set("If-Match", call.options.ifMatch);
     }
     return headers;
+  }
+}
+
+/** The result in a response, which a proxy may have replaced by a page of its own. */
+function resultOf(text: string, call: Call): unknown {
+  try {
+    const json = JSON.parse(text);
+    return call.key === undefined ? json : json[call.key];
+  } catch (cause) {
+    throw new ApiError(`${call.method} ${call.path}: the response is not JSON`, { code: "malformed_response", cause });
   }
 }
 
