@@ -21,7 +21,14 @@ function client(steps: Step[], options: Partial<ClientOptions> = {}): { api: Api
     keys.push(new Headers(init?.headers).get("Idempotency-Key"));
     const step = steps.shift();
     if (step === "hangs") {
-      return new Promise((_, reject) => init?.signal?.addEventListener("abort", () => reject(init.signal?.reason)));
+      return new Promise((_, reject) => {
+        // A connection keeps the process alive, the timer of the client does not.
+        const open = setTimeout(() => undefined, 10_000);
+        init?.signal?.addEventListener("abort", () => {
+          clearTimeout(open);
+          reject(init.signal?.reason);
+        });
+      });
     }
     if (step === undefined || step === "lost") {
       throw new TypeError("connection lost");
