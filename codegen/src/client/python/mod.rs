@@ -334,7 +334,8 @@ fn client(out: &mut String, api: &Api) {
         deadline: float = 120.0,
         http: Optional[httpx.Client] = None,
     ) -> None:
-        self._http = http if http is not None else httpx.Client()
+        self._owns_http = http is None
+        self._http = http or httpx.Client()
         transport = Transport(base_url, token, max_attempts, attempt_timeout, deadline, self._http)
         self._transport = transport
 ",
@@ -350,8 +351,9 @@ fn client(out: &mut String, api: &Api) {
         return cast(bytes, self._transport.call(\"GET\", url, media=\"bytes\", is_public=True))
 
     def close(self) -> None:
-        \"\"\"Closes the connections.\"\"\"
-        self._http.close()
+        \"\"\"Closes the connections, unless ``http`` was given.\"\"\"
+        if self._owns_http:
+            self._http.close()
 
     def __enter__(self) -> ApiClient:
         return self
