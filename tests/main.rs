@@ -41,6 +41,7 @@ mod slow_readers;
 mod sqlite_file;
 mod support;
 mod timeouts_and_limits;
+mod typed_clients;
 mod visibility;
 mod webhooks;
 mod writes;

@@ -2,6 +2,7 @@
 
 pub mod application;
 mod check;
+pub mod client;
 pub mod date;
 mod diagnostic;
 mod emit;

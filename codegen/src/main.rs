@@ -38,6 +38,7 @@ enum Command {
         #[arg(long)]
         deny_warnings: bool,
     },
+    Client(command::client::Arguments),
     Dev(command::dev::Arguments),
     Diff(command::diff::Arguments),
     New(command::new::Arguments),
@@ -102,6 +103,7 @@ fn main() -> ExitCode {
         Command::FromDb(arguments) => command::from_db::run(&arguments),
         Command::Upgrade(arguments) => command::upgrade::run(&arguments),
         Command::Migration(arguments) => command::migration::run(&arguments),
+        Command::Client(arguments) => command::client::run(&arguments),
         Command::Dev(arguments) => command::dev::run(&arguments),
         Command::Diff(arguments) => command::diff::run(&arguments),
         Command::Schema => {

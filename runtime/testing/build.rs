@@ -20,11 +20,14 @@ const VARIABLES: &[&str] = &[
     "CHARTER_TEST_MCP",
     "CHARTER_TEST_IDENTITY_PROVIDER",
     "CHARTER_TEST_RECEIVERS",
+    "CHARTER_TEST_TSC",
+    "CHARTER_TEST_CLIENT_PYTHON",
     search::REQUIRE_POSTGRES,
     search::REQUIRE_BROWSER,
     search::REQUIRE_PGBOUNCER,
     search::REQUIRE_SMTP,
     search::REQUIRE_MCP,
+    search::REQUIRE_CLIENTS,
     search::REQUIRE_DEPLOYMENT,
     search::REQUIRE_GUIDES,
 ];
@@ -40,6 +43,8 @@ fn main() {
     set("has_pgbouncer", search::is_required(search::REQUIRE_PGBOUNCER) || search::pgbouncer().is_ok());
     set("has_smtp", search::is_required(search::REQUIRE_SMTP) || search::smtp().is_some());
     set("has_mcp", search::is_required(search::REQUIRE_MCP) || search::mcp().is_some());
+    let clients = search::tsc().is_some() && search::client_python().is_some() && search::program("node").is_some();
+    set("has_clients", search::is_required(search::REQUIRE_CLIENTS) || clients);
     let deployment = search::DEPLOYMENT_PROGRAMS.iter().all(|name| search::program(name).is_some());
     set("has_deployment", search::is_required(search::REQUIRE_DEPLOYMENT) || deployment);
     let guides = search::GUIDE_PROGRAMS.iter().all(|name| search::program(name).is_some());

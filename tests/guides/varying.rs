@@ -22,7 +22,8 @@ static VARYING: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
     patterns.map(|(pattern, name)| (Regex::new(pattern).unwrap(), name)).into()
 });
 
-static SECRET: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\b(chr_|whsec_|invitation/)[A-Za-z0-9+/=_-]{16,}").unwrap());
+static SECRET: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"\b(chr_|whsec_|invitation/)[A-Za-z0-9+/=_-]{16,}").unwrap());
 
 /// The text with names for the parts that differ in every run.
 pub fn without_varying(text: &str) -> String {

@@ -82,3 +82,13 @@ fn openapi_command_prints_the_served_document() {
         assert_eq!(printed, document(&server).await);
     });
 }
+
+#[test]
+fn openapi_command_omits_the_events_on_request() {
+    let program = Program::new(Database::Sqlite);
+    let print = |arguments: &[&str]| serde_json::from_str::<Value>(&program.done(arguments)).expect("JSON");
+    let (mut whole, without) = (print(&["openapi"]), print(&["openapi", "--without-webhooks"]));
+    let events = whole.as_object_mut().and_then(|document| document.remove("webhooks")).expect("events");
+    assert!(events.as_object().is_some_and(|events| events.len() > 10));
+    assert_eq!(without, whole);
+}

@@ -9,6 +9,7 @@ mod client;
 mod custom_app;
 mod disconnect;
 mod dump;
+mod fault_proxy;
 mod folders;
 mod gadgets;
 mod lists;
@@ -23,6 +24,7 @@ mod server;
 mod sigv4;
 mod smtp;
 mod tcp_proxy;
+mod typed_client;
 
 pub use charter_testing::{Database, Prepared, create, http, postgres};
 use serde_json::Value;
@@ -36,6 +38,7 @@ pub(crate) use custom_app::own_fixture;
 pub use custom_app::with_own;
 pub use disconnect::poll_times;
 pub use dump::{Dump, differences, dump};
+pub use fault_proxy::{Exchange, FaultProxy};
 pub use folders::Folders;
 pub use gadgets::Gadgets;
 pub use lists::lists;
@@ -46,10 +49,12 @@ pub use receiver::{Receiver, Reply};
 pub use server::{Fixture, Server, build_trigram_indexes, nothing, run};
 pub use smtp::Smtp;
 pub use tcp_proxy::TcpProxy;
+pub use typed_client::TypedClient;
 
 /// Defines two tests for each of these functions, one on SQLite and one on PostgreSQL. The functions take a fixture.
-/// `browser:` before the names is for functions that need Chromium, `smtp:` for those that need an SMTP server, `mcp:` for those that need
-/// Python with a client of MCP, and `identity_provider:` for those that need Canaille.
+/// `browser:` before the names is for functions that need Chromium, `smtp:` for those that need an SMTP server, `mcp:` for
+/// those that need Python with a client of MCP, `identity_provider:` for those that need Canaille, and `clients:` for those
+/// that run the typed clients.
 macro_rules! on_both {
     (smtp: $($name:ident),* $(,)?) => {
         crate::support::on_both!(@ needs_smtp needs_smtp_and_postgres $($name)*);
@@ -62,6 +67,9 @@ macro_rules! on_both {
     };
     (identity_provider: $($name:ident),* $(,)?) => {
         crate::support::on_both!(@ needs_identity_provider needs_identity_provider_and_postgres $($name)*);
+    };
+    (clients: $($name:ident),* $(,)?) => {
+        crate::support::on_both!(@ needs_clients needs_clients_and_postgres $($name)*);
     };
     ($($name:ident),* $(,)?) => {
         crate::support::on_both!(@ needs_nothing needs_postgres $($name)*);

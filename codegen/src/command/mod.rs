@@ -1,5 +1,6 @@
 //! Commands of `cargo charter`, each in its own file.
 
+pub mod client;
 pub mod dev;
 pub mod diff;
 pub mod from_db;

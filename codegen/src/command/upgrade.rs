@@ -65,7 +65,7 @@ pub fn run(arguments: &Arguments) -> u8 {
         code(&arguments.dir, &path, &mut findings);
     }
     stdout::line(format_args!("the application is to use Charter {}", env!("CARGO_PKG_VERSION")));
-    findings.0.iter().for_each(|finding| stdout::line(finding));
+    findings.0.iter().for_each(stdout::line);
     let count = findings.0.len();
     if count == 0 {
         stdout::line("nothing to change; migrations of a new version run when the server starts");

@@ -62,13 +62,14 @@ pub(super) fn components(catalog: &Catalog) -> Vec<(String, Node)> {
 }
 
 /// The filters of a resource as one object, `q[name_cont]=lamp&q[id_in]=1,2`. A list is text with commas: `deepObject`
-/// defines no arrays (OpenAPI 3.1, "Style Values").
+/// defines no arrays (OpenAPI 3.1, "Style Values"). `x-items` is the schema of its elements.
 fn all_filters(catalog: &Catalog, entry: &Entry) -> Node {
     let (mut properties, mut example) = (Node::object(), Node::object());
     for (key, parameter) in filters_of(catalog, entry) {
         let part = |name: &str| parameter.get(name).cloned();
         let is_list = parameter.get("explode").is_some();
-        let schema = if is_list { text(None) } else { part("schema").unwrap_or_else(Node::object) };
+        let schema = part("schema").unwrap_or_else(Node::object);
+        let schema = if is_list { text(None).with_some("x-items", schema.get("items").cloned()) } else { schema };
         if example.is_empty() && !is_list {
             example.set(key.clone(), part("example").unwrap_or_else(Node::object));
         }

@@ -17,6 +17,7 @@ mod list;
 pub(crate) mod node;
 mod number_pattern;
 pub(crate) mod operation;
+mod operation_name;
 mod parameter;
 mod pattern;
 mod request_schema;

@@ -33,6 +33,15 @@ impl Node {
         }
     }
 
+    /// Removes an entry of an object.
+    #[must_use]
+    pub fn without(mut self, key: &str) -> Node {
+        if let Node::Object(entries) = &mut self {
+            entries.retain(|(known, _)| known != key);
+        }
+        self
+    }
+
     pub fn set(&mut self, key: impl Into<String>, value: impl Into<Node>) {
         let Node::Object(entries) = self else { return };
         let (key, value) = (key.into(), value.into());

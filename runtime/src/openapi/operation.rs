@@ -6,7 +6,9 @@ use serde_json::{Value, json};
 use super::example::Examples;
 use super::node::{Node, reference};
 use super::request_schema::{self, Write};
-use super::{bulk, english, error_responses, filter, header, list, parameter, response_schema, summary};
+use super::{
+    bulk, english, error_responses, filter, header, list, operation_name, parameter, response_schema, summary,
+};
 use charter_core::catalog::{Catalog, Entry};
 use charter_core::meta::{ActionMeta, ActionMethod, ActionOn, ActionOutput, Deprecated, Operation};
 use charter_core::ops::endpoints::SUMMARY;
@@ -40,6 +42,8 @@ pub(super) fn describe(catalog: &Catalog, entry: &Entry, route: &RouteInfo, form
         .with("summary", summary)
         .with("description", description)
         .with("security", security)
+        .with("x-resource", entry.meta.plural)
+        .with("x-operation", operation_name::of(entry, route))
         .with("x-ability", route.ability.clone())
         .with_some("x-permission", route.permission);
     let node = match route.call {
@@ -114,7 +118,7 @@ pub(crate) fn texts(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> (Str
 }
 
 /// The path segment of the records that attachments belong to, and the words for one of them.
-fn attached_to(route: &RouteInfo) -> (&str, String) {
+pub(super) fn attached_to(route: &RouteInfo) -> (&str, String) {
     let is_record = |segment: &&str| !segment.starts_with('{') && ![ATTACHMENTS_PATH, SUMMARY].contains(segment);
     let place = route.path.rsplit('/').find(is_record).unwrap_or_default();
     let of = if route.path.contains("{id}") { "one of the" } else { "the" };

@@ -233,6 +233,36 @@ macro_rules! needs_identity_provider_and_postgres {
     ($($test:item)*) => { $(#[ignore = "CHARTER_TEST_IDENTITY_PROVIDER is not set, or PostgreSQL is not installed"] $test)* };
 }
 
+/// Tests that need the compilers and interpreters of the typed clients.
+#[cfg(has_clients)]
+#[macro_export]
+macro_rules! needs_clients {
+    ($($test:item)*) => { $($test)* };
+}
+
+/// Tests that need the compilers and interpreters of the typed clients.
+#[cfg(not(has_clients))]
+#[macro_export]
+macro_rules! needs_clients {
+    ($($test:item)*) => { $(#[ignore = "CHARTER_TEST_TSC or CHARTER_TEST_CLIENT_PYTHON is not set"] $test)* };
+}
+
+/// Tests that need the compilers and interpreters of the typed clients, and PostgreSQL.
+#[cfg(all(has_clients, has_postgres))]
+#[macro_export]
+macro_rules! needs_clients_and_postgres {
+    ($($test:item)*) => { $($test)* };
+}
+
+/// Tests that need the compilers and interpreters of the typed clients, and PostgreSQL.
+#[cfg(not(all(has_clients, has_postgres)))]
+#[macro_export]
+macro_rules! needs_clients_and_postgres {
+    ($($test:item)*) => {
+        $(#[ignore = "CHARTER_TEST_TSC or CHARTER_TEST_CLIENT_PYTHON is not set, or PostgreSQL is not installed"] $test)*
+    };
+}
+
 /// Tests that need the specification, which is not a part of this repository.
 #[cfg(has_specification)]
 #[macro_export]

@@ -21,6 +21,9 @@ pub const REQUIRE_SMTP: &str = "CHARTER_TEST_REQUIRE_SMTP";
 /// With the value 1, tests fail without a client of MCP instead of being ignored.
 pub const REQUIRE_MCP: &str = "CHARTER_TEST_REQUIRE_MCP";
 
+/// With the value 1, tests fail without the tools of the typed clients instead of being ignored.
+pub const REQUIRE_CLIENTS: &str = "CHARTER_TEST_REQUIRE_CLIENTS";
+
 /// With the value 1, tests fail without [`DEPLOYMENT_PROGRAMS`] instead of being ignored.
 pub const REQUIRE_DEPLOYMENT: &str = "CHARTER_TEST_REQUIRE_DEPLOYMENT";
 
@@ -118,6 +121,16 @@ pub fn receivers() -> Option<PathBuf> {
 /// Python with the package `mcp`, which `.ci/run` installs: `CHARTER_TEST_MCP`.
 pub fn mcp() -> Option<PathBuf> {
     var_os("CHARTER_TEST_MCP").map(PathBuf::from)
+}
+
+/// The TypeScript compiler, which `.ci/run` installs: `CHARTER_TEST_TSC`. Node runs its output.
+pub fn tsc() -> Option<PathBuf> {
+    var_os("CHARTER_TEST_TSC").map(PathBuf::from)
+}
+
+/// Python with httpx and mypy, which `.ci/run` installs: `CHARTER_TEST_CLIENT_PYTHON`.
+pub fn client_python() -> Option<PathBuf> {
+    var_os("CHARTER_TEST_CLIENT_PYTHON").map(PathBuf::from)
 }
 
 fn version(program: &Path) -> Option<(u32, u32)> {
