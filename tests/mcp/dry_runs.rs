@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{call, refused, with_mcp};
-use crate::support::{Database, Dump, Server, differences, dump, on_both};
+use crate::support::{Database, Dump, Server, Smtp, differences, dump, on_both};
 
 on_both!(
     rehearsed_writes_leave_every_table_as_it_was,
@@ -12,6 +12,8 @@ on_both!(
     rehearsal_of_a_secret_does_not_reveal_it,
     action_that_calls_another_server_cannot_be_rehearsed,
 );
+
+on_both!(smtp: rehearsed_invitation_sends_no_mail);
 
 /// The rows of all tables. PostgreSQL adds up its counts in the background: their sum is compared instead.
 async fn state_of(server: &Server) -> (Dump, Vec<String>) {
@@ -129,4 +131,21 @@ async fn action_that_calls_another_server_cannot_be_rehearsed(server: Server) {
     let refusal = refused(&admin, "test_webhook", json!({ "id": webhook, "dry_run": true }), "conflict").await;
     let message = refusal["message"].as_str().expect("a message");
     assert!(message.contains("cannot be rehearsed") && message.contains("Nothing was done"), "{message}");
+}
+
+async fn rehearsed_invitation_sends_no_mail(server: Server) {
+    let smtp = Smtp::start();
+    let server = server
+        .configured(|config| {
+            config.mcp = true;
+            config.smtp = Some(smtp.config());
+        })
+        .await;
+    let (admin, (user, _)) = (server.admin(), server.user(&[], &["*"]).await);
+    for dry_run in [true, false] {
+        call(&admin, "invite_user", json!({ "id": user["id"], "dry_run": dry_run })).await;
+    }
+    // A mail of the rehearsal would be the first of two.
+    assert_eq!(smtp.mail(1).await.recipients, [user["email"].as_str().expect("an address")]);
+    assert_eq!(smtp.received().len(), 1);
 }

@@ -122,6 +122,13 @@ fn networks_of_webhooks_are_read_as_a_list() {
 }
 
 #[test]
+fn mcp_endpoint_is_off_unless_it_is_switched_on() {
+    assert!(!read(&[], &[]).unwrap().mcp);
+    assert!(read(&["--mcp", "true"], &[]).unwrap().mcp && read(&[], &[("CHARTER_MCP", "true")]).unwrap().mcp);
+    assert!(read(&["--mcp", "yes"], &[]).unwrap_err().contains("--mcp must be"));
+}
+
+#[test]
 fn short_secret_key_is_refused_without_its_value() {
     let key = |key: &str| read(&[], &[("CHARTER_SECRET_KEY", key)]).map(|config| config.secret_key);
     let problem = key("SEKRET-but-too-short").unwrap_err();

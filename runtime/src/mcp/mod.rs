@@ -112,6 +112,9 @@ impl Mcp {
             Err(error) => Err(error),
         };
         let request_id = headers::request_id(request).unwrap_or_else(|| "-".into());
+        if let Err(Error::Internal(cause)) = &sent {
+            tracing::error!(%request_id, cause = cause.to_string(), tool = tool.name, "tool call failed");
+        }
         sent.or_else(|error| ToolResult::refused(&error, &request_id))
             .map_err(|_| RpcError::new(INTERNAL_ERROR, format!("Something went wrong. Request id: {request_id}")))
     }
