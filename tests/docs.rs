@@ -1,5 +1,6 @@
 //! Documents agree with the code: generated tables, links, named files and quoted code. `UPDATE=1 cargo test --test docs` writes what differs.
 
+mod reference;
 mod specification;
 mod workspace;
 
