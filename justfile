@@ -19,9 +19,9 @@ ci:
 docs:
     mdbook build
 
-# The mixed load of docs/performance/README.md
-bench:
-    cargo build --release && benches/check.sh
+# A benchmark of docs/performance/README.md, such as `just bench uploads`
+bench name="overload":
+    cargo run --release --manifest-path benches/Cargo.toml --bin {{ name }}
 
 # A release build; docs/releasing.md has the steps around it
 release:

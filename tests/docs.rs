@@ -1,13 +1,14 @@
 //! Documents agree with the code: generated tables, links, named files and quoted code. `UPDATE=1 cargo test --test docs` writes what differs.
 
+mod book;
 mod reference;
 mod specification;
 mod workspace;
 
 use std::fmt::Write;
 use std::fs;
-use std::path::PathBuf;
 
+use book::documents;
 use charter_runtime::config::SETTINGS;
 use charter_runtime::error::CODES;
 use workspace::root;
@@ -48,33 +49,6 @@ fn the_table_of_error_codes_is_that_of_the_code() {
         writeln!(table, "| `{code}` | {status} | {meaning} |").unwrap();
     }
     check("docs/errors.md", "codes", &table);
-}
-
-/// The documents that people write.
-fn documents() -> Vec<PathBuf> {
-    let mut found =
-        vec![root().join("README.md"), root().join("CHANGELOG.md"), root().join("examples/lending/README.md")];
-    for folder in ["docs", "docs/decisions", "docs/performance"] {
-        let entries = fs::read_dir(root().join(folder)).unwrap().map(|entry| entry.unwrap().path());
-        found.extend(entries.filter(|path| path.extension().is_some_and(|end| end == "md")));
-    }
-    found
-}
-
-#[test]
-fn every_link_leads_to_a_file() {
-    let mut broken = Vec::new();
-    for document in documents() {
-        let text = fs::read_to_string(&document).unwrap();
-        for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
-            let file = link.split('#').next().unwrap_or_default();
-            let outside = link.contains("://") || file.is_empty() || file.contains(' ');
-            if !outside && !document.parent().unwrap().join(file).exists() {
-                broken.push(format!("{}: {link}", document.display()));
-            }
-        }
-    }
-    assert!(broken.is_empty(), "{}", broken.join("\n"));
 }
 
 /// Text in backquotes with a slash and a source file's extension must be an existing file, except for the files of the
