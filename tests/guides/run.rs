@@ -49,7 +49,7 @@ cargo() {
         *) command cargo "$first" --manifest-path "$manifest" "$@" ;;
     esac
 }
-answers() { for _ in {1..200}; do (: < "/dev/tcp/127.0.0.1/$1") 2> /dev/null && return; sleep 0.05; done; false; }
+answers() { for _ in {1..600}; do (: < "/dev/tcp/127.0.0.1/$1") 2> /dev/null && return; sleep 0.05; done; false; }
 "#;
 
 /// Runs a page of `docs/`. `UPDATE=1` writes the answers that differ.
@@ -163,7 +163,7 @@ fn run(name: &str, script: &str, server: &Program, folder: &Path, postgres: Opti
     bash.env("CHARTER_DATA_DIR", data).env("CHARTER_DATABASE_URL", &server.database_url);
     bash.env("CHARTER_LISTEN", server.base_url.trim_start_matches("http://"));
     let errors = fs::File::create(folder.join("errors")).unwrap();
-    let bash = bash.args(["120", "bash", "page.sh"]).current_dir(folder).stdin(Stdio::null()).stderr(errors);
+    let bash = bash.args(["300", "bash", "page.sh"]).current_dir(folder).stdin(Stdio::null()).stderr(errors);
     let status = bash.status().unwrap();
     let read = |file: &str| fs::read_to_string(folder.join(file)).unwrap_or_default();
     let last = (0..).take_while(|index| folder.join(format!("output.{index}")).exists()).last().unwrap_or(0);
