@@ -11,10 +11,7 @@
 //! | `<!-- copies: resources migrations -->` | copies folders of the application to the folder of the shell, a Git repository |
 //! | `<!-- needs: postgres -->` | gives the shell `POSTGRES_URL`, an empty database |
 
-mod layout;
-mod page;
-mod run;
-mod varying;
+mod guide;
 
 /// Defines a test for each page, below the programs that its commands need, and the list of the pages.
 macro_rules! pages {
@@ -24,7 +21,7 @@ macro_rules! pages {
         $(charter_testing::$needs! {
             $(#[test]
             fn $test() {
-                run::page($page);
+                guide::page($page);
             })*
         })*
     };
@@ -59,6 +56,6 @@ fn every_guide_has_a_test() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/guides");
     for entry in std::fs::read_dir(folder).unwrap() {
         let page = format!("guides/{}", entry.unwrap().file_name().display());
-        assert!(PAGES.contains(&page.as_str()), "tests/guides/main.rs does not run {page}");
+        assert!(PAGES.contains(&page.as_str()), "tests/guides.rs does not run {page}");
     }
 }

@@ -1,15 +1,16 @@
 //! Runs the commands of a page with bash on a server of its own, and compares their answers with those on the page.
 
 use std::fs;
+use std::io::Write;
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 use charter_testing::{Database, Folder, Program, search};
 
-use crate::layout::arranged;
-use crate::page::{Block, Step, blocks, rewritten, steps, words};
-use crate::varying::{without_secrets, without_varying};
+use super::layout::arranged;
+use super::page::{Block, Step, blocks, rewritten, steps, words};
+use super::varying::{without_secrets, without_varying};
 
 const SERVER: &str = env!("CARGO_BIN_EXE_charter");
 
@@ -61,7 +62,9 @@ pub fn page(name: &str) {
     let text = fs::read_to_string(&path).unwrap();
     let blocks = blocks(&text);
     for block in blocks.iter().filter(|block| block.language.contains("not-run")) {
-        println!("NOT RUN: docs/{name}:{}: {}", block.first_line, block.text.lines().next().unwrap_or_default());
+        // Directly to standard error, because libtest hides the output of a test that passes.
+        let first = block.text.lines().next().unwrap_or_default();
+        let _ = writeln!(std::io::stderr(), "NOT RUN: docs/{name}:{}: {first}", block.first_line);
     }
     let steps = steps(&blocks);
     let outputs = outputs(name, &text, &blocks, &steps);
