@@ -35,7 +35,6 @@ pages! {
         safe_retries: "guides/safe-retries.md",
         syncing: "guides/syncing.md",
         users_and_rights: "guides/users-and-rights.md",
-        backup: "guides/backup.md",
         zero_downtime: "guides/zero-downtime.md",
         existing_database: "guides/existing-database.md",
         own_endpoints: "guides/own-endpoints.md",
@@ -43,6 +42,7 @@ pages! {
         extending_the_generator: "guides/extending-the-generator.md",
     }
     needs_guide_programs_and_postgres {
+        backup: "guides/backup.md",
         sqlite_to_postgresql: "guides/sqlite-to-postgresql.md",
     }
     needs_receivers {

@@ -32,9 +32,10 @@ const DEMO: [&str; 14] = [
     "20",
 ];
 
-/// Address and port on the pages, which the commands of a test replace.
+/// Address of the server and ports of other programs on the pages, which the commands of a test replace. The first port is
+/// that of the program that a block starts in the background.
 const ADDRESS: &str = "127.0.0.1:8000";
-const RECEIVER_PORT: &str = "4000";
+const PORTS: [&str; 2] = ["4000", "4025"];
 
 /// Functions and rules of the shell. `curl` is quiet, and fails for an error response if the page shows no answer.
 const PRELUDE: &str = r#"
@@ -99,9 +100,12 @@ fn outputs(name: &str, page: &str, blocks: &[Block], steps: &[Step<'_>]) -> Vec<
     if !copies.is_empty() {
         copy(&copies, folder.path());
     }
-    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port().to_string();
+    // All listeners exist at once, so that the ports differ.
+    let listeners = PORTS.map(|port| (port, TcpListener::bind("127.0.0.1:0").unwrap()));
+    let ports = listeners.map(|(port, listener)| (port, listener.local_addr().unwrap().port().to_string()));
     let address = server.base_url.trim_start_matches("http://");
-    let local = |text: &str| text.replace(ADDRESS, address).replace(RECEIVER_PORT, &port);
+    let local =
+        |text: &str| ports.iter().fold(text.replace(ADDRESS, address), |text, (port, free)| text.replace(port, free));
     for block in blocks {
         if let Some(file) = &block.file {
             fs::write(folder.path().join(file), local(&block.text)).unwrap();
@@ -113,7 +117,7 @@ fn outputs(name: &str, page: &str, blocks: &[Block], steps: &[Step<'_>]) -> Vec<
         let fail = if step.answer.is_some() { "" } else { "1" };
         script += &format!("FAIL={fail}\n{{\n:\n{commands}}} > output.{index}\n");
         if commands.contains(" &\n") {
-            script += &format!("answers {port}\n");
+            script += &format!("answers {}\n", ports[0].1);
         }
     }
     let postgres = words(page, "needs").contains(&"postgres").then(|| Database::Postgres.create(&folder));
@@ -123,8 +127,8 @@ fn outputs(name: &str, page: &str, blocks: &[Block], steps: &[Step<'_>]) -> Vec<
     }
     let read = |index| {
         let output = fs::read_to_string(folder.path().join(format!("output.{index}"))).unwrap_or_default();
-        let output = output.replace('\r', "").replace(address, ADDRESS).replace(&port, RECEIVER_PORT);
-        without_secrets(&output)
+        let output = output.replace('\r', "").replace(address, ADDRESS);
+        without_secrets(&ports.iter().fold(output, |text, (port, free)| text.replace(free, port)))
     };
     (0..steps.len()).map(read).collect()
 }
@@ -166,7 +170,7 @@ fn run(name: &str, script: &str, server: &Program, folder: &Path, postgres: Opti
     bash.env("CHARTER_DATA_DIR", data).env("CHARTER_DATABASE_URL", &server.database_url);
     bash.env("CHARTER_LISTEN", server.base_url.trim_start_matches("http://"));
     let errors = fs::File::create(folder.join("errors")).unwrap();
-    let bash = bash.args(["300", "bash", "page.sh"]).current_dir(folder).stdin(Stdio::null()).stderr(errors);
+    let bash = bash.args(["120", "bash", "page.sh"]).current_dir(folder).stdin(Stdio::null()).stderr(errors);
     let status = bash.status().unwrap();
     let read = |file: &str| fs::read_to_string(folder.join(file)).unwrap_or_default();
     let last = (0..).take_while(|index| folder.join(format!("output.{index}")).exists()).last().unwrap_or(0);
