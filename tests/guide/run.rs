@@ -40,7 +40,6 @@ const PORTS: [&str; 2] = ["4000", "4025"];
 /// Functions and rules of the shell. `curl` is quiet, and fails for an error response if the page shows no answer.
 const PRELUDE: &str = r#"
 set -euo pipefail
-trap 'kill $(jobs -p) 2> /dev/null || true' EXIT
 curl() { command curl --silent --show-error ${FAIL:+--fail-with-body} "$@"; }
 charter() { "$SERVER" "$@"; }
 cargo() {
@@ -117,7 +116,10 @@ fn outputs(name: &str, page: &str, blocks: &[Block], steps: &[Step<'_>]) -> Vec<
         let fail = if step.answer.is_some() { "" } else { "1" };
         script += &format!("FAIL={fail}\n{{\n:\n{commands}}} > output.{index}\n");
         if commands.contains(" &\n") {
-            script += &format!("answers {}\n", ports[0].1);
+            // The first port may be named only in the file that the block starts.
+            let named = ports.iter().skip(1).filter(|(_, free)| commands.contains(free.as_str()));
+            let awaited = ports.iter().take(1).chain(named).map(|(_, free)| format!("answers {free}\n"));
+            script.extend(awaited);
         }
     }
     let postgres = words(page, "needs").contains(&"postgres").then(|| Database::Postgres.create(&folder));
@@ -171,7 +173,10 @@ fn run(name: &str, script: &str, server: &Program, folder: &Path, postgres: Opti
     bash.env("CHARTER_LISTEN", server.base_url.trim_start_matches("http://"));
     let errors = fs::File::create(folder.join("errors")).unwrap();
     let bash = bash.args(["120", "bash", "page.sh"]).current_dir(folder).stdin(Stdio::null()).stderr(errors);
-    let status = bash.status().unwrap();
+    // `timeout` is the leader of a process group, in which programs of the background stay.
+    let mut bash = bash.spawn().unwrap();
+    let status = bash.wait().unwrap();
+    let _ = Command::new("kill").args(["-KILL", "--", &format!("-{}", bash.id())]).stderr(Stdio::null()).status();
     let read = |file: &str| fs::read_to_string(folder.join(file)).unwrap_or_default();
     let last = (0..).take_while(|index| folder.join(format!("output.{index}")).exists()).last().unwrap_or(0);
     let (output, errors) = (read(&format!("output.{last}")), read("errors"));
