@@ -43,12 +43,14 @@ set -euo pipefail
 curl() { command curl --silent --show-error ${FAIL:+--fail-with-body} "$@"; }
 charter() { "$SERVER" "$@"; }
 cargo() {
-    local manifest="$WORKSPACE/Cargo.toml" first=$1
-    shift
-    case $first in
-        charter) command cargo run --quiet --manifest-path "$manifest" --package charter-codegen --bin cargo-charter -- "$@" ;;
-        *) command cargo "$first" --manifest-path "$manifest" "$@" ;;
-    esac
+    if [ -f Cargo.toml ]; then
+        # A package of the page, whose dependencies are built once.
+        ln -sfn "$RECEIVERS/cargo" target
+        env -u CARGO_TARGET_DIR cargo "$@"
+    else
+        local developer=(--manifest-path "$WORKSPACE/Cargo.toml" --package charter-codegen --bin cargo-charter)
+        [ "$1" = charter ] && command cargo run --quiet "${developer[@]}" -- "${@:2}"
+    fi
 }
 answers() { for _ in {1..600}; do (: < "/dev/tcp/127.0.0.1/$1") 2> /dev/null && return; sleep 0.05; done; false; }
 "#;
@@ -107,7 +109,9 @@ fn outputs(name: &str, page: &str, blocks: &[Block], steps: &[Step<'_>]) -> Vec<
         |text: &str| ports.iter().fold(text.replace(ADDRESS, address), |text, (port, free)| text.replace(port, free));
     for block in blocks {
         if let Some(file) = &block.file {
-            fs::write(folder.path().join(file), local(&block.text)).unwrap();
+            let path = folder.path().join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, local(&block.text)).unwrap();
         }
     }
     let mut script = PRELUDE.to_string();
@@ -162,7 +166,7 @@ fn run(name: &str, script: &str, server: &Program, folder: &Path, postgres: Opti
     if let Some(receivers) = search::receivers() {
         // The virtual environment of Python comes first in the PATH.
         folders.insert(0, receivers.join("bin"));
-        bash.env("NODE_PATH", receivers.join("node_modules"));
+        bash.env("NODE_PATH", receivers.join("node_modules")).env("RECEIVERS", receivers);
     }
     if let Some(url) = postgres {
         folders.extend(search::postgres());
