@@ -37,6 +37,9 @@ const DEMO: [&str; 14] = [
 const ADDRESS: &str = "127.0.0.1:8000";
 const PORTS: [&str; 2] = ["4000", "4025"];
 
+/// A first run may compile the developer command.
+const TIMEOUT_SECONDS: &str = "300";
+
 /// Functions and rules of the shell. `curl` is quiet, and fails for an error response if the page shows no answer.
 const PRELUDE: &str = r#"
 set -euo pipefail
@@ -176,7 +179,7 @@ fn run(name: &str, script: &str, server: &Program, folder: &Path, postgres: Opti
     bash.env("CHARTER_DATA_DIR", data).env("CHARTER_DATABASE_URL", &server.database_url);
     bash.env("CHARTER_LISTEN", server.base_url.trim_start_matches("http://"));
     let errors = fs::File::create(folder.join("errors")).unwrap();
-    let bash = bash.args(["120", "bash", "page.sh"]).current_dir(folder).stdin(Stdio::null()).stderr(errors);
+    let bash = bash.args([TIMEOUT_SECONDS, "bash", "page.sh"]).current_dir(folder).stdin(Stdio::null()).stderr(errors);
     // `timeout` is the leader of a process group, in which programs of the background stay.
     let mut bash = bash.spawn().unwrap();
     let status = bash.wait().unwrap();
