@@ -72,7 +72,8 @@ const CORE_ORDER: &[&str] = &[
     "generated",
 ];
 /// The modules of the server crate in their layers.
-const SERVER_ORDER: &[&str] = &["config", "log", "language", "server", "openapi", "panel", "seed", "app", "command"];
+const SERVER_ORDER: &[&str] =
+    &["process", "config", "log", "language", "server", "openapi", "panel", "seed", "app", "command"];
 /// The crate for tests, as code names it.
 const TESTING: &str = "charter_testing";
 /// The package that codegen, the macros and the runtime share.
@@ -347,12 +348,14 @@ fn every_file_of_the_tests_is_a_module_or_a_target() {
             name => (folder, name),
         };
         let declares = |source: &Source| {
-            let parent = source.path.trim_end_matches(".rs").trim_end_matches("/mod");
+            let path = source.path.trim_end_matches(".rs");
+            let main = path.strip_suffix("/main").filter(|folder| *folder != "tests");
+            let parent = path.strip_suffix("/mod").or(main).unwrap_or(path);
             let is_parent = if folder == "tests" { !parent["tests/".len()..].contains('/') } else { parent == folder };
             is_parent && source.text.contains(&format!("mod {name};"))
         };
-        let is_target = manifest.contains(&format!("\"{path}\"")) || manifest.contains(&format!("name = \"{name}\""));
-        (folder == "tests" && is_target) || files.iter().any(declares)
+        let is_named = folder == "tests" && manifest.contains(&format!("name = \"{name}\""));
+        is_named || manifest.contains(&format!("\"{path}\"")) || files.iter().any(declares)
     };
     none(files.iter().filter(|file| !is_reached(&file.path)).map(|file| file.path.clone()).collect());
 }

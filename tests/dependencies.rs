@@ -124,7 +124,11 @@ fn every_workspace_dependency_is_declared_by_a_member() {
     let (_, shared) = text.split_once("[workspace.dependencies]").expect("the workspace shares dependencies");
     let shared = shared.split("\n[").next().unwrap_or_default();
     let names = shared.lines().filter_map(|line| line.split_once(" = ")).map(|(name, _)| name);
-    let declared = |name: &str| members.iter().any(|manifest| manifest.contains(&format!("\n{name}.workspace = true")));
+    let declares = |manifest: &String, name: &str| {
+        let forms = [format!("\n{name}.workspace = true"), format!("\n{name} = {{ workspace = true")];
+        forms.iter().any(|form| manifest.contains(form))
+    };
+    let declared = |name: &str| members.iter().any(|manifest| declares(manifest, name));
     let unused: Vec<&str> = names.filter(|name| !declared(name)).collect();
     assert!(unused.is_empty(), "no member declares {}", unused.join(", "));
 }

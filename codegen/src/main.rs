@@ -42,6 +42,7 @@ enum Command {
     Diff(command::diff::Arguments),
     New(command::new::Arguments),
     FromDb(command::from_db::Arguments),
+    Upgrade(command::upgrade::Arguments),
     /// Write migrations from changes of the YAML
     Migration(command::migration::Arguments),
     /// Print the generated Rust of a resource (`resources` is the index)
@@ -99,6 +100,7 @@ fn main() -> ExitCode {
         Command::Expand { resource, folder } => compiled(&folder, |result| expand(result, &resource)),
         Command::New(arguments) => command::new::run(&arguments),
         Command::FromDb(arguments) => command::from_db::run(&arguments),
+        Command::Upgrade(arguments) => command::upgrade::run(&arguments),
         Command::Migration(arguments) => command::migration::run(&arguments),
         Command::Dev(arguments) => command::dev::run(&arguments),
         Command::Diff(arguments) => command::diff::run(&arguments),

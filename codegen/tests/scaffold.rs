@@ -120,14 +120,65 @@ fn an_empty_folder_gets_an_application() {
         "src/lib.rs",
         "src/resources/mod.rs",
         "tests/tables.rs",
+        "tests/things.rs",
+        "README.md",
+        "Dockerfile",
+        ".cargo/config.toml",
+        ".github/workflows/ci.yml",
+        ".gitignore",
+        "docs/resource.schema.json",
         "resources/thing.yaml",
     ] {
         assert!(told.contains(&format!("wrote {path}\n")) && folder.join(path).is_file(), "{told}");
     }
     ends(charter(&folder, &["check"], ""), 0);
+    let schema = "# yaml-language-server: $schema=../docs/resource.schema.json\n";
+    assert!(written(&folder, "thing").starts_with(schema), "editors find the keys");
     // In an existing application, only the resource is written.
     let told = ends(charter(&folder, &["new", "other", "name:string!"], ""), 0);
     assert!(told.starts_with("wrote resources/other.yaml\n"), "{told}");
+    let told = ends(charter(&folder, &["new", "third", "name:string!", "--version", "0.1.0"], ""), 2);
+    assert!(told.contains("are for a new application") && !folder.join("resources/third.yaml").exists(), "{told}");
+}
+
+#[test]
+fn crates_of_a_new_application_come_from_the_place_that_is_named() {
+    let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().unwrap();
+    let checkout = checkout.to_str().unwrap();
+    let near = "charter-runtime = { path = \"../";
+    let places: [(&[&str], &str); 4] = [
+        (&[], near),
+        (&["--path", checkout], near),
+        (
+            &["--git", "https://git.example/charter", "--rev", "abc"],
+            "git = \"https://git.example/charter\", rev = \"abc\"",
+        ),
+        (&["--version", "0.1.0"], "charter-runtime = \"0.1.0\"\n"),
+    ];
+    for (place, expected) in places {
+        let folder = project("source");
+        fs::remove_dir_all(folder.join("resources")).unwrap();
+        ends(charter(&folder, &[&["new", "thing", "name:string!"], place].concat(), ""), 0);
+        let manifest = fs::read_to_string(folder.join("Cargo.toml")).unwrap();
+        assert!(manifest.contains(expected), "{place:?}: {manifest}");
+        // Versions of a lock file of another place could not be found.
+        assert_eq!(folder.join("Cargo.lock").is_file(), expected == near, "{place:?}");
+    }
+}
+
+#[test]
+fn a_folder_that_is_no_checkout_is_refused_and_nothing_is_written() {
+    let folder = project("elsewhere");
+    fs::remove_dir_all(folder.join("resources")).unwrap();
+    for (place, problem) in [
+        (&["--path", "/nowhere"][..], "`/nowhere` is not a checkout of Charter"),
+        (&["--rev", "abc"], "--git <URL>"),
+        (&["--git", "https://git.example/charter", "--version", "0.1.0"], "cannot be used with"),
+    ] {
+        let told = ends(charter(&folder, &[&["new", "thing", "name:string!"], place].concat(), ""), 2);
+        assert!(told.contains(problem), "{told}");
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 0, "{place:?}");
+    }
 }
 
 /// The first command of the page on adding a resource.

@@ -14,6 +14,7 @@ mod language;
 mod log;
 pub mod openapi;
 mod panel;
+mod process;
 mod seed;
 pub mod server;
 
@@ -25,4 +26,5 @@ pub use charter_core::{
     trace, trigram,
 };
 pub use charter_platform::{attachment, audit_log, auth, custom_fields, mail, view, webhook};
+pub use command::main;
 pub use panel::{PanelCard, PanelContext, PanelPage, RenderPanel};

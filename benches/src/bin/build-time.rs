@@ -111,7 +111,7 @@ fn write_application(folder: &Path, root: &Path, size: usize) {
         "use charter_migrations::prelude::*;\nuse charter_runtime::generated::*;\n\
          mod generated { include!(concat!(env!(\"OUT_DIR\"), \"/resources.rs\")); }\n\
          struct Migrator;\nimpl MigratorTrait for Migrator { fn migrations() -> Vec<Box<dyn MigrationTrait>> { charter_migrations::platform() } }\n\
-         fn main() -> std::process::ExitCode { charter_runtime::App::new::<Migrator>(\"app\", generated::routes()).seeds(generated::seeds()).languages(generated::languages()).main() }\n",
+         fn main() -> std::process::ExitCode { charter_runtime::main(charter_runtime::App::new::<Migrator>(\"app\", generated::routes()).seeds(generated::seeds()).languages(generated::languages())) }\n",
     );
     for index in 0..size {
         let hook = index % 10 == 0;

@@ -5,6 +5,7 @@ pub mod diff;
 pub mod from_db;
 pub mod migration;
 pub mod new;
+pub mod upgrade;
 
 use std::fs;
 use std::path::{Path, PathBuf};

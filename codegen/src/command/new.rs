@@ -5,12 +5,16 @@ use std::fs;
 use std::io::{BufRead, Write};
 use std::path::{Path, PathBuf};
 
-use charter_codegen::application;
+use charter_codegen::application::{self, CrateSource};
+use charter_codegen::reference;
 use charter_codegen::scaffold::{FieldShorthand, file, singular};
 use charter_codegen::{Sources, compile_sources};
 use clap::Args;
 
 use crate::{EXIT_DONE, EXIT_PROBLEMS, EXIT_USAGE, Folder, stdout};
+
+/// The JSON Schema of the YAML, for editors.
+const SCHEMA: &str = "docs/resource.schema.json";
 
 /// Write the YAML of a new resource
 ///
@@ -25,6 +29,62 @@ pub struct Arguments {
     fields: Vec<String>,
     #[command(flatten)]
     folder: Folder,
+    #[command(flatten)]
+    source: Source,
+}
+
+/// Where a new application finds Charter's crates.
+#[derive(Args)]
+struct Source {
+    /// A new application takes Charter's crates from this Git repository
+    #[arg(long, value_name = "URL", conflicts_with_all = ["version", "path"])]
+    git: Option<String>,
+    /// A commit or tag of the Git repository
+    #[arg(long, requires = "git")]
+    rev: Option<String>,
+    /// A new application takes this version of Charter's crates from the registry
+    #[arg(long, conflicts_with = "path")]
+    version: Option<String>,
+    /// A new application takes Charter's crates from this checkout; the default is the checkout that the command was built in
+    #[arg(long)]
+    path: Option<PathBuf>,
+}
+
+impl Source {
+    fn has_option(&self) -> bool {
+        self.git.is_some() || self.version.is_some() || self.path.is_some()
+    }
+
+    /// # Errors
+    /// A sentence about a folder that is not a checkout.
+    fn read(&self) -> Result<CrateSource, String> {
+        if let Some(url) = &self.git {
+            return Ok(CrateSource::Git { url: url.clone(), revision: self.rev.clone() });
+        }
+        if let Some(version) = &self.version {
+            return Ok(CrateSource::Version(version.clone()));
+        }
+        if let Some(path) = &self.path {
+            let checkout = path.canonicalize().ok().filter(|folder| application::is_checkout(folder));
+            let problem =
+                || format!("`{}` is not a checkout of Charter: it has no `runtime/Cargo.toml`", path.display());
+            return checkout.map(CrateSource::Path).ok_or_else(problem);
+        }
+        let source = CrateSource::of_this_command();
+        match &source {
+            // Cargo removes such a folder with its cache.
+            CrateSource::Path(path) if is_in_cargo_cache(path) => Err("this command was built from a Git repository; \
+                name it: `cargo charter new … --git URL`"
+                .to_owned()),
+            _ => Ok(source),
+        }
+    }
+}
+
+/// True for a folder in which cargo keeps the checkout of a Git dependency.
+fn is_in_cargo_cache(path: &Path) -> bool {
+    let parts: Vec<_> = path.components().map(|part| part.as_os_str()).collect();
+    parts.windows(2).any(|pair| pair == ["git", "checkouts"])
 }
 
 pub fn run(arguments: &Arguments) -> u8 {
@@ -57,11 +117,19 @@ fn write(arguments: &Arguments) -> Result<(), (String, u8)> {
         .map(|field| FieldShorthand::read(field))
         .collect::<Result<_, _>>()
         .map_err(|problem| (problem, EXIT_USAGE))?;
-    let text = file(resource, &fields, schema(folder).as_deref());
     let begins = folder == Path::new("resources") && is_empty(Path::new("."));
+    if !begins && arguments.source.has_option() {
+        let problem = "`--git`, `--version` and `--path` are for a new application, and this folder is not empty; \
+                       the application's Cargo.toml says where Charter's crates are";
+        return Err((problem.to_owned(), EXIT_USAGE));
+    }
+    let source = begins.then(|| arguments.source.read().map_err(|problem| (problem, EXIT_USAGE))).transpose()?;
+    let schema = if begins { Some(format!("../{SCHEMA}")) } else { schema(folder) };
+    let text = file(resource, &fields, schema.as_deref());
     let path = add(folder, resource, &text)?;
-    if begins {
-        begin().map_err(|problem| (format!("the application cannot be written: {problem}"), EXIT_PROBLEMS))?;
+    if let Some(source) = source {
+        begin(resource, &source)
+            .map_err(|problem| (format!("the application cannot be written: {problem}"), EXIT_PROBLEMS))?;
     }
     stdout::line(format_args!("wrote {}", path.display()));
     if let Some(singular) = singular(resource) {
@@ -94,13 +162,15 @@ fn is_empty(folder: &Path) -> bool {
     fs::read_dir(folder).is_ok_and(|entries| entries.flatten().all(hidden))
 }
 
-/// Writes the files of an application into the current folder, with the versions of all packages that Charter is tested
-/// with.
-fn begin() -> std::io::Result<()> {
-    let here = std::env::current_dir()?;
+/// Writes the files of an application into the current folder. If Charter's crates are in a checkout, the packages have the
+/// versions that the checkout is tested with.
+fn begin(resource: &str, source: &CrateSource) -> std::io::Result<()> {
+    let here = std::env::current_dir()?.canonicalize()?;
     let folder = here.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    for (path, text) in application::files(&application::package_name(&folder)) {
-        let path = Path::new(path);
+    let name = application::package_name(&folder);
+    let files = application::files(&name, &here, resource, source);
+    for (path, text) in files.into_iter().chain([(SCHEMA.to_owned(), reference::schema())]) {
+        let path = Path::new(&path);
         if let Some(above) = path.parent() {
             fs::create_dir_all(above)?;
         }
@@ -111,9 +181,10 @@ fn begin() -> std::io::Result<()> {
         }
     }
     fs::create_dir_all("migrations")?;
-    let versions = application::checkout().join("Cargo.lock");
-    if versions.is_file() {
-        fs::copy(versions, "Cargo.lock")?;
+    if let CrateSource::Path(checkout) = source
+        && checkout.join("Cargo.lock").is_file()
+    {
+        fs::copy(checkout.join("Cargo.lock"), "Cargo.lock")?;
     }
     Ok(())
 }
@@ -136,8 +207,8 @@ fn prompt_fields() -> std::io::Result<Vec<String>> {
 fn schema(folder: &Path) -> Option<String> {
     let mut up = "..".to_owned();
     for above in folder.canonicalize().ok()?.ancestors().skip(1).take(4) {
-        if above.join("docs/resource.schema.json").is_file() {
-            return Some(format!("{up}/docs/resource.schema.json"));
+        if above.join(SCHEMA).is_file() {
+            return Some(format!("{up}/{SCHEMA}"));
         }
         up.push_str("/..");
     }

@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    lending::app().main()
+    charter_runtime::main(lending::app())
 }

@@ -33,6 +33,7 @@ use rustix::process::umask;
 use crate::app::App;
 use crate::config::{Config, SETTINGS, Setting};
 use crate::log::{self, Log};
+use crate::process;
 use crate::server::ServerState;
 use charter_core::error::{Error, Result};
 use charter_model::invisible::escape_lines;
@@ -45,41 +46,42 @@ const WRONG_USAGE: u8 = 2;
 /// Time that blocking work has to end after a command.
 const BLOCKING_TIMEOUT: Duration = Duration::from_secs(1);
 
-impl App {
-    /// Runs the command line of the process.
-    pub fn main(self) -> ExitCode {
-        let matches = command(&self).get_matches();
-        // Files and folders are readable by their owner only, whatever the folder around them allows.
-        umask(Mode::RWXG | Mode::RWXO);
-        // This command needs no settings, no database and no data folder.
-        if let Some(("webhook", matches)) = matches.subcommand()
-            && let Some(("listen", matches)) = matches.subcommand()
-        {
-            return block_on(webhook_listen::run(matches), 1, false, None);
-        }
-        let config = match Config::read(&matches, environment()) {
-            Ok(config) => config,
-            Err(problems) => {
-                eprintln!("{}", escape_lines(&problems.to_string()));
-                return ExitCode::from(WRONG_USAGE);
-            }
-        };
-        let log = match log::init(&config) {
-            Ok(log) => log,
-            Err(error) => {
-                eprintln!("{}", escape_lines(&message(&error)));
-                return ExitCode::from(FAILED);
-            }
-        };
-        // A server that logs JSON also logs its failure as JSON.
-        let logs_failure = config.log_json && matches!(matches.subcommand(), None | Some(("serve", _)));
-        // It opens no database: the server may be the only process that can.
-        if let Some(("health", _)) = matches.subcommand() {
-            return block_on(health::run(&config), 1, false, Some(log));
-        }
-        let threads = config.threads;
-        block_on(run(self, config, &matches), threads, logs_failure, Some(log))
+/// Runs the command line of an application: the whole `main` of its program.
+///
+/// It also tunes the process as the measured servers of `docs/performance` are.
+pub fn main(app: App) -> ExitCode {
+    process::disable_huge_pages();
+    let matches = command(&app).get_matches();
+    // Files and folders are readable by their owner only, whatever the folder around them allows.
+    umask(Mode::RWXG | Mode::RWXO);
+    // This command needs no settings, no database and no data folder.
+    if let Some(("webhook", matches)) = matches.subcommand()
+        && let Some(("listen", matches)) = matches.subcommand()
+    {
+        return block_on(webhook_listen::run(matches), 1, false, None);
     }
+    let config = match Config::read(&matches, environment()) {
+        Ok(config) => config,
+        Err(problems) => {
+            eprintln!("{}", escape_lines(&problems.to_string()));
+            return ExitCode::from(WRONG_USAGE);
+        }
+    };
+    let log = match log::init(&config) {
+        Ok(log) => log,
+        Err(error) => {
+            eprintln!("{}", escape_lines(&message(&error)));
+            return ExitCode::from(FAILED);
+        }
+    };
+    // A server that logs JSON also logs its failure as JSON.
+    let logs_failure = config.log_json && matches!(matches.subcommand(), None | Some(("serve", _)));
+    // It opens no database: the server may be the only process that can.
+    if let Some(("health", _)) = matches.subcommand() {
+        return block_on(health::run(&config), 1, false, Some(log));
+    }
+    let threads = config.threads;
+    block_on(run(app, config, &matches), threads, logs_failure, Some(log))
 }
 
 /// Runs a command, and writes its error to standard error or to the log.

@@ -1,15 +1,14 @@
 //! The steps of `docs/adding-a-resource.md`: three commands from an empty folder to a served resource, edits by hand, and
 //! a new resource in an existing application.
 
-use std::collections::BTreeSet;
 use std::fs;
-use std::hash::{DefaultHasher, Hash, Hasher};
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 
 use charter_testing::{Database, Program};
 use sea_orm::{ConnectionTrait, Statement};
 use serde_json::{Value, json};
+
+use crate::application::Application;
 
 /// Contents of the page: its first block of commands, its example, the first migration, and the body of the second.
 struct Page {
@@ -140,136 +139,4 @@ fn an_application_that_is_there_gets_one_yaml_file_and_one_migration() {
         assert!(migration.contains(line), "{line} is not in\n{migration}");
     }
     application.shell("cargo charter migration new --check");
-}
-
-/// An application in a separate folder outside of this repository, where cargo's alias would hide the command. The
-/// folder is always the same, so that later runs reuse the build.
-struct Application {
-    folder: PathBuf,
-    /// The PATH, with the folder of `cargo-charter`.
-    path: std::ffi::OsString,
-}
-
-impl Application {
-    fn empty() -> Application {
-        Application::named("suppliers")
-    }
-
-    /// An empty folder for a test that runs at the same time.
-    fn another_empty() -> Application {
-        Application::named("postgres/suppliers")
-    }
-
-    fn lending() -> Application {
-        let application = Application::named("lending");
-        copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/lending"), &application.folder);
-        application
-    }
-
-    fn named(name: &str) -> Application {
-        let mut hash = DefaultHasher::new();
-        env!("CARGO_MANIFEST_DIR").hash(&mut hash);
-        let folder = std::env::temp_dir().join(format!("charter-{:x}", hash.finish())).join(name);
-        let _ = fs::remove_dir_all(&folder);
-        fs::create_dir_all(&folder).unwrap();
-        let programs = developer_command();
-        let others = std::env::var_os("PATH").unwrap_or_default();
-        let path = std::env::join_paths([programs].into_iter().chain(std::env::split_paths(&others))).unwrap();
-        Application { folder, path }
-    }
-
-    /// A command of the page. It runs without network access, and shares the build folder of this workspace.
-    fn command(&self, line: &str) -> Command {
-        let mut shell = without_package(Command::new("bash"));
-        shell.args(["-c", &format!("exec {line}")]).current_dir(&self.folder).env("PATH", &self.path);
-        shell.env("CARGO_NET_OFFLINE", "true").env("CARGO_BUILD_BUILD_DIR", shared()).env_remove("CARGO_TARGET_DIR");
-        shell
-    }
-
-    fn shell(&self, line: &str) {
-        let output = self.command(line).output().expect("bash runs");
-        assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
-    }
-
-    /// Runs the command that starts the server, and waits until it listens.
-    fn serve(&self, line: &str) -> Program {
-        Program::start_by(self.command(line), self.executable(), Database::Sqlite)
-    }
-
-    fn executable(&self) -> PathBuf {
-        self.folder.join("target/debug/suppliers")
-    }
-
-    /// The text of the only migration whose path has this end.
-    fn migration(&self, end: &str) -> String {
-        let files = self.files();
-        let path = files.iter().find(|path| path.starts_with("migrations/m") && path.ends_with(end));
-        fs::read_to_string(self.folder.join(path.unwrap_or_else(|| panic!("{files:?}")))).unwrap()
-    }
-
-    /// Its files by their paths.
-    fn files(&self) -> BTreeSet<String> {
-        let mut found = BTreeSet::new();
-        collect(&self.folder, "", &mut found);
-        found
-    }
-}
-
-impl Drop for Application {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.folder);
-    }
-}
-
-/// The build folder of this workspace.
-fn shared() -> &'static Path {
-    Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("it stands in the target folder")
-}
-
-/// The folder of `cargo-charter`, built with the same features of dependencies as the workspace.
-fn developer_command() -> PathBuf {
-    let mut cargo = without_package(Command::new(env!("CARGO")));
-    cargo.args(["build", "--quiet", "--offline", "--workspace", "--bin", "cargo-charter"]);
-    let output = cargo.arg("--target-dir").arg(shared()).current_dir(env!("CARGO_MANIFEST_DIR")).output();
-    let output = output.expect("cargo runs");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    shared().join("debug")
-}
-
-/// Removes cargo's variables of the package under test. Build scripts depend on them and would run again each time.
-fn without_package(mut command: Command) -> Command {
-    for (name, _) in std::env::vars_os() {
-        if ["CARGO_MANIFEST_", "CARGO_PKG_", "OUT_DIR"].iter().any(|prefix| name.to_string_lossy().starts_with(prefix))
-        {
-            command.env_remove(name);
-        }
-    }
-    command
-}
-
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
-        // Data of a server is not a part of the application.
-        if matches!(entry.file_name().to_str(), Some("data" | "target")) {
-            continue;
-        }
-        let target = to.join(entry.file_name());
-        if entry.path().is_dir() {
-            copy(&entry.path(), &target);
-        } else {
-            fs::copy(entry.path(), target).unwrap();
-        }
-    }
-}
-
-fn collect(folder: &Path, prefix: &str, found: &mut BTreeSet<String>) {
-    for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
-        let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
-        if entry.path().is_dir() {
-            collect(&entry.path(), &format!("{name}/"), found);
-        } else {
-            found.insert(name);
-        }
-    }
 }
