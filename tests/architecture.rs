@@ -73,7 +73,7 @@ const CORE_ORDER: &[&str] = &[
 ];
 /// The modules of the server crate in their layers.
 const SERVER_ORDER: &[&str] =
-    &["process", "config", "log", "language", "server", "openapi", "panel", "seed", "app", "command"];
+    &["process", "config", "log", "language", "server", "openapi", "mcp", "panel", "seed", "app", "command"];
 /// The crate for tests, as code names it.
 const TESTING: &str = "charter_testing";
 /// The package that codegen, the macros and the runtime share.

@@ -23,6 +23,7 @@ mod failover;
 mod fairness;
 mod fuzzed_inputs;
 mod idempotency;
+mod mcp;
 mod metrics;
 mod migrated;
 mod multiple_errors;

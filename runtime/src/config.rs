@@ -83,6 +83,8 @@ pub struct Config {
     pub trusted_proxies: Vec<Network>,
     /// Web pages that may use the API.
     pub cors_origins: CorsOrigins,
+    /// Serves the MCP endpoint.
+    pub mcp: bool,
     /// The URLs that webhooks may have.
     pub webhook_policy: UrlPolicy,
     pub webhook_concurrency: u32,
@@ -162,6 +164,7 @@ impl Config {
             address_connections: number("address-connections", 0, 1_000_000, &mut problems) as u32,
             trusted_proxies: networks("trusted-proxies", &mut problems),
             cors_origins: cors_origins(&value("cors-origins"), &mut problems),
+            mcp: value("mcp") == "true",
             webhook_policy: UrlPolicy {
                 allow_http: value("webhook-allow-http") == "true",
                 networks: networks("webhook-allow-networks", &mut problems),
@@ -177,9 +180,11 @@ impl Config {
             log_json: value("log-format") == "json",
             data_dir,
         };
-        let http = value("webhook-allow-http");
-        if !matches!(http.as_str(), "true" | "false") {
-            problems.add("webhook-allow-http", format!("must be `true` or `false`, not `{http}`"));
+        for flag in ["mcp", "webhook-allow-http"] {
+            let given = value(flag);
+            if !matches!(given.as_str(), "true" | "false") {
+                problems.add(flag, format!("must be `true` or `false`, not `{given}`"));
+            }
         }
         if !matches!(value("log-format").as_str(), "text" | "json") {
             problems.add("log-format", format!("must be `text` or `json`, not `{}`", value("log-format")));

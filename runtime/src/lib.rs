@@ -12,6 +12,7 @@ pub mod command;
 pub mod config;
 mod language;
 mod log;
+mod mcp;
 pub mod openapi;
 mod panel;
 mod process;

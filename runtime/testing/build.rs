@@ -10,19 +10,21 @@ use std::env::var_os;
 use std::path::Path;
 
 /// Environment variables that the search reads.
-const VARIABLES: [&str; 14] = [
+const VARIABLES: &[&str] = &[
     "PATH",
     "PG_BIN",
     "CHROMIUM",
     "PGBOUNCER",
     "CHARTER_TEST_AXE",
     "CHARTER_TEST_SMTP",
+    "CHARTER_TEST_MCP",
     "CHARTER_TEST_IDENTITY_PROVIDER",
     "CHARTER_TEST_RECEIVERS",
     search::REQUIRE_POSTGRES,
     search::REQUIRE_BROWSER,
     search::REQUIRE_PGBOUNCER,
     search::REQUIRE_SMTP,
+    search::REQUIRE_MCP,
     search::REQUIRE_DEPLOYMENT,
     search::REQUIRE_GUIDES,
 ];
@@ -37,6 +39,7 @@ fn main() {
     set("has_browser", search::is_required(search::REQUIRE_BROWSER) || search::browser().is_some());
     set("has_pgbouncer", search::is_required(search::REQUIRE_PGBOUNCER) || search::pgbouncer().is_ok());
     set("has_smtp", search::is_required(search::REQUIRE_SMTP) || search::smtp().is_some());
+    set("has_mcp", search::is_required(search::REQUIRE_MCP) || search::mcp().is_some());
     let deployment = search::DEPLOYMENT_PROGRAMS.iter().all(|name| search::program(name).is_some());
     set("has_deployment", search::is_required(search::REQUIRE_DEPLOYMENT) || deployment);
     let guides = search::GUIDE_PROGRAMS.iter().all(|name| search::program(name).is_some());

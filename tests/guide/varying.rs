@@ -9,6 +9,8 @@ static VARYING: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
     let patterns = [
         (r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|\+00:00)?", "<time>"),
         (r"[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT", "<time>"),
+        // The date in the name of a migration.
+        (r"\bm\d{8}_", "m<date>_"),
         (r"\b01[0-9A-HJKMNP-TV-Z]{24}\b", "<ulid>"),
         (r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", "<uuid>"),
         // A tag of a record, also in two parts, or a signature.
@@ -20,14 +22,15 @@ static VARYING: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
     patterns.map(|(pattern, name)| (Regex::new(pattern).unwrap(), name)).into()
 });
 
-static SECRET: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\b(chr_|whsec_)[A-Za-z0-9+/=_-]{16,}").unwrap());
+static SECRET: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"\b(chr_|whsec_|invitation/)[A-Za-z0-9+/=_-]{16,}").unwrap());
 
 /// The text with names for the parts that differ in every run.
 pub fn without_varying(text: &str) -> String {
     VARYING.iter().fold(text.trim().to_string(), |text, (pattern, name)| pattern.replace_all(&text, *name).into_owned())
 }
 
-/// The text in which a token or a secret of a webhook is only its prefix and three dots.
+/// The text in which a token, a secret of a webhook or the secret of an invitation is only its prefix and three dots.
 pub fn without_secrets(text: &str) -> String {
     SECRET.replace_all(text, "${1}...").into_owned()
 }

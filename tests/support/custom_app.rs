@@ -49,7 +49,7 @@ macro_rules! own_fixture {
                 static SQLITE: OnceLock<Prepared> = OnceLock::new();
                 static POSTGRES: OnceLock<Prepared> = OnceLock::new();
                 let template = if database == Database::Sqlite { &SQLITE } else { &POSTGRES };
-                $fixture(Server::open(with_own::<Migration>($routes), database, template, $fill, |_| {}).await)
+                $fixture(Server::open(with_own::<Migration>($routes), database, template, $fill, |config| config.mcp = true).await)
             }
 
             fn server(&self) -> &crate::support::Server {

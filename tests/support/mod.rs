@@ -35,7 +35,7 @@ pub use client::Client;
 pub(crate) use custom_app::own_fixture;
 pub use custom_app::with_own;
 pub use disconnect::poll_times;
-pub use dump::{differences, dump};
+pub use dump::{Dump, differences, dump};
 pub use folders::Folders;
 pub use gadgets::Gadgets;
 pub use lists::lists;
@@ -48,11 +48,14 @@ pub use smtp::Smtp;
 pub use tcp_proxy::TcpProxy;
 
 /// Defines two tests for each of these functions, one on SQLite and one on PostgreSQL. The functions take a fixture.
-/// `browser:` before the names is for functions that need Chromium, `smtp:` for those that need an SMTP server, and
-/// `identity_provider:` for those that need Canaille.
+/// `browser:` before the names is for functions that need Chromium, `smtp:` for those that need an SMTP server, `mcp:` for those that need
+/// Python with a client of MCP, and `identity_provider:` for those that need Canaille.
 macro_rules! on_both {
     (smtp: $($name:ident),* $(,)?) => {
         crate::support::on_both!(@ needs_smtp needs_smtp_and_postgres $($name)*);
+    };
+    (mcp: $($name:ident),* $(,)?) => {
+        crate::support::on_both!(@ needs_mcp needs_mcp_and_postgres $($name)*);
     };
     (browser: $($name:ident),* $(,)?) => {
         crate::support::on_both!(@ needs_browser needs_browser_and_postgres $($name)*);

@@ -36,8 +36,9 @@ pub const LIST_META: &str = "meta";
 /// The relation that leads to custom fields in `q`: `cf.colour`.
 pub const CUSTOM_FIELD_RELATION: &str = "cf";
 
-/// First segments of paths that no resource has: pages, files, health checks, and the search over all resources.
-pub const TOP_PATHS: &[&str] = &["api", "docs", "files", "health", "panel", SEARCH_PATH];
+/// First segments of paths that no resource has: pages, files, health checks, the MCP endpoint, and the search over all resources.
+pub const TOP_PATHS: &[&str] = &["api", "docs", "files", "health", MCP_PATH, "panel", SEARCH_PATH];
+pub const MCP_PATH: &str = "mcp";
 pub const SEARCH_PATH: &str = "search";
 
 /// Segment after the path of a collection: the form for a new record. The panel has the paths of the API.

@@ -1,10 +1,12 @@
-//! Router of an application: health checks, records, files, documents and the panel.
+//! Router of an application: health checks, records, the MCP endpoint, files, documents and the panel.
 
 use std::sync::Arc;
 
+use charter_model::reserved::MCP_PATH;
 use salvo::Router;
 use salvo::request_id::RequestId;
 
+use crate::mcp::Mcp;
 use crate::openapi::{self, DocsPage, OpenApiJson};
 use crate::panel;
 use crate::server::{Compression, Cors, Endpoint, Files, Live, MetricsEndpoint, Ready, ServerState, resource_router};
@@ -20,7 +22,10 @@ pub fn router(state: &Arc<ServerState>) -> Router {
     // Neither health checks nor files are compressed: files have ranges and tags of their bytes, and most are compressed already.
     let compressed = || Router::new().hoop(Compression::new());
     let mounted = state.mounts.iter().fold(compressed(), |router, mount| router.push(mount(state)));
-    let records = mounted.push(resource_router::router(state));
+    let mut records = mounted.push(resource_router::router(state));
+    if state.config.mcp {
+        records = records.push(Router::with_path(MCP_PATH).goal(Endpoint::new(state.clone(), Mcp::new(state))));
+    }
     // Megabytes that anyone can request: the document is compressed once, the viewer not at all.
     let documents = Router::new()
         .push(nested(&openapi::path(), Router::new().goal(Endpoint::new(state.clone(), OpenApiJson::default()))))
@@ -32,7 +37,7 @@ pub fn router(state: &Arc<ServerState>) -> Router {
         .push(panel::router(state));
     // salvo tries them in this order: no path can hide the health checks, and most requests are for records.
     let mut root = Router::new().hoop(RequestId::new());
-    if let Some(cors) = Cors::new(&state.config.cors_origins) {
+    if let Some(cors) = Cors::new(&state.config) {
         root = root.hoop(cors);
     }
     root.push(health).push(records).push(files).push(documents).push(pages)

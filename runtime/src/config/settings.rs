@@ -171,6 +171,11 @@ pub const SETTINGS: &[Setting] = &[
         about: "Origins of web pages whose scripts may use the API with a token, such as `https://app.example.com`, separated by commas; `*` for every origin; by default none",
     },
     Setting {
+        flag: "mcp",
+        default: "false",
+        about: "Serve the [MCP endpoint](mcp.md) at `/mcp`, by which agents use the API with a token",
+    },
+    Setting {
         flag: "webhook-allow-http",
         default: "false",
         about: "Allow webhooks with http:// URLs, whose deliveries are not encrypted",

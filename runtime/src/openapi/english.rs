@@ -59,6 +59,25 @@ pub(crate) fn field(catalog: &Catalog, fields: &[FieldMeta], field: &FieldMeta) 
     text
 }
 
+/// The parts of a field's description that neither its name nor its schema says; may be empty.
+pub(crate) fn short_field(catalog: &Catalog, fields: &[FieldMeta], field: &FieldMeta) -> String {
+    let is_plain_reference = match field.kind {
+        Kind::Ref { resource } => field.name.strip_suffix("_id") == Some(resource),
+        _ => false,
+    };
+    let said = match (field.description, field.kind) {
+        ("", Kind::Ref { .. } | Kind::RefList { .. } | Kind::PolymorphicRef { .. } | Kind::Embedded { .. })
+            if !is_plain_reference =>
+        {
+            meaning(catalog, fields, field)
+        }
+        ("", _) => String::new(),
+        (declared, _) => sentence(declared),
+    };
+    let codes = if matches!(field.kind, Kind::Code { .. }) { format_of(catalog, field) } else { String::new() };
+    [said, codes].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
 /// Marks a node as deprecated, and adds the dates and the replacement to its description.
 pub(crate) fn deprecated(node: Node, deprecation: Option<&DeprecationMeta>) -> Node {
     let Some(deprecation) = deprecation else { return node };

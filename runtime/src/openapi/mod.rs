@@ -4,6 +4,7 @@
 //! webhook. Texts come from the declarations, or else from names, kinds and rules.
 
 mod bulk;
+pub(crate) mod compact;
 mod component;
 mod docs_page;
 pub(crate) mod english;
@@ -13,9 +14,9 @@ mod example;
 mod filter;
 mod header;
 mod list;
-mod node;
+pub(crate) mod node;
 mod number_pattern;
-mod operation;
+pub(crate) mod operation;
 mod parameter;
 mod pattern;
 mod request_schema;

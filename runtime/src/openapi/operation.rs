@@ -51,7 +51,7 @@ pub(super) fn describe(catalog: &Catalog, entry: &Entry, route: &RouteInfo, form
 }
 
 /// The operation id, the summary and the description.
-fn texts(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> (String, String, String) {
+pub(crate) fn texts(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> (String, String, String) {
     let meta = entry.meta;
     let (one, several) = (english::record_with_article(meta), english::records(meta));
     match route.call {

@@ -20,7 +20,7 @@ pub(super) const CUSTOM_VALUE: &str = "CustomFieldValue";
 
 /// The kind of a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Write {
+pub(crate) enum Write {
     Create,
     Update,
     /// The parameters of an action.

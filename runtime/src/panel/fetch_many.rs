@@ -3,8 +3,8 @@
 use salvo::http::StatusCode;
 use serde_json::Value;
 
-use super::api::ApiResponse;
 use super::request::PanelRequest;
+use crate::server::ApiResponse;
 use charter_core::catalog::Entry;
 use charter_core::error::Result;
 use charter_core::meta::Filter;

@@ -1,11 +1,10 @@
 //! The panel: server-rendered HTML pages for every declared resource, at the API's paths without `/api/v1`.
 //!
 //! Pages work without JavaScript; the scripts in `asset/` only make them faster to use. A page reads and writes records
-//! through the API in the same process, as the user who is signed in (`api.rs`), which makes every permission check of
+//! through the API in the same process, as the user who is signed in (`server/api_client.rs`), which makes every permission check of
 //! the API hold in the panel. `/products?sort=-name` shows what `/api/v1/products?sort=-name` returns. See
 //! `docs/panel.md`.
 
-mod api;
 mod asset;
 mod brand;
 mod bulk;
@@ -38,8 +37,7 @@ use salvo::http::StatusCode;
 use salvo::{Request, Router, async_trait};
 
 use crate::server::ServerState;
-use crate::server::{Endpoint, Handler, Identified, NotFound, Response, headers};
-use api::ApiClient;
+use crate::server::{ApiClient, Endpoint, Handler, Identified, NotFound, Response, headers};
 use charter_core::error::{Error, Result};
 use charter_core::header;
 use charter_core::metrics::UNMATCHED;
@@ -77,7 +75,7 @@ fn content_security_policy(state: &ServerState) -> String {
 /// Routes every path that no other part of the server matches.
 pub(crate) fn router(state: &Arc<ServerState>) -> Router {
     let panel = Arc::new(Panel {
-        api: ApiClient::new(state),
+        api: ApiClient::new(state, "A hidden field of the form is invalid. Reload the page."),
         locales: LocaleCache::default(),
         cache: cache::PageCache::default(),
         content_security_policy: content_security_policy(state),

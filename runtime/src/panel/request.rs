@@ -9,7 +9,6 @@ use salvo::http::header::CONTENT_TYPE;
 use salvo::http::{StatusCode, Version};
 use serde_json::Value;
 
-use super::api::{self, ApiCaller, ApiClient, ApiResponse};
 use super::cache::PageCache;
 use super::format::locale::Locale;
 use super::session::cookie;
@@ -19,7 +18,7 @@ use super::target::Target;
 use super::{Panel, url};
 use crate::language::text;
 use crate::server::ServerState;
-use crate::server::{Response, client_address, headers, read_body};
+use crate::server::{ApiCaller, ApiClient, ApiResponse, Response, api_client, client_address, headers, read_body};
 use charter_core::ability::READ;
 use charter_core::catalog::Entry;
 use charter_core::error::{Error, Result};
@@ -198,7 +197,13 @@ impl<'r> PanelRequest<'r> {
     }
 
     fn caller(&self) -> ApiCaller<'_> {
-        ApiCaller { principal: &self.user.principal, client_address: self.raw.client_address, receiving: None }
+        ApiCaller {
+            principal: &self.user.principal,
+            client_address: self.raw.client_address,
+            client: None,
+            receiving: None,
+            dry_run: false,
+        }
     }
 
     /// The headers by which the log and deliveries name the browser's request.
@@ -234,7 +239,7 @@ impl<'r> PanelRequest<'r> {
         if body.is_some() {
             headers.push(("content-type", "application/json"));
         }
-        let body = body.map(api::json).unwrap_or_default();
+        let body = body.map(api_client::json).unwrap_or_default();
         // The response is buffered here, with any HTTP version of the browser.
         let response = self.api.send(self.caller(), method, path, &headers, body, Version::HTTP_11).await?;
         ApiResponse::read(response).await
@@ -257,7 +262,7 @@ impl<'r> PanelRequest<'r> {
         }
         let mut response = self.stream_to_api(request, &path).await?;
         let status = response.status_code.unwrap_or(StatusCode::OK);
-        let mut answer = Response::stream(status, Box::pin(api::body_stream(&mut response)));
+        let mut answer = Response::stream(status, Box::pin(api_client::body_stream(&mut response)));
         for name in ["content-type", header::DISPOSITION, header::ETAG, header::LOCATION, header::RETRY_AFTER] {
             if let Some(value) = response.headers().get(name) {
                 answer = answer.with(name, value.clone());

@@ -75,7 +75,11 @@ pub async fn authenticate_with(
 
 /// The client to whose share a request counts, before it is authenticated. An unknown token counts to its address, so that guesses
 /// have no shares of their own.
-pub(super) fn client(state: &Arc<ServerState>, request: &Request) -> Client {
+pub(crate) fn client(state: &Arc<ServerState>, request: &Request) -> Client {
+    // Set for requests within this process. Clients cannot set it.
+    if let Some(client) = request.extensions().get::<Client>() {
+        return *client;
+    }
     if let Some(caller) = request.extensions().get::<Arc<Principal>>() {
         return caller.user_id.map_or(Client::Server, Client::User);
     }

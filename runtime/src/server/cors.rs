@@ -2,27 +2,32 @@
 
 use std::time::Duration;
 
+use charter_model::reserved::MCP_PATH;
 use salvo::cors::{AllowHeaders, AllowOrigin, Any, CorsHandler};
 use salvo::http::header::ACCESS_CONTROL_REQUEST_METHOD;
 use salvo::http::{HeaderValue, Method};
 use salvo::{Depot, FlowCtrl, Handler, Request, Response, async_trait};
 
-use crate::config::CorsOrigins;
+use crate::config::{Config, CorsOrigins};
 use charter_core::ops;
 use charter_platform::attachment;
 
 /// Time that a browser keeps the answer to a preflight request: the most that Chromium accepts.
 const MAX_AGE: Duration = Duration::from_secs(7200);
 
-/// Answers preflight requests to the API and to files, and names the origin in every answer, also to a refused request.
+/// Answers preflight requests to the API, to files and to the MCP endpoint, and names the origin in every answer, also to
+/// a refused request.
 ///
 /// Cookies stay out: a page of another origin sends a token. The panel, whose sessions are cookies, has no such headers.
-pub(crate) struct Cors(CorsHandler);
+pub(crate) struct Cors {
+    handler: CorsHandler,
+    serves_mcp: bool,
+}
 
 impl Cors {
     /// `None` if no other origin may use the API.
-    pub(crate) fn new(origins: &CorsOrigins) -> Option<Cors> {
-        let allowed = match origins {
+    pub(crate) fn new(config: &Config) -> Option<Cors> {
+        let allowed = match &config.cors_origins {
             CorsOrigins::Any => AllowOrigin::from(Any),
             CorsOrigins::Listed(origins) if origins.is_empty() => return None,
             CorsOrigins::Listed(origins) => {
@@ -35,7 +40,7 @@ impl Cors {
             .allow_headers(AllowHeaders::mirror_request())
             .expose_headers(Any)
             .max_age(MAX_AGE);
-        Some(Cors(cors.into_handler()))
+        Some(Cors { handler: cors.into_handler(), serves_mcp: config.mcp })
     }
 }
 
@@ -44,7 +49,8 @@ impl Handler for Cors {
     async fn handle(&self, request: &mut Request, depot: &mut Depot, response: &mut Response, flow: &mut FlowCtrl) {
         let path = request.uri().path();
         let is_file = path.strip_prefix(attachment::PATH).is_some_and(|rest| rest.starts_with('/'));
-        if !ops::is_of_api(path) && !is_file {
+        let is_mcp = self.serves_mcp && path.trim_matches('/') == MCP_PATH;
+        if !ops::is_of_api(path) && !is_file && !is_mcp {
             flow.call_next(request, depot, response).await;
             return;
         }
@@ -52,6 +58,6 @@ impl Handler for Cors {
         if request.method() == Method::OPTIONS && request.headers().contains_key(ACCESS_CONTROL_REQUEST_METHOD) {
             flow.skip_rest();
         }
-        self.0.handle(request, depot, response, flow).await;
+        self.handler.handle(request, depot, response, flow).await;
     }
 }

@@ -1,11 +1,13 @@
 //! HTTP server: listener, limits, request log, compression, health checks and graceful shutdown.
 
+pub(crate) mod api_client;
 mod authenticate;
 mod client_ip;
 mod compression;
 mod concurrency_limit;
 mod connection_limit;
 mod cors;
+mod dry_run;
 mod endpoint;
 mod files;
 mod head_timeout;
@@ -16,6 +18,7 @@ mod rate_limit;
 mod request_body;
 mod resource_handler;
 pub(crate) mod resource_router;
+mod resource_write;
 mod response;
 mod response_budget;
 mod search;
@@ -24,7 +27,8 @@ mod state;
 mod upload;
 mod urlencoded_body;
 
-pub(crate) use authenticate::Identified;
+pub(crate) use api_client::{ApiCaller, ApiClient, ApiResponse, Problem};
+pub(crate) use authenticate::{Identified, client};
 pub use authenticate::{authenticate, authenticate_with};
 pub(crate) use client_ip::ForwardedAddress;
 pub use client_ip::{client_address, client_ip};

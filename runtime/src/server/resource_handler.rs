@@ -7,6 +7,8 @@ use salvo::{Request, async_trait};
 use sea_orm::QueryResult;
 
 use super::authenticate::{authenticate_with, charge};
+use super::dry_run::{self, DryRun};
+use super::resource_write::{Arguments, in_transaction};
 use super::upload::create_with_file;
 use super::{Handler, Response, begin_upload, client_address, headers, read_body, release_for_external_call};
 use crate::server::ServerState;
@@ -21,15 +23,13 @@ use charter_core::ops::action::{self, ActionCall, external};
 use charter_core::ops::deprecation::UsedDeprecations;
 use charter_core::ops::endpoints::{Method, PathKind, RouteOperation};
 use charter_core::ops::etag::Preconditions;
-use charter_core::ops::idempotency::Key;
 use charter_core::ops::input::body::Body;
 use charter_core::ops::list::export::Exported;
 use charter_core::ops::list::{self, ListRequest, ListResponse, explain};
-use charter_core::ops::write::bulk::Site;
-use charter_core::ops::write::{bulk, create, delete, fast_path, restore, update};
-use charter_core::ops::{RESTORE, StoredResponse, Transaction, attached_to, records, show, visibility};
+use charter_core::ops::write::{bulk, fast_path, restore};
+use charter_core::ops::{attached_to, records, show, visibility};
 use charter_core::query::Condition;
-use charter_platform::attachment::{self, Storage};
+use charter_platform::attachment;
 use charter_platform::auth::revalidate;
 use charter_platform::view;
 
@@ -211,6 +211,9 @@ impl ResourceEndpoint {
             revalidate: |state, caller| Box::pin(revalidate(state, caller)),
         };
         let arguments = Arguments { id, parent, within, conditions: &conditions, list, query, bytes: &bytes, found };
+        if request.extensions().get::<DryRun>().is_some() && !method.call.reads() {
+            return dry_run::run(&context, entry, method.call, arguments).await;
+        }
         if matches!(method.call, RouteOperation::Action(action) if action.external) {
             release_for_external_call(request)?;
         }
@@ -223,56 +226,6 @@ impl ResourceEndpoint {
         }
         in_transaction(&context, entry, method.call, arguments, key).await
     }
-}
-
-/// Runs a write in its own transaction. A repeated idempotency key replays the first response.
-async fn in_transaction(
-    context: &Context<'_>,
-    entry: &Entry,
-    call: RouteOperation,
-    arguments: Arguments<'_>,
-    mut key: Option<Key>,
-) -> Result<Response> {
-    // A malformed body fails before the transaction begins.
-    let body = match call {
-        RouteOperation::Operation(_) => Body::read(arguments.bytes, Some(entry.meta.name))?,
-        RouteOperation::Action(action) => Body::read(arguments.bytes, Some(action.name))?,
-        // A restore takes no parameters, but a body that is not JSON is refused as for an action.
-        RouteOperation::Restore => Body::read(arguments.bytes, Some(RESTORE))?,
-        // A bulk write reads its own body, because it looks up no record before.
-        RouteOperation::Bulk | RouteOperation::Summary => Body::default(),
-    };
-    let state = context.state();
-    let transaction = Transaction::begin_late(context.state_arc()).await?;
-    let write_context = context.in_transaction(&transaction);
-    if let Some(key) = &mut key
-        && let Some(reply) = key.claim(&write_context).await?
-    {
-        return headers::replayed(reply);
-    }
-    let (reply, reveals) = write(&write_context, entry, call, arguments, &body).await?;
-    if let Some(key) = &key {
-        key.store_reply(&write_context, &reply, reveals).await?;
-    }
-    transaction.commit(context).await?;
-    let deletes = matches!(call, RouteOperation::Operation(Operation::Delete) | RouteOperation::Bulk);
-    if deletes && (entry.meta.attachments || entry.receives_file()) {
-        state.extension::<Storage>()?.wake_collector();
-    }
-    headers::write_response(reply)
-}
-
-/// Arguments of an operation.
-struct Arguments<'r> {
-    id: Option<i64>,
-    parent: Option<i64>,
-    within: Condition,
-    conditions: &'r Preconditions,
-    list: ListRequest<'r>,
-    query: &'r str,
-    bytes: &'r [u8],
-    /// The record as loaded before the body was read, with its row version.
-    found: Option<Arc<QueryResult>>,
 }
 
 /// Runs an operation without a transaction.
@@ -323,37 +276,6 @@ fn list_answer(response: ListResponse) -> Result<Response> {
             .with_text(header::DISPOSITION, &format!("attachment; filename=\"{file_name}\"")),
     };
     Ok(answer.with_text(header::VARY, header::ACCEPT))
-}
-
-/// Runs a write in the context's transaction. Returns its response, and whether that contains a secret.
-async fn write(
-    context: &Context<'_>,
-    entry: &Entry,
-    call: RouteOperation,
-    arguments: Arguments<'_>,
-    body: &Body<'_>,
-) -> Result<(StoredResponse, bool)> {
-    let Arguments { id, parent, within, conditions, query, bytes, found, .. } = arguments;
-    let outcome = match (call, id) {
-        (RouteOperation::Operation(Operation::Create), _) => create::create(context, entry, body, parent).await?,
-        (RouteOperation::Operation(Operation::Delete), Some(id)) => {
-            delete::delete(context, entry, id, within, conditions).await?;
-            return Ok((StoredResponse::empty(), false));
-        }
-        (RouteOperation::Operation(_), Some(id)) => {
-            update::update(context, entry, id, within, conditions, body, found).await?
-        }
-        (RouteOperation::Restore, Some(id)) => restore::restore(context, entry, id, within, conditions).await?,
-        (RouteOperation::Operation(_) | RouteOperation::Restore, None) | (RouteOperation::Summary, _) => {
-            return Err(Error::NotFound);
-        }
-        (RouteOperation::Bulk, _) => return bulk::run(context, entry, &Site { parent, within }, bytes).await,
-        (RouteOperation::Action(action), id) => {
-            action::run(context, entry, ActionCall { action, id, within, conditions, query, body }).await?
-        }
-    };
-    let reveals = outcome.reveals;
-    Ok((outcome.reply(context.catalog(), entry, parent), reveals))
 }
 
 /// The condition that a record is attached to the one in the path, which must exist.

@@ -163,6 +163,34 @@ macro_rules! needs_smtp_and_postgres {
     ($($test:item)*) => { $(#[ignore = "CHARTER_TEST_SMTP is not set, or PostgreSQL is not installed"] $test)* };
 }
 
+/// Tests that need Python with a client of MCP.
+#[cfg(has_mcp)]
+#[macro_export]
+macro_rules! needs_mcp {
+    ($($test:item)*) => { $($test)* };
+}
+
+/// Tests that need Python with a client of MCP.
+#[cfg(not(has_mcp))]
+#[macro_export]
+macro_rules! needs_mcp {
+    ($($test:item)*) => { $(#[ignore = "CHARTER_TEST_MCP is not set"] $test)* };
+}
+
+/// Tests that need Python with a client of MCP, and PostgreSQL.
+#[cfg(all(has_mcp, has_postgres))]
+#[macro_export]
+macro_rules! needs_mcp_and_postgres {
+    ($($test:item)*) => { $($test)* };
+}
+
+/// Tests that need Python with a client of MCP, and PostgreSQL.
+#[cfg(not(all(has_mcp, has_postgres)))]
+#[macro_export]
+macro_rules! needs_mcp_and_postgres {
+    ($($test:item)*) => { $(#[ignore = "CHARTER_TEST_MCP is not set, or PostgreSQL is not installed"] $test)* };
+}
+
 /// Tests that need an SMTP server and Chromium.
 #[cfg(all(has_smtp, has_browser))]
 #[macro_export]

@@ -124,6 +124,7 @@ pub fn config(url: &str, folder: &Folder) -> Config {
         address_connections: 0,
         trusted_proxies: Vec::new(),
         cors_origins: CorsOrigins::default(),
+        mcp: false,
         webhook_policy: Default::default(),
         webhook_concurrency: 0,
         webhook_endpoint_concurrency: 16,

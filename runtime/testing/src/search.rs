@@ -1,4 +1,5 @@
-//! Search for the programs that tests start: PostgreSQL, Chromium, PgBouncer, proxies, and Python for an SMTP server.
+//! Search for the programs that tests start: PostgreSQL, Chromium, PgBouncer, proxies, and Python for an SMTP server
+//! and a client of MCP.
 
 // The build script includes this file, and does not use all of it.
 #![allow(dead_code)]
@@ -17,6 +18,8 @@ pub const REQUIRE_BROWSER: &str = "CHARTER_TEST_REQUIRE_BROWSER";
 pub const REQUIRE_PGBOUNCER: &str = "CHARTER_TEST_REQUIRE_PGBOUNCER";
 /// With the value 1, tests fail without an SMTP server instead of being ignored.
 pub const REQUIRE_SMTP: &str = "CHARTER_TEST_REQUIRE_SMTP";
+/// With the value 1, tests fail without a client of MCP instead of being ignored.
+pub const REQUIRE_MCP: &str = "CHARTER_TEST_REQUIRE_MCP";
 
 /// With the value 1, tests fail without [`DEPLOYMENT_PROGRAMS`] instead of being ignored.
 pub const REQUIRE_DEPLOYMENT: &str = "CHARTER_TEST_REQUIRE_DEPLOYMENT";
@@ -111,6 +114,11 @@ pub fn smtp() -> Option<PathBuf> {
 /// `.ci/run` makes: `CHARTER_TEST_RECEIVERS`.
 pub fn receivers() -> Option<PathBuf> {
     var_os("CHARTER_TEST_RECEIVERS").map(PathBuf::from)
+}
+
+/// Python with the package `mcp`, which `.ci/run` installs: `CHARTER_TEST_MCP`.
+pub fn mcp() -> Option<PathBuf> {
+    var_os("CHARTER_TEST_MCP").map(PathBuf::from)
 }
 
 fn version(program: &Path) -> Option<(u32, u32)> {

@@ -6,13 +6,13 @@ use serde_json::{Map, Value, json};
 
 use super::MAPPING;
 use crate::language::{SOURCE, current_code, message, text};
-use crate::panel::api::ApiResponse;
 use crate::panel::format::labels;
 use crate::panel::record::{action, input};
 use crate::panel::request::{PanelRequest, form_value, if_match};
 use crate::panel::session::flash::Flash;
 use crate::panel::target::Target;
 use crate::panel::{layout, record};
+use crate::server::ApiResponse;
 use crate::server::Response;
 use charter_core::catalog::Entry;
 use charter_core::custom_field;

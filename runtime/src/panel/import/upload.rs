@@ -6,11 +6,11 @@ use salvo::http::StatusCode;
 
 use super::ENTITY_TYPE;
 use crate::language::{message, text};
-use crate::panel::api::ApiResponse;
 use crate::panel::format::labels;
 use crate::panel::request::PanelRequest;
 use crate::panel::target::Target;
 use crate::panel::{layout, redirect, url};
+use crate::server::ApiResponse;
 use crate::server::Response;
 use charter_core::catalog::Entry;
 use charter_core::error::{Error, Result};

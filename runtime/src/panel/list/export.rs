@@ -19,14 +19,13 @@ use super::params::ListParams;
 use super::saved_views::SavedViews;
 use super::{filter_form, related_columns, trash};
 use crate::language::text;
-use crate::panel::api;
 use crate::panel::format::labels;
 use crate::panel::record::choices;
 use crate::panel::record::input::to_text;
 use crate::panel::request::{PanelRequest, form_value, require_same_site};
 use crate::panel::target::Target;
 use crate::panel::url;
-use crate::server::Response;
+use crate::server::{Response, api_client};
 use charter_core::catalog::{Entry, name_field};
 use charter_core::error::{Error, Result};
 use charter_core::header;
@@ -146,7 +145,7 @@ pub(in crate::panel) async fn download(
     path = format!("{path}{}", url::with_query("", &more).replacen('?', joint, 1));
     let mut response = request.export(http_request, &path, Format::Lines.media_type()).await?;
     let name = file_name(request, entry, &views, format);
-    let rows = api::body_stream(&mut response);
+    let rows = api_client::body_stream(&mut response);
     let body = match format {
         Format::Lines => rows.boxed(),
         Format::Csv => {

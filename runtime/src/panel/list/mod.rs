@@ -25,7 +25,6 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 use crate::language::{label, message, text};
-use crate::panel::api::ApiResponse;
 use crate::panel::dashboard::chart;
 use crate::panel::display_name::{self, DisplayNames};
 use crate::panel::format::labels;
@@ -33,6 +32,7 @@ use crate::panel::record::action;
 use crate::panel::request::PanelRequest;
 use crate::panel::target::Target;
 use crate::panel::{bulk, import, layout, redirect, url};
+use crate::server::ApiResponse;
 use crate::server::Response;
 use charter_core::error::Result;
 use charter_core::meta::{ActionOn, FieldMeta, Operation};

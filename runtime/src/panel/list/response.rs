@@ -8,6 +8,9 @@ use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
+use crate::server::ApiResponse;
+use charter_core::error::{Error, Result};
+
 /// A record as the API returns it.
 pub(crate) trait Fields {
     /// The value of a field; null if it is missing.
@@ -42,6 +45,16 @@ enum OwnedValue<'b> {
 
 #[derive(Deserialize, PartialEq, Eq, Hash)]
 struct FieldName<'b>(#[serde(borrow)] Cow<'b, str>);
+
+impl ApiResponse {
+    /// The body of a list.
+    ///
+    /// # Errors
+    /// The API's error, if this is an error response.
+    pub(crate) fn list_body(&self) -> Result<ListBody<'_>> {
+        if self.is_success() { serde_json::from_slice(&self.body).map_err(Error::internal) } else { Err(self.error()) }
+    }
+}
 
 impl<'v> From<&'v Value> for FieldValue<'v> {
     fn from(value: &'v Value) -> FieldValue<'v> {

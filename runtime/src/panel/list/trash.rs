@@ -4,7 +4,6 @@ use maud::{Markup, html};
 use serde_json::json;
 
 use crate::language::{html_text, text};
-use crate::panel::api::ApiResponse;
 use crate::panel::display_name::{self, DisplayNames};
 use crate::panel::format::labels;
 use crate::panel::format::value::{self, Placement};
@@ -13,6 +12,7 @@ use crate::panel::request::{PanelRequest, if_match};
 use crate::panel::session::flash::Flash;
 use crate::panel::target::Target;
 use crate::panel::{layout, redirect};
+use crate::server::ApiResponse;
 use crate::server::Response;
 use charter_core::catalog::Entry;
 use charter_core::error::Result;

@@ -21,7 +21,6 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 use crate::language::{self, message, text};
-use crate::panel::api::ApiResponse;
 use crate::panel::confirmation::deletion;
 use crate::panel::dashboard::chart;
 use crate::panel::display_name::{self, DisplayNames};
@@ -31,6 +30,7 @@ use crate::panel::list::{self, trash};
 use crate::panel::request::PanelRequest;
 use crate::panel::target::Target;
 use crate::panel::{layout, redirect, url};
+use crate::server::ApiResponse;
 use crate::server::Response;
 use charter_core::catalog::Entry;
 use charter_core::custom_field;

@@ -1,4 +1,6 @@
-//! In-process client of the API: requests go through the API's own router, as the signed-in user, without a socket.
+//! In-process client of the API: requests go through the API's own router, as an authenticated caller, without a socket.
+//!
+//! The panel sends the requests of its pages, and the MCP endpoint those of its tools.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -14,31 +16,37 @@ use salvo::hyper;
 use salvo::{Request, Response, Router, Service};
 use serde_json::Value;
 
-use super::list::response::ListBody;
-use crate::server::ServerState;
-use crate::server::{Endpoint, ForwardedAddress, InternalRequest, NotFound, Receiving};
+use super::dry_run::DryRun;
+use super::{Endpoint, ForwardedAddress, InternalRequest, NotFound, Receiving, ServerState, resource_router};
+use charter_core::client::Client;
 use charter_core::error::{Error, Result};
 use charter_core::header;
 use charter_core::ops::API;
 use charter_core::principal::Principal;
 
 /// The router of `/api/v1`.
-pub(super) struct ApiClient {
+pub(crate) struct ApiClient {
     service: Service,
+    /// The message if a header of a request has characters that no header can hold.
+    invalid_header: &'static str,
 }
 
-/// The signed-in user of a request, and the address of the browser.
+/// The authenticated caller of a request, and the address of the client.
 #[derive(Clone)]
-pub(super) struct ApiCaller<'a> {
+pub(crate) struct ApiCaller<'a> {
     pub principal: &'a Arc<Principal>,
     pub client_address: Option<IpAddr>,
+    /// The client to whose share the request counts, if it is not the user.
+    pub client: Option<Client>,
     /// Shared with the request whose body is forwarded.
     pub receiving: Option<Receiving>,
+    /// A write runs in a transaction that is rolled back, and the response shows what it would change.
+    pub dry_run: bool,
 }
 
 /// A response whose body was read to its end.
 #[derive(Debug)]
-pub(super) struct ApiResponse {
+pub(crate) struct ApiResponse {
     pub status: StatusCode,
     pub headers: HeaderMap,
     pub body: Vec<u8>,
@@ -46,26 +54,27 @@ pub(super) struct ApiResponse {
 
 /// The body of an error response.
 #[derive(Debug, Default, Clone)]
-pub(super) struct Problem {
+pub(crate) struct Problem {
     pub message: String,
     /// Messages by field or query parameter.
     pub errors: BTreeMap<String, Vec<String>>,
 }
 
 impl ApiClient {
-    pub(super) fn new(state: &Arc<ServerState>) -> ApiClient {
+    pub(crate) fn new(state: &Arc<ServerState>, invalid_header: &'static str) -> ApiClient {
         let not_found = Router::with_path("{**rest}").goal(Endpoint::new(state.clone(), NotFound));
         ApiClient {
-            service: Service::new(Router::new().push(crate::server::resource_router::router(state)).push(not_found)),
+            service: Service::new(Router::new().push(resource_router::router(state)).push(not_found)),
+            invalid_header,
         }
     }
 
-    /// Sends a request; `path` is relative to `/api/v1`. `version` is the HTTP version of the browser's connection,
+    /// Sends a request; `path` is relative to `/api/v1`. `version` is the HTTP version of the client's connection,
     /// which limits the ways in which the response may be streamed.
     ///
     /// # Errors
     /// [`Error::Malformed`] if the path or a header value is invalid.
-    pub(super) async fn send(
+    pub(crate) async fn send(
         &self,
         caller: ApiCaller<'_>,
         method: &str,
@@ -77,23 +86,25 @@ impl ApiClient {
         let invalid_url = |_| Error::Malformed("The URL is invalid.".into());
         let mut request = hyper::Request::builder().method(method).uri(format!("{API}{path}")).version(version);
         // The server requires a Host header.
-        request = request.header("host", "panel");
+        request = request.header("host", "internal");
         for (name, value) in headers {
             let name: HeaderName = name.parse().map_err(Error::internal)?;
             let value = HeaderValue::from_str(value);
-            request = request.header(
-                name,
-                value
-                    .map_err(|_| Error::Malformed("A hidden field of the form is invalid. Reload the page.".into()))?,
-            );
+            request = request.header(name, value.map_err(|_| Error::Malformed(self.invalid_header.into()))?);
         }
         let mut request = Request::from_hyper(request.body(body).map_err(invalid_url)?, Scheme::HTTP);
         request.extensions_mut().insert(caller.principal.clone());
         if let Some(address) = caller.client_address {
             request.extensions_mut().insert(ForwardedAddress(address));
         }
+        if let Some(client) = caller.client {
+            request.extensions_mut().insert(client);
+        }
         if let Some(receiving) = caller.receiving {
             request.extensions_mut().insert(receiving);
+        }
+        if caller.dry_run {
+            request.extensions_mut().insert(DryRun);
         }
         request.extensions_mut().insert(InternalRequest);
         let address = SocketAddr::Unknown;
@@ -104,7 +115,7 @@ impl ApiClient {
 }
 
 /// The body of a response, as it arrives.
-pub(super) fn body_stream(response: &mut Response) -> impl Stream<Item = std::io::Result<Bytes>> + Send + use<> {
+pub(crate) fn body_stream(response: &mut Response) -> impl Stream<Item = std::io::Result<Bytes>> + Send + use<> {
     response.take_body().filter_map(async |frame| match frame {
         Ok(frame) => frame.into_data().ok().map(Ok),
         Err(error) => Some(Err(error)),
@@ -116,7 +127,7 @@ impl ApiResponse {
     ///
     /// # Errors
     /// When the body stream fails.
-    pub(super) async fn read(mut response: Response) -> Result<ApiResponse> {
+    pub(crate) async fn read(mut response: Response) -> Result<ApiResponse> {
         let status = response.status_code.unwrap_or(StatusCode::OK);
         let mut body = Vec::new();
         let mut stream = response.take_body();
@@ -128,7 +139,7 @@ impl ApiResponse {
         Ok(ApiResponse { status, headers: std::mem::take(response.headers_mut()), body })
     }
 
-    pub(super) fn is_success(&self) -> bool {
+    pub(crate) fn is_success(&self) -> bool {
         self.status.is_success()
     }
 
@@ -136,20 +147,12 @@ impl ApiResponse {
     ///
     /// # Errors
     /// The API's error, if this is an error response.
-    pub(super) fn json(&self) -> Result<Value> {
-        if self.is_success() { serde_json::from_slice(&self.body).map_err(Error::internal) } else { Err(self.error()) }
-    }
-
-    /// The body of a list.
-    ///
-    /// # Errors
-    /// The API's error, if this is an error response.
-    pub(super) fn list_body(&self) -> Result<ListBody<'_>> {
+    pub(crate) fn json(&self) -> Result<Value> {
         if self.is_success() { serde_json::from_slice(&self.body).map_err(Error::internal) } else { Err(self.error()) }
     }
 
     /// The messages of an error response.
-    pub(super) fn problem(&self) -> Problem {
+    pub(crate) fn problem(&self) -> Problem {
         let body: Value = serde_json::from_slice(&self.body).unwrap_or_default();
         let texts = |list: &Value| -> Vec<String> {
             list.as_array().into_iter().flatten().filter_map(|text| Some(text.as_str()?.to_string())).collect()
@@ -161,8 +164,8 @@ impl ApiResponse {
         }
     }
 
-    /// The error of the panel request that an error response leads to.
-    pub(super) fn error(&self) -> Error {
+    /// The error that an error response leads to.
+    pub(crate) fn error(&self) -> Error {
         let problem = self.problem();
         match self.status.as_u16() {
             404 => Error::NotFound,
@@ -175,16 +178,16 @@ impl ApiResponse {
         }
     }
 
-    pub(super) fn header(&self, name: &str) -> Option<&str> {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name).and_then(|value| value.to_str().ok())
     }
 
-    pub(super) fn etag(&self) -> Option<&str> {
+    pub(crate) fn etag(&self) -> Option<&str> {
         self.header(header::ETAG)
     }
 }
 
 /// A JSON request body.
-pub(super) fn json(value: &Value) -> ReqBody {
+pub(crate) fn json(value: &Value) -> ReqBody {
     Bytes::from(value.to_string()).into()
 }
