@@ -5,9 +5,9 @@ mod new_resource;
 mod packaged;
 mod tutorial;
 
-#[path = "../guides/layout.rs"]
+#[path = "../guide/layout.rs"]
 mod layout;
-#[path = "../guides/page.rs"]
+#[path = "../guide/page.rs"]
 mod page;
-#[path = "../guides/varying.rs"]
+#[path = "../guide/varying.rs"]
 mod varying;

@@ -65,14 +65,14 @@ macro_rules! needs_guide_programs_and_postgres {
     ($($test:item)*) => { $(#[ignore = "PostgreSQL, jq, node, python3 or sqlite3 is not installed"] $test)* };
 }
 
-/// Tests that need Flask and Express.
+/// Tests that need Flask, Express and axum.
 #[cfg(all(has_guide_programs, has_receivers))]
 #[macro_export]
 macro_rules! needs_receivers {
     ($($test:item)*) => { $($test)* };
 }
 
-/// Tests that need Flask and Express.
+/// Tests that need Flask, Express and axum.
 #[cfg(not(all(has_guide_programs, has_receivers)))]
 #[macro_export]
 macro_rules! needs_receivers {

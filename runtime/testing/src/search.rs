@@ -113,7 +113,8 @@ pub fn smtp() -> Option<PathBuf> {
     var_os("CHARTER_TEST_SMTP").map(PathBuf::from)
 }
 
-/// Folder with Flask (`bin/python3`) and Express (`node_modules`), which `.ci/run` makes: `CHARTER_TEST_RECEIVERS`.
+/// Folder with Flask (`bin/python3`), Express (`node_modules`) and a build of the receiver with axum (`cargo`), which
+/// `.ci/run` makes: `CHARTER_TEST_RECEIVERS`.
 pub fn receivers() -> Option<PathBuf> {
     var_os("CHARTER_TEST_RECEIVERS").map(PathBuf::from)
 }

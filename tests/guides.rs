@@ -11,10 +11,7 @@
 //! | `<!-- copies: resources migrations -->` | copies folders of the application to the folder of the shell, a Git repository |
 //! | `<!-- needs: postgres -->` | gives the shell `POSTGRES_URL`, an empty database |
 
-mod layout;
-mod page;
-mod run;
-mod varying;
+mod guide;
 
 /// Defines a test for each page, below the programs that its commands need, and the list of the pages.
 macro_rules! pages {
@@ -24,7 +21,7 @@ macro_rules! pages {
         $(charter_testing::$needs! {
             $(#[test]
             fn $test() {
-                run::page($page);
+                guide::page($page);
             })*
         })*
     };
@@ -38,7 +35,6 @@ pages! {
         safe_retries: "guides/safe-retries.md",
         syncing: "guides/syncing.md",
         users_and_rights: "guides/users-and-rights.md",
-        backup: "guides/backup.md",
         zero_downtime: "guides/zero-downtime.md",
         existing_database: "guides/existing-database.md",
         own_endpoints: "guides/own-endpoints.md",
@@ -46,6 +42,7 @@ pages! {
         extending_the_generator: "guides/extending-the-generator.md",
     }
     needs_guide_programs_and_postgres {
+        backup: "guides/backup.md",
         sqlite_to_postgresql: "guides/sqlite-to-postgresql.md",
     }
     needs_receivers {
@@ -59,6 +56,6 @@ fn every_guide_has_a_test() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/guides");
     for entry in std::fs::read_dir(folder).unwrap() {
         let page = format!("guides/{}", entry.unwrap().file_name().display());
-        assert!(PAGES.contains(&page.as_str()), "tests/guides/main.rs does not run {page}");
+        assert!(PAGES.contains(&page.as_str()), "tests/guides.rs does not run {page}");
     }
 }

@@ -1,15 +1,16 @@
 //! Runs the commands of a page with bash on a server of its own, and compares their answers with those on the page.
 
 use std::fs;
+use std::io::Write;
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 use charter_testing::{Database, Folder, Program, search};
 
-use crate::layout::arranged;
-use crate::page::{Block, Step, blocks, rewritten, steps, words};
-use crate::varying::{without_secrets, without_varying};
+use super::layout::arranged;
+use super::page::{Block, Step, blocks, rewritten, steps, words};
+use super::varying::{without_secrets, without_varying};
 
 const SERVER: &str = env!("CARGO_BIN_EXE_charter");
 
@@ -31,25 +32,30 @@ const DEMO: [&str; 14] = [
     "20",
 ];
 
-/// Address and port on the pages, which the commands of a test replace.
+/// Address of the server and ports of other programs on the pages, which the commands of a test replace. The first port is
+/// that of the program that a block starts in the background.
 const ADDRESS: &str = "127.0.0.1:8000";
-const RECEIVER_PORT: &str = "4000";
+const PORTS: [&str; 2] = ["4000", "4025"];
+
+/// A first run may compile the developer command.
+const TIMEOUT_SECONDS: &str = "300";
 
 /// Functions and rules of the shell. `curl` is quiet, and fails for an error response if the page shows no answer.
 const PRELUDE: &str = r#"
 set -euo pipefail
-trap 'kill $(jobs -p) 2> /dev/null || true' EXIT
 curl() { command curl --silent --show-error ${FAIL:+--fail-with-body} "$@"; }
 charter() { "$SERVER" "$@"; }
 cargo() {
-    local manifest="$WORKSPACE/Cargo.toml" first=$1
-    shift
-    case $first in
-        charter) command cargo run --quiet --manifest-path "$manifest" --package charter-codegen --bin cargo-charter -- "$@" ;;
-        *) command cargo "$first" --manifest-path "$manifest" "$@" ;;
-    esac
+    if [ -f Cargo.toml ]; then
+        # A package of the page, whose dependencies are built once.
+        ln -sfn "$RECEIVERS/cargo" target
+        env -u CARGO_TARGET_DIR cargo "$@"
+    else
+        local developer=(--manifest-path "$WORKSPACE/Cargo.toml" --package charter-codegen --bin cargo-charter)
+        [ "$1" = charter ] && command cargo run --quiet "${developer[@]}" -- "${@:2}"
+    fi
 }
-answers() { for _ in {1..200}; do (: < "/dev/tcp/127.0.0.1/$1") 2> /dev/null && return; sleep 0.05; done; false; }
+answers() { for _ in {1..600}; do (: < "/dev/tcp/127.0.0.1/$1") 2> /dev/null && return; sleep 0.05; done; false; }
 "#;
 
 /// Runs a page of `docs/`. `UPDATE=1` writes the answers that differ.
@@ -61,7 +67,9 @@ pub fn page(name: &str) {
     let text = fs::read_to_string(&path).unwrap();
     let blocks = blocks(&text);
     for block in blocks.iter().filter(|block| block.language.contains("not-run")) {
-        println!("NOT RUN: docs/{name}:{}: {}", block.first_line, block.text.lines().next().unwrap_or_default());
+        // Directly to standard error, because libtest hides the output of a test that passes.
+        let first = block.text.lines().next().unwrap_or_default();
+        let _ = writeln!(std::io::stderr(), "NOT RUN: docs/{name}:{}: {first}", block.first_line);
     }
     let steps = steps(&blocks);
     let outputs = outputs(name, &text, &blocks, &steps);
@@ -96,12 +104,17 @@ fn outputs(name: &str, page: &str, blocks: &[Block], steps: &[Step<'_>]) -> Vec<
     if !copies.is_empty() {
         copy(&copies, folder.path());
     }
-    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port().to_string();
+    // All listeners exist at once, so that the ports differ.
+    let listeners = PORTS.map(|port| (port, TcpListener::bind("127.0.0.1:0").unwrap()));
+    let ports = listeners.map(|(port, listener)| (port, listener.local_addr().unwrap().port().to_string()));
     let address = server.base_url.trim_start_matches("http://");
-    let local = |text: &str| text.replace(ADDRESS, address).replace(RECEIVER_PORT, &port);
+    let local =
+        |text: &str| ports.iter().fold(text.replace(ADDRESS, address), |text, (port, free)| text.replace(port, free));
     for block in blocks {
         if let Some(file) = &block.file {
-            fs::write(folder.path().join(file), local(&block.text)).unwrap();
+            let path = folder.path().join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, local(&block.text)).unwrap();
         }
     }
     let mut script = PRELUDE.to_string();
@@ -110,7 +123,10 @@ fn outputs(name: &str, page: &str, blocks: &[Block], steps: &[Step<'_>]) -> Vec<
         let fail = if step.answer.is_some() { "" } else { "1" };
         script += &format!("FAIL={fail}\n{{\n:\n{commands}}} > output.{index}\n");
         if commands.contains(" &\n") {
-            script += &format!("answers {port}\n");
+            // The first port may be named only in the file that the block starts.
+            let named = ports.iter().skip(1).filter(|(_, free)| commands.contains(free.as_str()));
+            let awaited = ports.iter().take(1).chain(named).map(|(_, free)| format!("answers {free}\n"));
+            script.extend(awaited);
         }
     }
     let postgres = words(page, "needs").contains(&"postgres").then(|| Database::Postgres.create(&folder));
@@ -120,8 +136,8 @@ fn outputs(name: &str, page: &str, blocks: &[Block], steps: &[Step<'_>]) -> Vec<
     }
     let read = |index| {
         let output = fs::read_to_string(folder.path().join(format!("output.{index}"))).unwrap_or_default();
-        let output = output.replace('\r', "").replace(address, ADDRESS).replace(&port, RECEIVER_PORT);
-        without_secrets(&output)
+        let output = output.replace('\r', "").replace(address, ADDRESS);
+        without_secrets(&ports.iter().fold(output, |text, (port, free)| text.replace(free, port)))
     };
     (0..steps.len()).map(read).collect()
 }
@@ -153,7 +169,7 @@ fn run(name: &str, script: &str, server: &Program, folder: &Path, postgres: Opti
     if let Some(receivers) = search::receivers() {
         // The virtual environment of Python comes first in the PATH.
         folders.insert(0, receivers.join("bin"));
-        bash.env("NODE_PATH", receivers.join("node_modules"));
+        bash.env("NODE_PATH", receivers.join("node_modules")).env("RECEIVERS", receivers);
     }
     if let Some(url) = postgres {
         folders.extend(search::postgres());
@@ -163,8 +179,11 @@ fn run(name: &str, script: &str, server: &Program, folder: &Path, postgres: Opti
     bash.env("CHARTER_DATA_DIR", data).env("CHARTER_DATABASE_URL", &server.database_url);
     bash.env("CHARTER_LISTEN", server.base_url.trim_start_matches("http://"));
     let errors = fs::File::create(folder.join("errors")).unwrap();
-    let bash = bash.args(["120", "bash", "page.sh"]).current_dir(folder).stdin(Stdio::null()).stderr(errors);
-    let status = bash.status().unwrap();
+    let bash = bash.args([TIMEOUT_SECONDS, "bash", "page.sh"]).current_dir(folder).stdin(Stdio::null()).stderr(errors);
+    // `timeout` is the leader of a process group, in which programs of the background stay.
+    let mut bash = bash.spawn().unwrap();
+    let status = bash.wait().unwrap();
+    let _ = Command::new("kill").args(["-KILL", "--", &format!("-{}", bash.id())]).stderr(Stdio::null()).status();
     let read = |file: &str| fs::read_to_string(folder.join(file)).unwrap_or_default();
     let last = (0..).take_while(|index| folder.join(format!("output.{index}")).exists()).last().unwrap_or(0);
     let (output, errors) = (read(&format!("output.{last}")), read("errors"));

@@ -1,0 +1,8 @@
+//! Runner of the commands of a page.
+
+mod layout;
+mod page;
+mod run;
+mod varying;
+
+pub use run::page;
