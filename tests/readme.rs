@@ -4,6 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use charter_testing::{Database, Program};
+use serde_json::Value;
 
 /// A code block of the README.
 struct Block {
@@ -25,27 +26,32 @@ fn blocks() -> Vec<Block> {
     fenced.map(block).collect()
 }
 
-fn commands() -> Vec<String> {
-    let shell = blocks().into_iter().filter(|block| block.language == "sh");
-    shell.flat_map(|block| block.text.lines().map(String::from).collect::<Vec<_>>()).collect()
-}
-
 #[test]
 fn every_command_works() {
-    let commands = commands();
-    assert_eq!(commands[0], "cargo run");
     let server = Program::start(env!("CARGO_BIN_EXE_charter"), Database::Sqlite);
-    for command in &commands[1..] {
-        match command.split_whitespace().collect::<Vec<_>>().as_slice() {
-            ["export", "TOKEN=chr_..."] => {}
-            ["cargo", "run", "--", arguments @ ..] => drop(server.run(arguments)),
-            ["cargo", "charter", ..] => developer(command),
-            // The test command, which runs this test.
-            ["cargo", "test", "--workspace"] => {}
-            ["curl", ..] => call(&server, command),
-            _ => panic!("this test does not know how to run `{command}`"),
+    let mut answer = None;
+    for block in blocks() {
+        match block.language.as_str() {
+            "sh" => answer = block.text.lines().filter_map(|command| run(&server, command)).last(),
+            "json" => assert_eq!(answer.take(), serde_json::from_str(&block.text).ok(), "{}", block.text),
+            _ => {}
         }
     }
+}
+
+/// Runs a command of the page. Returns the answer to a request.
+fn run(server: &Program, command: &str) -> Option<Value> {
+    match command.split_whitespace().collect::<Vec<_>>().as_slice() {
+        // The server runs.
+        ["cargo", "run"] | ["export", "TOKEN=chr_..."] => {}
+        ["cargo", "run", "--", arguments @ ..] => drop(server.run(arguments)),
+        ["cargo", "charter", ..] => developer(command),
+        // The test command, which runs this test.
+        ["cargo", "test", "--workspace"] => {}
+        ["curl", ..] => return Some(call(server, command)),
+        _ => panic!("this test does not know how to run `{command}`"),
+    }
+    None
 }
 
 /// The `curl` line, which the server prints as well.
@@ -56,16 +62,17 @@ fn the_curl_line_of_the_first_start_works_as_pasted() {
     call(&server, line);
 }
 
-fn call(server: &Program, command: &str) {
+fn call(server: &Program, command: &str) -> Value {
     let command = command.replace("http://127.0.0.1:8000", &server.base_url);
     // The same line, but quiet, and with an exit code for error responses.
     let script = format!("curl() {{ command curl --silent --show-error --fail-with-body \"$@\"; }}\n{command}");
     let output = Command::new("bash").args(["-c", &script]).env("TOKEN", &server.token).output().unwrap();
     let (body, problem) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "{command}\n{body}\n{problem}");
-    let answer: serde_json::Value = serde_json::from_str(&body).unwrap();
+    let answer: Value = serde_json::from_str(&body).unwrap();
     let record = answer.as_object().unwrap().values().next().unwrap();
     assert!(record.is_object() || record.as_array().is_some_and(|records| !records.is_empty()), "{command}\n{body}");
+    answer
 }
 
 /// Runs the developer command through cargo's alias, in the workspace.
