@@ -60,6 +60,7 @@ const CORE_ORDER: &[&str] = &[
     "fair_queue",
     "db",
     "field_type",
+    "expression",
     "resource",
     "record",
     "catalog",

@@ -22,6 +22,7 @@ pub mod custom_field;
 pub mod db;
 pub mod decimal;
 pub mod error;
+pub mod expression;
 pub mod fair_queue;
 pub mod field_type;
 pub mod generated;
