@@ -51,6 +51,7 @@ codes! {
     EmptyRange = "C0305",
     BadPattern = "C0306",
     DefaultBreaksRule = "C0307",
+    BadCondition = "C0308",
 
     UnknownResource = "C0401",
     DerivedPath = "C0402",

@@ -236,7 +236,7 @@ fn read_rules(table: &Table, mapping: &mut Mapping<'_, '_>) -> Vec<Spanned<Rule>
 fn read_rule(facts: &RuleFacts, mapping: &mut Mapping<'_, '_>) -> Option<Spanned<Rule>> {
     let key = facts.key;
     let (attribute, argument, span) = match facts.takes {
-        RuleTakes::Number | RuleTakes::Text | RuleTakes::Field => {
+        RuleTakes::Number | RuleTakes::Text | RuleTakes::Field | RuleTakes::Condition => {
             let text = mapping.text(key)?;
             let span = text.span;
             (key, RuleArgument::Text(text), span)

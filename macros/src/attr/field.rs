@@ -188,7 +188,9 @@ fn widget(entry: &Entry, problems: &mut Problems) -> Option<Word> {
 
 fn read_rule(takes: RuleTakes, entry: &Entry, problems: &mut Problems) -> Option<SpannedRule> {
     let argument = match takes {
-        RuleTakes::Number | RuleTakes::Text | RuleTakes::Field => RuleArgument::Text(text(entry, problems)?),
+        RuleTakes::Number | RuleTakes::Text | RuleTakes::Field | RuleTakes::Condition => {
+            RuleArgument::Text(text(entry, problems)?)
+        }
         RuleTakes::Count => RuleArgument::Count(number(entry, problems)?),
         RuleTakes::Flag | RuleTakes::Format => flag(entry, problems).map(|_| RuleArgument::Flag)?,
         RuleTakes::Path => {

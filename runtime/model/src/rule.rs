@@ -44,6 +44,8 @@ pub enum Rule<N: Notation> {
     After(N::Name),
     /// Not earlier, or not less, than another field of the record when both are given.
     NotBefore(N::Name),
+    /// Required in a record for which the condition holds. See [`crate::expression`].
+    RequiredWhen(N::Name),
 }
 
 /// The value of a rule's key.
@@ -62,6 +64,8 @@ pub enum RuleTakes {
     Path,
     /// Another field of the same record.
     Field,
+    /// A condition over the fields of the same record.
+    Condition,
 }
 
 /// The value of a rule.
@@ -181,6 +185,14 @@ impl RuleFacts {
         "The value must not be earlier or less than that of the other field, if both have one.",
     );
 
+    pub const REQUIRED_WHEN: RuleFacts = facts(
+        "required_when",
+        RuleTakes::Condition,
+        |of| of.can_be_filled,
+        "required_when: status = solved",
+        "The field must have a value in each record for which the condition holds.",
+    );
+
     /// Every key, in the order of the documentation.
     pub const ALL: &'static [RuleFacts] = &[
         RuleFacts::MIN,
@@ -197,6 +209,7 @@ impl RuleFacts {
         RuleFacts::MATCHES_FIELD,
         RuleFacts::AFTER,
         RuleFacts::NOT_BEFORE,
+        RuleFacts::REQUIRED_WHEN,
     ];
 
     /// The keys in `#[field(…)]`, each with its argument: those of YAML, with the formats in place of `format`.
@@ -230,6 +243,7 @@ impl<N: Notation> Rule<N> {
             ("matches_field", RuleArgument::Text(text)) => Rule::MatchesField(text),
             ("after", RuleArgument::Text(text)) => Rule::After(text),
             ("not_before", RuleArgument::Text(text)) => Rule::NotBefore(text),
+            ("required_when", RuleArgument::Text(text)) => Rule::RequiredWhen(text),
             _ => return None,
         })
     }
@@ -251,6 +265,7 @@ impl<N: Notation> Rule<N> {
             Rule::MatchesField(_) => &RuleFacts::MATCHES_FIELD,
             Rule::After(_) => &RuleFacts::AFTER,
             Rule::NotBefore(_) => &RuleFacts::NOT_BEFORE,
+            Rule::RequiredWhen(_) => &RuleFacts::REQUIRED_WHEN,
         }
     }
 
@@ -274,7 +289,7 @@ impl<N: Notation> Rule<N> {
             Rule::Min(text) | Rule::Max(text) | Rule::Above(text) | Rule::Below(text) => {
                 RuleArgument::Text(text.clone())
             }
-            Rule::Pattern(text) => RuleArgument::Text(text.clone()),
+            Rule::Pattern(text) | Rule::RequiredWhen(text) => RuleArgument::Text(text.clone()),
             Rule::DiffersFrom(name) | Rule::MatchesField(name) | Rule::After(name) | Rule::NotBefore(name) => {
                 RuleArgument::Text(name.clone())
             }

@@ -231,6 +231,7 @@ fn rule_sentence(catalog: &Catalog, kind: Kind, rule: Rule) -> Option<String> {
         Rule::MatchesField(other) => format!("Equal to `{other}`."),
         Rule::After(other) => format!("After `{other}`, if both are set."),
         Rule::NotBefore(other) => format!("Not before `{other}`, if both are set."),
+        Rule::RequiredWhen(condition) => format!("Required when `{condition}`."),
         Rule::Pattern(_) => return None,
     })
 }

@@ -4,7 +4,7 @@ use charter_model::field_type::{bigint, decimal, integer};
 use charter_model::number::{LEADING_ZERO, without_zeros};
 use charter_model::{Number, RuleFacts};
 
-use super::{cross_field, ordering_cycles, patterns};
+use super::{conditions, cross_field, ordering_cycles, patterns};
 use crate::check::{Scope, scopes};
 use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::model::{Field, Kind, Resource, Rule, Schema, Type};
@@ -27,6 +27,9 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
                         bound(field, text.as_str(), rule.span, problems);
                     }
                     Rule::Pattern(text) => pattern(text.as_str(), rule.span, problems),
+                    Rule::RequiredWhen(condition) => {
+                        conditions::required_when(field, condition, scope.fields, problems)
+                    }
                     other => {
                         if let Some(other) = other.other_field() {
                             other_field(&scope, field, rule, other, problems);

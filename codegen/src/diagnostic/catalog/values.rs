@@ -69,4 +69,13 @@ pub const ENTRIES: &[Entry] = &[
         wrong: "# resources/product.yaml\nresource: product\nfields:\n  weight: { type: decimal(12, 2), default: 0, above: 0 }\n",
         right: "# resources/product.yaml\nresource: product\nfields:\n  weight: { type: decimal(12, 2), default: 1, above: 0 }\n",
     },
+    Entry {
+        code: Code::BadCondition,
+        title: "an invalid condition",
+        explanation: "A condition names fields of the record and compares them: `status = solved and agent_id is null`. \
+            Both sides of a comparison have one type, and a word of an enum needs no quotes. `required_when` is for fields that \
+            may be null. `docs/expressions.md` has all forms.",
+        wrong: "# resources/ticket.yaml\nresource: ticket\nfields:\n  status:    { type: enum, values: [open, solved], default: open }\n  solved_on: { type: date, nullable: true, required_when: status = solvd }\n",
+        right: "# resources/ticket.yaml\nresource: ticket\nfields:\n  status:    { type: enum, values: [open, solved], default: open }\n  solved_on: { type: date, nullable: true, required_when: status = solved }\n",
+    },
 ];

@@ -60,6 +60,7 @@ const DIFFERS_FROM: Key = rule(RuleFacts::DIFFERS_FROM);
 const MATCHES_FIELD: Key = rule(RuleFacts::MATCHES_FIELD);
 const AFTER: Key = rule(RuleFacts::AFTER);
 const NOT_BEFORE: Key = rule(RuleFacts::NOT_BEFORE);
+const REQUIRED_WHEN: Key = rule(RuleFacts::REQUIRED_WHEN);
 
 const LABEL: Key = option("label", FieldOption::Label);
 const HELP: Key = option("help", FieldOption::Help);
@@ -76,7 +77,7 @@ const fn rule(facts: RuleFacts) -> Key {
     let (shape, default) = match facts.takes {
         RuleTakes::Number => (Shape::Number, "none"),
         RuleTakes::Count => (Shape::Count, "none"),
-        RuleTakes::Text => (Shape::Text, "none"),
+        RuleTakes::Text | RuleTakes::Condition => (Shape::Text, "none"),
         RuleTakes::Format => (Shape::Word(Format::WORDS), "none"),
         RuleTakes::Flag => (Shape::Flag, "`false`"),
         RuleTakes::Path => (Shape::Path, "none"),
@@ -165,6 +166,7 @@ pub static FIELD: Table = Table {
         MATCHES_FIELD,
         AFTER,
         NOT_BEFORE,
+        REQUIRED_WHEN,
         key(
             "from",
             Shape::Path,

@@ -1,4 +1,4 @@
-//! Start-up validation of the linked resources: path conflicts, patterns, predicates of filters.
+//! Start-up validation of the linked resources: path conflicts, patterns, conditions, predicates of filters.
 
 use std::collections::HashMap;
 
@@ -7,13 +7,14 @@ use charter_model::reserved::{COLLECTION_PAGES, RECORD_PAGES, TOP_PATHS};
 
 use super::{Route, compile_pattern, paths};
 use crate::catalog::{Catalog, Entry};
+use crate::expression;
 use crate::meta::{ActionOutput, FieldMeta, Filter, ResourceMeta, Rule};
 
 /// Links the resources of an application and validates them.
 ///
 /// # Errors
-/// Every unresolved or duplicate name, in one text. If there are none, every path conflict, invalid pattern and
-/// predicate.
+/// Every unresolved or duplicate name, in one text. If there are none, every path conflict, invalid pattern, condition
+/// and predicate.
 pub fn link_routes(routes: &[Route]) -> Result<Catalog, String> {
     let catalog = Catalog::link(routes.iter().map(|route| (route.meta, route.behavior())).collect())?;
     let problems = validate(&catalog);
@@ -26,12 +27,18 @@ fn validate(catalog: &Catalog) -> Vec<String> {
     path_conflicts(catalog, &mut problems);
     for entry in catalog.entries() {
         let meta = entry.meta;
-        for (place, field) in fields(meta) {
+        for (place, field, siblings) in fields(meta) {
             for rule in field.rules {
                 if let Rule::Pattern(pattern) = rule
                     && let Err(problem) = compile_pattern(pattern)
                 {
                     problems.push(format!("the pattern of {place}{} cannot be compiled: {problem}", field.name));
+                }
+                if let Rule::RequiredWhen(text) = rule
+                    && let Err(mistake) = expression::condition(text, siblings)
+                {
+                    let (name, message) = (field.name, mistake.message);
+                    problems.push(format!("`required_when` of {place}{name}, `{text}`: {message}"));
                 }
             }
         }
@@ -54,16 +61,18 @@ fn invalid_filter(entry: &Entry, field: &'static FieldMeta) -> Option<String> {
     Some(format!("`filter` of {}.{} lists `{misfit}`, which its type does not support", entry.meta.name, field.name))
 }
 
-/// The fields of a resource, and the parameters and output fields of its actions, each with the prefix of its name.
-fn fields(meta: &'static ResourceMeta) -> impl Iterator<Item = (String, &'static FieldMeta)> {
-    let own = meta.fields.iter().map(|field| (format!("{}.", meta.name), field));
-    own.chain(meta.actions.iter().flat_map(|action| {
+/// The fields of a resource, and the parameters and output fields of its actions, each with the prefix of its name and with all
+/// fields of its record.
+fn fields(meta: &'static ResourceMeta) -> impl Iterator<Item = (String, &'static FieldMeta, &'static [FieldMeta])> {
+    let own = std::iter::once((format!("{}.", meta.name), meta.fields));
+    let of_actions = meta.actions.iter().flat_map(|action| {
         let output = match action.output {
             ActionOutput::Fields { fields, .. } => fields,
             ActionOutput::Record | ActionOutput::Created => &[],
         };
-        action.input.iter().chain(output).map(|field| (format!("{}.{}.", meta.name, action.name), field))
-    }))
+        [action.input, output].map(|fields| (format!("{}.{}.", meta.name, action.name), fields))
+    });
+    own.chain(of_actions).flat_map(|(place, all)| all.iter().map(move |field| (place.clone(), field, all)))
 }
 
 /// Reports paths that two resources, actions or pages share, in the API or in the panel.

@@ -305,7 +305,8 @@ impl Checker<'_> {
                 Ok((Node::Call(Function::If, values), kind))
             }
             _ => {
-                let mut mistake = Mistake::new(span, format!("there is no function `{name}`"));
+                let place = span.start..span.start + name.len();
+                let mut mistake = Mistake::new(place, format!("there is no function `{name}`"));
                 mistake.known = ["length", "coalesce", "if"].map(str::to_owned).into();
                 Err(mistake)
             }

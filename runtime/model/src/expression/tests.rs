@@ -92,7 +92,7 @@ fn mistakes_of_writing_are_named_at_their_place() {
         ("quantity == 1", 9..11, "`==` is not an operator"),
         ("quantity / 2 > 1", 9..10, "`/` has no meaning here"),
         ("title = 'x", 8..10, "the text has no closing quote"),
-        ("lenght(title) > 1", 0..13, "there is no function `lenght`"),
+        ("lenght(title) > 1", 0..6, "there is no function `lenght`"),
         ("status is open", 10..14, "`null` is missing after `is`"),
         ("status in []", 0..12, "the list is empty, so that nothing is in it"),
         ("quantity > 1.", 11..13, "a number needs digits after its point"),

@@ -1,4 +1,4 @@
-//! Validation rules of a single value, and rules that compare two fields of a record.
+//! Validation rules of a single value, and rules between several fields of a record.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -9,7 +9,8 @@ use regex::Regex;
 use sea_orm::Value;
 
 use super::changeset::Changes;
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::expression::{self, Failure};
 use crate::field_type::order;
 use crate::meta::{FieldMeta, Kind, Rule};
 use crate::number::{self, Scaled};
@@ -43,6 +44,7 @@ pub fn check_value(rule: Rule, kind: Kind, value: &Value) -> Result<(), String> 
         },
         Rule::Unique | Rule::Exists { .. } => Ok(()),
         Rule::DiffersFrom(_) | Rule::MatchesField(_) | Rule::After(_) | Rule::NotBefore(_) => Ok(()),
+        Rule::RequiredWhen(_) => Ok(()),
     }
 }
 
@@ -51,12 +53,12 @@ pub fn pattern_message(pattern: &str) -> String {
     format!("must match {pattern}")
 }
 
-/// Checks the rules between two fields, with their values after the write.
+/// Checks the rules between several fields, with their values after the write.
 pub fn check_record(changes: &mut Changes) -> Result<()> {
-    // A rule is checked if the write sets one of its fields and neither has an error.
-    let is_checked = |one: &str, other: &str| {
-        let is_set = changes.get(one).is_some() || changes.get(other).is_some();
-        is_set && !changes.errors.contains(one) && !changes.errors.contains(other)
+    // A rule is checked if the write sets one of its fields and none has an error.
+    let is_checked = |names: &[&str]| {
+        let is_set = names.iter().any(|name| changes.get(name).is_some());
+        is_set && !names.iter().any(|name| changes.errors.contains(name))
     };
     for (field, problem) in broken_record_rules(changes.meta.fields, is_checked, |name| changes.current(name))? {
         changes.errors.add(field, problem);
@@ -64,11 +66,11 @@ pub fn check_record(changes: &mut Changes) -> Result<()> {
     Ok(())
 }
 
-/// Returns the violations of rules between two fields. `is_checked` selects the pairs of fields; `current` returns
-/// their values.
+/// Returns the violations of rules between several fields. `is_checked` selects them by the names of their fields;
+/// `current` returns a value.
 pub fn broken_record_rules(
     fields: &'static [FieldMeta],
-    is_checked: impl Fn(&str, &str) -> bool,
+    is_checked: impl Fn(&[&str]) -> bool,
     current: impl Fn(&str) -> Result<Option<Value>>,
 ) -> Result<Vec<(&'static str, String)>> {
     let mut problems = Vec::new();
@@ -79,9 +81,13 @@ pub fn broken_record_rules(
                 Rule::MatchesField(other) => (other, "must equal"),
                 Rule::After(other) => (other, "must be after"),
                 Rule::NotBefore(other) => (other, "must not be before"),
+                Rule::RequiredWhen(condition) => {
+                    problems.extend(missing_value(field, condition, fields, &is_checked, &current)?);
+                    continue;
+                }
                 _ => continue,
             };
-            if !is_checked(field.name, other) {
+            if !is_checked(&[field.name, other]) {
                 continue;
             }
             let is_broken = match (current(field.name)?, current(other)?) {
@@ -95,6 +101,30 @@ pub fn broken_record_rules(
         }
     }
     Ok(problems)
+}
+
+/// The problem of a field without a value in a record for which the condition of `required_when` holds.
+fn missing_value(
+    field: &'static FieldMeta,
+    condition: &'static str,
+    fields: &'static [FieldMeta],
+    is_checked: &impl Fn(&[&str]) -> bool,
+    current: &impl Fn(&str) -> Result<Option<Value>>,
+) -> Result<Option<(&'static str, String)>> {
+    let node = expression::condition(condition, fields)
+        .map_err(|mistake| Error::internal(format!("`{condition}`: {}", mistake.message)))?;
+    let names = [&[field.name], node.fields().as_slice()].concat();
+    if !is_checked(&names) || current(field.name)?.is_some() {
+        return Ok(None);
+    }
+    match expression::holds(node, current) {
+        Ok(Some(true)) => Ok(Some((field.name, format!("is required when {condition}")))),
+        Ok(_) => Ok(None),
+        Err(Failure::Overflow) => {
+            Ok(Some((field.name, format!("cannot be checked: a result of {condition} is too large"))))
+        }
+        Err(Failure::Unreadable(error)) => Err(error),
+    }
 }
 
 fn compare(
