@@ -344,7 +344,9 @@ mod tests {
                 RuleTakes::Flag | RuleTakes::Format => RuleArgument::Flag,
                 RuleTakes::Count => RuleArgument::Count(1),
                 RuleTakes::Path => RuleArgument::Path { resource: "currency", field: "code" },
-                RuleTakes::Number | RuleTakes::Text | RuleTakes::Field => RuleArgument::Text("1"),
+                RuleTakes::Number | RuleTakes::Text | RuleTakes::Field | RuleTakes::Condition => {
+                    RuleArgument::Text("1")
+                }
             };
             let rule = Rule::read(attribute, argument).expect(attribute);
             assert_eq!((rule.attribute(), rule.argument()), (attribute, argument));
