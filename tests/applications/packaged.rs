@@ -35,6 +35,7 @@ async fn an_application_is_built_tested_packaged_and_served_from_packages_alone(
     application.shell("cargo charter migration new books");
     copy_lock(&application.folder);
     application.shell("cargo fmt --check");
+    application.shell("cargo clippy --quiet --all-targets -- -D warnings");
     application.shell("cargo test --quiet");
 
     application.shell("cargo package --quiet --allow-dirty --no-verify");

@@ -79,7 +79,11 @@ pub fn package_name(folder: &str) -> String {
     let lower = folder.to_lowercase();
     let words = lower.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
     let name = words.collect::<Vec<_>>().join("_");
-    let is_free = |name: &str| !matches!(name, "test" | "core" | "std" | "alloc" | "proc_macro" | "build" | "deps");
+    let is_free = |name: &str| !{
+        // Names of crates of Rust, and folders in which cargo builds.
+        let taken = ["test", "core", "std", "alloc", "proc_macro", "build", "deps", "examples", "incremental"];
+        !taken.contains(&name)
+    };
     let begins_well = name.starts_with(|c: char| c.is_ascii_alphabetic());
     if begins_well && is_free(&name) && syn::parse_str::<syn::Ident>(&name).is_ok() { name } else { "app".to_owned() }
 }
@@ -155,6 +159,8 @@ mod tests {
             ("2026", "app"),
             ("test", "app"),
             ("fn", "app"),
+            ("Examples", "app"),
+            ("incremental", "app"),
             ("ü", "app"),
             ("", "app"),
         ];

@@ -128,6 +128,12 @@ fn write(arguments: &Arguments) -> Result<(), (String, u8)> {
     let text = file(resource, &fields, schema.as_deref());
     let path = add(folder, resource, &text)?;
     if let Some(source) = source {
+        if matches!(source, CrateSource::Path(_)) {
+            eprintln!(
+                "Cargo.toml names a checkout on this machine; for an image or continuous integration elsewhere, name a version \
+                 or a Git repository (`--version`, `--git`)"
+            );
+        }
         begin(resource, &source)
             .map_err(|problem| (format!("the application cannot be written: {problem}"), EXIT_PROBLEMS))?;
     }

@@ -84,10 +84,11 @@ fn versions(manifest: &str, findings: &mut Findings) {
         let Some((name, value)) = line.split_once('=').map(|(name, value)| (name.trim(), value.trim())) else {
             continue;
         };
-        if name.starts_with("charter-") && value.starts_with('"') && value.trim_matches('"') != own {
+        let Some(present) = version(value) else { continue };
+        if name.starts_with("charter-") && present != own {
             findings.add("Cargo.toml", at + 1, &format!("the version is {own} now: `{name} = \"{own}\"`"));
         }
-        let has_other_version = |wanted: &&str| version(wanted) != version(value);
+        let has_other_version = |wanted: &&str| version(wanted) != Some(present);
         let wanted = shared.iter().find(|(known, _)| *known == name).map(|(_, wanted)| *wanted);
         if let Some(wanted) = wanted.filter(has_other_version) {
             let advice = format!("Charter uses another version, and types of two versions differ: `{name} = {wanted}`");

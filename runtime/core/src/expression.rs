@@ -59,7 +59,7 @@ pub fn condition(text: &'static str, fields: &'static [FieldMeta]) -> Result<&'s
     Ok(checked.entry(key).or_insert_with(|| Box::leak(Box::new(node))))
 }
 
-/// Whether a condition holds; none for NULL. `current` returns the value of a field.
+/// Evaluates a condition: true, false, or none for NULL. `current` returns the value of a field.
 ///
 /// # Errors
 /// [`Failure`].

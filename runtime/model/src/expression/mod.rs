@@ -63,7 +63,7 @@ pub enum Node {
     In(Box<Node>, Vec<Node>),
     IsNull(Box<Node>),
     Arithmetic(Arithmetic, Box<Node>, Box<Node>),
-    /// A date or timestamp that is later by so many units; earlier if the number is negative.
+    /// A date or timestamp that is later by a number of units; earlier if the number is negative.
     Shift(Box<Node>, i64, Unit),
     Call(Function, Vec<Node>),
 }
