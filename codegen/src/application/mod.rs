@@ -79,7 +79,7 @@ pub fn package_name(folder: &str) -> String {
     let lower = folder.to_lowercase();
     let words = lower.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
     let name = words.collect::<Vec<_>>().join("_");
-    let is_free = |name: &str| !{
+    let is_free = |name: &str| {
         // Names of crates of Rust, and folders in which cargo builds.
         let taken = ["test", "core", "std", "alloc", "proc_macro", "build", "deps", "examples", "incremental"];
         !taken.contains(&name)
