@@ -226,13 +226,14 @@ export class Transport {
     let cursor: string | null | undefined = "";
     while (typeof cursor === "string") {
       const query: object = { per_page: 100, ...call.query, cursor };
-      const page: { meta?: { next_cursor?: string | null } } = await this.call({ ...call, query });
-      const records = (page as Record<string, T[] | undefined>)[key];
-      if (!Array.isArray(records)) {
+      const page: Record<string, unknown> = await this.call({ ...call, query });
+      const { [key]: records, meta } = page;
+      // Without the cursor, the iteration would end early as if there were no further records.
+      if (!Array.isArray(records) || typeof meta !== "object" || meta === null) {
         throw malformed(call);
       }
-      yield* records;
-      cursor = page.meta?.next_cursor;
+      yield* records as T[];
+      cursor = (meta as { next_cursor?: string | null }).next_cursor;
     }
   }
 
@@ -309,7 +310,8 @@ function resultOf(text: string, call: Call): unknown {
   } catch (cause) {
     throw malformed(call, cause);
   }
-  if (typeof json !== "object" || json === null || (call.key !== undefined && !(call.key in json))) {
+  const isObject = typeof json === "object" && json !== null && !Array.isArray(json);
+  if (!isObject || (call.key !== undefined && !Object.hasOwn(json as object, call.key))) {
     throw malformed(call);
   }
   return call.key === undefined ? json : (json as Record<string, unknown>)[call.key];
