@@ -32,5 +32,5 @@ compressed = failure(ConnectionFailedError, lambda: client("compressed", max_att
 equal(compressed.may_have_succeeded, True)
 
 # Nothing listens on this port.
-closed = ApiClient("http://127.0.0.1:1", max_attempts=2)
+closed = ApiClient(sys.argv[3], max_attempts=2)
 equal(failure(ConnectionFailedError, lambda: closed.members.delete(1)).may_have_succeeded, False)

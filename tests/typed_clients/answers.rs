@@ -50,9 +50,9 @@ async fn answer(mut client: TcpStream, requests: &Mutex<Vec<String>>) -> std::io
     requests.lock().unwrap_or_else(PoisonError::into_inner).push(target.join(" "));
     let head = match target[1].split('/').nth(1) {
         Some("moved") => "301 Moved Permanently\r\nLocation: /target\r\nContent-Length: 0",
-        Some("compressed") => "200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 1",
+        Some("compressed") => "200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 6",
         Some("slow") => "200 OK\r\nContent-Length: 1000000",
-        _ => "200 OK\r\nContent-Length: 1",
+        _ => "200 OK\r\nContent-Length: 6",
     };
     client.write_all(format!("HTTP/1.1 {head}\r\nConnection: close\r\n\r\n").as_bytes()).await?;
     if target[1].starts_with("/slow/") {
@@ -61,15 +61,21 @@ async fn answer(mut client: TcpStream, requests: &Mutex<Vec<String>>) -> std::io
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     }
-    client.write_all(b"1").await?;
+    client.write_all(b"broken").await?;
     client.shutdown().await
+}
+
+/// The address of a port on which nothing listens any more.
+async fn closed() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
+    format!("http://{}", listener.local_addr().expect("it listens"))
 }
 
 fn gives_up(language: Language) {
     run(Database::Sqlite, |server: Server| async move {
         let broken = Broken::start().await;
         let client = TypedClient::of(&server, language, &["support", "answers", "requests"]).await;
-        client.run("answers", &broken.url, &[]).await;
+        client.run("answers", &broken.url, &[&closed().await]).await;
         client.run("requests", &broken.url, &[]).await;
         let of = |start: &str| broken.requests().into_iter().filter(|request| request.contains(start)).count();
         assert_eq!((of("POST /moved/"), of("/target")), (1, 0), "{:?}", broken.requests());
