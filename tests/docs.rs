@@ -2,6 +2,7 @@
 
 mod book;
 mod reference;
+mod release;
 mod specification;
 mod workspace;
 

@@ -10,10 +10,13 @@ use std::process::{Command, Output};
 use charter_codegen::client::{self, Language};
 use serde_json::{Value, json};
 
-const RUNTIMES: [&str; 3] = [
+const RUNTIMES: [&str; 6] = [
     include_str!("../src/client/typescript/runtime.ts"),
+    include_str!("../src/client/typescript/values.ts"),
     include_str!("../src/client/typescript/webhook.ts"),
     include_str!("../src/client/python/runtime.py"),
+    include_str!("../src/client/python/values.py"),
+    include_str!("../src/client/python/webhook.py"),
 ];
 
 fn folder() -> PathBuf {
@@ -110,6 +113,14 @@ fn schemas_have_types_of_their_first_form() {
             "1 | 2",
         ),
         (json!({ "anyOf": [{ "type": "integer" }, { "const": "" }, { "type": "null" }] }), "number | \"\" | null"),
+        // An integer of JavaScript is exact up to 2^53. Ids are smaller, and responses have numbers.
+        (
+            json!({ "type": ["integer", "string"], "format": "int64", "pattern": "^-?0*[0-9]{1,18}$" }),
+            "number | string",
+        ),
+        (json!({ "type": ["integer", "string", "null"], "format": "int64" }), "number | string | null"),
+        (json!({ "type": ["integer", "string"], "format": "int64", "pattern": "^0*[1-9][0-9]{0,17}$" }), "number"),
+        (json!({ "type": ["integer", "null"], "format": "int64" }), "number | null"),
         (json!({ "type": "object", "additionalProperties": { "type": "string" } }), "Record<string, string>"),
         (json!({ "type": "array", "items": { "type": ["string", "null"] } }), "readonly (string | null)[]"),
         (json!({}), "unknown"),
@@ -120,6 +131,44 @@ fn schemas_have_types_of_their_first_form() {
         let text = written(&with_schemas(&schemas), Language::TypeScript);
         assert!(text.contains(&format!("  field?: {expected};\n")), "{schema} is not {expected}");
     }
+}
+
+#[test]
+fn integers_of_64_bits_may_be_texts_in_filters_of_the_typescript_client() {
+    let mut document = document(&folder().join("document.json"));
+    let schema = &mut document["components"]["parameters"]["q_exchange_rates"]["schema"];
+    let number = json!({ "type": ["integer", "number"], "format": "int64" });
+    schema["properties"]["size_eq"] = number.clone();
+    schema["properties"]["size_in"] = json!({ "type": "string", "x-items": number });
+    let typescript = written(&document, Language::TypeScript);
+    for line in ["size_eq?: number | string;", "size_in?: readonly (number | string)[];", "id_eq?: number;"] {
+        assert!(typescript.contains(&format!("  {line}\n")), "{line}");
+    }
+    let python = written(&document, Language::Python);
+    assert!(python.contains("size_eq: NotRequired[int]\n"), "integers of Python have any size");
+}
+
+#[test]
+fn action_with_the_name_of_the_iteration_is_refused() {
+    let original = document(&folder().join("document.json"));
+    let action = json!({ "post": {
+        "operationId": "each_exchange_rate", "x-resource": "exchange_rates", "x-operation": "each", "responses": {},
+    } });
+    let mut document = original.clone();
+    document["paths"]["/api/v1/exchange_rates/{id}/each"] = action.clone();
+    for language in [Language::TypeScript, Language::Python] {
+        let problem = client::write(&document, language).unwrap_err();
+        assert_eq!(
+            problem,
+            "the action `each` of `exchange_rates` has the name of the client's method for all pages of a list: rename \
+             the action"
+        );
+    }
+    // A resource without a list has no iteration.
+    let mut document = original;
+    document["paths"]["/api/v1/meters/{id}/each"] = action;
+    document["paths"]["/api/v1/meters/{id}/each"]["post"]["x-resource"] = json!("meters");
+    assert!(written(&document, Language::TypeScript).contains("class MetersApi"));
 }
 
 #[test]

@@ -4,6 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+/// The version that applications are upgraded to.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
 fn charter(folder: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-charter"));
     command.args(arguments).current_dir(folder).output().expect("the command runs")
@@ -14,7 +17,7 @@ fn application(name: &str) -> PathBuf {
     let folder = std::env::temp_dir().join(format!("charter-upgrade-{}-{name}", std::process::id()));
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder).unwrap();
-    let output = charter(&folder, &["new", "thing", "name:string!", "--version", env!("CARGO_PKG_VERSION")]);
+    let output = charter(&folder, &["new", "thing", "name:string!", "--version", VERSION]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     folder
 }
@@ -43,7 +46,7 @@ fn a_new_application_has_nothing_to_change() {
 #[test]
 fn lines_of_an_older_application_are_named_with_their_new_form() {
     let folder = application("old");
-    replace(&folder, "Cargo.toml", "charter-runtime = \"0.1.0\"", "charter-runtime = \"0.0.9\"");
+    replace(&folder, "Cargo.toml", &format!("charter-runtime = \"{VERSION}\""), "charter-runtime = \"0.0.9\"");
     replace(&folder, "Cargo.toml", "sea-orm = { version = \"2.0\"", "sea-orm = { version = \"1.1\"");
     replace(&folder, "src/main.rs", "charter_runtime::main(", "// ");
     let main = fs::read_to_string(folder.join("src/main.rs")).unwrap();
@@ -51,9 +54,10 @@ fn lines_of_an_older_application_are_named_with_their_new_form() {
     fs::remove_file(folder.join(".cargo/config.toml")).unwrap();
     let (told, code) = upgrade(&folder);
     let lines: Vec<&str> = told.lines().collect();
+    let version = format!("Cargo.toml:11: the version is {VERSION} now: `charter-runtime = \"{VERSION}\"`");
     for (at, expected) in [
-        "the application is to use Charter 0.1.0",
-        "Cargo.toml:11: the version is 0.1.0 now: `charter-runtime = \"0.1.0\"`",
+        concat!("the application is to use Charter ", env!("CARGO_PKG_VERSION")),
+        &version,
         "Cargo.toml:12: Charter uses another version, and types of two versions differ: `sea-orm = { version = \"2.0\"",
         ".cargo/config.toml:1: SQLite is slower without its build flags; below `[env]`: `LIBSQLITE3_FLAGS = ",
         "src/main.rs:7: since 0.1.0, `App::main` is the function `charter_runtime::main(app())`",

@@ -11,6 +11,9 @@ use crate::application::{Application, shared, without_package};
 /// The crates that are published, which an application depends on.
 const CRATES: [&str; 8] = ["codegen", "core", "macros", "migrations", "model", "platform", "runtime", "testing"];
 
+/// Their version: all crates of the workspace have the same.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
 #[tokio::test]
 async fn an_application_is_built_tested_packaged_and_served_from_packages_alone() {
     let application = Application::named("packaged/library");
@@ -18,12 +21,12 @@ async fn an_application_is_built_tested_packaged_and_served_from_packages_alone(
     let crates = packages(&folder);
     // It stands for the registry: cargo takes these crates for the published ones, also in the application's own package.
     let patch =
-        |name: &&str| format!("charter-{name} = {{ path = {:?} }}\n", crates.join(format!("charter-{name}-0.1.0")));
+        |name: &&str| format!("charter-{name} = {{ path = {:?} }}\n", crates.join(format!("charter-{name}-{VERSION}")));
     let patches: String = CRATES.iter().map(patch).collect();
     fs::create_dir_all(folder.join(".cargo")).unwrap();
     fs::write(folder.join(".cargo/config.toml"), format!("[patch.crates-io]\n{patches}")).unwrap();
 
-    let generator = crates.join("charter-codegen-0.1.0");
+    let generator = crates.join(format!("charter-codegen-{VERSION}"));
     copy_lock(&generator);
     // Within the folder of the package, because the patches are in a configuration above it.
     let mut build = application.command("cargo build --quiet --bin cargo-charter");
@@ -31,7 +34,8 @@ async fn an_application_is_built_tested_packaged_and_served_from_packages_alone(
     let application = application.with_developer_command(&generator.join("target/debug"));
     application.shell("cargo charter new book title:string! year:integer");
     let manifest = fs::read_to_string(application.folder.join("Cargo.toml")).unwrap();
-    assert!(manifest.contains("charter-runtime = \"0.1.0\"\n") && !manifest.contains("path ="), "{manifest}");
+    let runtime = format!("charter-runtime = \"{VERSION}\"\n");
+    assert!(manifest.contains(&runtime) && !manifest.contains("path ="), "{manifest}");
     application.shell("cargo charter migration new books");
     copy_lock(&application.folder);
     application.shell("cargo fmt --check");
@@ -62,10 +66,10 @@ fn packages(folder: &Path) -> PathBuf {
     let crates = folder.join("crates");
     fs::create_dir_all(&crates).unwrap();
     for name in CRATES {
-        let archive = archives.join(format!("package/charter-{name}-0.1.0.crate"));
+        let archive = archives.join(format!("package/charter-{name}-{VERSION}.crate"));
         // Files in a package have a fixed date. With today's, cargo notices that they changed since the last run.
         finish(Command::new("tar").arg("xzmf").arg(archive).arg("-C").arg(&crates));
-        let unpacked = crates.join(format!("charter-{name}-0.1.0"));
+        let unpacked = crates.join(format!("charter-{name}-{VERSION}"));
         for file in ["README.md", "LICENSE-MIT", "LICENSE-APACHE"] {
             assert!(unpacked.join(file).is_file(), "charter-{name} has {file}");
         }

@@ -33,6 +33,8 @@ def client(*steps: Step, **options: Any) -> Tuple[ApiClient, List[Optional[str]]
         step = left.pop(0) if left else "lost"
         if step == "hangs":
             raise httpx.ReadTimeout("too long", request=request)
+        if step == "refused":
+            raise httpx.ConnectError("connection refused", request=request)
         if isinstance(step, str):
             raise httpx.RemoteProtocolError("connection lost", request=request)
         if isinstance(step, httpx.Response):
@@ -63,6 +65,12 @@ for status in (400, 401, 403, 404, 408, 409, 412, 413, 422, 500):
     api, keys = client(status, 201)
     equal((failure(ApiError, lambda: api.members.create(BODY)).status, len(keys)), (status, 1))
 
+# So is a redirect, which would turn a POST into a GET.
+for status in (301, 302, 303, 307, 308):
+    api, keys = client(httpx.Response(status, headers={"Location": "/elsewhere"}), 201)
+    moved = failure(ApiError, lambda: api.members.create(BODY))
+    equal((moved.status, moved.code, moved.may_have_succeeded, len(keys)), (status, "redirected", False, 1))
+
 # The last attempt decides about the error.
 api, keys = client("lost", 503, 503, 503)
 unavailable = failure(UnavailableError, lambda: api.members.create(BODY))
@@ -83,9 +91,33 @@ client("lost", 404)[0].members.delete(1)
 client("lost", 204)[0].members.delete(1)
 failure(NotFoundError, lambda: client(404)[0].members.delete(1))
 failure(NotFoundError, lambda: client(429, 404)[0].members.delete(1))
+
+
+def refused(code: str) -> httpx.Response:
+    return httpx.Response(503, json={"code": code, "message": "Wait."})
+
+
+client(refused("unavailable"), 404)[0].members.delete(1)
+for first in ("refused", refused("overloaded")):
+    # The server did not begin the first attempt.
+    gone = failure(NotFoundError, lambda: client(first, 404)[0].members.delete(1))
+    equal(gone.may_have_succeeded, False)
+api, keys = client("refused", "refused", max_attempts=2)
+equal(failure(ConnectionFailedError, lambda: api.members.create(BODY)).may_have_succeeded, False)
 conflict = failure(ConflictError, lambda: client("lost", 412)[0].members.update(1, {}, if_match='"1"'))
 equal(conflict.may_have_succeeded, True)
 
-# The page of a proxy.
-page = failure(ApiError, lambda: client(httpx.Response(200, text="<html>"))[0].members.show(1))
-equal(page.code, "malformed_response")
+# The page of a proxy, and other answers without the record. A write may have been carried out.
+for text in ("<html>", "null", "[]", "1", "{}", '{"members":[]}'):
+    shown = failure(ApiError, lambda: client(httpx.Response(200, text=text))[0].members.show(1))
+    equal((shown.code, shown.may_have_succeeded), ("malformed_response", False))
+    attempts: List[List[Step]] = [[httpx.Response(200, text=text)], ["lost", httpx.Response(200, text=text)]]
+    for answers in attempts:
+        created = failure(ApiError, lambda: client(*answers)[0].members.create(BODY))
+        equal((created.code, created.may_have_succeeded), ("malformed_response", True))
+
+# An iteration does not end early because a page is not one.
+pages: List[Dict[str, Any]] = [{}, {"members": {}}, {"members": [{"id": 1}]}, {"members": None, "meta": {}}]
+for page in pages:
+    records = client(httpx.Response(200, json=page))[0].members.each()
+    equal(failure(ApiError, lambda: next(records)).code, "malformed_response")

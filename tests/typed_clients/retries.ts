@@ -12,7 +12,7 @@ import {
 } from "./client.js";
 import { equal, failure } from "./support.js";
 
-type Step = number | "lost" | "hangs" | Response;
+type Step = number | "lost" | "refused" | "hangs" | Response;
 
 /** A client whose attempts have these results, and the keys of the attempts. */
 function client(steps: Step[], options: Partial<ClientOptions> = {}): { api: ApiClient; keys: (string | null)[] } {
@@ -29,6 +29,9 @@ function client(steps: Step[], options: Partial<ClientOptions> = {}): { api: Api
           reject(init.signal?.reason);
         });
       });
+    }
+    if (step === "refused") {
+      throw new TypeError("fetch failed", { cause: Object.assign(new Error(), { code: "ECONNREFUSED" }) });
     }
     if (step === undefined || step === "lost") {
       throw new TypeError("connection lost");
@@ -65,6 +68,13 @@ for (const status of [400, 401, 403, 404, 408, 409, 412, 413, 422, 500]) {
   equal([(await failure(ApiError, api.members.create(body))).status, keys.length], [status, 1]);
 }
 
+// So is a redirect, which would turn a POST into a GET.
+for (const status of [301, 302, 303, 307, 308]) {
+  const { api, keys } = client([status, 201]);
+  const error = await failure(ApiError, api.members.create(body));
+  equal([error.status, error.code, error.mayHaveSucceeded, keys.length], [status, "redirected", false, 1]);
+}
+
 // The last attempt decides about the error.
 const many = client(["lost", 503, 503, 503]);
 const unavailable = await failure(UnavailableError, many.api.members.create(body));
@@ -87,15 +97,47 @@ const ended = client(["hangs", 201]);
 setTimeout(() => controller.abort(new RangeError("no longer needed")), 50);
 await failure(RangeError, ended.api.members.create(body, { signal: controller.signal }));
 equal(ended.keys.length, 1);
+const early = new AbortController();
+const begun = Date.now();
+const limitedOnce = async (): Promise<Response> => {
+  // The caller ends the call while the answer is read, before the pause.
+  early.abort(new RangeError("no longer needed"));
+  return limited("30");
+};
+const paused = new ApiClient({ baseUrl: "http://unused", fetch: limitedOnce });
+await failure(RangeError, paused.members.create(body, { signal: early.signal }));
+equal(Date.now() - begun < 5_000, true);
 
 // A record that an earlier attempt may have deleted is gone. Otherwise it never was there.
 await client(["lost", 404]).api.members.delete(1);
 await client(["lost", 204]).api.members.delete(1);
 await failure(NotFoundError, client([404]).api.members.delete(1));
 await failure(NotFoundError, client([429, 404]).api.members.delete(1));
+const refused = (code: string) => Response.json({ code, message: "Wait." }, { status: 503 });
+await client([refused("unavailable"), 404]).api.members.delete(1);
+for (const step of ["refused", refused("overloaded")] satisfies Step[]) {
+  // The server did not begin the first attempt.
+  const error = await failure(NotFoundError, client([step, 404]).api.members.delete(1));
+  equal(error.mayHaveSucceeded, false);
+}
+const unsent = client(["refused", "refused"], { maxAttempts: 2 });
+equal((await failure(ConnectionFailedError, unsent.api.members.create(body))).mayHaveSucceeded, false);
 const conflict = await failure(ConflictError, client(["lost", 412]).api.members.update(1, {}, { ifMatch: '"1"' }));
 equal(conflict.mayHaveSucceeded, true);
 
-// The page of a proxy.
-const page = await failure(ApiError, client([new Response("<html>")]).api.members.show(1));
-equal(page.code, "malformed_response");
+// The page of a proxy, and other answers without the record. A write may have been carried out.
+for (const text of ["<html>", "null", "[]", "1", "{}", '{"members":[]}']) {
+  const page = () => new Response(text);
+  const shown = await failure(ApiError, client([page()]).api.members.show(1));
+  equal([shown.code, shown.mayHaveSucceeded], ["malformed_response", false]);
+  for (const steps of [[page()], ["lost", page()]] satisfies Step[][]) {
+    const created = await failure(ApiError, client(steps).api.members.create(body));
+    equal([created.code, created.mayHaveSucceeded], ["malformed_response", true]);
+  }
+}
+
+// An iteration does not end early because a page is not one.
+for (const page of [{}, { members: {} }, { members: [{ id: 1 }] }, { members: null, meta: {} }]) {
+  const records = client([Response.json(page)]).api.members.each();
+  equal((await failure(ApiError, records.next())).code, "malformed_response");
+}

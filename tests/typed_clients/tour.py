@@ -112,6 +112,7 @@ equal(len(found["stock_levels"]), 2)
 selected = api.products.list(q={"id_in": [product["id"], 0]}, fields=["id", "name"])
 equal(selected["products"], [{"id": product["id"], "name": product["name"]}])
 equal(api.products.show(product["id"], fields=["sku"])["sku"], "L-1")
+equal(api.products.list(q={"id_eq": product["id"]}, fields=[])["products"], [{}])
 problems = failure(ValidationError, lambda: api.products.list(q={"id_in": []}))
 equal(list(problems.errors), ["q[id_in]"])
 

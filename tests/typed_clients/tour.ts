@@ -97,6 +97,7 @@ const filtered = await api.products.list({
 equal([filtered.products[0]?.product_group?.name, filtered.products[0]?.stock_levels?.length], [group.name, 2]);
 equal((await api.products.list({ q: { id_in: [product.id, 0] }, fields: ["id", "name"] })).products, [{ id: product.id, name: product.name }]);
 equal((await api.products.show(product.id, { fields: ["sku"] })).sku, "L-1");
+equal((await api.products.list({ q: { id_eq: product.id }, fields: [] })).products, [{}]);
 const problems = await failure(ValidationError, api.products.list({ q: { id_in: [] } }));
 equal(Object.keys(problems.errors), ["q[id_in]"]);
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import hmac
 import json
 import math
 import sys
@@ -31,15 +34,29 @@ for key in (secret, previous):
     equal(verify_webhook(key, vectors, body, tolerance=math.inf)["event"], "user.created")
 verify_webhook(secret, {name.upper(): value for name, value in vectors.items()}, body, tolerance=math.inf)
 
+# A signature that is not base64 does not refuse the others.
+mixed = {**vectors, "webhook-signature": f"v1,% v1,A v2,? {vectors['webhook-signature']}"}
+equal(verify_webhook(secret, mixed, body, tolerance=math.inf)["event"], "user.created")
+
+# Somebody without the secret signed it with an empty key.
+digest = hmac.new(b"", b"msg_vector.1795255200." + body, hashlib.sha256).digest()
+forged = {**vectors, "webhook-signature": f"v1,{base64.b64encode(digest).decode()}"}
+
 for key, headers, content, seconds in (
     ("whsec_AAAA", vectors, body, math.inf),
+    ("", forged, body, math.inf),
+    ("whsec_", forged, body, math.inf),
     ("whsec_%", vectors, body, math.inf),
     (secret, vectors, body.replace(b"event", b"Event"), math.inf),
     (secret, vectors, body, 300.0),
     (secret, {**vectors, "webhook-id": "msg_other"}, body, math.inf),
     (secret, {**vectors, "webhook-timestamp": "1795255201"}, body, math.inf),
     (secret, {**vectors, "webhook-timestamp": "soon"}, body, math.inf),
+    (secret, {**vectors, "webhook-timestamp": "9" * 400}, body, math.inf),
+    (secret, {**vectors, "webhook-timestamp": "9" * 5000}, body, math.inf),
+    (secret, vectors, body, math.nan),
     (secret, {**vectors, "webhook-signature": "v1,AAAA v2,AAAA"}, body, math.inf),
+    (secret, {**vectors, "webhook-signature": "v1,\udc80"}, body, math.inf),
     (secret, {**vectors, "webhook-signature": ""}, body, math.inf),
     (secret, {"webhook-id": "msg_vector"}, body, math.inf),
 ):

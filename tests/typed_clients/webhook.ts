@@ -30,16 +30,35 @@ for (const key of [secret, previous]) {
 // Node names headers in lowercase, other servers do not.
 await verifyWebhook(secret, Object.fromEntries(Object.entries(vectors).map(([name, value]) => [name.toUpperCase(), value])), body, { tolerance });
 
+// A signature that is not base64 does not refuse the others.
+const mixed = { ...vectors, "webhook-signature": `v1,% v1,A v2,? ${vectors["webhook-signature"]}` };
+equal((await verifyWebhook(secret, mixed, body, { tolerance })).event, "user.created");
+
+/** A delivery that somebody without the secret signed with an empty key. */
+async function forged(): Promise<Record<string, string>> {
+  // Web Crypto has no empty keys, but a block of zeros gives the same HMAC (RFC 2104).
+  const hmac = { name: "HMAC", hash: "SHA-256" };
+  const key = await crypto.subtle.importKey("raw", new Uint8Array(64), hmac, false, ["sign"]);
+  const signed = new TextEncoder().encode(`msg_vector.1795255200.${new TextDecoder().decode(body)}`);
+  const signature = new Uint8Array(await crypto.subtle.sign("HMAC", key, signed));
+  return { ...vectors, "webhook-signature": `v1,${btoa(String.fromCharCode(...signature))}` };
+}
+
 const changed = body.slice();
 changed[10] = 65;
 const refused: [string, Record<string, string>, Uint8Array, number][] = [
   ["whsec_AAAA", vectors, body, tolerance],
+  ["", await forged(), body, tolerance],
+  ["whsec_", await forged(), body, tolerance],
   ["whsec_%", vectors, body, tolerance],
   [secret, vectors, changed, tolerance],
   [secret, vectors, body, 300],
   [secret, { ...vectors, "webhook-id": "msg_other" }, body, tolerance],
   [secret, { ...vectors, "webhook-timestamp": "1795255201" }, body, tolerance],
   [secret, { ...vectors, "webhook-timestamp": "soon" }, body, tolerance],
+  [secret, { ...vectors, "webhook-timestamp": "9".repeat(400) }, body, tolerance],
+  [secret, { ...vectors, "webhook-timestamp": "9".repeat(5000) }, body, tolerance],
+  [secret, vectors, body, NaN],
   [secret, { ...vectors, "webhook-signature": "v1,AAAA v2,AAAA" }, body, tolerance],
   [secret, { ...vectors, "webhook-signature": "" }, body, tolerance],
   [secret, { "webhook-id": "msg_vector" }, body, tolerance],

@@ -11,6 +11,8 @@ use super::names::{Names, camel};
 pub enum Type {
     Text,
     Integer,
+    /// An integer of 64 bits that a client sends, and that is no id.
+    Int64,
     Number,
     Boolean,
     Null,
@@ -80,6 +82,9 @@ pub struct Types<'a> {
     shared: BTreeMap<String, Type>,
     pub declared: Vec<Declaration>,
 }
+
+/// The pattern of the id of a record that a client sends. Ids are small enough for numbers of every language.
+const ID: &str = "^0*[1-9][0-9]{0,17}$";
 
 /// A reference to a schema of the document begins so.
 const SCHEMAS: &str = "#/components/schemas/";
@@ -189,11 +194,18 @@ impl<'a> Types<'a> {
         };
         let is_nullable = named.contains(&"null");
         let mut forms: Vec<&str> = named.into_iter().filter(|name| *name != "null").collect();
+        let has = |form: &str| forms.contains(&form);
+        // Only a number that a client sends has a second form.
+        let is_int64 = schema["format"] == "int64" && has("integer") && (has("string") || has("number"));
+        let is_int64 = is_int64 && schema["pattern"] != ID;
         // A number as text has a pattern. The first form is the one in responses.
         if schema.get("pattern").is_some() || forms.starts_with(&["integer", "number"]) {
             forms.truncate(1);
         }
         let mut types: Vec<Type> = forms.iter().map(|name| self.plain(name, schema, wanted)).collect();
+        if is_int64 {
+            types = vec![Type::Int64];
+        }
         types.extend(is_nullable.then_some(Type::Null));
         union(types)
     }
@@ -225,7 +237,7 @@ impl<'a> Types<'a> {
         }
         // The other forms of a boolean or an integer are its text. Constants, such as an empty text, have a meaning.
         let is_scalar = |of: &Type| match of {
-            Type::Boolean | Type::Integer | Type::Literal(Literal::Integer(_)) => true,
+            Type::Boolean | Type::Integer | Type::Int64 | Type::Literal(Literal::Integer(_)) => true,
             Type::Union(parts) => parts.iter().all(|part| matches!(part, Type::Literal(Literal::Integer(_)))),
             _ => false,
         };

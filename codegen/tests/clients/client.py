@@ -2,6 +2,10 @@
 # ruff: noqa
 
 
+
+
+
+
 class Error(TypedDict):
     code: Literal["malformed_request", "unauthenticated", "invalid_token", "ability_missing", "permission_missing", "user_deactivated", "link_invalid", "not_found", "method_not_allowed", "request_timeout", "conflict", "in_progress", "link_expired", "precondition_failed", "payload_too_large", "unsupported_media_type", "range_not_satisfiable", "validation_failed", "rate_limited", "internal_error", "overloaded", "unavailable"]
     errors: NotRequired[Dict[str, Sequence[str]]]

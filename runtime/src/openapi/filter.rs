@@ -126,6 +126,8 @@ fn with_words(field: &FieldMeta, kind: Kind) -> Node {
         Kind::Date => text(Some(query::DATE_PATTERN)),
         Kind::Timestamp { .. } => text(Some(query::TIMESTAMP_PATTERN)),
         _ if query::refers_to_user(field) => Node::from(json!({ "type": "string", "const": query::ME })),
+        // A 64-bit number that is no id: a client may have to send it as a text.
+        Kind::BigInt if field.name != "id" => return value(kind).with("format", "int64"),
         _ => return value(kind),
     };
     Node::object().with("anyOf", vec![value(kind), words])

@@ -49,6 +49,13 @@ pub struct Operation {
     pub needs_token: bool,
 }
 
+impl Operation {
+    /// The name of the method that iterates over the records of this list.
+    pub fn iterator(&self) -> String {
+        self.name.replacen("list", "each", 1)
+    }
+}
+
 /// The query parameters.
 #[derive(Debug)]
 pub struct Query {

@@ -43,6 +43,7 @@ pub fn read(document: &Value, reserved: &[&str]) -> Result<Api, String> {
         let place =
             |operation: &Operation| ORDER.iter().position(|name| *name == operation.name).unwrap_or(ORDER.len());
         group.operations.sort_by_key(|operation| (place(operation), operation.name.clone()));
+        refuse_iterators(group)?;
     }
     let title = text(&document["info"], "title").to_owned();
     Ok(Api { title, groups: reader.groups, declared: reader.types.declared, events })
@@ -267,6 +268,19 @@ impl<'a> Reader<'a> {
             }
         }
         events
+    }
+}
+
+/// Refuses an action with the name of the method that iterates over a list.
+fn refuse_iterators(group: &Group) -> Result<(), String> {
+    let iterators = group.operations.iter().filter(|operation| operation.pages.is_some()).map(Operation::iterator);
+    let names: Vec<String> = iterators.map(|name| camel(&name)).collect();
+    match group.operations.iter().find(|operation| names.contains(&camel(&operation.name))) {
+        Some(taken) => Err(format!(
+            "the action `{}` of `{}` has the name of the client's method for all pages of a list: rename the action",
+            taken.name, group.name
+        )),
+        None => Ok(()),
     }
 }
 

@@ -8,7 +8,8 @@ use super::names::{snake, unreserved};
 use super::schema::{Property, Shape, Type};
 
 /// The handwritten part of the client.
-const RUNTIME: &str = include_str!("runtime.py");
+const RUNTIME: &str =
+    concat!(include_str!("runtime.py"), "\n\n", include_str!("values.py"), "\n\n", include_str!("webhook.py"));
 
 /// Names of the client and of the language that no type of the document may have.
 pub const RESERVED: &[&str] = &[
@@ -221,7 +222,7 @@ fn method(out: &mut String, operation: &Operation) {
 }
 
 fn each(out: &mut String, operation: &Operation, pages: &Pages) {
-    let name = member(&operation.name.replacen("list", "each", 1));
+    let name = member(&operation.iterator());
     let iterator = |of: &Type| format!("Iterator[{}]", type_text(of));
     signatures(out, operation, &name, Some(&pages.parameters), &iterator(&pages.record), &iterator(&pages.selected));
     docstring(out, "        ", "All records, page by page.");

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import email.utils
 import hashlib
 import hmac
@@ -65,7 +64,7 @@ class ApiError(Exception):
     retry_after: Optional[float]
     """The pause that the server asked for, in seconds."""
     may_have_succeeded: bool
-    """True if the response to an earlier attempt was lost, so that the call may have been carried out."""
+    """True if the response to an attempt was lost or is unreadable, so that the call may have been carried out."""
 
     def __init__(
         self,
@@ -136,20 +135,31 @@ _TRANSIENT = (429, 502, 503, 504)
 """Statuses after which the same request is sent again."""
 
 
-def _error_of(response: httpx.Response) -> ApiError:
+class _Answer(NamedTuple):
+    """A complete response."""
+
+    status: int
+    headers: httpx.Headers
+    content: bytes
+
+
+def _error_of(answer: _Answer) -> ApiError:
     try:
-        sent = response.json()
+        sent = json.loads(answer.content)
     except ValueError:
         sent = {}  # A proxy answered with another format.
     if not isinstance(sent, dict):
         sent = {}
-    return _ERRORS.get(response.status_code, ApiError)(
-        sent.get("message") or f"The server answered {response.status_code}.",
-        status=response.status_code,
-        code=sent.get("code") or "unknown",
+    code, message = "unknown", f"The server answered {answer.status}."
+    if 300 <= answer.status < 400:
+        code, message = "redirected", "The server answered with a redirect, which the client does not follow: check base_url."
+    return _ERRORS.get(answer.status, ApiError)(
+        sent.get("message") or message,
+        status=answer.status,
+        code=sent.get("code") or code,
         errors=sent.get("errors"),
-        request_id=response.headers.get("X-Request-Id"),
-        retry_after=_seconds(response.headers.get("Retry-After")),
+        request_id=answer.headers.get("X-Request-Id"),
+        retry_after=_seconds(answer.headers.get("Retry-After")),
     )
 
 
@@ -197,7 +207,7 @@ class Transport:
         http: httpx.Client,
     ) -> None:
         self._base_url = base_url.rstrip("/")
-        self._token = token
+        self._token = None if token is None else _header("token", token.strip())
         self._max_attempts = max_attempts
         self._attempt_timeout = attempt_timeout
         self._deadline = deadline
@@ -223,35 +233,31 @@ class Transport:
         if self._token is not None and not is_public:
             headers["Authorization"] = f"Bearer {self._token}"
         if has_key:
-            headers["Idempotency-Key"] = idempotency_key or secrets.token_hex(16)
+            headers["Idempotency-Key"] = _header("idempotency_key", idempotency_key or secrets.token_hex(16))
         if if_match is not None:
-            headers["If-Match"] = if_match
+            headers["If-Match"] = _header("if_match", if_match)
         content: Dict[str, Any] = {}
         if body is not None and is_form:
             content = _form(body)
         elif body is not None:
             content = {"content": json.dumps(body).encode()}
             headers["Content-Type"] = "application/json"
-        url = path if "://" in path else self._base_url + path
+        url = _address(path, self._base_url)
         parameters = _query(query or {})
         if parameters:
             url += ("&" if "?" in url else "?") + urlencode(parameters)
-        response = self._send(method, url, headers, content)
-        if response is None or media == "nothing":
+        name = f"{method} {path.partition('?')[0]}"
+        answer = self._send(method, name, url, headers, content)
+        if answer is None or media == "nothing":
             return None
         if media == "bytes":
-            return response.content
+            return answer.content
         if media == "text":
-            return response.text
-        try:
-            answer = response.json()
-            result = answer if key is None else answer[key]
-        except (KeyError, TypeError, ValueError) as cause:
-            # A proxy may have replaced the response by a page of its own.
-            raise ApiError(f"{method} {path}: the response is not JSON", code="malformed_response") from cause
+            return answer.content.decode(errors="replace")
+        result = _result(name, answer, key)
         if isinstance(result, dict):
             result = _Record(result)
-            result.etag = response.headers.get("ETag")
+            result.etag = answer.headers.get("ETag")
         return result
 
     def each(self, method: str, path: str, key: str, query: Mapping[str, Any]) -> Iterator[Any]:
@@ -259,123 +265,89 @@ class Transport:
         cursor: Optional[str] = ""
         while cursor is not None:
             page = self.call(method, path, query={"per_page": 100, **query, "cursor": cursor})
+            if not isinstance(page.get(key), list) or not isinstance(page.get("meta"), dict):
+                raise _malformed(f"{method} {path}")
             yield from page[key]
             cursor = page["meta"].get("next_cursor")
 
     def _send(
-        self, method: str, url: str, headers: Mapping[str, str], content: Mapping[str, Any]
-    ) -> Optional[httpx.Response]:
-        """The response; none if a deleted record is already gone."""
+        self, method: str, name: str, url: str, headers: Mapping[str, str], content: Mapping[str, Any]
+    ) -> Optional[_Answer]:
+        """The response; none if a deleted record is already gone.
+
+        ``name`` stands for the call in messages. It has no query, which may have personal data or the signature of a link.
+        """
         end = time.monotonic() + self._deadline
         is_lost = False
+        """True after an attempt that the server may have carried out."""
         attempt = 1
         while True:
             cause: Optional[Exception] = None
-            timeout = max(0.001, min(self._attempt_timeout, end - time.monotonic()))
+            is_unsent = False
             try:
-                response = self._http.request(method, url, headers=headers, timeout=timeout, **content)
-                if response.is_success:
-                    return response
-                if is_lost and method == "DELETE" and response.status_code == 404:
+                answer = self._attempt(method, url, headers, content, end)
+                if 200 <= answer.status < 300:
+                    return answer
+                if is_lost and method == "DELETE" and answer.status == 404:
                     return None
-                failure = _error_of(response)
-            except httpx.TransportError as error:
+                failure = _error_of(answer)
+            except (httpx.LocalProtocolError, httpx.UnsupportedProtocol):
+                # Each attempt would fail. The error of httpx may contain a header.
+                raise ConnectionFailedError(f"{name}: the request cannot be sent", code="invalid_request") from None
+            except httpx.RequestError as error:
                 cause = error
-                failure = ConnectionFailedError(f"{method} {url}: no complete response", code="connection_failed")
+                is_unsent = isinstance(error, (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout))
+                failure = ConnectionFailedError(f"{name}: no complete response", code="connection_failed")
             # The same idempotency key may still be in use by an attempt that lost its connection.
             is_transient = (
                 failure.status == 0 or failure.status in _TRANSIENT or failure.code == "in_progress"
             )
             pause = max(_backoff(attempt), failure.retry_after or 0.0)
-            is_lost = is_lost or (method != "GET" and is_transient and failure.status != 429)
+            # The server answers 429 and `overloaded` before it begins a call.
+            is_unsent = is_unsent or failure.status == 429 or failure.code == "overloaded"
+            is_lost = is_lost or (method != "GET" and is_transient and not is_unsent)
             failure.may_have_succeeded = is_lost
             if not is_transient or attempt >= self._max_attempts or time.monotonic() + pause >= end:
                 raise failure from cause
             time.sleep(pause)
             attempt += 1
 
+    def _attempt(
+        self, method: str, url: str, headers: Mapping[str, str], content: Mapping[str, Any], end: float
+    ) -> _Answer:
+        """One attempt, without redirects: they may turn a POST into a GET."""
+        timeout = max(0.001, min(self._attempt_timeout, end - time.monotonic()))
+        until = time.monotonic() + timeout
+        with self._http.stream(
+            method, url, headers=headers, timeout=timeout, follow_redirects=False, **content
+        ) as response:
+            chunks: List[bytes] = []
+            for chunk in response.iter_bytes():
+                # The timeout of httpx is for each chunk, so a slow server could hold the call for any time.
+                if time.monotonic() > until:
+                    raise httpx.ReadTimeout("The response is too slow.", request=response.request)
+                chunks.append(chunk)
+            return _Answer(response.status_code, response.headers, b"".join(chunks))
+
+
+def _result(name: str, answer: _Answer, key: Optional[str]) -> Any:
+    """The result in a response, which a proxy may have replaced by a page of its own."""
+    try:
+        sent = json.loads(answer.content)
+    except ValueError as cause:
+        raise _malformed(name) from cause
+    if not isinstance(sent, dict) or (key is not None and key not in sent):
+        raise _malformed(name)
+    return sent if key is None else sent[key]
+
+
+def _malformed(name: str) -> ApiError:
+    """The error for a successful response without the result. A write was probably carried out."""
+    error = ApiError(f"{name}: the response is not the expected JSON", code="malformed_response")
+    error.may_have_succeeded = not name.startswith("GET ")
+    return error
+
 
 def _backoff(attempt: int) -> float:
     """0.1 to 0.2 s before the second attempt, and twice as much before each further one, at most 10 s."""
     return float(min(10.0, 0.2 * 2 ** (attempt - 1)) * random.uniform(0.5, 1.0))
-
-
-def _text(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _is_list(value: object) -> bool:
-    return isinstance(value, Sequence) and not isinstance(value, (str, bytes))
-
-
-def _query(values: Mapping[str, Any]) -> List[Tuple[str, str]]:
-    """The parameters. ``q_extra`` has filters that the types do not list."""
-    query: List[Tuple[str, str]] = []
-    for name, value in values.items():
-        if value is None:
-            continue
-        if isinstance(value, Mapping):
-            query += _filters("q" if name == "q_extra" else name, value)
-        elif _is_list(value):
-            is_flat = not any(isinstance(element, Mapping) for element in value)
-            query.append((name, ",".join(map(_text, value)) if is_flat else json.dumps(value)))
-        else:
-            query.append((name, _text(value)))
-    return query
-
-
-def _renamed(values: Mapping[str, Any], names: Mapping[str, str]) -> Dict[str, Any]:
-    return {names.get(name, name): value for name, value in values.items()}
-
-
-def _filters(name: str, filters: Mapping[str, Any]) -> List[Tuple[str, str]]:
-    """A list has brackets, so that its elements may contain commas. An empty one is sent, because it matches nothing."""
-    query: List[Tuple[str, str]] = []
-    for key, value in filters.items():
-        if _is_list(value):
-            query += [(f"{name}[{key}][]", _text(element)) for element in value] or [(f"{name}[{key}]", "")]
-        elif value is not None:
-            query.append((f"{name}[{key}]", _text(value)))
-    return query
-
-
-def _form(body: Mapping[str, Any]) -> Dict[str, Any]:
-    """The arguments of a request with a form."""
-    data: Dict[str, str] = {}
-    files: Dict[str, Any] = {}
-    for name, value in body.items():
-        if value is None:
-            continue
-        if isinstance(value, Upload):
-            files[name] = (value.name, value.content, value.type)
-        elif isinstance(value, Mapping) or _is_list(value):
-            data[name] = json.dumps(value)
-        else:
-            data[name] = _text(value)
-    return {"data": data, "files": files}
-
-
-class WebhookVerificationError(Exception):
-    """A webhook delivery without a valid signature or with a time outside the tolerance."""
-
-
-def _verified(secret: str, headers: Mapping[str, str], body: bytes, tolerance: float) -> Any:
-    """The JSON of a delivery whose ``webhook-signature`` is valid."""
-    given = {name.lower(): value for name, value in headers.items()}
-    try:
-        delivery, timestamp = given["webhook-id"], given["webhook-timestamp"]
-        signatures = given["webhook-signature"].split(" ")
-    except KeyError as missing:
-        raise WebhookVerificationError(f"The delivery has no header {missing}.") from None
-    is_number = timestamp.isascii() and timestamp.isdigit()
-    if not is_number or abs(time.time() - int(timestamp)) > tolerance:
-        raise WebhookVerificationError("The time of the delivery is outside the tolerance.")
-    try:
-        key = base64.b64decode(secret.removeprefix("whsec_"), validate=True)
-    except binascii.Error:
-        raise WebhookVerificationError("The secret is not base64.") from None
-    digest = hmac.new(key, f"{delivery}.{timestamp}.".encode() + body, hashlib.sha256).digest()
-    expected = b"v1," + base64.b64encode(digest)
-    if not any(hmac.compare_digest(expected, signature.encode()) for signature in signatures):
-        raise WebhookVerificationError("No signature of the delivery is valid.")
-    return json.loads(body)

@@ -6,7 +6,7 @@ use crate::client::schema::{Literal, Type};
 pub fn type_text(of: &Type) -> String {
     match of {
         Type::Text => "str".into(),
-        Type::Integer => "int".into(),
+        Type::Integer | Type::Int64 => "int".into(),
         Type::Number => "float".into(),
         Type::Boolean => "bool".into(),
         Type::Null => "None".into(),

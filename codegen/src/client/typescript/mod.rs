@@ -8,7 +8,8 @@ use super::names::{lower_camel, unreserved};
 use super::schema::{Property, Shape};
 
 /// The handwritten part of the client.
-const RUNTIME: &str = concat!(include_str!("runtime.ts"), "\n", include_str!("webhook.ts"));
+const RUNTIME: &str =
+    concat!(include_str!("runtime.ts"), "\n", include_str!("values.ts"), "\n", include_str!("webhook.ts"));
 
 /// Names of the client and of the language that no type of the document may have.
 pub const RESERVED: &[&str] = &[
@@ -223,7 +224,7 @@ fn method(out: &mut String, operation: &Operation) {
 }
 
 fn each(out: &mut String, operation: &Operation, pages: &Pages) {
-    let name = lower_camel(&operation.name.replacen("list", "each", 1));
+    let name = lower_camel(&operation.iterator());
     let (record, selected) = (type_text(&pages.record), type_text(&pages.selected));
     out.push_str("\n  /** All records, page by page. */\n");
     let parameters = |form| parameters_of(operation, Some(&pages.parameters), form);

@@ -57,7 +57,7 @@ export class ApiError extends Error {
   readonly errors: Readonly<Record<string, readonly string[]>>;
   /** The id of the request in the log of the server. */
   readonly requestId: string | undefined;
-  /** True if the response to an earlier attempt was lost, so that the call may have been carried out. */
+  /** True if the response to an attempt was lost or is unreadable, so that the call may have been carried out. */
   mayHaveSucceeded = false;
   /** The pause that the server asked for, in milliseconds. */
   readonly retryAfter: number | undefined;
@@ -142,9 +142,14 @@ function errorOf(response: Response, body: string): ApiError {
   const until = seconds === null ? NaN : Date.parse(seconds) - Date.now();
   const retryAfter = Number.isNaN(pause) ? until : pause;
   const type = ERRORS[response.status] ?? ApiError;
-  return new type(sent.message ?? `The server answered ${response.status}.`, {
+  // A browser hides the status and the headers of a redirect.
+  const isRedirect = response.type === "opaqueredirect" || (response.status >= 300 && response.status < 400);
+  const message = isRedirect
+    ? "The server answered with a redirect, which the client does not follow: check `baseUrl`."
+    : `The server answered ${response.status}.`;
+  return new type(sent.message ?? message, {
     status: response.status,
-    code: sent.code ?? "unknown",
+    code: sent.code ?? (isRedirect ? "redirected" : "unknown"),
     errors: sent.errors ?? {},
     requestId: response.headers.get("X-Request-Id") ?? undefined,
     retryAfter: Number.isNaN(retryAfter) ? undefined : Math.max(0, retryAfter),
@@ -187,7 +192,7 @@ export class Transport {
   constructor(options: ClientOptions) {
     this.#settings = {
       baseUrl: options.baseUrl.replace(/\/+$/, ""),
-      token: options.token,
+      token: options.token === undefined ? undefined : headerToken(options.token),
       maxAttempts: options.maxAttempts ?? 4,
       attemptTimeout: options.attemptTimeout ?? 60_000,
       deadline: options.deadline ?? 120_000,
@@ -221,28 +226,36 @@ export class Transport {
     let cursor: string | null | undefined = "";
     while (typeof cursor === "string") {
       const query: object = { per_page: 100, ...call.query, cursor };
-      const page: { meta?: { next_cursor?: string | null } } = await this.call({ ...call, query });
-      yield* (page as Record<string, T[]>)[key] ?? [];
-      cursor = page.meta?.next_cursor;
+      const page: Record<string, unknown> = await this.call({ ...call, query });
+      const { [key]: records, meta } = page;
+      // Without the cursor, the iteration would end early as if there were no further records.
+      if (!Array.isArray(records) || typeof meta !== "object" || meta === null) {
+        throw malformed(call);
+      }
+      yield* records as T[];
+      cursor = (meta as { next_cursor?: string | null }).next_cursor;
     }
   }
 
   /** The answer; none if a deleted record is already gone. */
   async #send(call: Call): Promise<{ bytes: ArrayBuffer; headers: Headers } | undefined> {
     const { maxAttempts, attemptTimeout, deadline, baseUrl, fetch } = this.#settings;
-    const url = new URL(call.path.includes("://") ? call.path : baseUrl + call.path);
+    const url = new URL(addressOf(call.path, baseUrl));
     appendQuery(url.searchParams, call.query ?? {});
     const headers = this.#headers(call);
     const body = call.body === undefined ? null : call.isForm ? toForm(call.body) : JSON.stringify(call.body);
     const signal = call.options?.signal;
     const end = Date.now() + deadline;
+    // True after an attempt that the server may have carried out.
     let isLost = false;
     for (let attempt = 1; ; attempt += 1) {
       let failure: ApiError;
+      let isUnsent = false;
       const timeout = AbortSignal.timeout(Math.max(1, Math.min(attemptTimeout, end - Date.now())));
       try {
         const both = signal === undefined ? timeout : AbortSignal.any([timeout, signal]);
-        const response = await fetch(url, { method: call.method, headers, body, signal: both });
+        // A redirect may turn a POST into a GET.
+        const response = await fetch(url, { method: call.method, headers, body, signal: both, redirect: "manual" });
         const bytes = await response.arrayBuffer();
         if (response.ok || (isLost && call.method === "DELETE" && response.status === 404)) {
           return response.ok ? { bytes, headers: response.headers } : undefined;
@@ -250,16 +263,16 @@ export class Transport {
         failure = errorOf(response, new TextDecoder().decode(bytes));
       } catch (cause) {
         signal?.throwIfAborted();
-        failure = new ConnectionFailedError(`${call.method} ${call.path}: no complete response`, {
-          code: "connection_failed",
-          cause,
-        });
+        isUnsent = isRefusedConnection(cause);
+        failure = new ConnectionFailedError(`${nameOf(call)}: no complete response`, { code: "connection_failed", cause });
       }
       // The same idempotency key may still be in use by an attempt that lost its connection.
       const isTransient =
-        failure.status === 0 || TRANSIENT.includes(failure.status) || failure.code === "in_progress";
+        failure instanceof ConnectionFailedError || TRANSIENT.includes(failure.status) || failure.code === "in_progress";
       const pause = Math.max(backoff(attempt), failure.retryAfter ?? 0);
-      isLost ||= call.method !== "GET" && isTransient && failure.status !== 429;
+      // The server answers 429 and `overloaded` before it begins a call.
+      isUnsent ||= failure.status === 429 || failure.code === "overloaded";
+      isLost ||= call.method !== "GET" && isTransient && !isUnsent;
       failure.mayHaveSucceeded = isLost;
       if (!isTransient || attempt >= maxAttempts || Date.now() + pause >= end) {
         throw failure;
@@ -291,12 +304,37 @@ export class Transport {
 
 /** The result in a response, which a proxy may have replaced by a page of its own. */
 function resultOf(text: string, call: Call): unknown {
+  let json: unknown;
   try {
-    const json = JSON.parse(text);
-    return call.key === undefined ? json : json[call.key];
+    json = JSON.parse(text);
   } catch (cause) {
-    throw new ApiError(`${call.method} ${call.path}: the response is not JSON`, { code: "malformed_response", cause });
+    throw malformed(call, cause);
   }
+  const isObject = typeof json === "object" && json !== null && !Array.isArray(json);
+  if (!isObject || (call.key !== undefined && !Object.hasOwn(json as object, call.key))) {
+    throw malformed(call);
+  }
+  return call.key === undefined ? json : (json as Record<string, unknown>)[call.key];
+}
+
+/** The error for a successful response without the result. A write was probably carried out. */
+function malformed(call: Call, cause?: unknown): ApiError {
+  const error = new ApiError(`${nameOf(call)}: the response is not the expected JSON`, { code: "malformed_response", cause });
+  error.mayHaveSucceeded = call.method !== "GET";
+  return error;
+}
+
+/** The call in messages, without the query: it may have filters by personal data or the signature of a link. */
+function nameOf(call: Call): string {
+  return `${call.method} ${call.path.split("?")[0]}`;
+}
+
+/** Codes of Node for a connection that was not made. Browsers do not name the reason. */
+const REFUSED: readonly unknown[] = ["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "UND_ERR_CONNECT_TIMEOUT"];
+
+function isRefusedConnection(error: unknown): boolean {
+  const cause = error instanceof Error ? error.cause : undefined;
+  return typeof cause === "object" && cause !== null && "code" in cause && REFUSED.includes(cause.code);
 }
 
 /** 0.1 to 0.2 s before the second attempt, and twice as much before each further one, at most 10 s. */
@@ -304,7 +342,8 @@ function backoff(attempt: number): number {
   return Math.min(10_000, 200 * 2 ** (attempt - 1)) * (0.5 + Math.random() / 2);
 }
 
-function sleep(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
+async function sleep(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
+  signal?.throwIfAborted();
   return new Promise((resolve, reject) => {
     const stop = () => {
       clearTimeout(timer);
@@ -316,62 +355,4 @@ function sleep(milliseconds: number, signal: AbortSignal | undefined): Promise<v
     }, milliseconds);
     signal?.addEventListener("abort", stop, { once: true });
   });
-}
-
-function newKey(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
-}
-
-function isUpload(value: object): value is Upload {
-  return "name" in value && "content" in value;
-}
-
-function appendQuery(query: URLSearchParams, values: object): void {
-  for (const [name, value] of Object.entries(values)) {
-    if (value === undefined || value === null) {
-      continue;
-    }
-    if (Array.isArray(value)) {
-      const isFlat = value.every((element) => typeof element !== "object");
-      query.append(name, isFlat ? value.join(",") : JSON.stringify(value));
-    } else if (typeof value === "object") {
-      appendFilters(query, name, value);
-    } else {
-      query.append(name, String(value));
-    }
-  }
-}
-
-/** A list has brackets, so that its elements may contain commas. An empty one is sent, because it matches nothing. */
-function appendFilters(query: URLSearchParams, name: string, filters: object): void {
-  for (const [key, value] of Object.entries(filters)) {
-    if (value === undefined || value === null) {
-      continue;
-    }
-    if (Array.isArray(value) && value.length > 0) {
-      value.forEach((element) => query.append(`${name}[${key}][]`, String(element)));
-    } else {
-      query.append(`${name}[${key}]`, String(value));
-    }
-  }
-}
-
-function toForm(body: object): FormData {
-  const form = new FormData();
-  for (const [name, value] of Object.entries(body)) {
-    if (value === undefined || value === null) {
-      continue;
-    }
-    if (value instanceof Blob) {
-      form.append(name, value);
-    } else if (typeof value === "object" && isUpload(value)) {
-      form.append(name, new Blob([value.content], { type: value.type ?? "application/octet-stream" }), value.name);
-    } else if (typeof value === "object") {
-      form.append(name, JSON.stringify(value));
-    } else {
-      form.append(name, String(value));
-    }
-  }
-  return form;
 }

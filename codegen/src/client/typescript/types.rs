@@ -7,6 +7,8 @@ pub fn type_text(of: &Type) -> String {
     match of {
         Type::Text => "string".into(),
         Type::Integer | Type::Number => "number".into(),
+        // A number of JavaScript is exact up to 2^53.
+        Type::Int64 => "number | string".into(),
         Type::Boolean => "boolean".into(),
         Type::Null => "null".into(),
         Type::Any => "unknown".into(),
@@ -15,7 +17,7 @@ pub fn type_text(of: &Type) -> String {
         Type::Literal(Literal::Text(text)) => quoted(text),
         Type::Literal(Literal::Integer(number)) => number.to_string(),
         Type::Literal(Literal::Boolean(value)) => value.to_string(),
-        Type::List(of) if matches!(**of, Type::Union(_) | Type::File | Type::CustomField) => {
+        Type::List(of) if matches!(**of, Type::Union(_) | Type::Int64 | Type::File | Type::CustomField) => {
             format!("readonly ({})[]", type_text(of))
         }
         Type::List(of) => format!("readonly {}[]", type_text(of).trim_start_matches("readonly ")),
@@ -52,6 +54,7 @@ mod tests {
         assert_eq!(type_text(&texts(&["a", "b\"c"])), r#""a" | "b\"c""#);
         assert_eq!(type_text(&list(texts(&["a", "b"]))), r#"readonly ("a" | "b")[]"#);
         assert_eq!(type_text(&list(list(Type::Integer))), "readonly number[][]");
+        assert_eq!(type_text(&list(Type::Int64)), "readonly (number | string)[]");
         assert_eq!(
             type_text(&Type::Map(Box::new(Type::Union(vec![Type::Text, Type::Null])))),
             "Record<string, string | null>"
