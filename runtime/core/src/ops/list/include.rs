@@ -7,7 +7,7 @@ use std::sync::Arc;
 use charter_model::naming::snake;
 
 use super::response_cache::CacheKeyBuilder;
-use crate::catalog::Entry;
+use crate::catalog::{Catalog, Entry};
 use crate::custom_field;
 use crate::db::{Row, Rows, Sql};
 use crate::error::{Error, Result};
@@ -16,7 +16,8 @@ use crate::ops::input::custom_fields::readable_value;
 use crate::ops::input::embedded;
 use crate::ops::{Access, Context};
 use crate::ops::{field_access, visibility};
-use crate::query::{Condition, write_condition};
+use crate::principal::Principal;
+use crate::query::{Condition, embedded_names, may_include, write_condition};
 use crate::record::{Cell, Shape, write_record, write_text};
 
 /// Maximum records of one include in a response. A request that exceeds it is refused, because a truncated list would
@@ -119,7 +120,7 @@ pub async fn load(
         related.computed.push((field.name.to_string(), hook(context, field, shape, rows).await?));
     }
     for include in includes {
-        let targets = targets(context, entry, include)?;
+        let targets = targets(context.catalog(), entry, include)?;
         let values = match (include.target, targets.as_slice()) {
             (IncludeTarget::Many { by, .. }, [target]) => {
                 let ids = ids_in_column(rows, shape, "id")?;
@@ -173,7 +174,7 @@ pub fn add_to_cache_key(
         if let IncludeTarget::CustomFieldValues = include.target {
             cache_key.depends_on_table(custom_field::TABLE);
         }
-        for target in targets(context, entry, include)? {
+        for target in targets(context.catalog(), entry, include)? {
             depend_on(context, target, &projection(context, target, include), cache_key)?;
         }
     }
@@ -186,19 +187,29 @@ pub fn add_to_cache_key(
 /// # Errors
 /// 403 for the first include that the caller may not read.
 pub fn check_access(context: &Context<'_>, entry: &Entry, includes: &[&'static IncludeMeta]) -> Result<()> {
-    for include in includes {
-        for target in targets(context, entry, include)? {
-            let access = Access::read(target);
-            let abilities = if include.fields.is_empty() { access.abilities } else { Vec::new() };
-            Access { abilities, ..access }.check(context.caller())?;
-        }
+    includes.iter().try_for_each(|include| check_targets(context.catalog(), entry, include, context.caller()))
+}
+
+fn check_targets(catalog: &Catalog, entry: &Entry, include: &IncludeMeta, caller: &Principal) -> Result<()> {
+    for target in targets(catalog, entry, include)? {
+        let access = Access::read(target);
+        let abilities = if include.fields.is_empty() { access.abilities } else { Vec::new() };
+        Access { abilities, ..access }.check(caller)?;
     }
     Ok(())
 }
 
+/// The names that `include` accepts from the caller.
+pub fn allowed_names(catalog: &Catalog, entry: &Entry, caller: &Principal) -> Vec<&'static str> {
+    let is_allowed = |include: &&IncludeMeta| {
+        may_include(entry, include, caller) && check_targets(catalog, entry, include, caller).is_ok()
+    };
+    let included = entry.meta.includes.iter().filter(is_allowed).map(|include| include.name);
+    included.chain(embedded_names(entry, caller)).collect()
+}
+
 /// The resources whose records an include can load.
-fn targets<'c>(context: &Context<'c>, entry: &Entry, include: &IncludeMeta) -> Result<Vec<&'c Entry>> {
-    let catalog = context.catalog();
+fn targets<'c>(catalog: &'c Catalog, entry: &Entry, include: &IncludeMeta) -> Result<Vec<&'c Entry>> {
     let via = match include.target {
         IncludeTarget::CustomFieldValues => return Ok(Vec::new()),
         IncludeTarget::Many { resource, .. } => return Ok(vec![catalog.linked(resource)]),
