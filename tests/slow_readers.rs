@@ -123,10 +123,14 @@ async fn read_by_mcp_without_reading_responses(server: Server) {
     assert!(first.request(&token, "GET", "/api/v1/products/1", None).await);
     let show = json!({ "name": "show_product", "arguments": { "id": 1 } });
     let message = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": show });
-    let mut agent = BlockedConnection::open(&server).await;
-    // Nearly two megabytes each, more than the 256 MiB of all connections.
-    for _ in 0..160 {
-        assert!(agent.request(&token, "POST", "/mcp", Some(&message)).await);
+    // Nearly two megabytes each, together more than the 256 MiB of all connections.
+    let mut agents = Vec::new();
+    for _ in 0..3 {
+        let mut agent = BlockedConnection::open(&server).await;
+        for _ in 0..55 {
+            assert!(agent.request(&token, "POST", "/mcp", Some(&message)).await);
+        }
+        agents.push(agent);
     }
     assert!(first.request(&token, "GET", "/health/live", None).await, "its response is not overdue");
 }
