@@ -4,7 +4,7 @@ use charter_core::calendar::Period;
 use charter_core::catalog::{Catalog, Entry};
 use charter_core::meta::Operation;
 use charter_core::ops::RouteOperation;
-use charter_core::ops::list::include::allowed_names;
+use charter_core::ops::list::include_access::allowed_names;
 use charter_core::principal::Principal;
 use charter_core::query::{self, Function, can_aggregate};
 use serde_json::{Value, json};
