@@ -16,6 +16,11 @@ fn connection_that_reads_no_responses_to_writes_is_closed() {
     run(Database::Sqlite, write_without_reading_responses);
 }
 
+#[test]
+fn reads_by_mcp_do_not_close_connections_of_others() {
+    run(Database::Sqlite, read_by_mcp_without_reading_responses);
+}
+
 /// A connection with a flow-control window of 0, on which no byte of a body can be sent (RFC 9113, section 6.5.2).
 struct BlockedConnection {
     stream: TcpStream,
@@ -106,4 +111,26 @@ async fn write_without_reading_responses(server: Server) {
     }
     assert!((30..40).contains(&answered), "{answered} responses are 256 MiB");
     client.post("/products/bulk", body).await.status(200);
+}
+
+async fn read_by_mcp_without_reading_responses(server: Server) {
+    let server = server.configured(|config| config.mcp = true).await;
+    let client = server.admin();
+    let long = json!({ "name": "Lamp", "description": "x".repeat(900_000) });
+    client.post("/products", long).await.created("product");
+    let token = server.token(&["*"]).await;
+    let mut first = BlockedConnection::open(&server).await;
+    assert!(first.request(&token, "GET", "/api/v1/products/1", None).await);
+    let show = json!({ "name": "show_product", "arguments": { "id": 1 } });
+    let message = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": show });
+    // Nearly two megabytes each, together more than the 256 MiB of all connections.
+    let mut agents = Vec::new();
+    for _ in 0..3 {
+        let mut agent = BlockedConnection::open(&server).await;
+        for _ in 0..55 {
+            assert!(agent.request(&token, "POST", "/mcp", Some(&message)).await);
+        }
+        agents.push(agent);
+    }
+    assert!(first.request(&token, "GET", "/health/live", None).await, "its response is not overdue");
 }

@@ -15,6 +15,8 @@ on_both!(
     refusals_of_the_api_are_results,
     arguments_that_a_tool_does_not_have_are_named,
     key_of_a_rehearsal_makes_a_repeated_call_run_once,
+    revoked_token_cannot_replay_a_secret,
+    result_over_1_mib_is_refused,
     changes_are_audited_with_token_and_request,
 );
 
@@ -187,6 +189,34 @@ async fn key_of_a_rehearsal_makes_a_repeated_call_run_once(server: Server) {
     assert_eq!(call(&admin, "create_member", rehearsal).await["dry_run"], true);
     let other = json!({ "name": "Half", "dry_run": false, "idempotency_key": rehearsed["idempotency_key"] });
     refused(&admin, "create_member", other, "validation_failed").await;
+}
+
+async fn revoked_token_cannot_replay_a_secret(server: Server) {
+    let second = server.second_node_with(|config| config.mcp = true).await;
+    let admin = server.admin();
+    let token = admin.post("/tokens", json!({ "name": "Agent", "abilities": ["*"] })).await.created("token");
+    let agent = second.client(token["value"].as_str().expect("a value"));
+    let create = json!({ "name": "x", "abilities": ["*"], "dry_run": false, "idempotency_key": "first" });
+    let first = call(&agent, "create_token", create.clone()).await;
+    assert_eq!(call(&agent, "create_token", create.clone()).await["token"], first["token"]);
+    admin.delete(&format!("/tokens/{}", token["id"])).await.deleted();
+    refused(&agent, "create_token", create, "invalid_token").await;
+    second.state.db.close().await;
+}
+
+async fn result_over_1_mib_is_refused(server: Server) {
+    let server = with_mcp(&server).await;
+    let admin = server.admin();
+    for name in ["Lamp", "Spot"] {
+        let long = json!({ "name": name, "description": "x".repeat(600_000), "dry_run": false });
+        call(&admin, "create_product", long).await;
+    }
+    let described = |limit: i64| json!({ "fields": ["description"], "limit": limit });
+    let refusal = refused(&admin, "list_products", described(2), "validation_failed").await;
+    let message = refusal["errors"]["limit"][0].as_str().expect("a message");
+    assert!(message.contains("`fields`") && message.contains("1 MiB"), "{message}");
+    assert_eq!(call(&admin, "list_products", described(1)).await["products"].as_array().expect("records").len(), 1);
+    assert_eq!(call(&admin, "list_products", json!({ "fields": ["name"] })).await["meta"]["total"], 2);
 }
 
 async fn changes_are_audited_with_token_and_request(server: Server) {

@@ -2,14 +2,17 @@
 
 use serde_json::{Value, json};
 
-use super::{call, refused, with_mcp};
-use crate::support::{Database, Dump, Server, Smtp, differences, dump, on_both};
+use super::{call, refused, rpc, with_mcp};
+use crate::support::{Database, Dump, Gatherings, Probes, Server, Smtp, differences, dump, on_both};
 
 on_both!(
     rehearsed_writes_leave_every_table_as_it_was,
     rehearsal_finds_what_the_write_would_refuse,
     rehearsal_shows_what_hooks_would_change,
     rehearsal_of_a_secret_does_not_reveal_it,
+    rehearsal_has_the_order_and_digits_of_the_api,
+    ids_of_new_embedded_records_are_left_out,
+    changes_of_an_action_need_the_right_to_read,
     action_that_calls_another_server_cannot_be_rehearsed,
 );
 
@@ -121,6 +124,51 @@ async fn rehearsal_of_a_secret_does_not_reveal_it(server: Server) {
     let mut write = token;
     write["dry_run"] = json!(false);
     assert!(call(&admin, "create_token", write).await["token"]["value"].is_string());
+}
+
+async fn rehearsal_has_the_order_and_digits_of_the_api(server: Gatherings) {
+    let admin = server.admin();
+    let body = br#"{"subject":"Tea","code":"t","notes":{"z":1.50,"a":2}}"#;
+    let created = admin.undescribed().post_text("/gatherings", body.to_vec()).await.created("gathering");
+    let id = &created["id"];
+    let shown = admin.get(&format!("/gatherings/{id}")).await.text;
+    let arguments = json!({ "id": id, "subject": "Tea", "dry_run": true });
+    let result = rpc(&admin, "tools/call", json!({ "name": "update_gathering", "arguments": arguments })).await;
+    let text = result["content"][0]["text"].as_str().expect("a text");
+    assert!(text.starts_with(shown.trim_end_matches('}')), "{text}\n{shown}");
+}
+
+async fn ids_of_new_embedded_records_are_left_out(server: Gatherings) {
+    let admin = server.admin();
+    let member = async |name: &str| {
+        call(&admin, "create_member", json!({ "name": name, "dry_run": false })).await["member"]["id"].clone()
+    };
+    let (ada, bob) = (member("Ada").await, member("Bob").await);
+    let tea = json!({ "subject": "Tea", "code": "t", "guests": [{ "member_id": ada }] });
+    let mut rehearsal = tea.clone();
+    rehearsal["dry_run"] = json!(true);
+    let rehearsed = call(&admin, "create_gathering", rehearsal).await;
+    assert!(rehearsed["gathering"]["guests"][0].get("id").is_none(), "{rehearsed}");
+    let created = admin.post("/gatherings", tea).await.created("gathering");
+    let guest = &created["guests"][0]["id"];
+    let guests = json!([{ "id": guest, "member_id": ada }, { "member_id": bob }]);
+    let change = json!({ "id": created["id"], "guests": guests, "dry_run": true });
+    let rehearsed = call(&admin, "update_gathering", change).await;
+    for guests in [&rehearsed["gathering"]["guests"], &rehearsed["changes"]["guests"]["after"]] {
+        assert_eq!((&guests[0]["id"], &guests[1]["member_id"]), (guest, &bob), "{guests}");
+        assert!(guests[1].get("id").is_none(), "{guests}");
+    }
+}
+
+async fn changes_of_an_action_need_the_right_to_read(server: Probes) {
+    let admin = server.admin();
+    let probe = admin.post("/probes", json!({ "name": "Depth", "dry_run": "no" })).await.created("probe");
+    let measure = json!({ "id": probe["id"], "dry_run": true });
+    let rehearsed = call(&admin, "measure_probe", measure.clone()).await;
+    assert_eq!(rehearsed["changes"]["name"], json!({ "before": "Depth", "after": "Measured" }));
+    let other = server.able(&["probes:measure"]).await;
+    let rehearsed = call(&other, "measure_probe", measure).await;
+    assert_eq!((&rehearsed["reading"]["value"], rehearsed.get("changes")), (&json!(7), None), "{rehearsed}");
 }
 
 async fn action_that_calls_another_server_cannot_be_rehearsed(server: Server) {

@@ -1,5 +1,6 @@
 //! MCP endpoint: transport, tools by right, calls, dry runs, and the tour of a public client.
 
+mod arguments;
 mod calls;
 mod dry_runs;
 mod tools;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::{call, names, refused, rpc, tools, with_mcp};
-use crate::support::{Gadgets, Server, on_both};
+use crate::support::{Gadgets, Probes, Server, on_both};
 
 on_both!(
     tools_are_those_that_the_token_may_call,
@@ -13,6 +13,8 @@ on_both!(
     tools_of_an_administrator_come_in_pages,
     schemas_have_no_references_and_name_required_arguments,
     fields_that_a_role_may_not_read_are_in_no_schema_and_no_result,
+    includes_are_those_that_the_caller_may_read,
+    schema_of_an_application_keeps_its_alternatives,
     description_of_all_tools_is_short,
 );
 
@@ -57,7 +59,17 @@ async fn tools_of_an_administrator_come_in_pages(server: Server) {
     {
         assert!(distinct.contains(expected), "{expected} in {names:?}");
     }
-    for absent in ["delete_product", "restore_product", "bulk_products", "create_import", "create_attachment"] {
+    for absent in [
+        "delete_product",
+        "restore_product",
+        "bulk_products",
+        "create_import",
+        "rehearse_import",
+        "run_import",
+        "cancel_import",
+        "undo_import",
+        "create_attachment",
+    ] {
         assert!(!distinct.contains(absent), "{absent}");
     }
 }
@@ -133,6 +145,28 @@ async fn fields_that_a_role_may_not_read_are_in_no_schema_and_no_result(server: 
     assert!(denied["errors"]["cost"].is_array(), "{denied}");
     refused(&other, "list_gadgets", json!({ "q": { "cost_gt": 1 } }), "validation_failed").await;
     refused(&other, "list_gadgets", json!({ "sort": "cost" }), "validation_failed").await;
+}
+
+async fn includes_are_those_that_the_caller_may_read(server: Gadgets) {
+    let includes = async |abilities: &[&str]| {
+        let tools = tools(&server.able(abilities).await).await;
+        let list = tools.iter().find(|tool| tool["name"] == "list_parts").expect("a tool");
+        list["inputSchema"]["properties"]["include"]["items"]["enum"].clone()
+    };
+    assert_eq!(includes(&["parts:read", "gadgets:read"]).await, json!(["gadget"]));
+    assert_eq!(includes(&["parts:read"]).await, Value::Null);
+}
+
+async fn schema_of_an_application_keeps_its_alternatives(server: Probes) {
+    let tools = tools(&server.admin()).await;
+    let schema = |name: &str| tools.iter().find(|tool| tool["name"] == name).expect("a tool")["inputSchema"].clone();
+    let boxed = json!({ "type": "object", "properties": { "title": { "type": "string" } } });
+    let shape = json!({ "anyOf": [{ "const": "none" }, boxed] });
+    let (create, update) = (schema("create_probe"), schema("update_probe"));
+    assert_eq!(create["properties"]["shape"], shape);
+    assert_eq!(update["properties"]["shape"], json!({ "anyOf": [shape, { "const": "" }] }));
+    // A field named like an argument is not listed twice.
+    assert_eq!(create["required"], json!(["dry_run", "name"]));
 }
 
 /// Agents read the description in every conversation. `docs/mcp.md` has the sizes.

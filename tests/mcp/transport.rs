@@ -103,19 +103,22 @@ async fn messages_that_are_no_requests_are_400(server: Server) {
     let server = with_mcp(&server).await;
     let admin = server.admin();
     let deep = "[".repeat(100_000);
-    for (body, code) in [
-        ("{", -32700),
-        ("", -32700),
-        ("[]", -32600),
-        (r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#, -32600),
-        (r#"{"id":1,"method":"ping"}"#, -32600),
-        (r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#, -32600),
-        (deep.as_str(), -32700),
+    for (body, code, id) in [
+        ("{", -32700, Value::Null),
+        ("", -32700, Value::Null),
+        ("[]", -32600, Value::Null),
+        (r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#, -32600, Value::Null),
+        (r#"{"id":1,"method":"ping"}"#, -32600, json!(1)),
+        (r#"{"jsonrpc":"2.0","id":"a"}"#, -32600, json!("a")),
+        (r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#, -32600, Value::Null),
+        (deep.as_str(), -32700, Value::Null),
     ] {
         let (status, answer) = post(&admin, body).await;
         assert_eq!((status, &answer["error"]["code"]), (400, &json!(code)), "{:.80}", body);
-        assert!(answer["id"].is_null() && answer["jsonrpc"] == "2.0", "{answer}");
+        assert_eq!((&answer["id"], &answer["jsonrpc"]), (&id, &json!("2.0")), "{:.80}", body);
     }
+    let unknown = admin.with("mcp-protocol-version", "2024-11-05");
+    assert_eq!(post(&unknown, PING).await.1["id"], 1);
     assert_eq!(admin.undescribed().post_text("~/mcp", vec![0xff, b'{']).await.status, 400);
 }
 

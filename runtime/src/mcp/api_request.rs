@@ -1,22 +1,23 @@
 //! The request to the API that a call of a tool stands for.
 
 use charter_core::catalog::Entry;
+use charter_core::custom_field::CustomFieldTypes;
 use charter_core::error::{Error, FieldErrors, Result};
 use charter_core::header;
 use charter_core::meta::Operation;
 use charter_core::ops::{Body, RawJson, RouteOperation};
 use charter_core::principal::Principal;
-use charter_core::query::Function;
 use charter_core::suggest::hint;
 use serde_json::value::RawValue;
 use url::form_urlencoded::Serializer;
 
-use super::input_schema::{
-    self, CURSOR, DEFAULT_LIMIT, DRY_RUN, FIELDS, GROUP, IDEMPOTENCY_KEY, IF_MATCH, INCLUDE, LIMIT, MAX_LIMIT, Q,
-    SEARCH, SORT,
-};
+use super::argument::{self, CURSOR, DRY_RUN, LIMIT, Q, Role, SEARCH, SORT};
+use super::input_schema::{DEFAULT_LIMIT, MAX_LIMIT};
 use super::tool::Tool;
 use crate::openapi::compact;
+
+/// Limit of a path with its query string, below that of the crate `http` for a URI, 65,534 bytes.
+const MAX_PATH_BYTES: usize = 65_000;
 
 /// A request relative to `/api/v1`.
 #[derive(Debug)]
@@ -30,32 +31,36 @@ pub(super) struct ApiRequest {
 }
 
 impl ApiRequest {
-    /// Translates the arguments of a call. The API validates the values of fields and filters.
+    /// Translates the arguments of a call. The API validates the values of fields and filters. `custom` has the custom
+    /// fields by which the records can be sorted.
     ///
     /// # Errors
     /// [`Error::Invalid`] with every argument that the tool cannot take.
-    pub(super) fn of(tool: &Tool, entry: &Entry, caller: &Principal, arguments: &Body<'_>) -> Result<ApiRequest> {
+    pub(super) fn of(
+        tool: &Tool,
+        entry: &Entry,
+        caller: &Principal,
+        arguments: &Body<'_>,
+        custom: &CustomFieldTypes,
+    ) -> Result<ApiRequest> {
         let mut errors = FieldErrors::default();
         let mut request = ApiRequest { path: tool.path.clone(), headers: Vec::new(), body: None, dry_run: false };
         let mut rest: Vec<(&str, &RawValue)> = Vec::new();
         let mut is_dry_run = None;
         for (name, raw) in &arguments.fields {
-            let value = RawJson::read(raw);
-            match (name.as_ref(), &value) {
-                (name, _) if tool.path_parameters().any(|known| known == name) => match id(&value) {
+            let (name, value) = (name.as_ref(), RawJson::read(raw));
+            match (argument::role(tool, name), &value) {
+                (Role::Unknown, _) => errors.add(name, format!("is not an argument of {}", tool.name)),
+                (Role::Field, _) => rest.push((name, *raw)),
+                (Role::PathParameter, _) => match id(&value) {
                     Some(id) => request.path = request.path.replace(&format!("{{{name}}}"), &id),
-                    None => errors.add(name.to_string(), "must be the id of a record"),
+                    None => errors.add(name, "must be the id of a record"),
                 },
-                (DRY_RUN, RawJson::Bool(value)) if tool.writes() => is_dry_run = Some(*value),
-                (DRY_RUN, _) if tool.writes() => errors.add(DRY_RUN, "must be true or false"),
-                (IF_MATCH | IDEMPOTENCY_KEY, RawJson::Null) => {}
-                (IF_MATCH, RawJson::Text(tag)) if input_schema::takes_if_match(tool) => {
-                    request.headers.push((header::IF_MATCH, tag.to_string()));
-                }
-                (IDEMPOTENCY_KEY, RawJson::Text(key)) if input_schema::takes_key(tool) => {
-                    request.headers.push((header::IDEMPOTENCY_KEY, key.to_string()));
-                }
-                (name, _) => rest.push((name, *raw)),
+                (Role::DryRun, RawJson::Bool(value)) => is_dry_run = Some(*value),
+                (Role::DryRun, _) => errors.add(name, "must be true or false"),
+                (Role::Header(_), RawJson::Null) => {}
+                (Role::Header(header), RawJson::Text(text)) => request.headers.push((header, text.to_string())),
+                (Role::Header(_), _) => errors.add(name, "must be text"),
             }
         }
         for name in tool.path_parameters().filter(|name| request.path.contains(&format!("{{{name}}}"))) {
@@ -75,9 +80,14 @@ impl ApiRequest {
             request.body = Some(json(&rest)?);
         } else {
             let query = query(tool, &rest, &mut errors);
-            check_sort(tool, entry, caller, &rest, &mut errors);
+            check_sort(entry, caller, sort(tool, arguments).as_deref(), custom, &mut errors);
             if !query.is_empty() {
                 request.path = format!("{}?{query}", request.path);
+            }
+            if request.path.len() > MAX_PATH_BYTES {
+                let longest = rest.iter().max_by_key(|(_, raw)| raw.get().len()).map_or(Q, |(name, _)| *name);
+                errors
+                    .add(longest, format!("is too long: a call can have at most {MAX_PATH_BYTES} bytes of arguments"));
             }
         }
         errors.into_result().map(|()| request)
@@ -108,26 +118,21 @@ fn query(tool: &Tool, arguments: &[(&str, &RawValue)], errors: &mut FieldErrors)
         match *name {
             _ if matches!(value, RawJson::Null) => {}
             name if matches!(tool.call, RouteOperation::Action(_)) => add(&mut pairs, name, &value, errors),
-            Q if tool.call.is_list() => add_filters(&mut pairs, &value, errors),
-            SEARCH if tool.call.is_list() => add(&mut pairs, SEARCH, &value, errors),
-            SORT if is_list => add(&mut pairs, SORT, &value, errors),
-            CURSOR if is_list => match scalar(&value) {
+            Q => add_filters(&mut pairs, &value, errors),
+            SEARCH | SORT => match scalar(&value) {
+                Some(text) => drop(pairs.append_pair(name, &text)),
+                None => errors.add(*name, "must be text"),
+            },
+            CURSOR => match scalar(&value) {
                 Some(text) => cursor = text,
                 None => errors.add(CURSOR, "must be text"),
             },
-            LIMIT if is_list => match scalar(&value).and_then(|text| text.parse().ok()) {
+            LIMIT => match scalar(&value).and_then(|text| text.parse().ok()) {
                 Some(number) if (1..=MAX_LIMIT).contains(&number) => limit = number,
                 _ => errors.add(LIMIT, format!("must be a whole number from 1 to {MAX_LIMIT}")),
             },
-            name @ (FIELDS | INCLUDE) if !matches!(tool.call, RouteOperation::Summary) => {
-                add_names(&mut pairs, name, &value, errors);
-            }
-            name if matches!(tool.call, RouteOperation::Summary)
-                && (name == GROUP || Function::ALL.iter().any(|function| function.name() == name)) =>
-            {
-                add_names(&mut pairs, name, &value, errors);
-            }
-            name => errors.add(name.to_string(), format!("is not an argument of {}", tool.name)),
+            // `fields` and `include` of a record, `group` and functions of a summary.
+            name => add_names(&mut pairs, name, &value, errors),
         }
     }
     if is_list {
@@ -138,22 +143,42 @@ fn query(tool: &Tool, arguments: &[(&str, &RawValue)], errors: &mut FieldErrors)
     pairs.finish()
 }
 
+/// The order of a list.
+pub(super) fn sort(tool: &Tool, arguments: &Body<'_>) -> Option<String> {
+    let is_list = matches!(tool.call, RouteOperation::Operation(Operation::List));
+    let (_, raw) = arguments.fields.iter().find(|(name, _)| is_list && *name == SORT)?;
+    scalar(&RawJson::read(raw))
+}
+
+/// The name of the custom field in an order: `-cf.power` has `power`.
+pub(super) fn custom_name(sort: &str) -> Option<&str> {
+    sort.strip_prefix('-').unwrap_or(sort).strip_prefix("cf.")
+}
+
 /// The API ignores an order that it does not know, and an agent would take the first record for the greatest.
 fn check_sort(
-    tool: &Tool,
     entry: &Entry,
     caller: &Principal,
-    arguments: &[(&str, &RawValue)],
+    sort: Option<&str>,
+    custom: &CustomFieldTypes,
     errors: &mut FieldErrors,
 ) {
-    let sort = arguments.iter().find(|(name, _)| *name == SORT).map(|(_, raw)| RawJson::read(raw));
-    let Some(RawJson::Text(sort)) = sort.filter(|_| tool.call.is_list()) else { return };
-    let name = sort.strip_prefix('-').unwrap_or(&sort);
-    let is_custom = name.starts_with("cf.") && entry.meta.custom_fields;
+    let Some(sort) = sort else { return };
+    let name = sort.strip_prefix('-').unwrap_or(sort);
     let names = compact::names(entry, caller, |field| field.sortable);
-    if !is_custom && !names.contains(&name) {
+    let is_known = match custom_name(sort) {
+        Some(name) => names_custom_fields(entry, caller) && custom.contains_key(name),
+        None => names.contains(&name),
+    };
+    if !is_known {
         errors.add(SORT, format!("is not a field by which records can be sorted{}", hint(name, names)));
     }
+}
+
+/// True if the caller may filter and sort by custom fields.
+fn names_custom_fields(entry: &Entry, caller: &Principal) -> bool {
+    let field = entry.field("custom_fields").filter(|_| entry.can_filter_custom_fields());
+    field.is_some_and(|field| entry.may_read_field(field, caller))
 }
 
 /// Adds the conditions of `q`: `{"name_cont": "lamp", "id_in": [1, 2]}`.
@@ -167,6 +192,11 @@ fn add_filters(pairs: &mut Serializer<'_, String>, value: &RawJson<'_>, errors: 
         return;
     };
     for (name, raw) in &object.fields {
+        // `q[s]` is an order, and brackets would end the name early.
+        if name == "s" || name.contains(['[', ']']) {
+            errors.add(format!("{Q}[{name}]"), "is not of the form <field>_<predicate>");
+            continue;
+        }
         add(pairs, &format!("{Q}[{name}]"), &RawJson::read(raw), errors);
     }
 }
@@ -178,6 +208,8 @@ fn add(pairs: &mut Serializer<'_, String>, name: &str, value: &RawJson<'_>, erro
         return;
     }
     match elements(value) {
+        // Without an element there is no parameter, and the condition would select every record.
+        Some(elements) if elements.is_empty() => errors.add(name, "must not be empty"),
         Some(elements) => drop(pairs.extend_pairs(elements.iter().map(|one| (format!("{name}[]"), one)))),
         None => errors.add(name.to_string(), "must be a value or a list of values"),
     }

@@ -2,12 +2,17 @@
 
 use charter_core::calendar::Period;
 use charter_core::catalog::{Catalog, Entry};
-use charter_core::meta::{ActionOn, Operation};
+use charter_core::meta::Operation;
 use charter_core::ops::RouteOperation;
+use charter_core::ops::list::include_access::allowed_names;
 use charter_core::principal::Principal;
-use charter_core::query::{self, Function, can_aggregate, include_names};
+use charter_core::query::{self, Function, can_aggregate};
 use serde_json::{Value, json};
 
+use super::argument::{
+    CURSOR, DRY_RUN, FIELDS, GROUP, IDEMPOTENCY_KEY, IF_MATCH, INCLUDE, LIMIT, Q, SEARCH, SORT, takes_if_match,
+    takes_key,
+};
 use super::tool::Tool;
 use crate::openapi::compact::{self, Properties, Write};
 use crate::openapi::node::Node;
@@ -15,19 +20,6 @@ use crate::openapi::node::Node;
 /// Limit and default of the records that a list returns.
 pub(super) const MAX_LIMIT: i64 = 50;
 pub(super) const DEFAULT_LIMIT: i64 = 20;
-
-/// Names of arguments that are no fields and no parameters of a path.
-pub(super) const Q: &str = "q";
-pub(super) const SEARCH: &str = "search";
-pub(super) const SORT: &str = "sort";
-pub(super) const FIELDS: &str = "fields";
-pub(super) const INCLUDE: &str = "include";
-pub(super) const LIMIT: &str = "limit";
-pub(super) const CURSOR: &str = "cursor";
-pub(super) const GROUP: &str = "group";
-pub(super) const DRY_RUN: &str = "dry_run";
-pub(super) const IF_MATCH: &str = "if_match";
-pub(super) const IDEMPOTENCY_KEY: &str = "idempotency_key";
 
 /// The tool as `tools/list` describes it.
 pub(super) fn describe(catalog: &Catalog, tool: &Tool, caller: &Principal) -> Node {
@@ -54,8 +46,8 @@ pub(super) fn schema(catalog: &Catalog, tool: &Tool, caller: &Principal) -> Node
         required.push(DRY_RUN.into());
     }
     let fields = match tool.call {
-        RouteOperation::Operation(Operation::List) => list(entry, caller),
-        RouteOperation::Operation(Operation::Show) => record(entry, caller),
+        RouteOperation::Operation(Operation::List) => list(catalog, entry, caller),
+        RouteOperation::Operation(Operation::Show) => record(catalog, entry, caller),
         RouteOperation::Summary => summary(entry, caller),
         RouteOperation::Operation(Operation::Create) => {
             let parent = entry.meta.under.map(|under| under.field);
@@ -76,7 +68,11 @@ pub(super) fn schema(catalog: &Catalog, tool: &Tool, caller: &Principal) -> Node
             }
         }
     }
-    required.extend(fields.required.into_iter().map(String::from));
+    for name in fields.required {
+        if !required.iter().any(|known| known == name) {
+            required.push(name.into());
+        }
+    }
     if takes_if_match(tool) {
         properties.set(IF_MATCH, json!({ "type": "string", "description": "etag of show" }));
     }
@@ -88,26 +84,12 @@ pub(super) fn schema(catalog: &Catalog, tool: &Tool, caller: &Principal) -> Node
     if required.is_empty() { schema } else { schema.with("required", required) }
 }
 
-/// True if a write can be made conditional on the version of its record.
-pub(super) fn takes_if_match(tool: &Tool) -> bool {
-    match tool.call {
-        RouteOperation::Operation(operation) => operation == Operation::Update,
-        RouteOperation::Action(action) => action.on == ActionOn::Record && tool.call.has_conditions(),
-        RouteOperation::Bulk | RouteOperation::Restore | RouteOperation::Summary => false,
-    }
-}
-
-/// True if a repeated call with the same idempotency key runs once.
-pub(super) fn takes_key(tool: &Tool) -> bool {
-    tool.writes() && tool.call.accepts_idempotency_key()
-}
-
 fn nothing() -> Properties {
     Properties { properties: Node::object(), required: Vec::new() }
 }
 
 /// The arguments of a list.
-fn list(entry: &Entry, caller: &Principal) -> Properties {
+fn list(catalog: &Catalog, entry: &Entry, caller: &Principal) -> Properties {
     let mut properties = filters(entry, caller, false);
     let filtered: Vec<&str> = compact::filtered(entry, caller).map(|field| field.name).collect();
     let sortable = compact::names(entry, caller, |field| field.sortable);
@@ -116,7 +98,7 @@ fn list(entry: &Entry, caller: &Principal) -> Properties {
         false => format!("-name is descending; {}", sortable.join(", ")),
     };
     properties.set(SORT, json!({ "type": "string", "description": sort }));
-    if let Node::Object(entries) = record(entry, caller).properties {
+    if let Node::Object(entries) = record(catalog, entry, caller).properties {
         entries.into_iter().for_each(|(name, schema)| properties.set(name, schema));
     }
     properties.set(LIMIT, json!({ "type": "integer", "minimum": 1, "maximum": MAX_LIMIT, "default": DEFAULT_LIMIT }));
@@ -147,9 +129,9 @@ fn filters(entry: &Entry, caller: &Principal, is_summary: bool) -> Node {
 }
 
 /// The arguments that select what a record has.
-fn record(entry: &Entry, caller: &Principal) -> Properties {
+fn record(catalog: &Catalog, entry: &Entry, caller: &Principal) -> Properties {
     let mut properties = Node::object();
-    let names: Vec<&str> = include_names(entry.meta).collect();
+    let names = allowed_names(catalog, entry, caller);
     if !names.is_empty() {
         properties.set(INCLUDE, names_of(json!({ "type": "string", "enum": names })));
     }

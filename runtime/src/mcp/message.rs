@@ -4,6 +4,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::tool_result::ToolResult;
+use crate::openapi::node::Node;
+
 /// Error codes of JSON-RPC 2.0, section 5.1.
 pub(super) const PARSE_ERROR: i32 = -32700;
 pub(super) const INVALID_REQUEST: i32 = -32600;
@@ -26,22 +29,36 @@ impl RpcError {
     pub(super) fn invalid_params(message: impl Into<String>) -> RpcError {
         RpcError::new(INVALID_PARAMS, message)
     }
-
-    /// The response with the id of the request; null if it could not be read.
-    pub(super) fn reply<'r>(self, id: &'r Value) -> Reply<'r> {
-        Reply { jsonrpc: "2.0", id, result: None, error: Some(self) }
-    }
 }
 
-/// The response to a request.
+/// The response to a request. The id is null if it could not be read.
 #[derive(Debug, Serialize)]
 pub(super) struct Reply<'r> {
     pub jsonrpc: &'static str,
     pub id: &'r Value,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub result: Option<Box<RawValue>>,
+    pub result: Option<Answer>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<RpcError>,
+}
+
+impl Reply<'_> {
+    pub(super) fn new(id: &Value, outcome: Result<Answer, RpcError>) -> Reply<'_> {
+        let (result, error) = match outcome {
+            Ok(answer) => (Some(answer), None),
+            Err(error) => (None, Some(error)),
+        };
+        Reply { jsonrpc: "2.0", id, result, error }
+    }
+}
+
+/// The result of a method, serialized once, as a part of the reply.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub(super) enum Answer {
+    Json(Value),
+    Tools(Node),
+    Call(ToolResult),
 }
 
 /// A message that the client sent.
@@ -76,8 +93,28 @@ impl Message {
     /// Reads a body with one message. The revision 2025-06-18 has no batches.
     ///
     /// # Errors
-    /// [`PARSE_ERROR`] if it is not JSON, [`INVALID_REQUEST`] if it is not a message.
-    pub(super) fn read(body: &[u8]) -> Result<Message, RpcError> {
+    /// [`PARSE_ERROR`] if it is not JSON, [`INVALID_REQUEST`] if it is not a message; with its id, if it has a valid one.
+    pub(super) fn read(body: &[u8]) -> Result<Message, (Value, RpcError)> {
+        let raw = RawMessage::read(body).map_err(|error| (Value::Null, error))?;
+        let id = raw.id.clone().filter(is_id).unwrap_or_default();
+        raw.message().map_err(|message| (id, RpcError::new(INVALID_REQUEST, message)))
+    }
+
+    /// The id of a request, otherwise null.
+    pub(super) fn id(&self) -> Value {
+        match self {
+            Message::Request { id, .. } => id.clone(),
+            Message::Unanswered => Value::Null,
+        }
+    }
+}
+
+fn is_id(id: &Value) -> bool {
+    id.is_string() || id.is_number()
+}
+
+impl RawMessage {
+    fn read(body: &[u8]) -> Result<RawMessage, RpcError> {
         let invalid = |message: &str| RpcError::new(INVALID_REQUEST, message);
         let json: &RawValue =
             serde_json::from_slice(body).map_err(|error| RpcError::new(PARSE_ERROR, format!("Not JSON: {error}")))?;
@@ -86,20 +123,23 @@ impl Message {
             Some(b'[') => return Err(invalid("Send one message in a request: batches are not supported.")),
             _ => return Err(invalid("A message is a JSON object.")),
         }
-        let raw: RawMessage = serde_json::from_str(json.get()).map_err(|error| invalid(&error.to_string()))?;
-        if raw.jsonrpc != Some("2.0".into()) {
-            return Err(invalid("`jsonrpc` must be \"2.0\"."));
+        serde_json::from_str(json.get()).map_err(|error| invalid(&error.to_string()))
+    }
+
+    fn message(self) -> Result<Message, &'static str> {
+        if self.jsonrpc != Some("2.0".into()) {
+            return Err("`jsonrpc` must be \"2.0\".");
         }
-        let method = match raw.method {
+        let method = match self.method {
             Some(Value::String(method)) => method,
-            Some(_) => return Err(invalid("`method` must be text.")),
-            None if raw.result.is_some() || raw.error.is_some() => return Ok(Message::Unanswered),
-            None => return Err(invalid("`method` is missing.")),
+            Some(_) => return Err("`method` must be text."),
+            None if self.result.is_some() || self.error.is_some() => return Ok(Message::Unanswered),
+            None => return Err("`method` is missing."),
         };
-        match raw.id {
+        match self.id {
             None => Ok(Message::Unanswered),
-            Some(id @ (Value::String(_) | Value::Number(_))) => Ok(Message::Request { id, method, params: raw.params }),
-            Some(_) => Err(invalid("`id` must be text or a number.")),
+            Some(id) if is_id(&id) => Ok(Message::Request { id, method, params: self.params }),
+            Some(_) => Err("`id` must be text or a number."),
         }
     }
 }
@@ -134,7 +174,20 @@ mod tests {
             (r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#, INVALID_REQUEST),
             (r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}"#, INVALID_REQUEST),
         ] {
-            assert_eq!(Message::read(body.as_bytes()).map(drop).map_err(|error| error.code), Err(code), "{body}");
+            assert_eq!(Message::read(body.as_bytes()).map(drop).map_err(|(_, error)| error.code), Err(code), "{body}");
+        }
+    }
+
+    #[test]
+    fn error_has_the_id_of_the_message_if_it_is_valid() {
+        for (body, id) in [
+            (r#"{"jsonrpc":"1.0","id":1,"method":"ping"}"#, 1.into()),
+            (r#"{"jsonrpc":"2.0","id":"a"}"#, "a".into()),
+            (r#"{"jsonrpc":"2.0","id":{},"method":"ping"}"#, Value::Null),
+            (r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}"#, Value::Null),
+            ("{", Value::Null),
+        ] {
+            assert_eq!(Message::read(body.as_bytes()).map(drop).map_err(|(id, _)| id), Err(id), "{body}");
         }
     }
 }

@@ -108,14 +108,16 @@ fn position(call: RouteOperation) -> usize {
     }
 }
 
-/// The tool of a method; `None` if agents cannot use it: deletions, bulk writes and uploads.
+/// The tool of a method; `None` if agents cannot use it: deletions, bulk writes, uploads and actions of imports.
 fn tool(catalog: &Catalog, entry: &Entry, path_kind: PathKind, method: Method) -> Option<Tool> {
     let Method { name, call, access } = method;
     let is_offered = match call {
         RouteOperation::Operation(Operation::Create) => !entry.receives_file(),
         // `PATCH` is the same as `PUT`.
         RouteOperation::Operation(Operation::Update) => name == "PUT",
-        RouteOperation::Operation(Operation::List | Operation::Show) | RouteOperation::Action(_) => true,
+        RouteOperation::Operation(Operation::List | Operation::Show) => true,
+        // Those of an import request work in the background, of which a rehearsal shows nothing.
+        RouteOperation::Action(_) => !entry.receives_file(),
         RouteOperation::Summary => matches!(path_kind, PathKind::Summary),
         RouteOperation::Operation(Operation::Delete) | RouteOperation::Bulk | RouteOperation::Restore => false,
     };

@@ -1,18 +1,33 @@
 //! The result of a tool: the JSON of the API for programs and, as text, for models.
 
 use charter_core::error::{Error, Result};
-use serde::Serialize;
+use serde::ser::{SerializeStruct, Serializer};
+use serde::{Serialize, ser};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 /// The result of a call. The order of fields and the digits of numbers are those of the API.
-#[derive(Debug, Serialize)]
+#[derive(Debug)]
 pub(super) struct ToolResult {
-    content: Value,
-    #[serde(rename = "structuredContent")]
-    json: Box<RawValue>,
-    #[serde(rename = "isError")]
-    is_error: bool,
+    /// A JSON object.
+    json: String,
+    pub is_error: bool,
+}
+
+impl Serialize for ToolResult {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Text<'t> {
+            r#type: &'static str,
+            text: &'t str,
+        }
+        let json: &RawValue = serde_json::from_str(&self.json).map_err(ser::Error::custom)?;
+        let mut result = serializer.serialize_struct("ToolResult", 3)?;
+        result.serialize_field("content", &[Text { r#type: "text", text: &self.json }])?;
+        result.serialize_field("structuredContent", json)?;
+        result.serialize_field("isError", &self.is_error)?;
+        result.end()
+    }
 }
 
 impl ToolResult {
@@ -20,20 +35,20 @@ impl ToolResult {
     ///
     /// # Errors
     /// An internal error if the body is not a JSON object.
-    pub(super) fn of(body: &[u8], more: &[(&str, Value)], is_error: bool) -> Result<ToolResult> {
-        let body = std::str::from_utf8(body).map_err(Error::internal)?.trim();
-        let entries = body.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
-        let entries = entries.ok_or_else(|| Error::internal("the response to a tool is not an object"))?;
-        let mut text = String::with_capacity(body.len() + 64);
-        let own = Some(entries).filter(|entries| !entries.trim().is_empty()).map(str::to_string);
-        let more = more.iter().map(|(name, value)| format!("{}:{value}", json!(name)));
-        for entry in own.into_iter().chain(more) {
-            text.push(if text.is_empty() { '{' } else { ',' });
-            text.push_str(&entry);
+    pub(super) fn of(body: Vec<u8>, more: &[(&str, Value)], is_error: bool) -> Result<ToolResult> {
+        let mut json = String::from_utf8(body).map_err(Error::internal)?;
+        json.truncate(json.trim_end().len());
+        if !json.starts_with('{') || json.pop() != Some('}') {
+            return Err(Error::internal("the response to a tool is not an object"));
         }
-        text.push_str(if text.is_empty() { "{}" } else { "}" });
-        let content = json!([{ "type": "text", "text": text }]);
-        Ok(ToolResult { content, json: RawValue::from_string(text).map_err(Error::internal)?, is_error })
+        let mut is_empty = json[1..].trim().is_empty();
+        for (name, value) in more {
+            json.push_str(if is_empty { "" } else { "," });
+            json.push_str(&format!("{}:{value}", json!(name)));
+            is_empty = false;
+        }
+        json.push('}');
+        Ok(ToolResult { json, is_error })
     }
 
     /// The result of a call that the server refused.
@@ -41,7 +56,7 @@ impl ToolResult {
     /// # Errors
     /// When serialization fails.
     pub(super) fn refused(error: &Error, request_id: &str) -> Result<ToolResult> {
-        ToolResult::of(error.body(request_id).to_string().as_bytes(), &[], true)
+        ToolResult::of(error.body(request_id).to_string().into_bytes(), &[], true)
     }
 }
 
@@ -52,13 +67,16 @@ mod tests {
     #[test]
     fn members_follow_those_of_the_body_in_their_order() {
         let text = |body: &str, more: &[(&str, Value)]| {
-            let result = ToolResult::of(body.as_bytes(), more, false).unwrap();
-            assert_eq!(result.content[0]["text"], result.json.get());
-            result.json.get().to_string()
+            let result = ToolResult::of(body.as_bytes().to_vec(), more, false).unwrap();
+            let sent = serde_json::to_string(&result).unwrap();
+            let text = &serde_json::from_str::<Value>(&sent).unwrap()["content"][0]["text"];
+            assert_eq!(*text, json!(result.json));
+            assert!(sent.contains(&format!(r#""structuredContent":{},"#, result.json)), "{sent}");
+            result.json
         };
         assert_eq!(text(r#"{"b":1.50,"a":2}"#, &[("etag", json!("x"))]), r#"{"b":1.50,"a":2,"etag":"x"}"#);
         assert_eq!(text("{}", &[("etag", json!("x"))]), r#"{"etag":"x"}"#);
-        assert_eq!(text(" { } ", &[]), "{}");
-        assert!(ToolResult::of(b"[]", &[], false).is_err());
+        assert_eq!(text("{ } ", &[]), "{ }");
+        assert!(ToolResult::of(b"[]".to_vec(), &[], false).is_err());
     }
 }

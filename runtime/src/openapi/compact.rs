@@ -96,10 +96,19 @@ fn field_schema(
             let items = items.with_some("required", (write == Write::Create).then_some(required));
             Node::object().with("type", "array").with("items", items)
         }
-        _ if field.schema.is_some() => {
-            compact(without_texts(request_schema::field(catalog, all, field, write, None)), write)
-        }
-        _ => compact(request_schema::field(catalog, all, field, write, None), write),
+        _ => match field.schema {
+            Some(schema) => own_schema(schema().into(), field, write),
+            None => compact(request_schema::field(catalog, all, field, write, None), write),
+        },
+    }
+}
+
+/// A schema of the application, which can have any keyword. Its alternatives are not forms of one value.
+fn own_schema(schema: Node, field: &FieldMeta, write: Write) -> Node {
+    let schema = without_texts(schema);
+    match write == Write::Update && request_schema::accepts_empty_text(field) {
+        true => Node::object().with("anyOf", vec![schema, json!({ "const": "" }).into()]),
+        false => schema.with_some("default", request_schema::default(field).filter(|_| write != Write::Update)),
     }
 }
 
@@ -118,7 +127,7 @@ fn without_texts(schema: Node) -> Node {
 fn without_texts_of_member(name: &str, value: Node) -> Node {
     match (name, value) {
         // The names of properties are no keywords.
-        ("properties", Node::Object(properties)) => {
+        ("properties" | "patternProperties" | "$defs", Node::Object(properties)) => {
             Node::Object(properties.into_iter().map(|(name, schema)| (name, without_texts(schema))).collect())
         }
         ("default" | "enum" | "const" | "required", value) => value,

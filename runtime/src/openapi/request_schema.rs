@@ -103,7 +103,7 @@ pub(super) fn field(
 }
 
 /// True if an empty text is accepted as no value although the schema does not allow it as a text.
-fn accepts_empty_text(field: &FieldMeta) -> bool {
+pub(super) fn accepts_empty_text(field: &FieldMeta) -> bool {
     match field.kind {
         Kind::Text | Kind::String { .. } => field.nullable && field.rules.iter().any(narrows_text),
         Kind::StringList { .. } | Kind::RefList { .. } => {
@@ -116,7 +116,7 @@ fn accepts_empty_text(field: &FieldMeta) -> bool {
 }
 
 /// The default, as a JSON value.
-fn default(field: &FieldMeta) -> Option<Value> {
+pub(super) fn default(field: &FieldMeta) -> Option<Value> {
     let DefaultValue::Literal(text) = field.default else { return None };
     Some(literal(field.kind, text))
 }

@@ -127,16 +127,28 @@ impl ApiResponse {
     ///
     /// # Errors
     /// When the body stream fails.
-    pub(crate) async fn read(mut response: Response) -> Result<ApiResponse> {
+    pub(crate) async fn read(response: Response) -> Result<ApiResponse> {
+        let read = ApiResponse::read_up_to(response, usize::MAX).await?;
+        read.ok_or_else(|| Error::internal("a response exceeds usize::MAX bytes"))
+    }
+
+    /// Reads a response to its end; `None` if its body has more than `max_bytes`.
+    ///
+    /// # Errors
+    /// When the body stream fails.
+    pub(crate) async fn read_up_to(mut response: Response, max_bytes: usize) -> Result<Option<ApiResponse>> {
         let status = response.status_code.unwrap_or(StatusCode::OK);
         let mut body = Vec::new();
         let mut stream = response.take_body();
         while let Some(frame) = stream.next().await {
             if let Ok(data) = frame.map_err(Error::internal)?.into_data() {
+                if data.len() > max_bytes - body.len() {
+                    return Ok(None);
+                }
                 body.extend_from_slice(&data);
             }
         }
-        Ok(ApiResponse { status, headers: std::mem::take(response.headers_mut()), body })
+        Ok(Some(ApiResponse { status, headers: std::mem::take(response.headers_mut()), body }))
     }
 
     pub(crate) fn is_success(&self) -> bool {

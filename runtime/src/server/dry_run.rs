@@ -1,23 +1,26 @@
 //! Dry run of a write: everything that the write does, in a transaction that is rolled back.
 
 use salvo::http::StatusCode;
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use serde_json::value::RawValue;
 
 use super::Response;
+use super::raw_object::RawObject;
 use super::resource_write::{Arguments, read, write};
 use charter_core::catalog::Entry;
 use charter_core::error::{Error, Result};
 use charter_core::meta::{ActionOutput, Kind, Operation};
 use charter_core::ops::endpoints::RouteOperation;
-use charter_core::ops::{Context, Transaction, show};
+use charter_core::ops::{Access, Context, Transaction, show};
+use charter_core::principal::Principal;
 
 /// Marks a request within this process whose write is rolled back. Clients cannot set it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct DryRun;
 
 /// Runs a write and rolls it back. The response is that of the write, with `dry_run` and, if it changes a record, with
-/// `changes`: the values of each changed field before and after. It has no secrets and no id of a new record, because
-/// the real write would have others.
+/// `changes`: the values of each changed field before and after. It has no secrets and no ids of new and newly embedded
+/// records, because the real write would have others.
 ///
 /// Rules, hooks and constraints of the database are those of the real write. Work that waits for the commit, such as
 /// mails and `after_commit` hooks, does not run.
@@ -39,38 +42,47 @@ pub(super) async fn run(
     // Not a lazy transaction, whose single statement would be committed at once.
     let transaction = Transaction::begin(context.state()).await?;
     let context = &context.in_transaction(&transaction);
-    let changed = arguments.id.filter(|_| changes_a_record(call));
+    let changed = arguments.id.filter(|_| shows_changes(entry, call, context.caller()));
     let before = record(context, entry, changed).await?;
     let (reply, _) = write(context, entry, call, arguments, &body).await?;
     let after = record(context, entry, changed).await?;
     drop(transaction);
-    let mut response: Map<String, Value> = match reply.body.is_empty() {
-        true => Map::new(),
-        false => serde_json::from_slice(&reply.body).map_err(Error::internal)?,
-    };
-    if let Some(Value::Object(shown)) = response.get_mut(entry.meta.name) {
-        secrets(entry, call).iter().for_each(|(name, _)| drop(shown.remove(*name)));
+    let mut response = RawObject::read(&reply.body)?;
+    if let Some(shown) = response.text(entry.meta.name) {
+        let mut shown = RawObject::read(shown.as_bytes())?;
+        secrets(entry, call).iter().for_each(|(name, _)| shown.remove(name));
         if reply.status == 201 {
-            remove_new_ids(entry, shown);
+            shown.remove("id");
         }
+        remove_new_ids(entry, before.as_ref(), &mut shown)?;
+        response.set(entry.meta.name, &shown)?;
     }
-    if let (Some(before), Some(after)) = (before, after) {
-        response.insert("changes".into(), changes(&before, &after));
+    if let (Some(before), Some(mut after)) = (before, after) {
+        remove_new_ids(entry, Some(&before), &mut after)?;
+        response.set("changes", &changes(&before, &after)?)?;
     }
-    response.insert("dry_run".into(), true.into());
-    Ok(Response::json(StatusCode::OK, Value::Object(response).to_string().into_bytes()))
+    response.set("dry_run", &true)?;
+    Ok(Response::json(StatusCode::OK, serde_json::to_vec(&response).map_err(Error::internal)?))
 }
 
-/// True if a write changes the record in its path. Some actions read it and create another.
-fn changes_a_record(call: RouteOperation) -> bool {
-    !matches!(call, RouteOperation::Action(action) if matches!(action.output, ActionOutput::Created))
+/// True if a write changes the record in its path and the caller may read it. Some actions read it and create another;
+/// one with an output of its own does not need the right to read.
+fn shows_changes(entry: &Entry, call: RouteOperation, caller: &Principal) -> bool {
+    match call {
+        RouteOperation::Action(action) => match action.output {
+            ActionOutput::Record => true,
+            ActionOutput::Created => false,
+            ActionOutput::Fields { .. } => Access::read(entry).allows(caller),
+        },
+        _ => true,
+    }
 }
 
 /// The record as the caller may read it.
-async fn record(context: &Context<'_>, entry: &Entry, id: Option<i64>) -> Result<Option<Map<String, Value>>> {
+async fn record(context: &Context<'_>, entry: &Entry, id: Option<i64>) -> Result<Option<RawObject>> {
     let Some(id) = id else { return Ok(None) };
     let Some(record) = show::single(context, entry, id).await? else { return Ok(None) };
-    serde_json::from_slice(record.readable()).map(Some).map_err(Error::internal)
+    RawObject::read(record.readable()).map(Some)
 }
 
 fn secrets(entry: &Entry, call: RouteOperation) -> &'static [(&'static str, &'static str)] {
@@ -81,19 +93,33 @@ fn secrets(entry: &Entry, call: RouteOperation) -> &'static [(&'static str, &'st
     }
 }
 
-/// Removes the ids of a new record and of its embedded records.
-fn remove_new_ids(entry: &Entry, record: &mut Map<String, Value>) {
-    record.remove("id");
+/// Removes the ids of the embedded records that the record did not have before.
+fn remove_new_ids(entry: &Entry, before: Option<&RawObject>, record: &mut RawObject) -> Result<()> {
     for field in entry.meta.fields.iter().filter(|field| matches!(field.kind, Kind::Embedded { .. })) {
-        let embedded = record.get_mut(field.name).and_then(Value::as_array_mut);
-        embedded.into_iter().flatten().filter_map(Value::as_object_mut).for_each(|one| drop(one.remove("id")));
+        if !record.text(field.name).is_some_and(|json| json.starts_with('[')) {
+            continue;
+        }
+        let known = before.map(|before| before.objects(field.name)).unwrap_or_default();
+        let is_known = |one: &RawObject| known.iter().any(|known| known.text("id") == one.text("id"));
+        let mut embedded = record.objects(field.name);
+        embedded.iter_mut().filter(|one| !is_known(one)).for_each(|one| one.remove("id"));
+        record.set(field.name, &embedded)?;
     }
+    Ok(())
+}
+
+/// The values of a field before and after a write.
+#[derive(Serialize)]
+struct Change<'r> {
+    before: Option<&'r RawValue>,
+    after: &'r RawValue,
 }
 
 /// The fields with different values: `{"name": {"before": "Lamp", "after": "Spot"}}`.
-fn changes(before: &Map<String, Value>, after: &Map<String, Value>) -> Value {
-    let changed = after.iter().filter(|(name, value)| before.get(*name) != Some(value));
-    let entry =
-        |(name, value): (&String, &Value)| (name.clone(), json!({ "before": before.get(name), "after": value }));
-    Value::Object(changed.map(entry).collect())
+fn changes(before: &RawObject, after: &RawObject) -> Result<RawObject> {
+    let mut changes = RawObject::default();
+    for (name, after) in after.iter().filter(|(name, after)| before.text(name) != Some(after.get())) {
+        changes.set(name, &Change { before: before.get(name), after })?;
+    }
+    Ok(changes)
 }

@@ -50,6 +50,13 @@ pub trait Handler: Send + Sync + 'static {
         if request.method().is_safe() { Lane::Read } else { Lane::Write }
     }
 
+    /// True if the request wrote, once it succeeded: its response must reach the client ([`ResponseBudget::reserve_always`]).
+    ///
+    /// [`ResponseBudget::reserve_always`]: super::response_budget::ResponseBudget::reserve_always
+    fn is_write(&self, request: &Request) -> bool {
+        !request.method().is_safe()
+    }
+
     /// True if its requests count against the limit of requests in flight. Those of health checks must not.
     fn limits_concurrency(&self) -> bool {
         true
@@ -122,7 +129,7 @@ impl<H: Handler> salvo::Handler for Endpoint<H> {
         };
         permit.release();
         let (budget, connection) = (&self.state.response_budget, control.conn());
-        let is_done_write = !request.method().is_safe() && response.status().is_success();
+        let is_done_write = self.handler.is_write(request) && response.status().is_success();
         let response = response.budgeted(|bytes| match is_done_write {
             true => Ok(budget.reserve_always(bytes, connection)),
             false => budget.reserve(bytes, connection),

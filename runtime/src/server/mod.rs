@@ -15,6 +15,7 @@ pub(crate) mod headers;
 mod health;
 mod listener;
 mod rate_limit;
+mod raw_object;
 mod request_body;
 mod resource_handler;
 pub(crate) mod resource_router;

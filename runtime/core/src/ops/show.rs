@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use sea_orm::QueryResult;
 
-use super::list::include;
+use super::list::{include, include_access};
 use super::write::restore;
 use super::{etag, field_access, records, visibility};
 use crate::catalog::Entry;
@@ -52,7 +52,7 @@ pub async fn show(
         find(context, entry, id, &within, query).await?;
     }
     errors.into_result()?;
-    include::check_access(context, entry, &includes)?;
+    include_access::check_access(context, entry, &includes)?;
     let condition = visibility_condition(context, entry, deleted).and(within);
     let representation = Representation { includes: &includes, fields: fields.as_deref(), deleted };
     let record = read(context, entry, id, &condition, representation).await?.ok_or(Error::NotFound)?;

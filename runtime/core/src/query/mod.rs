@@ -39,7 +39,7 @@ pub use predicate_test::max_elements;
 pub use relative::{DATE_PATTERN, RelativeTime, RelativeUnit, TIMESTAMP_PATTERN, WORDS};
 pub use relative_condition::{ME, RelativeTo, mentions_time, refers_to_user};
 pub use request::{Pair, Request, Term, Values, decode};
-pub use resolve::{allows, include_names, is_filterable};
+pub use resolve::{allows, embedded_names, include_names, is_filterable, may_include};
 pub use saved_view::{Filter, Logic, SavedView, filters_condition, read_filters, too_many_conditions};
 pub use search::{MAX_SEARCH_WORDS, search_fields, search_words};
 pub use sql::{INDEX_TRIGGERS, write_condition, write_has_triggers};

@@ -9,12 +9,12 @@ use super::order_by::{OrderBy, is_ordered};
 use super::predicate_test::{label_tests, read_texts, tests};
 use super::relative_condition::RelativeTo;
 use super::request::{Request, Term};
-use super::resolve::{Named, allows, include_names};
+use super::resolve::{Named, allows, include_names, may_include};
 use crate::catalog::{Catalog, Entry};
 use crate::custom_field::{CustomFieldType, CustomFieldTypes, json_operand};
 use crate::db::fold;
 use crate::error::{FieldErrors, Result};
-use crate::meta::{FieldMeta, IncludeMeta, IncludeTarget, Kind, Shown};
+use crate::meta::{FieldMeta, IncludeMeta, Kind, Shown};
 use crate::principal::Principal;
 use crate::record::Source;
 use crate::suggest::hint;
@@ -263,7 +263,7 @@ impl<'a> Planner<'a> {
     pub fn includes(self, names: &[String], errors: &mut FieldErrors) -> Vec<&'static IncludeMeta> {
         let mut includes: Vec<&'static IncludeMeta> = Vec::new();
         for name in names {
-            match self.entry.include(name).filter(|include| self.may_include(include)) {
+            match self.entry.include(name).filter(|include| may_include(self.entry, include, self.caller)) {
                 Some(include) if includes.iter().any(|i| i.name == include.name) => {}
                 Some(include) => includes.push(include),
                 None if !self.embedded(std::slice::from_ref(name)).is_empty() => {}
@@ -279,15 +279,6 @@ impl<'a> Planner<'a> {
             }
         }
         includes
-    }
-
-    /// Reports whether the caller may read the field that an include loads records by.
-    fn may_include(self, include: &IncludeMeta) -> bool {
-        match include.target {
-            IncludeTarget::One { via } => self.readable(via).is_some(),
-            IncludeTarget::CustomFieldValues => self.readable("custom_fields").is_some(),
-            IncludeTarget::Many { .. } => true,
-        }
     }
 
     /// Resolves the names of `fields`.

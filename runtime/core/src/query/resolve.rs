@@ -9,6 +9,7 @@ use crate::ability::Ability;
 use crate::catalog::Entry;
 use crate::custom_field::CustomFieldType;
 use crate::meta::{FieldMeta, Filter, IncludeMeta, IncludeTarget, Kind, ResourceMeta, Shown};
+use crate::principal::Principal;
 use crate::record::RECORD;
 use crate::record::{Join, Source};
 use crate::suggest::hint;
@@ -190,6 +191,21 @@ impl Entry {
 /// The names that `include` accepts.
 pub fn include_names(meta: &'static ResourceMeta) -> impl Iterator<Item = &'static str> {
     meta.includes.iter().map(|include| include.name).chain(embedded(meta).map(|field| field.name))
+}
+
+/// The embedded fields that `include` accepts from the caller.
+pub fn embedded_names(entry: &Entry, caller: &Principal) -> impl Iterator<Item = &'static str> {
+    embedded(entry.meta).filter(move |field| entry.may_read_field(field, caller)).map(|field| field.name)
+}
+
+/// True if the caller may read the field that an include loads records by.
+pub fn may_include(entry: &Entry, include: &IncludeMeta, caller: &Principal) -> bool {
+    let may_read = |name| entry.field(name).is_some_and(|field| entry.may_read_field(field, caller));
+    match include.target {
+        IncludeTarget::One { via } => may_read(via),
+        IncludeTarget::CustomFieldValues => may_read("custom_fields"),
+        IncludeTarget::Many { .. } => true,
+    }
 }
 
 fn embedded(meta: &'static ResourceMeta) -> impl Iterator<Item = &'static FieldMeta> {

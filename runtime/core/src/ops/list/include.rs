@@ -6,15 +6,16 @@ use std::sync::Arc;
 
 use charter_model::naming::snake;
 
+use super::include_access::{no_reference, targets};
 use super::response_cache::CacheKeyBuilder;
 use crate::catalog::Entry;
 use crate::custom_field;
 use crate::db::{Row, Rows, Sql};
 use crate::error::{Error, Result};
 use crate::meta::{IncludeMeta, IncludeTarget, Kind};
+use crate::ops::Context;
 use crate::ops::input::custom_fields::readable_value;
 use crate::ops::input::embedded;
-use crate::ops::{Access, Context};
 use crate::ops::{field_access, visibility};
 use crate::query::{Condition, write_condition};
 use crate::record::{Cell, Shape, write_record, write_text};
@@ -119,7 +120,7 @@ pub async fn load(
         related.computed.push((field.name.to_string(), hook(context, field, shape, rows).await?));
     }
     for include in includes {
-        let targets = targets(context, entry, include)?;
+        let targets = targets(context.catalog(), entry, include)?;
         let values = match (include.target, targets.as_slice()) {
             (IncludeTarget::Many { by, .. }, [target]) => {
                 let ids = ids_in_column(rows, shape, "id")?;
@@ -173,52 +174,11 @@ pub fn add_to_cache_key(
         if let IncludeTarget::CustomFieldValues = include.target {
             cache_key.depends_on_table(custom_field::TABLE);
         }
-        for target in targets(context, entry, include)? {
+        for target in targets(context.catalog(), entry, include)? {
             depend_on(context, target, &projection(context, target, include), cache_key)?;
         }
     }
     Ok(())
-}
-
-/// Checks that the caller may read what the includes load. An include with declared `fields` shows a part of the record
-/// itself and needs no ability, only the permission to read its resource.
-///
-/// # Errors
-/// 403 for the first include that the caller may not read.
-pub fn check_access(context: &Context<'_>, entry: &Entry, includes: &[&'static IncludeMeta]) -> Result<()> {
-    for include in includes {
-        for target in targets(context, entry, include)? {
-            let access = Access::read(target);
-            let abilities = if include.fields.is_empty() { access.abilities } else { Vec::new() };
-            Access { abilities, ..access }.check(context.caller())?;
-        }
-    }
-    Ok(())
-}
-
-/// The resources whose records an include can load.
-fn targets<'c>(context: &Context<'c>, entry: &Entry, include: &IncludeMeta) -> Result<Vec<&'c Entry>> {
-    let catalog = context.catalog();
-    let via = match include.target {
-        IncludeTarget::CustomFieldValues => return Ok(Vec::new()),
-        IncludeTarget::Many { resource, .. } => return Ok(vec![catalog.linked(resource)]),
-        IncludeTarget::One { via } => via,
-    };
-    let kind = |name| entry.field(name).map(|field| field.kind);
-    match kind(via) {
-        Some(Kind::Ref { resource }) => Ok(vec![catalog.linked(resource)]),
-        Some(Kind::PolymorphicRef { type_field }) => match kind(type_field) {
-            Some(Kind::PolymorphicType { type_names }) => {
-                Ok(type_names.iter().filter_map(|name| catalog.by_type(name)).collect())
-            }
-            _ => Err(no_reference(include)),
-        },
-        _ => Err(no_reference(include)),
-    }
-}
-
-fn no_reference(include: &IncludeMeta) -> Error {
-    Error::internal(format!("the include `{}` has no reference", include.name))
 }
 
 /// Adds the visibility of the target's records, and the columns that the caller may read.

@@ -4,6 +4,7 @@ pub mod csv;
 pub mod explain;
 pub mod export;
 pub mod include;
+pub mod include_access;
 pub mod render;
 pub mod response_cache;
 pub mod select;
@@ -201,7 +202,7 @@ impl PreparedList<'_> {
             None => None,
         };
         let plan = planner.plan(&request, errors)?;
-        include::check_access(context, entry, &plan.includes)?;
+        include_access::check_access(context, entry, &plan.includes)?;
         let counts = [
             ("view_id", view_condition.values()),
             ("filters", filters_condition.as_ref().map_or(0, Condition::values)),
