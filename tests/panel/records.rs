@@ -149,7 +149,8 @@ async fn attachments_are_uploaded_shown_and_removed(server: Server) {
     browser
         .until("[...document.querySelectorAll('.files img')].every(image => image.complete && image.naturalWidth > 0)");
     assert!(browser.text(".files").contains("note.txt"));
-    // Dropping a file has the same effect as choosing it.
+    // Dropping a file has the same effect as choosing it, once the scripts of the new page have run.
+    browser.until("document.readyState === 'complete'");
     browser.run("window.leaving = true; 1");
     browser.run(
         "const carried = new DataTransfer(); carried.items.add(new File(['Dropped.'], 'dropped.txt', { type: 'text/plain' }));
