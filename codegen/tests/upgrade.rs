@@ -73,6 +73,21 @@ fn lines_of_an_older_application_are_named_with_their_new_form() {
 }
 
 #[test]
+fn a_version_in_a_table_is_compared_and_a_dependency_without_a_version_is_not() {
+    let folder = application("tables");
+    let version = format!("charter-runtime = \"{}\"", env!("CARGO_PKG_VERSION"));
+    let table = "charter-runtime = { version = \"0.0.9\", default-features = false }";
+    replace(&folder, "Cargo.toml", &version, table);
+    let manifest = fs::read_to_string(folder.join("Cargo.toml")).unwrap();
+    let shared = manifest.lines().find(|line| line.starts_with("sea-orm = ")).unwrap();
+    replace(&folder, "Cargo.toml", shared, "sea-orm = { workspace = true }");
+    let (told, code) = upgrade(&folder);
+    assert!(told.contains("Cargo.toml:11: the version is ") && told.contains("1 line to change"), "{told}");
+    assert_eq!(code, Some(1));
+    fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
 fn a_folder_without_an_application_is_wrong_usage() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     let output = charter(folder, &["upgrade", "--dir", "src"]);
