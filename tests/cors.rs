@@ -1,10 +1,13 @@
 //! Requests of web pages of other origins, with the setting `cors-origins`.
 
+use std::io::{Read, Write};
+use std::net::TcpListener;
+
 use charter_runtime::config::CorsOrigins;
 use reqwest::Method;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::support::{Answer, Client, Server, on_both};
+use crate::support::{Answer, Browser, Client, Server, on_both};
 
 on_both!(
     without_the_setting_no_origin_is_named,
@@ -14,6 +17,8 @@ on_both!(
     every_origin_may_be_allowed,
     panel_names_no_origin,
 );
+
+on_both!(browser: page_of_another_origin_lists_and_creates_if_it_is_listed);
 
 const PAGE: &str = "https://app.example.com";
 
@@ -107,4 +112,56 @@ async fn panel_names_no_origin(server: Server) {
         let answer = of_page(server.anonymous(), PAGE).with("accept", "text/html").get(path).await;
         assert_eq!((answer.status, named(&answer)), (200, None), "{path}");
     }
+}
+
+/// The origin of an empty page, which a thread serves until the process ends.
+fn other_origin() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+    let address = listener.local_addr().expect("it listens");
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().map_while(Result::ok) {
+            let mut request = [0; 4096];
+            let page = "<!doctype html><title>Page</title>";
+            let length = page.len();
+            let head = format!(
+                "HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n"
+            );
+            let _ = stream.read(&mut request).and_then(|_| stream.write_all(format!("{head}{page}").as_bytes()));
+        }
+    });
+    format!("http://{address}")
+}
+
+/// Creates a record and lists it from a page. Returns the total, or the error of the browser.
+fn create_and_list(browser: &mut Browser, server: &Server, token: &str) -> Value {
+    let paths = json!(format!("{}/api/v1/tax_classes", server.url()));
+    let headers = json!({ "authorization": format!("Bearer {token}"), "content-type": "application/json" });
+    browser.run(&format!(
+        "window.result = null;
+         (async () => {{
+           const body = JSON.stringify({{ name: `Class ${{crypto.randomUUID()}}` }});
+           const created = await fetch({paths}, {{ method: 'POST', headers: {headers}, body }});
+           if (created.status !== 201) throw new Error(String(created.status));
+           const listed = await fetch({paths}, {{ headers: {headers} }});
+           return (await listed.json()).meta.total;
+         }})().then(total => {{ window.result = total; }}, error => {{ window.result = String(error); }}); 1"
+    ));
+    browser.until("window.result !== null");
+    browser.run("window.result")
+}
+
+async fn page_of_another_origin_lists_and_creates_if_it_is_listed(server: Server) {
+    let page = other_origin();
+    let open = server.configured(|config| config.cors_origins = CorsOrigins::Listed(vec![page.clone()])).await;
+    let mut browser = Browser::start(&page);
+    browser.open("/");
+    // The headers of such an answer are in no description.
+    let made = json!({ "name": "Page", "abilities": ["*"] });
+    let made = open.admin().undescribed().post("/tokens", made).await.created("token");
+    let token = made["value"].as_str().expect("a token is shown once");
+    assert_eq!(create_and_list(&mut browser, &open, token), json!(1));
+    // The browser sends no request with a token to a server that names no origin.
+    let token = server.token(&["*"]).await;
+    assert_eq!(create_and_list(&mut browser, &server, &token), json!("TypeError: Failed to fetch"));
+    assert_eq!(server.admin().get("/tax_classes").await.ok()["meta"]["total"], 0);
 }

@@ -1,8 +1,9 @@
 //! Pages whose commands run on a server with sample data, and whose answers are those of the server.
 //!
 //! A block of the language `sh` runs, in the order of the page, in one shell. A block of the language `json`, `text` or
-//! `yaml` after it is its output. `sh,not-run` marks commands that cannot run in a test; the page says why. Comments of a page
-//! prepare its test:
+//! `yaml` after it is its output. `sh,not-run` marks commands that cannot run here: a guide says why, and those of the reference
+//! pages have tests of their own (`codegen/tests` for `cargo charter`, `tests/routes` for imports, `tests/mcp`,
+//! `tests/typed_clients`, `tests/commands`). Comments of a page prepare its test:
 //!
 //! | Comment | Effect |
 //! |---|---|
@@ -30,6 +31,16 @@ macro_rules! pages {
 pages! {
     needs_guide_programs {
         introduction: "introduction.md",
+        api_clients: "api-clients.md",
+        attachments: "attachments.md",
+        deployment: "deployment.md",
+        evolving: "evolving.md",
+        imports: "imports.md",
+        lists: "lists.md",
+        mcp: "mcp.md",
+        requests: "requests.md",
+        typed_clients: "typed-clients.md",
+        webhooks: "webhooks.md",
         filtering: "guides/filtering.md",
         authentication: "guides/authentication.md",
         safe_retries: "guides/safe-retries.md",
@@ -48,6 +59,23 @@ pages! {
     needs_receivers {
         email: "guides/email.md",
         webhook_receivers: "guides/webhook-receivers.md",
+    }
+}
+
+/// Pages whose commands `tests/applications` runs in new applications.
+const APPLICATIONS: [&str; 2] = ["adding-a-resource.md", "tutorial.md"];
+/// Its commands publish a release; `tests/release.rs` runs those that change files.
+const RELEASING: &str = "releasing.md";
+
+#[test]
+fn every_page_with_commands_has_a_test() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs");
+    for entry in std::fs::read_dir(folder).unwrap().map(Result::unwrap) {
+        let page = entry.file_name().display().to_string();
+        let has_commands = || std::fs::read_to_string(entry.path()).unwrap().contains("```sh");
+        let page = page.as_str();
+        let is_run = PAGES.contains(&page) || APPLICATIONS.contains(&page) || page == RELEASING;
+        assert!(!page.ends_with(".md") || is_run || !has_commands(), "no test runs the commands of docs/{page}");
     }
 }
 

@@ -32,7 +32,11 @@ fn every_command_works() {
     let mut answer = None;
     for block in blocks() {
         match block.language.as_str() {
-            "sh" => answer = block.text.lines().filter_map(|command| run(&server, command)).last(),
+            "sh" => {
+                for command in block.text.lines() {
+                    answer = run(&server, command).or(answer);
+                }
+            }
             "json" => assert_eq!(answer.take(), serde_json::from_str(&block.text).ok(), "{}", block.text),
             _ => {}
         }
