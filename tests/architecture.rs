@@ -50,6 +50,7 @@ const CORE_ORDER: &[&str] = &[
     "trace",
     "metrics",
     "tasks",
+    "memo",
     "ttl_cache",
     "versioned_cache",
     "header",

@@ -62,9 +62,7 @@ fn page_of_commands_has_the_help_of_each() {
 /// Appends the help of a command and of the commands below it.
 fn append_help(page: &mut String, program: &str, command: &dyn Fn() -> Command, path: &[&str]) {
     let mut process = command();
-    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("CHARTER_")) {
-        process.env_remove(name);
-    }
+    charter_testing::without_settings(&mut process);
     let output = process.args(path).arg("--help").output().unwrap();
     let help = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success(), "{program} {path:?}");

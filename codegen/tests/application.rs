@@ -38,3 +38,11 @@ fn formatting_and_build_flags_are_those_of_the_workspace() {
     let flags = |text: &str| text.lines().find(|line| line.starts_with("LIBSQLITE3_FLAGS")).map(str::to_owned);
     assert_eq!(flags(&template("config.toml")), flags(&workspace(".cargo/config.toml")));
 }
+
+#[test]
+fn image_is_that_of_the_records_service() {
+    let steps = |text: String| text.split_once("\nFROM ").map(|(_, steps)| steps.to_owned()).unwrap();
+    let rust = env!("CARGO_PKG_RUST_VERSION");
+    let filled = template("Dockerfile").replace("APPLICATION", "charter").replace("RUST_VERSION", rust);
+    assert_eq!(steps(filled), steps(workspace("deploy/Dockerfile")));
+}

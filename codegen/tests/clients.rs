@@ -2,12 +2,14 @@
 //! and the command. `UPDATE=1` writes the differences.
 
 mod compare;
+mod outcome;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use charter_codegen::client::{self, Language};
+use outcome::ends;
 use serde_json::{Value, json};
 
 const RUNTIMES: [&str; 6] = [
@@ -193,14 +195,6 @@ fn project(name: &str) -> PathBuf {
 fn charter(folder: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-charter"));
     command.args(["client"]).args(arguments).current_dir(folder).output().unwrap()
-}
-
-#[track_caller]
-fn ends(output: Output, code: i32) -> (String, String) {
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    let (out, err) = (text(output.stdout), text(output.stderr));
-    assert_eq!(output.status.code(), Some(code), "{out}\n{err}");
-    (out, err)
 }
 
 #[test]

@@ -1,9 +1,12 @@
 //! Output and exit codes of `cargo charter`.
 
+mod outcome;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use outcome::ends;
 use serde_json::Value;
 
 const GOOD: &str = "resource: product\nfields:\n  name: { type: text, nullable: true }\n";
@@ -21,14 +24,6 @@ fn project(name: &str, product: &str) -> PathBuf {
 fn charter(folder: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-charter"));
     command.args(arguments).current_dir(folder).output().unwrap()
-}
-
-#[track_caller]
-fn ends(output: Output, code: i32) -> (String, String) {
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    let (out, err) = (text(output.stdout), text(output.stderr));
-    assert_eq!(output.status.code(), Some(code), "{out}\n{err}");
-    (out, err)
 }
 
 #[test]

@@ -107,10 +107,7 @@ impl Reader {
     /// Commands in the folder of the application, with what the reader exported and no other settings.
     fn bash(&self, script: &str) -> Command {
         let mut bash = self.application.script(script);
-        // The server refuses unknown variables that begin with its prefix.
-        for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("CHARTER_")) {
-            bash.env_remove(name);
-        }
+        charter_testing::without_settings(&mut bash);
         bash.env("TOKEN", &self.token).env("SECRET", &self.secret).env("CHARTER_LISTEN", &self.address);
         bash.stdin(Stdio::null());
         bash

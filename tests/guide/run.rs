@@ -6,7 +6,7 @@ use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use charter_testing::{Database, Folder, Program, search};
+use charter_testing::{Database, Folder, Program, search, without_settings};
 
 use super::layout::arranged;
 use super::page::{Block, Step, blocks, rewritten, steps, words};
@@ -159,10 +159,7 @@ fn run(name: &str, script: &str, server: &Program, folder: &Path, postgres: Opti
     std::os::unix::fs::symlink(data, folder.join("data")).unwrap();
     fs::write(folder.join("page.sh"), script).unwrap();
     let mut bash = Command::new("timeout");
-    // The server refuses unknown variables that begin with its prefix.
-    for (variable, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("CHARTER_")) {
-        bash.env_remove(variable);
-    }
+    without_settings(&mut bash);
     bash.env("TOKEN", &server.token).env("SERVER", SERVER).env("WORKSPACE", env!("CARGO_MANIFEST_DIR"));
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut folders: Vec<_> = std::env::split_paths(&path).collect();

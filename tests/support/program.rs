@@ -44,11 +44,7 @@ impl Program {
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_charter"));
         command.args(arguments).current_dir(self.folder.path()).stdin(Stdio::null());
-        for (name, _) in std::env::vars_os() {
-            if name.to_string_lossy().starts_with("CHARTER_") {
-                command.env_remove(name);
-            }
-        }
+        charter_testing::without_settings(&mut command);
         command.env("CHARTER_DATABASE_URL", &self.url).env("CHARTER_LISTEN", "127.0.0.1:0");
         command
     }

@@ -25,3 +25,8 @@ pub fn write(document: &Value, language: Language) -> Result<String, String> {
         Language::Python => document::read(document, python::RESERVED).map(|api| python::write(&api)),
     }
 }
+
+/// A text without line breaks.
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

@@ -57,7 +57,7 @@ pub fn any_migration(folder: &Path, depth: usize) -> Option<PathBuf> {
 }
 
 /// The entries of a folder, sorted by name.
-fn within(folder: &Path) -> Vec<PathBuf> {
+pub fn within(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
     paths.sort();

@@ -7,6 +7,7 @@ use charter_codegen::application;
 use clap::Args;
 use regex::Regex;
 
+use super::within;
 use crate::{EXIT_DONE, EXIT_PROBLEMS, EXIT_USAGE, stdout};
 
 /// Name what this version of Charter asks of an application
@@ -126,23 +127,15 @@ fn code(folder: &Path, path: &Path, findings: &mut Findings) {
     }
 }
 
-/// The Rust files of an application, sorted by path.
+/// The Rust files of an application.
 fn rust_files(folder: &Path) -> Vec<PathBuf> {
-    let mut found: Vec<PathBuf> = SOURCES.iter().flat_map(|name| within(&folder.join(name))).collect();
-    found.push(folder.join("build.rs"));
-    found.sort();
-    found
+    let build = folder.join("build.rs");
+    std::iter::once(build).chain(SOURCES.iter().flat_map(|name| rust_below(&folder.join(name)))).collect()
 }
 
-fn within(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
-    entries
-        .flat_map(|path| match path.is_dir() {
-            true => within(&path),
-            false => vec![path],
-        })
-        .filter(|path| path.extension().is_some_and(|end| end == "rs"))
-        .collect()
+fn rust_below(folder: &Path) -> Vec<PathBuf> {
+    let files = within(folder).into_iter().flat_map(|path| if path.is_dir() { rust_below(&path) } else { vec![path] });
+    files.filter(|path| path.extension().is_some_and(|end| end == "rs")).collect()
 }
 
 #[cfg(test)]

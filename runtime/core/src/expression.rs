@@ -4,8 +4,6 @@
 //! only failure is a result that no decimal of 28 digits and no date of this calendar can hold.
 
 use std::cmp::Ordering;
-use std::collections::HashMap;
-use std::sync::{LazyLock, PoisonError, RwLock};
 
 use charter_model::expression::{self, Arithmetic, Comparison, Function, Logic, Mistake, Node, Scope, Type, Unit};
 use chrono::{NaiveDate, TimeDelta};
@@ -14,6 +12,7 @@ use sea_orm::Value;
 
 use crate::error::{Error, Result};
 use crate::field_type::order;
+use crate::memo::Memo;
 use crate::meta::FieldMeta;
 
 /// The result of a part: a value, or a number, date or time that is too large.
@@ -49,14 +48,8 @@ impl Scope for Fields {
 pub fn condition(text: &'static str, fields: &'static [FieldMeta]) -> Result<&'static Node, Mistake> {
     /// The text, and the address of the fields, which stands for the resource.
     type Key = (&'static str, usize);
-    static CHECKED: LazyLock<RwLock<HashMap<Key, &'static Node>>> = LazyLock::new(RwLock::default);
-    let key = (text, fields.as_ptr().addr());
-    if let Some(node) = CHECKED.read().unwrap_or_else(PoisonError::into_inner).get(&key) {
-        return Ok(node);
-    }
-    let node = expression::check(text, &Fields(fields))?;
-    let mut checked = CHECKED.write().unwrap_or_else(PoisonError::into_inner);
-    Ok(checked.entry(key).or_insert_with(|| Box::leak(Box::new(node))))
+    static CHECKED: Memo<Key, Node> = Memo::new();
+    CHECKED.get((text, fields.as_ptr().addr()), || expression::check(text, &Fields(fields)))
 }
 
 /// Evaluates a condition: true, false, or none for NULL. `current` returns the value of a field.

@@ -29,6 +29,7 @@ pub mod generated;
 pub mod hash;
 pub mod header;
 pub mod json_scan;
+pub mod memo;
 pub mod meta;
 pub mod metrics;
 pub mod network;

@@ -35,7 +35,7 @@ pub use on_both::run;
 #[cfg(feature = "application")]
 pub use prepared::{ADMINISTRATOR, Prepared, config, prepare};
 #[cfg(feature = "application")]
-pub use program::Program;
+pub use program::{Program, without_settings};
 #[cfg(feature = "application")]
 pub use records::create;
 #[cfg(feature = "application")]

@@ -127,10 +127,15 @@ impl Drop for Program {
 
 /// A command with the settings of the test, without those of the environment.
 fn with_settings(mut command: Command, folder: &Folder, database_url: &str) -> Command {
-    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("CHARTER_")) {
-        command.env_remove(name);
-    }
+    without_settings(&mut command);
     command.env("CHARTER_DATA_DIR", folder.path()).env("CHARTER_DATABASE_URL", database_url);
     command.stdin(Stdio::null());
     command
+}
+
+/// Removes the settings of the environment from a command: a server has those of its test only, and refuses unknown ones.
+pub fn without_settings(command: &mut Command) {
+    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("CHARTER_")) {
+        command.env_remove(name);
+    }
 }

@@ -5,6 +5,7 @@ mod types;
 use self::types::{quoted, type_text};
 use super::document::{Api, Declaration, Group, Media, Operation, Pages};
 use super::names::{snake, unreserved};
+use super::one_line;
 use super::schema::{Property, Shape, Type};
 
 /// The handwritten part of the client.
@@ -113,17 +114,17 @@ pub fn write(api: &Api) -> String {
 
 fn declaration(out: &mut String, declared: &Declaration) {
     let name = &declared.name;
+    let named = |properties: &'_ [Property], key: fn(&str) -> String| -> Vec<(String, Property)> {
+        properties.iter().map(|property| (key(&property.name), property.clone())).collect()
+    };
     match &declared.shape {
         // A text, because it may name types that are declared further down.
         Shape::Alias(of) => out.push_str(&format!("\n\n{name}: TypeAlias = {}\n", quoted(&type_text(of)))),
         Shape::Object { base, properties } => {
-            let properties: Vec<(String, &Property)> =
-                properties.iter().map(|property| (property.name.clone(), property)).collect();
-            typed_dict(out, name, base.as_deref(), &declared.description, &properties);
+            typed_dict(out, name, base.as_deref(), &declared.description, &named(properties, str::to_owned));
         }
         Shape::Parameters { base, properties } => {
-            let properties: Vec<(String, &Property)> =
-                properties.iter().map(|property| (argument(&property.name), property)).collect();
+            let properties = named(properties, argument);
             typed_dict(out, name, base.as_deref(), &declared.description, &properties);
             // A TypedDict has no open keys: further filters have a parameter of their own.
             if properties.iter().any(|(key, property)| key == "q" && matches!(property.of, Type::Named(_))) {
@@ -131,14 +132,12 @@ fn declaration(out: &mut String, declared: &Declaration) {
             }
         }
         Shape::Filters(properties) => {
-            let properties: Vec<(String, &Property)> =
-                properties.iter().map(|property| (property.name.clone(), property)).collect();
-            typed_dict(out, name, None, &declared.description, &properties);
+            typed_dict(out, name, None, &declared.description, &named(properties, str::to_owned));
         }
     }
 }
 
-fn typed_dict(out: &mut String, name: &str, base: Option<&str>, description: &str, properties: &[(String, &Property)]) {
+fn typed_dict(out: &mut String, name: &str, base: Option<&str>, description: &str, properties: &[(String, Property)]) {
     let is_member = |key: &str| {
         snake(key) == key && !key.starts_with("__") && !WORDS[..].contains(&key) && !ANNOTATIONS.contains(&key)
     };
@@ -321,8 +320,8 @@ fn answer_text(operation: &Operation) -> String {
 }
 
 fn client(out: &mut String, api: &Api) {
-    let title = one_line(&api.title);
-    out.push_str(&format!("\n\nclass ApiClient:\n    \"\"\"Client of the {title}. Times are in seconds.\"\"\"\n"));
+    out.push_str("\n\nclass ApiClient:\n");
+    docstring(out, "    ", &format!("Client of the {}. Times are in seconds.", api.title));
     out.push_str(
         "
     def __init__(
@@ -375,8 +374,4 @@ fn docstring(out: &mut String, indent: &str, text: &str) {
         let text = one_line(text).replace('\\', "\\\\").replace('"', "'");
         out.push_str(&format!("{indent}\"\"\"{text}\"\"\"\n"));
     }
-}
-
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

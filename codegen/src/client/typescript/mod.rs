@@ -5,6 +5,7 @@ mod types;
 use self::types::{key, type_text};
 use super::document::{Api, Declaration, Group, Media, Operation, Pages};
 use super::names::{lower_camel, unreserved};
+use super::one_line;
 use super::schema::{Property, Shape};
 
 /// The handwritten part of the client.
@@ -130,7 +131,7 @@ const WORDS: &[&str] = &[
 pub fn write(api: &Api) -> String {
     let mut out = format!(
         "// Client of the {}, written by `cargo charter client typescript`. Do not edit it.\n\n",
-        one_line(&api.title)
+        comment_line(&api.title)
     );
     out.push_str(RUNTIME);
     api.declared.iter().for_each(|declared| declaration(&mut out, declared));
@@ -321,7 +322,7 @@ fn client(out: &mut String, api: &Api) {
     let name = |group: &Group| unreserved(lower_camel(&group.name), &["constructor", "download"]);
     out.push_str(&format!(
         "\n/** Client of the {}. */\nexport class ApiClient {{\n  readonly #transport: Transport;\n",
-        one_line(&api.title)
+        comment_line(&api.title)
     ));
     for group in &api.groups {
         out.push_str(&format!("  readonly {}: {};\n", name(group), group.class));
@@ -349,11 +350,11 @@ fn argument(name: &str) -> String {
 
 fn comment(out: &mut String, indent: &str, text: &str) {
     if !text.is_empty() {
-        out.push_str(&format!("{indent}/** {} */\n", one_line(text)));
+        out.push_str(&format!("{indent}/** {} */\n", comment_line(text)));
     }
 }
 
 /// The text in one line that ends no comment.
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ").replace("*/", "*\\/")
+fn comment_line(text: &str) -> String {
+    one_line(text).replace("*/", "*\\/")
 }

@@ -1,8 +1,6 @@
 //! Validation rules of a single value, and rules between several fields of a record.
 
 use std::cmp::Ordering;
-use std::collections::HashMap;
-use std::sync::{LazyLock, PoisonError, RwLock};
 
 pub use charter_model::format::is_email;
 use regex::Regex;
@@ -12,6 +10,7 @@ use super::changeset::Changes;
 use crate::error::{Error, Result};
 use crate::expression::{self, Failure};
 use crate::field_type::order;
+use crate::memo::Memo;
 use crate::meta::{FieldMeta, Kind, Rule};
 use crate::number::{self, Scaled};
 
@@ -168,13 +167,8 @@ fn length(value: &Value) -> Option<(usize, &'static str)> {
 /// # Errors
 /// If it is not a regular expression, or too large.
 pub fn compile(pattern: &'static str) -> Result<&'static Regex, regex::Error> {
-    static COMPILED: LazyLock<RwLock<HashMap<&'static str, &'static Regex>>> = LazyLock::new(RwLock::default);
-    if let Some(regex) = COMPILED.read().unwrap_or_else(PoisonError::into_inner).get(pattern) {
-        return Ok(regex);
-    }
-    let regex = Regex::new(&format!("^(?:{pattern})$"))?;
-    let mut compiled = COMPILED.write().unwrap_or_else(PoisonError::into_inner);
-    Ok(compiled.entry(pattern).or_insert_with(|| Box::leak(Box::new(regex))))
+    static COMPILED: Memo<&'static str, Regex> = Memo::new();
+    COMPILED.get(pattern, || Regex::new(&format!("^(?:{pattern})$")))
 }
 
 /// An invalid pattern matches nothing.
