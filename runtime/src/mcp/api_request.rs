@@ -4,7 +4,6 @@ use charter_core::catalog::Entry;
 use charter_core::custom_field::CustomFieldTypes;
 use charter_core::error::{Error, FieldErrors, Result};
 use charter_core::header;
-use charter_core::meta::Operation;
 use charter_core::ops::{Body, RawJson, RouteOperation};
 use charter_core::principal::Principal;
 use charter_core::suggest::hint;
@@ -110,7 +109,7 @@ fn json(fields: &[(&str, &RawValue)]) -> Result<Vec<u8>> {
 /// The query string of a read.
 fn query(tool: &Tool, arguments: &[(&str, &RawValue)], errors: &mut FieldErrors) -> String {
     let mut pairs = Serializer::new(String::new());
-    let is_list = matches!(tool.call, RouteOperation::Operation(Operation::List));
+    let is_list = tool.lists_records();
     let mut limit = DEFAULT_LIMIT;
     let mut cursor = String::new();
     for (name, raw) in arguments {
@@ -145,7 +144,7 @@ fn query(tool: &Tool, arguments: &[(&str, &RawValue)], errors: &mut FieldErrors)
 
 /// The order of a list.
 pub(super) fn sort(tool: &Tool, arguments: &Body<'_>) -> Option<String> {
-    let is_list = matches!(tool.call, RouteOperation::Operation(Operation::List));
+    let is_list = tool.lists_records();
     let (_, raw) = arguments.fields.iter().find(|(name, _)| is_list && *name == SORT)?;
     scalar(&RawJson::read(raw))
 }

@@ -35,7 +35,7 @@ pub(super) enum Role {
 
 /// The role of an argument. A field of a record that the API does not know is refused by the API, with a suggestion.
 pub(super) fn role(tool: &Tool, name: &str) -> Role {
-    let is_list = matches!(tool.call, RouteOperation::Operation(Operation::List));
+    let is_list = tool.lists_records();
     let is_field = match tool.call {
         RouteOperation::Operation(Operation::List | Operation::Show) => {
             matches!(name, FIELDS | INCLUDE) || is_list && matches!(name, Q | SEARCH | SORT | LIMIT | CURSOR)

@@ -40,6 +40,11 @@ impl Tool {
         !self.call.reads()
     }
 
+    /// True if it lists records, and not a summary of them.
+    pub(super) fn lists_records(&self) -> bool {
+        matches!(self.call, RouteOperation::Operation(Operation::List))
+    }
+
     /// The names of the parameters in the path: `id`.
     pub(super) fn path_parameters(&self) -> impl Iterator<Item = &str> {
         self.path.split('{').skip(1).filter_map(|rest| rest.split('}').next())
