@@ -120,7 +120,7 @@ fn output(command: &mut Command) -> String {
     let output = command.output().unwrap_or_else(|error| panic!("{} does not run: {error}", shown(&program)));
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let (out, err) = (text(&output.stdout), text(&output.stderr));
-    assert!(output.status.success(), "{} fails:\n{out}\n{err}", shown(&program));
+    assert!(output.status.success(), "{} fails ({}):\n{out}\n{err}", shown(&program), output.status);
     out
 }
 

@@ -251,9 +251,12 @@ export class Transport {
     for (let attempt = 1; ; attempt += 1) {
       let failure: ApiError;
       let isUnsent = false;
-      const timeout = AbortSignal.timeout(Math.max(1, Math.min(attemptTimeout, end - Date.now())));
+      // Node exits while a call waits if only `AbortSignal.timeout` is left, because that timer keeps no process alive.
+      const timeout = new AbortController();
+      const limit = Math.max(1, Math.min(attemptTimeout, end - Date.now()));
+      const timer = setTimeout(() => timeout.abort(new DOMException("The attempt took too long.", "TimeoutError")), limit);
       try {
-        const both = signal === undefined ? timeout : AbortSignal.any([timeout, signal]);
+        const both = signal === undefined ? timeout.signal : AbortSignal.any([timeout.signal, signal]);
         // A redirect may turn a POST into a GET.
         const response = await fetch(url, { method: call.method, headers, body, signal: both, redirect: "manual" });
         const bytes = await response.arrayBuffer();
@@ -265,6 +268,8 @@ export class Transport {
         signal?.throwIfAborted();
         isUnsent = isRefusedConnection(cause);
         failure = new ConnectionFailedError(`${nameOf(call)}: no complete response`, { code: "connection_failed", cause });
+      } finally {
+        clearTimeout(timer);
       }
       // The same idempotency key may still be in use by an attempt that lost its connection.
       const isTransient =
