@@ -9,7 +9,6 @@ on_both!(
     value_is_required_in_a_record_for_which_the_condition_holds,
     update_is_checked_with_the_stored_values,
     rows_of_a_bulk_are_checked_one_by_one,
-    result_that_is_too_large_is_an_error_of_the_field,
     description_of_the_field_has_the_condition,
 );
 
@@ -39,10 +38,6 @@ mod tickets {
             pub solved_on: Option<chrono::NaiveDate>,
             #[field(string(200), required_when = "hours * 1.5 > 30 and status != open")]
             pub reason: Option<String>,
-            #[field(bigint)]
-            pub size: Option<i64>,
-            #[field(boolean, required_when = "size * size > 1")]
-            pub approved: Option<bool>,
             #[field(read_only)]
             pub created_at: DateTimeUtc,
             #[field(read_only)]
@@ -65,8 +60,6 @@ mod tickets {
                 decimal("hours", 8, 2).default(0),
                 date("solved_on").nullable(),
                 string("reason", 200).nullable(),
-                bigint("size").nullable(),
-                boolean("approved").nullable(),
                 timestamp("created_at"),
                 timestamp("updated_at"),
             ];
@@ -122,11 +115,6 @@ async fn rows_of_a_bulk_are_checked_one_by_one(server: Tickets) {
     let refused = server.admin().post("/tickets/bulk", json!({ "operations": operations })).await;
     assert_eq!(refused.invalid("operations.1.solved_on"), "is required when status = solved");
     assert_eq!(server.admin().get("/tickets").await.ok()["meta"]["total"], 0);
-}
-
-async fn result_that_is_too_large_is_an_error_of_the_field(server: Tickets) {
-    let found = problems(&server.admin(), json!({ "title": "Big", "size": i64::MAX })).await;
-    assert_eq!(found, json!({ "approved": ["cannot be checked: a result of size * size > 1 is too large"] }));
 }
 
 async fn description_of_the_field_has_the_condition(server: Tickets) {

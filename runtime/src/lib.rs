@@ -22,9 +22,9 @@ pub mod server;
 pub use app::App;
 pub use charter_core::error::{Error, Result};
 pub use charter_core::{
-    catalog, client, clock, counts, crypto, custom_field, db, decimal, error, field_type, generated, header, meta,
-    metrics, network, number, online_indexes, ops, principal, query, record, resource, route, stale_reference, suggest,
-    trace, trigram,
+    catalog, client, clock, counts, crypto, custom_field, db, decimal, error, expression, field_type, generated,
+    header, meta, metrics, network, number, online_indexes, ops, principal, query, record, resource, route,
+    stale_reference, suggest, trace, trigram,
 };
 pub use charter_platform::{attachment, audit_log, auth, custom_fields, mail, view, webhook};
 pub use command::main;

@@ -1,43 +1,83 @@
 //! Conditions over the fields of a record: their words, names and types.
 
-use charter_model::expression::{self, Mistake, Scope, Type};
+use charter_model::FieldType;
+use charter_model::expression::{self, Mistake, Node, Scope, Type, Via};
 
 use crate::diagnostic::{Code, Diagnostic, Problems};
-use crate::model::{Field, Kind, Name};
+use crate::model::{Field, Kind, Name, Schema};
 use crate::source::Span;
 
-/// The fields that a condition may name.
-struct Fields<'a>(&'a [Field]);
+/// The names that an expression may use.
+pub struct Names<'a> {
+    pub fields: &'a [Field],
+    /// The schema, if the expression may use fields of the records that references lead to.
+    pub others: Option<&'a Schema>,
+    /// True if it may use `now`, `today` and `caller`.
+    pub has_request: bool,
+}
 
-impl Scope for Fields<'_> {
+impl<'a> Names<'a> {
+    /// The fields of one record, the time and the caller.
+    pub fn of_record(fields: &'a [Field]) -> Names<'a> {
+        Names { fields, others: None, has_request: true }
+    }
+}
+
+impl Scope for Names<'_> {
     fn field(&self, name: &str) -> Option<Type> {
-        let field = self.0.iter().find(|field| field.name.value == name && field.is_column())?;
+        let field = self.fields.iter().find(|field| field.name.value == name && field.is_column())?;
         match &field.kind {
-            Kind::Known(kind) => Type::of(kind),
+            Kind::Known(kind) => Type::of(kind, field.rules.iter().map(|rule| &rule.value)),
             Kind::Unknown => None,
         }
     }
 
     fn names(&self) -> Vec<String> {
-        self.0.iter().filter(|field| field.is_column()).map(|field| field.name.value.clone()).collect()
+        self.fields.iter().filter(|field| field.is_column()).map(|field| field.name.value.clone()).collect()
+    }
+
+    fn reference(&self, name: &str) -> Option<(Via, Box<dyn Scope + '_>)> {
+        let is_named = |field: &&Field| field.name.value == name || field.name.value.strip_suffix("_id") == Some(name);
+        let field = self.fields.iter().find(is_named)?;
+        let Kind::Known(FieldType::Ref { resource }) = &field.kind else { return None };
+        let other = self.others?.find(resource.as_str())?;
+        let via = Via { field: field.name.value.clone(), resource: resource.as_str().to_owned() };
+        Some((via, Box::new(Names { fields: &other.fields, others: None, has_request: false })))
+    }
+
+    fn has_references(&self) -> bool {
+        self.others.is_some()
+    }
+
+    fn has_request(&self) -> bool {
+        self.has_request
+    }
+}
+
+/// Checks a condition, and reports its mistake at its place. None as well if a field that it may mean has an unknown type,
+/// which is reported already.
+pub fn condition(text: &Name, names: &Names<'_>, problems: &mut Problems) -> Option<Node> {
+    if names.fields.iter().any(|field| field.kind.is_unknown() && text.value.contains(field.name.as_str())) {
+        return None;
+    }
+    match expression::check(&text.value, names) {
+        Ok(node) => Some(node),
+        Err(mistake) => {
+            problems.push(diagnostic(text, &mistake));
+            None
+        }
     }
 }
 
 /// Checks the condition of `required_when`.
-pub fn required_when(field: &Field, condition: &Name, fields: &[Field], problems: &mut Problems) {
+pub fn required_when(field: &Field, text: &Name, fields: &[Field], problems: &mut Problems) {
     if !field.nullable && !field.kind.is_unknown() {
         let message = format!("`{}` always has a value, so that `required_when` never applies", field.declared);
-        let problem = Diagnostic::new(Code::BadCondition, condition.span, message, "never applies");
+        let problem = Diagnostic::new(Code::BadCondition, text.span, message, "never applies");
         problems.push(problem.help("add `nullable: true`, or use `required: true` instead"));
         return;
     }
-    // The type of such a field is reported already.
-    if fields.iter().any(|other| other.kind.is_unknown() && condition.value.contains(other.name.as_str())) {
-        return;
-    }
-    if let Err(mistake) = expression::check(&condition.value, &Fields(fields)) {
-        problems.push(diagnostic(condition, &mistake));
-    }
+    condition(text, &Names { has_request: false, ..Names::of_record(fields) }, problems);
 }
 
 fn diagnostic(condition: &Name, mistake: &Mistake) -> Diagnostic {

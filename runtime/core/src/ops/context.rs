@@ -4,11 +4,14 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
+use chrono_tz::Tz;
 
+use super::company_zone::company_zone;
 use super::{Route, RunningHook, State, Transaction};
 use crate::catalog::{Catalog, Entry};
 use crate::db::{Connection, Rows, Sql};
 use crate::error::Result;
+use crate::expression::Request;
 use crate::principal::Principal;
 use crate::trace::Trace;
 
@@ -129,6 +132,16 @@ impl<'a> Context<'a> {
     /// The time of the request in milliseconds, constant for the whole request.
     pub fn now(&self) -> DateTime<Utc> {
         self.now
+    }
+
+    /// The request, as these expressions see it. The company's zone is read only if one of them needs the day.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn request(&self, expressions: impl IntoIterator<Item = &str>) -> Result<Request<'a>> {
+        let needs_day = expressions.into_iter().any(|text| text.contains("today"));
+        let zone = if needs_day { company_zone(self.state).await? } else { Tz::UTC };
+        Ok(Request { caller: self.caller, now: self.now, zone })
     }
 
     pub fn catalog(&self) -> &'a Catalog {

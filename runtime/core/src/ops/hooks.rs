@@ -105,5 +105,5 @@ pub(super) async fn save(
     hook(&context.within_hook(&running), changes).await?;
     running.verify(&before, changes)?;
     // A rule between two fields can fail with one value from the hook and one from the client.
-    rules::check_record(changes)
+    rules::check_record(context, changes).await
 }

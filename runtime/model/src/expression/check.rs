@@ -1,82 +1,38 @@
-//! Names and types of an expression: fields, words of enums, functions, and the type of each part.
+//! Names and types of an expression: fields, words of enums, the clock, the caller, and the type of each part.
 
 use std::ops::Range;
 
+use super::function::widen;
 use super::parser::{Form, Syntax, parse};
-use super::{Arithmetic, Comparison, Function, Mistake, Node, Unit};
-use crate::{FieldType, Notation, date};
+use super::types::power_of_ten;
+use super::{Arithmetic, Comparison, Digits, Field, Logic, Mistake, Node, Type, Via};
+use crate::date;
 
-/// The type of a value in an expression.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Type {
-    Boolean,
-    /// A number with its exact decimal places, or an id.
-    Number,
-    Text,
-    /// Text that is one of these words.
-    Word(Vec<String>),
-    Date,
-    Time,
-    Timestamp,
-    Uuid,
-    /// Only tested for null: a list, or JSON.
-    Opaque,
-}
+/// The longest shift of a date, in days: more than from the year 1 to the year 9999.
+const MAX_SHIFT_DAYS: i64 = 3_660_000;
 
-impl Type {
-    /// The type of a field's values; none for a field without a column.
-    pub fn of<N: Notation>(kind: &FieldType<N>) -> Option<Type> {
-        Some(match kind {
-            FieldType::String { .. } | FieldType::Text => Type::Text,
-            FieldType::Integer
-            | FieldType::BigInt
-            | FieldType::Decimal { .. }
-            | FieldType::Code { .. }
-            | FieldType::Ref { .. } => Type::Number,
-            FieldType::Boolean => Type::Boolean,
-            FieldType::Timestamp { .. } => Type::Timestamp,
-            FieldType::Date => Type::Date,
-            FieldType::Time => Type::Time,
-            FieldType::Enum { values } => Type::Word(N::texts(values).into_iter().map(str::to_owned).collect()),
-            FieldType::Uuid => Type::Uuid,
-            _ => Type::Opaque,
-        })
-    }
-
-    fn name(&self) -> &'static str {
-        match self {
-            Type::Boolean => "a condition",
-            Type::Number => "a number",
-            Type::Text => "a text",
-            Type::Word(_) => "a word of an enum",
-            Type::Date => "a date",
-            Type::Time => "a time of day",
-            Type::Timestamp => "a timestamp",
-            Type::Uuid => "a UUID",
-            Type::Opaque => "a list or JSON",
-        }
-    }
-
-    fn is_text(&self) -> bool {
-        matches!(self, Type::Text | Type::Word(_))
-    }
-
-    fn has_order(&self) -> bool {
-        matches!(self, Type::Number | Type::Date | Type::Time | Type::Timestamp)
-    }
-
-    /// True if values of both types can be equal.
-    fn is_like(&self, other: &Type) -> bool {
-        self == other && *self != Type::Opaque || self.is_text() && other.is_text()
-    }
-}
-
-/// The fields that an expression may name.
+/// The names that an expression may use.
 pub trait Scope {
     /// The type of a field; none if there is none of this name.
     fn field(&self, name: &str) -> Option<Type>;
-    /// All names, for suggestions.
+
+    /// The names of all fields, for suggestions.
     fn names(&self) -> Vec<String>;
+
+    /// The reference of this name, which may be without its `_id`, with the fields of the record that it leads to.
+    fn reference(&self, _name: &str) -> Option<(Via, Box<dyn Scope + '_>)> {
+        None
+    }
+
+    /// True if the expression may use fields of other records.
+    fn has_references(&self) -> bool {
+        false
+    }
+
+    /// True if the expression may use `now`, `today` and `caller`.
+    fn has_request(&self) -> bool {
+        false
+    }
 }
 
 /// Parses a text, and checks that it is a condition.
@@ -85,104 +41,197 @@ pub trait Scope {
 /// The first mistake.
 pub fn check(text: &str, scope: &dyn Scope) -> Result<Node, Mistake> {
     let syntax = parse(text)?;
-    let checker = Checker { scope };
-    let (node, kind) = checker.value(&syntax)?;
-    match kind {
-        Some(Type::Boolean) | None => Ok(node),
-        Some(other) => Err(Mistake::new(syntax.span, format!("this is {}, and not a condition", other.name()))
+    match (Checker { scope }).typed(&syntax)? {
+        (node, Type::Boolean) => Ok(node),
+        (_, other) => Err(Mistake::new(syntax.span, format!("this is {}, and not a condition", other.name()))
             .help("compare it with a value: `=`, `<`, `is not null`")),
     }
 }
 
-struct Checker<'a> {
-    scope: &'a dyn Scope,
+/// Parses a text, and checks that it is a value. Words of an enum need no quotes if the value is for a field of that type.
+///
+/// # Errors
+/// The first mistake.
+pub fn check_value(text: &str, scope: &dyn Scope, wanted: Option<&Type>) -> Result<(Node, Type), Mistake> {
+    let syntax = parse(text)?;
+    (Checker { scope }).compared(&syntax, wanted)
 }
 
-/// A part with its type; none for `null`, which has any type.
-type Typed = (Node, Option<Type>);
+pub(super) struct Checker<'a> {
+    pub(super) scope: &'a dyn Scope,
+}
+
+/// A part with its type.
+pub(super) type Typed = (Node, Type);
 
 impl Checker<'_> {
-    fn value(&self, syntax: &Syntax) -> Result<Typed, Mistake> {
+    /// Each form has a function of its own, so that the stack of a deep expression stays small.
+    pub(super) fn typed(&self, syntax: &Syntax) -> Result<Typed, Mistake> {
         let span = || syntax.span.clone();
-        Ok(match &syntax.form {
-            Form::Null => (Node::Null, None),
-            Form::Boolean(value) => (Node::Boolean(*value), Some(Type::Boolean)),
-            Form::Number(number) => (Node::Number(number.clone()), Some(Type::Number)),
-            Form::Text(text) => (Node::Text(text.clone()), Some(Type::Text)),
-            Form::Date(day) if date::is_day(day) => (Node::Date(day.clone()), Some(Type::Date)),
-            Form::Date(_) => {
-                return Err(Mistake::new(span(), "this is not a day").help("write one such as `date '2026-03-21'`"));
+        match &syntax.form {
+            Form::Negate(inner) => self.negation(inner),
+            Form::Not(inner) => self.not(inner),
+            Form::Logic(logic, one, two) => self.logic(*logic, one, two),
+            Form::IsNull(inner) => Ok((Node::IsNull(self.typed(inner)?.0.into()), Type::Boolean)),
+            Form::Compare(comparison, one, two) => self.comparison(*comparison, one, two, span()),
+            Form::In(one, others) => self.membership(one, others, span()),
+            Form::Arithmetic(arithmetic, one, two) => self.arithmetic(*arithmetic, one, two, span()),
+            Form::Call(name, arguments) => self.call(name, arguments, span()),
+            Form::Method(object, name, arguments) => self.method(object, name, arguments, span()),
+            Form::Name(name) => self.name(name, span()),
+            Form::Step(first, second) => self.step(first, second, span()),
+            literal => self.literal(literal, span()),
+        }
+    }
+
+    fn negation(&self, inner: &Syntax) -> Result<Typed, Mistake> {
+        let (inner, digits) = self.number(inner)?;
+        Ok((Node::Negate(inner.into()), Type::Number(digits)))
+    }
+
+    fn not(&self, inner: &Syntax) -> Result<Typed, Mistake> {
+        Ok((Node::Not(self.of(inner, &Type::Boolean)?.into()), Type::Boolean))
+    }
+
+    fn logic(&self, logic: Logic, one: &Syntax, two: &Syntax) -> Result<Typed, Mistake> {
+        let (one, two) = (self.of(one, &Type::Boolean)?, self.of(two, &Type::Boolean)?);
+        Ok((Node::Logic(logic, one.into(), two.into()), Type::Boolean))
+    }
+
+    fn literal(&self, form: &Form, span: Range<usize>) -> Result<Typed, Mistake> {
+        match form {
+            Form::Boolean(value) => Ok((Node::Boolean(*value), Type::Boolean)),
+            Form::Number(text) => number(text, span),
+            Form::Text(text) if text.contains('\0') => {
+                Err(Mistake::new(span, "a text cannot contain the character U+0000"))
             }
-            Form::Name(name) => self.field(name, span())?,
+            Form::Text(text) => Ok((Node::Text(text.clone()), Type::Text)),
+            Form::Date(day) if date::is_day(day) => Ok((Node::Date(day.clone()), Type::Date)),
+            Form::Date(_) => Err(Mistake::new(span, "this is not a day").help("write one such as `date '2026-03-21'`")),
             Form::Duration(number, unit) => {
                 let message = format!("`{number} {unit}` stands alone");
-                return Err(Mistake::new(span(), message).help("add it to a date or a timestamp, or subtract it"));
+                Err(Mistake::new(span, message).help("add it to a date or a timestamp, or subtract it"))
             }
-            Form::Negate(inner) => (Node::Negate(self.of(inner, &Type::Number)?.into()), Some(Type::Number)),
-            Form::Not(inner) => (Node::Not(self.of(inner, &Type::Boolean)?.into()), Some(Type::Boolean)),
-            Form::Logic(logic, one, two) => {
-                let (one, two) = (self.of(one, &Type::Boolean)?, self.of(two, &Type::Boolean)?);
-                (Node::Logic(*logic, one.into(), two.into()), Some(Type::Boolean))
+            _ => {
+                let mistake = Mistake::new(span, "`null` is no value of its own");
+                Err(mistake.help("write `is null`, or use it in `coalesce` or `if`"))
             }
-            Form::IsNull(inner) => (Node::IsNull(self.value(inner)?.0.into()), Some(Type::Boolean)),
-            Form::Compare(comparison, one, two) => self.comparison(*comparison, one, two, span())?,
-            Form::In(one, others) => self.membership(one, others, span())?,
-            Form::Arithmetic(arithmetic, one, two) => self.arithmetic(*arithmetic, one, two)?,
-            Form::Call(name, arguments) => self.call(name, arguments, span())?,
-        })
+        }
     }
 
     /// A part that must have a type.
-    fn of(&self, syntax: &Syntax, wanted: &Type) -> Result<Node, Mistake> {
-        let (node, found) = self.value(syntax)?;
-        match found {
-            Some(found) if !found.is_like(wanted) => {
+    pub(super) fn of(&self, syntax: &Syntax, wanted: &Type) -> Result<Node, Mistake> {
+        let (node, found) = self.typed(syntax)?;
+        match found.is_like(wanted) {
+            true => Ok(node),
+            false => {
                 let message = format!("this is {}, and {} is needed", found.name(), wanted.name());
                 Err(Mistake::new(syntax.span.clone(), message))
             }
-            _ => Ok(node),
         }
     }
 
-    fn field(&self, name: &str, span: Range<usize>) -> Result<Typed, Mistake> {
-        match self.scope.field(name) {
-            Some(kind) => Ok((Node::Field(name.to_owned()), Some(kind))),
-            None => {
-                let mut mistake = Mistake::new(span, format!("there is no field `{name}`"));
-                mistake.known = self.scope.names();
-                Err(mistake)
+    /// A number whose size fits 64 bits.
+    pub(super) fn number(&self, syntax: &Syntax) -> Result<(Node, Digits), Mistake> {
+        match self.typed(syntax)? {
+            (node, Type::Number(digits)) => Ok((node, digits)),
+            (_, other) => {
+                let message = format!("this is {}, and a number is needed", other.name());
+                Err(Mistake::new(syntax.span.clone(), message))
             }
         }
     }
 
+    fn name(&self, name: &str, span: Range<usize>) -> Result<Typed, Mistake> {
+        if let Some(kind) = self.scope.field(name) {
+            return Ok((Node::Field(Field { name: name.to_owned(), kind: kind.clone(), via: None }), kind));
+        }
+        match name {
+            "now" if self.scope.has_request() => Ok((Node::Now, Type::Timestamp)),
+            "today" if self.scope.has_request() => Ok((Node::Today, Type::Date)),
+            "now" | "today" => Err(no_request(name, span)),
+            "caller" => Err(Mistake::new(span, "`caller` is not a value").help("write `caller.id` or `caller.can(…)`")),
+            _ => Err(Mistake::new(span, format!("there is no field `{name}`")).known(self.scope.names())),
+        }
+    }
+
+    fn step(&self, first: &str, second: &str, span: Range<usize>) -> Result<Typed, Mistake> {
+        let place = span.end - second.len()..span.end;
+        if first == "caller" && self.scope.field(first).is_none() {
+            return match second {
+                _ if !self.scope.has_request() => Err(no_request("caller", span)),
+                "id" => Ok((Node::CallerId, Type::Number(Digits::ID))),
+                _ => Err(Mistake::new(place, format!("`caller` has no `{second}`")).known(["id", "can"])),
+            };
+        }
+        if !self.scope.has_references() {
+            let mistake = Mistake::new(span, "fields of other records are not known here");
+            return Err(mistake.help("use the fields of the record itself"));
+        }
+        let Some((via, other)) = self.scope.reference(first) else {
+            let mistake = Mistake::new(span.start..span.start + first.len(), format!("`{first}` is not a reference"));
+            return Err(mistake.help("name a field of the type `ref(…)`, with or without its `_id`"));
+        };
+        match other.field(second) {
+            Some(kind) => {
+                Ok((Node::Field(Field { name: second.to_owned(), kind: kind.clone(), via: Some(via) }), kind))
+            }
+            None => {
+                Err(Mistake::new(place, format!("`{}` has no field `{second}`", via.resource)).known(other.names()))
+            }
+        }
+    }
+
+    fn method(&self, object: &str, name: &str, arguments: &[Syntax], span: Range<usize>) -> Result<Typed, Mistake> {
+        if object != "caller" || name != "can" {
+            return Err(Mistake::new(span, format!("there is no function `{object}.{name}`")).known(["caller.can"]));
+        }
+        if !self.scope.has_request() {
+            return Err(no_request("caller", span));
+        }
+        let permission = match arguments {
+            [Syntax { form: Form::Name(name) | Form::Text(name), .. }] if !name.is_empty() => name.clone(),
+            [Syntax { form: Form::Step(first, second), .. }] => format!("{first}.{second}"),
+            _ => {
+                let mistake = Mistake::new(span, "`caller.can` takes the name of a permission");
+                return Err(mistake.help("write it as in `caller.can(tickets.all)`"));
+            }
+        };
+        Ok((Node::CallerCan(permission), Type::Boolean))
+    }
+
     /// A value that is compared with one of a known type: a word of an enum needs no quotes.
-    fn compared(&self, syntax: &Syntax, with: Option<&Type>) -> Result<Typed, Mistake> {
-        let Some(Type::Word(words)) = with else { return self.value(syntax) };
+    pub(super) fn compared(&self, syntax: &Syntax, with: Option<&Type>) -> Result<Typed, Mistake> {
+        let Some(Type::Word(words)) = with else { return self.typed(syntax) };
         let word = match &syntax.form {
             Form::Name(name) if self.scope.field(name).is_none() => name,
             Form::Text(text) => text,
-            _ => return self.value(syntax),
+            _ => return self.typed(syntax),
         };
         if words.contains(word) {
-            return Ok((Node::Text(word.clone()), with.cloned()));
+            return Ok((Node::Text(word.clone()), Type::Word(words.clone())));
         }
-        let mut mistake = Mistake::new(syntax.span.clone(), format!("`{word}` is not a value of the enum"));
-        mistake.known = words.clone();
-        Err(mistake)
+        Err(Mistake::new(syntax.span.clone(), format!("`{word}` is not a value of the enum")).known(words))
     }
 
     /// Both sides of a comparison. The side with a known type is read first.
     fn pair(&self, one: &Syntax, two: &Syntax) -> Result<(Typed, Typed), Mistake> {
+        for side in [one, two] {
+            if side.form == Form::Null {
+                let mistake = Mistake::new(side.span.clone(), "a comparison with `null` is never true");
+                return Err(mistake.help("write `is null` or `is not null`"));
+            }
+        }
         let is_word = |syntax: &Syntax| {
             matches!(&syntax.form, Form::Text(_))
                 || matches!(&syntax.form, Form::Name(name) if self.scope.field(name).is_none())
         };
         if is_word(one) && !is_word(two) {
-            let two = self.value(two)?;
-            return Ok((self.compared(one, two.1.as_ref())?, two));
+            let two = self.typed(two)?;
+            return Ok((self.compared(one, Some(&two.1))?, two));
         }
-        let one = self.value(one)?;
-        let two = self.compared(two, one.1.as_ref())?;
+        let one = self.typed(one)?;
+        let two = self.compared(two, Some(&one.1))?;
         Ok((one, two))
     }
 
@@ -193,55 +242,89 @@ impl Checker<'_> {
         two: &Syntax,
         span: Range<usize>,
     ) -> Result<Typed, Mistake> {
-        let ((first, first_type), (second, second_type)) = self.pair(one, two)?;
-        for (node, side) in [(&first, one), (&second, two)] {
-            if *node == Node::Null {
-                let mistake = Mistake::new(side.span.clone(), "a comparison with `null` is never true");
-                return Err(mistake.help("write `is null` or `is not null`"));
-            }
+        let ((first, kind), (second, other)) = self.pair(one, two)?;
+        if !kind.is_like(&other) {
+            return Err(Mistake::new(span, format!("{} is compared with {}", kind.name(), other.name())));
         }
-        if let (Some(one), Some(two)) = (&first_type, &second_type) {
-            if !one.is_like(two) {
-                let message = format!("{} is compared with {}", one.name(), two.name());
-                return Err(Mistake::new(span, message));
-            }
-            if comparison.is_order() && !one.has_order() {
-                let message = format!("{} has no order", one.name());
-                return Err(Mistake::new(span, message).help("compare it by `=` or `!=`"));
-            }
+        if comparison.is_order() && !kind.has_order() {
+            let mistake = Mistake::new(span, format!("{} has no order", kind.name()));
+            return Err(mistake.help("only numbers, dates and times have an order that both databases share"));
         }
-        Ok((Node::Compare(comparison, first.into(), second.into()), Some(Type::Boolean)))
+        let (first, second) = match (&kind, &other) {
+            (Type::Number(one), Type::Number(two)) => {
+                let all = self.widest(*one, *two, &span)?;
+                (widen(first, *one, all.places), widen(second, *two, all.places))
+            }
+            _ => (first, second),
+        };
+        Ok((Node::Compare(comparison, first.into(), second.into()), Type::Boolean))
     }
 
     fn membership(&self, one: &Syntax, others: &[Syntax], span: Range<usize>) -> Result<Typed, Mistake> {
         if others.is_empty() {
             return Err(Mistake::new(span, "the list is empty, so that nothing is in it"));
         }
-        let (first, kind) = self.value(one)?;
+        let (first, kind) = self.typed(one)?;
+        if kind == Type::Opaque {
+            return Err(Mistake::new(span, format!("{} is only tested for null", kind.name())));
+        }
         let mut found = Vec::with_capacity(others.len());
         for other in others {
-            let (node, other_kind) = self.compared(other, kind.as_ref())?;
-            if node == Node::Null {
-                let mistake = Mistake::new(other.span.clone(), "nothing equals `null`");
-                return Err(mistake.help("add `or … is null`"));
+            if other.form == Form::Null {
+                return Err(Mistake::new(other.span.clone(), "nothing equals `null`").help("add `or … is null`"));
             }
-            if let (Some(kind), Some(other_kind)) = (&kind, &other_kind)
-                && !kind.is_like(other_kind)
-            {
-                let message = format!("{} is compared with {}", kind.name(), other_kind.name());
+            let (node, own) = self.compared(other, Some(&kind))?;
+            if !kind.is_like(&own) {
+                let message = format!("{} is compared with {}", kind.name(), own.name());
                 return Err(Mistake::new(other.span.clone(), message));
             }
-            found.push(node);
+            found.push((node, own));
         }
-        Ok((Node::In(first.into(), found), Some(Type::Boolean)))
+        let Type::Number(digits) = kind else {
+            let others = found.into_iter().map(|(node, _)| node).collect();
+            return Ok((Node::In(first.into(), others), Type::Boolean));
+        };
+        let mut all = digits;
+        for (_, own) in &found {
+            if let Type::Number(own) = own {
+                all = self.widest(all, *own, &span)?;
+            }
+        }
+        let others = found.into_iter().map(|(node, own)| match own {
+            Type::Number(own) => widen(node, own, all.places),
+            _ => node,
+        });
+        Ok((Node::In(widen(first, digits, all.places).into(), others.collect()), Type::Boolean))
     }
 
-    fn arithmetic(&self, arithmetic: Arithmetic, one: &Syntax, two: &Syntax) -> Result<Typed, Mistake> {
+    /// The numbers of two parts with the same number of places.
+    pub(super) fn widest(&self, one: Digits, two: Digits, span: &Range<usize>) -> Result<Digits, Mistake> {
+        let places = one.places.max(two.places);
+        let largest = one.with_places(places).largest.max(two.with_places(places).largest);
+        bounded(Digits { places, largest }, span)
+    }
+
+    fn arithmetic(
+        &self,
+        arithmetic: Arithmetic,
+        one: &Syntax,
+        two: &Syntax,
+        span: Range<usize>,
+    ) -> Result<Typed, Mistake> {
         if let Form::Duration(number, unit) = &two.form {
             return self.shift(arithmetic, one, number, unit, two.span.clone());
         }
-        let (one, two) = (self.of(one, &Type::Number)?, self.of(two, &Type::Number)?);
-        Ok((Node::Arithmetic(arithmetic, one.into(), two.into()), Some(Type::Number)))
+        let ((first, one), (second, two)) = (self.number(one)?, self.number(two)?);
+        if arithmetic == Arithmetic::Multiply {
+            let largest = one.largest.saturating_mul(two.largest);
+            let digits = bounded(Digits { places: one.places + two.places, largest }, &span)?;
+            return Ok((Node::Arithmetic(arithmetic, first.into(), second.into()), Type::Number(digits)));
+        }
+        let all = self.widest(one, two, &span)?;
+        let largest = one.with_places(all.places).largest + two.with_places(all.places).largest;
+        let digits = bounded(Digits { largest, ..all }, &span)?;
+        let (first, second) = (widen(first, one, all.places), widen(second, two, all.places));
+        Ok((Node::Arithmetic(arithmetic, first.into(), second.into()), Type::Number(digits)))
     }
 
     fn shift(
@@ -252,86 +335,65 @@ impl Checker<'_> {
         word: &str,
         span: Range<usize>,
     ) -> Result<Typed, Mistake> {
-        let unit = match word {
-            "day" | "days" => Unit::Days,
-            "hour" | "hours" => Unit::Hours,
-            "minute" | "minutes" => Unit::Minutes,
+        let minutes: i64 = match word {
+            "day" | "days" => 24 * 60,
+            "hour" | "hours" => 60,
+            "minute" | "minutes" => 1,
             _ => {
-                let mut mistake = Mistake::new(span, format!("`{word}` is not a unit of time"));
-                mistake.known = ["days", "hours", "minutes"].map(str::to_owned).into();
-                return Err(mistake);
+                let mistake = Mistake::new(span, format!("`{word}` is not a unit of time"));
+                return Err(mistake.known(["days", "hours", "minutes"]));
             }
         };
-        let Ok(count) = number.parse::<u32>() else {
-            return Err(Mistake::new(span, "the number of units is a whole number below 4,294,967,296"));
+        let count = number.parse::<u32>().ok().map(i64::from);
+        let Some(count) = count.filter(|count| count * minutes <= MAX_SHIFT_DAYS * 24 * 60) else {
+            return Err(Mistake::new(span, "a duration is a whole number, and at most 10,000 years"));
         };
         let count = match arithmetic {
-            Arithmetic::Add => i64::from(count),
-            Arithmetic::Subtract => -i64::from(count),
+            Arithmetic::Add => count,
+            Arithmetic::Subtract => -count,
             Arithmetic::Multiply => return Err(Mistake::new(span, "a duration cannot be multiplied")),
         };
-        let (node, kind) = self.value(one)?;
-        match &kind {
-            Some(Type::Date) if unit != Unit::Days => Err(Mistake::new(span, "only days can be added to a date")),
-            Some(Type::Date | Type::Timestamp) | None => Ok((Node::Shift(node.into(), count, unit), kind)),
-            Some(other) => {
+        let (node, kind) = self.typed(one)?;
+        let mut is_shifted = false;
+        node.visit(&mut |part| is_shifted |= matches!(part, Node::ShiftDate(..) | Node::ShiftTime(..)));
+        match kind {
+            Type::Date | Type::Timestamp if is_shifted => {
+                Err(Mistake::new(span, "a date or a time is moved only once").help("add up the durations"))
+            }
+            Type::Date if minutes < 24 * 60 => Err(Mistake::new(span, "only days can be added to a date")),
+            Type::Date => Ok((Node::ShiftDate(node.into(), count), kind)),
+            Type::Timestamp => Ok((Node::ShiftTime(node.into(), count * minutes), kind)),
+            other => {
                 let message = format!("this is {}, and a duration belongs to a date or a timestamp", other.name());
                 Err(Mistake::new(one.span.clone(), message))
             }
         }
     }
+}
 
-    fn call(&self, name: &str, arguments: &[Syntax], span: Range<usize>) -> Result<Typed, Mistake> {
-        let count = |wanted: &str, fits: bool| match fits {
-            true => Ok(()),
-            false => Err(Mistake::new(span.clone(), format!("`{name}` takes {wanted}, and has {}", arguments.len()))),
-        };
-        match name {
-            "length" => {
-                count("one text", arguments.len() == 1)?;
-                let text = self.of(&arguments[0], &Type::Text)?;
-                Ok((Node::Call(Function::Length, vec![text]), Some(Type::Number)))
-            }
-            "coalesce" => {
-                count("two values or more", arguments.len() >= 2)?;
-                let (values, kind) = self.alike(arguments)?;
-                Ok((Node::Call(Function::Coalesce, values), kind))
-            }
-            "if" => {
-                count("a condition and two values", arguments.len() == 3)?;
-                let condition = self.of(&arguments[0], &Type::Boolean)?;
-                let (mut values, kind) = self.alike(&arguments[1..])?;
-                values.insert(0, condition);
-                Ok((Node::Call(Function::If, values), kind))
-            }
-            _ => {
-                let place = span.start..span.start + name.len();
-                let mut mistake = Mistake::new(place, format!("there is no function `{name}`"));
-                mistake.known = ["length", "coalesce", "if"].map(str::to_owned).into();
-                Err(mistake)
-            }
-        }
-    }
+fn no_request(name: &str, span: Range<usize>) -> Mistake {
+    let mistake = Mistake::new(span, format!("`{name}` is not known here"));
+    mistake.help("the expression must have one value for a record, whoever asks and whenever")
+}
 
-    /// Values of one type.
-    fn alike(&self, arguments: &[Syntax]) -> Result<(Vec<Node>, Option<Type>), Mistake> {
-        let mut kind: Option<Type> = None;
-        let mut found = Vec::with_capacity(arguments.len());
-        for argument in arguments {
-            let (node, own) = self.compared(argument, kind.as_ref())?;
-            if let (Some(kind), Some(own)) = (&kind, &own)
-                && !kind.is_like(own)
-            {
-                let message = format!("this is {}, and the value before it is {}", own.name(), kind.name());
-                return Err(Mistake::new(argument.span.clone(), message));
-            }
-            kind = match (kind, own) {
-                // Words of two enums are texts.
-                (Some(one), Some(two)) if one != two => Some(Type::Text),
-                (kind, own) => kind.or(own),
-            };
-            found.push(node);
-        }
-        Ok((found, kind))
+/// A number with its exact places, without zeros at the end.
+fn number(text: &str, span: Range<usize>) -> Result<Typed, Mistake> {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let fraction = fraction.trim_end_matches('0');
+    let Ok(scaled) = format!("{whole}{fraction}").parse::<i64>() else {
+        return Err(Mistake::new(span, "the number is larger than those of 64 bits"));
+    };
+    let places = u32::try_from(fraction.len()).unwrap_or(u32::MAX);
+    Ok((Node::Number { scaled, places }, Type::Number(Digits { places, largest: scaled.into() })))
+}
+
+/// Refuses numbers that SQLite could not compute exactly.
+pub(super) fn bounded(digits: Digits, span: &Range<usize>) -> Result<Digits, Mistake> {
+    if digits.largest <= Digits::LIMIT && digits.places <= 18 {
+        return Ok(digits);
     }
+    let count = if digits.largest >= power_of_ten(38) { "more than 38".to_owned() } else { digits.count().to_string() };
+    let message = format!("this can have {count} digits, and numbers have at most 18, decimal places included");
+    Err(Mistake::new(span.clone(), message)
+        .help("give the fields bounds (`min` and `max`), fewer digits (`decimal(10, 2)`), or `round` a part"))
 }

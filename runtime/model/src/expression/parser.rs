@@ -26,6 +26,10 @@ pub enum Form {
     /// `date '2026-03-21'`
     Date(String),
     Name(String),
+    /// `customer.user_id`
+    Step(String, String),
+    /// `caller.can(tickets.all)`: the object, the name and the arguments.
+    Method(String, String, Vec<Syntax>),
     Negate(Box<Syntax>),
     Not(Box<Syntax>),
     Logic(Logic, Box<Syntax>, Box<Syntax>),
@@ -230,6 +234,10 @@ impl Parser {
                     self.at += 1;
                     Form::Call(word, self.list(")")?)
                 }
+                (_, Some((Token::Sign("."), _))) => {
+                    self.at += 1;
+                    self.after_point(word)?
+                }
                 (keyword, _) if is_keyword(keyword) => {
                     return Err(Mistake::new(span, format!("a value is missing before `{keyword}`")));
                 }
@@ -243,6 +251,21 @@ impl Parser {
             Token::Sign(sign) => return Err(Mistake::new(span, format!("a value is missing before `{sign}`"))),
         };
         Ok(Syntax { form, span: span.start..self.tokens[self.at - 1].1.end })
+    }
+
+    /// The rest of `customer.user_id` or `caller.can(…)`.
+    fn after_point(&mut self, object: String) -> Result<Form, Mistake> {
+        let Some((Token::Word(name), _)) = self.tokens.get(self.at).cloned() else {
+            return Err(Mistake::new(self.here(), "a name is missing after the point"));
+        };
+        self.at += 1;
+        if self.take_sign(&["("]).is_some() {
+            return Ok(Form::Method(object, name, self.list(")")?));
+        }
+        match self.take_sign(&["."]) {
+            Some(_) => Err(Mistake::new(self.here(), "an expression takes one step to another record")),
+            None => Ok(Form::Step(object, name)),
+        }
     }
 
     /// Values between commas, up to a closing sign.

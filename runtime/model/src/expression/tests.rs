@@ -7,7 +7,9 @@ struct Ticket;
 impl Scope for Ticket {
     fn field(&self, name: &str) -> Option<Type> {
         Some(match name {
-            "quantity" | "price" | "agent_id" => Type::Number,
+            "quantity" => Type::Number(Digits::whole(1 << 31)),
+            "price" => Type::Number(Digits { places: 2, largest: 10_i128.pow(9) }),
+            "agent_id" => Type::Number(Digits::ID),
             "title" => Type::Text,
             "status" => Type::Word(["open", "solved", "closed"].map(str::to_owned).into()),
             "urgent" => Type::Boolean,
@@ -16,6 +18,19 @@ impl Scope for Ticket {
             "tags" => Type::Opaque,
             _ => return None,
         })
+    }
+
+    fn reference(&self, name: &str) -> Option<(Via, Box<dyn Scope + '_>)> {
+        let via = Via { field: "agent_id".to_owned(), resource: "agent".to_owned() };
+        (name == "agent").then(|| (via, Box::new(Ticket) as Box<dyn Scope>))
+    }
+
+    fn has_references(&self) -> bool {
+        true
+    }
+
+    fn has_request(&self) -> bool {
+        true
     }
 
     fn names(&self) -> Vec<String> {
@@ -111,6 +126,45 @@ fn no_text_exhausts_the_stack() {
     assert!(check(&long, &Ticket).is_ok());
     assert!(mistake(&format!("urgent or {long}")).message.contains("more than 200"));
     assert!(check(&format!("{}urgent", "not ".repeat(199)), &Ticket).is_ok());
+}
+
+#[test]
+fn numbers_that_can_exceed_64_bits_are_refused_before_any_record_is() {
+    let wrong = [
+        ("quantity * quantity * quantity > 1", 0..30, "this can have 28 digits"),
+        ("agent_id + 1 > 2", 0..12, "this can have 19 digits"),
+        ("agent_id > 0.5", 0..14, "this can have 20 digits"),
+        ("round(price, 2) > 1", 6..11, "this has 2 decimal places, so that nothing is rounded"),
+        ("quantity > 9223372036854775808", 11..30, "the number is larger than those of 64 bits"),
+    ];
+    for (text, span, message) in wrong {
+        let found = mistake(text);
+        assert_eq!(found.span, span, "{text}: {found:?}");
+        assert!(found.message.starts_with(message), "{text}: {found:?}");
+    }
+    for text in ["quantity * price > 0.5", "round(quantity * price, 1) > 2", "agent_id = 7", "quantity * price * 0 = 0"]
+    {
+        assert!(check(text, &Ticket).is_ok(), "{text}: {:?}", check(text, &Ticket));
+    }
+}
+
+#[test]
+fn names_after_a_point_are_fields_of_another_record_or_of_the_caller() {
+    let node = check("agent.title = 'x' and agent_id = caller.id and caller.can(tickets.all)", &Ticket).unwrap();
+    assert_eq!(node.fields(), ["agent_id"]);
+    let wrong = [
+        ("agent.titel = 'x'", 6..11, "`agent` has no field `titel`"),
+        ("owner.title = 'x'", 0..5, "`owner` is not a reference"),
+        ("agent.agent.title = 'x'", 12..17, "an expression takes one step to another record"),
+        ("caller.name = 'x'", 7..11, "`caller` has no `name`"),
+        ("caller.can()", 0..12, "`caller.can` takes the name of a permission"),
+        ("caller = 1", 0..6, "`caller` is not a value"),
+        ("agent.can(x)", 0..12, "there is no function `agent.can`"),
+    ];
+    for (text, span, message) in wrong {
+        let found = mistake(text);
+        assert_eq!((found.span, found.message.as_str()), (span, message), "{text}");
+    }
 }
 
 #[test]

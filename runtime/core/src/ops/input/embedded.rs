@@ -179,7 +179,7 @@ pub async fn check(context: &Context<'_>, changes: &mut Changes, id: Option<i64>
             }
             update::drop_unchanged(&mut item.changes)?;
             update::reject_immutable_changes(&mut item.changes);
-            rules::check_record(&mut item.changes)?;
+            rules::check_record(context, &mut item.changes).await?;
             // The write replaces every row of this record, so only rows of other records can violate a unique index.
             references::check(context, &mut item.changes, &own_ids).await?;
             check_duplicates(&mut item.changes, by, &mut seen_values)?;

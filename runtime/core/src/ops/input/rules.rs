@@ -8,11 +8,12 @@ use sea_orm::Value;
 
 use super::changeset::Changes;
 use crate::error::{Error, Result};
-use crate::expression::{self, Failure};
+use crate::expression::{self, Request};
 use crate::field_type::order;
 use crate::memo::Memo;
 use crate::meta::{FieldMeta, Kind, Rule};
 use crate::number::{self, Scaled};
+use crate::ops::Context;
 
 /// Checks the rules of a single value. [`check_record`] and `references` check the others.
 pub fn check_value(rule: Rule, kind: Kind, value: &Value) -> Result<(), String> {
@@ -53,22 +54,32 @@ pub fn pattern_message(pattern: &str) -> String {
 }
 
 /// Checks the rules between several fields, with their values after the write.
-pub fn check_record(changes: &mut Changes) -> Result<()> {
+pub async fn check_record(context: &Context<'_>, changes: &mut Changes) -> Result<()> {
+    let request = context.request(conditions(changes.meta.fields)).await?;
     // A rule is checked if the write sets one of its fields and none has an error.
     let is_checked = |names: &[&str]| {
         let is_set = names.iter().any(|name| changes.get(name).is_some());
         is_set && !names.iter().any(|name| changes.errors.contains(name))
     };
-    for (field, problem) in broken_record_rules(changes.meta.fields, is_checked, |name| changes.current(name))? {
+    for (field, problem) in
+        broken_record_rules(changes.meta.fields, &request, is_checked, |name| changes.current(name))?
+    {
         changes.errors.add(field, problem);
     }
     Ok(())
+}
+
+/// The conditions in the rules of some fields.
+pub fn conditions(fields: &'static [FieldMeta]) -> impl Iterator<Item = &'static str> {
+    let rules = fields.iter().flat_map(|field| field.rules);
+    rules.filter_map(|rule| if let Rule::RequiredWhen(condition) = rule { Some(*condition) } else { None })
 }
 
 /// Returns the violations of rules between several fields. `is_checked` selects them by the names of their fields;
 /// `current` returns a value.
 pub fn broken_record_rules(
     fields: &'static [FieldMeta],
+    request: &Request<'_>,
     is_checked: impl Fn(&[&str]) -> bool,
     current: impl Fn(&str) -> Result<Option<Value>>,
 ) -> Result<Vec<(&'static str, String)>> {
@@ -81,7 +92,7 @@ pub fn broken_record_rules(
                 Rule::After(other) => (other, "must be after"),
                 Rule::NotBefore(other) => (other, "must not be before"),
                 Rule::RequiredWhen(condition) => {
-                    problems.extend(missing_value(field, condition, fields, &is_checked, &current)?);
+                    problems.extend(missing_value(field, condition, fields, request, &is_checked, &current)?);
                     continue;
                 }
                 _ => continue,
@@ -107,6 +118,7 @@ fn missing_value(
     field: &'static FieldMeta,
     condition: &'static str,
     fields: &'static [FieldMeta],
+    request: &Request<'_>,
     is_checked: &impl Fn(&[&str]) -> bool,
     current: &impl Fn(&str) -> Result<Option<Value>>,
 ) -> Result<Option<(&'static str, String)>> {
@@ -116,14 +128,8 @@ fn missing_value(
     if !is_checked(&names) || current(field.name)?.is_some() {
         return Ok(None);
     }
-    match expression::holds(node, current) {
-        Ok(Some(true)) => Ok(Some((field.name, format!("is required when {condition}")))),
-        Ok(_) => Ok(None),
-        Err(Failure::Overflow) => {
-            Ok(Some((field.name, format!("cannot be checked: a result of {condition} is too large"))))
-        }
-        Err(Failure::Unreadable(error)) => Err(error),
-    }
+    let is_required = expression::holds(node, request, &|other| current(&other.name))? == Some(true);
+    Ok(is_required.then(|| (field.name, format!("is required when {condition}"))))
 }
 
 fn compare(

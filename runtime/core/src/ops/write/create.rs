@@ -99,7 +99,7 @@ pub(super) async fn definitions(context: &Context<'_>, entry: &Entry) -> Result<
 /// Checks all rules, then runs the hooks. `check` runs with the values that could be read and can add errors.
 /// `before_save` runs only if there are no errors.
 pub async fn check(context: &Context<'_>, entry: &Entry, id: Option<i64>, changes: &mut Changes) -> Result<()> {
-    check_without_database(context, changes)?;
+    check_without_database(context, changes).await?;
     references::check(context, changes, id.as_slice()).await?;
     embedded::check(context, changes, id).await?;
     run_hooks(context, entry, changes).await?;
@@ -118,9 +118,9 @@ pub(super) async fn run_hooks(context: &Context<'_>, entry: &Entry, changes: &mu
 }
 
 /// Checks the rules that need no query.
-pub fn check_without_database(context: &Context<'_>, changes: &mut Changes) -> Result<()> {
+pub async fn check_without_database(context: &Context<'_>, changes: &mut Changes) -> Result<()> {
     check_owner(context, changes);
-    rules::check_record(changes)
+    rules::check_record(context, changes).await
 }
 
 /// Only an administrator may create or change records of another owner.

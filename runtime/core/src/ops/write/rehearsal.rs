@@ -119,7 +119,7 @@ impl Rehearsal {
         {
             return Ok(Err(Verdict::Unchanged(id)));
         }
-        create::check_without_database(context, &mut changes)?;
+        create::check_without_database(context, &mut changes).await?;
         Ok(Ok(changes))
     }
 

@@ -1,0 +1,70 @@
+//! The names that expressions of a resource may use, and their checked trees.
+
+use charter_model::expression::{self, Mistake, Node, Scope, Type, Via};
+
+use crate::memo::Memo;
+use crate::meta::{FieldMeta, Kind, ResourceMeta};
+
+/// Finds the metadata of a resource by its name.
+type Find<'a> = &'a dyn Fn(&str) -> Option<&'static ResourceMeta>;
+
+/// The fields of a resource, as an expression sees them.
+pub struct Names<'a> {
+    pub fields: &'static [FieldMeta],
+    /// None if the expression is about the record alone.
+    pub others: Option<&'a dyn Fn(&str) -> Option<&'static ResourceMeta>>,
+}
+
+impl Scope for Names<'_> {
+    fn field(&self, name: &str) -> Option<Type> {
+        let field = self.fields.iter().find(|field| field.name == name && field.is_column())?;
+        Type::of(&field.kind, field.rules)
+    }
+
+    fn names(&self) -> Vec<String> {
+        self.fields.iter().filter(|field| field.is_column()).map(|field| field.name.to_owned()).collect()
+    }
+
+    fn reference(&self, name: &str) -> Option<(Via, Box<dyn Scope + '_>)> {
+        let is_named = |field: &&FieldMeta| field.name == name || field.name.strip_suffix("_id") == Some(name);
+        let field = self.fields.iter().find(is_named)?;
+        let Kind::Ref { resource } = field.kind else { return None };
+        let fields = (self.others?)(resource)?.fields;
+        let via = Via { field: field.name.to_owned(), resource: resource.to_owned() };
+        Some((via, Box::new(Names { fields, others: None })))
+    }
+
+    fn has_references(&self) -> bool {
+        self.others.is_some()
+    }
+
+    fn has_request(&self) -> bool {
+        true
+    }
+}
+
+/// The text, and the address of the fields, which stands for the resource.
+type Key = (&'static str, usize);
+
+/// The checked condition of a text in the metadata, over the fields of one record. Each is checked once and kept for the
+/// lifetime of the process. The start checks all of them and fails if one is invalid.
+///
+/// # Errors
+/// The mistake of an invalid text.
+pub fn condition(text: &'static str, fields: &'static [FieldMeta]) -> Result<&'static Node, Mistake> {
+    static CHECKED: Memo<Key, Node> = Memo::new();
+    CHECKED.get((text, fields.as_ptr().addr()), || expression::check(text, &Names { fields, others: None }))
+}
+
+/// The same for a condition that may use fields of the records that references lead to.
+///
+/// # Errors
+/// The mistake of an invalid text.
+pub fn condition_over(
+    text: &'static str,
+    fields: &'static [FieldMeta],
+    others: Find<'_>,
+) -> Result<&'static Node, Mistake> {
+    static CHECKED: Memo<Key, Node> = Memo::new();
+    CHECKED.get((text, fields.as_ptr().addr()), || expression::check(text, &Names { fields, others: Some(others) }))
+}
