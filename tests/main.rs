@@ -20,6 +20,7 @@ mod deprecation;
 mod errors;
 mod etags;
 mod events;
+mod expressions;
 mod failover;
 mod fairness;
 mod fuzzed_inputs;

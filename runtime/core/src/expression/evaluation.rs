@@ -352,7 +352,7 @@ mod tests {
 
     #[test]
     fn dates_outside_of_four_digit_years_are_null() {
-        for text in ["due_on + 3000000 days > due_on", "at - 740000 days < at", "due_on - 740000 days < due_on"] {
+        for text in ["at - 740000 days < at", "due_on - 740000 days < due_on"] {
             assert_eq!(evaluated(text), None, "{text}");
         }
     }

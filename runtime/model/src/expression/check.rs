@@ -8,8 +8,8 @@ use super::types::power_of_ten;
 use super::{Arithmetic, Comparison, Digits, Field, Logic, Mistake, Node, Type, Via};
 use crate::date;
 
-/// The longest shift of a date, in days: more than from the year 1 to the year 9999.
-const MAX_SHIFT_DAYS: i64 = 3_660_000;
+/// The longest shift of a date, in days: 4,000 years. PostgreSQL's calendar begins in 4713 BC.
+const MAX_SHIFT_DAYS: i64 = 1_461_000;
 
 /// The names that an expression may use.
 pub trait Scope {
@@ -346,7 +346,7 @@ impl Checker<'_> {
         };
         let count = number.parse::<u32>().ok().map(i64::from);
         let Some(count) = count.filter(|count| count * minutes <= MAX_SHIFT_DAYS * 24 * 60) else {
-            return Err(Mistake::new(span, "a duration is a whole number, and at most 10,000 years"));
+            return Err(Mistake::new(span, "a duration is a whole number, and at most 4,000 years"));
         };
         let count = match arithmetic {
             Arithmetic::Add => count,
