@@ -23,7 +23,7 @@ enum Of {
 }
 
 impl Formula {
-    /// A formula of any type, at most that deep.
+    /// A formula of any type with operations in it, one more than `depth` deep at most.
     pub fn any(random: &mut Random, columns: &'static [FieldMeta], depth: usize) -> Formula {
         let of = *random.choose(&[
             Of::Condition,
@@ -35,7 +35,7 @@ impl Formula {
             Of::Date,
             Of::Time,
         ]);
-        Maker { random, columns }.make(of, depth)
+        Maker { random, columns }.operation(of, depth)
     }
 
     pub fn text(&self) -> String {
@@ -85,10 +85,13 @@ impl Maker<'_> {
     }
 
     fn make(&mut self, of: Of, depth: usize) -> Formula {
-        if depth == 0 || self.random.once_in(5) {
+        if depth == 0 || self.random.once_in(6) {
             return self.simple(of);
         }
-        let deeper = depth - 1;
+        self.operation(of, depth - 1)
+    }
+
+    fn operation(&mut self, of: Of, deeper: usize) -> Formula {
         // Forms that every type has.
         match self.random.below(12) {
             0 => return self.with("coalesce({}, {})", &[of, of], deeper),
@@ -99,7 +102,8 @@ impl Maker<'_> {
         match of {
             Of::Condition => self.condition(deeper),
             Of::Number => self.number(deeper),
-            Of::Text => self.simple(of),
+            // Texts have no operations of their own.
+            Of::Text => self.with("if({}, {}, {})", &[Of::Condition, of, of], deeper),
             Of::Date => {
                 let days = *self.random.choose(&[1, 28, 365, 1_000_000]);
                 let sign = *self.random.choose(&["+", "-"]);
@@ -184,7 +188,7 @@ impl Maker<'_> {
             _ => {
                 // A factor with places, so that there is something to round.
                 let places = self.random.below(3);
-                self.with(&format!("round({{}} * 0.125, {places})"), &[Of::Number], deeper)
+                self.with(&format!("round({{}} * 0.377, {places})"), &[Of::Number], deeper)
             }
         }
     }
