@@ -38,6 +38,7 @@ mod relations;
 mod restores;
 mod rights;
 mod routes;
+mod row_rules;
 mod server;
 mod slow_readers;
 mod sqlite_file;

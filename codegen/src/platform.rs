@@ -309,6 +309,8 @@ fn resource(name: &str, fields: &[PlatformField]) -> Resource {
         read_permission: None,
         write_permission: None,
         owner: None,
+        read_rule: None,
+        write_rule: None,
         renamed_from: None,
         operations: Vec::new(),
         singleton: false,

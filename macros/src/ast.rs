@@ -56,6 +56,8 @@ pub struct Settings {
     pub read_permission: Option<Word>,
     pub write_permission: Option<Word>,
     pub owner: Option<Word>,
+    pub read_rule: Option<Word>,
+    pub write_rule: Option<Word>,
     pub under: Option<Under>,
     /// None for all five.
     pub operations: Option<Vec<Word>>,

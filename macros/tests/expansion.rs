@@ -158,6 +158,8 @@ fn a_short_resource_has_every_default() {
         read_permission: None,
         write_permission: None,
         owner: None,
+        read_rule: None,
+        write_rule: None,
         operations: Operation::ALL,
         singleton: false,
         soft_delete: false,

@@ -12,7 +12,7 @@ pub struct Formula {
     parts: Vec<Formula>,
 }
 
-/// What a formula gives.
+/// The type of a formula.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Of {
     Condition,

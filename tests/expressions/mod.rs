@@ -8,6 +8,7 @@ use charter_runtime::db::Sql;
 use charter_runtime::expression::{self, Field, Node, Request};
 use charter_runtime::meta::FieldMeta;
 use charter_runtime::principal::Principal;
+use charter_runtime::query::RowExpression;
 use chrono_tz::Tz;
 use sea_orm::Value;
 
@@ -69,7 +70,7 @@ async fn in_database(
     let mut sql = Sql::new(dialect, "SELECT ");
     let (before, after) = columns::as_text(dialect, kind);
     sql.push(&before);
-    expression::write(&mut sql, "t", node, request, &|_| None);
+    RowExpression::new("", node, dialect, request, &|_| None).write(&mut sql, "t");
     sql.push(&after).push(" FROM ").name(rows.table()).push(" AS t ORDER BY t.\"id\"");
     let text = sql.text.clone();
     let found = sql.all(server.state.db.reader()).await.unwrap_or_else(|error| panic!("{text}: {error:?}"));

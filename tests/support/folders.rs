@@ -156,3 +156,56 @@ impl MigrationTrait for Migration {
         Ok(())
     }
 }
+
+/// The same resources, whose folders have a row rule instead of an owner.
+pub mod ruled {
+    use super::*;
+
+    pub mod folder {
+        use super::*;
+
+        #[derive(Clone, Debug, PartialEq, Resource)]
+        #[resource(name = "folder", read_rule = "user_id = caller.id", events, soft_delete)]
+        pub struct Model {
+            pub id: i64,
+            #[field(string(255), required)]
+            pub name: String,
+            #[field(reference("user"), default_caller)]
+            pub user_id: i64,
+            #[field(read_only)]
+            pub created_at: DateTimeUtc,
+            #[field(read_only)]
+            pub updated_at: DateTimeUtc,
+            #[field(internal)]
+            pub deleted_at: Option<DateTimeUtc>,
+        }
+    }
+
+    own_fixture! {
+        /// The service with these resources.
+        RuledFolders, "folders", [
+            Route::of::<folder::Entity>(),
+            Route::of::<note::Entity>(),
+            Route::of::<mark::Entity>(),
+            Route::of::<link::Entity>(),
+            Route::of::<pin::Entity>(),
+        ], nothing
+    }
+
+    #[async_trait::async_trait]
+    impl MigrationTrait for Migration {
+        async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
+            super::Migration.up(manager).await
+        }
+
+        async fn down(&self, manager: &SchemaManager) -> Result<(), DbErr> {
+            super::Migration.down(manager).await
+        }
+    }
+
+    impl From<RuledFolders> for Folders {
+        fn from(ruled: RuledFolders) -> Folders {
+            Folders(ruled.0)
+        }
+    }
+}

@@ -41,6 +41,7 @@ pub use disconnect::poll_times;
 pub use dump::{Dump, differences, dump};
 pub use fault_proxy::{Exchange, FaultProxy};
 pub use folders::Folders;
+pub use folders::ruled::RuledFolders;
 pub use gadgets::Gadgets;
 pub use lists::lists;
 pub use log_capture::{log, logged};

@@ -111,7 +111,7 @@ fn found(answer: crate::support::Answer) -> bool {
     true
 }
 
-async fn child_record_is_visible_with_its_parent(server: Folders) {
+pub(super) async fn child_record_is_visible_with_its_parent(server: Folders) {
     let world = World::new(server).await;
     for endpoint in ENDPOINTS {
         for (who, client, sees) in world.callers() {
@@ -120,7 +120,7 @@ async fn child_record_is_visible_with_its_parent(server: Folders) {
     }
 }
 
-async fn child_record_can_be_changed_by_those_who_see_it(server: Folders) {
+pub(super) async fn child_record_can_be_changed_by_those_who_see_it(server: Folders) {
     let world = World::new(server).await;
     let World { owner, stranger, admin, attachment, folder, .. } = &world;
     let path = world.path();
@@ -139,7 +139,7 @@ async fn child_record_can_be_changed_by_those_who_see_it(server: Folders) {
     }
 }
 
-async fn embedded_records_share_the_visibility_of_their_record(server: Folders) {
+pub(super) async fn embedded_records_share_the_visibility_of_their_record(server: Folders) {
     let world = World::new(server).await;
     for client in [&world.owner, &world.admin] {
         let note = client.get(&world.path()).await.record("note");
@@ -149,7 +149,7 @@ async fn embedded_records_share_the_visibility_of_their_record(server: Folders) 
     }
 }
 
-async fn deleting_a_record_deletes_its_dependents(server: Folders) {
+pub(super) async fn deleting_a_record_deletes_its_dependents(server: Folders) {
     let world = World::new(server).await;
     let World { owner, admin, attachment, link, pin, .. } = &world;
     admin.delete(&format!("/pins/{}", pin["id"])).await.deleted();
@@ -158,7 +158,7 @@ async fn deleting_a_record_deletes_its_dependents(server: Folders) {
     admin.get(&format!("/attachments/{}", attachment["id"])).await.refused(404, "not_found");
 }
 
-async fn children_of_a_deleted_parent_are_hidden(server: Folders) {
+pub(super) async fn children_of_a_deleted_parent_are_hidden(server: Folders) {
     let world = World::new(server).await;
     world.owner.delete(&format!("/folders/{}", world.folder["id"])).await.deleted();
     for endpoint in ENDPOINTS {

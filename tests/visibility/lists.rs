@@ -24,7 +24,7 @@ async fn links(client: &Client, query: &str) -> usize {
     rows
 }
 
-async fn filter_through_a_relation_matches_only_visible_records(server: Folders) {
+pub(super) async fn filter_through_a_relation_matches_only_visible_records(server: Folders) {
     let world = World::new(server).await;
     let filters = json!([{ "field": "note.body", "predicate": "cont", "value": "mirror" }]).to_string();
     let filters =
@@ -39,7 +39,7 @@ async fn filter_through_a_relation_matches_only_visible_records(server: Folders)
     }
 }
 
-async fn hidden_record_is_indistinguishable_from_a_missing_one(server: Folders) {
+pub(super) async fn hidden_record_is_indistinguishable_from_a_missing_one(server: Folders) {
     let world = World::new(server).await;
     for (query, seen, hidden) in [
         ("q[note.body_blank]=1", 0, 1),
@@ -55,7 +55,7 @@ async fn hidden_record_is_indistinguishable_from_a_missing_one(server: Folders) 
     }
 }
 
-async fn saved_view_matches_only_records_visible_to_its_reader(server: Folders) {
+pub(super) async fn saved_view_matches_only_records_visible_to_its_reader(server: Folders) {
     let world = World::new(server).await;
     let view = json!({
         "name": "Mirrors", "entity_type": "links", "visibility": "system", "columns": ["id"],
@@ -67,7 +67,7 @@ async fn saved_view_matches_only_records_visible_to_its_reader(server: Folders) 
     }
 }
 
-async fn export_contains_the_same_records_as_the_list(server: Folders) {
+pub(super) async fn export_contains_the_same_records_as_the_list(server: Folders) {
     let world = World::new(server).await;
     for (who, client, sees) in world.callers() {
         let csv = client.with("accept", "text/csv").get("/links?q[note.body_cont]=mirror").await;
@@ -76,7 +76,7 @@ async fn export_contains_the_same_records_as_the_list(server: Folders) {
     }
 }
 
-async fn summary_aggregates_the_records_that_its_caller_sees(server: Folders) {
+pub(super) async fn summary_aggregates_the_records_that_its_caller_sees(server: Folders) {
     let world = World::new(server).await;
     let notes = format!("/folders/{}/notes/summary?group=folder_id&q[body_cont]=mirror", world.folder["id"]);
     // Twice, because a cached summary must not leak to another caller.
@@ -107,7 +107,7 @@ async fn summary_aggregates_the_records_that_its_caller_sees(server: Folders) {
     }
 }
 
-async fn audit_entries_of_a_hidden_record_are_hidden(server: Folders) {
+pub(super) async fn audit_entries_of_a_hidden_record_are_hidden(server: Folders) {
     let world = World::new(server).await;
     for entity in ["folders", "notes", "marks", "attachments"] {
         for (who, client, sees) in world.callers() {
@@ -124,7 +124,7 @@ async fn audit_entries_of_a_hidden_record_are_hidden(server: Folders) {
     assert_eq!(seen.len(), 1);
 }
 
-async fn history_of_a_hidden_record_is_hidden_in_the_panel(server: Folders) {
+pub(super) async fn history_of_a_hidden_record_is_hidden_in_the_panel(server: Folders) {
     let world = World::new(server).await;
     let mut owner = crate::panel::signed_in(&world.server, &world.owner_user).await;
     let mut stranger = crate::panel::signed_in(&world.server, &world.stranger_user).await;

@@ -3,6 +3,7 @@
 
 mod endpoints;
 mod lists;
+mod row_rules;
 mod webhooks;
 
 use serde_json::{Value, json};

@@ -1,7 +1,9 @@
 //! Access checks: the permissions of a resource and of its fields, and the owner of its records.
 
+use charter_model::expression::Node;
 use charter_model::{FieldOption, naming};
 
+use super::fields::conditions::{Names, condition};
 use super::queries::named;
 use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::model::{Field, Name, Resource, Schema};
@@ -13,6 +15,7 @@ pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
         well_formed(permission, problems);
     }
     field_rights(schema, resource, problems);
+    row_rules(schema, resource, problems);
     let Some(owner) = &resource.owner else { return };
     let Some(field) = named(resource, owner, "`owner`", problems) else { return };
     let refers_to_user = field.kind.target().is_some_and(|target| target.value == "user");
@@ -21,6 +24,26 @@ pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
         let problem = Diagnostic::new(Code::OwnerMisfit, owner.span, message, "not a `ref(user)`")
             .help(format!("declare it: `{}: {{ type: ref(user), default: caller }}`", owner.value));
         problems.push(problem);
+    }
+}
+
+/// Checks the conditions of `access`.
+fn row_rules(schema: &Schema, resource: &Resource, problems: &mut Problems) {
+    for rule in [&resource.read_rule, &resource.write_rule].into_iter().flatten() {
+        let names = Names { others: Some(schema), ..Names::of_record(&resource.fields) };
+        let Some(node) = condition(rule, &names, problems) else { continue };
+        let mut needs_day = false;
+        node.visit(&mut |part| needs_day |= *part == Node::Today);
+        if needs_day {
+            let message = "a row rule cannot use `today`, which is another day in another time zone";
+            let problem = Diagnostic::new(Code::BadCondition, rule.span, message, "uses `today`");
+            problems.push(problem.help("compare a timestamp with `now`"));
+        }
+        if resource.singleton {
+            let message = "a singleton is one record, which every caller with the ability reads";
+            let problem = Diagnostic::new(Code::Singleton, rule.span, message, "has no rows");
+            problems.push(problem.help("use `permission` instead"));
+        }
     }
 }
 

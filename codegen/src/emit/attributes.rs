@@ -55,6 +55,8 @@ fn access(resource: &Resource) -> Vec<TokenStream> {
         ("read_permission", &resource.read_permission),
         ("write_permission", &resource.write_permission),
         ("owner", &resource.owner),
+        ("read_rule", &resource.read_rule),
+        ("write_rule", &resource.write_rule),
     ];
     let options = options.into_iter().filter_map(|(key, name)| Some((format_ident!("{key}"), name.as_ref()?.as_str())));
     options.map(|(key, name)| quote!(#key = #name)).collect()

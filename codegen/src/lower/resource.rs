@@ -49,6 +49,8 @@ pub fn lower(
         read_permission,
         write_permission,
         owner: written.owner.clone(),
+        read_rule: written.read_rule.clone(),
+        write_rule: written.write_rule.clone(),
         renamed_from: written.renamed_from.clone(),
         operations,
         singleton: is_on(&written.singleton),

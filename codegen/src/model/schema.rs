@@ -101,6 +101,9 @@ pub struct Resource {
     pub read_permission: Option<Name>,
     pub write_permission: Option<Name>,
     pub owner: Option<Name>,
+    /// The conditions for the records that a caller may read, and change.
+    pub read_rule: Option<Name>,
+    pub write_rule: Option<Name>,
     /// The former name, for migrations.
     pub renamed_from: Option<Name>,
     pub operations: Vec<Spanned<Operation>>,

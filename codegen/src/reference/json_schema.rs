@@ -113,6 +113,13 @@ fn shape(of: Shape) -> Value {
             each["minProperties"] = 1.into();
             json!({ "anyOf": [shape(Shape::Right), each] })
         }
+        Shape::Condition => json!({ "type": "string", "pattern": "\\S" }),
+        Shape::RowRules => {
+            // An empty `access:` would hide nothing.
+            let mut each = table(&keys::ACCESS);
+            each["minProperties"] = 1.into();
+            each
+        }
         Shape::Right => json!({ "type": "string", "pattern": PERMISSION }),
         Shape::Fields(table) => {
             let kind = [(&keys::FIELD, "field"), (&keys::INPUT, "parameter"), (&keys::OUTPUT, "answer")];

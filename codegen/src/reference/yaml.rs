@@ -27,6 +27,7 @@ pub fn text() -> String {
     section(&mut text, "A parameter of an action", &keys::INPUT);
     section(&mut text, "A field of an action's answer", &keys::OUTPUT);
     section(&mut text, "A permission", &keys::PERMISSION);
+    section(&mut text, "Row rules", &keys::ACCESS);
     text
 }
 
@@ -61,6 +62,8 @@ fn shape(shape: Shape) -> String {
         Shape::Sets => "a list of lists of names".into(),
         Shape::Values => "a list of words, or numbers with labels".into(),
         Shape::Permission => "a permission, or one for `read` and one for `write`".into(),
+        Shape::Condition => "a [condition](expressions.md)".into(),
+        Shape::RowRules => "conditions for `read` and `write`".into(),
         Shape::Right => "words with dots between them".into(),
         Shape::Fields(_) => "names with their fields".into(),
         Shape::Output(_) => format!("{}, or names with their fields", words(OutputWord::WORDS)),

@@ -104,6 +104,29 @@ fn callers(before: &Resource, after: &Resource, changes: &mut Changes<'_>) {
         }
         (None, None) => {}
     }
+    row_rule("read", &before.read_rule, &after.read_rule, changes);
+    row_rule("write", &before.write_rule, &after.write_rule, changes);
+}
+
+/// Compares a rule of `access`. A changed one may hide records from some callers and show them to others.
+fn row_rule(what: &str, before: &Option<String>, after: &Option<String>, changes: &mut Changes<'_>) {
+    match (before, after) {
+        (then, now) if then == now => {}
+        (Some(then), None) => {
+            let freed = format!("callers may {what} records that `{then}` kept from them");
+            changes.push_with(Effect::Addition, format!("`access.{what}` is removed"), Some(freed));
+        }
+        (None, Some(now)) => {
+            let message = format!("callers may {what} only the records for which `{now}`");
+            changes.push(Effect::Breaking, message);
+        }
+        (Some(then), Some(now)) => {
+            let freed = format!("callers may {what} records that `{then}` kept from them, if `{now}` holds");
+            let message = format!("callers may {what} only the records for which `{now}`, and not `{then}`");
+            changes.push_with(Effect::Breaking, message, Some(freed));
+        }
+        (None, None) => {}
+    }
 }
 
 fn operations(before: &Resource, after: &Resource, changes: &mut Changes<'_>) {

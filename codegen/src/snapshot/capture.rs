@@ -56,6 +56,8 @@ fn capture(schema: &Schema, resource: &model::Resource) -> Resource {
         read_permission: resource.read_permission.as_ref().map(text),
         write_permission: resource.write_permission.as_ref().map(text),
         owner: resource.owner.as_ref().map(text),
+        read_rule: resource.read_rule.as_ref().map(text),
+        write_rule: resource.write_rule.as_ref().map(text),
         operations: words(&operations),
         singleton: resource.singleton,
         soft_delete: resource.soft_delete,

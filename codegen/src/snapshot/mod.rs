@@ -51,6 +51,10 @@ pub struct Resource {
     #[serde(skip)]
     pub owner: Option<String>,
     #[serde(skip)]
+    pub read_rule: Option<String>,
+    #[serde(skip)]
+    pub write_rule: Option<String>,
+    #[serde(skip)]
     pub operations: Vec<String>,
     #[serde(default, skip_serializing_if = "is_default")]
     pub singleton: bool,

@@ -81,9 +81,13 @@ pub fn fits(shape: Shape, node: &Node) -> bool {
             Shape::Filters | Shape::Sorts => SortWord::WORDS.contains(&text.as_str()),
             Shape::Number | Shape::Count => Number::read(text).is_some(),
             // Any value fits, but a misspelt type.
-            Shape::Name | Shape::Text | Shape::Literal | Shape::Path | Shape::Permission | Shape::Right => {
-                nearest(text, TypeWord::words()).is_none()
-            }
+            Shape::Name
+            | Shape::Text
+            | Shape::Literal
+            | Shape::Path
+            | Shape::Permission
+            | Shape::Right
+            | Shape::Condition => nearest(text, TypeWord::words()).is_none(),
             _ => false,
         },
         Value::List(_) => {
@@ -93,6 +97,7 @@ pub fn fits(shape: Shape, node: &Node) -> bool {
             shape,
             Shape::Values
                 | Shape::Permission
+                | Shape::RowRules
                 | Shape::Fields(_)
                 | Shape::Output(_)
                 | Shape::Filters

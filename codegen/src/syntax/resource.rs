@@ -41,6 +41,8 @@ pub struct ResourceSyntax {
     pub read_permission: Option<Name>,
     pub write_permission: Option<Name>,
     pub owner: Option<Name>,
+    pub read_rule: Option<Name>,
+    pub write_rule: Option<Name>,
     pub renamed_from: Option<Name>,
     pub fields: Vec<FieldSyntax>,
     pub detail: Vec<FieldSyntax>,
@@ -98,6 +100,7 @@ pub fn read(file: FileId, node: &Node, problems: &mut Problems) -> ResourceSynta
     let mut mapping = Mapping::open(&keys::RESOURCE, node, problems);
     mapping.require("resource");
     let (read_permission, write_permission) = permission(&mut mapping);
+    let (read_rule, write_rule) = row_rules(&mut mapping);
     let resource = ResourceSyntax {
         file,
         span: node.span,
@@ -120,6 +123,8 @@ pub fn read(file: FileId, node: &Node, problems: &mut Problems) -> ResourceSynta
         read_permission,
         write_permission,
         owner: mapping.text("owner"),
+        read_rule,
+        write_rule,
         renamed_from: mapping.text("renamed_from"),
         fields: fields(&mut mapping, "fields", &keys::FIELD),
         detail: fields(&mut mapping, "detail", &keys::FIELD),
@@ -213,6 +218,20 @@ fn permission(mapping: &mut Mapping<'_, '_>) -> (Option<Name>, Option<Name>) {
     let pair = (permission.text("read"), permission.text("write"));
     permission.close();
     pair
+}
+
+fn row_rules(mapping: &mut Mapping<'_, '_>) -> (Option<Name>, Option<Name>) {
+    let Some(node) = mapping.node("access") else { return (None, None) };
+    if matches!(&node.value, Value::Map(entries) if !entries.is_empty()) {
+        let mut rules = Mapping::open(&keys::ACCESS, node, mapping.problems);
+        let pair = (rules.text("read"), rules.text("write"));
+        rules.close();
+        return pair;
+    }
+    // An empty rule would hide nothing; a forgotten line is more likely.
+    let expected = "a condition for `read`, `write` or both";
+    mapping.problems.push(misshapen(node, "`access`", expected).help("remove it if every caller may see all records"));
+    (None, None)
 }
 
 fn filters(mapping: &mut Mapping<'_, '_>) -> Option<FiltersSyntax> {

@@ -25,6 +25,8 @@ pub fn resource(resource: &Resource) -> TokenStream {
     let read_permission = optional(&settings.read_permission);
     let write_permission = optional(&settings.write_permission);
     let owner = optional(&settings.owner);
+    let read_rule = optional(&settings.read_rule);
+    let write_rule = optional(&settings.write_rule);
     let under = match &settings.under {
         None => quote!(::core::option::Option::None),
         Some(under) => {
@@ -83,6 +85,8 @@ pub fn resource(resource: &Resource) -> TokenStream {
                     read_permission: #read_permission,
                     write_permission: #write_permission,
                     owner: #owner,
+                    read_rule: #read_rule,
+                    write_rule: #write_rule,
                     operations: #operations,
                     singleton: #singleton,
                     soft_delete: #soft_delete,

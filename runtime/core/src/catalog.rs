@@ -15,6 +15,7 @@ use sha2::{Digest, Sha256};
 use crate::ability::{ALL, ALL_READS, APPLICATION_READ, APPLICATION_WRITE};
 use crate::db::fold;
 use crate::error::Error;
+use crate::expression::{Node, condition_over};
 use crate::meta::{ActionMethod, FieldMeta, IncludeMeta, IncludeTarget, Kind, Operation, ResourceMeta, Shown};
 use crate::principal::Principal;
 use crate::record::{RequiredParents, Shape, Source};
@@ -161,7 +162,8 @@ impl Catalog {
         if entry.is_attached() {
             return self.attachables().any(|target| self.is_restricted(target, &mut Vec::new()));
         }
-        let own = |entry: &Entry| entry.meta.owner.is_some() || entry.behavior.is_scoped;
+        let own =
+            |entry: &Entry| entry.meta.owner.is_some() || entry.meta.read_rule.is_some() || entry.behavior.is_scoped;
         // Visits the parents level by level.
         let (mut is_restricted, mut level) = (own(entry), vec![entry]);
         for _ in 0..self.entries.len() {
@@ -250,7 +252,24 @@ impl Catalog {
     pub fn permissions(&self) -> BTreeSet<&'static str> {
         let of_resources =
             self.entries.iter().flat_map(|e| [e.meta.read_permission, e.meta.write_permission]).flatten();
-        of_resources.chain(self.field_rights().into_iter().filter(|right| !right.contains(':'))).collect()
+        let of_fields = self.field_rights().into_iter().filter(|right| !right.contains(':'));
+        let of_rules = self.entries.iter().flat_map(|entry| self.permissions_of_rules(entry));
+        of_resources.chain(of_fields).chain(of_rules).collect()
+    }
+
+    /// The permissions that the row rules of a resource name.
+    fn permissions_of_rules(&self, entry: &Entry) -> Vec<&'static str> {
+        let mut found = Vec::new();
+        let find = |name: &str| Some(self.linked(name).meta);
+        let rules = [entry.meta.read_rule, entry.meta.write_rule].into_iter().flatten();
+        for node in rules.filter_map(|rule| condition_over(rule, entry.meta.fields, &find).ok()) {
+            node.visit(&mut |part| {
+                if let Node::CallerCan(permission) = part {
+                    found.push(permission.as_str());
+                }
+            });
+        }
+        found
     }
 
     /// Every right that some field needs.

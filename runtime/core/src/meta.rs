@@ -40,6 +40,10 @@ pub struct ResourceMeta {
     pub write_permission: Option<&'static str>,
     /// Column with the id of the user who owns a record. Only that user and administrators see the record.
     pub owner: Option<&'static str>,
+    /// Condition for the records that a caller may read; administrators read all.
+    pub read_rule: Option<&'static str>,
+    /// Condition for the records that a caller may change, of those that it may read.
+    pub write_rule: Option<&'static str>,
     /// Those of list, show, create, update and delete that the API serves.
     pub operations: &'static [Operation],
     /// The resource has one record, without an id, at `/<path>`: the settings.

@@ -180,7 +180,8 @@ async fn check_record(context: &Context<'_>, entry: &Entry, method: &Method, id:
     }
     let condition = ops::visible(context, entry);
     match ops::load(context, entry, id, &condition, false).await? {
-        Some(_) => Ok("exists".into()),
+        Some(_) if method.call.verb() == ability::READ => Ok("exists".into()),
+        Some(_) => ops::row_access::check_changeable(context, entry, id).await.map(|()| "exists".into()),
         None => Err(Error::NotFound),
     }
 }

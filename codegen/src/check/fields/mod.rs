@@ -1,6 +1,6 @@
 //! Field checks: contradicting keys, empty text, the values of enums and codes, and fields that nothing gives a value.
 
-mod conditions;
+pub mod conditions;
 pub(super) mod cross_field;
 pub(super) mod defaults;
 pub(super) mod derived;

@@ -75,6 +75,13 @@ fn refusal(resource: &Resource, target: &Name, found: &Resource) -> Option<Diagn
             format!("the rights to `{}` apply to its embedded records: declare the owner there", resource.name.value);
         return Some(problem.related(owner.span, "declared here").help(help));
     }
+    if let Some(rule) = [&found.read_rule, &found.write_rule].into_iter().flatten().next() {
+        let problem =
+            problem(format!("`{name}` has row rules, which are not checked for embedded records"), "has row rules");
+        let help =
+            format!("the rules of `{0}` apply to its embedded records: declare `access` there", resource.name.value);
+        return Some(problem.related(rule.span, "declared here").help(help));
+    }
     if let (true, Some(span)) = (found.events, found.key_spans.events) {
         let problem = problem(format!("`{name}` has events, but embedded records emit none"), "has events");
         let help = format!("a write of `{0}` emits `{0}.updated` with its embedded records", resource.name.value);

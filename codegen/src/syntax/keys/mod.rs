@@ -7,7 +7,7 @@ mod resource;
 
 pub use field::{DEPRECATED, FIELD, INPUT, OUTPUT};
 pub use relation::{ACTION, INCLUDE};
-pub use resource::{PERMISSION, RESOURCE};
+pub use resource::{ACCESS, PERMISSION, RESOURCE};
 
 /// The keys of one kind of mapping.
 #[derive(Debug)]
@@ -59,6 +59,10 @@ pub enum Shape {
     /// A list of words, or numbers with labels.
     Values,
     Permission,
+    /// A condition over the fields of a record.
+    Condition,
+    /// A mapping with conditions for `read` and `write`.
+    RowRules,
     /// Names with points between them: `settings.manage`.
     Right,
     /// A mapping from names to fields with the keys of the table.

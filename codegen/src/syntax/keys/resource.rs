@@ -124,6 +124,13 @@ pub static RESOURCE: Table = Table {
             "The field with the owning user. Only that user and administrators see the record and its child records. A user who is not an administrator gets 422 for a record that another user would own.",
         ),
         key(
+            "access",
+            Shape::RowRules,
+            "every caller with the ability",
+            "access: { read: customer.user_id = caller.id or caller.can(tickets.all) }",
+            "Which records a caller may read, and which of those they may change: conditions over the fields of the record, one step over a reference, and `caller`. They do not limit administrators.",
+        ),
+        key(
             "renamed_from",
             Shape::Name,
             "a new resource",
@@ -227,6 +234,27 @@ pub static RESOURCE: Table = Table {
             "none",
             "seed: currency.seed.yaml",
             "A file in this folder with rows that every installation has. Rows are identified by the first unique text field that is neither nullable nor read-only.",
+        ),
+    ],
+};
+
+/// `access:`.
+pub static ACCESS: Table = Table {
+    what: "a row rule",
+    keys: &[
+        key(
+            "read",
+            Shape::Condition,
+            "every record",
+            "read: owner_id = caller.id",
+            "The records that a caller may read. Others are as if they did not exist, for every route, relation, total, export and webhook.",
+        ),
+        key(
+            "write",
+            Shape::Condition,
+            "every record that the caller may read",
+            "write: assignee_id = caller.id or caller.can(tickets.all)",
+            "The records that a caller may create, change, delete and run actions on. Others are 403.",
         ),
     ],
 };

@@ -2,7 +2,6 @@
 
 mod evaluation;
 mod scope;
-mod sql;
 
 use chrono::{DateTime, NaiveDate, Utc};
 use chrono_tz::Tz;
@@ -10,7 +9,6 @@ use chrono_tz::Tz;
 pub use charter_model::expression::{Field, Mistake, Node, Type, Via, check_value};
 pub use evaluation::{holds, value};
 pub use scope::{Names, condition, condition_over};
-pub use sql::write;
 
 use crate::principal::Principal;
 

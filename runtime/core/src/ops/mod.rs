@@ -20,6 +20,7 @@ pub mod list;
 pub mod outbox;
 pub mod records;
 mod route;
+pub mod row_access;
 pub mod search;
 pub mod show;
 mod startup_validation;

@@ -42,6 +42,12 @@ fn validate(catalog: &Catalog) -> Vec<String> {
                 }
             }
         }
+        for rule in [meta.read_rule, meta.write_rule].into_iter().flatten() {
+            let find = |name: &str| Some(catalog.linked(name).meta);
+            if let Err(mistake) = expression::condition_over(rule, meta.fields, &find) {
+                problems.push(format!("a row rule of {}, `{rule}`: {}", meta.plural, mistake.message));
+            }
+        }
         problems.extend(meta.fields.iter().filter_map(|field| invalid_filter(entry, field)));
         for action in meta.actions.iter().filter(|action| action.input.iter().any(|field| field.name == action.name)) {
             // In a body, the input can be an object under the action's name.

@@ -3,6 +3,9 @@
 //! Every read, write, reference, include, filter through a relation, attachment and audit entry uses this module. A
 //! child record is visible only if its parent is.
 
+use std::sync::Arc;
+
+use chrono_tz::Tz;
 use sea_orm::Value;
 
 use super::attached_records;
@@ -10,14 +13,15 @@ use super::input::changeset::stored;
 use super::records;
 use crate::catalog::Entry;
 use crate::error::Result;
+use crate::expression::{self, Request};
 use crate::meta::FieldMeta;
 use crate::ops::Context;
-use crate::query::Condition;
 use crate::query::condition::Test;
+use crate::query::{Condition, RowExpression};
 use crate::record::Source;
 
 /// The condition for the records that the caller may see. The record and its required parents are not deleted, its
-/// owner is the caller unless the caller is an administrator, it is within the resource's `scope`, and the same holds
+/// owner is the caller unless the caller is an administrator, it is within the resource's rule and `scope`, and the same holds
 /// for its parent.
 pub fn visible(context: &Context<'_>, entry: &Entry) -> Condition {
     present(entry).and(permitted(context, entry))
@@ -68,6 +72,9 @@ pub fn permitted(context: &Context<'_>, entry: &Entry) -> Condition {
     {
         condition = condition.and(Condition::equals(owner, context.caller().user_id.unwrap_or(0)));
     }
+    if let Some(rule) = rule(context, entry, entry.meta.read_rule) {
+        condition = condition.and(rule);
+    }
     if let Some(scope) = context.route(entry).hooks.scope.and_then(|scope| scope(context)) {
         condition = condition.and(scope);
     }
@@ -87,6 +94,24 @@ pub fn permitted(context: &Context<'_>, entry: &Entry) -> Condition {
     condition
 }
 
+/// The condition for the records that the caller may change, of those that it may see; none if it may change all of them.
+pub fn changeable(context: &Context<'_>, entry: &Entry) -> Option<Condition> {
+    rule(context, entry, entry.meta.write_rule)
+}
+
+/// A rule of `access` as a condition; none if there is none, or for an administrator.
+fn rule(context: &Context<'_>, entry: &Entry, rule: Option<&'static str>) -> Option<Condition> {
+    let text = rule.filter(|_| !context.caller().is_admin)?;
+    let find = |name: &str| Some(context.catalog().linked(name).meta);
+    // The start has checked every rule. One that is invalid all the same holds for no record.
+    let Ok(node) = expression::condition_over(text, entry.meta.fields, &find) else {
+        return Some(Condition::Ids(Vec::new()));
+    };
+    let request = Request { caller: context.caller(), now: context.now(), zone: Tz::UTC };
+    let rule = RowExpression::new(text, node, context.state().db.dialect(), &request, &find);
+    Some(Condition::Expression(Arc::new(rule)))
+}
+
 /// The field that refers to the user who owns the record.
 fn owner_field(entry: &Entry) -> Option<&'static FieldMeta> {
     entry.meta.owner.and_then(|owner| entry.field(owner))
@@ -99,8 +124,8 @@ pub enum Audience {
     /// Every user who may read the resource.
     All,
     Owner(i64),
-    /// Administrators only: a `scope` hook decides, which needs a request, or the record and its parents have different
-    /// owners.
+    /// Administrators only: a rule or a `scope` hook decides, which needs a request, or the record and its parents have
+    /// different owners.
     Administrators,
 }
 
@@ -148,7 +173,7 @@ fn narrow_audience<'c>(
         let target = attached_records::target(context.catalog(), entry, value)?;
         return Ok((if target.is_some() { audience } else { Audience::Administrators }, target));
     }
-    if entry.behavior.is_scoped {
+    if entry.behavior.is_scoped || entry.meta.read_rule.is_some() {
         return Ok((Audience::Administrators, None));
     }
     let id_in = |field: &FieldMeta| -> Result<Option<i64>> {

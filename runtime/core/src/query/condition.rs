@@ -5,6 +5,7 @@ use std::sync::Arc;
 use sea_orm::Value;
 
 use super::custom_field_sql;
+use super::expression::RowExpression;
 use crate::custom_field::CustomKind;
 use crate::meta::{FieldMeta, ResourceMeta};
 use crate::record::{RequiredParents, Source};
@@ -43,6 +44,8 @@ pub enum Condition {
     },
     /// The record has one of these ids.
     Ids(Vec<i64>),
+    /// An expression of the metadata holds for the record.
+    Expression(Arc<RowExpression>),
 }
 
 /// A reference and the condition on the referenced record.
@@ -179,6 +182,7 @@ impl Condition {
             Condition::RequiredParents(_) => 0,
             Condition::Candidates { .. } | Condition::Ids(_) => 1,
             Condition::Overlaps { ids, .. } => ids.len(),
+            Condition::Expression(expression) => expression.values(),
             Condition::Refers(reference) => reference.condition.values(),
             Condition::ReferencedField { reference, test, .. } => reference.condition.values() + test.values(),
             Condition::Test { test, .. } => test.values(),
@@ -218,6 +222,7 @@ impl Condition {
                 found.push(reference.table);
                 reference.condition.tables(found);
             }
+            Condition::Expression(expression) => found.extend(&expression.tables),
             Condition::Test { .. } | Condition::Overlaps { .. } | Condition::Candidates { .. } | Condition::Ids(_) => {}
         }
     }
@@ -233,6 +238,7 @@ impl Condition {
             // They have subqueries with their own joins.
             | Condition::Refers(_)
             | Condition::ReferencedField { .. }
+            | Condition::Expression(_)
             | Condition::Overlaps { .. }
             | Condition::Candidates { .. }
             | Condition::Ids(_) => {}

@@ -28,6 +28,7 @@ pub fn describe(condition: &Condition) -> String {
             describe(&Condition::Refers(reference.clone()))
         ),
         Condition::Candidates { .. } | Condition::Ids(_) => "is found by the trigram index".to_string(),
+        Condition::Expression(expression) => format!("({})", expression.text),
         Condition::Overlaps { field, ids } => format!("{} has any of {} ids", field.name, ids.len()),
     }
 }

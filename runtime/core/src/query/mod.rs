@@ -8,6 +8,7 @@ pub mod condition;
 mod cursor;
 mod custom_field_sql;
 mod describe;
+mod expression;
 mod order_by;
 mod parse;
 mod plan;
@@ -29,6 +30,7 @@ pub use condition::Condition;
 pub use cursor::{Cursor, pinned_time};
 pub use custom_field_sql::indexes;
 pub use describe::{describe, target_name};
+pub use expression::RowExpression;
 pub use order_by::{KeysetRange, OrderBy, Position, PrefixSide};
 pub use parse::parse;
 pub use plan::{

@@ -55,6 +55,7 @@ fn write(sql: &mut Sql, alias: &str, condition: &Condition) {
             // the statement fail.
             sql.push(" THEN ").bind(expression.as_str()).push(&format!(" ELSE '{SEARCH_TABLE_PREFIX}gone : x' END)"));
         }
+        Condition::Expression(expression) => expression.write(sql, alias),
         Condition::Ids(ids) => drop(sql.in_ids(&format!("{alias}.\"id\""), ids)),
         Condition::Overlaps { field, ids } => match sql.dialect {
             Dialect::Postgres => {

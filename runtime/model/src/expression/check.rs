@@ -5,8 +5,8 @@ use std::ops::Range;
 use super::function::widen;
 use super::parser::{Form, Syntax, parse};
 use super::types::power_of_ten;
-use super::{Arithmetic, Comparison, Digits, Field, Logic, Mistake, Node, Type, Via};
-use crate::date;
+use super::{Arithmetic, Digits, Field, Logic, Mistake, Node, Type, Via};
+use crate::{date, naming};
 
 /// The longest shift of a date, in days: 4,000 years. PostgreSQL's calendar begins in 4713 BC.
 const MAX_SHIFT_DAYS: i64 = 1_461_000;
@@ -190,13 +190,16 @@ impl Checker<'_> {
             return Err(no_request("caller", span));
         }
         let permission = match arguments {
-            [Syntax { form: Form::Name(name) | Form::Text(name), .. }] if !name.is_empty() => name.clone(),
+            [Syntax { form: Form::Text(name), .. }] => name.clone(),
             [Syntax { form: Form::Step(first, second), .. }] => format!("{first}.{second}"),
-            _ => {
-                let mistake = Mistake::new(span, "`caller.can` takes the name of a permission");
-                return Err(mistake.help("write it as in `caller.can(tickets.all)`"));
-            }
+            _ => String::new(),
         };
+        let mut parts = permission.split('.');
+        if !permission.contains('.') || !parts.all(naming::is_snake_case) {
+            let place = arguments.first().map_or(span, |argument| argument.span.clone());
+            let mistake = Mistake::new(place, "`caller.can` takes the name of a permission");
+            return Err(mistake.help("a permission has an area and an activity: `caller.can(tickets.all)`"));
+        }
         Ok((Node::CallerCan(permission), Type::Boolean))
     }
 
@@ -212,89 +215,6 @@ impl Checker<'_> {
             return Ok((Node::Text(word.clone()), Type::Word(words.clone())));
         }
         Err(Mistake::new(syntax.span.clone(), format!("`{word}` is not a value of the enum")).known(words))
-    }
-
-    /// Both sides of a comparison. The side with a known type is read first.
-    fn pair(&self, one: &Syntax, two: &Syntax) -> Result<(Typed, Typed), Mistake> {
-        for side in [one, two] {
-            if side.form == Form::Null {
-                let mistake = Mistake::new(side.span.clone(), "a comparison with `null` is never true");
-                return Err(mistake.help("write `is null` or `is not null`"));
-            }
-        }
-        let is_word = |syntax: &Syntax| {
-            matches!(&syntax.form, Form::Text(_))
-                || matches!(&syntax.form, Form::Name(name) if self.scope.field(name).is_none())
-        };
-        if is_word(one) && !is_word(two) {
-            let two = self.typed(two)?;
-            return Ok((self.compared(one, Some(&two.1))?, two));
-        }
-        let one = self.typed(one)?;
-        let two = self.compared(two, Some(&one.1))?;
-        Ok((one, two))
-    }
-
-    fn comparison(
-        &self,
-        comparison: Comparison,
-        one: &Syntax,
-        two: &Syntax,
-        span: Range<usize>,
-    ) -> Result<Typed, Mistake> {
-        let ((first, kind), (second, other)) = self.pair(one, two)?;
-        if !kind.is_like(&other) {
-            return Err(Mistake::new(span, format!("{} is compared with {}", kind.name(), other.name())));
-        }
-        if comparison.is_order() && !kind.has_order() {
-            let mistake = Mistake::new(span, format!("{} has no order", kind.name()));
-            return Err(mistake.help("only numbers, dates and times have an order that both databases share"));
-        }
-        let (first, second) = match (&kind, &other) {
-            (Type::Number(one), Type::Number(two)) => {
-                let all = self.widest(*one, *two, &span)?;
-                (widen(first, *one, all.places), widen(second, *two, all.places))
-            }
-            _ => (first, second),
-        };
-        Ok((Node::Compare(comparison, first.into(), second.into()), Type::Boolean))
-    }
-
-    fn membership(&self, one: &Syntax, others: &[Syntax], span: Range<usize>) -> Result<Typed, Mistake> {
-        if others.is_empty() {
-            return Err(Mistake::new(span, "the list is empty, so that nothing is in it"));
-        }
-        let (first, kind) = self.typed(one)?;
-        if kind == Type::Opaque {
-            return Err(Mistake::new(span, format!("{} is only tested for null", kind.name())));
-        }
-        let mut found = Vec::with_capacity(others.len());
-        for other in others {
-            if other.form == Form::Null {
-                return Err(Mistake::new(other.span.clone(), "nothing equals `null`").help("add `or … is null`"));
-            }
-            let (node, own) = self.compared(other, Some(&kind))?;
-            if !kind.is_like(&own) {
-                let message = format!("{} is compared with {}", kind.name(), own.name());
-                return Err(Mistake::new(other.span.clone(), message));
-            }
-            found.push((node, own));
-        }
-        let Type::Number(digits) = kind else {
-            let others = found.into_iter().map(|(node, _)| node).collect();
-            return Ok((Node::In(first.into(), others), Type::Boolean));
-        };
-        let mut all = digits;
-        for (_, own) in &found {
-            if let Type::Number(own) = own {
-                all = self.widest(all, *own, &span)?;
-            }
-        }
-        let others = found.into_iter().map(|(node, own)| match own {
-            Type::Number(own) => widen(node, own, all.places),
-            _ => node,
-        });
-        Ok((Node::In(widen(first, digits, all.places).into(), others.collect()), Type::Boolean))
     }
 
     /// The numbers of two parts with the same number of places.
@@ -373,7 +293,7 @@ impl Checker<'_> {
 
 fn no_request(name: &str, span: Range<usize>) -> Mistake {
     let mistake = Mistake::new(span, format!("`{name}` is not known here"));
-    mistake.help("the expression must have one value for a record, whoever asks and whenever")
+    mistake.help("the expression must have one value for a record, for all callers and at any time")
 }
 
 /// A number with its exact places, without zeros at the end.

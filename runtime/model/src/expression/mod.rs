@@ -10,7 +10,7 @@
 //! | `and`, `or`, `not`, parentheses | logic |
 //! | `starts_on + 7 days`, `starts_at - 2 hours` | a date or time, later or earlier |
 //! | `customer.user_id` | a field of the record that `customer_id` refers to |
-//! | `now`, `today`, `caller.id`, `caller.can(tickets.all)` | the time, and who asks |
+//! | `now`, `today`, `caller.id`, `caller.can(tickets.all)` | the time, and the caller |
 //! | `length(name)`, `coalesce(a, b)`, `if(condition, a, b)`, … | functions |
 //! | `12.50`, `'text'`, `true`, `date '2026-03-21'`, `open` | literals; a word of an enum stands alone or in quotes |
 //!
@@ -18,6 +18,7 @@
 //! that can exceed 64 bits. A date or time outside of the years 1 to 9999 is NULL.
 
 mod check;
+mod comparison;
 mod function;
 mod lexer;
 mod parser;

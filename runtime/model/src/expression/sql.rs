@@ -220,7 +220,7 @@ fn decimal(scaled: i64, places: u32) -> String {
 }
 
 impl Node {
-    /// True if the expression has one value for a record, whoever asks and whenever.
+    /// True if the expression has one value for a record, for all callers and at any time.
     pub fn is_constant(&self) -> bool {
         let mut is_constant = true;
         self.visit(&mut |node| {

@@ -157,6 +157,7 @@ fn names_after_a_point_are_fields_of_another_record_or_of_the_caller() {
         ("owner.title = 'x'", 0..5, "`owner` is not a reference"),
         ("agent.agent.title = 'x'", 12..17, "an expression takes one step to another record"),
         ("caller.name = 'x'", 7..11, "`caller` has no `name`"),
+        ("caller.can(all)", 11..14, "`caller.can` takes the name of a permission"),
         ("caller.can()", 0..12, "`caller.can` takes the name of a permission"),
         ("caller = 1", 0..6, "`caller` is not a value"),
         ("agent.can(x)", 0..12, "there is no function `agent.can`"),

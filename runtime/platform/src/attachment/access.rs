@@ -5,11 +5,12 @@ use sea_orm::entity::prelude::*;
 use sea_orm::sea_query::SimpleExpr;
 
 use super::{pending_deletion, record};
+use charter_core::ability::READ;
 use charter_core::catalog::Entry;
 use charter_core::db::Sql;
 use charter_core::error::{Error, Result};
 use charter_core::ops::Context;
-use charter_core::ops::{Access, attachable, load, visible};
+use charter_core::ops::{Access, attachable, load, row_access, visible};
 use charter_core::query::Condition;
 use charter_core::resource::Resource;
 
@@ -37,11 +38,15 @@ pub(super) fn scope(context: &Context<'_>) -> Option<Condition> {
 /// the record is visible.
 ///
 /// # Errors
-/// [`Error::NotFound`] if not, as for a record that the caller cannot see.
+/// [`Error::NotFound`] if not, as for a record that the caller cannot see; 403 if it may read the record only.
 pub async fn check_access(context: &Context<'_>, id: i64, verb: &'static str) -> Result<()> {
     let attachment = record::Entity::find_by_id(id).one(context.db()).await?.ok_or(Error::NotFound)?;
     let target = attachable(context.catalog(), &attachment.attachable_type).ok_or(Error::NotFound)?;
-    check_permission(context, target, verb).map_err(|_| Error::NotFound)
+    check_permission(context, target, verb).map_err(|_| Error::NotFound)?;
+    match verb {
+        READ => Ok(()),
+        _ => row_access::check_changeable(context, target, attachment.attachable_id).await,
+    }
 }
 
 /// Checks the ability and permission to read or write attachments of a resource.

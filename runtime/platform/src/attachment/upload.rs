@@ -19,7 +19,7 @@ use charter_core::catalog::Entry;
 use charter_core::error::{Error, FieldErrors, Result};
 use charter_core::ops::Context;
 use charter_core::ops::idempotency::{Execution, Key};
-use charter_core::ops::{Body, Changes, Transaction, attachable, create_drafted, read_input};
+use charter_core::ops::{Body, Changes, Transaction, attachable, create_drafted, read_input, row_access};
 use charter_core::resource::Resource as _;
 
 /// The form of an upload.
@@ -188,6 +188,7 @@ async fn store(
                 format!("does not refer to an existing {}", target.meta.label.to_lowercase()),
             ));
         }
+        row_access::check_changeable(&context_in, target, target_id).await?;
         if !pending_deletion::cancel(context_in.db(), dialect, uuid, state.clock.now()).await? {
             return Err(Error::Unavailable("Storing the file took too long.".into()));
         }

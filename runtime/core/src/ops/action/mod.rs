@@ -15,10 +15,10 @@ use super::route::BoxFuture;
 use super::write::result::WriteResult;
 use super::write::update::Cause;
 use super::write::{create, update};
-use super::{input, records, show, visibility};
+use super::{input, records, row_access, show, visibility};
 use crate::catalog::Entry;
 use crate::error::{Error, FieldErrors, Result};
-use crate::meta::{ActionMeta, ActionOutput, FieldMeta, Kind};
+use crate::meta::{ActionMeta, ActionMethod, ActionOutput, FieldMeta, Kind};
 use crate::ops::Context;
 use crate::query::{Condition, Pair, decode};
 use crate::record::{write_single_value, write_text};
@@ -101,6 +101,9 @@ async fn read(context: &Context<'_>, entry: &Entry, call: &ActionCall<'_>, id: i
     let condition = visibility::visible(context, entry).and(call.within.clone());
     let lock = !call.conditions.is_empty() && context.transaction().is_some();
     let row = records::load(context, entry, id, &condition, lock).await?.ok_or(Error::NotFound)?;
+    if call.action.method != ActionMethod::Get {
+        row_access::check_changeable(context, entry, id).await?;
+    }
     update::check_version(context, entry, id, call.conditions).await?;
     Ok(row)
 }
@@ -108,7 +111,7 @@ async fn read(context: &Context<'_>, entry: &Entry, call: &ActionCall<'_>, id: i
 async fn parameters(context: &Context<'_>, call: &ActionCall<'_>) -> Result<Vec<Value>> {
     let fields: &'static [FieldMeta] = call.action.input;
     let mut errors = FieldErrors::default();
-    let values = if call.action.method == crate::meta::ActionMethod::Get {
+    let values = if call.action.method == ActionMethod::Get {
         let pairs = decode(call.query)?;
         let lists: Vec<(&str, String)> = fields.iter().filter_map(|f| Some((f.name, list_of(f, &pairs)?))).collect();
         let mut parameters: Vec<_> =

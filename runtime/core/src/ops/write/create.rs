@@ -15,7 +15,7 @@ use crate::ops::input::changeset::Changes;
 use crate::ops::input::{embedded, references, rules};
 use crate::ops::outbox;
 use crate::ops::transaction::after_commit;
-use crate::ops::{field_access, input, records, show};
+use crate::ops::{field_access, input, records, row_access, show};
 
 /// Creates a record from a body, in the context's transaction, and returns it as `show` does.
 ///
@@ -77,6 +77,7 @@ async fn finish(
     input::complete(entry, context, definitions, changes)?;
     check(context, entry, None, changes).await?;
     let id = records::insert(context, changes).await?;
+    row_access::check_written(context, entry, id, true).await?;
     // Events and audit entries have the order of the changes: those of the hook's own changes follow.
     audit::record_change(context, entry, action, id, changes).await?;
     embedded::write(context, changes, id).await?;

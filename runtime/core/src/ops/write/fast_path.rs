@@ -17,7 +17,7 @@ use crate::error::Result;
 use crate::ops::Context;
 use crate::ops::input::body::Body;
 use crate::ops::input::changeset::Changes;
-use crate::ops::{field_access, input, records, visibility};
+use crate::ops::{field_access, input, records, row_access, visibility};
 use crate::query::Condition;
 use sea_orm::QueryResult;
 
@@ -164,6 +164,7 @@ async fn is_plain(context: &Context<'_>, entry: &Entry) -> Result<bool> {
     let has_columns_only =
         entry.single.embedded.is_empty() && entry.single.computed.is_empty() && !entry.meta.singleton;
     let is_plain = has_no_hooks
+        && !row_access::has_rules(entry)
         && has_columns_only
         && !field_access::hides_any(context, entry)
         && context.state().db.dialect() == Dialect::Postgres;

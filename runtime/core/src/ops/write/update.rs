@@ -20,7 +20,7 @@ use crate::ops::input::changeset::{Changes, stored};
 use crate::ops::input::embedded;
 use crate::ops::outbox;
 use crate::ops::transaction::after_commit;
-use crate::ops::{field_access, input, records, show, visibility};
+use crate::ops::{field_access, input, records, row_access, show, visibility};
 use crate::query::Condition;
 
 /// Updates the given fields of a record, in the context's transaction, and returns it as `show` does. `found` is the
@@ -72,8 +72,9 @@ pub async fn lock(
     Ok(Changes::new(entry.meta, Some(before)))
 }
 
-/// Runs the `guard` hook: whether the caller may change or delete a record that it can see.
+/// Checks the rule `access.write` and the `guard` hook: whether the caller may change or delete a record that it can see.
 pub async fn guard(context: &Context<'_>, entry: &Entry, row: &QueryResult) -> Result<()> {
+    row_access::check_changeable(context, entry, row.try_get("", "id")?).await?;
     match context.route(entry).hooks.guard {
         Some(hook) => {
             let running = RunningHook::enter(context, entry.meta, "guard")?;
@@ -113,7 +114,9 @@ pub async fn finish(
 ) -> Result<WriteResult> {
     drop_unchanged(changes)?;
     check(context, entry, Some(id), changes).await?;
-    store_changed(context, entry, id, changes, cause).await
+    let result = store_changed(context, entry, id, changes, cause).await?;
+    row_access::check_written(context, entry, id, false).await?;
+    Ok(result)
 }
 
 /// Sets a field of a record as a consequence of another change, independent of the caller's access. The value is

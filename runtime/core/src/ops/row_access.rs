@@ -1,0 +1,57 @@
+//! Row rules of writes: the records that a caller may change, and what it may make of them.
+
+use super::visibility::{changeable, permitted};
+use crate::catalog::Entry;
+use crate::db::Sql;
+use crate::error::{Error, Result};
+use crate::ops::Context;
+use crate::query::{Condition, write_condition};
+use crate::record::write_from;
+
+/// True if a rule of the resource limits some callers.
+pub fn has_rules(entry: &Entry) -> bool {
+    entry.meta.read_rule.is_some() || entry.meta.write_rule.is_some()
+}
+
+/// Checks that the caller may change a record that it can see.
+///
+/// # Errors
+/// [`Error::Forbidden`] if the rule `access.write` does not hold for the record.
+pub async fn check_changeable(context: &Context<'_>, entry: &Entry, id: i64) -> Result<()> {
+    let Some(rule) = changeable(context, entry) else { return Ok(()) };
+    match holds(context, entry, id, rule).await? {
+        true => Ok(()),
+        false => Err(Error::Forbidden("You may read this record, but not change it.".into())),
+    }
+}
+
+/// Checks a record that the caller has just created or changed, in the same transaction: a record may not leave the
+/// caller's sight, and only records that the caller may change are created.
+///
+/// # Errors
+/// [`Error::Forbidden`].
+pub async fn check_written(context: &Context<'_>, entry: &Entry, id: i64, is_new: bool) -> Result<()> {
+    if !has_rules(entry) {
+        return Ok(());
+    }
+    if is_new
+        && let Some(rule) = changeable(context, entry)
+        && !holds(context, entry, id, rule).await?
+    {
+        return Err(Error::Forbidden("You may not create such a record.".into()));
+    }
+    if entry.meta.read_rule.is_some() && !holds(context, entry, id, permitted(context, entry)).await? {
+        return Err(Error::Forbidden("You could not read the record after this change.".into()));
+    }
+    Ok(())
+}
+
+async fn holds(context: &Context<'_>, entry: &Entry, id: i64, condition: Condition) -> Result<bool> {
+    let mut sql = Sql::new(context.state().db.dialect(), "SELECT 1");
+    let mut sources = Vec::new();
+    condition.sources(&mut sources);
+    write_from(&mut sql, entry.meta.table, &sources);
+    sql.push(" WHERE t.\"id\" = ").bind(id).push(" AND ");
+    write_condition(&mut sql, &condition);
+    Ok(sql.one(context.db()).await?.is_some())
+}
