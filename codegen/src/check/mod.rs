@@ -18,7 +18,7 @@ pub use self::fields::patterns;
 use self::fields::{defaults, derived, evolution, examples, rules};
 use self::names::{duplicate_names, index_names, openapi_names, paths, plurals};
 use self::queries::{indexes, unindexed_filters};
-use self::relations::{embedded, includes, nesting, reference_cycles, references};
+use self::relations::{deletions, embedded, includes, nesting, reference_cycles, references};
 use self::usage::{unreachable_options, unused_hooks};
 use crate::diagnostic::Problems;
 use crate::model::{ActionOutput, Field, Resource, Schema};
@@ -50,6 +50,7 @@ const FAMILIES: &[Family] = &[
     deprecation::check,
     rules::check,
     references::check,
+    deletions::check,
     reference_cycles::check,
     derived::check,
     embedded::check,

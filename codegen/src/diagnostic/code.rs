@@ -62,6 +62,8 @@ codes! {
     Nesting = "C0407",
     IncludeTarget = "C0408",
     RefTarget = "C0409",
+    OnDelete = "C0410",
+    CascadeCycle = "C0411",
 
     UnknownField = "C0501",
     UnknownPredicate = "C0502",

@@ -111,7 +111,32 @@ fn compare(before: &Field, after: &Field, role: Role<'_>, changes: &mut Changes<
     default(before, after, role, changes);
     access(before, after, changes);
     rules(before, after, role, changes);
+    on_delete(before, after, changes);
     queries(before, after, changes);
+}
+
+/// Compares the effects of the deletion of the record that a reference refers to.
+fn on_delete(before: &Field, after: &Field, changes: &mut Changes<'_>) {
+    let (then, now) = (before.on_delete.as_deref(), after.on_delete.as_deref());
+    match (then, now) {
+        _ if then == now => {}
+        (_, Some("cascade")) => {
+            let data = Some("its records are deleted with the record that they refer to".to_owned());
+            changes.push_with(Effect::Breaking, "`on_delete` is `cascade`", data);
+        }
+        (_, Some("restrict")) => {
+            changes.push(Effect::Breaking, "`on_delete` is `restrict`: deletions of referred records are refused");
+        }
+        (_, Some(effect)) => {
+            changes.push(Effect::Addition, format!("`on_delete` is `{effect}`: deletions set it to null"));
+        }
+        (Some("restrict"), None) => changes.push(Effect::Addition, "no longer `on_delete: restrict`"),
+        (Some(effect), None) => {
+            changes
+                .push(Effect::Breaking, format!("no longer `on_delete: {effect}`: it refers to the record as before"));
+        }
+        (None, None) => {}
+    }
 }
 
 fn derived(before: &Field, changes: &mut Changes<'_>) {

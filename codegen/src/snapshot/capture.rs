@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use charter_model::{Keyword, Operation, TimestampForm, naming};
+use charter_model::{FieldOption, Keyword, Operation, TimestampForm, naming};
 
 use super::{Action, Default, Deprecation, Field, Include, Resource, Snapshot, kind};
 use crate::check::Checked;
@@ -154,6 +154,7 @@ fn field(schema: &Schema, resource: &model::Resource, written: &model::Field, po
         predicates: Vec::new(),
         sorts: false,
         from,
+        on_delete: written.described.get(FieldOption::OnDelete).map(|word| word.value.clone()),
     }
 }
 

@@ -135,6 +135,9 @@ pub struct Field {
     /// The path of a derived field: `product_group_id.name`.
     #[serde(skip)]
     pub from: Option<String>,
+    /// The effect of the deletion of the record that a reference refers to.
+    #[serde(skip)]
+    pub on_delete: Option<String>,
 }
 
 /// The value of a field that create does not give.

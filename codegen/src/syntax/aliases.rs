@@ -30,10 +30,8 @@ const RULES_HELP: &str =
 
 /// Keys that other systems have at a column.
 const FIELD_ALIASES: &[Alias] = &[
-    other(
-        &["on_delete", "cascade"],
-        "a referenced record cannot be deleted; embed records to delete them with their parent: `many: <resource>`",
-    ),
+    same(&["ondelete", "when_deleted", "dependent"], "on_delete", "use `on_delete`: `on_delete: cascade`"),
+    other(&["cascade"], "use `on_delete: cascade` at the `ref` field"),
     other(
         &["index", "indexed"],
         "`filters` and `sorts` add indexes; declare others at the top level: `indexes: [[name]]`",
@@ -94,10 +92,7 @@ const FIELD_ALIASES: &[Alias] = &[
 const RESOURCE_ALIASES: &[Alias] = &[
     same(&["soft_delete", "soft_deletes", "paranoid"], "delete", "use `delete: soft`"),
     other(&["primary_key"], "every record has an `id`"),
-    other(
-        &["on_delete"],
-        "a referenced record cannot be deleted; embed records to delete them with their parent: `many: <resource>`",
-    ),
+    other(&["on_delete"], "`on_delete` belongs to a `ref` field, and says what happens to the records that have it"),
     same(&["columns", "properties", "attributes"], "fields", "use `fields`"),
     same(&["name", "model", "entity", "class"], "resource", "use `resource`; `label` is the name for people"),
     same(&["title", "verbose_name", "display_name"], "label", "use `label`"),

@@ -1,7 +1,8 @@
 //! Fields as written.
 
 use charter_model::{
-    AccessWord, FieldOption, Format, Keyword, OptionFacts, OptionTakes, RuleArgument, RuleFacts, RuleTakes, Widget,
+    AccessWord, FieldOption, Format, Keyword, OnDelete, OptionFacts, OptionTakes, RuleArgument, RuleFacts, RuleTakes,
+    Widget,
 };
 
 use super::keys::{self, Table};
@@ -41,16 +42,19 @@ pub struct Described(Vec<(FieldOption, Spanned<String>)>);
 
 impl Described {
     fn read(table: &Table, mapping: &mut Mapping<'_, '_>) -> Described {
-        let is_word = |option: &FieldOption| option.facts().takes == OptionTakes::Widget;
+        let is_word =
+            |option: &FieldOption| matches!(option.facts().takes, OptionTakes::Widget | OptionTakes::OnDelete);
+        fn word<T: Keyword + 'static>(option: FieldOption, mapping: &mut Mapping<'_, '_>) -> Option<Spanned<String>> {
+            let word = mapping.word::<T>(option.key())?;
+            Some(Spanned::new(word.value.word().to_owned(), word.span))
+        }
         let (words, texts): (Vec<_>, Vec<_>) = FieldOption::ALL.iter().copied().partition(is_word);
         let known = texts.into_iter().chain(words).filter(|option| table.key(option.key()).is_some());
         let options = known.filter_map(|option| {
             let text = match option.facts().takes {
                 OptionTakes::Text | OptionTakes::Literal | OptionTakes::Right => mapping.text(option.key()),
-                OptionTakes::Widget => {
-                    let word = mapping.word::<Widget>(option.key());
-                    word.map(|word| Spanned::new(word.value.word().to_owned(), word.span))
-                }
+                OptionTakes::Widget => word::<Widget>(option, mapping),
+                OptionTakes::OnDelete => word::<OnDelete>(option, mapping),
             };
             Some((option, text?))
         });

@@ -1,6 +1,6 @@
 //! Reader of `#[field(…)]`.
 
-use charter_model::{Access, FieldOption, Keyword, OptionTakes, RuleArgument, RuleFacts, RuleTakes, Widget};
+use charter_model::{Access, FieldOption, Keyword, OnDelete, OptionTakes, RuleArgument, RuleFacts, RuleTakes, Widget};
 use proc_macro2::{Ident, Span};
 use syn::Type;
 
@@ -144,7 +144,8 @@ pub fn read_flag(flags: &mut Flags, entry: &Entry, problems: &mut Problems) {
         let text = match option.facts().takes {
             OptionTakes::Text | OptionTakes::Right => text(entry, problems),
             OptionTakes::Literal => any_text(entry, problems),
-            OptionTakes::Widget => widget(entry, problems),
+            OptionTakes::Widget => word_of::<Widget>(entry, problems),
+            OptionTakes::OnDelete => word_of::<OnDelete>(entry, problems),
         };
         match flags.display.iter().any(|(given, _)| *given == option) {
             true => problems.report(entry.span(), format!("`{key}` is given twice")),
@@ -177,12 +178,14 @@ fn add_access(flags: &mut Flags, access: Access, place: Option<Span>) {
     flags.access.sort_by_key(|(given, _)| order(*given));
 }
 
-fn widget(entry: &Entry, problems: &mut Problems) -> Option<Word> {
+/// One word of a set.
+fn word_of<T: Keyword>(entry: &Entry, problems: &mut Problems) -> Option<Word> {
     let word = text(entry, problems)?;
-    if Widget::read(&word.text).is_some() {
+    if T::read(&word.text).is_some() {
         return Some(word);
     }
-    problems.report(word.span, format!("write one of {}", Widget::WORDS.join(", ")));
+    let words: Vec<&str> = T::KEYWORDS.iter().map(|(word, _)| *word).collect();
+    problems.report(word.span, format!("write one of {}", words.join(", ")));
     None
 }
 

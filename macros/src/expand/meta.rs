@@ -219,6 +219,10 @@ fn flags(flags: &Flags, ordered: bool) -> Vec<TokenStream> {
                 let widget = variant(text);
                 quote!(#key: ::core::option::Option::Some(::charter_runtime::generated::Widget::#widget))
             }
+            OptionTakes::OnDelete => {
+                let effect = variant(text);
+                quote!(#key: ::core::option::Option::Some(::charter_runtime::generated::OnDelete::#effect))
+            }
         });
     }
     if let Some(schema) = &flags.schema {

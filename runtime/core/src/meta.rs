@@ -7,7 +7,9 @@ mod action;
 mod deprecation;
 
 pub use action::{ActionMeta, ActionOutput, Until};
-pub use charter_model::{Access, ActionMethod, ActionOn, Deprecated, Operation, Shown, TimestampForm, Widget};
+pub use charter_model::{
+    Access, ActionMethod, ActionOn, Deprecated, OnDelete, Operation, Shown, TimestampForm, Widget,
+};
 use charter_model::{Constant, FieldType};
 pub use deprecation::DeprecationMeta;
 
@@ -138,6 +140,9 @@ pub struct FieldMeta {
     pub read: &'static str,
     /// The permission or ability that setting the field needs; if empty, that of `read`.
     pub write: &'static str,
+    /// The effect of the deletion of the record that a reference refers to; `None` for that of the foreign key, which
+    /// refuses it and does not see a soft deletion.
+    pub on_delete: Option<OnDelete>,
     /// JSON Schema of a JSON value, if `kind` does not define it.
     pub schema: Option<fn() -> serde_json::Value>,
 }
@@ -165,6 +170,7 @@ impl FieldMeta {
             example: "",
             read: "",
             write: "",
+            on_delete: None,
             schema: None,
         }
     }

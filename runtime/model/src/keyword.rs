@@ -68,6 +68,16 @@ keywords! {
         Money = "money",
     }
 
+    /// The effect of the deletion of a record on those that refer to it by a field.
+    OnDelete {
+        /// The deletion fails.
+        Restrict = "restrict",
+        /// The field becomes null.
+        Clear = "clear",
+        /// They are deleted, too.
+        Cascade = "cascade",
+    }
+
     /// A point in the life of a record at which the application's code runs.
     Hook {
         Check = "check",

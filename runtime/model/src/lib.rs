@@ -23,7 +23,8 @@ mod storage;
 
 pub use field_type::{Arguments, FieldType, Parameters, Takes, TextFormat, TextPattern, TypeFacts, TypeWord};
 pub use keyword::{
-    Access, AccessWord, ActionMethod, ActionOn, Deprecated, Hook, Keyword, Operation, Shown, TimestampForm, Widget,
+    Access, AccessWord, ActionMethod, ActionOn, Deprecated, Hook, Keyword, OnDelete, Operation, Shown, TimestampForm,
+    Widget,
 };
 pub use literal::Misfit;
 pub use notation::{Constant, Notation};

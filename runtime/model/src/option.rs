@@ -15,6 +15,7 @@ keywords! {
         Example = "example",
         Read = "read",
         Write = "write",
+        OnDelete = "on_delete",
     }
 }
 
@@ -29,6 +30,8 @@ pub enum OptionTakes {
     Right,
     /// One of the words of [`Widget`](crate::Widget).
     Widget,
+    /// One of the words of [`OnDelete`](crate::OnDelete).
+    OnDelete,
 }
 
 /// The properties of an option.
@@ -124,6 +127,14 @@ impl FieldOption {
                 default: "that of `read`",
                 example: "write: costs.manage",
                 meaning: "The permission that setting the field needs. Without it, a write that would change the field is refused.",
+            },
+            FieldOption::OnDelete => OptionFacts {
+                takes: OptionTakes::OnDelete,
+                of_derived: false,
+                of_embedded: false,
+                default: "the record cannot be deleted while others refer to it; with `delete: soft` it can, and they keep the reference",
+                example: "on_delete: clear",
+                meaning: "For a `ref` to one resource, the effect when the record that it refers to is deleted: `restrict` refuses the deletion, `clear` sets the field to null, `cascade` deletes the records that refer to it, too.",
             },
         }
     }

@@ -16,6 +16,7 @@ mod header;
 mod list;
 pub(crate) mod node;
 mod number_pattern;
+mod on_delete;
 pub(crate) mod operation;
 mod operation_name;
 mod parameter;

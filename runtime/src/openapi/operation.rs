@@ -7,7 +7,8 @@ use super::example::Examples;
 use super::node::{Node, reference};
 use super::request_schema::{self, Write};
 use super::{
-    bulk, english, error_responses, filter, header, list, operation_name, parameter, response_schema, summary,
+    bulk, english, error_responses, filter, header, list, on_delete, operation_name, parameter, response_schema,
+    summary,
 };
 use charter_core::catalog::{Catalog, Entry};
 use charter_core::meta::{ActionMeta, ActionMethod, ActionOn, ActionOutput, Deprecated, Operation};
@@ -102,7 +103,7 @@ pub(crate) fn texts(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> (Str
                 (true, false) => " This is a soft delete, but the API no longer shows the record.",
                 (false, false) => "",
             };
-            (format!("delete_{}", meta.name), format!("Delete {one}"), format!("Deletes {one}.{marked}"))
+            (format!("delete_{}", meta.name), format!("Delete {one}"), format!("Deletes {one}.{marked}{}", on_delete::sentences(catalog, entry)))
         }
         RouteOperation::Action(action) => action_texts(entry, action),
         RouteOperation::Bulk => bulk::texts(entry),
@@ -301,7 +302,7 @@ fn responses(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> Node {
         }
         RouteOperation::Operation(Operation::Delete) => {
             errors.push(409);
-            if entry.behavior.can_refuse_deletion {
+            if on_delete::can_refuse(catalog, entry) {
                 errors.push(422);
             }
             let gone = Node::object().with("description", format!("The {noun} was deleted."));

@@ -78,4 +78,21 @@ pub const ENTRIES: &[Entry] = &[
         wrong: "# resources/product.yaml\nresource: product\nfields:\n  settings_id: { type: ref(settings), nullable: true }\n# resources/settings.yaml\nresource: settings\nplural: settings\nsingleton: true\n",
         right: "# resources/product.yaml\nresource: product\n# resources/settings.yaml\nresource: settings\nplural: settings\nsingleton: true\n",
     },
+    Entry {
+        code: Code::OnDelete,
+        title: "an `on_delete` without effect",
+        explanation: "`on_delete` belongs to a `ref` to one resource. `clear` needs a field that may be null. `cascade` needs \
+            a resource whose deleted records are gone, or a reference to one with `delete: soft`: a soft-deleted record keeps \
+            its reference. Embedded records are always deleted with their parent.",
+        wrong: "# resources/loan.yaml\nresource: loan\nfields:\n  asset_id: { type: ref(asset), required: true, on_delete: clear }\n# resources/asset.yaml\nresource: asset\n",
+        right: "# resources/loan.yaml\nresource: loan\nfields:\n  asset_id: { type: ref(asset), required: true, on_delete: restrict }\n# resources/asset.yaml\nresource: asset\n",
+    },
+    Entry {
+        code: Code::CascadeCycle,
+        title: "a cycle of cascading deletions",
+        explanation: "If each of several resources is deleted with the next one, no reader of one file sees which records a \
+            deletion reaches. A resource may refer to itself, as the records of a tree do.",
+        wrong: "# resources/box.yaml\nresource: box\nplural: boxes\nfields:\n  shelf_id: { type: ref(shelf), nullable: true, on_delete: cascade }\n# resources/shelf.yaml\nresource: shelf\nplural: shelves\nfields:\n  box_id: { type: ref(box), nullable: true, on_delete: cascade }\n",
+        right: "# resources/box.yaml\nresource: box\nplural: boxes\nfields:\n  shelf_id: { type: ref(shelf), nullable: true, on_delete: cascade }\n# resources/shelf.yaml\nresource: shelf\nplural: shelves\nfields:\n  box_id: { type: ref(box), nullable: true, on_delete: clear }\n",
+    },
 ];

@@ -1,6 +1,8 @@
 //! Keys of fields, parameters and outputs.
 
-use charter_model::{AccessWord, FieldOption, Format, OptionFacts, OptionTakes, RuleFacts, RuleTakes, Widget};
+use charter_model::{
+    AccessWord, FieldOption, Format, OnDelete, OptionFacts, OptionTakes, RuleFacts, RuleTakes, Widget,
+};
 
 use super::{Key, Shape, Table, key};
 
@@ -71,6 +73,7 @@ const DESCRIPTION: Key = option("description", FieldOption::Description);
 const EXAMPLE: Key = option("example", FieldOption::Example);
 const READ: Key = option("read", FieldOption::Read);
 const WRITE: Key = option("write", FieldOption::Write);
+const ON_DELETE: Key = option("on_delete", FieldOption::OnDelete);
 
 /// The key of a rule.
 const fn rule(facts: RuleFacts) -> Key {
@@ -94,6 +97,7 @@ const fn option(name: &'static str, option: FieldOption) -> Key {
         OptionTakes::Literal => Shape::Literal,
         OptionTakes::Right => Shape::Right,
         OptionTakes::Widget => Shape::Word(Widget::WORDS),
+        OptionTakes::OnDelete => Shape::Word(OnDelete::WORDS),
     };
     key(name, shape, default, example, meaning)
 }
@@ -198,6 +202,7 @@ pub static FIELD: Table = Table {
         EXAMPLE,
         READ,
         WRITE,
+        ON_DELETE,
     ],
 };
 

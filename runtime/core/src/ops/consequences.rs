@@ -1,9 +1,12 @@
 //! Consequences of an operation beyond its own records, in bounded counts: what ends, what is deleted or hidden, and what
 //! forbids it. The panel shows them before it runs the operation.
 
+use std::collections::BTreeMap;
+
 use super::attached_records;
 use super::hooks::RunningHook;
 use super::visibility::{permitted, present};
+use super::write::on_delete::{self, Forbidding};
 use crate::ability::READ;
 use crate::catalog::Entry;
 use crate::db::{Dialect, Sql};
@@ -55,6 +58,16 @@ impl Effect {
     pub const KEEPS_REFERENCE: Effect = Effect::new("keeps the reference to {it}", "keep the reference to {it}");
     pub const LOSES_REFERENCE: Effect =
         Effect::new("keeps a reference that leads nowhere", "keep a reference that leads nowhere");
+    pub const CLEARED: Effect = Effect::new("loses the reference to {it}", "lose the reference to {it}");
+    pub const CLEARED_BEYOND: Effect = Effect::new(
+        "loses a reference to a record deleted with {it}",
+        "lose a reference to a record deleted with {it}",
+    );
+    pub const FORBIDS_BEYOND: Effect = Effect {
+        one: "refers to a record deleted with {it}",
+        many: "refer to records deleted with {it}",
+        forbids: true,
+    };
     pub const FORBIDS: Effect = Effect { one: "refers to {it}", many: "refer to {it}", forbids: true };
 
     pub const fn new(one: &'static str, many: &'static str) -> Effect {
@@ -112,10 +125,11 @@ async fn of_deletion(context: &Context<'_>, entry: &Entry, ids: &[i64], found: &
             |kind| matches!(kind, Kind::Embedded { resource, by } if resource == other.meta.name && by == field.name);
         entry.meta.fields.iter().any(|own| is_it(own.kind))
     };
+    by_on_delete(context, entry, ids, found).await?;
     for other in context.catalog().entries() {
         // The hooks of the platform's resources know what the platform does with its own records.
         let has_own_rules = other.behavior.is_platform && !other.is_attached();
-        for field in other.meta.fields.iter().filter(|field| field.is_column()) {
+        for field in other.meta.fields.iter().filter(|field| field.is_column() && field.on_delete.is_none()) {
             let Some(refers) = referring(entry, field, other, ids) else { continue };
             let effect = match field.kind {
                 Kind::Ref { .. } if has_own_rules => continue,
@@ -142,6 +156,37 @@ async fn of_deletion(context: &Context<'_>, entry: &Entry, ids: &[i64], found: &
     {
         let files = count(context, attached, &attached_records::attached_to_any(attached, entry, ids)?).await?;
         found.extend(Counted::of(files, true).affects(Subject::Named("file", "files"), Effect::DELETED));
+    }
+    Ok(())
+}
+
+/// Adds the consequences for records that refer to the deleted ones by a field with `on_delete`, and for those that refer
+/// to these.
+async fn by_on_delete(context: &Context<'_>, entry: &Entry, ids: &[i64], found: &mut Vec<Consequence>) -> Result<()> {
+    let plan = on_delete::plan(context, entry, ids, false).await?;
+    let refers_to_it = |field: &FieldMeta| matches!(field.kind, Kind::Ref { resource } if resource == entry.meta.name);
+    let mut affected: BTreeMap<(usize, &'static str), (&Entry, Effect, Vec<i64>)> = BTreeMap::new();
+    for (other, id) in &plan.deleted {
+        affected.entry((other.index, "")).or_insert_with(|| (other, Effect::DELETED, Vec::new())).2.push(*id);
+    }
+    for (referring, id) in &plan.cleared {
+        let effect = if refers_to_it(referring.field) { Effect::CLEARED } else { Effect::CLEARED_BEYOND };
+        let key = (referring.entry.index, referring.field.name);
+        affected.entry(key).or_insert_with(|| (referring.entry, effect, Vec::new())).2.push(*id);
+    }
+    for ((_, field), (other, effect, ids)) in affected {
+        let Some(key) = other.field("id") else { continue };
+        let counted = count_visible(context, other, Condition::is_one_of(key, &ids)).await?;
+        let by = other.field(field).filter(|field| refers_to_it(field));
+        let affected = counted.affects(Subject::Records(other.meta), effect);
+        found.extend(affected.map(|consequence| Consequence { by, ..consequence }));
+    }
+    for Forbidding { referring, condition, is_direct } in plan.forbidding {
+        let effect = if is_direct { Effect::FORBIDS } else { Effect::FORBIDS_BEYOND };
+        let counted = count_visible(context, referring.entry, condition).await?;
+        let affected = counted.affects(Subject::Records(referring.entry.meta), effect);
+        let by = Some(referring.field).filter(|_| is_direct);
+        found.extend(affected.map(|consequence| Consequence { by, ..consequence }));
     }
     Ok(())
 }

@@ -8,7 +8,7 @@ use charter_model::reserved::{COLLECTION_PAGES, RECORD_PAGES, TOP_PATHS};
 use super::{Route, compile_pattern, paths};
 use crate::catalog::{Catalog, Entry};
 use crate::expression;
-use crate::meta::{ActionOutput, FieldMeta, Filter, ResourceMeta, Rule};
+use crate::meta::{ActionOutput, FieldMeta, Filter, Kind, OnDelete, ResourceMeta, Rule};
 
 /// Links the resources of an application and validates them.
 ///
@@ -49,12 +49,29 @@ fn validate(catalog: &Catalog) -> Vec<String> {
             }
         }
         problems.extend(meta.fields.iter().filter_map(|field| invalid_filter(entry, field)));
+        problems.extend(meta.fields.iter().filter_map(|field| invalid_on_delete(catalog, entry, field)));
         for action in meta.actions.iter().filter(|action| action.input.iter().any(|field| field.name == action.name)) {
             // In a body, the input can be an object under the action's name.
             problems.push(format!("a parameter of the action `{}` of {} has its name", action.name, meta.plural));
         }
     }
     problems
+}
+
+/// The problem of a field whose `on_delete` could never take effect.
+fn invalid_on_delete(catalog: &Catalog, entry: &Entry, field: &'static FieldMeta) -> Option<String> {
+    let (effect, place) = (field.on_delete?, format!("{}.{}", entry.meta.name, field.name));
+    let Kind::Ref { resource } = field.kind else {
+        return Some(format!("{place} has `on_delete` and is no reference to one resource"));
+    };
+    let is_kept = entry.meta.soft_delete && !catalog.linked(resource).meta.soft_delete;
+    match effect {
+        OnDelete::Clear if !field.nullable => Some(format!("{place} has `on_delete = \"clear\"` and cannot be null")),
+        OnDelete::Cascade if is_kept => Some(format!(
+            "{place} has `on_delete = \"cascade\"`, but its soft-deleted records would refer to no {resource}"
+        )),
+        _ => None,
+    }
 }
 
 /// The problem of a field whose `filter` allows a predicate that its type does not accept.

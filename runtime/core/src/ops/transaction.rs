@@ -1,6 +1,7 @@
 //! Write transactions, their savepoints, and the `after_commit` hooks and other work that run after they commit.
 
 use std::panic::AssertUnwindSafe;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use futures_util::FutureExt;
@@ -20,6 +21,8 @@ use crate::query::Condition;
 pub struct Transaction {
     connection: Connection,
     pending_hooks: Mutex<Vec<PendingHook>>,
+    /// Records that its deletions changed or deleted by `on_delete`.
+    affected: AtomicUsize,
 }
 
 /// Work with a context of its own.
@@ -35,16 +38,29 @@ struct PendingHook {
 
 impl Transaction {
     pub async fn begin(state: &State) -> Result<Transaction> {
-        Ok(Transaction { connection: state.db.begin().await?, pending_hooks: Mutex::default() })
+        Ok(Transaction {
+            connection: state.db.begin().await?,
+            pending_hooks: Mutex::default(),
+            affected: AtomicUsize::new(0),
+        })
     }
 
     /// Begins lazily, for the write of a request, which may be a single statement.
     pub async fn begin_late(state: &State) -> Result<Transaction> {
-        Ok(Transaction { connection: state.db.begin_lazy().await?, pending_hooks: Mutex::default() })
+        Ok(Transaction {
+            connection: state.db.begin_lazy().await?,
+            pending_hooks: Mutex::default(),
+            affected: AtomicUsize::new(0),
+        })
     }
 
     pub fn connection(&self) -> &Connection {
         &self.connection
+    }
+
+    /// Adds records that a deletion changes or deletes by `on_delete`, and returns their number in the whole transaction.
+    pub(super) fn count_affected(&self, records: usize) -> usize {
+        self.affected.fetch_add(records, Ordering::Relaxed) + records
     }
 
     /// Runs `work` in a savepoint. If it fails, its rows and its pending hooks are rolled back. An internal error or an

@@ -75,7 +75,7 @@ impl Titles {
         }
         self.readable.push(target.meta.name);
         let names: Vec<Value> = names.into_values().collect();
-        for row in batch_references::find(context, target, field, names, &visible(context, target)).await? {
+        for row in batch_references::find(context, target, field, names, &visible(context, target), false).await? {
             let (id, name): (i64, Option<String>) = (row.try_get("", "id")?, row.try_get("", field.name)?);
             let entry = self.found.entry((target.meta.name, name.unwrap_or_default()));
             entry.and_modify(|titled| *titled = Titled::Several).or_insert(Titled::One(id));

@@ -40,6 +40,11 @@ type Found = HashMap<(&'static str, &'static str), HashSet<String>>;
 pub async fn check(context: &Context<'_>, entry: &Entry, rows: &mut [Checked<'_>]) -> Result<()> {
     let catalog = context.catalog();
     let mut wanted = Wanted::new();
+    let is_locked = |resource: &str| {
+        let fields = entry.meta.fields.iter();
+        let mut referring = fields.filter(|field| matches!(field.kind, Kind::Ref { resource: own } if own == resource));
+        referring.any(|field| references::is_locked(field, catalog.linked(resource)))
+    };
     let mut polymorphic: Vec<Vec<PolymorphicReference<'_>>> = Vec::with_capacity(rows.len());
     for Checked { changes, .. } in rows.iter_mut() {
         for (field, value) in changes.iter().filter(|(_, value)| **value != value.as_null()) {
@@ -61,7 +66,8 @@ pub async fn check(context: &Context<'_>, entry: &Entry, rows: &mut [Checked<'_>
         let target = catalog.linked(resource);
         let mut keys = HashSet::new();
         if let Some(field) = target.field(name) {
-            for row in find(context, target, field, values.into_values().collect(), &visible(context, target)).await? {
+            let (values, visible) = (values.into_values().collect(), visible(context, target));
+            for row in find(context, target, field, values, &visible, name == "id" && is_locked(resource)).await? {
                 keys.extend(stored(&row, field)?.as_ref().map(key));
             }
         }
@@ -140,7 +146,8 @@ fn add_missing(context: &Context<'_>, changes: &mut Changes, found: &Found) {
     }
 }
 
-/// The id and a field of the records that have one of these values in it and meet a condition.
+/// The id and a field of the records that have one of these values in it and meet a condition. `lock` makes their deletion
+/// wait until the transaction ends.
 ///
 /// # Errors
 /// When the database fails.
@@ -150,6 +157,7 @@ pub async fn find(
     field: &'static FieldMeta,
     values: Vec<Value>,
     condition: &Condition,
+    lock: bool,
 ) -> Result<Vec<QueryResult>> {
     if values.is_empty() {
         return Ok(Vec::new());
@@ -165,6 +173,9 @@ pub async fn find(
     write_in(&mut sql, field, values);
     sql.push(" AND ");
     write_condition(&mut sql, condition);
+    if lock && sql.dialect == Dialect::Postgres {
+        sql.push(" ORDER BY t.\"id\" FOR KEY SHARE OF t");
+    }
     sql.all(context.db()).await
 }
 

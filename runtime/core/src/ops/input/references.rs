@@ -81,8 +81,15 @@ pub async fn check_parameters(
 async fn check_field(context: &Context<'_>, field: &FieldMeta, value: &Value, errors: &mut FieldErrors) -> Result<()> {
     let catalog = context.catalog();
     match field.kind {
-        Kind::Ref { resource } if !exists(context, catalog.linked(resource), "id", value.clone()).await? => {
-            add_missing_record(errors, catalog, field, resource);
+        Kind::Ref { resource } => {
+            let target = catalog.linked(resource);
+            let found = match is_locked(field, target) {
+                true => exists_locked(context, target, value.clone()).await?,
+                false => exists(context, target, "id", value.clone()).await?,
+            };
+            if !found {
+                add_missing_record(errors, catalog, field, resource);
+            }
         }
         Kind::RefList { resource } => {
             let missing = missing(context, catalog.linked(resource), value).await?;
@@ -131,9 +138,24 @@ pub(super) fn add_missing_value(
     errors.add(field.name, format!("is not the {other} of any {}", label(catalog, resource)));
 }
 
+/// True if a referred record must stay until the write commits: a foreign key does not see a soft deletion.
+pub(super) fn is_locked(field: &FieldMeta, target: &Entry) -> bool {
+    field.on_delete.is_some() && target.meta.soft_delete
+}
+
 async fn exists(context: &Context<'_>, target: &Entry, field: &str, value: Value) -> Result<bool> {
     let mut sql = Sql::new(context.state().db.dialect(), "");
     write_exists(&mut sql, context, target, field, Operand::Bound(value));
+    Ok(sql.one(context.db()).await?.is_some())
+}
+
+/// True if the caller can see a record with this id. A concurrent deletion waits for the write, or the write for it.
+async fn exists_locked(context: &Context<'_>, target: &Entry, id: Value) -> Result<bool> {
+    let mut sql = Sql::new(context.state().db.dialect(), "");
+    write_exists(&mut sql, context, target, "id", Operand::Bound(id));
+    if sql.dialect == Dialect::Postgres {
+        sql.push(" FOR KEY SHARE OF t");
+    }
     Ok(sql.one(context.db()).await?.is_some())
 }
 
@@ -154,7 +176,7 @@ fn write_exists_where(sql: &mut Sql, target: &Entry, condition: &Condition, fiel
 }
 
 /// Writes a condition that is true if [`check`] would find no error. Returns false if no such condition is possible:
-/// lists of references and polymorphic references are checked one by one. `value` returns the SQL expression of a
+/// lists of references, polymorphic references and those that lock their record are checked one by one. `value` returns the SQL expression of a
 /// field's value, `own` is that of the id of an existing record.
 pub fn write_validity_condition(
     sql: &mut Sql,
@@ -174,6 +196,11 @@ pub fn write_validity_condition(
         match field.kind {
             Kind::RefList { .. } | Kind::PolymorphicRef { .. } | Kind::PolymorphicType { .. }
                 if *new_value != new_value.as_null() =>
+            {
+                return Ok(false);
+            }
+            Kind::Ref { resource }
+                if is_locked(field, catalog.linked(resource)) && *new_value != new_value.as_null() =>
             {
                 return Ok(false);
             }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use sea_orm::QueryResult;
 
+use super::on_delete;
 use super::update::guard;
 use crate::catalog::Entry;
 use crate::error::{Error, Result};
@@ -33,7 +34,7 @@ async fn delete_dependents(context: &Context<'_>, entry: &Entry, id: i64) -> Res
         let Some(row) = records::load(context, attached_entry, file, &Condition::always(), true).await? else {
             continue;
         };
-        Box::pin(remove(context, attached_entry, file, row, &Preconditions::default())).await?;
+        Box::pin(remove_one(context, attached_entry, file, row)).await?;
     }
     Ok(())
 }
@@ -52,26 +53,37 @@ pub async fn delete(
 ) -> Result<()> {
     let condition = visible(context, entry).and(within);
     let row = records::load(context, entry, id, &condition, true).await?.ok_or(Error::NotFound)?;
-    remove(context, entry, id, row, conditions).await
+    remove(context, entry, id, row, Some(conditions)).await
 }
 
-/// Deletes a locked record.
+/// Deletes a locked record as a consequence of the deletion of another. No record refers to it any more by a field with
+/// `on_delete`.
+pub(super) async fn remove_one(context: &Context<'_>, entry: &Entry, id: i64, row: Arc<QueryResult>) -> Result<()> {
+    remove(context, entry, id, row, None).await
+}
+
+/// Deletes a locked record. `conditions` are those of the request that names it.
 async fn remove(
     context: &Context<'_>,
     entry: &Entry,
     id: i64,
     row: Arc<QueryResult>,
-    conditions: &Preconditions,
+    conditions: Option<&Preconditions>,
 ) -> Result<()> {
     guard(context, entry, &row).await?;
     let record = show::single(context, entry, id).await?.ok_or(Error::NotFound)?;
-    conditions.check(&record.tag())?;
+    if let Some(conditions) = conditions {
+        conditions.check(&record.tag())?;
+    }
     // The audience depends on the record and its parents, so it is read before they are deleted.
     let audience = audience(context, entry, |field| stored(&row, field)).await?;
     let hooks = context.route(entry).hooks;
     if let Some(hook) = hooks.before_delete {
         let running = RunningHook::enter(context, entry.meta, "before_delete")?;
         hook(&context.within_hook(&running), &row).await?;
+    }
+    if conditions.is_some() {
+        on_delete::apply(context, entry, id).await?;
     }
     if !entry.meta.soft_delete {
         delete_dependents(context, entry, id).await?;

@@ -1,8 +1,11 @@
 //! `POST /<path>/{id}/restore`: restores soft-deleted records; and the query parameter `deleted=only`.
 
-pub use charter_model::reserved::RESTORE_PATH as RESTORE;
-use sea_orm::Value;
+use std::sync::Arc;
 
+pub use charter_model::reserved::RESTORE_PATH as RESTORE;
+use sea_orm::{QueryResult, Value};
+
+use super::on_delete;
 use super::result::WriteResult;
 use super::update::{self, Cause};
 use crate::catalog::Entry;
@@ -74,6 +77,18 @@ pub async fn restore(
     };
     update::guard(context, entry, &row).await?;
     update::check_version(context, entry, id, conditions).await?;
+    let result = bring_back(context, entry, id, row.clone()).await?;
+    on_delete::restore_affected(context, entry, id, &row).await?;
+    Ok(result)
+}
+
+/// Restores a locked record.
+pub(super) async fn bring_back(
+    context: &Context<'_>,
+    entry: &Entry,
+    id: i64,
+    row: Arc<QueryResult>,
+) -> Result<WriteResult> {
     let mut changes = Changes::new(entry.meta, Some(row));
     changes.set("deleted_at", Value::ChronoDateTimeUtc(None));
     references::check_restored(context, &mut changes, id).await?;

@@ -7,12 +7,13 @@ use std::collections::HashMap;
 use chrono::{DateTime, Utc};
 use serde_json::{Map, Value};
 
+use super::on_delete::{self, Referring};
 use super::restore;
 use super::update::{self, lock};
 use crate::catalog::Entry;
 use crate::db::Sql;
 use crate::error::{Error, Result};
-use crate::meta::{Access as FieldAccess, Operation};
+use crate::meta::{Access as FieldAccess, OnDelete, Operation};
 use crate::ops::endpoints::RouteOperation;
 use crate::ops::etag::Preconditions;
 use crate::ops::input::body::Body;
@@ -68,7 +69,8 @@ pub async fn undo(context: &Context<'_>, entry: &Entry, requests: Requests<'_>) 
             if is_later_undone == Some(false) {
                 continue;
             }
-            let result = transaction.attempt(undo_one(&within, entry, change, is_later_undone.is_some())).await?;
+            let result =
+                transaction.attempt(undo_one(&within, entry, requests, change, is_later_undone.is_some())).await?;
             records.insert(change.record_id, matches!(result, Ok(true)));
             match result {
                 Ok(true) if is_later_undone.is_some() => {}
@@ -115,7 +117,13 @@ async fn read(context: &Context<'_>, entry: &Entry, requests: Requests<'_>) -> R
 }
 
 /// Undoes one change. Returns false if another one followed it, unless that is undone already.
-async fn undo_one(context: &Context<'_>, entry: &Entry, change: &Recorded, is_later_undone: bool) -> Result<bool> {
+async fn undo_one(
+    context: &Context<'_>,
+    entry: &Entry,
+    requests: Requests<'_>,
+    change: &Recorded,
+    is_later_undone: bool,
+) -> Result<bool> {
     let (id, always, conditions) = (change.record_id, Condition::always, Preconditions::default());
     let operation = match change.is_deletion {
         true => RouteOperation::Restore,
@@ -134,11 +142,30 @@ async fn undo_one(context: &Context<'_>, entry: &Entry, change: &Recorded, is_la
     }
     if change.is_deletion {
         restore::restore(context, entry, id, always(), &conditions).await?;
+        set_back_cleared(context, entry, id, requests).await?;
         return Ok(true);
     }
     let old = old_values(entry, &change.changes)?.to_string();
     update::update(context, entry, id, always(), &conditions, &Body::read(old.as_bytes(), None)?, None).await?;
     Ok(true)
+}
+
+/// Sets the references to a restored record back that its deletion cleared. One that changed since, or that the caller
+/// may not change, stays as it is.
+async fn set_back_cleared(context: &Context<'_>, entry: &Entry, id: i64, requests: Requests<'_>) -> Result<()> {
+    let Some(transaction) = context.transaction() else { return Ok(()) };
+    let referring = on_delete::referring(context.catalog(), entry);
+    for Referring { entry: other, field, .. } in referring.into_iter().filter(|by| by.effect == OnDelete::Clear) {
+        let is_cleared = |change: &Recorded| {
+            let reference = &change.changes[field.name];
+            !change.is_deletion && reference["old"] == id && reference["new"].is_null()
+        };
+        let recorded = read(context, other, requests).await?;
+        for change in recorded.iter().filter(|change| change.changes.contains_key(field.name) && is_cleared(change)) {
+            transaction.attempt(Box::pin(undo_one(context, other, requests, change, false))).await?.ok();
+        }
+    }
+    Ok(())
 }
 
 async fn is_latest(context: &Context<'_>, entry: &Entry, change: &Recorded) -> Result<bool> {

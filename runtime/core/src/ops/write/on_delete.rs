@@ -1,0 +1,289 @@
+//! Effects of a deletion on the records that refer to the deleted one by a field with `on_delete`.
+//!
+//! A plan lists them first: the records to delete, those with a reference to clear, and those that forbid the deletion.
+//! The foreign keys stay `RESTRICT`, so that no row changes without its event and its audit entry.
+
+use std::collections::{BTreeMap, HashSet};
+
+use chrono::{DateTime, SubsecRound, TimeDelta, Utc};
+use sea_orm::{QueryResult, Value};
+
+use super::delete::remove_one;
+use super::{restore, update};
+use crate::catalog::{Catalog, Entry};
+use crate::db::{Dialect, Sql};
+use crate::error::{Error, Result};
+use crate::field_type::null;
+use crate::meta::{FieldMeta, Kind, OnDelete};
+use crate::ops::consequences::{Counted, count_visible};
+use crate::ops::input::changeset::{Changes, stored};
+use crate::ops::visibility::present;
+use crate::ops::{Context, audit, records};
+use crate::query::condition::{Comparison, Test};
+use crate::query::{Condition, write_condition};
+use crate::record::{Source, write_from};
+
+/// Records that the deletions of one request clear or delete by `on_delete`.
+pub const MAX_AFFECTED: usize = 1_000;
+
+/// A field that refers to the records of a resource, with the effect of their deletion.
+#[derive(Debug, Clone, Copy)]
+pub struct Referring<'c> {
+    pub entry: &'c Entry,
+    pub field: &'static FieldMeta,
+    pub effect: OnDelete,
+}
+
+/// The fields with `on_delete` that refer to the records of a resource.
+pub fn referring<'c>(catalog: &'c Catalog, target: &Entry) -> Vec<Referring<'c>> {
+    let name = target.meta.name;
+    let of = |entry: &'c Entry| {
+        let fields = entry.meta.fields.iter();
+        fields
+            .filter(move |field| matches!(field.kind, Kind::Ref { resource } if resource == name))
+            .filter_map(move |field| Some(Referring { entry, field, effect: field.on_delete? }))
+    };
+    catalog.entries().iter().flat_map(of).collect()
+}
+
+/// The records that refer to deleted ones and forbid their deletion.
+#[derive(Debug)]
+pub struct Forbidding<'c> {
+    pub referring: Referring<'c>,
+    pub condition: Condition,
+    /// They refer to records of the request, and not to those that are deleted with them.
+    pub is_direct: bool,
+}
+
+/// The effects of a deletion on other records.
+#[derive(Debug, Default)]
+pub struct Plan<'c> {
+    /// Each after those that refer to it.
+    pub deleted: Vec<(&'c Entry, i64)>,
+    pub cleared: Vec<(Referring<'c>, i64)>,
+    pub forbidding: Vec<Forbidding<'c>>,
+    /// More than [`MAX_AFFECTED`] records are affected; the plan does not have all.
+    pub is_partial: bool,
+}
+
+/// A step of the traversal of references, depth first.
+enum Step<'c> {
+    /// Finds the records that refer to these.
+    Enter(&'c Entry, Vec<i64>),
+    /// All records that refer to these are in the plan.
+    Leave(&'c Entry, Vec<i64>),
+}
+
+/// Plans the deletion of records. `lock` locks the affected rows until the transaction ends.
+///
+/// # Errors
+/// When the database fails.
+pub async fn plan<'c>(context: &'c Context<'_>, entry: &'c Entry, ids: &[i64], lock: bool) -> Result<Plan<'c>> {
+    let mut plan = Plan::default();
+    let mut seen: HashSet<(usize, i64)> = HashSet::new();
+    // The deleted records to which those of a field may not refer, by the field.
+    let mut restricted: BTreeMap<(usize, &'static str), (Referring<'c>, &'c Entry, Vec<i64>)> = BTreeMap::new();
+    let mut steps = vec![Step::Enter(entry, ids.to_vec())];
+    while let Some(step) = steps.pop() {
+        let (target, mut ids) = match step {
+            Step::Enter(target, ids) => (target, ids),
+            Step::Leave(target, ids) => {
+                plan.deleted.extend(ids.into_iter().map(|id| (target, id)));
+                continue;
+            }
+        };
+        let is_root = seen.is_empty();
+        ids.retain(|id| seen.insert((target.index, *id)));
+        if ids.is_empty() {
+            continue;
+        }
+        if !is_root {
+            steps.push(Step::Leave(target, ids.clone()));
+        }
+        for referring in referring(context.catalog(), target) {
+            if referring.effect == OnDelete::Restrict {
+                let key = (referring.entry.index, referring.field.name);
+                let (.., all) = restricted.entry(key).or_insert_with(|| (referring, target, Vec::new()));
+                all.extend(&ids);
+                continue;
+            }
+            let condition = refers(&referring, target, &ids);
+            let found = find(context, referring.entry, &condition, lock).await?;
+            match referring.effect {
+                OnDelete::Clear => plan.cleared.extend(found.into_iter().map(|id| (referring, id))),
+                _ => steps.push(Step::Enter(referring.entry, found)),
+            }
+        }
+        let waiting = |step: &Step<'_>| if let Step::Leave(_, ids) = step { ids.len() } else { 0 };
+        let entering = |step: &Step<'_>| if let Step::Enter(_, ids) = step { ids.len() } else { 0 };
+        let deleted = plan.deleted.len() + steps.iter().map(waiting).sum::<usize>();
+        let next = steps.iter().map(entering).max().unwrap_or_default();
+        if plan.cleared.len() + deleted.max(next) > MAX_AFFECTED {
+            plan.is_partial = true;
+            break;
+        }
+    }
+    for (referring, target, ids) in restricted.into_values() {
+        let deleted = plan.deleted.iter().filter(|(other, _)| other.index == referring.entry.index);
+        let deleted: Vec<i64> = deleted.map(|(_, id)| *id).collect();
+        let mut condition = refers(&referring, target, &ids);
+        if let Some(key) = referring.entry.field("id").filter(|_| !deleted.is_empty()) {
+            condition = condition.and(Condition::is_one_of(key, &deleted).not());
+        }
+        plan.forbidding.push(Forbidding { referring, condition, is_direct: target.index == entry.index });
+    }
+    Ok(plan)
+}
+
+/// The condition that a record refers to one of these. A foreign key sees deleted records too.
+fn refers(referring: &Referring<'_>, target: &Entry, ids: &[i64]) -> Condition {
+    let condition = Condition::is_one_of(referring.field, ids);
+    match referring.effect == OnDelete::Cascade || target.meta.soft_delete {
+        true => condition.and(present(referring.entry)),
+        false => condition,
+    }
+}
+
+/// The ids of records for which a condition holds, at most one more than [`MAX_AFFECTED`].
+async fn find(context: &Context<'_>, entry: &Entry, condition: &Condition, lock: bool) -> Result<Vec<i64>> {
+    let mut sql = Sql::new(context.state().db.dialect(), "SELECT t.\"id\" AS \"id\"");
+    let mut sources = Vec::new();
+    condition.sources(&mut sources);
+    write_from(&mut sql, entry.meta.table, &sources);
+    sql.push(" WHERE ");
+    write_condition(&mut sql, condition);
+    sql.push(&format!(" ORDER BY t.\"id\" LIMIT {}", MAX_AFFECTED + 1));
+    if lock && sql.dialect == Dialect::Postgres {
+        sql.push(" FOR UPDATE OF t");
+    }
+    let rows = sql.all(context.db()).await?;
+    Ok(rows.iter().map(|row| row.try_get("", "id")).collect::<Result<_, _>>()?)
+}
+
+/// Clears and deletes the records that refer to a locked record, which is about to be deleted.
+///
+/// # Errors
+/// [`Error::Conflict`] while records refer to it by a field with `restrict`, and for more than [`MAX_AFFECTED`] records
+/// in the transaction; those of the hooks of deleted records.
+pub async fn apply(context: &Context<'_>, entry: &Entry, id: i64) -> Result<()> {
+    if referring(context.catalog(), entry).is_empty() {
+        return Ok(());
+    }
+    lock(context, entry, id).await?;
+    let plan = plan(context, entry, &[id], true).await?;
+    for forbidding in &plan.forbidding {
+        let counted = count_visible(context, forbidding.referring.entry, forbidding.condition.clone()).await?;
+        refuse(forbidding, counted)?;
+    }
+    let affected = context.transaction().map_or(0, |all| all.count_affected(plan.cleared.len() + plan.deleted.len()));
+    if plan.is_partial || affected > MAX_AFFECTED {
+        return Err(Error::Conflict(format!(
+            "The deletion would change or delete more than {MAX_AFFECTED} other records. Delete some of those that refer \
+             to this record first."
+        )));
+    }
+    for (referring, id) in &plan.cleared {
+        clear(context, referring, *id).await?;
+    }
+    for (other, id) in plan.deleted {
+        // A hook may have deleted it.
+        if let Some(row) = records::load(context, other, id, &present(other), true).await? {
+            Box::pin(remove_one(context, other, id, row)).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Waits for writes that refer to the record, and makes later ones wait: both then see the deletion.
+async fn lock(context: &Context<'_>, entry: &Entry, id: i64) -> Result<()> {
+    if context.state().db.dialect() == Dialect::Postgres {
+        let mut sql = Sql::new(Dialect::Postgres, "SELECT 1 FROM ");
+        sql.name(entry.meta.table).push(" WHERE \"id\" = ").bind(id).push(" FOR UPDATE");
+        sql.all(context.db()).await?;
+    }
+    Ok(())
+}
+
+/// The error of records that forbid the deletion.
+fn refuse(forbidding: &Forbidding<'_>, counted: Counted) -> Result<()> {
+    let (meta, field) = (forbidding.referring.entry.meta, forbidding.referring.field.name);
+    let records = meta.plural.replace('_', " ");
+    let to = if forbidding.is_direct { "this record" } else { "records that would be deleted with it" };
+    Err(Error::Conflict(match counted {
+        Counted { visible: 0, has_hidden: false } => return Ok(()),
+        Counted { visible: 0, .. } => {
+            format!("Records that you may not see still refer to {to}: {records}, by {field}.")
+        }
+        Counted { visible: 1, has_hidden: false } => {
+            let record = meta.label.to_lowercase();
+            format!("1 {record} still refers to {to} by {field}. Change or delete it first.")
+        }
+        Counted { visible: count, has_hidden: false } => {
+            format!("{count} {records} still refer to {to} by {field}. Change or delete them first.")
+        }
+        Counted { visible: count, .. } => {
+            format!("{count} {records} and others that you may not see still refer to {to} by {field}.")
+        }
+    }))
+}
+
+/// Sets a reference to null.
+async fn clear(context: &Context<'_>, referring: &Referring<'_>, id: i64) -> Result<()> {
+    let Referring { entry, field, .. } = *referring;
+    let Some(row) = records::load(context, entry, id, &Condition::always(), true).await? else { return Ok(()) };
+    let mark = entry.field("deleted_at").filter(|_| entry.meta.soft_delete);
+    let is_deleted = match mark {
+        Some(mark) => stored(&row, mark)?.is_some(),
+        None => false,
+    };
+    if !is_deleted {
+        return update::release(context, entry, id, field, |_| Ok(null(field.kind))).await;
+    }
+    // Clients do not see the record, and receive no event of it.
+    let mut changes = Changes::new(entry.meta, Some(row));
+    changes.set(field.name, null(field.kind));
+    records::update(context, &changes, id).await?;
+    audit::record_change(context, entry, "update", id, &changes).await
+}
+
+/// Restores the records that were deleted with a restored one, by its `row` before the restore. One that cannot be
+/// restored, for example because another record has its unique value by now, stays deleted.
+///
+/// # Errors
+/// When the database fails.
+pub async fn restore_affected(context: &Context<'_>, entry: &Entry, id: i64, row: &QueryResult) -> Result<()> {
+    let Some(transaction) = context.transaction() else { return Ok(()) };
+    let Some(own_mark) = entry.field("deleted_at") else { return Ok(()) };
+    let Some(Value::ChronoDateTimeUtc(Some(deleted_at))) = stored(row, own_mark)? else { return Ok(()) };
+    let mut restored = vec![(entry, id)];
+    while let Some((target, id)) = restored.pop() {
+        for Referring { entry: other, field, effect } in referring(context.catalog(), target) {
+            let mark = other.field("deleted_at").filter(|_| effect == OnDelete::Cascade && other.meta.keeps_deleted());
+            let Some(mark) = mark else { continue };
+            let of = |comparison, time: DateTime<Utc>| {
+                Condition::test(Source::own(mark), Test::Compare(comparison, time.into()))
+            };
+            // One request has one time, but a resource may store it in seconds.
+            let second = deleted_at.trunc_subsecs(0);
+            let at_that_time = match mark.kind == own_mark.kind {
+                true => of(Comparison::Equal, deleted_at),
+                false => {
+                    of(Comparison::GreaterOrEqual, second).and(of(Comparison::Less, second + TimeDelta::seconds(1)))
+                }
+            };
+            let condition = Condition::equals(field, id).and(at_that_time);
+            for found in find(context, other, &condition, true).await? {
+                let row = records::load(context, other, found, &condition, true).await?;
+                let Some(row) = row else { continue };
+                let work = async {
+                    update::guard(context, other, &row).await?;
+                    restore::bring_back(context, other, found, row.clone()).await
+                };
+                if transaction.attempt(work).await?.is_ok() {
+                    restored.push((other, found));
+                }
+            }
+        }
+    }
+    Ok(())
+}
