@@ -29,6 +29,7 @@ mod mcp;
 mod metrics;
 mod migrated;
 mod multiple_errors;
+mod on_delete;
 mod openapi;
 mod panel;
 mod path_conflicts;

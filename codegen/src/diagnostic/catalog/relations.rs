@@ -92,7 +92,7 @@ pub const ENTRIES: &[Entry] = &[
         title: "a cycle of cascading deletions",
         explanation: "If each of several resources is deleted with the next one, no reader of one file sees which records a \
             deletion reaches. A resource may refer to itself, as the records of a tree do.",
-        wrong: "# resources/box.yaml\nresource: box\nplural: boxes\nfields:\n  shelf_id: { type: ref(shelf), nullable: true, on_delete: cascade }\n# resources/shelf.yaml\nresource: shelf\nplural: shelves\nfields:\n  box_id: { type: ref(box), nullable: true, on_delete: cascade }\n",
-        right: "# resources/box.yaml\nresource: box\nplural: boxes\nfields:\n  shelf_id: { type: ref(shelf), nullable: true, on_delete: cascade }\n# resources/shelf.yaml\nresource: shelf\nplural: shelves\nfields:\n  box_id: { type: ref(box), nullable: true, on_delete: clear }\n",
+        wrong: "# resources/rack.yaml\nresource: rack\nfields:\n  shelf_id: { type: ref(shelf), nullable: true, on_delete: cascade }\n# resources/shelf.yaml\nresource: shelf\nplural: shelves\nfields:\n  rack_id: { type: ref(rack), nullable: true, on_delete: cascade }\n",
+        right: "# resources/rack.yaml\nresource: rack\nfields:\n  shelf_id: { type: ref(shelf), nullable: true, on_delete: cascade }\n# resources/shelf.yaml\nresource: shelf\nplural: shelves\nfields:\n  rack_id: { type: ref(rack), nullable: true, on_delete: clear }\n",
     },
 ];

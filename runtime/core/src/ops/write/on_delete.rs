@@ -3,7 +3,7 @@
 //! A plan lists them first: the records to delete, those with a reference to clear, and those that forbid the deletion.
 //! The foreign keys stay `RESTRICT`, so that no row changes without its event and its audit entry.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use chrono::{DateTime, SubsecRound, TimeDelta, Utc};
 use sea_orm::{QueryResult, Value};
@@ -58,20 +58,12 @@ pub struct Forbidding<'c> {
 /// The effects of a deletion on other records.
 #[derive(Debug, Default)]
 pub struct Plan<'c> {
-    /// Each after those that refer to it.
+    /// Each after those that refer to it; not those of the request.
     pub deleted: Vec<(&'c Entry, i64)>,
     pub cleared: Vec<(Referring<'c>, i64)>,
     pub forbidding: Vec<Forbidding<'c>>,
     /// More than [`MAX_AFFECTED`] records are affected; the plan does not have all.
     pub is_partial: bool,
-}
-
-/// A step of the traversal of references, depth first.
-enum Step<'c> {
-    /// Finds the records that refer to these.
-    Enter(&'c Entry, Vec<i64>),
-    /// All records that refer to these are in the plan.
-    Leave(&'c Entry, Vec<i64>),
 }
 
 /// Plans the deletion of records. `lock` locks the affected rows until the transaction ends.
@@ -80,49 +72,42 @@ enum Step<'c> {
 /// When the database fails.
 pub async fn plan<'c>(context: &'c Context<'_>, entry: &'c Entry, ids: &[i64], lock: bool) -> Result<Plan<'c>> {
     let mut plan = Plan::default();
-    let mut seen: HashSet<(usize, i64)> = HashSet::new();
+    let mut seen: HashSet<(usize, i64)> = ids.iter().map(|id| (entry.index, *id)).collect();
+    // Within one resource: a record, and the one that it refers to.
+    let mut edges: Vec<(usize, i64, i64)> = Vec::new();
     // The deleted records to which those of a field may not refer, by the field.
     let mut restricted: BTreeMap<(usize, &'static str), (Referring<'c>, &'c Entry, Vec<i64>)> = BTreeMap::new();
-    let mut steps = vec![Step::Enter(entry, ids.to_vec())];
-    while let Some(step) = steps.pop() {
-        let (target, mut ids) = match step {
-            Step::Enter(target, ids) => (target, ids),
-            Step::Leave(target, ids) => {
-                plan.deleted.extend(ids.into_iter().map(|id| (target, id)));
-                continue;
-            }
-        };
-        let is_root = seen.is_empty();
-        ids.retain(|id| seen.insert((target.index, *id)));
-        if ids.is_empty() {
-            continue;
-        }
-        if !is_root {
-            steps.push(Step::Leave(target, ids.clone()));
-        }
+    let mut waiting = vec![(entry, ids.to_vec())];
+    while let Some((target, ids)) = waiting.pop() {
         for referring in referring(context.catalog(), target) {
+            let (other, field) = (referring.entry, referring.field);
             if referring.effect == OnDelete::Restrict {
-                let key = (referring.entry.index, referring.field.name);
-                let (.., all) = restricted.entry(key).or_insert_with(|| (referring, target, Vec::new()));
+                let (.., all) =
+                    restricted.entry((other.index, field.name)).or_insert_with(|| (referring, target, Vec::new()));
                 all.extend(&ids);
                 continue;
             }
-            let condition = refers(&referring, target, &ids);
-            let found = find(context, referring.entry, &condition, lock).await?;
-            match referring.effect {
-                OnDelete::Clear => plan.cleared.extend(found.into_iter().map(|id| (referring, id))),
-                _ => steps.push(Step::Enter(referring.entry, found)),
+            let found = find(context, other, field, &refers(&referring, target, &ids), lock).await?;
+            if referring.effect == OnDelete::Clear {
+                plan.cleared.extend(found.into_iter().map(|(id, _)| (referring, id)));
+            } else {
+                if other.index == target.index {
+                    edges.extend(found.iter().map(|(id, referred)| (other.index, *id, *referred)));
+                }
+                let mut new: Vec<i64> = found.into_iter().map(|(id, _)| id).collect();
+                new.retain(|id| seen.insert((other.index, *id)));
+                plan.deleted.extend(new.iter().map(|id| (other, *id)));
+                if !new.is_empty() {
+                    waiting.push((other, new));
+                }
+            }
+            if plan.cleared.len() + plan.deleted.len() > MAX_AFFECTED {
+                plan.is_partial = true;
+                return Ok(plan);
             }
         }
-        let waiting = |step: &Step<'_>| if let Step::Leave(_, ids) = step { ids.len() } else { 0 };
-        let entering = |step: &Step<'_>| if let Step::Enter(_, ids) = step { ids.len() } else { 0 };
-        let deleted = plan.deleted.len() + steps.iter().map(waiting).sum::<usize>();
-        let next = steps.iter().map(entering).max().unwrap_or_default();
-        if plan.cleared.len() + deleted.max(next) > MAX_AFFECTED {
-            plan.is_partial = true;
-            break;
-        }
     }
+    plan.deleted = in_order(plan.deleted, &edges);
     for (referring, target, ids) in restricted.into_values() {
         let deleted = plan.deleted.iter().filter(|(other, _)| other.index == referring.entry.index);
         let deleted: Vec<i64> = deleted.map(|(_, id)| *id).collect();
@@ -135,6 +120,45 @@ pub async fn plan<'c>(context: &'c Context<'_>, entry: &'c Entry, ids: &[i64], l
     Ok(plan)
 }
 
+/// Orders records so that each comes after those that refer to it, as the foreign keys require. Records that refer to each
+/// other have no such order; a foreign key then refuses the deletion.
+fn in_order<'c>(records: Vec<(&'c Entry, i64)>, edges: &[(usize, i64, i64)]) -> Vec<(&'c Entry, i64)> {
+    let mut entries: Vec<&Entry> = Vec::new();
+    for (entry, _) in &records {
+        if !entries.iter().any(|known| known.index == entry.index) {
+            entries.push(entry);
+        }
+    }
+    let refers = |other: &Entry, entry: &Entry| {
+        let is_it = |kind| matches!(kind, Kind::Ref { resource } if resource == entry.meta.name);
+        let kept = |field: &&FieldMeta| field.on_delete != Some(OnDelete::Clear);
+        other.index != entry.index && other.meta.fields.iter().filter(kept).any(|field| is_it(field.kind))
+    };
+    let mut ordered = Vec::with_capacity(records.len());
+    while !entries.is_empty() {
+        let is_free = |entry: &&Entry| !entries.iter().any(|other| refers(other, entry));
+        let next = entries.remove(entries.iter().position(|entry| is_free(&entry)).unwrap_or(0));
+        let mut referring: HashMap<i64, usize> = HashMap::new();
+        let own = || edges.iter().filter(|(index, ..)| *index == next.index);
+        own().for_each(|(_, _, referred)| *referring.entry(*referred).or_default() += 1);
+        let mut left: Vec<&(&Entry, i64)> = records.iter().filter(|(entry, _)| entry.index == next.index).collect();
+        while !left.is_empty() {
+            let is_free = |id: i64| referring.get(&id).is_none_or(|count| *count == 0);
+            let (mut free, held): (Vec<_>, Vec<_>) = left.into_iter().partition(|(_, id)| is_free(*id));
+            left = held;
+            if free.is_empty() {
+                free = std::mem::take(&mut left);
+            }
+            let gone: HashSet<i64> = free.iter().map(|(_, id)| *id).collect();
+            for (_, _, referred) in own().filter(|(_, id, _)| gone.contains(id)) {
+                referring.entry(*referred).and_modify(|count| *count -= 1);
+            }
+            ordered.extend(free.into_iter().copied());
+        }
+    }
+    ordered
+}
+
 /// The condition that a record refers to one of these. A foreign key sees deleted records too.
 fn refers(referring: &Referring<'_>, target: &Entry, ids: &[i64]) -> Condition {
     let condition = Condition::is_one_of(referring.field, ids);
@@ -144,9 +168,17 @@ fn refers(referring: &Referring<'_>, target: &Entry, ids: &[i64]) -> Condition {
     }
 }
 
-/// The ids of records for which a condition holds, at most one more than [`MAX_AFFECTED`].
-async fn find(context: &Context<'_>, entry: &Entry, condition: &Condition, lock: bool) -> Result<Vec<i64>> {
-    let mut sql = Sql::new(context.state().db.dialect(), "SELECT t.\"id\" AS \"id\"");
+/// The records for which a condition holds, at most one more than [`MAX_AFFECTED`]: the id of each, and of the record that
+/// it refers to by a field.
+async fn find(
+    context: &Context<'_>,
+    entry: &Entry,
+    field: &'static FieldMeta,
+    condition: &Condition,
+    lock: bool,
+) -> Result<Vec<(i64, i64)>> {
+    let mut sql = Sql::new(context.state().db.dialect(), "SELECT t.\"id\" AS \"id\", t.");
+    sql.name(field.name).push(" AS \"referred\"");
     let mut sources = Vec::new();
     condition.sources(&mut sources);
     write_from(&mut sql, entry.meta.table, &sources);
@@ -156,8 +188,11 @@ async fn find(context: &Context<'_>, entry: &Entry, condition: &Condition, lock:
     if lock && sql.dialect == Dialect::Postgres {
         sql.push(" FOR UPDATE OF t");
     }
-    let rows = sql.all(context.db()).await?;
-    Ok(rows.iter().map(|row| row.try_get("", "id")).collect::<Result<_, _>>()?)
+    let mut found = Vec::new();
+    for row in sql.all(context.db()).await? {
+        found.push((row.try_get("", "id")?, row.try_get("", "referred")?));
+    }
+    Ok(found)
 }
 
 /// Clears and deletes the records that refer to a locked record, which is about to be deleted.
@@ -272,7 +307,7 @@ pub async fn restore_affected(context: &Context<'_>, entry: &Entry, id: i64, row
                 }
             };
             let condition = Condition::equals(field, id).and(at_that_time);
-            for found in find(context, other, &condition, true).await? {
+            for (found, _) in find(context, other, field, &condition, true).await? {
                 let row = records::load(context, other, found, &condition, true).await?;
                 let Some(row) = row else { continue };
                 let work = async {
