@@ -70,6 +70,8 @@ pub struct Settings {
     pub indexes: Vec<Vec<Word>>,
     pub search: Vec<Word>,
     pub ordered: Vec<Word>,
+    /// Columns, some with `-` before them.
+    pub order: Vec<Word>,
     pub includes: Vec<Include>,
     pub actions: Vec<Action>,
     /// Each secret with its description.

@@ -15,7 +15,7 @@ mod usage;
 use std::ops::Deref;
 
 pub use self::fields::patterns;
-use self::fields::{defaults, derived, evolution, examples, rules};
+use self::fields::{defaults, derived, evolution, examples, rules, sequences};
 use self::names::{duplicate_names, index_names, openapi_names, paths, plurals};
 use self::queries::{indexes, unindexed_filters};
 use self::relations::{deletions, embedded, includes, nesting, reference_cycles, references};
@@ -49,6 +49,7 @@ const FAMILIES: &[Family] = &[
     evolution::check,
     deprecation::check,
     rules::check,
+    sequences::check,
     references::check,
     deletions::check,
     reference_cycles::check,

@@ -52,6 +52,7 @@ codes! {
     BadPattern = "C0306",
     DefaultBreaksRule = "C0307",
     BadCondition = "C0308",
+    BadSequence = "C0312",
 
     UnknownResource = "C0401",
     DerivedPath = "C0402",

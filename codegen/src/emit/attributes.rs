@@ -5,7 +5,7 @@ use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
 
 use super::{behaviour, ident};
-use crate::model::{Access, Default, Field, Filter, IncludeTarget, Kind, Name, Resource, Rule, Shown, Type};
+use crate::model::{Access, Default, Field, Filter, IncludeTarget, Kind, Name, OrderKey, Resource, Rule, Shown, Type};
 
 /// The attributes of the struct, grouped: names, nature, access, order, relations.
 pub fn resource(resource: &Resource) -> Vec<TokenStream> {
@@ -73,7 +73,8 @@ fn order(resource: &Resource) -> Vec<TokenStream> {
         quote!(#key(#(#names),*))
     };
     let indexes = indexing.sets.iter().map(|names| wanted("index", names));
-    let lists = [("ordered", &indexing.ordered), ("search", &indexing.search)];
+    let order = resource.order.iter().map(OrderKey::text).collect();
+    let lists = [("ordered", &indexing.ordered), ("order", &order), ("search", &indexing.search)];
     let lists = lists.into_iter().filter(|(_, names)| !names.is_empty()).map(|(key, names)| wanted(key, names));
     unique.chain(indexes).chain(lists).collect()
 }

@@ -6,6 +6,7 @@ use super::kind::{self, TypeContext};
 use super::links::Links;
 use crate::diagnostic::Problems;
 use crate::model::{Access, Default, Field, FieldPlaces, Kind, Name, Shown, Type};
+use crate::notation::Rule;
 use crate::source::Spanned;
 use crate::syntax::field::{DefaultSyntax, FieldSyntax, SourceSyntax};
 
@@ -41,7 +42,7 @@ fn lower(
         default: written.default.as_ref().map_or(Default::None, default),
         access: written.access.as_ref().map_or(Access::Writable, |access| access.value.into()),
         shown,
-        rules: written.rules.clone(),
+        rules: rules(written),
         renamed_from: written.renamed_from.clone(),
         backfill: written.backfill.as_ref().map(|value| Spanned::new(default(value), value.span)),
         described: written.described.clone(),
@@ -68,6 +69,17 @@ fn lower(
     let described = field.described.without(FieldOption::Example);
     let type_column = Field { name: column("type"), described, ..field.clone() };
     vec![type_column, Field { name: column("id"), kind: id.into(), ..field }]
+}
+
+/// The rules as written. Numbers of a sequence are unique.
+fn rules(written: &FieldSyntax) -> Vec<Spanned<Rule>> {
+    let mut rules = written.rules.clone();
+    if let Some(sequence) = written.described.get(FieldOption::Sequence)
+        && !rules.iter().any(|rule| rule.value == Rule::Unique)
+    {
+        rules.push(Spanned::new(Rule::Unique, sequence.span));
+    }
+    rules
 }
 
 fn lower_kind(written: &FieldSyntax, resource_context: &ResourceContext<'_>, problems: &mut Problems) -> Kind {

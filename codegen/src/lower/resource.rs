@@ -6,7 +6,9 @@ use super::field::{self, ResourceContext};
 use super::links::{self, Links};
 use super::relation::{actions, filters, includes, place, sorts};
 use crate::diagnostic::Problems;
-use crate::model::{Access, Deprecated, Deprecation, Field, HookPoint, Name, Resource, Seed, Shown, Type, Under};
+use crate::model::{
+    Access, Deprecated, Deprecation, Field, HookPoint, Name, OrderKey, Resource, Seed, Shown, Type, Under,
+};
 use crate::source::{Sources, Spanned};
 use crate::syntax::Syntax;
 use crate::syntax::field::DeprecatedSyntax;
@@ -63,6 +65,7 @@ pub fn lower(
         unique: written.unique.clone(),
         indexes: written.indexes.clone(),
         search: written.search.clone(),
+        order: written.order.iter().map(order_key).collect(),
         ordered: written.ordered.clone(),
         unindexed: written.unindexed.clone(),
         found_by: Vec::new(),
@@ -83,6 +86,14 @@ pub fn lower(
         behaviour_place: first_behaviour.map(|span| place(sources, span)),
         plural,
         name,
+    }
+}
+
+/// `-created_at`
+fn order_key(written: &Name) -> OrderKey {
+    match written.value.strip_prefix('-') {
+        Some(field) => OrderKey { field: Spanned::new(field.to_owned(), written.span), descending: true },
+        None => OrderKey { field: written.clone(), descending: false },
     }
 }
 

@@ -126,6 +126,7 @@ impl Resource {
         if let Sorts::Fields(named) = &self.sorts {
             questions.extend(named.iter().map(|name| (name, IndexUse::Order)));
         }
+        questions.extend(self.order.first().map(|key| (&key.field, IndexUse::Order)));
         questions.extend(self.found_by.iter().map(|name| (name, IndexUse::Values)));
         let wanted = |(name, _): &(&Name, IndexUse)| !self.unindexed.iter().any(|other| other.value == name.value);
         questions.into_iter().filter(wanted).collect()

@@ -117,6 +117,8 @@ pub struct Resource {
     pub unique: Vec<Spanned<Vec<Name>>>,
     pub indexes: Vec<Spanned<Vec<Name>>>,
     pub search: Vec<Name>,
+    /// The order of a list without `sort`.
+    pub order: Vec<OrderKey>,
     /// Fields with an ordered index.
     pub ordered: Vec<Name>,
     /// Fields of `filters` and `sorts` that need no index.
@@ -323,4 +325,18 @@ pub struct Deprecation {
     pub sunset: Option<Name>,
     /// The replacement, of the same kind.
     pub instead: Option<Name>,
+}
+
+/// A field of the default order of lists.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OrderKey {
+    pub field: Name,
+    pub descending: bool,
+}
+
+impl OrderKey {
+    /// The key as `sort` has it: `-created_at`.
+    pub fn text(&self) -> String {
+        format!("{}{}", if self.descending { "-" } else { "" }, self.field.value)
+    }
 }

@@ -59,6 +59,7 @@ fn shape(shape: Shape) -> String {
         Shape::Word(known) => words(known),
         Shape::Words(known) => format!("a list of {}", words(known)),
         Shape::Names => "a list of names".into(),
+        Shape::Order => "a list of names, each possibly with `-` before it".into(),
         Shape::Sets => "a list of lists of names".into(),
         Shape::Values => "a list of words, or numbers with labels".into(),
         Shape::Permission => "a permission, or one for `read` and one for `write`".into(),

@@ -112,7 +112,26 @@ fn compare(before: &Field, after: &Field, role: Role<'_>, changes: &mut Changes<
     access(before, after, changes);
     rules(before, after, role, changes);
     on_delete(before, after, changes);
+    sequence(before, after, changes);
     queries(before, after, changes);
+}
+
+/// Compares the numbers that the server assigns.
+fn sequence(before: &Field, after: &Field, changes: &mut Changes<'_>) {
+    match (&before.sequence, &after.sequence) {
+        (None, Some(format)) => {
+            changes.push(Effect::Addition, format!("the server assigns the next number of `{format}`"))
+        }
+        (Some(_), None) => changes.push(Effect::Breaking, "the server assigns no number: clients must send it"),
+        (Some(then), Some(now)) if then != now => {
+            changes.push(Effect::Addition, format!("new numbers have the form `{now}` in place of `{then}`"));
+        }
+        (Some(_), Some(_)) if before.numbering != after.numbering => {
+            let word = |field: &Field| field.numbering.clone().unwrap_or_else(|| "fast".to_owned());
+            changes.push(Effect::Internal, format!("`numbering` was `{}` and is `{}`", word(before), word(after)));
+        }
+        _ => {}
+    }
 }
 
 /// Compares the effects of the deletion of the record that a reference refers to.

@@ -27,6 +27,7 @@ fn both(before: &Resource, after: &Resource, changes: &mut Changes<'_>) {
     );
     labels(before, after, changes);
     sets(before, after, changes);
+    order(before, after, changes);
     includes(before, after, changes);
     action::compare_all(&before.actions, &after.actions, changes);
     deprecation::compare(before, after, changes);
@@ -241,6 +242,22 @@ fn sets(before: &Resource, after: &Resource, changes: &mut Changes<'_>) {
     }
     for name in lacking(&then, &after.ordered) {
         changes.within("ordered").push(Effect::Internal, format!("the order index on `{name}` is removed"));
+    }
+}
+
+/// Compares the order of lists without `sort`.
+fn order(before: &Resource, after: &Resource, changes: &mut Changes<'_>) {
+    let renamed_key = |key: &String| {
+        let (sign, name) = key.strip_prefix('-').map_or(("", key.as_str()), |name| ("-", name));
+        let now = after.fields.values().find(|field| field.renamed_from.as_deref() == Some(name));
+        format!("{sign}{}", now.map_or(name, |field| field.name.as_str()))
+    };
+    let then: Vec<String> = before.order.iter().map(renamed_key).collect();
+    if then != after.order {
+        let words = |keys: &[String]| if keys.is_empty() { "`id`".to_owned() } else { quoted(keys) };
+        let message =
+            format!("lists without `sort` were ordered by {} and are by {}", words(&then), words(&after.order));
+        changes.within("order").push(Effect::Breaking, message);
     }
 }
 

@@ -73,6 +73,7 @@ fn capture(schema: &Schema, resource: &model::Resource) -> Resource {
         indexes: indexing.sets,
         search: indexing.search,
         ordered: indexing.ordered,
+        order: resource.order.iter().map(|key| key.text()).collect(),
         includes: resource.includes.iter().map(|include| (text(&include.name), self::include(include))).collect(),
         actions: resource.actions.iter().map(|named| (text(&named.name), action(schema, resource, named))).collect(),
         deprecated: resource.deprecated.iter().map(deprecation).collect(),
@@ -129,6 +130,7 @@ fn by_name(fields: impl Iterator<Item = Field>) -> BTreeMap<String, Field> {
 fn field(schema: &Schema, resource: &model::Resource, written: &model::Field, position: usize) -> Field {
     let from = written.kind.derived().map(|(via, field)| format!("{}.{}", via.value, field.value));
     let kind = schema.value_kind(resource, written);
+    let option = |option| written.described.get(option).map(|text| text.value.clone());
     Field {
         name: written.name.value.clone(),
         place: None,
@@ -154,7 +156,9 @@ fn field(schema: &Schema, resource: &model::Resource, written: &model::Field, po
         predicates: Vec::new(),
         sorts: false,
         from,
-        on_delete: written.described.get(FieldOption::OnDelete).map(|word| word.value.clone()),
+        on_delete: option(FieldOption::OnDelete),
+        sequence: option(FieldOption::Sequence),
+        numbering: option(FieldOption::Numbering),
     }
 }
 

@@ -75,6 +75,9 @@ pub struct Resource {
     pub search: Vec<String>,
     #[serde(default, skip_serializing_if = "is_default")]
     pub ordered: Vec<String>,
+    /// The order of a list without `sort`: `-created_at`.
+    #[serde(skip)]
+    pub order: Vec<String>,
     #[serde(skip)]
     pub includes: BTreeMap<String, Include>,
     #[serde(skip)]
@@ -138,6 +141,12 @@ pub struct Field {
     /// The effect of the deletion of the record that a reference refers to.
     #[serde(skip)]
     pub on_delete: Option<String>,
+    /// The format of the number that the server assigns.
+    #[serde(skip)]
+    pub sequence: Option<String>,
+    /// How that number is taken.
+    #[serde(skip)]
+    pub numbering: Option<String>,
 }
 
 /// The value of a field that create does not give.

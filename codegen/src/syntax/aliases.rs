@@ -102,10 +102,7 @@ const RESOURCE_ALIASES: &[Alias] = &[
     same(&["fixtures", "seeds"], "seed", "`seed` names a file with rows: `seed: <resource>.seed.yaml`"),
     same(&["unique_together", "unique_constraints"], "unique", "use `unique`: `unique: [[first, second]]`"),
     same(&["callbacks", "before_save", "after_save"], "hooks", "use `hooks`: `hooks: [before_save]`"),
-    other(
-        &["ordering", "order", "order_by", "default_sort"],
-        "lists are sorted by `id` unless the client sends `sort`; `sorts` lists the fields that it may use",
-    ),
+    same(&["ordering", "order_by", "default_sort"], "order", "use `order`: `order: [-created_at, name]`"),
     other(
         &["scopes", "default_scope"],
         "`filters` lists the filters of clients; the hook `scope` restricts the records that a caller sees",

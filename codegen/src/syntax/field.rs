@@ -1,8 +1,8 @@
 //! Fields as written.
 
 use charter_model::{
-    AccessWord, FieldOption, Format, Keyword, OnDelete, OptionFacts, OptionTakes, RuleArgument, RuleFacts, RuleTakes,
-    Widget,
+    AccessWord, FieldOption, Format, Keyword, Numbering, OnDelete, OptionFacts, OptionTakes, RuleArgument, RuleFacts,
+    RuleTakes, Widget,
 };
 
 use super::keys::{self, Table};
@@ -42,8 +42,9 @@ pub struct Described(Vec<(FieldOption, Spanned<String>)>);
 
 impl Described {
     fn read(table: &Table, mapping: &mut Mapping<'_, '_>) -> Described {
-        let is_word =
-            |option: &FieldOption| matches!(option.facts().takes, OptionTakes::Widget | OptionTakes::OnDelete);
+        let is_word = |option: &FieldOption| {
+            matches!(option.facts().takes, OptionTakes::Widget | OptionTakes::OnDelete | OptionTakes::Numbering)
+        };
         fn word<T: Keyword + 'static>(option: FieldOption, mapping: &mut Mapping<'_, '_>) -> Option<Spanned<String>> {
             let word = mapping.word::<T>(option.key())?;
             Some(Spanned::new(word.value.word().to_owned(), word.span))
@@ -52,9 +53,12 @@ impl Described {
         let known = texts.into_iter().chain(words).filter(|option| table.key(option.key()).is_some());
         let options = known.filter_map(|option| {
             let text = match option.facts().takes {
-                OptionTakes::Text | OptionTakes::Literal | OptionTakes::Right => mapping.text(option.key()),
+                OptionTakes::Text | OptionTakes::Literal | OptionTakes::Right | OptionTakes::Sequence => {
+                    mapping.text(option.key())
+                }
                 OptionTakes::Widget => word::<Widget>(option, mapping),
                 OptionTakes::OnDelete => word::<OnDelete>(option, mapping),
+                OptionTakes::Numbering => word::<Numbering>(option, mapping),
             };
             Some((option, text?))
         });

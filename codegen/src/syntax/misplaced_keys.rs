@@ -91,7 +91,7 @@ pub fn fits(shape: Shape, node: &Node) -> bool {
             _ => false,
         },
         Value::List(_) => {
-            matches!(shape, Shape::Words(_) | Shape::Names | Shape::Sets | Shape::Sorts | Shape::Values)
+            matches!(shape, Shape::Words(_) | Shape::Names | Shape::Order | Shape::Sets | Shape::Sorts | Shape::Values)
         }
         Value::Map(_) => matches!(
             shape,

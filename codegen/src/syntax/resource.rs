@@ -50,6 +50,8 @@ pub struct ResourceSyntax {
     pub indexes: Vec<Spanned<Vec<Name>>>,
     pub search: Vec<Name>,
     pub ordered: Vec<Name>,
+    /// Field names, some with `-` before them.
+    pub order: Vec<Name>,
     pub unindexed: Vec<Name>,
     pub filters: Option<FiltersSyntax>,
     pub deprecated_filters: Vec<(Name, DeprecatedSyntax)>,
@@ -132,6 +134,7 @@ pub fn read(file: FileId, node: &Node, problems: &mut Problems) -> ResourceSynta
         indexes: mapping.sets("indexes"),
         search: mapping.texts("search").unwrap_or_default(),
         ordered: mapping.texts("ordered").unwrap_or_default(),
+        order: mapping.texts("order").unwrap_or_default(),
         unindexed: mapping.texts("unindexed").unwrap_or_default(),
         filters: filters(&mut mapping),
         deprecated_filters: deprecated_filters(&mut mapping),

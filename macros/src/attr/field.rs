@@ -1,6 +1,8 @@
 //! Reader of `#[field(…)]`.
 
-use charter_model::{Access, FieldOption, Keyword, OnDelete, OptionTakes, RuleArgument, RuleFacts, RuleTakes, Widget};
+use charter_model::{
+    Access, FieldOption, Keyword, Numbering, OnDelete, OptionTakes, RuleArgument, RuleFacts, RuleTakes, Widget,
+};
 use proc_macro2::{Ident, Span};
 use syn::Type;
 
@@ -142,10 +144,11 @@ pub fn read_flag(flags: &mut Flags, entry: &Entry, problems: &mut Problems) {
     }
     if let Some(option) = FieldOption::read(&key) {
         let text = match option.facts().takes {
-            OptionTakes::Text | OptionTakes::Right => text(entry, problems),
+            OptionTakes::Text | OptionTakes::Right | OptionTakes::Sequence => text(entry, problems),
             OptionTakes::Literal => any_text(entry, problems),
             OptionTakes::Widget => word_of::<Widget>(entry, problems),
             OptionTakes::OnDelete => word_of::<OnDelete>(entry, problems),
+            OptionTakes::Numbering => word_of::<Numbering>(entry, problems),
         };
         match flags.display.iter().any(|(given, _)| *given == option) {
             true => problems.report(entry.span(), format!("`{key}` is given twice")),

@@ -58,6 +58,7 @@ pub fn resource(resource: &Resource) -> TokenStream {
     let indexes = settings.indexes.iter().map(|set| texts(set));
     let search = texts(&settings.search);
     let ordered = texts(&settings.ordered);
+    let order = texts(&settings.order);
     let includes = settings.includes.iter().map(include);
     let actions = settings.actions.iter().map(action::action);
     let reveals = action::reveals(&settings.reveals);
@@ -98,6 +99,7 @@ pub fn resource(resource: &Resource) -> TokenStream {
                     indexes: &[#(#indexes),*],
                     search: #search,
                     ordered: #ordered,
+                    order: #order,
                     includes: &[#(#includes),*],
                     actions: &[#(#actions),*],
                     reveals: #reveals,
@@ -214,10 +216,16 @@ fn flags(flags: &Flags, ordered: bool) -> Vec<TokenStream> {
     for (option, word) in &flags.display {
         let (key, text) = (format_ident!("{}", option.key()), &word.text);
         values.push(match option.facts().takes {
-            OptionTakes::Text | OptionTakes::Literal | OptionTakes::Right => quote!(#key: #text),
+            OptionTakes::Text | OptionTakes::Literal | OptionTakes::Right | OptionTakes::Sequence => {
+                quote!(#key: #text)
+            }
             OptionTakes::Widget => {
                 let widget = variant(text);
                 quote!(#key: ::core::option::Option::Some(::charter_runtime::generated::Widget::#widget))
+            }
+            OptionTakes::Numbering => {
+                let numbering = variant(text);
+                quote!(#key: ::charter_runtime::generated::Numbering::#numbering)
             }
             OptionTakes::OnDelete => {
                 let effect = variant(text);

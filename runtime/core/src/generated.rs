@@ -14,8 +14,8 @@ pub use crate::error::Result;
 pub use crate::field_type::rust::*;
 pub use crate::meta::{
     Access, ActionMeta, ActionMethod, ActionOn, ActionOutput, DefaultValue, Deprecated, DeprecationMeta, FieldMeta,
-    Filter, IncludeMeta, IncludeTarget, Kind, OnDelete, Operation, ResourceMeta, Rule, Shown, TimestampForm, Under,
-    Until, Widget,
+    Filter, IncludeMeta, IncludeTarget, Kind, Numbering, OnDelete, Operation, ResourceMeta, Rule, Shown, TimestampForm,
+    Under, Until, Widget,
 };
 pub use crate::ops::Context;
 pub use crate::ops::consequences::{Consequence, Counted, Effect, Subject, count_visible};

@@ -8,7 +8,7 @@ mod deprecation;
 
 pub use action::{ActionMeta, ActionOutput, Until};
 pub use charter_model::{
-    Access, ActionMethod, ActionOn, Deprecated, OnDelete, Operation, Shown, TimestampForm, Widget,
+    Access, ActionMethod, ActionOn, Deprecated, Numbering, OnDelete, Operation, Shown, TimestampForm, Widget,
 };
 use charter_model::{Constant, FieldType};
 pub use deprecation::DeprecationMeta;
@@ -68,6 +68,8 @@ pub struct ResourceMeta {
     pub search: &'static [&'static str],
     /// Fields with an index for sorting, with the id as tie-breaker: text without regard to case, on PostgreSQL only.
     pub ordered: &'static [&'static str],
+    /// The order of a list without `sort`, as keys of `sort`; by id if it is empty.
+    pub order: &'static [&'static str],
     /// Related records that a client can include.
     pub includes: &'static [IncludeMeta],
     /// Operations in addition to list, show, create, update and delete.
@@ -143,6 +145,12 @@ pub struct FieldMeta {
     /// The effect of the deletion of the record that a reference refers to; `None` for that of the foreign key, which
     /// refuses it and does not see a soft deletion.
     pub on_delete: Option<OnDelete>,
+    /// The format of the number that the server assigns on create; empty for none. See [`SequenceFormat`].
+    ///
+    /// [`SequenceFormat`]: charter_model::sequence::SequenceFormat
+    pub sequence: &'static str,
+    /// How that number is taken.
+    pub numbering: Numbering,
     /// JSON Schema of a JSON value, if `kind` does not define it.
     pub schema: Option<fn() -> serde_json::Value>,
 }
@@ -171,6 +179,8 @@ impl FieldMeta {
             read: "",
             write: "",
             on_delete: None,
+            sequence: "",
+            numbering: Numbering::Fast,
             schema: None,
         }
     }

@@ -78,6 +78,14 @@ keywords! {
         Cascade = "cascade",
     }
 
+    /// How the numbers of a `sequence` are taken.
+    Numbering {
+        /// At once: no record waits for another, and a refused one leaves a gap.
+        Fast = "fast",
+        /// With the record: the next record waits until it is stored, and there is no gap.
+        Gapless = "gapless",
+    }
+
     /// A point in the life of a record at which the application's code runs.
     Hook {
         Check = "check",

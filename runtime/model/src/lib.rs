@@ -19,12 +19,13 @@ pub mod option;
 mod predicate;
 pub mod reserved;
 mod rule;
+pub mod sequence;
 mod storage;
 
 pub use field_type::{Arguments, FieldType, Parameters, Takes, TextFormat, TextPattern, TypeFacts, TypeWord};
 pub use keyword::{
-    Access, AccessWord, ActionMethod, ActionOn, Deprecated, Hook, Keyword, OnDelete, Operation, Shown, TimestampForm,
-    Widget,
+    Access, AccessWord, ActionMethod, ActionOn, Deprecated, Hook, Keyword, Numbering, OnDelete, Operation, Shown,
+    TimestampForm, Widget,
 };
 pub use literal::Misfit;
 pub use notation::{Constant, Notation};

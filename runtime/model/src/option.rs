@@ -16,6 +16,8 @@ keywords! {
         Read = "read",
         Write = "write",
         OnDelete = "on_delete",
+        Sequence = "sequence",
+        Numbering = "numbering",
     }
 }
 
@@ -32,6 +34,10 @@ pub enum OptionTakes {
     Widget,
     /// One of the words of [`OnDelete`](crate::OnDelete).
     OnDelete,
+    /// A [`SequenceFormat`](crate::sequence::SequenceFormat).
+    Sequence,
+    /// One of the words of [`Numbering`](crate::Numbering).
+    Numbering,
 }
 
 /// The properties of an option.
@@ -127,6 +133,22 @@ impl FieldOption {
                 default: "that of `read`",
                 example: "write: costs.manage",
                 meaning: "The permission that setting the field needs. Without it, a write that would change the field is refused.",
+            },
+            FieldOption::Sequence => OptionFacts {
+                takes: OptionTakes::Sequence,
+                of_derived: false,
+                of_embedded: false,
+                default: "no numbering",
+                example: "sequence: \"TCK-{year}-{0000}\"",
+                meaning: "For a `string`, the number that the server assigns on create if the client sends none: text with `{0000}`, the number with at least so many digits. With `{year}`, or `{year}` and `{month}`, it starts at 1 in each year or month of the company's time zone. It implies `unique: true`.",
+            },
+            FieldOption::Numbering => OptionFacts {
+                takes: OptionTakes::Numbering,
+                of_derived: false,
+                of_embedded: false,
+                default: "`fast`",
+                example: "numbering: gapless",
+                meaning: "With `sequence`: `fast` takes a number at once, so that a refused create leaves a gap; `gapless` takes it with the record, so that creates wait for each other and no number is missing.",
             },
             FieldOption::OnDelete => OptionFacts {
                 takes: OptionTakes::OnDelete,

@@ -194,6 +194,9 @@ fn rules(catalog: &Catalog, field: &FieldMeta) -> String {
         DefaultValue::Literal(text) => sentences.push(format!("Default: `{text}`.")),
         DefaultValue::None | DefaultValue::Hook => {}
     }
+    if !field.sequence.is_empty() {
+        sentences.push(format!("Without a value, the server assigns the next number of `{}`.", field.sequence));
+    }
     match field.access {
         Access::ReadOnly => sentences.push("Read-only.".into()),
         Access::Immutable => sentences.push("Set on create, and never changed.".into()),

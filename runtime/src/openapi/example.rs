@@ -1,6 +1,7 @@
 //! Deterministic example values that satisfy the kind and the rules of a field.
 
 use charter_model::naming;
+use charter_model::sequence::SequenceFormat;
 use serde_json::{Map, Value, json};
 
 use super::request_schema::{Write, can_set, literal};
@@ -117,6 +118,9 @@ impl Examples<'_> {
     }
 
     fn text(self, field: &FieldMeta, max: Option<u32>) -> String {
+        if let (false, Ok(format)) = (field.sequence.is_empty(), SequenceFormat::read(field.sequence)) {
+            return format.frame(2026, 3).text(1);
+        }
         let length = Length::of(field, max);
         for rule in field.rules {
             match rule {

@@ -211,9 +211,13 @@ fn sort(entry: &Entry) -> Option<Node> {
     let first = names.first()?;
     let both: Vec<String> = names.iter().flat_map(|name| [(*name).to_string(), format!("-{name}")]).collect();
     let custom = if entry.meta.custom_fields { " A custom field is `cf.<name>`." } else { "" };
+    let order = match entry.meta.order {
+        [] => String::new(),
+        order => format!(" Default: `{}`.", order.join("`, then `")),
+    };
     let description = format!(
         "The field to sort by, with the prefix `-` in descending order. Equal records are sorted by id. Other values are \
-         ignored.{custom}"
+         ignored.{custom}{order}"
     );
     let known = Node::object().with("type", "string").with("enum", json!(both));
     let schema = Node::object().with("anyOf", [known, Node::object().with("type", "string")]);

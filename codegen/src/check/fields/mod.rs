@@ -9,6 +9,7 @@ pub(super) mod examples;
 mod ordering_cycles;
 pub mod patterns;
 pub(super) mod rules;
+pub(super) mod sequences;
 
 use std::collections::BTreeMap;
 
@@ -150,7 +151,8 @@ fn values(field: &Field, problems: &mut Problems) {
 /// Every field has a value after create, and every parameter when the action runs.
 fn has_a_value(resource: &Resource, scope: &Scope<'_>, field: &Field, problems: &mut Problems) {
     let starts_empty = field.kind.facts().starts_empty || !field.is_column();
-    let has_value = field.nullable || field.required || field.default != Default::None;
+    let is_numbered = field.described.get(FieldOption::Sequence).is_some();
+    let has_value = field.nullable || field.required || is_numbered || field.default != Default::None;
     let is_free = !SERVER_FIELDS.contains(&field.declared.as_str());
     if resource.singleton && scope.what == ScopeOf::Record && field.default == Default::Caller && !field.nullable {
         let message =

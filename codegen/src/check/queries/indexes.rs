@@ -82,6 +82,7 @@ fn unindexed(resource: &Resource, problems: &mut Problems) {
     if let Sorts::Fields(named) = &resource.sorts {
         asked.extend(named.iter().map(Name::as_str));
     }
+    asked.extend(resource.order.first().map(|key| key.field.as_str()));
     asked.extend(resource.found_by.iter().map(Name::as_str));
     for name in &resource.unindexed {
         if named(resource, name, "`unindexed`", problems).is_some() && !asked.contains(&name.as_str()) {

@@ -19,10 +19,15 @@ pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
     }
     if let Sorts::Fields(named) = &resource.sorts {
         for name in named {
-            sorted(resource, name, problems);
+            sorted(resource, "`sorts`", name, problems);
         }
         report_repeated(named, problems);
     }
+    let order: Vec<Name> = resource.order.iter().map(|key| key.field.clone()).collect();
+    for name in &order {
+        sorted(resource, "`order`", name, problems);
+    }
+    report_repeated(&order, problems);
     for name in &resource.search {
         searched(resource, name, problems);
     }
@@ -98,8 +103,8 @@ fn filtered(schema: &Schema, resource: &Resource, name: &Name, filter: &Filter, 
     }
 }
 
-fn sorted(resource: &Resource, name: &Name, problems: &mut Problems) {
-    let Some(field) = named(resource, name, "`sorts`", problems) else { return };
+fn sorted(resource: &Resource, what: &str, name: &Name, problems: &mut Problems) {
+    let Some(field) = named(resource, name, what, problems) else { return };
     if is_listed(field, name, "sorted by", problems) && !field.kind.has_order() {
         let message = format!("`{}` is {}, which has no order", name.value, field.kind.described());
         let problem =

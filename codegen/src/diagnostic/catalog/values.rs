@@ -78,4 +78,13 @@ pub const ENTRIES: &[Entry] = &[
         wrong: "# resources/ticket.yaml\nresource: ticket\nfields:\n  status:    { type: enum, values: [open, solved], default: open }\n  solved_on: { type: date, nullable: true, required_when: status = solvd }\n",
         right: "# resources/ticket.yaml\nresource: ticket\nfields:\n  status:    { type: enum, values: [open, solved], default: open }\n  solved_on: { type: date, nullable: true, required_when: status = solved }\n",
     },
+    Entry {
+        code: Code::BadSequence,
+        title: "an invalid sequence",
+        explanation: "A `sequence` is the text of a number with one `{0000}`, whose zeros are its least digits. `{year}`, or \
+            `{year}` and `{month}`, let the numbers start at 1 in each period. No other digit stands next to the number. The field \
+            is a `string`, has neither `required` nor `default`, and is unique without saying so. Put formats in quotes in YAML.",
+        wrong: "# resources/ticket.yaml\nresource: ticket\nfields:\n  number: { type: string(40), sequence: \"TCK-{year}\" }\n",
+        right: "# resources/ticket.yaml\nresource: ticket\nfields:\n  number: { type: string(40), sequence: \"TCK-{year}-{0000}\" }\n",
+    },
 ];

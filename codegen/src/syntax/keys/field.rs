@@ -1,7 +1,7 @@
 //! Keys of fields, parameters and outputs.
 
 use charter_model::{
-    AccessWord, FieldOption, Format, OnDelete, OptionFacts, OptionTakes, RuleFacts, RuleTakes, Widget,
+    AccessWord, FieldOption, Format, Numbering, OnDelete, OptionFacts, OptionTakes, RuleFacts, RuleTakes, Widget,
 };
 
 use super::{Key, Shape, Table, key};
@@ -73,6 +73,8 @@ const DESCRIPTION: Key = option("description", FieldOption::Description);
 const EXAMPLE: Key = option("example", FieldOption::Example);
 const READ: Key = option("read", FieldOption::Read);
 const WRITE: Key = option("write", FieldOption::Write);
+const SEQUENCE: Key = option("sequence", FieldOption::Sequence);
+const NUMBERING: Key = option("numbering", FieldOption::Numbering);
 const ON_DELETE: Key = option("on_delete", FieldOption::OnDelete);
 
 /// The key of a rule.
@@ -98,6 +100,8 @@ const fn option(name: &'static str, option: FieldOption) -> Key {
         OptionTakes::Right => Shape::Right,
         OptionTakes::Widget => Shape::Word(Widget::WORDS),
         OptionTakes::OnDelete => Shape::Word(OnDelete::WORDS),
+        OptionTakes::Sequence => Shape::Text,
+        OptionTakes::Numbering => Shape::Word(Numbering::WORDS),
     };
     key(name, shape, default, example, meaning)
 }
@@ -203,6 +207,8 @@ pub static FIELD: Table = Table {
         READ,
         WRITE,
         ON_DELETE,
+        SEQUENCE,
+        NUMBERING,
     ],
 };
 

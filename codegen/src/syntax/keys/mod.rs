@@ -54,6 +54,8 @@ pub enum Shape {
     Word(&'static [&'static str]),
     Words(&'static [&'static str]),
     Names,
+    /// A list of names, some with `-` before them.
+    Order,
     /// A list of lists of names.
     Sets,
     /// A list of words, or numbers with labels.

@@ -180,6 +180,13 @@ pub static RESOURCE: Table = Table {
             "Fields with an index in sort order, so that the database need not sort long lists. Text is ordered without regard to case. SQLite always sorts a list that is ordered by text, even with this index.",
         ),
         key(
+            "order",
+            Shape::Order,
+            "the order in which the records were made",
+            "order: [-created_at, name]",
+            "The order of a list whose request has no `sort`, in the API and in the panel: fields of a list item, each with `-` before it for the reverse. The first one gets an index of its order.",
+        ),
+        key(
             "filters",
             Shape::Filters,
             "`shown`",

@@ -4,11 +4,13 @@ use std::collections::HashMap;
 
 use charter_model::Predicate;
 use charter_model::reserved::{COLLECTION_PAGES, RECORD_PAGES, TOP_PATHS};
+use charter_model::sequence::SequenceFormat;
 
 use super::{Route, compile_pattern, paths};
 use crate::catalog::{Catalog, Entry};
 use crate::expression;
-use crate::meta::{ActionOutput, FieldMeta, Filter, Kind, OnDelete, ResourceMeta, Rule};
+use crate::meta::{ActionOutput, FieldMeta, Filter, Kind, OnDelete, ResourceMeta, Rule, Shown};
+use crate::query;
 
 /// Links the resources of an application and validates them.
 ///
@@ -49,6 +51,8 @@ fn validate(catalog: &Catalog) -> Vec<String> {
             }
         }
         problems.extend(meta.fields.iter().filter_map(|field| invalid_filter(entry, field)));
+        problems.extend(invalid_order(entry));
+        problems.extend(meta.fields.iter().filter_map(|field| invalid_sequence(entry, field)));
         problems.extend(meta.fields.iter().filter_map(|field| invalid_on_delete(catalog, entry, field)));
         for action in meta.actions.iter().filter(|action| action.input.iter().any(|field| field.name == action.name)) {
             // In a body, the input can be an object under the action's name.
@@ -71,6 +75,30 @@ fn invalid_on_delete(catalog: &Catalog, entry: &Entry, field: &'static FieldMeta
             "{place} has `on_delete = \"cascade\"`, but its soft-deleted records would refer to no {resource}"
         )),
         _ => None,
+    }
+}
+
+/// The first key of the default order by which lists cannot be sorted.
+fn invalid_order(entry: &Entry) -> Option<String> {
+    let is_ordered = |key: &&str| {
+        let field = entry.field(key.strip_prefix('-').unwrap_or(key));
+        field.is_some_and(|field| field.shown == Shown::Always && query::is_ordered(entry.source(field).kind()))
+    };
+    let wrong = entry.meta.order.iter().find(|key| !is_ordered(key))?;
+    Some(format!("`order` of {} lists `{wrong}`, by which its list cannot be sorted", entry.meta.plural))
+}
+
+/// The problem of a field whose numbers could not be assigned.
+fn invalid_sequence(entry: &Entry, field: &'static FieldMeta) -> Option<String> {
+    let place = format!("{}.{}", entry.meta.name, field.name);
+    match SequenceFormat::read(field.sequence) {
+        _ if field.sequence.is_empty() => None,
+        Err(problem) => Some(format!("`sequence` of {place}: {problem}")),
+        Ok(_) if !matches!(field.kind, Kind::String { .. }) => {
+            Some(format!("{place} has a `sequence` and is no string"))
+        }
+        Ok(_) if !field.rules.contains(&Rule::Unique) => Some(format!("{place} has a `sequence` and is not unique")),
+        Ok(_) => None,
     }
 }
 

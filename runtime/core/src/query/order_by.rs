@@ -346,7 +346,7 @@ fn label(sql: &mut Sql, code: &str, labels: &[(i32, &'static str)]) -> String {
 }
 
 /// True if values of the kind can be ordered. Lists and documents cannot, not even as a derived field.
-pub(super) fn is_ordered(kind: Kind) -> bool {
+pub fn is_ordered(kind: Kind) -> bool {
     kind.facts().has_order
 }
 

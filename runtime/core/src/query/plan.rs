@@ -107,6 +107,9 @@ impl<'a> Planner<'a> {
             Some(Err(problem)) => errors.add("search", problem),
             None => {}
         }
+        if order.is_empty() {
+            order = self.default_order();
+        }
         let page = positive_integer(request.page.as_deref(), 1, i64::MAX, "page", &mut errors);
         let per_page =
             positive_integer(request.per_page.as_deref(), DEFAULT_PER_PAGE, MAX_PER_PAGE, "per_page", &mut errors);
@@ -237,6 +240,18 @@ impl<'a> Planner<'a> {
         let field = |key: &str| key.strip_prefix('-').unwrap_or(key).to_string();
         let mut names = HashSet::new();
         keys.iter().filter(|key| names.insert(field(key))).filter_map(|key| self.order(key)).collect()
+    }
+
+    /// The order of the resource, by fields that the caller may read.
+    fn default_order(self) -> Vec<Order> {
+        let key = |key: &&str| {
+            let (name, descending) = key.strip_prefix('-').map_or((*key, false), |name| (name, true));
+            match self.resolve(name).ok()? {
+                Named::Field(_, source) => Some(Order { target: Target::Column(source), descending, prefix: None }),
+                Named::Custom(..) | Named::Related(..) => None,
+            }
+        };
+        self.entry.meta.order.iter().filter_map(|name| key(name)).collect()
     }
 
     /// Plans one order key. `None` if it names a field that cannot be sorted by (specification, "Sorting").

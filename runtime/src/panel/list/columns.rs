@@ -151,6 +151,12 @@ pub(crate) fn is_log(entry: &Entry) -> bool {
 /// that nobody makes by hand, such as currencies, and the platform's records with unique names, such as roles, are
 /// looked up by name.
 pub(crate) fn default_sort(entry: &Entry) -> Option<String> {
+    match entry.meta.order {
+        [] => {}
+        [alone] => return Some((*alone).to_owned()),
+        // The API has the order of several fields.
+        _ => return None,
+    }
     if is_log(entry) {
         return Some("-id".into());
     }

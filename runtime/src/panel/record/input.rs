@@ -190,7 +190,9 @@ impl InputOptions<'_> {
     }
 
     fn placeholder(&self) -> Option<String> {
-        self.display.map(|field| field.placeholder).filter(|text| !text.is_empty()).map(label)
+        let own = self.display.map(|field| field.placeholder).filter(|text| !text.is_empty()).map(label);
+        let is_numbered = self.display.is_some_and(|field| !field.sequence.is_empty());
+        own.or_else(|| is_numbered.then(|| text!("The next number")))
     }
 
     /// Returns true if the input is a group of radio buttons.

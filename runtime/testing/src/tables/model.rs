@@ -15,6 +15,7 @@ const OTHERS: &[&str] = &[
     "idempotency_keys",
     "record_blocks",
     "record_changes",
+    "record_numbers",
     "record_totals",
     "user_identities",
     "user_invitations",

@@ -19,7 +19,7 @@ use crate::error::{FieldErrors, Result};
 use crate::meta::{FieldMeta, Kind, ResourceMeta, Shown};
 use crate::ops::Context;
 use crate::ops::audit;
-use crate::ops::write::update;
+use crate::ops::write::{numbering, update};
 use crate::ops::{input, records};
 use crate::query::{Condition, MAX_LIST_ELEMENTS, read_value};
 
@@ -257,6 +257,7 @@ pub async fn write(context: &Context<'_>, changes: &mut Changes, id: i64) -> Res
                 }
                 None => {
                     item.changes.set(by, id.into());
+                    numbering::assign(context, entry, &mut item.changes).await?;
                     let id = records::insert(context, &item.changes).await?;
                     audit::record_change(context, entry, "create", id, &item.changes).await?;
                 }

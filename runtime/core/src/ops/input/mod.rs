@@ -64,6 +64,13 @@ pub fn read(
         if !is_writable(field) || matches!(raw, RawJson::Null) {
             continue;
         }
+        // The server assigns the number of a new record that the client leaves blank.
+        if !field.sequence.is_empty()
+            && changes.before.is_none()
+            && matches!(&raw, RawJson::Text(text) if text.is_empty())
+        {
+            continue;
+        }
         match field.kind {
             Kind::CustomFields => read_custom_fields(field, &raw, definitions, changes)?,
             Kind::Embedded { .. } => embedded::read(catalog, field, &raw, changes)?,
@@ -130,6 +137,9 @@ pub fn complete(entry: &Entry, context: &Context<'_>, definitions: &[Definition]
         }
         if field.required {
             changes.errors.add(field.name, "is required");
+        } else if !field.sequence.is_empty() {
+            // It is assigned after the checks.
+            continue;
         } else if let Some(value) = default_value(field, context)? {
             changes.set(field.name, value);
         }

@@ -3,6 +3,7 @@
 use sea_orm::Value;
 
 use super::fast_path;
+use super::numbering;
 use super::result::WriteResult;
 use crate::catalog::{Catalog, Entry};
 use crate::custom_field::{self, Definition};
@@ -76,6 +77,7 @@ async fn finish(
 ) -> Result<WriteResult> {
     input::complete(entry, context, definitions, changes)?;
     check(context, entry, None, changes).await?;
+    numbering::assign(context, entry, changes).await?;
     let id = records::insert(context, changes).await?;
     row_access::check_written(context, entry, id, true).await?;
     // Events and audit entries have the order of the changes: those of the hook's own changes follow.
@@ -151,6 +153,7 @@ pub async fn insert_seed(context: &Context<'_>, entry: &Entry, body: &Body<'_>, 
         changes.set("id", id);
     }
     check(context, entry, None, &mut changes).await?;
+    numbering::assign(context, entry, &mut changes).await?;
     let id = records::insert(context, &changes).await?;
     embedded::write(context, &mut changes, id).await?;
     after_save(context, entry, id).await.map(drop)

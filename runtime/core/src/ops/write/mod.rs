@@ -7,6 +7,7 @@ pub mod create;
 pub mod database_side_effects;
 pub mod delete;
 pub mod fast_path;
+pub mod numbering;
 pub mod on_delete;
 pub mod rehearsal;
 pub mod restore;
