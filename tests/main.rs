@@ -47,6 +47,7 @@ mod slow_readers;
 mod sqlite_file;
 mod support;
 mod timeouts_and_limits;
+mod titles;
 mod typed_clients;
 mod visibility;
 mod webhooks;

@@ -299,6 +299,7 @@ fn resource(name: &str, fields: &[PlatformField]) -> Resource {
     Resource {
         name: nowhere(name),
         label: nowhere(&naming::label(name)),
+        title: None,
         description: None,
         menu: None,
         type_name: naming::upper_camel(name),

@@ -69,6 +69,7 @@ pub struct Settings {
     pub unique: Vec<Vec<Word>>,
     pub indexes: Vec<Vec<Word>>,
     pub search: Vec<Word>,
+    pub title: Option<Word>,
     pub ordered: Vec<Word>,
     /// Columns, some with `-` before them.
     pub order: Vec<Word>,

@@ -17,7 +17,7 @@ use std::ops::Deref;
 pub use self::fields::patterns;
 use self::fields::{defaults, derived, evolution, examples, rules, sequences};
 use self::names::{duplicate_names, index_names, openapi_names, paths, plurals};
-use self::queries::{indexes, unindexed_filters};
+use self::queries::{indexes, titles, unindexed_filters};
 use self::relations::{deletions, embedded, includes, nesting, reference_cycles, references};
 use self::usage::{unreachable_options, unused_hooks};
 use crate::diagnostic::Problems;
@@ -58,6 +58,7 @@ const FAMILIES: &[Family] = &[
     nesting::check,
     includes::check,
     queries::check,
+    titles::check,
     indexes::check,
     access::check,
     actions::check,

@@ -53,6 +53,7 @@ codes! {
     DefaultBreaksRule = "C0307",
     BadCondition = "C0308",
     BadSequence = "C0312",
+    BadTitle = "C0313",
 
     UnknownResource = "C0401",
     DerivedPath = "C0402",

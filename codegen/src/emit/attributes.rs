@@ -15,8 +15,10 @@ pub fn resource(resource: &Resource) -> Vec<TokenStream> {
     let names = quote! {
         name = #name, plural = #plural, table = #table, label = #label, type_name = #type_name, path = #path, ability = #ability
     };
+    let title = resource.title.iter().map(|text| text.as_str()).map(|text| quote!(title = #text));
     let words = resource.description.iter().map(|text| text.as_str()).map(|text| quote!(description = #text));
-    let words = words.chain(resource.menu.iter().map(|text| text.as_str()).map(|text| quote!(menu = #text)));
+    let words =
+        title.chain(words).chain(resource.menu.iter().map(|text| text.as_str()).map(|text| quote!(menu = #text)));
     let groups = [
         vec![names],
         words.collect(),

@@ -41,6 +41,7 @@ pub fn lower(
     let (read_permission, write_permission) = links.permissions(name.as_str());
     Resource {
         label: or(&written.label, &naming::label(name.as_str())),
+        title: written.title.clone(),
         description: written.description.clone(),
         menu: written.menu.clone(),
         type_name: naming::upper_camel(name.as_str()),

@@ -90,6 +90,8 @@ pub struct Resource {
     pub name: Name,
     pub plural: Name,
     pub label: Name,
+    /// The title of a record: `{name} ({sku})`.
+    pub title: Option<Name>,
     pub description: Option<Name>,
     /// The heading in the navigation of the panel.
     pub menu: Option<Name>,

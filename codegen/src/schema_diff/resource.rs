@@ -27,6 +27,7 @@ fn both(before: &Resource, after: &Resource, changes: &mut Changes<'_>) {
     );
     labels(before, after, changes);
     sets(before, after, changes);
+    title(before, after, changes);
     order(before, after, changes);
     includes(before, after, changes);
     action::compare_all(&before.actions, &after.actions, changes);
@@ -242,6 +243,16 @@ fn sets(before: &Resource, after: &Resource, changes: &mut Changes<'_>) {
     }
     for name in lacking(&then, &after.ordered) {
         changes.within("ordered").push(Effect::Internal, format!("the order index on `{name}` is removed"));
+    }
+}
+
+/// Compares the titles of records, which the panel and the search show.
+fn title(before: &Resource, after: &Resource, changes: &mut Changes<'_>) {
+    if before.title != after.title {
+        let words =
+            |title: &Option<String>| title.as_ref().map_or_else(|| "one field".to_owned(), |text| format!("`{text}`"));
+        let message = format!("records were named by {} and are by {}", words(&before.title), words(&after.title));
+        changes.within("title").push(Effect::Internal, message);
     }
 }
 

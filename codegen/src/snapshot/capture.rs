@@ -73,6 +73,7 @@ fn capture(schema: &Schema, resource: &model::Resource) -> Resource {
         indexes: indexing.sets,
         search: indexing.search,
         ordered: indexing.ordered,
+        title: resource.title.as_ref().map(text),
         order: resource.order.iter().map(|key| key.text()).collect(),
         includes: resource.includes.iter().map(|include| (text(&include.name), self::include(include))).collect(),
         actions: resource.actions.iter().map(|named| (text(&named.name), action(schema, resource, named))).collect(),

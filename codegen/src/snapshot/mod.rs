@@ -75,6 +75,9 @@ pub struct Resource {
     pub search: Vec<String>,
     #[serde(default, skip_serializing_if = "is_default")]
     pub ordered: Vec<String>,
+    /// The title of a record: `{name} ({sku})`.
+    #[serde(skip)]
+    pub title: Option<String>,
     /// The order of a list without `sort`: `-created_at`.
     #[serde(skip)]
     pub order: Vec<String>,

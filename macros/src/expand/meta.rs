@@ -20,6 +20,7 @@ pub fn resource(resource: &Resource) -> TokenStream {
     let (table, path, ability) = (or_plural(&settings.table), or_plural(&settings.path), or_plural(&settings.ability));
     let label = text(&settings.label).unwrap_or_else(|| label(&name));
     let description = text(&settings.description).unwrap_or_default();
+    let title = text(&settings.title).unwrap_or_default();
     let menu = text(&settings.menu).unwrap_or_default();
     let type_name = text(&settings.type_name).unwrap_or_else(|| upper_camel(&name));
     let read_permission = optional(&settings.read_permission);
@@ -76,6 +77,7 @@ pub fn resource(resource: &Resource) -> TokenStream {
                     name: #name,
                     plural: #plural,
                     label: #label,
+                    title: #title,
                     description: #description,
                     menu: #menu,
                     type_name: #type_name,

@@ -7,9 +7,10 @@ mod name_field;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-pub use name_field::name_field;
+pub use name_field::{name_field, title_fields, title_of, title_part};
 
 use charter_model::naming::snake;
+use charter_model::title::TitleFormat;
 use sha2::{Digest, Sha256};
 
 use crate::ability::{ALL, ALL_READS, APPLICATION_READ, APPLICATION_WRITE};
@@ -46,6 +47,8 @@ pub struct Entry {
     pub single: Shape,
     /// Source of each derived field, by field name.
     derived: HashMap<&'static str, Source>,
+    /// The title of its records, if it is not the value of one field.
+    pub title: Option<TitleFormat>,
     /// The required parents that must not be soft-deleted for a record to be visible.
     pub required_parents: Option<Arc<RequiredParents>>,
     /// The parents of its records. A record is visible if one of its parents is.
@@ -129,6 +132,10 @@ impl Catalog {
             let has_rights = |field: &FieldMeta| {
                 !field.read.is_empty() || !field.write.is_empty() || !read_right(&derived, field).is_empty()
             };
+            let title = match meta.title {
+                "" => None,
+                text => link::title(meta, text, &mut problems),
+            };
             let has_field_rights = meta.fields.iter().any(has_rights);
             entries.push(Entry {
                 meta,
@@ -138,6 +145,7 @@ impl Catalog {
                 list,
                 single,
                 derived,
+                title,
                 required_parents,
                 parents,
                 is_restricted: false,

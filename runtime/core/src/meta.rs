@@ -22,6 +22,8 @@ pub struct ResourceMeta {
     pub plural: &'static str,
     /// The name people read: `Exchange rate`. In a polymorphic reference it is [`ResourceMeta::type_name`].
     pub label: &'static str,
+    /// The text that stands for a record, `{name} ({sku})`; empty for the field that names it.
+    pub title: &'static str,
     /// Description of a record in the OpenAPI document and the panel; may be empty.
     pub description: &'static str,
     /// Heading in the panel's navigation under which it is listed; empty for none.

@@ -21,6 +21,7 @@ pub mod reserved;
 mod rule;
 pub mod sequence;
 mod storage;
+pub mod title;
 
 pub use field_type::{Arguments, FieldType, Parameters, Takes, TextFormat, TextPattern, TypeFacts, TypeWord};
 pub use keyword::{

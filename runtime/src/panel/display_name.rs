@@ -9,12 +9,12 @@ use serde_json::Value;
 use super::format::{labels, value};
 use super::list::columns::Column;
 use super::list::filter_row::FilterRow;
-use super::list::response::Fields;
+use super::list::response::{FieldValue, Fields};
 use super::request::PanelRequest;
 use super::target::Target;
 use super::{fetch_many, suggestion};
 use crate::language::text;
-use charter_core::catalog::{Entry, name_field};
+use charter_core::catalog::{Entry, name_field, title_fields, title_part};
 use charter_core::error::Result;
 use charter_core::meta::{FieldMeta, Kind, Operation, ResourceMeta};
 use charter_core::query::MAX_LIST_ELEMENTS;
@@ -30,6 +30,13 @@ pub(super) fn from_field<'r>(
     entry: &Entry,
     record: &'r impl Fields,
 ) -> Cow<'r, str> {
+    let part = |name: &str| match record.value(name) {
+        FieldValue::Text(text) => Some(text.to_owned()),
+        FieldValue::Other(value) => title_part(value),
+    };
+    if let Some(title) = entry.title.as_ref().and_then(|title| title.text(part)) {
+        return title.into();
+    }
     let named = field.and_then(|field| record.value(field.name).as_str()).filter(|text| !text.trim().is_empty());
     match (named, record.value("id").as_i64()) {
         (Some(text), _) => text.into(),
@@ -119,9 +126,13 @@ impl DisplayNames {
     }
 
     async fn add(&mut self, request: &PanelRequest<'_>, entry: &Entry, ids: &BTreeSet<i64>) -> Result<()> {
-        let Some(field) = name_field(entry).filter(|_| is_listable(request, entry)) else { return Ok(()) };
+        let fields = title_fields(entry);
+        if fields.is_empty() || !is_listable(request, entry) {
+            return Ok(());
+        }
+        let names: Vec<&str> = fields.iter().map(|field| field.name).collect();
         let ids: Vec<i64> = ids.iter().copied().collect();
-        let parameters = format!("&fields=id,{}", field.name);
+        let parameters = format!("&fields=id,{}", names.join(","));
         for response in fetch_many::fetch(request, entry, &format!("/{}", entry.meta.path), &ids, &parameters).await? {
             // Permissions may have changed meanwhile. The ids are shown instead.
             if response.status != StatusCode::OK {

@@ -9,7 +9,7 @@ use super::display_name::{is_listable, of};
 use super::request::PanelRequest;
 use super::url;
 use crate::server::Response;
-use charter_core::catalog::{Entry, name_field};
+use charter_core::catalog::{Entry, name_field, title_fields};
 use charter_core::error::{Error, Result};
 use charter_core::meta::{Access, FieldMeta, Kind, Rule, Shown};
 use charter_core::query::{Pair, Predicate, allows};
@@ -64,7 +64,11 @@ fn note_field(
 ) -> Option<&'static FieldMeta> {
     let names = entry.meta.search.iter().chain(NOTE_FIELDS);
     let mut fields = names.filter_map(|name| entry.field(name));
-    fields.find(|field| title.is_none_or(|title| title.name != field.name) && is_text(request, entry, field))
+    let titles = title_fields(entry);
+    let is_shown = |field: &FieldMeta| titles.iter().any(|title| title.name == field.name);
+    fields.find(|field| {
+        !is_shown(field) && title.is_none_or(|title| title.name != field.name) && is_text(request, entry, field)
+    })
 }
 
 /// The suggestions for the parameter `q`, or the one for the record `id`, as `[{"id", "title", "note"}]`. With `by`, the
@@ -125,8 +129,13 @@ async fn find(
     let text = text.trim();
     let mut query = format!("per_page={most}&count=none");
     if let Some(title) = title {
-        let more = note.map_or_else(String::new, |note| format!(",{}", note.name));
-        query.push_str(&format!("&fields=id,{0}{more}", title.name));
+        let mut names: Vec<&str> = [Some(title), note].into_iter().flatten().map(|field| field.name).collect();
+        for field in title_fields(entry).iter().filter(|_| entry.title.is_some()) {
+            if !names.contains(&field.name) {
+                names.push(field.name);
+            }
+        }
+        query.push_str(&format!("&fields=id,{}", names.join(",")));
         if title.sortable {
             query.push_str(&format!("&sort={}", title.name));
         }

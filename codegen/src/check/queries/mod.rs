@@ -1,6 +1,7 @@
 //! List queries: `filters`, `sorts` and `search`.
 
 pub(super) mod indexes;
+pub(super) mod titles;
 pub(super) mod unindexed_filters;
 
 use std::collections::BTreeMap;

@@ -31,6 +31,13 @@ pub static RESOURCE: Table = Table {
             "The name in the panel and in messages.",
         ),
         key(
+            "title",
+            Shape::Text,
+            "the first of `name`, `title`, `subject`, `label`, `code`, `email` and `url`, or else the first required `string`",
+            "title: \"{name} ({sku})\"",
+            "The text that stands for a record in links, references, pickers, the search and the history: fields of a list item in braces. The first one is a `string` or `text`; records are searched, sorted and imported by it. Brackets around a missing value are left out.",
+        ),
+        key(
             "description",
             Shape::Text,
             "none",

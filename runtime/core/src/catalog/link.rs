@@ -4,6 +4,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use charter_model::title::TitleFormat;
+
 use super::Parent;
 use crate::meta::{IncludeTarget, Kind, ResourceMeta, Rule, Shown};
 use crate::record::{Join, ParentClause, RequiredParents, Source};
@@ -152,4 +154,24 @@ pub(super) fn check(meta: &'static ResourceMeta, metas: &Metas<'_>, problems: &m
 /// True if the resource has a column of this name.
 fn has(meta: &ResourceMeta, name: &str) -> bool {
     meta.fields.iter().any(|field| field.name == name && field.is_column())
+}
+
+/// The title of a resource. Its fields must exist in list items.
+pub(super) fn title(meta: &ResourceMeta, text: &str, problems: &mut Vec<String>) -> Option<TitleFormat> {
+    let title = match TitleFormat::read(text) {
+        Ok(title) => title,
+        Err(problem) => {
+            problems.push(format!("the title of {}: {problem}", meta.plural));
+            return None;
+        }
+    };
+    let is_listed = |name: &str| meta.fields.iter().any(|field| field.name == name && field.shown == Shown::Always);
+    let unknown = title.fields().find(|name| !is_listed(name)).map(str::to_owned);
+    match unknown {
+        Some(name) => {
+            problems.push(format!("the title of {} names `{name}`, which its list does not show", meta.plural));
+            None
+        }
+        None => Some(title),
+    }
 }

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use super::BoxFuture;
 use super::list::{ListRequest, ListResponse, list};
-use crate::catalog::{Entry, name_field};
+use crate::catalog::{Entry, title_fields, title_of, title_part};
 use crate::db::fold;
 use crate::error::{Error, FieldErrors, Result};
 use crate::meta::{FieldMeta, Operation};
@@ -158,10 +158,10 @@ fn read<'a>(
     Box::pin(async move {
         let fields = search_fields(entry, context.caller());
         let may_read = |field: &&FieldMeta| entry.may_read_field(field, context.caller());
-        let title = name_field(entry).filter(may_read);
+        let titles = title_fields(entry).into_iter().filter(may_read);
         let parent = entry.meta.under.and_then(|under| entry.field(under.field)).filter(may_read);
         let selected: BTreeSet<&str> =
-            fields.iter().copied().chain(title).chain(parent).map(|field| field.name).chain(["id"]).collect();
+            fields.iter().copied().chain(titles).chain(parent).map(|field| field.name).chain(["id"]).collect();
         let query = format!(
             "search={}&per_page={}&count=none&fields={}",
             utf8_percent_encode(&search.text, NON_ALPHANUMERIC),
@@ -174,17 +174,11 @@ fn read<'a>(
         };
         let mut body: Value = serde_json::from_slice(&body).map_err(Error::internal)?;
         let Value::Array(records) = body[entry.meta.plural].take() else { return Ok(Vec::new()) };
-        Ok(records.iter().map(|record| found(context, entry, search, (title, &fields), record)).collect())
+        Ok(records.iter().map(|record| found(context, entry, search, &fields, record)).collect())
     })
 }
 
-fn found(
-    context: &Context<'_>,
-    entry: &Entry,
-    search: &Search<'_>,
-    (title, fields): (Option<&FieldMeta>, &[&FieldMeta]),
-    record: &Value,
-) -> Found {
+fn found(context: &Context<'_>, entry: &Entry, search: &Search<'_>, fields: &[&FieldMeta], record: &Value) -> Found {
     let text_of = |field: &FieldMeta| record[field.name].as_str().filter(|text| !text.trim().is_empty());
     let id = record["id"].as_i64().unwrap_or_default();
     let parent = entry.meta.under.and_then(|under| record[under.field].as_i64());
@@ -198,7 +192,7 @@ fn found(
     let record = json!({
         "resource": entry.meta.plural,
         "id": id,
-        "title": title.and_then(text_of).map_or_else(label, |text| excerpt::around(text, &[])),
+        "title": title_of(entry, |name| record.get(name).and_then(title_part)).map_or_else(label, |text| excerpt::around(&text, &[])),
         "field": matched.map(|field| field.name),
         "text": matched.and_then(|field| text_of(field)).map(|text| excerpt::around(text, &search.words)),
         "url": has_url.then(|| endpoints::location(context.catalog(), entry, parent, id)),

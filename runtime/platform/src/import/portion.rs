@@ -232,6 +232,8 @@ impl<'s> Portions<'s> {
                 errors.add(field.name, "must be a single value");
                 return RowKey::None;
             }
+            // A new record, to which the server gives a number.
+            Some(Cell::Empty) | None if !field.sequence.is_empty() => return RowKey::None,
             Some(Cell::Empty) | None => {
                 errors.add(field.name, "is empty, but records are found by it");
                 return RowKey::None;

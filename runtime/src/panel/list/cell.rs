@@ -268,7 +268,7 @@ async fn row(request: &PanelRequest<'_>, target: &Target<'_>, form: &[Pair]) -> 
     let params = ListParams::parse(decode(query)?, &all, request.locale.zone)?;
     let views = SavedViews::load(request, target, params.view_id).await?;
     let shown = columns::shown(request, entry, &params, &views, &all);
-    let response = request.get(&format!("{}?fields={}", target.path(), columns::api_fields(entry, &shown))).await?;
+    let response = request.get(&format!("{}?fields={}", target.path(), columns::titled_fields(entry, &shown))).await?;
     if response.status == StatusCode::NOT_FOUND {
         return Ok(fragment(StatusCode::OK, html! {}));
     }

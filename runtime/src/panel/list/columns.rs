@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use charter_core::catalog::{Catalog, Entry, name_field};
+use charter_core::catalog::{Catalog, Entry, name_field, title_fields};
 use charter_core::custom_field::{self, CustomFieldType, Definition};
 use charter_core::error::Result;
 use charter_core::meta::{FieldMeta, Kind, Operation, Rule, Shown};
@@ -226,6 +226,17 @@ pub(super) fn shown<'c>(
     };
     let chosen = params.columns.clone().and_then(known);
     chosen.or_else(|| of_user().and_then(known)).or_else(|| known(default_names(entry))).unwrap_or_default()
+}
+
+/// [`api_fields`], and the fields of the title of the records.
+pub(crate) fn titled_fields(entry: &Entry, columns: &[&Column]) -> String {
+    let mut fields = api_fields(entry, columns);
+    for field in title_fields(entry).iter().filter(|_| entry.title.is_some()) {
+        if !fields.split(',').any(|name| name == field.name) {
+            fields.push_str(&format!(",{}", field.name));
+        }
+    }
+    fields
 }
 
 /// The API's parameter `fields` for these columns.

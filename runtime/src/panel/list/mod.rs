@@ -88,7 +88,7 @@ pub(super) async fn show(request: &PanelRequest<'_>, target: &Target<'_>) -> Res
     if let Some(field) = deleted_at.filter(|_| params.columns.is_none()) {
         shown.extend(columns.iter().find(|column| column.name == field.name));
     }
-    let api_path = params.api_path(target, Some(&columns::api_fields(entry, &shown)));
+    let api_path = params.api_path(target, Some(&columns::titled_fields(entry, &shown)));
     let (response, totals) = tokio::join!(request.get(&api_path), Totals::load(request, target, &params, &shown));
     let response = response?;
     let title = if deleted_at.is_some() { trash::heading(entry) } else { labels::plural(entry.meta) };

@@ -107,7 +107,7 @@ async fn related_list(
     let actions: Vec<&ActionMeta> = entry.meta.actions.iter().filter(is_one_click).collect();
     // The label of the link to the record differs from an action named `open`.
     let open_label = if actions.iter().any(|action| action.name == "open") { text!("View") } else { text!("Open") };
-    let mut fields = columns::api_fields(entry, &shown);
+    let mut fields = columns::titled_fields(entry, &shown);
     for until in actions.iter().filter_map(|action| action.until) {
         if !fields.split(',').any(|name| name == until.field) {
             fields.push(',');
