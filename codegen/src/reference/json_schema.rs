@@ -103,7 +103,7 @@ fn shape(of: Shape) -> Value {
         Shape::Words(words) => json!({ "type": "array", "uniqueItems": true, "items": { "enum": words } }),
         Shape::Order => {
             let item = json!({ "type": "string", "pattern": "^-?[a-z][a-z0-9_]*$" });
-            json!({ "type": "array", "minItems": 1, "uniqueItems": true, "items": item })
+            json!({ "type": "array", "uniqueItems": true, "items": item })
         }
         Shape::Names => json!({ "type": "array", "uniqueItems": true, "items": name() }),
         Shape::Sets => json!({ "type": "array", "items": { "type": "array", "minItems": 1, "items": name() } }),

@@ -92,7 +92,7 @@ pub const ENTRIES: &[Entry] = &[
         title: "an invalid title",
         explanation: "A `title` has one to five fields in braces, which list items show: text, numbers and dates. It begins with a \
             `string` or `text`, by which records are searched. Put titles in quotes in YAML.",
-        wrong: "# resources/product.yaml\nresource: product\ntitle: \"{name} ({skew})\"\nfields:\n  name: { type: string(80), required: true }\n  sku:  { type: string(20), nullable: true }\n",
+        wrong: "# resources/product.yaml\nresource: product\ntitle: \"{name} (sku}\"\nfields:\n  name: { type: string(80), required: true }\n  sku:  { type: string(20), nullable: true }\n",
         right: "# resources/product.yaml\nresource: product\ntitle: \"{name} ({sku})\"\nfields:\n  name: { type: string(80), required: true }\n  sku:  { type: string(20), nullable: true }\n",
     },
 ];
