@@ -24,13 +24,15 @@ const RESOURCES: &[(&str, &[PlatformField])] = &[
 ];
 
 /// Resources that nothing may refer to.
-const SERVED: &[&str] = &["attachment", "audit_entry", "event", "import", "import_row", "webhook", "webhook_log"];
+const SERVED: &[&str] =
+    &["attachment", "audit_entry", "background_job", "event", "import", "import_row", "webhook", "webhook_log"];
 
 /// The platform's tables. A test in `migrations` compares them.
 pub const TABLES: &[&str] = &[
     "attachment_pending_deletions",
     "attachments",
     "audit_entries",
+    "background_jobs",
     "custom_fields",
     "custom_views",
     "events",
@@ -62,6 +64,7 @@ pub const TABLES: &[&str] = &[
 pub const PLURALS: &[&str] = &[
     "attachments",
     "audit_entries",
+    "background_jobs",
     "custom_fields",
     "custom_views",
     "import_rows",
@@ -250,6 +253,7 @@ pub const TAGS: &[&str] = &[
 pub const PATHS: &[&str] = &[
     "attachments",
     "audit_entries",
+    "background_jobs",
     "custom_fields",
     "custom_views",
     "imports",

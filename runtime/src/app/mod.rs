@@ -28,6 +28,7 @@ use charter_core::metrics::Metrics;
 use charter_core::ops::{BoxFuture, Extensions, PublicUrl, ResponseCache, Route, State, link_routes};
 use charter_platform::auth;
 use charter_platform::auth::TokenCache;
+use charter_platform::job::{self, Job};
 use charter_platform::view::ViewVersion;
 use charter_platform::webhook::Webhooks;
 use charter_platform::{attachment, audit_log, custom_fields, import, mail, view, webhook};
@@ -72,6 +73,8 @@ pub struct App {
     pub(crate) migrate: Migrate,
     pub(crate) demo: Option<Demo>,
     mounts: Vec<Mount>,
+    jobs: Vec<Job>,
+    extensions: Extensions,
     panel_extensions: PanelExtensions,
 }
 
@@ -101,6 +104,8 @@ impl App {
             migrate: migrate::<M>,
             demo: None,
             mounts: Vec::new(),
+            jobs: Vec::new(),
+            extensions: Extensions::default(),
             panel_extensions: PanelExtensions::default(),
         }
     }
@@ -110,6 +115,23 @@ impl App {
     /// responses of all routes; it authenticates its callers itself ([`authenticate`](crate::server::authenticate())).
     pub fn mount(mut self, paths: Mount) -> App {
         self.mounts.push(paths);
+        self
+    }
+
+    /// Adds a value of the application, such as its settings or a client of another server. Hooks, actions and jobs read it by
+    /// its type with [`Context::extension`](charter_core::ops::Context::extension), mounted routes with `state.extension`. A
+    /// second value of the same type replaces the first.
+    pub fn with<T: Send + Sync + 'static>(mut self, value: T) -> App {
+        self.extensions = self.extensions.with(value);
+        self
+    }
+
+    /// Adds a background job. The first one adds the resource `background_jobs`, with the history of all jobs.
+    pub fn job(mut self, job: Job) -> App {
+        if self.jobs.is_empty() {
+            self.routes.push(Route { is_platform: true, ..job::record::route() });
+        }
+        self.jobs.push(job);
         self
     }
 
@@ -162,15 +184,19 @@ impl App {
         let catalog = link_routes(&self.routes).map_err(Error::internal)?;
         let db = Db::connect_within(wait, &config.database_url, config.database_pool, limit).await;
         let db = db.map_err(|error| Error::internal(format!("could not open the database: {error}")))?;
-        let (webhooks, mails) = (webhook::Metrics::default(), mail::Metrics::default());
+        let (webhooks, mails, jobs) = (webhook::Metrics::default(), mail::Metrics::default(), job::Metrics::default());
         let metrics = Metrics::new(db.metrics(), |registry| {
             webhooks.register(registry);
             mails.register(registry);
+            jobs.register(registry);
         });
         db.metrics().log_slower_than(config.slow_statement);
         let storage =
             attachment::Storage::open(&config.data_dir, config.storage.as_ref(), config.secret_key.as_deref())?;
-        let extensions = Extensions::default()
+        let extensions = self
+            .extensions
+            .clone()
+            .with(job::Jobs::new(self.jobs.clone(), jobs)?)
             .with(TokenCache::default())
             .with(self.panel_extensions.clone())
             .with(ViewVersion::default())
