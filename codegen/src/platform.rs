@@ -129,6 +129,8 @@ pub const SCHEMAS: &[&str] = &[
     "ImportUpdate",
     "ImportRow",
     "ImportRowFields",
+    "BackgroundJob",
+    "BackgroundJobFields",
 ];
 
 /// See [`SCHEMAS`].
@@ -215,6 +217,10 @@ pub const OPERATIONS: &[&str] = &[
     "summarize_import_rows",
     "list_import_rows",
     "show_import_row",
+    "run_background_job",
+    "summarize_background_jobs",
+    "list_background_jobs",
+    "show_background_job",
     "describe_api",
     "health_live",
     "health_ready",
@@ -246,6 +252,7 @@ pub const TAGS: &[&str] = &[
     "Audit entries",
     "Imports",
     "Import rows",
+    "Background jobs",
     "Service",
 ];
 

@@ -21,6 +21,7 @@ use serde_json::Value;
 use tokio::sync::Notify;
 
 pub use metrics::Metrics;
+pub use retention::prune;
 pub use worker::run_worker;
 
 use record::WAITING;

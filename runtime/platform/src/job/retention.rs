@@ -30,7 +30,11 @@ pub(super) async fn prune_periodically(state: &Arc<State>) {
     }
 }
 
-async fn prune(state: &State) -> Result<()> {
+/// Deletes the runs that ended before the last 30 days.
+///
+/// # Errors
+/// When the database fails; rows deleted before stay deleted.
+pub async fn prune(state: &State) -> Result<()> {
     loop {
         let before = state.clock.now() - RETENTION;
         let write_expired = |sql: &mut Sql| {

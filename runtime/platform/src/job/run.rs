@@ -49,13 +49,19 @@ pub(super) async fn attempt(state: &Arc<State>, claim: &Claim) -> Result<()> {
                 Error::Internal(cause) => cause.to_string(),
                 other => other.message("-"),
             };
-            tracing::error!(job = job.name, run = claim.id, attempt = attempts, is_last, cause, "a job failed");
+            let request_id = request_id(&run);
+            tracing::error!(%request_id, job = job.name, attempt = attempts, is_last, cause, "a job failed");
             jobs.metrics.count(job.name, if is_last { Outcome::Failed } else { Outcome::Retried });
             let delay = (!is_last).then(|| retry::delay(attempts, job.every));
             let delay = delay.map(|delay| TimeDelta::from_std(delay).unwrap_or(TimeDelta::hours(6)));
             fail(state, claim, &retry::text(&error), delay).await
         }
     }
+}
+
+/// The id that the audit entries and log lines of a run have in common.
+fn request_id(run: &Model) -> String {
+    format!("job-{}", run.id)
 }
 
 /// Runs the code of a job within its timeout; a panic is an error.
@@ -71,8 +77,7 @@ async fn guarded(state: &Arc<State>, claim: &Claim, job: &Job, run: &Model) -> R
 /// Runs the code of a job, and ends the run in the same transaction. Returns false if another worker has the run.
 async fn execute(state: &Arc<State>, claim: &Claim, job: &Job, run: &Model) -> Result<bool> {
     let principal = Principal::operator();
-    // Audit entries of one run have this id in common.
-    let request_id = format!("job-{}", run.id);
+    let request_id = request_id(run);
     let outside = Context::new(state, &principal, state.db.reader()).with_request_id(Some(&request_id));
     if job.is_external {
         (job.run)(&outside, &run.arguments).await?;
