@@ -8,8 +8,9 @@ use std::time::Duration;
 
 use charter_migrations::prelude::*;
 use charter_runtime::job::Job;
-use charter_runtime::ops::{BoxFuture, Context, revise};
+use charter_runtime::ops::{BoxFuture, Context, Transaction, revise};
 use charter_runtime::{Error, Result};
+use sea_orm::ConnectionTrait;
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep};
@@ -23,6 +24,8 @@ pub struct Depot {
     swept: AtomicUsize,
     fails: AtomicBool,
     panics: AtomicBool,
+    /// A job gives its lease to another worker.
+    usurps: AtomicBool,
     /// The jobs of parcels wait for a permit.
     gate: Semaphore,
 }
@@ -35,7 +38,7 @@ mod parcel {
     use sea_orm::entity::prelude::DateTimeUtc;
     use serde_json::json;
 
-    use super::{FORGOTTEN, SEND};
+    use super::{EXPORT, FORGOTTEN, SEND, WAIT};
 
     #[derive(Clone, Debug, PartialEq, Resource)]
     #[resource(name = "parcel", events)]
@@ -61,11 +64,15 @@ mod parcel {
 
     impl Behaviour for Entity {
         async fn after_save(context: &Context<'_>, parcel: &Model) -> Result<()> {
-            if parcel.status == "packed" {
+            if parcel.status == "packed" && parcel.address != "abroad" {
                 SEND.enqueue(context, json!({ "parcel": parcel.id, "secret": "hunter2" })).await?;
             }
             match parcel.address.as_str() {
                 "nowhere" => Err(Error::Conflict("There is no such place.".into())),
+                "abroad" if parcel.status == "packed" => {
+                    EXPORT.enqueue(context, json!({ "parcel": parcel.id })).await.map(drop)
+                }
+                "the end" => WAIT.enqueue(context, json!({})).await.map(drop),
                 "unregistered" => FORGOTTEN.enqueue(context, json!({})).await.map(drop),
                 "stateless" => context.extension::<std::sync::Mutex<u128>>().map(drop),
                 _ => Ok(()),
@@ -76,6 +83,8 @@ mod parcel {
 
 const SEND: Job = Job::queued("send_parcel", send).attempts(2).timeout(Duration::from_secs(20));
 const SWEEP: Job = Job::every(Duration::from_secs(3600), "sweep_depot", sweep);
+const EXPORT: Job = Job::queued("export_parcel", export).external();
+const WAIT: Job = Job::queued("wait_long", wait).external().timeout(Duration::from_secs(1));
 /// No job of the application.
 const FORGOTTEN: Job = Job::queued("forgotten", sweep);
 
@@ -87,12 +96,32 @@ fn send<'a>(context: &'a Context<'a>, arguments: &'a Value) -> BoxFuture<'a, Res
         let status = entry.field("status").ok_or(Error::NotFound)?;
         let id = arguments["parcel"].as_i64().unwrap_or_default();
         revise(context, entry, id, status, |_| Ok("sent".into())).await?;
+        if depot.usurps.load(Ordering::Relaxed) {
+            let usurp = "UPDATE \"background_jobs\" SET \"lease_owner\" = 'another' WHERE \"name\" = 'send_parcel'";
+            context.db().execute_unprepared(usurp).await?;
+        }
         depot.sent.fetch_add(1, Ordering::Relaxed);
         assert!(!depot.panics.load(Ordering::Relaxed), "a panic of a test");
         match depot.fails.load(Ordering::Relaxed) {
             true => Err(Error::internal(format!("no van for {arguments}"))),
             false => Ok(()),
         }
+    })
+}
+
+fn export<'a>(context: &'a Context<'a>, arguments: &'a Value) -> BoxFuture<'a, Result<()>> {
+    Box::pin(async move {
+        assert!(context.transaction().is_none());
+        let transaction = Transaction::begin(context.state()).await?;
+        send(&context.in_transaction(&transaction), arguments).await?;
+        transaction.commit(context).await
+    })
+}
+
+fn wait<'a>(_: &'a Context<'a>, _: &'a Value) -> BoxFuture<'a, Result<()>> {
+    Box::pin(async {
+        sleep(Duration::from_secs(600)).await;
+        Ok(())
     })
 }
 
@@ -132,9 +161,10 @@ impl Parcels {
             swept: AtomicUsize::new(0),
             fails: AtomicBool::new(false),
             panics: AtomicBool::new(false),
+            usurps: AtomicBool::new(false),
             gate: Semaphore::new(1000),
         };
-        with_own::<Migration>([parcel::route()]).with(depot).job(SEND).job(SWEEP)
+        with_own::<Migration>([parcel::route()]).with(depot).job(SEND).job(SWEEP).job(EXPORT).job(WAIT)
     }
 
     fn depot(&self) -> &Depot {

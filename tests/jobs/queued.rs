@@ -19,6 +19,8 @@ on_both!(
     run_of_a_process_that_died_is_taken_over_after_its_lease,
     run_that_kills_its_process_fails_after_its_attempts,
     worker_that_lost_its_lease_changes_nothing,
+    external_job_writes_in_a_transaction_of_its_own,
+    attempt_that_takes_too_long_has_failed,
     stopping_server_waits_for_the_running_job,
     history_needs_the_permission_and_shows_no_arguments,
     runs_that_ended_are_deleted_after_30_days,
@@ -123,12 +125,8 @@ async fn run_that_kills_its_process_fails_after_its_attempts(parcels: Parcels) {
 }
 
 async fn worker_that_lost_its_lease_changes_nothing(parcels: Parcels) {
-    parcels.close_gate();
+    parcels.depot().usurps.store(true, Ordering::Relaxed);
     let parcel = parcels.pack("1 High Street").await;
-    let run = parcels.run_in("send_parcel", "running").await;
-    let set = "\"lease_owner\" = 'another'";
-    parcels.0.sql(&format!("UPDATE \"background_jobs\" SET {set} WHERE \"id\" = {}", run["id"])).await;
-    parcels.depot().gate.add_permits(1);
     while parcels.depot().sent.load(Ordering::Relaxed) == 0 {
         sleep(Duration::from_millis(20)).await;
     }
@@ -137,6 +135,28 @@ async fn worker_that_lost_its_lease_changes_nothing(parcels: Parcels) {
     assert_eq!(parcels.status_of(&parcel).await, "packed");
     assert_eq!(parcels.0.events("parcel").await, ["parcel.created"]);
     assert_eq!(parcels.run_in("send_parcel", "running").await["attempts"], 1);
+    parcels.depot().usurps.store(false, Ordering::Relaxed);
+    parcels.0.state.clock.advance(Duration::from_secs(16));
+    assert_eq!(parcels.run_in("send_parcel", "done").await["attempts"], 2);
+    assert_eq!(parcels.0.events("parcel").await, ["parcel.created", "parcel.updated"]);
+}
+
+async fn external_job_writes_in_a_transaction_of_its_own(parcels: Parcels) {
+    let parcel = parcels.pack("abroad").await;
+    let run = parcels.run_in("export_parcel", "done").await;
+    assert_eq!(parcels.status_of(&parcel).await, "sent");
+    let request = format!("job-{}", run["id"]);
+    let audit = parcels.0.admin().list("/audit_entries", &[("q[request_id_eq]", &request)]).await;
+    assert_eq!(audit.column("audit_entries", "record_id"), [parcel["id"].clone()]);
+}
+
+async fn attempt_that_takes_too_long_has_failed(parcels: Parcels) {
+    parcels.pack("the end").await;
+    let run = eventually(&parcels.0.admin(), "wait_long", |run| run["error"].is_string()).await;
+    assert_eq!(
+        (&run["status"], &run["error"]),
+        (&json!("waiting"), &json!("The attempt took longer than its timeout of 1 s."))
+    );
 }
 
 async fn stopping_server_waits_for_the_running_job(parcels: Parcels) {

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use charter_runtime::{Error, Result};
 use charter_runtime::job::Job;
 use charter_runtime::ops::{BoxFuture, Context, revise};
+use charter_runtime::{Error, Result};
 use chrono::Days;
 use sea_orm::prelude::Json;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter};

@@ -58,7 +58,7 @@ pub struct Job {
 impl Job {
     /// A job that runs when a write queues it: see [`Job::enqueue`].
     pub const fn queued(name: &'static str, run: RunJob) -> Job {
-        Job { name, every: None, run, max_attempts: 5, timeout: Duration::from_secs(600), is_external: false }
+        Job { name, every: None, run, max_attempts: 5, timeout: Duration::from_secs(30), is_external: false }
     }
 
     /// A job that one process runs once in each interval, from 10 seconds to 366 days. Intervals are counted from
@@ -72,7 +72,8 @@ impl Job {
         Job { max_attempts, ..self }
     }
 
-    /// The maximum duration of one attempt, from a second to 24 hours; 10 minutes by default.
+    /// The maximum duration of one attempt, from a second to 24 hours; 30 seconds by default. A job that is not external holds locks
+    /// for this long, on SQLite those of all writes.
     pub const fn timeout(self, timeout: Duration) -> Job {
         Job { timeout, ..self }
     }

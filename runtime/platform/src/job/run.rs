@@ -3,7 +3,7 @@
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
-use charter_core::db::{Connection, Sql};
+use charter_core::db::{Connection, Dialect, Sql};
 use charter_core::error::{Error, Result};
 use charter_core::ops::{Context, State, Transaction};
 use charter_core::principal::Principal;
@@ -34,7 +34,7 @@ pub(super) async fn attempt(state: &Arc<State>, claim: &Claim) -> Result<()> {
     }
     let done = tokio::select! {
         done = guarded(state, claim, job, &run) => done,
-        () = lost(state, claim) => return Ok(()),
+        () = lost(state, claim, job) => return Ok(()),
     };
     match done {
         Ok(true) => {
@@ -70,7 +70,9 @@ async fn guarded(state: &Arc<State>, claim: &Claim, job: &Job, run: &Model) -> R
     match timeout(job.timeout, code).await {
         Ok(Ok(done)) => done,
         Ok(Err(_)) => Err(Error::internal("the job panicked")),
-        Err(_) => Err(Error::Conflict(format!("The attempt took longer than {} seconds.", job.timeout.as_secs()))),
+        Err(_) => {
+            Err(Error::Conflict(format!("The attempt took longer than its timeout of {} s.", job.timeout.as_secs())))
+        }
     }
 }
 
@@ -125,11 +127,12 @@ async fn fail(state: &State, claim: &Claim, why: &str, delay: Option<TimeDelta>)
 }
 
 /// Extends the lease until another worker has the run.
-async fn lost(state: &State, claim: &Claim) {
+async fn lost(state: &State, claim: &Claim, job: &Job) {
     loop {
         sleep(KEEP_INTERVAL).await;
-        // On SQLite, the transaction of the job may hold the only write lock. Then no other worker can take the run either.
-        if let Ok(false) = keep(state, claim).await {
+        // The transaction of a job holds the only write lock of SQLite: no other worker can claim the run.
+        let is_excluded = state.db.dialect() == Dialect::Sqlite && !job.is_external;
+        if !is_excluded && let Ok(false) = keep(state, claim).await {
             return;
         }
     }

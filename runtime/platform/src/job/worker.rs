@@ -54,7 +54,7 @@ async fn claim(state: &State) -> Result<Option<Claim>> {
     let names: Vec<sea_orm::Value> = jobs.all.iter().map(|job| job.name.into()).collect();
     let states = ACTIVE.map(|status| format!("'{status}'")).join(", ");
     let waiting = |sql: &mut Sql| {
-        sql.push(&format!("\"status\" IN ({states}) AND \"name\" IN (")).values_list(&names).push(")");
+        sql.push(&format!("\"status\" IN ({states}) AND \"name\" IN ")).values_list(&names);
         sql.push(" AND \"due_at\" <= ").bind(now);
     };
     let begin = |sql: &mut Sql| {
