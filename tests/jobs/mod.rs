@@ -64,7 +64,11 @@ mod parcel {
 
     impl Behaviour for Entity {
         async fn after_save(context: &Context<'_>, parcel: &Model) -> Result<()> {
-            if parcel.status == "packed" && parcel.address != "abroad" {
+            // The jobs change the parcel, too.
+            if parcel.status != "packed" {
+                return Ok(());
+            }
+            if parcel.address != "abroad" {
                 SEND.enqueue(context, json!({ "parcel": parcel.id, "secret": "hunter2" })).await?;
             }
             match parcel.address.as_str() {
