@@ -34,11 +34,13 @@ const MAX_NAME: usize = 64;
 /// Maximum size of the arguments of a queued job, as JSON.
 const MAX_ARGUMENTS: usize = 64 << 10;
 /// Limits of the interval of a scheduled job.
-const INTERVALS: std::ops::RangeInclusive<Duration> = Duration::from_secs(10)..=Duration::from_secs(366 * 24 * 60 * 60);
+const MIN_INTERVAL: Duration = Duration::from_secs(10);
+const MAX_INTERVAL: Duration = Duration::from_secs(366 * 24 * 60 * 60);
 /// Limits of the duration of one attempt.
-const TIMEOUTS: std::ops::RangeInclusive<Duration> = Duration::from_secs(1)..=Duration::from_secs(24 * 60 * 60);
-/// Limits of the number of attempts.
-const ATTEMPTS: std::ops::RangeInclusive<u32> = 1..=20;
+const MIN_TIMEOUT: Duration = Duration::from_secs(1);
+const MAX_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
+/// Maximum number of attempts.
+const MAX_ATTEMPTS: u32 = 20;
 
 /// A background job of an application, added by `App::job`.
 #[derive(Clone, Copy)]
@@ -152,6 +154,8 @@ impl Jobs {
         let mut names = HashSet::new();
         for job in &all {
             let problem = |what: String| Err(Error::internal(format!("job `{}`: {what}", job.name)));
+            let is_interval =
+                |every: Duration| (MIN_INTERVAL..=MAX_INTERVAL).contains(&every) && every.subsec_nanos() == 0;
             let is_word = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
             if job.name.is_empty() || job.name.len() > MAX_NAME || !job.name.chars().all(is_word) {
                 return problem(format!("a name has 1 to {MAX_NAME} characters of a-z, 0-9 and _"));
@@ -159,14 +163,14 @@ impl Jobs {
             if !names.insert(job.name) {
                 return problem("the application has two jobs of this name".into());
             }
-            if job.every.is_some_and(|every| !INTERVALS.contains(&every) || every.subsec_nanos() > 0) {
+            if job.every.is_some_and(|every| !is_interval(every)) {
                 return problem("an interval is a whole number of seconds, from 10 seconds to 366 days".into());
             }
-            if !TIMEOUTS.contains(&job.timeout) {
+            if !(MIN_TIMEOUT..=MAX_TIMEOUT).contains(&job.timeout) {
                 return problem("a timeout is from 1 second to 24 hours".into());
             }
-            if !ATTEMPTS.contains(&job.max_attempts) {
-                return problem(format!("the number of attempts is from {} to {}", ATTEMPTS.start(), ATTEMPTS.end()));
+            if !(1..=MAX_ATTEMPTS).contains(&job.max_attempts) {
+                return problem(format!("the number of attempts is from 1 to {MAX_ATTEMPTS}"));
             }
         }
         Ok(Jobs { all, wake: Notify::new(), metrics })

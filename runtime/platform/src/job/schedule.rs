@@ -1,4 +1,4 @@
-//! Schedule: one run of each scheduled job in each interval, whichever process is first.
+//! Schedule: one run of each scheduled job in each interval, created by the first process that looks.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -7,6 +7,7 @@ use charter_core::db::Sql;
 use charter_core::error::Result;
 use charter_core::ops::State;
 use chrono::{DateTime, Utc};
+use futures_util::future::join_all;
 use tokio::time::timeout;
 
 use super::record::{ACTIVE, RUNNING, TABLE};
@@ -16,9 +17,12 @@ use crate::lease::{self, Claim, Queue};
 /// Interval at which a worker looks for runs of other processes, attempts that are due, and expired leases.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Works while the server runs, on four runs at a time.
+/// Runs at a time.
+const WORKERS: usize = 4;
+
+/// Works while the server runs.
 pub async fn run_worker(state: Arc<State>) {
-    let workers = async { tokio::join!(work(&state), work(&state), work(&state), work(&state)) };
+    let workers = join_all((0..WORKERS).map(|_| work(&state)));
     tokio::join!(workers, schedule::schedule_periodically(&state), retention::prune_periodically(&state));
 }
 
